@@ -1,0 +1,21 @@
+# x_ac_freestanding.m4
+#
+# SYNOPSIS
+#   X_AC_FREESTANDING
+#
+# DESCRIPTION
+#   Sets CORE_CFLAGS, with which the core is compiled wherever it goes, and
+#   SHIM_CFLAGS, what the preload library needs on top: nothing in it may make
+#   the compiler call into a libc, as the program may have another one or none.
+#   Loops that fill memory must not become calls of memset either.
+
+AC_DEFUN([X_AC_FREESTANDING], [
+  CORE_CFLAGS="-std=c11 -ffreestanding -fno-builtin -fvisibility=hidden"
+  X_AC_CHECK_CFLAGS([CORE_CFLAGS], [-fno-tree-loop-distribute-patterns])
+  SHIM_CFLAGS=
+  X_AC_CHECK_CFLAGS([SHIM_CFLAGS], [-O2 -fPIC -fno-stack-protector -fno-stack-clash-protection dnl
+-U_FORTIFY_SOURCE -fno-sanitize=all -fno-lto -fno-exceptions -fno-asynchronous-unwind-tables dnl
+-fno-unwind-tables])
+  AC_SUBST([CORE_CFLAGS])
+  AC_SUBST([SHIM_CFLAGS])
+])

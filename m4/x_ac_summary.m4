@@ -1,0 +1,57 @@
+# x_ac_summary.m4
+#
+# SYNOPSIS
+#   X_AC_SUMMARY
+#
+# DESCRIPTION
+#   Says at the end of configure what is going to be built, and for each part
+#   that is missing what that costs and what to install.
+
+AC_DEFUN([X_AC_SUMMARY], [
+  AS_IF([test "$have_slurm" = yes],
+    [x_plugin="yes, for Slurm $SLURM_SERIES"
+     x_plugin_why=],
+    [x_plugin=no
+     x_plugin_why="
+      costs: srun --ddp. rollcall exec and the preload library work without it.
+      cure:  install Slurm's headers (Debian: libslurm-dev, Red Hat: slurm-devel)
+             or give --with-slurm=DIR, then run configure again."])
+  AS_IF([test "$have_jansson" = yes],
+    [x_command="yes, with jansson $JANSSON_VERSION"
+     x_command_why=],
+    [x_command=no
+     x_command_why="
+      costs: rollcall exec, show, explain. Plugin, preload library and librollcall are built.
+      cure:  install jansson (Debian: libjansson-dev, Red Hat: jansson-devel)
+             or give --with-jansson=DIR, then run configure again."])
+  AS_IF([test "$have_pmix" = yes],
+    [x_pmix="$PMIX_VERSION (not used by this release)"],
+    [x_pmix="no (not used by this release: costs nothing)"])
+  AS_IF([test "$have_hwloc" = yes],
+    [x_hwloc="$HWLOC_VERSION (not used by this release)"],
+    [x_hwloc="no (not used by this release: costs nothing)"])
+  AS_IF([test "$have_cmocka" = yes],
+    [x_unit="yes, with cmocka $CMOCKA_VERSION"
+     x_unit_why=],
+    [x_unit=no
+     x_unit_why="
+      costs: make check.
+      cure:  install cmocka (Debian: libcmocka-dev, Red Hat: libcmocka-devel)."])
+  AS_ECHO(["
+rollcall $PACKAGE_VERSION
+
+  plugin            $x_plugin$x_plugin_why
+  preload library   yes
+  librollcall       yes
+  command           $x_command$x_command_why
+  PMIx              $x_pmix
+  hwloc             $x_hwloc
+  unit tests        $x_unit$x_unit_why
+
+  compiler          $CC $CFLAGS${HOSTED_CFLAGS:+ ($HOSTED_CFLAGS for all but the preload library)}
+  warnings          as errors: $enable_werror
+  sanitizers        $enable_sanitizers
+  prefix            $prefix
+  plugin folder     $plugindir
+"])
+])

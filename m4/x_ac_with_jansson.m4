@@ -1,0 +1,13 @@
+# x_ac_with_jansson.m4
+#
+# SYNOPSIS
+#   X_AC_WITH_JANSSON
+#
+# DESCRIPTION
+#   Looks for jansson, which writes the --json of the rollcall command: without
+#   it the command is not built. Conditional: BUILD_CLI.
+
+AC_DEFUN([X_AC_WITH_JANSSON], [
+  X_AC_FIND_LIBRARY([jansson], [jansson], [jansson.h], [json_object], [jansson])
+  AM_CONDITIONAL([BUILD_CLI], [test "$have_jansson" = yes])
+])
