@@ -1,0 +1,29 @@
+/* command.h - what the task's command line tells about how workers are started. */
+#ifndef ROLLCALL_COMMAND_H
+#define ROLLCALL_COMMAND_H
+
+#include "text.h"
+
+enum rc_command_kind {
+    RC_COMMAND_UNKNOWN,
+    RC_COMMAND_LAUNCHER, /* torchrun, accelerate, deepspeed, ...: starts the workers itself */
+    RC_COMMAND_DAEMON,   /* orted, prted, hydra_pmi_proxy, mpirun, ray, ...: ranks are not its business */
+};
+
+struct rc_command {
+    enum rc_command_kind kind;
+    struct rc_str name;       /* the word that decided */
+    bool torchrun;            /* torchrun or torch.distributed.run|launch: reads PET_* */
+    bool standalone;          /* torchrun --standalone */
+    bool same_on_all_nodes;   /* filled in by the caller: the words are the step's, not this node's alone */
+    struct rc_str nnodes;     /* --nnodes, --node_rank, --nproc_per_node as given; absent if not */
+    struct rc_str node_rank;
+    struct rc_str nproc;
+};
+
+/* Looks through wrappers (env, numactl, nice, ...) and `sh -c '...'`, and no
+ * further than the user's script: what follows it is the script's own. argv is
+ * NULL-terminated or NULL. Reads at most a few hundred words. */
+void rc_command_read(const char *const *argv, struct rc_command *command);
+
+#endif

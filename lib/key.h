@@ -1,0 +1,110 @@
+/* key.h - the beginning of a variable's name as two numbers.
+ *
+ * An index of an environment has to be told by something that is cheap to read
+ * of every entry. Measuring whole names was half of what the preload cost in a
+ * task; sixteen characters tell all launchers' names apart but for a few
+ * (OMPI_COMM_WORLD_*), and in two words they are compared at once.
+ */
+#ifndef ROLLCALL_KEY_H
+#define ROLLCALL_KEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RC_KEY_SIZE = 16 };
+
+/* Zero behind the end of a shorter name. */
+struct rc_key {
+    uint64_t low;
+    uint64_t high;
+};
+
+static inline uint64_t rc_key_byte(const char *p, unsigned i)
+{
+    return (uint64_t)(unsigned char)p[i] << i % 8 * 8;
+}
+
+/* No byte is read behind the '=' or the NUL that ends the name. */
+static inline struct rc_key rc_key_by_bytes(const char *entry)
+{
+    struct rc_key key = { 0, 0 };
+    unsigned i;
+
+    for (i = 0; i < 8 && entry[i] && entry[i] != '='; i++)
+        key.low |= rc_key_byte(entry, i);
+    for (; i >= 8 && i < RC_KEY_SIZE && entry[i] && entry[i] != '='; i++)
+        key.high |= rc_key_byte(entry, i);
+    return key;
+}
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define RC_KEY_WORDS 1
+
+static inline uint64_t rc_key_word(const char *p)
+{
+    uint64_t word;
+
+    __builtin_memcpy(&word, p, sizeof(word));
+    return word;
+}
+
+/* The top bit of the first '=' among eight bytes, and some bits above it; 0
+ * where there is none. (One less from each byte borrows out of a zero only.) */
+static inline uint64_t rc_key_equals(uint64_t word)
+{
+    const uint64_t each = UINT64_MAX / UINT8_MAX;
+    uint64_t x = word ^ each * '=';
+
+    return (x - each) & ~x & each << 7;
+}
+
+/* The bytes before that '=', or all eight. */
+static inline uint64_t rc_key_before(uint64_t word, uint64_t equals)
+{
+    return word & (((equals & -equals) >> 7) - 1);
+}
+
+/* The same from two loads, for every entry with a '='. They may read behind the
+ * entry, never beyond its page, so they cannot fault; but checkers (ASan,
+ * valgrind on a heap) rightly complain, so the preload alone does this. */
+static inline struct rc_key rc_key_by_words(const char *entry)
+{
+    enum { SMALLEST_PAGE = 4096 };
+    uint64_t low;
+    uint64_t high;
+    uint64_t equals;
+
+    if ((uintptr_t)entry % SMALLEST_PAGE > SMALLEST_PAGE - RC_KEY_SIZE)
+        return rc_key_by_bytes(entry);
+    low = rc_key_word(entry);
+    equals = rc_key_equals(low);
+    if (equals)
+        return (struct rc_key){ rc_key_before(low, equals), 0 };
+    high = rc_key_word(entry + 8);
+    return (struct rc_key){ low, rc_key_before(high, rc_key_equals(high)) };
+}
+#endif
+
+/* Of an entry "NAME=VALUE". One without '=' has some key or other. */
+static inline struct rc_key rc_key_of_entry(const char *entry)
+{
+#if defined(ROLLCALL_WIDE_READS) && defined(RC_KEY_WORDS)
+    return rc_key_by_words(entry);
+#else
+    return rc_key_by_bytes(entry);
+#endif
+}
+
+/* Of a name, whose length is known: no byte is read behind it. */
+static inline struct rc_key rc_key_of_name(const char *name, size_t n)
+{
+#ifdef RC_KEY_WORDS
+    if (n >= RC_KEY_SIZE)
+        return (struct rc_key){ rc_key_word(name), rc_key_word(name + 8) };
+    if (n >= 8) /* two shifts, as one by 64 bits is not defined */
+        return (struct rc_key){ rc_key_word(name), rc_key_word(name + n - 8) >> (15 - n) * 8 >> 8 };
+#endif
+    return rc_key_by_bytes(name);
+}
+
+#endif

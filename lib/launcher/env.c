@@ -1,0 +1,283 @@
+/* env.c - processes that were numbered by hand, or by a launcher that rollcall does not know.
+ *
+ * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, and
+ * whoever sets these is believed: nothing that is there is ever changed to
+ * another value. Two things can be done for such a process: say that half of
+ * an identity is missing, and complete a whole one by what follows from it.
+ *
+ * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts
+ * processes; Vertex AI, PAI and half of what Kubeflow sets mean nodes, and a
+ * script that starts a worker a GPU may mean either. A guess would be right for
+ * one of them and start a wrong number of workers, or none that ever meet, for
+ * the other. LOCAL_RANK tells: only processes have one.
+ *
+ * The rule, in this order (empty counts as absent; numbers are plain decimals):
+ * 1. ABSENT: LOCAL_RANK, RANK and TORCHELASTIC_RUN_ID are all there (a child of
+ *    torchrun); ROLLCALL_SCOPE is there and is not env's for this very RANK
+ *    (rollcall's own exports, or what something further inside made of them).
+ * 2. HALF, RC117: RANK, WORLD_SIZE, LOCAL_RANK or LOCAL_WORLD_SIZE stands twice
+ *    in the block with different values; one of RANK and WORLD_SIZE is missing;
+ *    one of the four is no number (up to 16777216; sizes from 1); RANK is not
+ *    below WORLD_SIZE; LOCAL_RANK is not below LOCAL_WORLD_SIZE or is above
+ *    RANK; LOCAL_WORLD_SIZE is above WORLD_SIZE.
+ * 3. WORLD_SIZE 1 is one process: local rank 0 of 1, one node.
+ * 4. HALF, RC118: no LOCAL_RANK; or no MASTER_PORT, because no launch is named
+ *    that a port could follow from. HALF, RC117: MASTER_PORT is no port, or
+ *    MASTER_ADDR no word of printable ASCII without comma and slash.
+ * 5. On one node are those with LOCAL_WORLD_SIZE = WORLD_SIZE, and without
+ *    LOCAL_WORLD_SIZE those with a loopback address in MASTER_ADDR (localhost,
+ *    127.*, ::1), which no other node could use: then it is WORLD_SIZE. HALF,
+ *    RC117, if LOCAL_RANK is not RANK there, or if MASTER_ADDR is a loopback
+ *    address on several nodes.
+ * 6. On several nodes it takes LOCAL_WORLD_SIZE, NODE_RANK or GROUP_RANK,
+ *    GROUP_WORLD_SIZE or NNODES, and MASTER_ADDR: else HALF, RC118. HALF, RC117,
+ *    if one of them is no number, if the node is not below the number of nodes
+ *    or above RANK, or if there are more nodes than can have a process.
+ * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
+ */
+#include "../hostlist.h"
+#include "../resolve.h"
+#include "registry.h"
+
+static const struct rc_str names[] = {
+    RC_NAME("RANK"), RC_NAME("WORLD_SIZE"), RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"),
+};
+
+static bool half(struct rc_reader *reader, const char *what)
+{
+    rc_message_add(reader->messages, RC117,
+                   rc_format(reader->arena,
+                             "%s: half an identity; the environment is left as it is; set RANK, WORLD_SIZE and "
+                             "LOCAL_RANK right, or unset them",
+                             what));
+    return false;
+}
+
+static bool left_alone(struct rc_reader *reader, const char *what)
+{
+    rc_message_add(reader->messages, RC118, what);
+    return false;
+}
+
+/* Programs differ in which of two entries they take, so both are wrong. */
+static bool stands_once(struct rc_reader *reader, struct rc_str name)
+{
+    struct rc_str first = rc_env_find(reader->env, name);
+
+    for (const char *const *entry = reader->env->block; first.p && *entry; entry++) {
+        struct rc_str value;
+        struct rc_str its_name = rc_str_split(rc_str(*entry), '=', &value);
+
+        if (value.p && rc_str_eq(its_name, name) && !rc_str_eq(value, first))
+            return half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %q and as %q",
+                                          name.p, &first, &value));
+    }
+    return true;
+}
+
+/* Absent and empty are unknown; false for what is no number of at least `least`. */
+static bool read_number(struct rc_reader *reader, struct rc_str name, uint32_t least, struct rc_number *out)
+{
+    struct rc_str text = rc_env_find(reader->env, name);
+    uint32_t value = RC_UNKNOWN;
+
+    if (text.n && (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value < least))
+        return half(reader, rc_format(reader->arena, "%s is %q, not a number from %u to %u", name.p, &text, least,
+                                      RC_MAX_TASKS));
+    *out = (struct rc_number){ value, value == RC_UNKNOWN ? NULL : name.p };
+    return true;
+}
+
+static bool read_either(struct rc_reader *reader, struct rc_str first, struct rc_str second, uint32_t least,
+                        struct rc_number *out)
+{
+    return read_number(reader, rc_env_find(reader->env, first).n ? first : second, least, out);
+}
+
+static bool is_below(struct rc_reader *reader, const struct rc_number *index, const struct rc_number *size)
+{
+    if (index->value == RC_UNKNOWN || size->value == RC_UNKNOWN || index->value < size->value)
+        return true;
+    return half(reader, rc_format(reader->arena, "%s %u is not below %s %u", index->source, index->value,
+                                  size->source, size->value));
+}
+
+static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, const struct rc_number *large)
+{
+    if (small->value == RC_UNKNOWN || small->value <= large->value)
+        return true;
+    return half(reader, rc_format(reader->arena, "%s %u is above %s %u", small->source, small->value, large->source,
+                                  large->value));
+}
+
+static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!stands_once(reader, names[i]))
+            return false;
+    for (size_t i = 0; i < 2; i++)
+        if (!rc_env_find(reader->env, names[i]).n)
+            return half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i].p,
+                                          rc_env_find(reader->env, names[i]).p ? "empty" : "not set",
+                                          names[1 - i].p));
+    return read_number(reader, names[0], 0, &field[RC_RANK]) &&
+           read_number(reader, names[1], 1, &field[RC_WORLD_SIZE]) &&
+           read_number(reader, names[2], 0, &field[RC_LOCAL_RANK]) &&
+           read_number(reader, names[3], 1, &field[RC_LOCAL_WORLD_SIZE]) &&
+           is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) &&
+           is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) &&
+           is_at_most(reader, &field[RC_LOCAL_RANK], &field[RC_RANK]) &&
+           is_at_most(reader, &field[RC_LOCAL_WORLD_SIZE], &field[RC_WORLD_SIZE]);
+}
+
+static bool is_loopback(struct rc_str host)
+{
+    return rc_str_is(host, "localhost") || rc_str_starts(host, "127.") || rc_str_is(host, "::1");
+}
+
+static void fill_one_node(struct rc_number *field, const char *source)
+{
+    if (field[RC_LOCAL_RANK].value == RC_UNKNOWN)
+        field[RC_LOCAL_RANK] = (struct rc_number){ 0, source };
+    if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN)
+        field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ field[RC_WORLD_SIZE].value, source };
+    field[RC_NODE_RANK] = (struct rc_number){ 0, source };
+    field[RC_NNODES] = (struct rc_number){ 1, source };
+}
+
+static bool read_one_node(struct rc_reader *reader, struct rc_number *field, const char *source)
+{
+    fill_one_node(field, source);
+    if (field[RC_LOCAL_RANK].value == field[RC_RANK].value)
+        return true;
+    return half(reader, rc_format(reader->arena, "LOCAL_RANK is %u and RANK %u, but all are on one node (%s)",
+                                  field[RC_LOCAL_RANK].value, field[RC_RANK].value, source));
+}
+
+static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct rc_str master)
+{
+    struct rc_number *node = &field[RC_NODE_RANK];
+    struct rc_number *nnodes = &field[RC_NNODES];
+
+    if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN)
+        return left_alone(reader, "RANK, WORLD_SIZE and LOCAL_RANK are set, but not LOCAL_WORLD_SIZE: they are left as "
+                                  "they are, and nothing is added; set it too, or let rollcall number all");
+    if (!read_either(reader, RC_STR("NODE_RANK"), RC_STR("GROUP_RANK"), 0, node) ||
+        !read_either(reader, RC_STR("GROUP_WORLD_SIZE"), RC_STR("NNODES"), 1, nnodes))
+        return false;
+    if (node->value == RC_UNKNOWN || nnodes->value == RC_UNKNOWN || !master.n)
+        return left_alone(reader, rc_format(reader->arena,
+                                            "RANK, WORLD_SIZE and LOCAL_RANK are set, but not %s: they are left as "
+                                            "they are, and nothing is added; set it too, or let rollcall number all",
+                                            node->value == RC_UNKNOWN     ? "NODE_RANK"
+                                            : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
+                                                                          : "MASTER_ADDR"));
+    if (is_loopback(master))
+        return half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, but %s is %u", &master, nnodes->source,
+                                      nnodes->value));
+    if (nnodes->value - 1 > field[RC_WORLD_SIZE].value - field[RC_LOCAL_WORLD_SIZE].value || nnodes->value == 1)
+        return half(reader, rc_format(reader->arena, "%s is %u, but %u of %u processes are on this node",
+                                      nnodes->source, nnodes->value, field[RC_LOCAL_WORLD_SIZE].value,
+                                      field[RC_WORLD_SIZE].value));
+    return is_below(reader, node, nnodes) && is_at_most(reader, node, &field[RC_RANK]);
+}
+
+static bool has_address_characters(struct rc_str host)
+{
+    for (size_t i = 0; i < host.n; i++)
+        if (host.p[i] <= ' ' || host.p[i] >= 0x7f || host.p[i] == ',' || host.p[i] == '/')
+            return false;
+    return host.n <= RC_HOST_MAX;
+}
+
+static bool read_master(struct rc_reader *reader, struct rc_str addr)
+{
+    struct rc_str port = rc_env_get(reader->env, "MASTER_PORT");
+    uint32_t number;
+
+    if (!has_address_characters(addr))
+        return half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, not a name or an address", &addr));
+    if (!port.n)
+        return left_alone(reader, "RANK, WORLD_SIZE and LOCAL_RANK are set, but not MASTER_PORT: they are left as they "
+                                  "are, and nothing is added; set it too, or let rollcall number all");
+    if (rc_parse_u32(port, UINT16_MAX, &number) && number > 0)
+        return true;
+    return half(reader, rc_format(reader->arena, "MASTER_PORT is %q, which is no port", &port));
+}
+
+static bool read_all(struct rc_reader *reader, struct rc_number *field)
+{
+    struct rc_str master = rc_env_get(reader->env, "MASTER_ADDR");
+
+    if (!read_numbers(reader, field))
+        return false;
+    if (field[RC_WORLD_SIZE].value == 1)
+        return read_one_node(reader, field, "WORLD_SIZE is 1");
+    if (field[RC_LOCAL_RANK].value == RC_UNKNOWN)
+        return left_alone(reader, "RANK and WORLD_SIZE are set, but not LOCAL_RANK: whether they count processes or "
+                                  "nodes is not said; they are left as they are; set LOCAL_RANK too, or unset them");
+    if (!read_master(reader, master))
+        return false;
+    if (field[RC_LOCAL_WORLD_SIZE].value == field[RC_WORLD_SIZE].value)
+        return read_one_node(reader, field, "LOCAL_WORLD_SIZE is the whole size");
+    if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN && is_loopback(master))
+        return read_one_node(reader, field, "MASTER_ADDR is a loopback address");
+    return read_nodes(reader, field, master);
+}
+
+static bool is_not_ours(const struct rc_env *env)
+{
+    struct rc_str stamp = rc_env_get(env, RC_STAMP);
+    struct rc_str rank;
+
+    if (rc_env_get(env, "TORCHELASTIC_RUN_ID").p && rc_env_get(env, "RANK").p && rc_env_get(env, "LOCAL_RANK").p)
+        return true;
+    if (!stamp.n)
+        return false;
+    return !rc_str_is(rc_str_split(stamp, '/', &rank), "env:env") ||
+           !rc_str_eq(rc_str_split(rank, '/', &rank), rc_env_get(env, "RANK"));
+}
+
+enum rc_claim rc_env_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number field[RC_FIELD_COUNT];
+
+    if (is_not_ours(reader->env))
+        return RC_CLAIM_ABSENT;
+    /* whether it is a task at all shows only when all of it has been read */
+    if (!read_all(reader, field))
+        return RC_CLAIM_HALF;
+    facts->field[RC_RANK] = field[RC_RANK];
+    rc_facts_name(reader, facts, "env", RC_ABSENT);
+    return RC_CLAIM_TASK;
+}
+
+/* The other nodes' numbers of processes are known only on the average. */
+static void fill_sizes(struct rc_facts *facts)
+{
+    uint32_t size = facts->field[RC_WORLD_SIZE].value;
+    uint32_t nnodes = facts->field[RC_NNODES].value;
+    uint32_t local = facts->field[RC_LOCAL_WORLD_SIZE].value;
+    uint32_t least = size / nnodes;
+    uint32_t most = least + (size % nnodes != 0);
+
+    facts->min_local_size = local < least ? local : least;
+    facts->max_local_size = local > most ? local : most;
+    if (nnodes == 1)
+        facts->node_order_rank = facts->field[RC_RANK];
+}
+
+bool rc_env_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    if (!read_all(reader, facts->field))
+        return false;
+    fill_sizes(facts);
+    facts->master_certain = true;
+    return true;
+}
+
+/* RANK and its like are in torchrun's table. */
+const struct rc_launcher rc_launcher_env = {
+    .id = "env",
+    .title = "env:// (set by hand)",
+};

@@ -1,0 +1,427 @@
+/* openmpi.c - a rank that Open MPI's mpirun started (ORTE in 4, PRRTE in 5).
+ *
+ * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; nobody else does
+ * (an Open MPI program under srun has none of them). What no variable says:
+ * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
+ *   if there is no rest (layout.h).
+ * - the node's number: OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs
+ *   on a node. It is that of the node's daemon, d, if mpirun's own node carries
+ *   ranks, and d - 1 if it does not.
+ *   ORTE exports its mapping where it was given; even is the node of an even
+ *   layout by that mapping. 0 where rank and local rank are equal; by slot on two
+ *   nodes 1; d if it is 0 or there are as many daemons as nodes; d - 1 if d is
+ *   not below the nodes; the place of daemon d's host (orte_node_regex) in
+ *   SLURM_JOB_NODELIST, if it is d or d - 1; by node, the rank of local rank 0;
+ *   even, if it is d or d - 1 or d is not known.
+ *   PRRTE's mapping is not known: the layout has to be even in some way that
+ *   agrees (rc_layout_agrees), and there are no more nodes than daemons (D) or
+ *   nodes of the Slurm job (A, where prted has ess slurm). D - A, if it is 0 or 1,
+ *   says which it is. Else d
+ *   if D is not one more than the nodes; if it is, or not known, by slot with
+ *   d - 1 or d, else by node, and nothing where by slot with d and by node with
+ *   d - 1 both fit. Where rank and local rank are equal, d has to be 0, or 1 if
+ *   D is one more than the nodes or not known.
+ * - the host of rank 0: first host of the Slurm allocation if the job spans
+ *   just that, else the host of mpirun itself (orte_hnp_uri; PRRTE's namespace)
+ *   where the daemons' numbers show that it carries ranks (measured with 4.1.4
+ *   and 5.0.7: 0,1 when mpirun runs on a node of the job, which then is the
+ *   first one wherever it stands in the list of hosts, 1,2 when it runs on a
+ *   login node), else the second of orte_node_regex, else the first host of
+ *   the default hostfile. RANK 0 compares it with its own addresses.
+ * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
+ * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c.
+ */
+#include "registry.h"
+
+#include "../ancestry.h"
+#include "../hostfile.h"
+#include "../hostlist.h"
+#include "../layout.h"
+#include "../orteregex.h"
+
+static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
+{
+    const char *const rank = "OMPI_COMM_WORLD_RANK";
+
+    return rc_read_fields(reader, &rc_launcher_openmpi, facts) &&
+           rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "OMPI_COMM_WORLD_SIZE") &&
+           rc_need_field(reader, facts, RC_LOCAL_RANK, rank, "OMPI_COMM_WORLD_LOCAL_RANK") &&
+           rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, rank, "OMPI_COMM_WORLD_LOCAL_SIZE") &&
+           /* Open MPI 4 tells both a second time, to its own library */
+           (!orte ||
+            (rc_agrees(reader, RC_STR("OMPI_MCA_orte_ess_num_procs"), &facts->field[RC_WORLD_SIZE], "mpirun") &&
+             rc_agrees(reader, RC_STR("OMPI_MCA_ess_base_vpid"), &facts->field[RC_RANK], "mpirun")));
+}
+
+/* A newer step of srun, or another PMIx launcher, inside of this one. */
+static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
+{
+    struct rc_str name = rc_env_get(reader->env, "PMIX_NAMESPACE");
+    struct rc_str rank = rc_env_get(reader->env, "PMIX_RANK");
+    struct rc_str job = rc_env_get(reader->env, "SLURM_JOB_ID");
+    struct rc_str step = rc_env_get(reader->env, "SLURM_STEP_ID");
+    uint32_t number;
+
+    /* facts/launchers.md 1.5: the namespace has to be that of this very step */
+    reader->why = "PMIX_NAMESPACE is a newer launcher's";
+    if (rc_str_starts(name, "slurm.pmix.") && job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")))
+        return rc_str_is(name, rc_format(reader->arena, "slurm.pmix.%S.%S", &job, &step));
+    return rc_parse_u32(rank, RC_MAX_TASKS, &number) && number != own_rank;
+}
+
+/* "1740701696.2;tcp://..." and "prterun-n1-651@0.2;tcp4://...": what stands
+ * behind the last dot of the name is the daemon's number. */
+static uint32_t number_in(struct rc_str uri)
+{
+    struct rc_str rest;
+    struct rc_str name = rc_str_split(uri, ';', &rest);
+    uint32_t daemon;
+
+    while (name.p) {
+        struct rc_str number = rc_str_split(name, '.', &rest);
+
+        if (!rest.p)
+            return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
+        name = rest;
+    }
+    return RC_UNKNOWN;
+}
+
+/* The PMIx server of PRRTE's daemon, "prterun-n1-651@0.2;...", where the namespace
+ * is that launch's: one of another launch has another name before the @. */
+static struct rc_str prrte_uri(const struct rc_env *env)
+{
+    static const struct rc_name uris[] = { RC_NAME("PMIX_SERVER_URI41"), RC_NAME("PMIX_SERVER_URI4"),
+                                           RC_NAME("PMIX_SERVER_URI2") };
+    struct rc_str rest;
+    struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &rest);
+
+    for (size_t i = 0; rest.p && i < sizeof(uris) / sizeof(*uris); i++) {
+        struct rc_str uri = rc_env_find(env, rc_name(&uris[i]));
+
+        if (rc_str_eq(rc_str_split(uri, '@', &rest), name))
+            return uri;
+    }
+    return RC_ABSENT;
+}
+
+/* What ORTE says beside PRRTE's server is an outer mpirun's. One of two of its
+ * variables is enough, if the other got lost. */
+static bool is_orte(const struct rc_env *env)
+{
+    return !prrte_uri(env).p &&
+           (rc_env_get(env, "OMPI_MCA_orte_hnp_uri").n || rc_env_get(env, "OMPI_MCA_orte_num_nodes").n);
+}
+
+/* ORTE names its daemon to the task, PRRTE the PMIx server, which is the same. */
+static uint32_t daemon_number(const struct rc_env *env, bool orte)
+{
+    return number_in(orte ? rc_env_get(env, "OMPI_MCA_orte_local_daemon_uri") : prrte_uri(env));
+}
+
+/* mpirun's own daemon, which counts, does not tell its tasks. */
+static uint32_t orte_daemons(const struct rc_env *env)
+{
+    uint32_t daemons;
+
+    return rc_parse_u32(rc_env_get(env, "OMPI_MCA_ess_base_num_procs"), RC_MAX_TASKS, &daemons) ? daemons : RC_UNKNOWN;
+}
+
+struct prrte {
+    uint32_t daemons;
+    uint32_t allocated; /* nodes of the Slurm job, where srun started the daemons */
+};
+
+/* "3", in quotes where srun started it */
+static struct rc_str prted_option(struct rc_str cmdline, const char *option)
+{
+    struct rc_str text = rc_ancestor_option(cmdline, option);
+
+    return text.n > 2 && text.p[0] == '"' ? (struct rc_str){ text.p + 1, text.n - 2 } : text;
+}
+
+/* A daemon's command line tells; below mpirun's own, a prted is another launch's. */
+static struct prrte read_prted(struct rc_reader *reader, uint32_t daemon)
+{
+    struct prrte prrte = { RC_UNKNOWN, RC_UNKNOWN };
+
+    if (daemon == 0 || daemon == RC_UNKNOWN || !rc_learned(reader, RC_LEARN_ANCESTORS))
+        return prrte;
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
+        struct rc_str cmdline = reader->here->ancestor[i];
+
+        if (!rc_str_is(rc_ancestor_name(cmdline), "prted"))
+            continue;
+        if (!rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, &prrte.daemons))
+            prrte.daemons = RC_UNKNOWN;
+        if (!rc_str_is(prted_option(cmdline, "ess"), "slurm") ||
+            !rc_parse_u32(rc_env_get(reader->env, "SLURM_JOB_NUM_NODES"), RC_MAX_TASKS, &prrte.allocated))
+            prrte.allocated = RC_UNKNOWN;
+        break;
+    }
+    return prrte;
+}
+
+/* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it
+ * exports any parameter. */
+static bool dealt_by_node(const struct rc_env *env)
+{
+    return rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_mapping_policy"), "node") ||
+           rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_ranking_policy"), "node") ||
+           rc_str_is(rc_env_get(env, "OMPI_MCA_rmaps_base_bynode"), "1");
+}
+
+/* A rank file or the sequential mapper puts any rank on any node, and then
+ * orte_num_nodes is not the number of nodes either: measured with 4.1.4, four
+ * lines over two nodes, 2 on mpirun's node and 4 on the other one. */
+static bool dealt_at_will(const struct rc_env *env)
+{
+    struct rc_str mapper = rc_env_get(env, "OMPI_MCA_rmaps");
+
+    return rc_env_get(env, "OMPI_MCA_orte_rankfile").n || rc_env_get(env, "OMPI_MCA_rmaps_rank_file_path").n ||
+           rc_str_is(mapper, "seq") || rc_str_is(mapper, "rank_file");
+}
+
+/* Slurm's nodes are in the order of the daemons: this one's is there by name. */
+static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
+{
+    char name[RC_HOST_MAX + 1];
+    uint32_t place;
+
+    if (!rc_orteregex_nth(rc_env_get(env, "OMPI_MCA_orte_node_regex"), daemon, name))
+        return RC_UNKNOWN;
+    place = rc_hostlist_find(rc_env_get(env, "SLURM_JOB_NODELIST"), rc_str(name));
+    return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
+}
+
+/* ORTE says how many nodes there are and how the ranks were dealt out. */
+static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon,
+                               uint32_t daemons)
+{
+    const struct rc_number *field = facts->field;
+    uint32_t rank = field[RC_RANK].value;
+    uint32_t local_rank = field[RC_LOCAL_RANK].value;
+    uint32_t nnodes = field[RC_NNODES].value;
+    bool by_node = dealt_by_node(env);
+    uint32_t even = rc_layout_node_rank(facts, by_node ? 1 : field[RC_LOCAL_WORLD_SIZE].value);
+    uint32_t place = RC_UNKNOWN;
+
+    if (!by_node && nnodes == 2)
+        return 1;
+    /* an uneven job may look even from one of its ranks: sizes 4,2,1,1 do from
+     * the second node, so the daemon's number goes first, where it tells */
+    if (daemon == 0 || (daemon != RC_UNKNOWN && daemons == nnodes))
+        place = daemon;
+    else if (daemon != RC_UNKNOWN && daemon >= nnodes)
+        place = daemon - 1;
+    else
+        place = place_in_list(env, daemon);
+    if (place == RC_UNKNOWN && by_node && local_rank == 0 && rank < nnodes)
+        return rank;
+    if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))
+        place = even;
+    /* each node before this one has a lower rank than its own; by slot, ranks on
+     * mpirun's own node are the lowest ones */
+    if (place >= nnodes || place > rank - local_rank || (place == 0 && !by_node))
+        return RC_UNKNOWN;
+    /* by node, the first round has a rank on each, and no round has more */
+    if (by_node && (local_rank == 0 ? rank != place : rank > (uint64_t)local_rank * nnodes + place))
+        return RC_UNKNOWN;
+    return place;
+}
+
+/* PRRTE says neither: the nodes have to be even, and their daemons' order fit. */
+static uint32_t prrte_node_rank(const struct rc_facts *facts, uint32_t daemon, const struct prrte *prrte)
+{
+    const struct rc_number *field = facts->field;
+    uint32_t nnodes = field[RC_NNODES].value;
+    uint32_t by_slot = rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value);
+    uint32_t by_node = rc_layout_node_rank(facts, 1);
+    bool is_one_more = prrte->daemons == nnodes + 1 || prrte->daemons == RC_UNKNOWN; /* or may be */
+    uint32_t place = RC_UNKNOWN;
+
+    if (daemon == RC_UNKNOWN)
+        return by_slot;
+    /* nodes that there are not: 2 and 1 ranks look like 3 nodes from the second */
+    if (nnodes > prrte->daemons || nnodes > prrte->allocated)
+        return RC_UNKNOWN;
+    if (daemon == 0)
+        place = 0;
+    else if (prrte->allocated != RC_UNKNOWN &&
+             (prrte->daemons == prrte->allocated || prrte->daemons == prrte->allocated + 1))
+        place = daemon - (prrte->daemons - prrte->allocated);
+    else if (field[RC_RANK].value == field[RC_LOCAL_RANK].value)
+        place = daemon == 1 && is_one_more ? 0 : RC_UNKNOWN; /* mpirun's node has no ranks */
+    else if (!is_one_more)
+        place = daemon;
+    else if (by_slot + 1 == daemon || (by_slot == daemon && by_node + 1 != daemon))
+        place = by_slot;
+    else if (by_slot != daemon && (by_node == daemon || by_node + 1 == daemon))
+        place = by_node;
+    return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
+}
+
+/* The first of "192.0.2.2,10.0.0.2" that other nodes can reach. */
+static struct rc_str first_reachable(struct rc_str addresses)
+{
+    while (addresses.p) {
+        struct rc_str address = rc_str_split(addresses, ',', &addresses);
+
+        if (address.n && !rc_str_starts(address, "127.") && !rc_str_is(address, "::1") &&
+            !rc_str_starts(address, "fe80:"))
+            return address;
+    }
+    return RC_ABSENT;
+}
+
+/* "1740701696.0;tcp://192.0.2.2,10.0.0.2:57779;tcp6://[fd00::2]:43749": the
+ * first address of mpirun's node; IPv6 only where there is nothing else. */
+static struct rc_str mpirun_address(const struct rc_env *env)
+{
+    struct rc_str rest;
+    struct rc_str port;
+    struct rc_str ipv6 = RC_ABSENT;
+
+    rc_str_split(rc_env_get(env, "OMPI_MCA_orte_hnp_uri"), ';', &rest);
+    while (rest.p) {
+        struct rc_str uri = rc_str_split(rest, ';', &rest);
+        struct rc_str found = RC_ABSENT;
+
+        if (rc_str_starts(uri, "tcp://"))
+            found = first_reachable(rc_str_split((struct rc_str){ uri.p + 6, uri.n - 6 }, ':', &port));
+        else if (rc_str_starts(uri, "tcp6://[") && !ipv6.p)
+            ipv6 = first_reachable(rc_str_split((struct rc_str){ uri.p + 8, uri.n - 8 }, ']', &port));
+        if (found.p)
+            return found;
+    }
+    return ipv6;
+}
+
+/* "prterun-node-a-651@1": mpirun's own name for its host. */
+static struct rc_str prrte_host(const struct rc_env *env)
+{
+    struct rc_str rest;
+    struct rc_str host;
+    struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &rest);
+
+    if (!rest.p)
+        return RC_ABSENT;
+    rc_str_split(name, '-', &host);
+    while (host.n && host.p[host.n - 1] != '-')
+        host.n--;
+    return host.n > 1 ? (struct rc_str){ host.p, host.n - 1 } : RC_ABSENT;
+}
+
+/* Rank 0's host where mpirun runs on another one, a login node, say: that of
+ * daemon 1, or the first of the file that all mpiruns here take their hosts of. */
+static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str regex = rc_env_get(reader->env, "OMPI_MCA_orte_node_regex");
+    struct rc_str file = rc_env_get(reader->env, "OMPI_MCA_orte_default_hostfile");
+    char name[RC_HOST_MAX + 1];
+
+    if (rc_orteregex_nth(regex, 1, name)) {
+        facts->master_host = rc_str(rc_format(reader->arena, "%s", name));
+        facts->master_source = "first daemon's host in OMPI_MCA_orte_node_regex, checked by rank 0";
+        return;
+    }
+    if (!file.n)
+        file = rc_env_get(reader->env, "PRTE_MCA_prte_default_hostfile");
+    if (file.n && rc_learned_file(reader, file)) {
+        facts->master_host = rc_hostfile_first(reader->here->host_file);
+        facts->master_source = "first host of mpirun's default hostfile, checked by rank 0";
+    }
+}
+
+static void find_master(struct rc_reader *reader, struct rc_facts *facts, bool orte, uint32_t daemon)
+{
+    /* mpirun's own daemon is number 0: if that of node 0 is 1, mpirun's host
+     * (a login node, say) carries no ranks */
+    bool mpirun_has_ranks = daemon == RC_UNKNOWN || daemon == facts->field[RC_NODE_RANK].value;
+    struct rc_str job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
+    uint32_t count;
+
+    /* one node: the core takes the loopback address */
+    facts->master_certain = facts->field[RC_NNODES].value == 1;
+    if (facts->master_certain)
+        return;
+    if (rc_hostlist_count(job_hosts, &count) && count == facts->field[RC_NNODES].value) {
+        facts->hosts = job_hosts;
+        facts->master_node = 0;
+        facts->master_source = "first host of SLURM_JOB_NODELIST, checked by rank 0";
+    } else if (!mpirun_has_ranks) {
+        find_first_host(reader, facts);
+    } else {
+        facts->master_host = orte ? mpirun_address(reader->env) : prrte_host(reader->env);
+        facts->master_source = orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
+                                    : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
+    }
+}
+
+/* jsrun sets the four names as well (jsm.c); mpirun in its task has more of its own. */
+static bool is_jsruns(const struct rc_env *env)
+{
+    return rc_str_eq(rc_env_get(env, "OMPI_COMM_WORLD_RANK"), rc_env_get(env, "JSM_NAMESPACE_RANK")) &&
+           !rc_env_get(env, "OMPI_MCA_ess_base_jobid").n && !rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "prte");
+}
+
+enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str name = rc_env_get(reader->env, "PMIX_NAMESPACE");
+    struct rc_number rank;
+
+    if (!rc_env_get(reader->env, "OMPI_COMM_WORLD_RANK").n || is_jsruns(reader->env))
+        return RC_CLAIM_ABSENT;
+    if (!rc_read_number(reader, RC_STR("OMPI_COMM_WORLD_RANK"), RC_MAX_TASKS, &rank))
+        return RC_CLAIM_BROKEN;
+    if (is_stale(reader, rank.value))
+        return RC_CLAIM_STALE;
+    facts->field[RC_RANK] = rank;
+    rc_facts_name(reader, facts, "openmpi", name.n ? name : rc_env_get(reader->env, "OMPI_MCA_ess_base_jobid"));
+    return RC_CLAIM_TASK;
+}
+
+bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number *field = facts->field;
+    bool orte = is_orte(reader->env);
+    uint32_t daemon;
+
+    /* nodes of the job's map, mpirun's own only if it carries ranks */
+    if (!read_numbers(reader, facts, orte) ||
+        (orte && !rc_read_number(reader, RC_STR("OMPI_MCA_orte_num_nodes"), RC_MAX_TASKS, &field[RC_NNODES])))
+        return false;
+    daemon = daemon_number(reader->env, orte);
+    if (rc_layout_nnodes(reader, facts) && (field[RC_NNODES].value == 1 || !dealt_at_will(reader->env))) {
+        /* all lower ranks are on this node, so rank 0 is */
+        if (field[RC_NNODES].value == 1 || (orte && field[RC_RANK].value == field[RC_LOCAL_RANK].value)) {
+            field[RC_NODE_RANK].value = 0;
+        } else if (orte && field[RC_RANK].value > field[RC_LOCAL_RANK].value) {
+            field[RC_NODE_RANK].value = orte_node_rank(reader->env, facts, daemon, orte_daemons(reader->env));
+        } else if (!orte) {
+            struct prrte prrte = read_prted(reader, daemon);
+
+            field[RC_NODE_RANK].value = prrte_node_rank(facts, daemon, &prrte);
+        }
+        field[RC_NODE_RANK].source = "derived from rank, local rank and daemon";
+    }
+    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
+        return rc_layout_refuse(reader, facts, "mpirun --map-by ppr:N:node");
+    rc_layout_spread(facts);
+    find_master(reader, facts, orte, daemon);
+    rc_read_gpus(reader, facts);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_openmpi = {
+    .id = "openmpi",
+    .title = "Open MPI (mpirun)",
+    .processes = "orted mpirun mpiexec orterun prted prterun prte mpirun.openmpi mpiexec.openmpi",
+    .pass = "mpirun -x MASTER_ADDR=HOST",
+    .variables = {
+        RC_VARIABLE("OMPI_COMM_WORLD_RANK", RC_RANK),
+        RC_VARIABLE("OMPI_COMM_WORLD_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("OMPI_COMM_WORLD_LOCAL_RANK", RC_LOCAL_RANK),
+        RC_VARIABLE("OMPI_COMM_WORLD_LOCAL_SIZE", RC_LOCAL_WORLD_SIZE),
+    },
+};

@@ -1,0 +1,110 @@
+#include "registry.h"
+
+#define ROLLCALL_MARKER(name, variable)
+
+const struct rc_launcher *rc_launcher_at(unsigned index)
+{
+    /* addresses taken at run time: a table of pointers would need relocations */
+    switch (index) {
+#define ROLLCALL_LAUNCHER(name)      \
+    case RC_LAUNCHER_INDEX_##name: \
+        return &rc_launcher_##name;
+#include "registry.def"
+#undef ROLLCALL_LAUNCHER
+    }
+    return NULL;
+}
+
+enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
+{
+    switch (index) {
+#define ROLLCALL_LAUNCHER(name)      \
+    case RC_LAUNCHER_INDEX_##name: \
+        return rc_##name##_recognise(reader, facts);
+#include "registry.def"
+#undef ROLLCALL_LAUNCHER
+    }
+    return RC_CLAIM_ABSENT;
+}
+
+bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
+{
+    switch (index) {
+#define ROLLCALL_LAUNCHER(name)      \
+    case RC_LAUNCHER_INDEX_##name: \
+        return rc_##name##_read(reader, facts);
+#include "registry.def"
+#undef ROLLCALL_LAUNCHER
+    }
+    return false;
+}
+
+#undef ROLLCALL_MARKER
+#define ROLLCALL_LAUNCHER(name)
+
+static const struct {
+    char name[RC_VARIABLE_SIZE];
+    uint8_t length;
+    uint8_t family;
+} markers[] = {
+#define ROLLCALL_MARKER(family, variable) { #variable, sizeof(#variable) - 1, RC_LAUNCHER_INDEX_##family },
+#include "registry.def"
+#undef ROLLCALL_MARKER
+};
+
+enum { MARKER_COUNT = sizeof(markers) / sizeof(*markers) };
+
+_Static_assert(RC_LAUNCHER_COUNT <= 32, "a bit each in the result of rc_launcher_marks");
+
+/* Two letters tell nearly all variables of an environment from the markers.
+ * Those of a literal are known to the compiler, so that asking for any number
+ * of markers costs what asking for one does. */
+static inline uint8_t letters_of(const char *name)
+{
+    return name[0] ? (uint8_t)((unsigned char)name[0] * 31u + (unsigned char)name[1]) : 0;
+}
+
+static bool has_name(const char *entry, const char *name)
+{
+    size_t n = 0;
+
+    while (name[n] && name[n] == entry[n])
+        n++;
+    return !name[n] && entry[n] == '=';
+}
+
+static bool is_marker(const char *entry, uint8_t letters)
+{
+#define ROLLCALL_MARKER(family, variable)                                 \
+    if (letters == letters_of(#variable) && has_name(entry, #variable)) \
+        return true;
+#include "registry.def"
+#undef ROLLCALL_MARKER
+    return false;
+}
+
+bool rc_launcher_marked(const char *const *block)
+{
+    uint64_t set[(UINT8_MAX + 1) / 64] = { 0 };
+
+#define ROLLCALL_MARKER(family, variable) set[letters_of(#variable) / 64] |= (uint64_t)1 << letters_of(#variable) % 64;
+#include "registry.def"
+#undef ROLLCALL_MARKER
+    for (; block && *block; block++) {
+        uint8_t letters = letters_of(*block);
+
+        if ((set[letters / 64] >> letters % 64 & 1) && is_marker(*block, letters))
+            return true;
+    }
+    return false;
+}
+
+uint32_t rc_launcher_marks(const struct rc_env *env)
+{
+    uint32_t found = 0;
+
+    for (unsigned i = 0; i < MARKER_COUNT; i++)
+        if (rc_env_find(env, (struct rc_str){ markers[i].name, markers[i].length }).p)
+            found |= (uint32_t)1 << markers[i].family;
+    return found;
+}

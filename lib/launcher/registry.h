@@ -1,0 +1,57 @@
+/* registry.h - all launcher families, in order of precedence.
+ *
+ * Of a family NAME:
+ *
+ * const struct rc_launcher rc_launcher_NAME
+ *
+ * enum rc_claim rc_NAME_recognise(reader, facts)
+ *     Which launch this is and which of its tasks: facts->scope, run_id,
+ *     port_seed (rc_facts_name) and the rank. It is kept short, because it is
+ *     all that a process with the stamp of its own task, which is nearly every
+ *     one, has to know. It has no effect but on the facts and reader->why,
+ *     messages and wanted, and may be called twice. A launcher that another
+ *     one speaks through (PMIx's names in a task of mpirun) is RC_CLAIM_ABSENT:
+ *     two claims mean two launchers, one inside the other.
+ *
+ * bool rc_NAME_read(reader, facts)
+ *     All the rest, into facts that recognise has filled. False, with a
+ *     message, where the values are contradictory.
+ *
+ * Functions, not pointers to them: see struct rc_variable.
+ */
+#ifndef ROLLCALL_LAUNCHER_REGISTRY_H
+#define ROLLCALL_LAUNCHER_REGISTRY_H
+
+#include "../facts.h"
+
+#define ROLLCALL_MARKER(name, variable)
+
+enum {
+#define ROLLCALL_LAUNCHER(name) RC_LAUNCHER_INDEX_##name,
+#include "registry.def"
+#undef ROLLCALL_LAUNCHER
+    RC_LAUNCHER_COUNT
+};
+
+#define ROLLCALL_LAUNCHER(name)                                                              \
+    extern const struct rc_launcher rc_launcher_##name;                                      \
+    enum rc_claim rc_##name##_recognise(struct rc_reader *reader, struct rc_facts *facts); \
+    bool rc_##name##_read(struct rc_reader *reader, struct rc_facts *facts);
+#include "registry.def"
+#undef ROLLCALL_LAUNCHER
+
+#undef ROLLCALL_MARKER
+
+/* index < RC_LAUNCHER_COUNT, innermost first */
+const struct rc_launcher *rc_launcher_at(unsigned index);
+enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
+bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
+
+/* True where the block holds any marker: a process outside of every launcher,
+ * which is nearly every one, is told at a few instructions a variable. */
+bool rc_launcher_marked(const char *const *block);
+
+/* The families with a marker in the environment, bit 0 for the first. */
+uint32_t rc_launcher_marks(const struct rc_env *env);
+
+#endif

@@ -1,0 +1,375 @@
+/* slurm.c - a task of a Slurm step (srun).
+ *
+ * What counts is the step, not the job: SLURM_STEP_* first, the job's names
+ * only where the step has none (facts/launchers.md 1.2: `srun -E`, -w subsets
+ * and het steps make SLURM_NTASKS and SLURM_NODELIST lie, SLURM_STEP_* not).
+ * A batch script has no SLURM_STEP_ID; extern and interactive steps have ids
+ * above SLURM_MAX_NORMAL_STEP_ID (0xfffffff0, slurm.h).
+ */
+#include "registry.h"
+
+#include "../ancestry.h"
+#include "../hostlist.h"
+#include "../resolve.h"
+#include "../tasklist.h"
+#include "../taskmap.h"
+
+enum { JOB_ID_MAX = 0x7fffffff };
+static const uint32_t step_id_max = 0xfffffff0u - 1;
+
+static struct rc_str either(const struct rc_env *env, struct rc_str first, struct rc_str second)
+{
+    struct rc_str value = rc_env_find(env, first);
+
+    return value.p && value.n ? value : rc_env_find(env, second);
+}
+
+/* Slurm writes the pid of a task's first process into its environment: a
+ * launcher further inside would have had to start from another process. */
+static bool is_innermost(const struct rc_reader *reader)
+{
+    uint32_t task_pid;
+
+    if (reader->slurm_certain)
+        return true;
+    return reader->pid &&
+           rc_parse_u32(rc_env_get(reader->env, "SLURM_TASK_PID"), UINT32_MAX - 1, &task_pid) &&
+           task_pid == reader->pid;
+}
+
+/* sbatch called in a step hands the step's variables on to the new batch
+ * script, with --export=NONE too (facts/launchers.md 1.2). Its slurmstepd says
+ * what it is for: "slurmstepd: [42.batch]". */
+static bool is_batch_script(struct rc_reader *reader, const char *scope)
+{
+    struct rc_str step;
+    struct rc_str rest;
+
+    /* whoever has the stamp of this step was seen to be in it */
+    if (rc_str_is(rc_str_split(rc_env_get(reader->env, RC_STAMP), '/', &rest), scope) ||
+        !rc_learned(reader, RC_LEARN_ANCESTORS))
+        return false;
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
+        if (!rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))
+            continue;
+        rc_str_split(reader->here->ancestor[i], '[', &rest);
+        rc_str_split(rc_str_split(rest, ']', &rest), '.', &step);
+        return rc_str_is(step, "batch") || rc_str_is(step, "extern") || rc_str_is(step, "interactive");
+    }
+    return false;
+}
+
+static bool contradiction(struct rc_reader *reader, const char *text)
+{
+    rc_message_add(reader->messages, RC103, text);
+    return false;
+}
+
+static bool missing(struct rc_reader *reader, const char *name)
+{
+    rc_message_add(reader->messages, RC102,
+                   rc_format(reader->arena,
+                             "this is a Slurm step, but %s is not set; nothing is set; pass the step's whole "
+                             "environment to the command",
+                             name));
+    return false;
+}
+
+static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number *field = facts->field;
+
+    if (!rc_read_number(reader, RC_STR("SLURM_LOCALID"), RC_MAX_TASKS, &field[RC_LOCAL_RANK]) ||
+        !rc_read_number(reader, RC_STR("SLURM_NODEID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
+        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_TASKS"), RC_STR("SLURM_NTASKS"), RC_MAX_TASKS, &field[RC_WORLD_SIZE]) ||
+        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_STR("SLURM_NNODES"), RC_MAX_TASKS, &field[RC_NNODES]))
+        return false;
+    if (field[RC_LOCAL_RANK].value == RC_UNKNOWN)
+        return missing(reader, "SLURM_LOCALID");
+    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
+        return missing(reader, "SLURM_NODEID");
+    if (field[RC_WORLD_SIZE].value == RC_UNKNOWN)
+        return missing(reader, "SLURM_STEP_NUM_TASKS");
+    if (field[RC_NNODES].value == RC_UNKNOWN)
+        return missing(reader, "SLURM_STEP_NUM_NODES");
+    return true;
+}
+
+static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, struct rc_tasklist *list)
+{
+    struct rc_number *field = facts->field;
+    struct rc_str text = either(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"), RC_STR("SLURM_TASKS_PER_NODE"));
+
+    if (!text.p)
+        return missing(reader, "SLURM_STEP_TASKS_PER_NODE");
+    if (!rc_tasklist_parse(text, list)) {
+        rc_message_add(reader->messages, RC104,
+                       rc_format(reader->arena,
+                                 "SLURM_STEP_TASKS_PER_NODE is %q, not a list such as 2(x3),1; nothing is set; unset "
+                                 "it if it was exported by hand",
+                                 &text));
+        return false;
+    }
+    if (list->tasks != field[RC_WORLD_SIZE].value)
+        return contradiction(reader, rc_format(reader->arena,
+                                               "SLURM_STEP_TASKS_PER_NODE %q has %u tasks, but %s is %u; nothing is "
+                                               "set; start the command with srun again",
+                                               &text, list->tasks, field[RC_WORLD_SIZE].source,
+                                               field[RC_WORLD_SIZE].value));
+    if (list->nodes != field[RC_NNODES].value)
+        return contradiction(reader, rc_format(reader->arena,
+                                               "SLURM_STEP_TASKS_PER_NODE %q has %u nodes, but %s is %u; nothing is "
+                                               "set; start the command with srun again",
+                                               &text, list->nodes, field[RC_NNODES].source,
+                                               field[RC_NNODES].value));
+    field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(list, field[RC_NODE_RANK].value);
+    field[RC_LOCAL_WORLD_SIZE].source = "SLURM_STEP_TASKS_PER_NODE";
+    facts->min_local_size = list->smallest;
+    facts->max_local_size = list->largest;
+    facts->layout = rc_format(reader->arena, "%S", &text);
+    return true;
+}
+
+/* SLURM_GTIDS is the list of this node's ranks in order of local id. It holds
+ * in het steps too (measured), so it is the cross-check of PROCID and LOCALID. */
+static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, bool *holds_rank_0)
+{
+    struct rc_str rest = rc_env_get(reader->env, "SLURM_GTIDS");
+    struct rc_str whole = rest;
+    uint32_t at_local_id = RC_UNKNOWN;
+    uint32_t count = 0;
+
+    *holds_rank_0 = facts->field[RC_RANK].value == 0;
+    if (!rest.p || rest.n == 0)
+        return true;
+    for (; rest.p; count++) {
+        uint32_t rank;
+        struct rc_str item = rc_str_split(rest, ',', &rest);
+
+        if (!rc_parse_u32(item, RC_MAX_TASKS, &rank))
+            return contradiction(reader, rc_format(reader->arena,
+                                                   "SLURM_GTIDS is %q, not a list of ranks; nothing is set; unset it "
+                                                   "if it was exported by hand",
+                                                   &whole));
+        if (rank == 0)
+            *holds_rank_0 = true;
+        if (count == facts->field[RC_LOCAL_RANK].value)
+            at_local_id = rank;
+    }
+    if (count != facts->field[RC_LOCAL_WORLD_SIZE].value)
+        return contradiction(reader, rc_format(reader->arena,
+                                               "SLURM_GTIDS %q has %u ranks, but %s has %u tasks on node %u; nothing "
+                                               "is set; start the command with srun again",
+                                               &whole, count, facts->field[RC_LOCAL_WORLD_SIZE].source,
+                                               facts->field[RC_LOCAL_WORLD_SIZE].value,
+                                               facts->field[RC_NODE_RANK].value));
+    if (at_local_id == facts->field[RC_RANK].value)
+        return true;
+    return contradiction(reader, rc_format(reader->arena,
+                                           "SLURM_PROCID is %u, but SLURM_GTIDS %q has another rank at local id %u; "
+                                           "nothing is set; start the command with srun again",
+                                           facts->field[RC_RANK].value, &whole, facts->field[RC_LOCAL_RANK].value));
+}
+
+static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str hosts = either(reader->env, RC_STR("SLURM_STEP_NODELIST"), RC_STR("SLURM_NODELIST"));
+    struct rc_str here = rc_env_get(reader->env, "SLURMD_NODENAME");
+    char name[RC_HOST_MAX + 1];
+    uint32_t count;
+
+    if (!hosts.p)
+        return missing(reader, "SLURM_STEP_NODELIST");
+    if (!rc_hostlist_count(hosts, &count)) {
+        rc_message_add(reader->messages, RC105,
+                       rc_format(reader->arena,
+                                 "SLURM_STEP_NODELIST is %q, not a host list; nothing is set; unset it if it was "
+                                 "exported by hand",
+                                 &hosts));
+        return false;
+    }
+    if (count != facts->field[RC_NNODES].value) {
+        rc_message_add(reader->messages, RC105,
+                       rc_format(reader->arena,
+                                 "SLURM_STEP_NODELIST %q names %u hosts for %u nodes; nothing is set; start the "
+                                 "command with srun again",
+                                 &hosts, count, facts->field[RC_NNODES].value));
+        return false;
+    }
+    /* slurmd puts its node's name into each task, NODEID and the list come from
+     * srun: two witnesses for this node's place in the list */
+    if (here.n && rc_hostlist_nth(hosts, facts->field[RC_NODE_RANK].value, name) && !rc_str_is(here, name)) {
+        struct rc_str there = rc_str(name);
+
+        return contradiction(reader, rc_format(reader->arena,
+                                               "SLURM_NODEID is %u, which is %q in SLURM_STEP_NODELIST, but "
+                                               "SLURMD_NODENAME is %q; nothing is set; start the command with srun "
+                                               "again",
+                                               facts->field[RC_NODE_RANK].value, &there, &here));
+    }
+    facts->hosts = hosts;
+    facts->job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
+    return true;
+}
+
+/* Block, cyclic and plane all give each node its first task in node order, so
+ * node order is the order of the lowest ranks and RANK 0 is on node 0. Only an
+ * arbitrary distribution needs the map that PMIx or srun's side hands down. */
+static bool read_map(struct rc_reader *reader, struct rc_facts *facts, const struct rc_tasklist *list,
+                     bool holds_rank_0)
+{
+    struct rc_number *field = facts->field;
+    uint32_t node = field[RC_NODE_RANK].value;
+    struct rc_str mapping = rc_env_get(reader->env, "SLURM_PMIX_MAPPING_SERV");
+    struct rc_str task_hosts = rc_env_get(reader->env, RC_TASK_HOSTS);
+    struct rc_taskmap_node place;
+    bool arbitrary = rc_str_is(rc_env_get(reader->env, "SLURM_DISTRIBUTION"), "arbitrary") ||
+                     (holds_rank_0 && node != 0);
+
+    facts->master_node = 0;
+    facts->master_source = "first host of SLURM_STEP_NODELIST";
+    facts->master_certain = true;
+    facts->node_order_rank.value = rc_tasklist_before(list, node) + field[RC_LOCAL_RANK].value;
+    facts->node_order_rank.source = "SLURM_STEP_TASKS_PER_NODE and SLURM_LOCALID";
+    if (!arbitrary || field[RC_NNODES].value == 1)
+        return true;
+    if (field[RC_NNODES].value <= RC_NODE_SET_BITS) {
+        bool found = false;
+
+        if (task_hosts.p && rc_taskmap_read(task_hosts, facts->hosts, field[RC_WORLD_SIZE].value,
+                                            field[RC_NNODES].value, node, reader->node_set, &place)) {
+            facts->master_source = "host of task 0 in " RC_TASK_HOSTS;
+            found = place.tasks == field[RC_LOCAL_WORLD_SIZE].value;
+        }
+        if (!found && mapping.p && rc_taskmap_read(mapping, facts->hosts, field[RC_WORLD_SIZE].value,
+                                                   field[RC_NNODES].value, node, reader->node_set, &place)) {
+            facts->master_source = "node of task 0 in SLURM_PMIX_MAPPING_SERV";
+            found = place.tasks == field[RC_LOCAL_WORLD_SIZE].value;
+        }
+        /* a map that puts RANK 0 elsewhere than it is seen to be is an old one */
+        if (found && (place.master_node == node) == holds_rank_0) {
+            facts->master_node = place.master_node;
+            field[RC_NODE_RANK].value = place.node_rank;
+            field[RC_NODE_RANK].source = "order of the nodes' lowest ranks";
+            facts->node_order_rank.value = place.tasks_before + field[RC_LOCAL_RANK].value;
+            return true;
+        }
+    }
+    rc_message_add(reader->messages, RC106,
+                   "the distribution is arbitrary and nothing says on which node rank 0 is; nothing is set; use srun "
+                   "--mpi=pmix, or name the hosts in a file with SLURM_HOSTFILE");
+    return false;
+}
+
+/* Step-wide where Slurm says so, because what one task sees may be bound to
+ * it already. A plugin's view in user_init is step-wide. */
+static void read_gpus(struct rc_reader *reader, struct rc_facts *facts)
+{
+    static const struct rc_str lists[] = { RC_NAME("SLURM_STEP_GPUS"), RC_NAME("CUDA_VISIBLE_DEVICES"),
+                                           RC_NAME("ROCR_VISIBLE_DEVICES"), RC_NAME("ZE_AFFINITY_MASK") };
+    struct rc_str on_node = rc_env_get(reader->env, "SLURM_GPUS_ON_NODE");
+
+    if (on_node.p && rc_parse_u32(on_node, RC_MAX_TASKS, &facts->gpus.value)) {
+        facts->gpus.source = "SLURM_GPUS_ON_NODE";
+        return;
+    }
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+        struct rc_str list = rc_env_find(reader->env, lists[i]);
+
+        if (list.p) {
+            facts->gpus.value = rc_count_devices(list);
+            facts->gpus.source = lists[i].p;
+            return;
+        }
+    }
+}
+
+/*
+ * The id of a step that is no user's, printed as a signed number: Slurm 26.05 says
+ * -6 in an interactive step (setup_env, src/common/env.c; seen).
+ */
+static bool is_negative(struct rc_str step)
+{
+    uint64_t id;
+
+    return step.p[0] == '-' &&
+           rc_parse_u64((struct rc_str){step.p + 1, step.n - 1}, UINT32_MAX - step_id_max, &id) && id > 0;
+}
+
+enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str job = either(reader->env, RC_STR("SLURM_JOB_ID"), RC_STR("SLURM_JOBID"));
+    struct rc_str step = either(reader->env, RC_STR("SLURM_STEP_ID"), RC_STR("SLURM_STEPID"));
+    struct rc_number rank;
+    uint64_t job_id;
+    uint64_t step_id;
+
+    if (!job.p || job.n == 0)
+        return RC_CLAIM_ABSENT;
+    if (!step.p || step.n == 0 || is_negative(step))
+        return RC_CLAIM_OUTSIDE;
+    if (!rc_parse_u64(step, UINT32_MAX, &step_id)) {
+        rc_message_add(reader->messages, RC101,
+                       rc_format(reader->arena,
+                                 "SLURM_STEP_ID is %q, not a step id; nothing is set; unset it if it was exported by "
+                                 "hand",
+                                 &step));
+        return RC_CLAIM_BROKEN;
+    }
+    if (step_id > step_id_max)
+        return RC_CLAIM_OUTSIDE;
+    if (!rc_parse_u64(job, JOB_ID_MAX, &job_id)) {
+        rc_message_add(reader->messages, RC101,
+                       rc_format(reader->arena,
+                                 "SLURM_JOB_ID is %q, not a job id; nothing is set; unset it if it was exported by "
+                                 "hand",
+                                 &job));
+        return RC_CLAIM_BROKEN;
+    }
+    if (!rc_read_number(reader, RC_STR("SLURM_PROCID"), RC_MAX_TASKS, &rank) ||
+        (rank.value == RC_UNKNOWN && !missing(reader, "SLURM_PROCID")))
+        return RC_CLAIM_BROKEN;
+    facts->field[RC_RANK] = rank;
+    facts->port_seed[0] = job_id;
+    facts->port_seed[1] = step_id;
+    facts->scope = rc_format(reader->arena, "slurm:%S.%S", &job, &step);
+    facts->run_id = facts->scope + (sizeof("slurm:") - 1);
+    if (is_innermost(reader))
+        return RC_CLAIM_INNERMOST;
+    return is_batch_script(reader, facts->scope) ? RC_CLAIM_OUTSIDE : RC_CLAIM_TASK;
+}
+
+bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_tasklist list;
+    bool holds_rank_0;
+
+    if (!read_numbers(reader, facts) || !read_layout(reader, facts, &list) ||
+        !check_gtids(reader, facts, &holds_rank_0) || !read_hosts(reader, facts) ||
+        !read_map(reader, facts, &list, holds_rank_0))
+        return false;
+    facts->reserved_ports = rc_env_get(reader->env, "SLURM_STEP_RESV_PORTS");
+    facts->port_source = "SLURM_STEP_RESV_PORTS";
+    read_gpus(reader, facts);
+    return true;
+}
+
+/* Repaired are those that Lightning, fairseq, JAX and others read by themselves
+ * (measured for Lightning: launches.md L1, L3). */
+const struct rc_launcher rc_launcher_slurm = {
+    .id = "slurm",
+    .title = "Slurm (srun)",
+    .processes = "slurmstepd",
+    .repairs = true,
+    .variables = {
+        RC_REPAIRED("SLURM_PROCID", RC_RANK),
+        RC_REPAIRED("SLURM_LOCALID", RC_LOCAL_RANK),
+        RC_REPAIRED("SLURM_NODEID", RC_NODE_RANK),
+        RC_REPAIRED("SLURM_NTASKS", RC_WORLD_SIZE),
+        RC_REPAIRED("SLURM_NPROCS", RC_WORLD_SIZE),
+        RC_REPAIRED("SLURM_STEP_NUM_TASKS", RC_WORLD_SIZE),
+        RC_REPAIRED("SLURM_NTASKS_PER_NODE", RC_LOCAL_WORLD_SIZE),
+        RC_REPAIRED("SLURM_NNODES", RC_NNODES),
+        RC_VARIABLE("SLURM_STEP_NUM_NODES", RC_NNODES),
+    },
+};

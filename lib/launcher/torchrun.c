@@ -1,0 +1,55 @@
+/* torchrun.c - a worker that torchrun (or torch.distributed.launch) started.
+ *
+ * torchrun is authoritative: its agents have agreed on the ranks already, also
+ * where they number themselves in order of arrival (c10d). Its five variables
+ * are read to be shown, never changed.
+ * Source: torch/distributed/elastic/agent/server/local_elastic_agent.py,
+ * _start_workers. TORCHELASTIC_RUN_ID alone proves nothing: it is what people
+ * export by hand to please Lightning (facts/frameworks.md 1.2).
+ */
+#include "registry.h"
+
+enum rc_claim rc_torchrun_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str run_id = rc_env_get(reader->env, "TORCHELASTIC_RUN_ID");
+    struct rc_str rank = rc_env_get(reader->env, "RANK");
+    struct rc_str local_rank = rc_env_get(reader->env, "LOCAL_RANK");
+
+    if (!run_id.p || !rank.p || !local_rank.p)
+        return RC_CLAIM_ABSENT;
+    if (!rank.n || !local_rank.n) {
+        rc_message_add(reader->messages, RC102,
+                       rc_format(reader->arena,
+                                 "TORCHELASTIC_RUN_ID is set but %s is empty; nothing is set; unset what another "
+                                 "torchrun left, or start the command with torchrun again",
+                                 rank.n ? "LOCAL_RANK" : "RANK"));
+        return RC_CLAIM_BROKEN;
+    }
+    if (!rc_read_number(reader, RC_STR("RANK"), RC_MAX_TASKS, &facts->field[RC_RANK]))
+        return RC_CLAIM_BROKEN;
+    rc_facts_name(reader, facts, "torchrun", run_id);
+    return RC_CLAIM_TASK;
+}
+
+bool rc_torchrun_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    if (!rc_read_fields(reader, &rc_launcher_torchrun, facts))
+        return false;
+    facts->master_host = rc_env_get(reader->env, "MASTER_ADDR");
+    facts->master_source = "MASTER_ADDR (torchrun)";
+    return true;
+}
+
+const struct rc_launcher rc_launcher_torchrun = {
+    .id = "torchrun",
+    .title = "torchrun",
+    .processes = "torchrun torch.distributed.run torch.distributed.launch",
+    .variables = {
+        RC_VARIABLE("RANK", RC_RANK),
+        RC_VARIABLE("WORLD_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("LOCAL_RANK", RC_LOCAL_RANK),
+        RC_VARIABLE("LOCAL_WORLD_SIZE", RC_LOCAL_WORLD_SIZE),
+        RC_VARIABLE("GROUP_RANK", RC_NODE_RANK),
+        RC_VARIABLE("GROUP_WORLD_SIZE", RC_NNODES),
+    },
+};

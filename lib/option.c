@@ -1,0 +1,196 @@
+#include "option.h"
+
+#include "numbers.h"
+
+enum { NPROC_MAX = 4096 };
+
+static const struct {
+    char name[12];
+    enum rc_mode mode;
+} modes[] = {
+    { "auto", RC_MODE_AUTO },
+    { "worker", RC_MODE_WORKER },
+    { "launcher", RC_MODE_LAUNCHER },
+    { "off", RC_MODE_OFF },
+};
+
+const char *rc_mode_name(enum rc_mode mode)
+{
+    switch (mode) {
+    case RC_MODE_AUTO:
+        return "auto";
+    case RC_MODE_OFF:
+        return "off";
+    case RC_MODE_WORKER:
+        return "worker";
+    case RC_MODE_LAUNCHER:
+        return "launcher";
+    case RC_MODE_TORCHRUN:
+        return "torchrun";
+    case RC_MODE_NONE:
+        break;
+    }
+    return "none";
+}
+
+static bool read_mode(struct rc_str item, enum rc_mode *mode)
+{
+    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+        if (rc_str_is(item, modes[i].name)) {
+            *mode = modes[i].mode;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct reading {
+    struct rc_options options;
+    const char *where;
+    struct rc_messages *messages;
+    struct rc_arena *arena;
+};
+
+static bool twice(struct reading *r, const char *what)
+{
+    rc_message_add(r->messages, RC203,
+                   rc_format(r->arena, "%s: %s is given twice; keep one of them", r->where, what));
+    return false;
+}
+
+static bool read_order(struct reading *r, struct rc_str value)
+{
+    if (r->options.order != RC_ORDER_UNSET)
+        return twice(r, "order=");
+    if (rc_str_is(value, "launcher"))
+        r->options.order = RC_ORDER_LAUNCHER;
+    else if (rc_str_is(value, "node"))
+        r->options.order = RC_ORDER_NODE;
+    if (r->options.order != RC_ORDER_UNSET)
+        return true;
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: order=%q is not known; use order=launcher or order=node", r->where,
+                             &value));
+    return false;
+}
+
+static bool read_nproc(struct reading *r, struct rc_str value)
+{
+    if (r->options.nproc)
+        return twice(r, "nproc=");
+    if (rc_parse_u32(value, NPROC_MAX, &r->options.nproc) && r->options.nproc > 0)
+        return true;
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: nproc=%q is not a number of processes; use nproc=1 to nproc=%u",
+                             r->where, &value, (uint32_t)NPROC_MAX));
+    return false;
+}
+
+static bool read_addr(struct reading *r, struct rc_str value)
+{
+    const char *wrong;
+
+    if (r->options.addr)
+        return twice(r, "addr=");
+    wrong = rc_address_read(value, &r->options.addr_kind);
+    if (!wrong) {
+        r->options.addr = rc_format(r->arena, "%S", &value);
+        if (!r->arena->full)
+            return true;
+        wrong = "too long";
+    }
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena,
+                             "%s: addr=%q is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16) or a suffix "
+                             "of node names (addr=-ib, addr=.hsn)",
+                             r->where, &value, wrong));
+    return false;
+}
+
+static bool read_item(struct reading *r, struct rc_str item, bool first)
+{
+    struct rc_str value;
+    struct rc_str key = rc_str_split(item, '=', &value);
+
+    /* no table of pointers: each is a relocation in every process with the preload */
+    if (value.p && rc_str_is(key, "order"))
+        return read_order(r, value);
+    if (value.p && rc_str_is(key, "nproc"))
+        return read_nproc(r, value);
+    if (value.p && rc_str_is(key, "addr"))
+        return read_addr(r, value);
+    if (first && read_mode(item, &r->options.mode)) {
+        r->options.mode_given = true;
+        return true;
+    }
+    rc_message_add(r->messages, RC201,
+                   rc_format(r->arena,
+                             "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
+                             "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX",
+                             r->where, &item));
+    return false;
+}
+
+bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
+                      struct rc_messages *messages, struct rc_arena *arena)
+{
+    struct reading r = { .options = { .given = true }, .where = where, .messages = messages, .arena = arena };
+    struct rc_str rest = text;
+
+    if (!text.p || text.n == 0 || rc_str_is(text, "(null)"))
+        rest = RC_ABSENT;
+    for (bool first = true; rest.p; first = false)
+        if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
+            return false;
+    if (r.options.nproc && r.options.mode == RC_MODE_WORKER) {
+        rc_message_add(messages, RC204,
+                       rc_format(arena, "%s: nproc= belongs to launcher mode, not to worker mode; leave it out",
+                                 where));
+        return false;
+    }
+    if (r.options.order == RC_ORDER_NODE && r.options.mode == RC_MODE_LAUNCHER) {
+        rc_message_add(messages, RC204,
+                       rc_format(arena, "%s: order=node belongs to worker mode, not to launcher mode; leave it out",
+                                 where));
+        return false;
+    }
+    *options = r.options;
+    return true;
+}
+
+static void fill_in(struct rc_options *over, const struct rc_options *under)
+{
+    if (!under || !under->given)
+        return;
+    if (!over->mode_given && (under->mode != RC_MODE_OFF || !over->given)) {
+        over->mode = under->mode;
+        over->mode_given = under->mode_given;
+    }
+    if (over->order == RC_ORDER_UNSET)
+        over->order = under->order;
+    if (!over->nproc)
+        over->nproc = under->nproc;
+    if (!over->addr) {
+        over->addr = under->addr;
+        over->addr_kind = under->addr_kind;
+    }
+    over->given = true;
+}
+
+struct rc_options rc_options_combine(const struct rc_options *command_line,
+                                     const struct rc_options *environment,
+                                     const struct rc_options *administrator)
+{
+    struct rc_options all = { .given = false };
+
+    fill_in(&all, command_line);
+    fill_in(&all, environment);
+    all.by_user = all.given;
+    all.addr_by_user = all.addr != NULL;
+    fill_in(&all, administrator);
+    if (environment && environment->given && environment->mode == RC_MODE_OFF)
+        all.mode = RC_MODE_OFF;
+    if (all.given && !all.by_user && all.mode == RC_MODE_OFF)
+        all.given = false;
+    return all;
+}

@@ -1,0 +1,55 @@
+/* option.h - the one option grammar: [MODE][,KEY=VALUE]...
+ *
+ * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
+ * variable and `default=` in plugstack.conf. Precedence in that order.
+ */
+#ifndef ROLLCALL_OPTION_H
+#define ROLLCALL_OPTION_H
+
+#include "address.h"
+#include "message.h"
+#include "text.h"
+
+enum rc_mode {
+    RC_MODE_AUTO, /* only as a request; a decided mode is one of the others */
+    RC_MODE_OFF,  /* likewise */
+    RC_MODE_NONE,
+    RC_MODE_WORKER,
+    RC_MODE_LAUNCHER,
+    RC_MODE_TORCHRUN, /* torchrun's child */
+};
+
+enum rc_order { RC_ORDER_UNSET, RC_ORDER_LAUNCHER, RC_ORDER_NODE };
+
+struct rc_options {
+    bool given;         /* something was said at all */
+    bool by_user;       /* of a combination: on the command line or in ROLLCALL */
+    bool mode_given;    /* a mode was named, "auto" included */
+    enum rc_mode mode;  /* AUTO, OFF, WORKER or LAUNCHER */
+    enum rc_order order;
+    uint32_t nproc;     /* 0: not given */
+    const char *addr;   /* NULL: not given; in the arena that it was read with */
+    enum rc_address_kind addr_kind;
+    bool addr_by_user;  /* of a combination */
+};
+
+const char *rc_mode_name(enum rc_mode mode);
+
+/* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an
+ * option without a value) are auto. On an error *options is left as it was,
+ * false is returned and one line with the right values is in messages;
+ * `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf"). */
+bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
+                      struct rc_messages *messages, struct rc_arena *arena);
+
+/* The three sources in their order of precedence, each possibly NULL or not
+ * given: a key that one leaves open is taken from the next. Two exceptions for
+ * "off": ROLLCALL=off wins over everything, because a user must be able to
+ * switch rollcall off in one place; an administrator's off only means "not
+ * unless asked for". Of the result, `given` says whether to act at all, and
+ * `by_user` whether a user, not the administrator's default, asked for it. */
+struct rc_options rc_options_combine(const struct rc_options *command_line,
+                                     const struct rc_options *environment,
+                                     const struct rc_options *administrator);
+
+#endif

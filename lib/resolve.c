@@ -1,0 +1,216 @@
+#include "resolve.h"
+
+#include "command.h"
+#include "identity.h"
+#include "master.h"
+#include "mode.h"
+
+static void clear(struct rc_result *result)
+{
+    /* field by field: clearing the storage behind the arena, the index and the
+     * plan as well would cost the preload more than all the rest */
+    result->status = RC_RESOLVED;
+    result->launcher = NULL;
+    result->mode = RC_MODE_NONE;
+    result->mode_reason = NULL;
+    result->master = (struct rc_master){ .addr = NULL };
+    result->stamped = false;
+    result->wants = 0;
+    result->plan.count = 0;
+    result->plan.rejected_count = 0;
+    result->plan.full = false;
+    result->messages.count = 0;
+    result->messages.has_error = false;
+    rc_facts_init(&result->facts);
+    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
+        result->identity.field[i] = RC_UNKNOWN;
+    result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
+}
+
+static enum rc_status contradiction(struct rc_result *result)
+{
+    result->status = RC_CONTRADICTION;
+    result->mode = RC_MODE_NONE;
+    result->mode_reason = "the facts contradict each other";
+    result->plan.count = 0;
+    result->master = (struct rc_master){ .addr = NULL };
+    /* whoever filled the arena may have lost the text that says so */
+    if (result->arena.full)
+        rc_message_add(&result->messages, RC502,
+                       "the values are too long for an identity; nothing is set; unset variables of many thousand "
+                       "characters");
+    result->messages.has_error = true;
+    return result->status;
+}
+
+static enum rc_status no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
+{
+    bool asked = context->options.by_user &&
+                 (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER);
+
+    if (claim == RC_CLAIM_HALF) {
+        result->mode_reason = "half an identity is left alone";
+        if (asked) {
+            rc_message_add(&result->messages, RC119,
+                           rc_format(&result->arena,
+                                     "%s mode was asked for, but %s gives only half an identity; nothing is set; "
+                                     "complete it, or leave the mode out",
+                                     rc_mode_name(context->options.mode), result->launcher->title));
+            return contradiction(result);
+        }
+    } else if (claim == RC_CLAIM_OUTSIDE) {
+        result->mode_reason = "a batch script, an extern or an interactive step is no task";
+        rc_message_add(&result->messages, RC107,
+                       rc_format(&result->arena, "inside %s, but not in a task of a step: nothing is set",
+                                 result->launcher->title));
+    } else {
+        result->mode_reason = "no launcher was found";
+    }
+    if (asked)
+        rc_message_add(&result->messages, RC307,
+                       rc_format(&result->arena,
+                                 "%s mode was asked for, but this is no task of a launcher; nothing is set; start it "
+                                 "with srun or mpirun",
+                                 rc_mode_name(context->options.mode)));
+    return result->status;
+}
+
+/* The stamp begins with SCOPE/RANK/MODE. AUTO for another launch's or another task's. */
+static enum rc_mode stamped_mode(struct rc_str stamp, const char *own_prefix)
+{
+    struct rc_str outer;
+    struct rc_str mode;
+
+    if (!rc_str_starts(stamp, own_prefix))
+        return RC_MODE_AUTO;
+    mode = rc_str_split((struct rc_str){ stamp.p + rc_str(own_prefix).n, stamp.n - rc_str(own_prefix).n }, ' ', &outer);
+    if (rc_str_is(mode, "worker"))
+        return RC_MODE_WORKER;
+    return rc_str_is(mode, "launcher") ? RC_MODE_LAUNCHER : RC_MODE_AUTO;
+}
+
+/* An uneven layout works with plain torch; Lightning and whoever multiplies
+ * nodes by devices stops with a message that does not name the cause. */
+static void warn_uneven(struct rc_result *result)
+{
+    const struct rc_facts *facts = &result->facts;
+    uint32_t size = result->identity.field[RC_WORLD_SIZE];
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+
+    if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
+        return;
+    if (size % nnodes == 0)
+        rc_message_add(&result->messages, RC301,
+                       rc_format(&result->arena,
+                                 "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
+                                 "and others need the same number on each; use --ntasks-per-node=%u",
+                                 size, nnodes, facts->layout ? facts->layout : "see the host file", size / nnodes));
+    else
+        rc_message_add(&result->messages, RC301,
+                       rc_format(&result->arena,
+                                 "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
+                                 "and others need the same number on each; use --ntasks-per-node=N",
+                                 size, nnodes, facts->layout ? facts->layout : "see the host file"));
+}
+
+/* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. */
+static void forget_ranks(struct rc_result *result)
+{
+    result->identity.field[RC_RANK] = RC_UNKNOWN;
+    result->identity.field[RC_LOCAL_RANK] = RC_UNKNOWN;
+    result->identity.field[RC_WORLD_SIZE] = RC_UNKNOWN;
+    result->identity.field[RC_LOCAL_WORLD_SIZE] = RC_UNKNOWN;
+}
+
+/* A launcher's daemon is left alone whatever its variables say: mpirun in a
+ * batch script of `sbatch -m arbitrary` hands that on to the daemons' own step. */
+static enum rc_status broken(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_command command;
+
+    rc_command_read(context->argv, &command);
+    if (command.kind != RC_COMMAND_DAEMON)
+        return contradiction(result);
+    result->messages.count = 0;
+    result->messages.has_error = false;
+    rc_mode_of_daemon(&command, result);
+    return result->status;
+}
+
+static const char *make_stamp(struct rc_result *result, const char *own_prefix)
+{
+    const char *text = rc_format(&result->arena, "%s%s", own_prefix, rc_mode_name(result->mode));
+
+    for (unsigned i = 0; i < result->outer_count; i++)
+        text = rc_format(&result->arena, "%s %s", text, result->outer[i]);
+    return text;
+}
+
+enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_command command;
+    struct rc_str stamp;
+    const char *own_prefix;
+    enum rc_mode stamped;
+    enum rc_claim claim;
+
+    clear(result);
+    if (!context->indexed)
+        rc_env_index(&result->env, context->env);
+    if (context->options.mode == RC_MODE_OFF && !context->ignore_stamp) {
+        result->mode_reason = "switched off";
+        return result->status;
+    }
+    claim = rc_identity_recognise(context, result);
+    if (claim == RC_CLAIM_BROKEN)
+        return broken(context, result);
+    if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST)
+        return no_task(context, result, claim);
+
+    stamp = rc_env_get(&result->env, RC_STAMP);
+    own_prefix = rc_format(&result->arena, "%s/%u/", result->facts.scope, result->facts.field[RC_RANK].value);
+    stamped = stamped_mode(stamp, own_prefix);
+    if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !rc_str_is(rc_str(result->launcher->id), "torchrun")) {
+        result->mode = stamped;
+        result->mode_reason = "set already: this process carries the stamp of its own task";
+        result->identity.field[RC_RANK] = result->facts.field[RC_RANK].value;
+        result->stamped = true;
+        result->wants = 0;
+        rc_message_add(&result->messages, RC303, "the environment was set by rollcall for this task already");
+        return result->status;
+    }
+    if (!rc_identity_read(context, result))
+        return broken(context, result);
+    rc_command_read(context->argv, &command);
+    command.same_on_all_nodes = context->slurm_certain;
+    if (!rc_mode_decide(context, &command, result))
+        return contradiction(result);
+    if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
+        const char *own_stamp = make_stamp(result, own_prefix);
+
+        if (!rc_master_find(context, stamp.p && stamped == RC_MODE_AUTO, result))
+            return contradiction(result);
+        if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
+            return contradiction(result);
+        if (!rc_plan_make(result, &command, context->options.nproc, own_stamp))
+            return contradiction(result);
+        warn_uneven(result);
+        if (context->explain)
+            rc_identity_list_rejected(result);
+        if (result->mode == RC_MODE_LAUNCHER)
+            forget_ranks(result);
+    } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {
+        rc_identity_list_rejected(result);
+    }
+    return result->arena.full ? contradiction(result) : result->status;
+}
+
+bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,
+                         struct rc_arena *arena)
+{
+    struct rc_str text = rc_env_get(env, "ROLLCALL");
+
+    if (!text.p || text.n == 0)
+        return true;
+    return rc_options_parse(text, "ROLLCALL", options, messages, arena);
+}

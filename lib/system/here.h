@@ -1,0 +1,28 @@
+/* here.h - what the core cannot know by itself: the node around this process.
+ *
+ * Nothing of it is looked at unless a launcher family asks (facts.h, enum
+ * rc_learn), so that a task of srun or mpirun pays nothing for it. Works without
+ * a libc (ROLLCALL_RAW_SYSCALLS), never fails: what cannot be read stays absent.
+ */
+#ifndef ROLLCALL_HERE_H
+#define ROLLCALL_HERE_H
+
+#include "../resolve.h"
+#include "node.h"
+
+enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 1 << 20 };
+
+/* A large one: static or heap storage. Pages that nothing is read into cost nothing. */
+struct rc_here_storage {
+    struct rc_here here;
+    char titles[RC_HERE_TITLES]; /* command lines of the ancestors */
+    char host[RC_NODE_NAME_SIZE];
+    char file[RC_HERE_FILE];
+};
+
+/* rc_resolve for a process of this node, context->pid. What the answer lacks
+ * (result->wants) is learned, and then it is resolved again; context->here
+ * points into *storage from then on. Thread safety: as safe as its arguments. */
+enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result);
+
+#endif

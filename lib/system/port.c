@@ -1,0 +1,97 @@
+#include "port.h"
+
+#include "proctcp.h"
+#include "sys.h"
+
+static void put_port(void *field, uint16_t port)
+{
+    unsigned char *bytes = field;
+
+    bytes[0] = (unsigned char)(port >> 8);
+    bytes[1] = (unsigned char)(port & 0xff);
+}
+
+static long bind_any(int fd, int family, uint16_t port)
+{
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+    struct sockaddr_in four = { .sin_family = AF_INET };
+    int no = 0;
+
+    put_port(&six.sin6_port, port);
+    put_port(&four.sin_port, port);
+    if (family == AF_INET)
+        return rc_sys_bind(fd, &four, sizeof(four));
+    /* one socket for both families, whatever net.ipv6.bindv6only says */
+    rc_sys_setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no);
+    return rc_sys_bind(fd, &six, sizeof(six));
+}
+
+enum sharing { EXCLUSIVE, SHARED };
+
+static int bound(int family, uint16_t port, enum sharing sharing)
+{
+    int yes = 1;
+    long fd = rc_sys_socket(family, SOCK_STREAM);
+    long rc = 0;
+
+    if (fd < 0)
+        return (int)fd;
+    if (sharing == SHARED)
+        rc = rc_sys_setsockopt((int)fd, SOL_SOCKET, SO_REUSEADDR, &yes);
+    if (rc == 0)
+        rc = bind_any((int)fd, family, port);
+    if (rc == 0 && sharing == EXCLUSIVE)
+        rc = rc_sys_setsockopt((int)fd, SOL_SOCKET, SO_REUSEADDR, &yes);
+    if (rc == 0)
+        return (int)fd;
+    rc_sys_close((int)fd);
+    return (int)rc;
+}
+
+static int bound_somehow(uint16_t port, enum sharing sharing)
+{
+    int fd = bound(AF_INET6, port, sharing);
+
+    if (fd >= 0 || fd == -EADDRINUSE || fd == -EACCES)
+        return fd;
+    /* IPv6 is off on many clusters: no such family, or no address of it */
+    return bound(AF_INET, port, sharing);
+}
+
+/* bash uses 10 and 255, daemons what is lowest; a limit of 256 is no rarity. */
+static int move_up(int fd)
+{
+    static const int lowest[] = { 200, 64, 3 };
+    long moved = -EMFILE;
+
+    for (unsigned i = 0; moved < 0 && i < sizeof(lowest) / sizeof(*lowest); i++)
+        moved = rc_sys_dup_from(fd, lowest[i]);
+    rc_sys_close(fd);
+    return (int)moved;
+}
+
+int rc_port_hold(uint16_t port)
+{
+    struct rc_tcp_row row;
+    int fd = bound_somehow(port, EXCLUSIVE);
+
+    /* What an earlier step left on this port in TIME_WAIT refuses an exclusive
+     * bind for a minute, though torch could listen. A shared bind is refused by
+     * listeners and by connections of others, but not by another holder; that
+     * one is told apart because then the kernel lists no socket at all. (A
+     * holder and TIME_WAIT together are not seen: the second listener is.) */
+    if (fd == -EADDRINUSE) {
+        fd = bound_somehow(port, SHARED);
+        if (fd >= 0 && !rc_proctcp_find(port, &row)) {
+            rc_sys_close(fd);
+            return -EADDRINUSE;
+        }
+    }
+    return fd < 0 ? fd : move_up(fd);
+}
+
+void rc_port_release(int fd)
+{
+    if (fd >= 0)
+        rc_sys_close(fd);
+}

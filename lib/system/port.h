@@ -1,0 +1,26 @@
+/* port.h - the master port: held, not guessed.
+ *
+ * The socket is bound exclusively, so it fails where anybody has the port; then
+ * it gets SO_REUSEADDR, and nobody ever listens on it. A listener that sets
+ * SO_REUSEADDR itself (torch's TCPStore with either back end, IPv4 and dual
+ * stack) may then take the port, in this process or another. Refused are, as
+ * measured on Linux 6.18: a bind without SO_REUSEADDR, with SO_REUSEPORT, to
+ * port 0, an outgoing connection, and a second holder. The kernel knows no
+ * owner of a port: who asks for this very number with SO_REUSEADDR gets it. It
+ * keeps accidents away, not attackers.
+ */
+#ifndef ROLLCALL_PORT_H
+#define ROLLCALL_PORT_H
+
+#include <stdint.h>
+
+/* Holds a TCP port for this process and what it becomes by exec, IPv4 and IPv6
+ * where there is IPv6. The descriptor stays open across exec, with a high number
+ * (200 and up where the limit allows), out of the way of programs that count on
+ * low ones. Returns it, or -errno (-EADDRINUSE: somebody has the port). */
+int rc_port_hold(uint16_t port);
+
+/* Gives a held port back; a negative fd is nothing. */
+void rc_port_release(int fd);
+
+#endif

@@ -1,0 +1,14 @@
+/* portowner.h - who has a TCP port, in words for an error message. Not for the preload. */
+#ifndef ROLLCALL_PORTOWNER_H
+#define ROLLCALL_PORTOWNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes "pid 1234 (python) of user 1000", or as much of it as this process may
+ * see: another user's open files are hidden, and what has the port may sit in
+ * another pid namespace, not listen yet, or be gone. `size` bytes at text, at
+ * least 1; always a string. */
+void rc_port_owner(uint16_t port, char *text, size_t size);
+
+#endif

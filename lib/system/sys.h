@@ -1,0 +1,241 @@
+/* sys.h - the few system calls that plugin, command and preload share.
+ *
+ * Each returns what the kernel does: a result, or -errno. In hosted builds
+ * they are libc's functions; with ROLLCALL_RAW_SYSCALLS (the preload, which
+ * links no libc) they are the instructions themselves, on x86_64 and aarch64.
+ * On another machine they all answer -ENOSYS, RC_HAVE_SYSCALLS is not defined,
+ * and the preload goes without what needs them (holding the port, reading the
+ * port range).
+ */
+#ifndef ROLLCALL_SYS_H
+#define ROLLCALL_SYS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* hidden by the C library's headers under a strict -std=c11 */
+#ifndef O_CLOEXEC
+#define O_CLOEXEC 02000000
+#endif
+#ifndef O_DIRECTORY
+#define O_DIRECTORY 0 /* a file is no folder to getdents64 either */
+#endif
+#ifndef AT_FDCWD
+#define AT_FDCWD (-100)
+#endif
+
+#ifndef ROLLCALL_RAW_SYSCALLS
+
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define RC_HAVE_SYSCALLS 1
+
+static inline long rc_sys_result(long result)
+{
+    return result < 0 ? -(long)errno : result;
+}
+
+static inline long rc_sys_open(const char *path, int flags)
+{
+    return rc_sys_result(open(path, flags));
+}
+
+static inline long rc_sys_read(int fd, void *buffer, size_t size)
+{
+    return rc_sys_result(read(fd, buffer, size));
+}
+
+static inline long rc_sys_close(int fd)
+{
+    return rc_sys_result(close(fd));
+}
+
+static inline long rc_sys_socket(int family, int type)
+{
+    return rc_sys_result(socket(family, type, 0));
+}
+
+static inline long rc_sys_setsockopt(int fd, int level, int option, const int *value)
+{
+    return rc_sys_result(setsockopt(fd, level, option, value, sizeof(*value)));
+}
+
+static inline long rc_sys_bind(int fd, const void *address, size_t size)
+{
+    return rc_sys_result(bind(fd, address, (socklen_t)size));
+}
+
+static inline long rc_sys_getsockname(int fd, void *address, socklen_t *size)
+{
+    return rc_sys_result(getsockname(fd, address, size));
+}
+
+static inline long rc_sys_dup_from(int fd, int lowest)
+{
+    return rc_sys_result(fcntl(fd, F_DUPFD, lowest));
+}
+
+static inline long rc_sys_file_flags(int fd)
+{
+    return rc_sys_result(fcntl(fd, F_GETFL));
+}
+
+static inline uint32_t rc_sys_getpid(void)
+{
+    return (uint32_t)getpid();
+}
+
+static inline long rc_sys_write(int fd, const void *text, size_t size)
+{
+    return rc_sys_result(write(fd, text, size));
+}
+
+/* Entries of a folder as getdents64(2) writes them. */
+static inline long rc_sys_read_folder(int fd, void *buffer, size_t size)
+{
+    return rc_sys_result(syscall(SYS_getdents64, fd, buffer, size));
+}
+
+static inline long rc_sys_uname(struct utsname *uts)
+{
+    return rc_sys_result(uname(uts));
+}
+
+#else /* ROLLCALL_RAW_SYSCALLS */
+
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#define RC_HAVE_SYSCALLS 1
+#define RC_SYS_NR(name)  SYS_##name
+
+static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    long result;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+#elif defined(__aarch64__) && !defined(__ILP32__)
+
+#define RC_HAVE_SYSCALLS 1
+#define RC_SYS_NR(name)  SYS_##name
+
+static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+    return x0;
+}
+
+#else
+
+#define RC_SYS_NR(name) 0 /* i386 and others have no name for some of these */
+
+static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
+{
+    (void)number, (void)a, (void)b, (void)c, (void)d, (void)e;
+    return -ENOSYS;
+}
+
+#endif
+
+static inline long rc_sys_open(const char *path, int flags)
+{
+    return rc_sys_call(RC_SYS_NR(openat), AT_FDCWD, (long)path, flags, 0, 0);
+}
+
+static inline long rc_sys_read(int fd, void *buffer, size_t size)
+{
+    return rc_sys_call(RC_SYS_NR(read), fd, (long)buffer, (long)size, 0, 0);
+}
+
+static inline long rc_sys_close(int fd)
+{
+    return rc_sys_call(RC_SYS_NR(close), fd, 0, 0, 0, 0);
+}
+
+static inline long rc_sys_socket(int family, int type)
+{
+    return rc_sys_call(RC_SYS_NR(socket), family, type, 0, 0, 0);
+}
+
+static inline long rc_sys_setsockopt(int fd, int level, int option, const int *value)
+{
+    return rc_sys_call(RC_SYS_NR(setsockopt), fd, level, option, (long)value, sizeof(*value));
+}
+
+static inline long rc_sys_bind(int fd, const void *address, size_t size)
+{
+    return rc_sys_call(RC_SYS_NR(bind), fd, (long)address, (long)size, 0, 0);
+}
+
+static inline long rc_sys_getsockname(int fd, void *address, socklen_t *size)
+{
+    return rc_sys_call(RC_SYS_NR(getsockname), fd, (long)address, (long)size, 0, 0);
+}
+
+static inline long rc_sys_dup_from(int fd, int lowest)
+{
+    return rc_sys_call(RC_SYS_NR(fcntl), fd, F_DUPFD, lowest, 0, 0);
+}
+
+static inline long rc_sys_file_flags(int fd)
+{
+    return rc_sys_call(RC_SYS_NR(fcntl), fd, F_GETFL, 0, 0, 0);
+}
+
+static inline uint32_t rc_sys_getpid(void)
+{
+    long pid = rc_sys_call(RC_SYS_NR(getpid), 0, 0, 0, 0, 0);
+
+    return pid > 0 ? (uint32_t)pid : 0;
+}
+
+static inline long rc_sys_write(int fd, const void *text, size_t size)
+{
+    return rc_sys_call(RC_SYS_NR(write), fd, (long)text, (long)size, 0, 0);
+}
+
+static inline long rc_sys_read_folder(int fd, void *buffer, size_t size)
+{
+    return rc_sys_call(RC_SYS_NR(getdents64), fd, (long)buffer, (long)size, 0, 0);
+}
+
+static inline long rc_sys_uname(struct utsname *uts)
+{
+    return rc_sys_call(RC_SYS_NR(uname), (long)uts, 0, 0, 0, 0);
+}
+
+#endif
+
+/* A closed or read-only descriptor 2 is common in daemons' children. */
+static inline bool rc_sys_writable(int fd)
+{
+    long flags = rc_sys_file_flags(fd);
+
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* text.h - pieces of text and the one place where generated text lives.
+ *
+ * The core neither allocates nor copies what it reads: a value is a slice of
+ * the caller's environment block. What the core writes itself (plan values,
+ * messages) goes into an arena inside the caller's struct rc_result.
+ */
+#ifndef ROLLCALL_TEXT_H
+#define ROLLCALL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A slice: n bytes at p, not NUL-terminated. p == NULL means "not there",
+ * which is not the same as an empty value. */
+struct rc_str {
+    const char *p;
+    size_t n;
+};
+
+#define RC_STR(literal) ((struct rc_str){ (literal), sizeof(literal) - 1 })
+/* The same as an initialiser, for tables of names. */
+#define RC_NAME(literal) { "" literal, sizeof(literal) - 1 }
+#define RC_ABSENT       ((struct rc_str){ NULL, 0 })
+
+/* A name in a table: an array, because each pointer of a table is a relocation,
+ * for which every process pays that the preload is loaded into. RC_NAME
+ * initialises it too. */
+struct rc_name {
+    char text[31];
+    uint8_t length;
+};
+
+static inline struct rc_str rc_name(const struct rc_name *name)
+{
+    return (struct rc_str){ name->text, name->length };
+}
+
+struct rc_str rc_str(const char *cstring);
+bool rc_str_eq(struct rc_str a, struct rc_str b);
+bool rc_str_is(struct rc_str a, const char *cstring);
+bool rc_str_starts(struct rc_str a, const char *prefix);
+
+/* Splits at the first separator: *rest becomes what follows it (absent where
+ * there is none), the return value is what stands before it. */
+struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest);
+
+struct rc_arena {
+    char *base;
+    size_t size;
+    size_t used;
+    bool full; /* something did not fit: the result must not be applied */
+};
+
+/* Formats into the arena and returns a NUL-terminated string that lives as
+ * long as the arena; "" once it is full. Understood:
+ *   %s  const char *            %u  uint32_t            %U  uint64_t
+ *   %S  struct rc_str *, as is  %q  struct rc_str *, quoted for a human: cut
+ *       at 64 bytes, everything but printable ASCII escaped (values come from
+ *       hostile environments: terminal escapes, newlines, 1 MiB of digits)
+ *   %%  a percent sign
+ */
+const char *rc_format(struct rc_arena *arena, const char *format, ...);
+
+#endif
