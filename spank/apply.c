@@ -1,0 +1,92 @@
+#include "apply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "step.h"
+
+/* 22.05 src/common/env.c: MAX_ENV_STRLEN, for NAME=VALUE with its end */
+enum { ENTRY_MAX = 32 * 4096 };
+
+struct change {
+    const char *name;
+    char *value;  /* NULL: taken away */
+    char *before; /* NULL: was not there */
+};
+
+static bool is_name(const char *name)
+{
+    if (!*name || (*name >= '0' && *name <= '9'))
+        return false;
+    for (const char *p = name; *p; p++)
+        if (!(*p >= 'A' && *p <= 'Z') && !(*p >= 'a' && *p <= 'z') && !(*p >= '0' && *p <= '9') && *p != '_')
+            return false;
+    return true;
+}
+
+static const char *find(spank_t spank, const char *name)
+{
+    const char *const *env = rc_spank_environment(spank);
+    size_t n = strlen(name);
+
+    for (; env && *env; env++)
+        if (!strncmp(*env, name, n) && (*env)[n] == '=')
+            return *env + n + 1;
+    return NULL;
+}
+
+static bool put(spank_t spank, const char *name, const char *value)
+{
+    const char *now;
+
+    if (value && spank_setenv(spank, name, value, 1) != ESPANK_SUCCESS)
+        return false;
+    /* a name that is there twice may need it twice: after a removal Slurm goes
+     * on behind the entry that moved up (22.05 env.c:unsetenvp) */
+    for (int i = 0; !value && i < 8 && find(spank, name); i++)
+        if (spank_unsetenv(spank, name) != ESPANK_SUCCESS)
+            return false;
+    now = find(spank, name);
+    return value ? now && !strcmp(now, value) : !now;
+}
+
+/* Copies: Slurm frees an entry that is set anew, and a value of the plan, or
+ * what was there before, may be a part of it. */
+static bool prepare(spank_t spank, const struct rc_plan_entry *entry, struct change *change)
+{
+    const char *before = find(spank, entry->name);
+    bool set = entry->action == RC_SET;
+
+    *change = (struct change){ .name = entry->name };
+    if (!is_name(entry->name) || (set && strlen(entry->name) + strlen(entry->value) + 2 >= ENTRY_MAX))
+        return false;
+    change->before = before ? strdup(before) : NULL;
+    change->value = set ? strdup(entry->value) : NULL;
+    return (!before || change->before) && (!set || change->value);
+}
+
+const char *rc_spank_apply(spank_t spank, const struct rc_plan *plan)
+{
+    struct change changes[RC_PLAN_MAX];
+    const char *failed = NULL;
+    unsigned count = 0, done = 0;
+
+    for (unsigned i = 0; i < plan->count && !failed; i++) {
+        if (!plan->entry[i].changes || plan->entry[i].action == RC_KEEP)
+            continue;
+        if (!prepare(spank, &plan->entry[i], &changes[count++]))
+            failed = plan->entry[i].name;
+    }
+    for (; done < count && !failed; done++)
+        if (!put(spank, changes[done].name, changes[done].value))
+            failed = changes[done].name;
+    while (failed && done > 0) {
+        done--;
+        put(spank, changes[done].name, changes[done].before);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        free(changes[i].value);
+        free(changes[i].before);
+    }
+    return failed;
+}

@@ -1,0 +1,20 @@
+/* apply.h - a plan put into a task's environment, all of it or nothing. */
+#ifndef ROLLCALL_SPANK_APPLY_H
+#define ROLLCALL_SPANK_APPLY_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <slurm/spank.h>
+
+#include "plan.h"
+
+/* Carries out the entries that change something and reads each back, because
+ * spank_setenv is no witness: it takes names that are none and drops values
+ * over 128 KiB, and reports success (measured on 22.05). Returns NULL, or the
+ * name that could not be set; what had been changed before is put back. The
+ * plan's own strings may be part of the environment that changes: the name is
+ * borrowed from the plan. */
+const char *rc_spank_apply(spank_t spank, const struct rc_plan *plan);
+
+#endif

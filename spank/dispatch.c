@@ -1,0 +1,86 @@
+/* dispatch.c - the plugin as Slurm sees it: its name and its callbacks.
+ *
+ * An absent callback cannot break a node, so there are only these. None of
+ * them fails where that would drain the node or lose the job: everything that
+ * is wrong is said by a task, in task_init, the one place where an error stays
+ * with the task (measured on 22.05 and 24.11). Slurm up to 24.11 takes only
+ * negative values for a failure, later ones everything but 0: it is 0 or -1.
+ */
+#include <stdint.h>
+#include <sys/types.h>
+
+/* everything is hidden by default; Slurm finds these with dlsym */
+#pragma GCC visibility push(default)
+#include <slurm/spank.h>
+
+SPANK_PLUGIN(rollcall, 1)
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+/* should Slurm itself fail to start the plugin, the job is to pay, not the node */
+int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
+#endif
+#pragma GCC visibility pop
+
+#include "hosts.h"
+#include "options.h"
+#include "step.h"
+#include "task.h"
+
+/* Runs as root in slurmd and slurmstepd: it makes the option known, no more. */
+int slurm_spank_init(spank_t spank, int argc, char *argv[])
+{
+    (void)argc, (void)argv;
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+    case S_CTX_ALLOCATOR:
+    case S_CTX_REMOTE:
+        rc_spank_register(spank);
+        break;
+    case S_CTX_SLURMD:
+    case S_CTX_JOB_SCRIPT:
+    case S_CTX_ERROR:
+        break;
+    }
+    return 0;
+}
+
+/* Before a job is submitted or a step made, a wrong value costs nobody anything. */
+int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
+{
+    (void)spank;
+    rc_spank_read_arguments(argc, argv);
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+    case S_CTX_ALLOCATOR:
+        return rc_spank_check_environment() ? 0 : -1;
+    default:
+        return 0;
+    }
+}
+
+int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
+{
+    rc_spank_read_arguments(argc, argv);
+    rc_spank_name_hosts(spank);
+    return 0;
+}
+
+int slurm_spank_user_init(spank_t spank, int argc, char *argv[])
+{
+    rc_spank_read_arguments(argc, argv);
+    rc_spank_step_begin(spank);
+    return 0;
+}
+
+int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
+{
+    (void)argc, (void)argv;
+    return rc_spank_task_begin(spank);
+}
+
+int slurm_spank_exit(spank_t spank, int argc, char *argv[])
+{
+    (void)spank, (void)argc, (void)argv;
+    rc_spank_step_end();
+    return 0;
+}

@@ -1,0 +1,124 @@
+#include "options.h"
+
+#include <stdlib.h>
+
+#include "say.h"
+
+/* The argument of one option, as long as Slurm lets it get. */
+enum { TEXT_SIZE = 2048 };
+
+static struct {
+    struct rc_options value;
+    struct rc_messages wrong; /* of a value that slurmstepd got and cannot refuse */
+    struct rc_arena arena;
+    char text[TEXT_SIZE];
+} command_line;
+
+static struct {
+    bool read;
+    struct rc_options value;
+    char text[TEXT_SIZE]; /* what value points to */
+} administrator;
+
+/* Called for the environment first and the command line then, in slurmstepd up
+ * to 23.11 twice (b3527b1882): the last call counts, whatever came before. */
+static int take_option(int val, const char *argument, int remote)
+{
+    struct rc_options value;
+
+    (void)val;
+    command_line.arena = (struct rc_arena){ .base = command_line.text, .size = sizeof(command_line.text) };
+    command_line.wrong.count = 0;
+    command_line.wrong.has_error = false;
+    command_line.value = (struct rc_options){ .given = true, .mode = RC_MODE_AUTO };
+    if (rc_options_parse(rc_str(argument), "--ddp", &value, &command_line.wrong, &command_line.arena)) {
+        command_line.value = value;
+        return 0;
+    }
+    if (remote)
+        return 0;
+    rc_spank_say_all(&command_line.wrong, RC_LEVEL_ERROR);
+    return -1;
+}
+
+void rc_spank_register(spank_t spank)
+{
+    static char name[] = "ddp";
+    static char argument[] = "[MODE][,KEY=VALUE]...";
+    static char usage[] = "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR "
+                          "and all that PyTorch and its launchers want. MODE: auto (default), worker, "
+                          "launcher (torchrun starts the workers) or off; keys: order=launcher|node, nproc=N, "
+                          "addr=IFNAME|CIDR|SUFFIX";
+    static struct spank_option option = {
+        .name = name, .arginfo = argument, .usage = usage, .has_arg = 2, .val = 0, .cb = take_option,
+    };
+
+    /* can only fail for a name that is too long, and --ddp of another plugin
+     * has been reported by Slurm then */
+    (void)spank_option_register(spank, &option);
+}
+
+/* A word that nobody can read must not cost a job: it is said in the log that
+ * the administrator reads (slurmd's, and srun's to whoever tries it). */
+static void complain(const struct rc_messages *wrong)
+{
+    for (unsigned i = 0; i < wrong->count; i++)
+        slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id,
+                    wrong->list[i].text);
+}
+
+void rc_spank_read_arguments(int argc, char *argv[])
+{
+    struct rc_arena arena = { .base = administrator.text, .size = sizeof(administrator.text) };
+
+    if (administrator.read)
+        return;
+    administrator.read = true;
+    for (int i = 0; i < argc; i++) {
+        struct rc_messages wrong = { .count = 0 };
+        struct rc_str word = rc_str(argv[i]);
+
+        if (rc_str_starts(word, "default=")) {
+            word = (struct rc_str){ word.p + 8, word.n - 8 };
+            if (!rc_options_parse(word, "plugstack.conf: default=", &administrator.value, &wrong, &arena))
+                complain(&wrong);
+        } else {
+            rc_message_add(&wrong, RC201,
+                           rc_format(&arena,
+                                     "plugstack.conf: %q is not known; use default=[MODE][,KEY=VALUE]...",
+                                     &word));
+            complain(&wrong);
+        }
+    }
+}
+
+bool rc_spank_check_environment(void)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages wrong = { .count = 0 };
+    struct rc_options ignored;
+    struct rc_str value = rc_str(getenv("ROLLCALL"));
+
+    if (value.n == 0 || command_line.value.mode == RC_MODE_OFF ||
+        rc_options_parse(value, "ROLLCALL", &ignored, &wrong, &arena))
+        return true;
+    rc_spank_say_all(&wrong, RC_LEVEL_ERROR);
+    return false;
+}
+
+bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
+                    struct rc_arena *arena)
+{
+    struct rc_options environment = { .given = false };
+
+    for (unsigned i = 0; i < command_line.wrong.count; i++)
+        rc_message_add(messages, command_line.wrong.list[i].id, command_line.wrong.list[i].text);
+    if (rollcall.n && command_line.value.mode != RC_MODE_OFF)
+        rc_options_parse(rollcall, "ROLLCALL", &environment, messages, arena);
+    *out = rc_options_combine(&command_line.value, &environment, &administrator.value);
+    if (!messages->has_error)
+        return true;
+    out->given = out->by_user = true;
+    return false;
+}

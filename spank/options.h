@@ -1,0 +1,36 @@
+/* options.h - what was asked for: --ddp, the ROLLCALL variable, plugstack.conf.
+ *
+ * One grammar for all three (lib/option.h). Slurm calls back for the option in
+ * srun, sbatch and salloc, where a wrong value is refused at once, and again in
+ * slurmstepd, where an error would be dropped together with the option: there
+ * it is kept, and said by the tasks.
+ */
+#ifndef ROLLCALL_SPANK_OPTIONS_H
+#define ROLLCALL_SPANK_OPTIONS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <slurm/spank.h>
+
+#include "option.h"
+
+/* Registers --ddp; only from slurm_spank_init. */
+void rc_spank_register(spank_t spank);
+
+/* Reads the words behind the plugin's path in plugstack.conf, the first time
+ * that it is called. One that is not understood is reported and ignored. */
+void rc_spank_read_arguments(int argc, char *argv[]);
+
+/* Srun's side: whether the ROLLCALL variable of this process can be read. Says
+ * so where it cannot. */
+bool rc_spank_check_environment(void);
+
+/* The three sources together; `rollcall` is the value of the ROLLCALL variable,
+ * absent where there is none. False, with the messages of what could not be
+ * read, if the user asked for something that is not understood; then
+ * out->by_user is set. */
+bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
+                    struct rc_arena *arena);
+
+#endif

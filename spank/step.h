@@ -1,0 +1,50 @@
+/* step.h - user_init, once a node: what holds for all tasks of the step here. */
+#ifndef ROLLCALL_SPANK_STEP_H
+#define ROLLCALL_SPANK_STEP_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <slurm/spank.h>
+
+#include "resolve.h"
+#include "system/lookup.h"
+
+struct rc_spank_step {
+    bool begun;
+    bool active;             /* rollcall was asked for, and this is a step of tasks */
+    bool understood;         /* false: what the user asked for cannot be read */
+    bool first_node;         /* of the step; of its first component if it has several */
+    struct rc_options options;
+    struct rc_messages wrong; /* of options that cannot be read */
+    enum rc_mode mode;       /* decided for the node, or RC_MODE_AUTO: each task decides */
+    char reason[128];        /* of that decision */
+    uint16_t local_port_first;
+    uint16_t local_port_last;
+};
+
+/* Builds the node's plan. Runs as the user, touches no file, never fails. */
+void rc_spank_step_begin(spank_t spank);
+
+void rc_spank_step_end(void);
+
+/* What step_begin found; inherited by the tasks, which are forked later. */
+const struct rc_spank_step *rc_spank_step(void);
+
+/* True for the first task of this node that asks, false for all others. */
+bool rc_spank_step_speaks(spank_t spank);
+
+/* What rc_lookup_master says for result->master: asked by the first task of this
+ * node, which the others wait for, because it may ask the site's DNS. */
+const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result, const char *outcome);
+
+/* The environment of the step or, in task_init, of the task; NULL without one. */
+const char *const *rc_spank_environment(spank_t spank);
+
+/* The command, NULL-terminated, or NULL. */
+const char *const *rc_spank_command(spank_t spank);
+
+/* Scratch for one resolution at a time; 45 KiB are too much for a stack. */
+struct rc_result *rc_spank_result(void);
+
+#endif

@@ -1,0 +1,160 @@
+#include "task.h"
+
+#include <unistd.h>
+
+#include "apply.h"
+#include "say.h"
+#include "step.h"
+#include "system/lookup.h"
+#include "system/portowner.h"
+#include "system/rank0.h"
+
+/* Errors that are the same on every node, as they come from the options or
+ * from what the step's tasks share: one line for all of them. */
+static bool is_everywhere(enum rc_message_id id)
+{
+    switch (id) {
+    case RC104:
+    case RC105:
+    case RC106:
+    case RC201:
+    case RC202:
+    case RC203:
+    case RC204:
+    case RC302:
+    case RC306:
+    case RC404:
+    case RC411:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Advice, not news of a value that was replaced: of no interest to the users
+ * of a cluster where rollcall is on for every step. */
+static bool is_advice(enum rc_message_id id)
+{
+    return id == RC301 || id == RC307 || id == RC406;
+}
+
+/* The first error of the task. A user who asked gets an error and no task; where
+ * only the administrator did, the job runs as it would without rollcall. */
+static int give_up(spank_t spank, const struct rc_messages *messages)
+{
+    const struct rc_spank_step *step = rc_spank_step();
+    unsigned i = 0;
+
+    while (i < messages->count && rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
+        i++;
+    if (i == messages->count) { /* it did not fit among the others */
+        if (step->first_node && rc_spank_step_speaks(spank))
+            rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
+    } else if ((step->first_node || !is_everywhere(messages->list[i].id)) && rc_spank_step_speaks(spank)) {
+        rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, messages->list[i].id,
+                     messages->list[i].text);
+    }
+    if (!step->options.by_user)
+        return 0;
+    /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and of
+     * a `required` one it would only print a second line */
+    _exit(1);
+}
+
+static uint32_t debug_level(const struct rc_env *env)
+{
+    uint32_t level;
+
+    return rc_parse_u32(rc_env_get(env, "ROLLCALL_DEBUG"), 9, &level) ? level : 0;
+}
+
+/* Once a step, by the task of RANK 0. */
+static void say_warnings(const struct rc_result *result)
+{
+    const struct rc_spank_step *step = rc_spank_step();
+    const struct rc_master *master = &result->master;
+    uint32_t debug = debug_level(&result->env);
+
+    if (!rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0"))
+        return;
+    for (unsigned i = 0; i < result->messages.count; i++) {
+        enum rc_message_id id = result->messages.list[i].id;
+        enum rc_level level = rc_message_entry(id)->level;
+
+        if (level == RC_LEVEL_ERROR)
+            continue;
+        if (debug || (level == RC_LEVEL_WARNING && (step->options.by_user || !is_advice(id))))
+            rc_spank_say(level, id, result->messages.list[i].text);
+    }
+    if (debug)
+        slurm_spank_log("rollcall: %s mode: %s", rc_mode_name(result->mode),
+                        *step->reason ? step->reason : result->mode_reason);
+    if (debug && master->addr)
+        slurm_spank_log("rollcall: master address %s (%s), port %u (%s)", master->addr, master->addr_source,
+                        (unsigned)master->port, master->port_source);
+}
+
+/* False, with the message, if MASTER_ADDR cannot be reached from this node. */
+static bool find_master(struct rc_result *result)
+{
+    if (!rc_lookup_is_needed(result))
+        return true;
+    return rc_lookup_apply(result, rc_spank_step_lookup(result, "nothing was set"));
+}
+
+/* False, with the message, if this is not where the other tasks will go to, or
+ * if the port is somebody else's. */
+static bool begin_rank0(struct rc_result *result)
+{
+    struct rc_rank0 way = {
+        .node = rc_env_get(&result->env, "SLURMD_NODENAME"),
+        .outcome = rc_spank_step()->options.by_user ? "nothing was set" : "the ranks are set all the same",
+        .is_elsewhere = rc_lookup_is_elsewhere,
+        .name_owner = rc_port_owner,
+    };
+    int fd;
+
+    return rc_rank0_begin(result, &way, &fd);
+}
+
+int rc_spank_task_begin(spank_t spank)
+{
+    const struct rc_spank_step *step = rc_spank_step();
+    struct rc_result *result = rc_spank_result();
+    struct rc_context context;
+    const char *failed;
+
+    rc_spank_step_begin(spank);
+    if (!step->active)
+        return 0;
+    if (!step->understood)
+        return give_up(spank, &step->wrong);
+    context = (struct rc_context){
+        .env = rc_spank_environment(spank),
+        .argv = rc_spank_command(spank),
+        .options = step->options,
+        .pid = (uint32_t)getpid(),
+        .local_port_first = step->local_port_first,
+        .local_port_last = step->local_port_last,
+        .slurm_certain = true,
+        .decided_mode = step->mode,
+    };
+    if (rc_resolve(&context, result) != RC_RESOLVED)
+        return give_up(spank, &result->messages);
+    if (!find_master(result))
+        return give_up(spank, &result->messages);
+    /* the other nodes' tasks have their ranks already: without the user's word
+     * against it, this one gets its own, port or no port */
+    if (!begin_rank0(result))
+        give_up(spank, &result->messages);
+    say_warnings(result);
+    failed = rc_spank_apply(spank, &result->plan);
+    if (!failed)
+        return 0;
+    rc_message_add(&result->messages, RC503,
+                   rc_format(&result->arena,
+                             "%s could not be put into the task's environment; nothing is set; make the "
+                             "job's environment smaller",
+                             failed));
+    return give_up(spank, &result->messages);
+}
