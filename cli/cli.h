@@ -1,0 +1,38 @@
+/* cli.h - what the subcommands of the rollcall command have in common. */
+#ifndef ROLLCALL_CLI_H
+#define ROLLCALL_CLI_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit statuses. exec adds 126 and 127, as a shell does. */
+enum {
+    STATUS_RESOLVED = 0,
+    STATUS_CONTRADICTION = 1, /* the facts contradict each other: nothing was set */
+    STATUS_USAGE = 2,         /* wrong usage, unreadable input, output that cannot be written */
+};
+
+struct subcommand {
+    const char *name;
+    const char *summary; /* one line of `rollcall --help` */
+    const char *help;    /* `rollcall NAME --help` */
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */
+};
+
+extern const struct subcommand cli_exec;
+extern const struct subcommand cli_show;
+extern const struct subcommand cli_explain;
+
+/* One line on standard error, "rollcall: TEXT"; whatever stands in it is
+ * escaped. Returns STATUS_USAGE. */
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* getopt_long that stops at the first operand. Of a wrong option it says in
+ * one line which and what the nearest right one is, and returns '?'. */
+int cli_getopt(const char *subcommand, int argc, char **argv, const struct option *options);
+
+/* The name that differs least from a mistyped one, or NULL where none is near. */
+const char *cli_nearest(const char *mistyped, const char *const *names, size_t count);
+
+#endif

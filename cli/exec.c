@@ -1,0 +1,232 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host.h"
+#include "inspect.h"
+#include "system/here.h"
+#include "system/node.h"
+
+/* As a shell's: what cannot be found, and what is there but cannot be run. */
+enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
+
+extern char **environ;
+
+struct arguments {
+    bool help;
+    uint32_t debug; /* 1: notes too, 2: each variable as well */
+    const char *ddp;
+    char **command;
+};
+
+/* One call a line: lines of many tasks share a terminal, and keep apart. */
+static void say(const char *level, const char *id, struct rc_str text)
+{
+    char line[1024];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+
+    rc_format(&arena, "rollcall: %s%s%s%s%S\n", level, *id ? " " : "", id, *level ? ": " : "", &text);
+    fputs(arena.full ? "rollcall: a message is too long; see rollcall explain\n" : line, stderr);
+}
+
+/* Errors come from every process that has them; warnings are the same in all
+ * tasks of a job, so the first speaks for the others. */
+static void print_messages(const struct rc_result *result, uint32_t debug)
+{
+    const uint32_t *field = result->identity.field;
+    /* in launcher mode there is one task a node, and no rank yet */
+    uint32_t number = field[RC_RANK] != RC_UNKNOWN ? field[RC_RANK] : field[RC_NODE_RANK];
+    bool first = number == 0 || number == RC_UNKNOWN;
+
+    for (unsigned i = 0; i < result->messages.count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
+
+        if (entry->level == RC_LEVEL_ERROR || (entry->level == RC_LEVEL_WARNING && first) || debug > 0)
+            say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
+    }
+}
+
+/* -v twice, ROLLCALL_DEBUG=2: one line a variable. */
+static void print_plan(const struct rc_plan *plan)
+{
+    char line[512];
+
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct rc_plan_entry *entry = &plan->entry[i];
+        struct rc_arena arena = { .base = line, .size = sizeof(line) };
+        struct rc_str value = rc_str(entry->value ? entry->value : "");
+
+        if (entry->action == RC_SET)
+            say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name, &value, entry->source)));
+        else
+            say("", "", rc_str(rc_format(&arena, "%s is %s (%s)", entry->name,
+                                         entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
+    }
+}
+
+/* 0, or -1 with errno. unsetenv first: it removes every entry of a name that
+ * stands there twice, where programs differ in which of the two they take. */
+static int apply(const struct rc_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct rc_plan_entry *entry = &plan->entry[i];
+
+        if (entry->action == RC_KEEP)
+            continue;
+        if (unsetenv(entry->name) < 0 || (entry->action == RC_SET && setenv(entry->name, entry->value, 1) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int refuse(const struct rc_result *result, uint32_t debug)
+{
+    print_messages(result, debug);
+    return STATUS_CONTRADICTION;
+}
+
+/* Resolves and changes this process's environment. Returns a status to exit
+ * with instead of running the command, or 0. */
+static int prepare(const struct arguments *a, struct rc_result *result)
+{
+    static struct said said;
+    static struct rc_here_storage here;
+    struct rc_context context = {
+        .env = (const char *const *)environ,
+        .argv = (const char *const *)a->command,
+        .pid = (uint32_t)getpid(),
+    };
+
+    if (said_options(&said, a->ddp, context.env, &context.options) < 0) {
+        say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+        return STATUS_CONTRADICTION;
+    }
+    if (context.options.mode == RC_MODE_OFF)
+        return 0;
+    /* the command line's wish comes after whatever an outer rollcall did */
+    context.ignore_stamp = a->ddp != NULL;
+    rc_node_port_range(&context.local_port_first, &context.local_port_last);
+    if (rc_here_resolve(&context, &here, result) != RC_RESOLVED || host_master(result) < 0)
+        return refuse(result, a->debug);
+    if (apply(&result->plan) < 0) {
+        rc_message_add(&result->messages, RC503,
+                       rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));
+        return refuse(result, a->debug);
+    }
+    print_messages(result, a->debug);
+    if (a->debug > 0) {
+        char line[256];
+        struct rc_arena arena = { .base = line, .size = sizeof(line) };
+
+        say("", "", rc_str(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason)));
+    }
+    if (a->debug > 1)
+        print_plan(&result->plan);
+    return 0;
+}
+
+static int start(const struct arguments *a)
+{
+    struct rc_options ignored;
+    struct said said;
+    int error;
+
+    execvp(a->command[0], a->command);
+    error = errno;
+    if (error == ENOENT && a->ddp && !*a->ddp && said_options(&said, a->command[0], NULL, &ignored) == 0)
+        cli_fail("%.64s: command not found; did you mean --ddp=%.64s?", a->command[0], a->command[0]);
+    else if (error == ENOENT && strchr(a->command[0], '/') && access(a->command[0], F_OK) == 0)
+        cli_fail("%.256s: its interpreter (the #! line) is not there", a->command[0]);
+    else if (error == ENOENT)
+        cli_fail("%.256s: %s", a->command[0],
+                 strchr(a->command[0], '/') ? strerror(error) : "command not found");
+    else
+        cli_fail("%.256s: %s", a->command[0], strerror(error));
+    return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
+static int read_arguments(int argc, char **argv, struct arguments *a)
+{
+    static const struct option options[] = {
+        { "ddp", optional_argument, NULL, 'd' },
+        { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    const char *debug = getenv("ROLLCALL_DEBUG");
+    struct rc_options ignored;
+    struct said said;
+
+    if (debug && *debug && !rc_parse_u32(rc_str(debug), UINT32_MAX, &a->debug))
+        a->debug = 1;
+    for (int c; (c = cli_getopt("exec", argc, argv, options)) != -1;) {
+        switch (c) {
+        case 'd':
+            a->ddp = optarg ? optarg : "";
+            break;
+        case 'v':
+            a->debug++;
+            break;
+        case 'h':
+            a->help = true;
+            return 0;
+        default:
+            return -1;
+        }
+    }
+    if (a->ddp && said_options(&said, a->ddp, NULL, &ignored) < 0) {
+        say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+        return -1;
+    }
+    if (optind == argc) {
+        cli_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
+        return -1;
+    }
+    a->command = argv + optind;
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    static struct rc_result result;
+    struct arguments a = { .help = false };
+    int status;
+
+    if (read_arguments(argc, argv, &a) < 0)
+        return STATUS_USAGE;
+    if (a.help) {
+        fputs(cli_exec.help, stdout);
+        return STATUS_RESOLVED;
+    }
+    status = prepare(&a, &result);
+    return status ? status : start(&a);
+}
+
+const struct subcommand cli_exec = {
+    .name = "exec",
+    .summary = "sets the environment of this task, then becomes CMD",
+    .help = "usage: rollcall exec [OPTION]... [--] CMD...\n"
+            "\n"
+            "Works out who this process is, sets RANK, WORLD_SIZE, MASTER_ADDR and so on,\n"
+            "then executes CMD: same process, same standard streams, CMD's exit status.\n"
+            "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
+            "\n"
+            "      --ddp[=MODE][,KEY=VALUE]...\n"
+            "                    MODE: auto (default), worker, launcher, off;\n"
+            "                    keys: order=launcher|node, nproc=N (launcher mode),\n"
+            "                    addr=IFNAME|CIDR|SUFFIX (how to reach rank 0's node)\n"
+            "  -v, --verbose     say what was found; twice: each variable as well\n"
+            "  -h, --help        this help\n"
+            "\n"
+            "ROLLCALL=MODE,KEY=VALUE,... is the same as --ddp, which goes first;\n"
+            "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1..3 is -v.\n"
+            "\n"
+            "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
+            "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
+            "\n"
+            "  mpirun -np 4 rollcall exec -- python train.py\n"
+            "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n",
+    .run = run,
+};

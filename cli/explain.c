@@ -1,0 +1,139 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "escape.h"
+#include "inspect.h"
+#include "json.h"
+#include "report.h"
+#include "table.h"
+
+enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
+
+/* "    from    SLURM_PROCID": one fact about the value above it. */
+static int detail(const char *label, const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    printf("%*s%s%-*s%s", (int)INDENT, "", paint_on(PAINT_FAINT), (int)LABEL, label, paint_off());
+    return print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
+}
+
+static int detail_value(const char *label, struct rc_str value)
+{
+    char *clean = escape(value, REPORT_CUT);
+    int status = clean ? detail(label, *clean ? clean : "(empty)") : -1;
+
+    free(clean);
+    return status;
+}
+
+static void title(const char *text)
+{
+    printf("\n%s%s%s\n", paint_on(PAINT_STRONG), text, paint_off());
+}
+
+static int identity(const struct rc_result *result)
+{
+    title("identity");
+    for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
+        uint32_t value = result->identity.field[field];
+
+        if (value == RC_UNKNOWN)
+            printf("  %s: %s\n", report_field_name(field),
+                   result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts"
+                                                    : "not known");
+        else
+            printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), report_field_name(field), value, paint_off());
+        if (value != RC_UNKNOWN && (detail("what", report_field_meaning(field)) < 0 ||
+                                    detail("from", report_field_source(result, field)) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int variable(const struct rc_result *result, const struct rc_plan_entry *entry)
+{
+    struct rc_str now = rc_env_find(&result->env, rc_str(entry->name));
+    char *value = escape(rc_str(entry->value ? entry->value : ""), 0);
+
+    if (!value)
+        return -1;
+    printf("  %s%s %s%s", paint_on(PAINT_STRONG), report_verb(entry), entry->name, paint_off());
+    if (entry->value)
+        printf(" = %s", value);
+    putchar('\n');
+    free(value);
+    if (entry->changes && now.p && detail_value("was", now) < 0)
+        return -1;
+    if (entry->action == RC_SET && detail("from", entry->source) < 0)
+        return -1;
+    return detail("why", entry->reason);
+}
+
+static int environment(const struct rc_result *result)
+{
+    title("environment");
+    if (result->plan.count == 0)
+        puts("  nothing is set or removed");
+    for (unsigned i = 0; i < result->plan.count; i++)
+        if (variable(result, &result->plan.entry[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static int rejected(const struct rc_plan *plan)
+{
+    if (plan->rejected_count > 0)
+        title("not believed");
+    for (unsigned i = 0; i < plan->rejected_count; i++) {
+        printf("  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
+        if (detail_value("value", plan->rejected[i].value) < 0 || detail("why", plan->rejected[i].reason) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int messages(const struct rc_messages *list)
+{
+    if (list->count > 0)
+        title("messages");
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
+
+        printf("  %s%s %s%s\n", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+               paint_off());
+        if (detail("what", list->list[i].text) < 0 || detail("cause", entry->cause) < 0 ||
+            detail("cure", entry->cure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int print(const struct inspection *inspection)
+{
+    const struct rc_result *result = &inspection->result;
+
+    if (inspection->json)
+        return json_print(result, true);
+    paint_choose();
+    if (report_head(result) < 0 || (report_has_identity(result) && identity(result) < 0) ||
+        environment(result) < 0 || rejected(&result->plan) < 0)
+        return -1;
+    return messages(&result->messages);
+}
+
+static int run(int argc, char **argv)
+{
+    return inspect(argc, argv, &cli_explain, print);
+}
+
+const struct subcommand cli_explain = {
+    .name = "explain",
+    .summary = "why each value is what it is, and what was not believed",
+    .help = "usage: rollcall explain [OPTION]... [-- CMD...]\n"
+            "\n"
+            "Says of every value what it is, where it comes from and why; what was found\n"
+            "and not believed; what is kept; and what every message means. No side effect.\n"
+            "\n" INSPECT_HELP,
+    .run = run,
+};

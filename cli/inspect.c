@@ -1,0 +1,161 @@
+#include "inspect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/lookup.h"
+#include "system/node.h"
+
+int said_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options)
+{
+    struct rc_options command_line = { .given = false };
+    struct rc_options environment = { .given = false };
+    struct rc_env index;
+
+    *said = (struct said){ .messages = { .count = 0 } };
+    said->arena = (struct rc_arena){ .base = said->text, .size = sizeof(said->text) };
+    if (ddp && !rc_options_parse(rc_str(ddp), "--ddp", &command_line, &said->messages, &said->arena))
+        return -1;
+    rc_env_index(&index, env);
+    if (!rc_options_from_env(&index, &environment, &said->messages, &said->arena))
+        return -1;
+    *options = rc_options_combine(&command_line, &environment, NULL);
+    return 0;
+}
+
+/* The ROLLCALL variable in the block cannot be read: a process with it would
+ * be refused, so that is the answer. */
+static void refuse(struct inspection *inspection)
+{
+    struct rc_result *result = &inspection->result;
+    const struct rc_messages *messages = &inspection->said.messages;
+
+    result->status = RC_CONTRADICTION;
+    result->mode = RC_MODE_NONE;
+    result->mode_reason = "the ROLLCALL variable cannot be read";
+    result->master = (struct rc_master){ .addr = NULL };
+    result->plan.count = 0;
+    for (unsigned i = 0; i < messages->count; i++)
+        rc_message_add(&result->messages, messages->list[i].id, messages->list[i].text);
+}
+
+static void resolve(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
+{
+    struct rc_context context = {
+        .env = inspection->input.env,
+        .argv = argv ? argv : inspection->input.argv,
+        .options = *options,
+        .pid = inspection->input.pid,
+        .ignore_stamp = true,
+        .explain = true,
+    };
+
+    if (inspection->input.this_node) {
+        rc_node_port_range(&context.local_port_first, &context.local_port_last);
+        rc_here_resolve(&context, &inspection->here, &inspection->result);
+        if (inspection->result.master.wish)
+            rc_lookup_settle(&inspection->result, "nothing would be set");
+    } else {
+        context.here = &inspection->input.here;
+        rc_resolve(&context, &inspection->result);
+    }
+}
+
+static int run(struct inspection *inspection, const char *ddp, const char *const *argv,
+               int (*print)(const struct inspection *inspection))
+{
+    struct rc_options options = { .given = false };
+
+    if (said_options(&inspection->said, ddp, inspection->input.env, &options) < 0) {
+        resolve(inspection, argv, &options);
+        refuse(inspection);
+    } else {
+        resolve(inspection, argv, &options);
+    }
+    if (print(inspection) < 0)
+        return cli_fail("out of memory");
+    return inspection->result.status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
+}
+
+struct arguments {
+    bool help;
+    bool json;
+    const char *file;
+    const char *pid;
+    const char *ddp;
+    const char *const *argv;
+};
+
+static int read_arguments(int argc, char **argv, const char *name, struct arguments *a)
+{
+    static const struct option options[] = {
+        { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' },
+        { "ddp", optional_argument, NULL, 'd' },  { "json", no_argument, NULL, 'j' },
+        { "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 },
+    };
+    struct rc_options ignored;
+    struct said said;
+
+    for (int c; (c = cli_getopt(name, argc, argv, options)) != -1;) {
+        switch (c) {
+        case 'f':
+            a->file = optarg;
+            break;
+        case 'p':
+            a->pid = optarg;
+            break;
+        case 'd':
+            a->ddp = optarg ? optarg : "";
+            break;
+        case 'j':
+            a->json = true;
+            break;
+        case 'h':
+            a->help = true;
+            return 0;
+        default:
+            return -1;
+        }
+    }
+    if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
+        cli_fail("%s: what is '%.64s'? a file goes after --from, a command after --", name, argv[optind]);
+        return -1;
+    }
+    if (optind < argc)
+        a->argv = (const char *const *)argv + optind;
+    if (a->file && a->pid) {
+        cli_fail("%s: --from and --pid do not go together", name);
+        return -1;
+    }
+    if (a->ddp && said_options(&said, a->ddp, NULL, &ignored) < 0) {
+        cli_fail("%s", said.messages.list[0].text);
+        return -1;
+    }
+    return 0;
+}
+
+int inspect(int argc, char **argv, const struct subcommand *self, int (*print)(const struct inspection *inspection))
+{
+    struct arguments a = { .help = false };
+    struct inspection *inspection;
+    int status = STATUS_USAGE;
+
+    if (read_arguments(argc, argv, self->name, &a) < 0)
+        return STATUS_USAGE;
+    if (a.help) {
+        fputs(self->help, stdout);
+        return STATUS_RESOLVED;
+    }
+    inspection = calloc(1, sizeof(*inspection));
+    if (!inspection)
+        return cli_fail("out of memory");
+    inspection->json = a.json;
+    if ((a.file  ? input_file(&inspection->input, a.file)
+         : a.pid ? input_process(&inspection->input, a.pid)
+                 : input_own(&inspection->input)) == 0)
+        status = run(inspection, a.ddp, a.argv, print);
+    input_free(&inspection->input);
+    free(inspection);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* inspect.h - what show and explain share: their options, one resolved result. */
+#ifndef ROLLCALL_INSPECT_H
+#define ROLLCALL_INSPECT_H
+
+#include "cli.h"
+#include "input.h"
+#include "resolve.h"
+#include "system/here.h"
+
+/* What was said about options, before there is a result to say it in. */
+struct said {
+    struct rc_messages messages;
+    struct rc_arena arena;
+    char text[2048];
+};
+
+struct inspection {
+    bool json;
+    struct input input;
+    struct rc_here_storage here;
+    struct said said;
+    struct rc_result result;
+};
+
+/* The help text of the options, for both commands. */
+#define INSPECT_HELP                                                                 \
+    "      --from FILE   a recorded environment: NUL-separated as in\n"              \
+    "                    /proc/PID/environ, or lines KEY=VALUE; - is standard input\n" \
+    "      --pid PID     the environment and the command of a process\n"             \
+    "      --ddp[=MODE][,KEY=VALUE]...\n"                                            \
+    "                    as srun --ddp and rollcall exec --ddp take it\n"            \
+    "      --json        one JSON object instead of text\n"                          \
+    "  -h, --help        this help\n"                                                \
+    "\n"                                                                             \
+    "With -- CMD... the answer is for that command: torchrun and the like need\n"    \
+    "another one than a script.\n"                                                   \
+    "\n"                                                                             \
+    "Exit status: 0 resolved, 1 the facts contradict each other, 2 wrong usage or\n" \
+    "unreadable input.\n"
+
+/* The options of one resolution: those of --ddp (ddp, NULL where it was not
+ * given) over those of the ROLLCALL variable in env. 0, or where one of the
+ * two cannot be read, -1 with an error in said. */
+int said_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options);
+
+/* Reads options and input and resolves. `print` gets the inspection and
+ * returns 0, or -1 if it could not; the exit status is returned. */
+int inspect(int argc, char **argv, const struct subcommand *self, int (*print)(const struct inspection *inspection));
+
+#endif

@@ -1,0 +1,13 @@
+/* json.h - a result for programs: schema 1, described in rollcall(1). */
+#ifndef ROLLCALL_JSON_H
+#define ROLLCALL_JSON_H
+
+#include "resolve.h"
+
+enum { JSON_SCHEMA = 1 };
+
+/* Prints one object. `explain` adds where each value came from, what was
+ * kept, what was not believed, and why. -1 without memory. */
+int json_print(const struct rc_result *result, bool explain);
+
+#endif

@@ -1,0 +1,82 @@
+/* main.c - the rollcall command: a table of subcommands. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct subcommand *const subcommands[] = { &cli_exec, &cli_show, &cli_explain };
+
+enum { COUNT = sizeof(subcommands) / sizeof(*subcommands) };
+
+static void help(FILE *out)
+{
+    fputs("usage: rollcall SUBCOMMAND [OPTION]...\n"
+          "\n"
+          "Gives each process of a distributed PyTorch job one consistent RANK, LOCAL_RANK,\n"
+          "NODE_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, whatever launched it.\n"
+          "\n",
+          out);
+    for (unsigned i = 0; i < COUNT; i++)
+        fprintf(out, "  %-9s %s\n", subcommands[i]->name, subcommands[i]->summary);
+    fputs("\n"
+          "  rollcall SUBCOMMAND --help, rollcall --version\n"
+          "\n"
+          "example:\n"
+          "  mpirun -np 4 rollcall exec -- python train.py\n",
+          out);
+}
+
+static void version(void)
+{
+    printf("rollcall %s\n", PACKAGE_VERSION);
+    printf("plugin: %s%s\n", *SLURM_SERIES ? "for Slurm " : "not built: no Slurm headers were found", SLURM_SERIES);
+    printf("found at build: PMIx %s, hwloc %s\n", *PMIX_VERSION ? PMIX_VERSION : "no",
+           *HWLOC_VERSION ? HWLOC_VERSION : "no");
+}
+
+/* Output that did not arrive (a full disk) is not success. A reader that has
+ * seen enough (head) is none of our business, but says so the same way. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    return cli_fail("cannot write to standard output: %s", strerror(errno));
+}
+
+static int unknown(const char *name)
+{
+    static const char *const globals[] = { "--help", "--version" };
+    const char *what = name[0] == '-' ? "option" : "subcommand";
+    const char *names[COUNT];
+    const char *nearest;
+
+    for (unsigned i = 0; i < COUNT; i++)
+        names[i] = subcommands[i]->name;
+    nearest = name[0] == '-' ? cli_nearest(name, globals, 2) : cli_nearest(name, names, COUNT);
+    if (nearest)
+        return cli_fail("unknown %s '%.64s'; did you mean %s?", what, name, nearest);
+    return cli_fail("unknown %s '%.64s'; see rollcall --help", what, name);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return STATUS_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help(stdout);
+        return finish(STATUS_RESOLVED);
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        version();
+        return finish(STATUS_RESOLVED);
+    }
+    for (unsigned i = 0; i < COUNT; i++)
+        if (strcmp(argv[1], subcommands[i]->name) == 0)
+            return finish(subcommands[i]->run(argc - 1, argv + 1));
+    return unknown(argv[1]);
+}

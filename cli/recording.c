@@ -1,0 +1,55 @@
+#include "recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+
+/* What stands behind the prefix, copied to where *end is, each `from` made a
+ * `to`, and `to` behind it. */
+static struct rc_str take(char **end, const char *text, char from, char to)
+{
+    struct rc_str copy = { *end, strlen(text) + 1 };
+
+    for (; *text; text++)
+        *(*end)++ = *text == from ? to : *text;
+    *(*end)++ = to;
+    return copy;
+}
+
+static const char *behind(const char *entry, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    return strncmp(entry, prefix, n) == 0 ? entry + n : NULL;
+}
+
+int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage)
+{
+    /* every line becomes shorter by its prefix, and longer by one at most */
+    char *end = *storage = malloc(size + 1);
+    const char *text;
+
+    if (!end)
+        return -1;
+    *here = (struct rc_here){
+        .learned = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS,
+        .gpus = RC_UNKNOWN,
+    };
+    for (const char *const *entry = block; *entry; entry++) {
+        if ((text = behind(*entry, "@ancestor=")) && here->ancestor_count < RC_ANCESTORS_MAX)
+            here->ancestor[here->ancestor_count++] = take(&end, text, ' ', '\0');
+        else if ((text = behind(*entry, "@host=")))
+            here->host = rc_str(text);
+        else if ((text = behind(*entry, "@gpus=")))
+            (void)rc_parse_u32(rc_str(text), UINT16_MAX, &here->gpus);
+    }
+    /* in one piece, whatever stands between its lines */
+    here->host_file.p = end;
+    for (const char *const *entry = block; *entry; entry++)
+        if ((text = behind(*entry, "@host-file=")))
+            here->host_file.n += take(&end, text, '\n', '\n').n;
+    if (here->host_file.n == 0)
+        here->host_file = RC_ABSENT;
+    return 0;
+}

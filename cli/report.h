@@ -1,0 +1,27 @@
+/* report.h - words for a result, as show and explain print them. */
+#ifndef ROLLCALL_REPORT_H
+#define ROLLCALL_REPORT_H
+
+#include "resolve.h"
+#include "table.h"
+
+enum { REPORT_CUT = 64 }; /* bytes of a value that a table shows */
+
+const char *report_field_name(enum rc_field field);
+const char *report_field_key(enum rc_field field); /* in JSON */
+const char *report_field_meaning(enum rc_field field);
+
+/* Which variable says so; "" where the number is not known or not meant. */
+const char *report_field_source(const struct rc_result *result, enum rc_field field);
+
+bool report_has_identity(const struct rc_result *result);
+
+/* "set", "same" (set, but right already), "unset", "keep" */
+const char *report_verb(const struct rc_plan_entry *entry);
+
+enum paint report_level_paint(enum rc_level level);
+
+/* Launcher, mode and master: the lines on top. -1 without memory. */
+int report_head(const struct rc_result *result);
+
+#endif

@@ -1,0 +1,131 @@
+#include <stdio.h>
+
+#include "inspect.h"
+#include "json.h"
+#include "report.h"
+#include "table.h"
+
+static void identity_table(const struct rc_result *result, struct table *table)
+{
+    for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
+        uint32_t value = result->identity.field[field];
+        char number[16] = "-";
+
+        if (value != RC_UNKNOWN)
+            snprintf(number, sizeof(number), "%u", value);
+        table_text(table, PAINT_STRONG, report_field_name(field));
+        table_text(table, PAINT_NONE, number);
+        table_text(table, PAINT_FAINT, report_field_source(result, field));
+    }
+}
+
+static void environment_table(const struct rc_plan *plan, struct table *table)
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct rc_plan_entry *entry = &plan->entry[i];
+
+        if (entry->action == RC_UNSET)
+            continue;
+        table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, report_verb(entry));
+        table_text(table, PAINT_STRONG, entry->name);
+        table_cell(table, PAINT_NONE, rc_str(entry->value), REPORT_CUT);
+        table_text(table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
+    }
+}
+
+static void removed_table(const struct rc_plan *plan, struct table *table)
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        if (plan->entry[i].action != RC_UNSET)
+            continue;
+        table_text(table, PAINT_STRONG, plan->entry[i].name);
+        table_text(table, PAINT_FAINT, plan->entry[i].reason);
+    }
+}
+
+static void rejected_table(const struct rc_plan *plan, struct table *table)
+{
+    for (unsigned i = 0; i < plan->rejected_count; i++) {
+        table_text(table, PAINT_STRONG, plan->rejected[i].name);
+        table_cell(table, PAINT_NONE, plan->rejected[i].value, REPORT_CUT);
+        table_text(table, PAINT_FAINT, plan->rejected[i].reason);
+    }
+}
+
+static int messages(const struct rc_messages *list)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
+
+        if (entry->level == RC_LEVEL_NOTE)
+            continue;
+        if (!any)
+            printf("\n%smessages%s\n", paint_on(PAINT_STRONG), paint_off());
+        any = true;
+        printf("  %s%s %s:%s ", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+               paint_off());
+        if (print_wrapped((unsigned)(2 + rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
+                          list->list[i].text) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A table that is empty is left out, title and all. */
+static int section(const char *title, unsigned columns, void (*fill)(const struct rc_plan *plan, struct table *table),
+                   const struct rc_plan *plan)
+{
+    struct table table = { .columns = columns };
+
+    fill(plan, &table);
+    if (table.rows > 0)
+        printf("\n%s%s%s\n", paint_on(PAINT_STRONG), title, paint_off());
+    return table_print(&table);
+}
+
+static int identity(const struct rc_result *result)
+{
+    struct table table = { .columns = 3 };
+
+    if (!report_has_identity(result))
+        return 0;
+    identity_table(result, &table);
+    printf("\n%sidentity%s\n", paint_on(PAINT_STRONG), paint_off());
+    return table_print(&table);
+}
+
+static int print_text(const struct rc_result *result)
+{
+    if (report_head(result) < 0 || identity(result) < 0 ||
+        section("environment", 4, environment_table, &result->plan) < 0 ||
+        section("removed", 2, removed_table, &result->plan) < 0 ||
+        section("not believed", 3, rejected_table, &result->plan) < 0)
+        return -1;
+    return messages(&result->messages);
+}
+
+static int print(const struct inspection *inspection)
+{
+    if (inspection->json)
+        return json_print(&inspection->result, false);
+    paint_choose();
+    return print_text(&inspection->result);
+}
+
+static int run(int argc, char **argv)
+{
+    return inspect(argc, argv, &cli_show, print);
+}
+
+const struct subcommand cli_show = {
+    .name = "show",
+    .summary = "who this process is, and what would be set; changes nothing",
+    .help = "usage: rollcall show [OPTION]... [-- CMD...]\n"
+            "\n"
+            "Shows this process's identity (rank, sizes, master), where each value comes\n"
+            "from, and what rollcall exec would set. Has no side effect.\n"
+            "\n" INSPECT_HELP,
+    .run = run,
+};

@@ -1,0 +1,175 @@
+/* preload.c - librollcall-preload.so: an identity for tasks whose command line can't change.
+ *
+ *   LD_PRELOAD=/usr/lib/librollcall-preload.so python train.py
+ *
+ * Its constructor runs before main of every program that is started, sh, env
+ * and ls included. So it is built to be no trouble to any of them:
+ *
+ * - It imports `environ` and nothing else: no libc, no malloc, no setenv. A
+ *   shim that calls libc's setenv does not work in bash, crashes programs that
+ *   walk the environment after clearenv(), and one that was built with
+ *   _FORTIFY_SOURCE kills every musl program (all measured). It exports
+ *   nothing, and needs no other library.
+ * - Outside of a task (no launcher's variable is there) it looks through the
+ *   environment once and returns; it has nothing to say there at any time.
+ * - On any doubt it changes nothing. It never fails, prints once or nothing
+ *   (report.h), allocates nothing, starts nothing.
+ * - What it exports is stamped (ROLLCALL_SCOPE), and a process that finds the
+ *   stamp of its own launch is left alone. So bash, the Python that it starts
+ *   and that one's children all have the identity of the task; a launcher
+ *   further inside (mpirun in a task of srun) gets its own.
+ * - A fork has nothing to do; an exec runs the constructor again, in the new
+ *   program, with the environment that its parent gave it.
+ *
+ * Where no identity comes about by design: static programs (they have no loader),
+ * setuid ones (see is_privileged), programs started with an emptied environment
+ * (`env -i`), 32-bit programs (the loader says "wrong ELF class" and goes on;
+ * a 32-bit build of this library serves them).
+ *
+ * System calls are raw ones (lib/system/sys.h), of x86_64 and aarch64. On other
+ * architectures what needs one is left out: the master port is computed but
+ * not held, the range of local ports is taken to be Linux's default, and there
+ * is no output.
+ */
+#include "launcher/registry.h"
+#include "rank0.h"
+#include "report.h"
+#include "resolve.h"
+#include "system/here.h"
+#include "system/node.h"
+#include "system/port.h"
+#include "system/sys.h"
+#include "table.h"
+
+#include <elf.h>
+#include <stdalign.h>
+
+extern char **environ;
+
+/* Static, because a constructor has no right to a large piece of the first
+ * thread's stack. Pages that are not touched cost nothing. */
+static struct rc_result result;
+static struct rc_here_storage here;
+static struct shim_table table;
+
+static struct {
+    struct rc_messages messages;
+    struct rc_arena arena;
+    char text[1024];
+} own;
+
+/* glibc hands argc, argv and envp to constructors, musl nothing: there the
+ * arguments are whatever the registers hold. The kernel lays out argc, argv
+ * and envp one behind the other, so three words that fit together and end at
+ * the environment are no accident. (A constructor that ran before this one
+ * may have moved the environment; then the command is not known.) */
+static const char *const *command_line(int argc, char **argv, char **envp)
+{
+    if (envp != environ || argc < 1 || (uintptr_t)argv % alignof(char *) != 0 ||
+        (uintptr_t)envp != (uintptr_t)argv + ((size_t)argc + 1) * sizeof(*argv) || argv[argc])
+        return NULL;
+    return (const char *const *)argv;
+}
+
+/* The loader keeps LD_PRELOAD from set-uid programs, and from those with file
+ * capabilities, but a site's /etc/ld.so.preload reaches them too. There we are
+ * with rights that the user who wrote the environment has not: no port is held
+ * and no file read. The kernel says so in the auxiliary vector, which follows
+ * the environment where that is as the kernel left it (so argv is known; musl,
+ * where it is not, has no such file). */
+static bool is_privileged(const char *const *argv)
+{
+    const unsigned long *auxiliary = (const unsigned long *)(const void *)(environ + result.env.count + 1);
+
+    for (; argv && auxiliary[0] != AT_NULL; auxiliary += 2)
+        if (auxiliary[0] == AT_SECURE)
+            return auxiliary[1] != 0;
+    return false;
+}
+
+static bool publish(const struct rc_plan *plan)
+{
+    char **changed = shim_table_apply(&table, environ, &result.env, plan);
+
+    if (changed)
+        environ = changed;
+    return changed != NULL;
+}
+
+/* Says an error and leaves a mark of it in the environment, so that the
+ * programs that this one starts do not say it again. Nothing else is changed. */
+static void fail(const struct rc_messages *messages)
+{
+    struct rc_str reported = rc_env_get(&result.env, SHIM_REPORTED);
+    const char *mark = shim_report_error(messages, reported, &own.arena);
+
+    if (!mark)
+        return;
+    result.plan.count = 1;
+    result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = SHIM_REPORTED, .value = mark };
+    publish(&result.plan);
+}
+
+/* The range of local ports costs three system calls: a process that carries
+ * its own task's stamp, which is nearly every one, is recognised without. */
+static void resolve(struct rc_context *context)
+{
+    if (rc_env_get(&result.env, RC_STAMP).p) {
+        rc_here_resolve(context, &here, &result);
+        if (result.stamped || result.plan.count == 0)
+            return;
+    }
+    rc_node_port_range(&context->local_port_first, &context->local_port_last);
+    rc_here_resolve(context, &here, &result);
+}
+
+static void apply(uint32_t debug)
+{
+    int fd;
+
+    /* the descriptor goes through exec and fork to whichever process listens in the end */
+    if (!shim_rank0(&result, &fd)) {
+        fail(&result.messages);
+        return;
+    }
+    if (!publish(&result.plan)) {
+        rc_port_release(fd);
+        if (debug > 0)
+            shim_report_nothing("the environment has more variables than the shim's table");
+        return;
+    }
+    if (debug > 0)
+        shim_report_result(&result, debug);
+}
+
+static void be_task(const char *const *argv)
+{
+    struct rc_context context = { .env = (const char *const *)environ, .indexed = true, .argv = argv };
+    uint32_t debug;
+
+    own.arena = (struct rc_arena){ .base = own.text, .size = sizeof(own.text) };
+    rc_env_index(&result.env, context.env);
+    if (is_privileged(argv))
+        return;
+    debug = shim_debug_level(rc_env_get(&result.env, "ROLLCALL_DEBUG"));
+    if (!rc_options_from_env(&result.env, &context.options, &own.messages, &own.arena)) {
+        fail(&own.messages);
+        return;
+    }
+    context.options.by_user = context.options.given;
+    context.pid = rc_sys_getpid();
+    resolve(&context);
+
+    if (result.status != RC_RESOLVED)
+        fail(&result.messages);
+    else if (result.plan.count > 0)
+        apply(debug);
+    else if (debug > 1)
+        shim_report_result(&result, debug);
+}
+
+__attribute__((constructor)) static void start(int argc, char **argv, char **envp)
+{
+    if (rc_launcher_marked((const char *const *)environ))
+        be_task(command_line(argc, argv, envp));
+}

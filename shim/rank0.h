@@ -1,0 +1,14 @@
+/* rank0.h - what RANK 0's process does for all (lib/system/rank0.h), without a libc. */
+#ifndef ROLLCALL_SHIM_RANK0_H
+#define ROLLCALL_SHIM_RANK0_H
+
+#include "resolve.h"
+
+/* Does what result->master asks of this process. *fd is the descriptor that
+ * holds the port, or -1 where none is held. False, with an error in
+ * result->messages, where MASTER_ADDR is seen to be another node, or where
+ * somebody else has the port. What cannot be found out here (a name that only
+ * a resolver knows, a sandbox without sockets) is no error. */
+bool shim_rank0(struct rc_result *result, int *fd);
+
+#endif

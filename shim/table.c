@@ -1,0 +1,117 @@
+#include "table.h"
+
+_Static_assert(SHIM_TABLE_MAX < UINT16_MAX, "1 + a place fits 16 bits");
+
+/* "NAME=VALUE" of each entry that sets something; NULL for the others. False
+ * where they do not fit. */
+static bool write_strings(struct shim_table *table, const struct rc_plan *plan, struct rc_str name[RC_PLAN_MAX],
+                          char *string[RC_PLAN_MAX])
+{
+    char *to = table->text;
+
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct rc_plan_entry *e = &plan->entry[i];
+        struct rc_str value;
+
+        name[i] = rc_str(e->name);
+        string[i] = NULL;
+        if (e->action != RC_SET)
+            continue;
+        value = rc_str(e->value);
+        if (!value.p || name[i].n + value.n + 2 > (size_t)(table->text + SHIM_TEXT_MAX - to))
+            return false;
+        string[i] = to;
+        __builtin_memcpy(to, name[i].p, name[i].n);
+        to += name[i].n;
+        *to++ = '=';
+        __builtin_memcpy(to, value.p, value.n);
+        to += value.n;
+        *to++ = '\0';
+    }
+    return true;
+}
+
+/* Where each variable of the plan stands, 1 + the first of its places, and which
+ * entries go: the further ones of a name, all of one that is unset. Returns
+ * their number. */
+static unsigned find_places(struct shim_table *table, const struct rc_env *index, const struct rc_plan *plan,
+                            const struct rc_str name[RC_PLAN_MAX], unsigned place[RC_PLAN_MAX])
+{
+    unsigned dropped = 0;
+
+    for (unsigned i = 0; i < plan->count; i++) {
+        enum rc_action action = plan->entry[i].action;
+        unsigned found = action == RC_KEEP ? 0 : rc_env_place(index, name[i], index->count);
+
+        place[i] = found;
+        while (found) {
+            found = rc_env_place(index, name[i], found - 1);
+            if (!found && action == RC_SET)
+                break;
+            table->dropped[dropped++] = (uint16_t)place[i];
+            place[i] = found;
+        }
+    }
+    return dropped;
+}
+
+/* What the old array shows where a variable went and no other came: an entry
+ * that is there anyway. Neither a hole nor an empty string, which some walkers
+ * of main()'s third argument would take for the end or for a name. */
+static char *filler(const struct shim_table *table)
+{
+    static char nothing[] = "";
+
+    return table->entry[0] ? table->entry[0] : nothing;
+}
+
+/* Takes the holes out of the first count entries; returns how many are left. */
+static unsigned close_up(char **entry, unsigned count)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        if (entry[i])
+            entry[left++] = entry[i];
+    return left;
+}
+
+char **shim_table_apply(struct shim_table *table, char **env, const struct rc_env *index, const struct rc_plan *plan)
+{
+    struct rc_str name[RC_PLAN_MAX];
+    char *string[RC_PLAN_MAX];
+    unsigned place[RC_PLAN_MAX];
+    unsigned count = index->count;
+    unsigned dropped, reused = 0, added = 0;
+
+    if (count > SHIM_TABLE_MAX || !write_strings(table, plan, name, string))
+        return NULL;
+    dropped = find_places(table, index, plan, name, place);
+    for (unsigned i = 0; i < plan->count; i++)
+        added += string[i] && !place[i];
+    if (count + added > SHIM_TABLE_MAX + dropped)
+        return NULL;
+
+    /* from here on nothing can fail */
+    for (unsigned i = 0; i < count; i++)
+        table->entry[i] = env[i];
+    for (unsigned i = 0; i < plan->count; i++) {
+        if (!string[i])
+            continue;
+        if (!place[i] && reused < dropped)
+            place[i] = table->dropped[reused++];
+        if (place[i])
+            table->entry[place[i] - 1] = env[place[i] - 1] = string[i];
+        else
+            table->entry[count++] = string[i];
+    }
+    if (reused < dropped) {
+        for (unsigned i = reused; i < dropped; i++)
+            table->entry[table->dropped[i] - 1] = NULL;
+        count = close_up(table->entry, count);
+    }
+    table->entry[count] = NULL;
+    for (; reused < dropped; reused++)
+        env[table->dropped[reused] - 1] = filler(table);
+    return count == index->count ? env : table->entry;
+}
