@@ -1,0 +1,44 @@
+/* hosts.c - time of one rc_hostlist_nth call: hosts LIST INDEX, prints nanoseconds and the host. */
+#include "hostlist.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { CALLS = 200000, BATCHES = 9 };
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+int main(int argc, char **argv)
+{
+    struct rc_str list = rc_str(argc > 2 ? argv[1] : NULL);
+    uint32_t index = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+    char name[RC_HOST_MAX + 1];
+    double batch[BATCHES];
+
+    for (unsigned i = 0; i < BATCHES; i++) {
+        double start = now();
+
+        for (unsigned call = 0; call < CALLS; call++)
+            if (!rc_hostlist_nth(list, index, name))
+                return 1;
+        batch[i] = (now() - start) / CALLS;
+    }
+    qsort(batch, BATCHES, sizeof(*batch), ascending);
+    printf("%.1f %s\n", batch[BATCHES / 2], name);
+    return 0;
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# The address of rank 0's node: names that the resolver knows, does not know, or has no answer for; addr=.
+
+# shellcheck disable=SC2154,SC2054 # what helper.bash sets; commas within a value
+
+load helper
+
+named=('SLURM_STEP_NODELIST=n[1-2]')
+
+# with_names 'LINE...' [NAME=VALUE...] CMD...: like with; CMD sees these lines for /etc/hosts, and no other resolver
+with_names()
+{
+    local folder=$BATS_TEST_TMPDIR as_root=()
+    printf '%s\n' '127.0.0.1 localhost' "$1" > "$folder/hosts"
+    echo "hosts: ${resolver:-files}" > "$folder/nsswitch.conf"
+    echo 'nameserver 192.0.2.53' > "$folder/resolv.conf"
+    shift
+    [ "$EUID" -eq 0 ] || as_root=(--map-root-user)
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare "${as_root[@]}" --mount --net sh -c '
+        for file in hosts nsswitch.conf resolv.conf; do
+            mount --bind "$0/$file" "$(readlink -f "/etc/$file")" || exit 99
+        done
+        exec "$@"' "$folder" env -i PATH="$PATH" HOME="$folder" LANG=C.UTF-8 "$@"
+}
+
+@test "a name that does not resolve: one line with the name and the node, and the command is not run" {
+    fails_with 1 "$(uname -n) cannot resolve n1, which is MASTER_ADDR (first host of SLURM_STEP_NODELIST); the command is not run" \
+        with_names '192.0.2.2 n2' "${task_3[@]}" "${named[@]}" "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
+    grep -q '^rollcall: error RC408: ' "$BATS_TEST_TMPDIR/err"
+    [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+    run -0 --separate-stderr with_names '192.0.2.1 n1' \
+        "${task_3[@]}" "${named[@]}" "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 n1 ' ]
+    [ -z "$stderr" ]
+}
+
+@test "a resolver that has no answer now is no error: torch asks again" {
+    resolver=dns run -0 --separate-stderr with_names '' \
+        "${task_3[@]}" "${named[@]}" "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 n1 ' ]
+    [ -z "$stderr" ]
+}
+
+@test "a MASTER_ADDR that was there before is not looked up: its node may start later" {
+    for addr in later.example.org n1; do
+        run -0 --separate-stderr with_names '192.0.2.2 n2' \
+            "${task_3[@]}" "${named[@]}" MASTER_ADDR=$addr "$rollcall" exec -- sh -c "$print_names"
+        [ "$output" = "3 4 1 2 1 $addr " ]
+        [ -z "$stderr" ]
+    done
+}
+
+@test "all tasks on a node that does not know its own name: loopback" {
+    local alone=("${task_0[@]}" SLURM_STEP_NUM_NODES=1 SLURM_NNODES=1 'SLURM_STEP_TASKS_PER_NODE=4'
+        SLURM_GTIDS=0,1,2,3 SLURM_STEP_NODELIST=n1)
+    run -0 --separate-stderr with_names '192.0.2.2 n2' "${alone[@]}" "$rollcall" exec -v -- sh -c "$print_names"
+    [ "$output" = '0 4 0 4 0 127.0.0.1 ' ]
+    [[ $stderr == *RC414*n1*127.0.0.1* ]]
+}
+
+@test "addr=SUFFIX: short names, names with a domain" {
+    run -0 with_names '192.0.2.1 n1-ib' \
+        "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=-ib -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 n1-ib ' ]
+    run -0 with_names '192.0.2.1 n1-ib.example.org' \
+        "${task_3[@]}" 'SLURM_STEP_NODELIST=n[1-2].example.org' ROLLCALL=addr=-ib "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 n1-ib.example.org ' ]
+    run -0 with_names '192.0.2.1 n1.hsn' \
+        "${task_3[@]}" 'SLURM_STEP_NODELIST=n[1-2].example.org' "$rollcall" exec --ddp=addr=.hsn -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 n1.hsn ' ]
+    fails_with 1 'cannot resolve n1-ib, which is MASTER_ADDR (addr=-ib, of first host of SLURM_STEP_NODELIST)' \
+        with_names '192.0.2.1 n1' "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=-ib -- true
+    fails_with 1 'RC411: addr=-ib belongs behind the name' \
+        with_names '192.0.2.1 n1' "${task_3[@]}" "$rollcall" exec --ddp=addr=-ib -- true
+}
+
+@test "addr=CIDR: the lowest address in the network, of either family" {
+    local known=$'192.0.2.1 n1\n198.51.100.9 n1\n198.51.100.7 n1\n2001:db8::7 n1' network addr
+    while read -r network addr; do
+        run -0 with_names "$known" \
+            "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr="$network" -- sh -c "$print_names"
+        [ "$output" = "3 4 1 2 1 $addr " ]
+    done <<< $'198.51.100.0/24 198.51.100.7\n192.0.2.0/24 192.0.2.1\n198.51.100.9/32 198.51.100.9\n2001:db8::/32 2001:db8::7'
+    fails_with 1 'RC410: addr=203.0.113.0/24: on ' \
+        with_names "$known" "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=203.0.113.0/24 -- true
+    # for a network an answer is needed
+    resolver=dns fails_with 1 'RC410: addr=203.0.113.0/24: on ' \
+        with_names '' "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=203.0.113.0/24 -- true
+}
+
+@test "addr=IFNAME that is not there" {
+    fails_with 1 'RC409: addr=ib0: ' \
+        with_names '192.0.2.1 n1' "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=ib0 -- true
+}
+
+@test "on one node addr= changes nothing" {
+    local alone=("${task_0[@]}" SLURM_STEP_NUM_NODES=1 SLURM_NNODES=1 'SLURM_STEP_TASKS_PER_NODE=4'
+        SLURM_GTIDS=0,1,2,3 SLURM_STEP_NODELIST=n1)
+    for addr in ib0 -ib 203.0.113.0/24; do
+        run -0 with_names '192.0.2.1 n1' \
+            "${alone[@]}" "$rollcall" exec --ddp=addr="$addr" -- sh -c "$print_names"
+        [ "$output" = '0 4 0 4 0 n1 ' ]
+    done
+}
+
+@test "values of addr= that are none are wrong usage" {
+    for bad in addr= addr=lo addr=- addr=10.1.0.1 addr=10.1.0.0/33 addr=::1/128 addr=a:b addr=ib0,addr=ib1; do
+        fails_with 2 "--ddp: addr=" "$rollcall" exec --ddp="$bad" -- true
+        fails_with 1 "ROLLCALL: addr=" with "${task_3[@]}" ROLLCALL=$bad "$rollcall" exec -- true
+    done
+}
+
+@test "show looks up what addr= asks for, in its own environment but not in a recorded one" {
+    run -0 with_names $'192.0.2.1 n1\n198.51.100.7 n1' \
+        "${task_3[@]}" "${named[@]}" "$rollcall" show --json --ddp=addr=198.51.100.0/24
+    [ "$(jq -r '.master.addr, .set.MASTER_ADDR' <<< "$output" | xargs)" = '198.51.100.7 198.51.100.7' ]
+    run -1 with_names '192.0.2.1 n1' \
+        "${task_3[@]}" "${named[@]}" "$rollcall" show --json --ddp=addr=198.51.100.0/24
+    [ "$(jq -r '.messages[0].id, .set.RANK' <<< "$output" | xargs)" = 'RC410 null' ]
+    with "${task_3[@]}" "${named[@]}" env > "$BATS_TEST_TMPDIR/saved.env"
+    run -0 with "$rollcall" show --json --ddp=addr=198.51.100.0/24 --from "$BATS_TEST_TMPDIR/saved.env"
+    [ "$(jq -r '.master.addr, .master.source' <<< "$output" | xargs)" = \
+        'n1 addr=198.51.100.0/24, of first host of SLURM_STEP_NODELIST' ]
+}
+
+@test "loopback is nobody's master address where a job has several nodes: every recorded environment" {
+    local vector seen=0
+    for vector in "$vectors"/*.json; do
+        [ "$(jq -r '(.master.addr // "" | test("^(127\\.|localhost|::1$|0\\.0\\.0\\.0)")) and .identity.nnodes != 1' \
+            "$vector")" = false ] || {
+            echo "$vector"
+            return 1
+        }
+        seen=$((seen + 1))
+    done
+    [ "$seen" -gt 20 ]
+}

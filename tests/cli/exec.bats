@@ -1,0 +1,276 @@
+#!/usr/bin/env bats
+# rollcall exec: becomes the command, with the right environment or not at all.
+
+load helper
+
+@test "sets the identity of a task" {
+    run -0 with "${task_3[@]}" "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
+}
+
+@test "without -- as well, and the command keeps its own options" {
+    run -0 with "${task_3[@]}" "$rollcall" exec sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
+    run -0 with "${task_3[@]}" "$rollcall" exec --ddp=worker printf '%s|' --verbose --ddp=off -v --
+    [ "$output" = '--verbose|--ddp=off|-v|--|' ]
+}
+
+@test "outside of any launcher the command is just run" {
+    run -0 --separate-stderr with A=b "$rollcall" exec -- env
+    [ "$(sort <<< "$output")" = "$(with A=b env | sort)" ]
+    [ -z "$stderr" ]
+}
+
+@test "ROLLCALL=off and --ddp=off just run the command" {
+    for off in 'ROLLCALL=off' 'ROLLCALL=off SLURM_PROCID=x'; do
+        # shellcheck disable=SC2086 # several words
+        run -0 --separate-stderr with "${task_3[@]}" $off "$rollcall" exec -- sh -c "$print_names"
+        [ "$output" = '- - - - - - ' ]
+        [ -z "$stderr" ]
+    done
+    run -0 with "${task_3[@]}" SLURM_PROCID=x "$rollcall" exec --ddp=off -- sh -c "$print_names"
+    [ "$output" = '- - - - - - ' ]
+    run -0 with "${task_3[@]}" ROLLCALL=off "$rollcall" exec --ddp=worker -- sh -c "$print_names"
+    [ "$output" = '- - - - - - ' ]
+}
+
+@test "the command's exit status is ours" {
+    for n in 0 1 2 3 77 126 127 255; do
+        run "-$n" with "${task_3[@]}" "$rollcall" exec -- sh -c "exit $n"
+    done
+}
+
+@test "the command's death by a signal is ours, and so is its process id" {
+    for signal in TERM KILL SEGV PIPE USR1; do
+        run -0 python3 - "$rollcall" "$signal" <<'PYTHON'
+import os, signal, subprocess, sys
+number = getattr(signal, "SIG" + sys.argv[2])
+child = subprocess.Popen([sys.argv[1], "exec", "--", "sh", "-c", "echo $$; kill -%d $$" % number], stdout=subprocess.PIPE)
+pid = int(child.stdout.read())
+assert pid == child.pid, (pid, child.pid)
+assert child.wait() == -number, child.returncode
+PYTHON
+    done
+}
+
+@test "ignored and blocked signals are as they were" {
+    run -0 python3 - "$rollcall" <<'PYTHON'
+import signal, subprocess, sys
+def prepare():
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
+def lines(command):
+    text = subprocess.run(command, preexec_fn=prepare, restore_signals=False, capture_output=True, text=True, check=True).stdout
+    return [l for l in text.splitlines() if l.startswith(("SigIgn", "SigBlk"))]
+plain = ["cat", "/proc/self/status"]
+assert len(lines(plain)) == 2
+assert lines(plain) == lines([sys.argv[1], "exec", "--"] + plain), lines(plain)
+PYTHON
+}
+
+@test "126 and 127, as a shell has them" {
+    fails_with 127 'no-such-command: command not found' "$rollcall" exec -- no-such-command
+    fails_with 127 '/no/such/file: No such file' "$rollcall" exec -- /no/such/file
+    fails_with 127 'command not found' "$rollcall" exec -- ''
+    touch "$BATS_TEST_TMPDIR/plain"
+    fails_with 126 'Permission denied' "$rollcall" exec -- "$BATS_TEST_TMPDIR/plain"
+    fails_with 126 'Permission denied' "$rollcall" exec -- "$BATS_TEST_TMPDIR"
+    printf '#!/no/such/interpreter\n' > "$BATS_TEST_TMPDIR/script"
+    chmod 755 "$BATS_TEST_TMPDIR/script"
+    fails_with 127 'its interpreter' "$rollcall" exec -- "$BATS_TEST_TMPDIR/script"
+    # a script without #! runs in sh, as from a shell
+    printf 'exit 5\n' > "$BATS_TEST_TMPDIR/bare"
+    chmod 755 "$BATS_TEST_TMPDIR/bare"
+    run -5 "$rollcall" exec -- "$BATS_TEST_TMPDIR/bare"
+}
+
+@test "no command is wrong usage, and a mode without = is recognised" {
+    fails_with 2 'which command?' "$rollcall" exec
+    fails_with 2 'which command?' "$rollcall" exec --ddp=worker --
+    fails_with 127 'did you mean --ddp=worker?' "$rollcall" exec --ddp worker -- true
+}
+
+@test "arguments arrive as they are" {
+    run -0 "$rollcall" exec -- printf '<%s>' 'a b' '' '*' $'new\nline' $'\xff' -x --
+    [ "$output" = $'<a b><><*><new\nline><\xff><-x><-->' ]
+}
+
+@test "standard input, output and error belong to the command" {
+    head -c 300000 /dev/urandom > "$BATS_TEST_TMPDIR/data"
+    with "${task_3[@]}" "$rollcall" exec -- cat < "$BATS_TEST_TMPDIR/data" > "$BATS_TEST_TMPDIR/copy"
+    cmp "$BATS_TEST_TMPDIR/data" "$BATS_TEST_TMPDIR/copy"
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec -- sh -c 'echo out; echo err >&2'
+    [ "$output" = out ] && [ "$stderr" = err ]
+    # closed ones stay closed
+    run -0 with "${task_0[@]}" "$rollcall" exec -- sh -c 'ls /proc/self/fd | xargs' <&-
+    run -0 with "${task_0[@]}" bash -c '"$@" 0<&- 2>&-' - "$rollcall" exec -- sh -c '[ ! -e /proc/$$/fd/0 ] && [ ! -e /proc/$$/fd/2 ] && echo closed'
+    [ "$output" = closed ]
+}
+
+@test "facts that contradict each other: every process says so, none runs the command" {
+    for bad in SLURM_PROCID=x SLURM_PROCID=4 'SLURM_STEP_TASKS_PER_NODE=2(x3)' SLURM_STEP_NODELIST=192.0.2.1 SLURM_LOCALID=; do
+        fails_with 1 'rollcall: error RC1' with "${task_3[@]}" "$bad" "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
+        [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+    done
+    fails_with 1 'rollcall: error RC201: ROLLCALL' with ROLLCALL=nonsense "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
+    fails_with 1 'rollcall: error RC302' with "${task_3[@]}" "$rollcall" exec --ddp=launcher -- touch "$BATS_TEST_TMPDIR/ran"
+    [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+}
+
+@test "warnings are printed by the first task alone" {
+    uneven=('SLURM_STEP_TASKS_PER_NODE=3,1' SLURM_GTIDS=0,1,2)
+    run -0 --separate-stderr with "${task_0[@]}" "${uneven[@]}" "$rollcall" exec -- true
+    [[ $stderr == 'rollcall: warning RC301: '* ]]
+    run -0 --separate-stderr with "${task_0[@]}" "${uneven[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 "$rollcall" exec -- true
+    [ -z "$stderr" ]
+    run -0 --separate-stderr with "$rollcall" exec --ddp=worker -- true
+    [[ $stderr == 'rollcall: warning RC307: '* ]]
+    # in launcher mode, where no task has a rank
+    ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/torchrun"
+    run -0 --separate-stderr with "${agent_0[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR/torchrun" --nnodes 5 train.py
+    [[ $stderr == 'rollcall: warning RC304: '* ]]
+    run -0 --separate-stderr with "${agent_0[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1 "$rollcall" exec -- \
+        "$BATS_TEST_TMPDIR/torchrun" --nnodes 5 train.py
+    [ -z "$stderr" ]
+}
+
+@test "--verbose and ROLLCALL_DEBUG say what was found; without them there is silence" {
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec -- true
+    [ -z "$stderr" ]
+    run -0 --separate-stderr with "${task_3[@]}" RANK=7 "$rollcall" exec -v -- true
+    [[ $stderr == *'rollcall: note RC501: '*'RANK'*'rollcall: mode worker: '* && $stderr != *WORLD_SIZE* ]]
+    verbose=$stderr
+    run -0 --separate-stderr with "${task_3[@]}" RANK=7 ROLLCALL_DEBUG=1 "$rollcall" exec -- true
+    [ "$stderr" = "$verbose" ]
+    run -0 --separate-stderr with "${task_3[@]}" RANK=7 "$rollcall" exec -vv -- true
+    [[ $stderr == *"rollcall: WORLD_SIZE='4' (SLURM_STEP_NUM_TASKS)"* ]]
+}
+
+@test "what an older launch left behind is replaced or removed" {
+    run -0 with "${task_3[@]}" RANK=7 LOCAL_WORLD_SIZE= TORCHELASTIC_RUN_ID=x PET_NNODES=3 "$rollcall" exec -- \
+        sh -c "$print_names"'; echo ${PET_NNODES-gone} ${TORCHELASTIC_RUN_ID-gone}'
+    [ "${lines[0]}" = '3 4 1 2 1 192.0.2.1 ' ]
+    [ "${lines[1]}" = 'gone gone' ]
+}
+
+@test "a name that stands twice in the environment stands there once afterwards" {
+    run -0 python3 - "$rollcall" "${task_3[@]}" <<'PYTHON'
+import ctypes, os, sys
+read, write = os.pipe()
+block = [e.encode() for e in ["RANK=8", "PATH=" + os.environ["PATH"], "RANK=9"] + sys.argv[2:]]
+argv = [sys.argv[1].encode(), b"exec", b"--", b"cat", b"/proc/self/environ"]
+libc = ctypes.CDLL(None, use_errno=True)
+pid = os.fork()
+if pid == 0:
+    os.dup2(write, 1)
+    libc.execve(argv[0], (ctypes.c_char_p * (len(argv) + 1))(*argv), (ctypes.c_char_p * (len(block) + 1))(*block))
+    os._exit(99)
+os.close(write)
+entries = os.fdopen(read, "rb").read().split(b"\0")
+assert os.waitpid(pid, 0)[1] == 0
+assert [e for e in entries if e.startswith(b"RANK=")] == [b"RANK=3"], entries
+PYTHON
+}
+
+@test "a second rollcall in the same task does nothing, a newer launch counts anew" {
+    run -0 with "${task_3[@]}" "$rollcall" exec -- env RANK=mine "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = 'mine 4 1 2 1 192.0.2.1 ' ]
+    run -0 with "${task_3[@]}" "$rollcall" exec -- env SLURM_STEP_ID=8 SLURM_PROCID=2 SLURM_LOCALID=0 \
+        "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '2 4 0 2 1 192.0.2.1 ' ]
+}
+
+@test "options on the command line are obeyed in a task that is set up already" {
+    # shellcheck disable=SC2016 # expanded by that shell
+    show='echo ${RANK-none} ${PET_NNODES-none} ${PET_NPROC_PER_NODE-none}'
+    run -0 with "${agent_0[@]}" "$rollcall" exec -- sh -c "$show"
+    [ "$output" = '0 none none' ]
+    run -0 with "${agent_0[@]}" "$rollcall" exec -- "$rollcall" exec --ddp=launcher,nproc=2 -- sh -c "$show"
+    [ "$output" = 'none 2 2' ]
+    run -0 with "${agent_0[@]}" "$rollcall" exec --ddp=launcher,nproc=2 -- "$rollcall" exec --ddp=worker -- sh -c "$show"
+    [ "$output" = '0 none none' ]
+}
+
+@test "the command decides the mode: torchrun is a launcher, its tasks' nodes are its nodes" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    # shellcheck disable=SC2016 # expanded by that script
+    printf '#!/bin/sh\necho ${RANK-none} $PET_NNODES $PET_NODE_RANK $PET_MASTER_ADDR\n' > "$BATS_TEST_TMPDIR/bin/torchrun"
+    chmod 755 "$BATS_TEST_TMPDIR/bin/torchrun"
+    run -0 with "${agent_0[@]}" PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$rollcall" exec torchrun train.py
+    [ "$output" = 'none 2 0 192.0.2.1' ]
+}
+
+@test "rank 0 holds the master port for the command, and nobody else does" {
+    cat > "$BATS_TEST_TMPDIR/holds.py" <<'PYTHON'
+import errno, os, socket
+port = int(os.environ["MASTER_PORT"])
+def bind(reuse):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, reuse)
+    try:
+        s.bind(("", port))
+        s.listen()
+        return "free"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    finally:
+        s.close()
+print(os.environ["RANK"], bind(0), bind(1))
+PYTHON
+    port=$(free_port)
+    run -0 with "${task_0[@]}" MASTER_PORT="$port" "$rollcall" exec -- python3 "$BATS_TEST_TMPDIR/holds.py"
+    [ "$output" = '0 EADDRINUSE free' ]
+    run -0 with "${task_3[@]}" MASTER_PORT="$port" "$rollcall" exec -- python3 "$BATS_TEST_TMPDIR/holds.py"
+    [ "$output" = '3 free free' ]
+}
+
+@test "a master port that is taken: RC405 with its owner, and the command is not run" {
+    cat > "$BATS_TEST_TMPDIR/owner.py" <<'PYTHON'
+import os, signal, socket, subprocess, sys
+s = socket.socket()
+s.bind(("", 0))
+s.listen()
+env = dict(os.environ, MASTER_PORT=str(s.getsockname()[1]))
+done = subprocess.run(sys.argv[1:], env=env, capture_output=True, text=True)
+print(done.returncode, os.getpid(), s.getsockname()[1])
+print(done.stdout + done.stderr, end="")
+PYTHON
+    run -0 with "${task_0[@]}" python3 "$BATS_TEST_TMPDIR/owner.py" "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
+    read -r status pid port <<< "${lines[0]}"
+    [ "$status" = 1 ]
+    [[ ${lines[1]} == "rollcall: error RC405: "*"$port"*"$pid"* ]]
+    [ ${#lines[@]} = 2 ]
+    [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+}
+
+@test "a port that an outer rollcall holds already is not taken by somebody else" {
+    port=$(free_port)
+    run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$port" "$rollcall" exec -- "$rollcall" exec --ddp=worker -- sh -c "$print_names"
+    [ "$output" = '0 4 0 2 0 192.0.2.1 ' ]
+    [ -z "$stderr" ]
+}
+
+# Open MPI over two nodes outside of Slurm: the address is a guess that rank 0 verifies.
+remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1
+    OMPI_MCA_orte_num_nodes=2 PMIX_NAMESPACE=71434241 PMIX_RANK=0)
+
+@test "rank 0 that is not at MASTER_ADDR says so instead of waiting for itself" {
+    run with "${remote[@]}" 'OMPI_MCA_orte_hnp_uri=71434240.0;tcp://192.0.2.1:38789' "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
+    echo "$output"
+    [ "$status" = 1 ]
+    [[ $output == 'rollcall: error RC407: '*192.0.2.1*'not an address of its node'* ]]
+    run with "${remote[@]}" 'OMPI_MCA_orte_hnp_uri=71434240.0;tcp6://[2001:db8::1]:38789' "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
+    echo "$output"
+    [ "$status" = 1 ]
+    [[ $output == 'rollcall: error RC4'* ]]
+    [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+}
+
+@test "rank 0 that is at MASTER_ADDR runs" {
+    address=$(hostname -I | awk '{ print $1 }')
+    [ -n "$address" ]
+    # shellcheck disable=SC2016 # expanded by that shell
+    run -0 with "${remote[@]}" "OMPI_MCA_orte_hnp_uri=71434240.0;tcp://$address:38789" "$rollcall" exec -- sh -c 'echo $RANK $MASTER_ADDR'
+    [ "$output" = "0 $address" ]
+}
+

@@ -1,0 +1,61 @@
+# helper.bash - what the tests of the command share.
+#
+# ROLLCALL_PREFIX is an installed tree (bin/rollcall, lib/librollcall.so, ...); PYTHON an interpreter, where it
+# has torch the tests that need it use it.
+
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+prefix=${ROLLCALL_PREFIX:-$top/build/prefix}
+rollcall=$prefix/bin/rollcall
+vectors=$top/tests/vectors
+
+# Whoever runs the tests may be a task of something.
+for name in ${!SLURM_@} ${!OMPI_@} ${!PMIX_@} ${!PMI_@} ${!PET_@} ${!TORCHELASTIC_@} ${!ROLLCALL@} RANK WORLD_SIZE \
+    LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK GROUP_RANK GROUP_WORLD_SIZE MASTER_ADDR MASTER_PORT LD_PRELOAD NO_COLOR; do
+    [ "$name" = ROLLCALL_PREFIX ] || unset -v "$name"
+done
+unset -v name
+
+# Task 3 of 4, two on each of two nodes; task 0 of the same step. The nodes are called by their addresses, which
+# need no resolver.
+step=(SLURM_JOB_ID=42 SLURM_STEP_ID=7 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLURM_STEP_NUM_NODES=2 SLURM_NNODES=2
+    'SLURM_STEP_TASKS_PER_NODE=2(x2)' 'SLURM_STEP_NODELIST=192.0.2.[1-2]' SLURM_DISTRIBUTION=block)
+task_3=("${step[@]}" SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NODEID=1 SLURM_GTIDS=2,3)
+task_0=("${step[@]}" SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
+
+# One task a node, node 0.
+agent_0=(SLURM_JOB_ID=42 SLURM_STEP_ID=8 SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_NNODES=2
+    'SLURM_STEP_TASKS_PER_NODE=1(x2)' 'SLURM_STEP_NODELIST=192.0.2.[1-2]' SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0
+    SLURM_GTIDS=0)
+
+# with [NAME=VALUE...] CMD...: in that environment and nothing else
+with()
+{
+    env -i PATH="$PATH" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "$@"
+}
+
+# The values of names, in this order, as a program sees them; "-" where one is not there.
+names='RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK MASTER_ADDR'
+print_names='for n in '$names'; do eval "printf \"%s \" \"\${$n--}\""; done; echo'
+
+# A free port of the range that is nobody's.
+free_port()
+{
+    python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'
+}
+
+# fails_with STATUS TEXT CMD...: exits so, says nothing on standard output and one line with TEXT on standard error
+fails_with()
+{
+    local expected=$1 text=$2 status=0
+    shift 2
+    "$@" > "$BATS_TEST_TMPDIR/out" 2> "$BATS_TEST_TMPDIR/err" || status=$?
+    if [ "$status" != "$expected" ] || [ -s "$BATS_TEST_TMPDIR/out" ] ||
+        [ "$(wc -l < "$BATS_TEST_TMPDIR/err")" != 1 ] || ! grep -qF -- "$text" "$BATS_TEST_TMPDIR/err"; then
+        echo "$*"
+        echo "status $status, not $expected with '$text':"
+        cat "$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/err"
+        return 1
+    fi
+}

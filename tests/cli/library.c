@@ -1,0 +1,114 @@
+/* library.c - a program that uses librollcall: valid C and valid C++.
+ *
+ *   library own         the process's own environment, as NAME VALUE lines
+ *   library calls       what every function does with what it should not get
+ */
+#include <rollcall.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+#define CHECK(condition)                                              \
+    do {                                                              \
+        if (!(condition)) {                                           \
+            printf("line %d: not so: %s\n", __LINE__, #condition);    \
+            failures++;                                               \
+        }                                                             \
+    } while (0)
+
+static int own(void)
+{
+    struct rollcall_error error;
+    struct rollcall *job;
+
+    if (rollcall_create(NULL, &job, &error) < 0) {
+        printf("error %d %s\n", error.code, error.text);
+        return 1;
+    }
+    printf("launcher %s\n", rollcall_launcher(job) ? rollcall_launcher(job) : "-");
+    printf("mode %s\n", rollcall_mode_name(rollcall_mode(job)));
+    printf("rank %d of %d\n", rollcall_rank(job), rollcall_world_size(job));
+    printf("local %d of %d\n", rollcall_local_rank(job), rollcall_local_world_size(job));
+    printf("node %d of %d\n", rollcall_node_rank(job), rollcall_nnodes(job));
+    printf("master %s %d\n", rollcall_master_addr(job) ? rollcall_master_addr(job) : "-", rollcall_master_port(job));
+    for (size_t i = 0; i < rollcall_variable_count(job); i++) {
+        const struct rollcall_variable *v = rollcall_variable_at(job, i);
+
+        if (v->action == ROLLCALL_SET)
+            printf("set %s=%s\n", v->name, v->value);
+        else
+            printf("%s %s\n", v->action == ROLLCALL_KEEP ? "keep" : "unset", v->name);
+        CHECK(v->reason != NULL && *v->reason);
+        CHECK(v->action == ROLLCALL_UNSET || v->source != NULL);
+    }
+    for (size_t i = 0; i < rollcall_message_count(job); i++)
+        printf("message %s %d\n", rollcall_message_at(job, i)->id, (int)rollcall_message_at(job, i)->level);
+    rollcall_destroy(job);
+    return failures;
+}
+
+static int calls(void)
+{
+    static const char *const none[] = { NULL };
+    char rank[] = "OMPI_COMM_WORLD_RANK=1";
+    const char *const block[] = { rank, "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_RANK=1",
+                                  "OMPI_COMM_WORLD_LOCAL_SIZE=2", "RANK=7", NULL };
+    const char *const broken[] = { "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=x", NULL };
+    const char *const wrong_option[] = { "ROLLCALL=nonsense", NULL };
+    struct rollcall_error error;
+    struct rollcall *job = NULL;
+    struct rollcall *other = NULL;
+
+    CHECK(strcmp(rollcall_version(), VERSION) == 0);
+
+    /* nothing in it is no error */
+    CHECK(rollcall_create(none, &job, &error) == 0);
+    CHECK(rollcall_launcher(job) == NULL);
+    CHECK(rollcall_mode(job) == ROLLCALL_MODE_NONE);
+    CHECK(rollcall_rank(job) == -1 && rollcall_world_size(job) == -1 && rollcall_local_rank(job) == -1);
+    CHECK(rollcall_local_world_size(job) == -1 && rollcall_node_rank(job) == -1 && rollcall_nnodes(job) == -1);
+    CHECK(rollcall_master_addr(job) == NULL && rollcall_master_port(job) == -1);
+    CHECK(rollcall_variable_count(job) == 0 && rollcall_variable_at(job, 0) == NULL);
+    CHECK(rollcall_message_count(job) == 0 && rollcall_message_at(job, 0) == NULL);
+    errno = 4711;
+    rollcall_destroy(job);
+    rollcall_destroy(NULL);
+    CHECK(errno == 4711);
+
+    /* the block may go afterwards */
+    CHECK(rollcall_create(block, &job, NULL) == 0);
+    memset(rank, 'x', sizeof(rank) - 1);
+    CHECK(strcmp(rollcall_launcher(job), "openmpi") == 0);
+    CHECK(rollcall_mode(job) == ROLLCALL_MODE_WORKER);
+    CHECK(rollcall_rank(job) == 1 && rollcall_world_size(job) == 2);
+    CHECK(rollcall_master_port(job) > 0);
+    CHECK(rollcall_variable_count(job) > 0);
+    CHECK(rollcall_variable_at(job, rollcall_variable_count(job)) == NULL);
+    CHECK(rollcall_variable_at(job, (size_t)-1) == NULL);
+    CHECK(rollcall_message_at(job, (size_t)-1) == NULL);
+
+    /* a failure leaves the result as it was, and says why in one printable line */
+    other = job;
+    CHECK(rollcall_create(broken, &other, &error) == -1);
+    CHECK(other == job && error.code == ROLLCALL_CONTRADICTION);
+    CHECK(strncmp(error.text, "RC1", 3) == 0 && strchr(error.text, '\n') == NULL);
+    CHECK(rollcall_create(broken, &other, NULL) == -1);
+    CHECK(rollcall_create(wrong_option, &other, &error) == -1 && strncmp(error.text, "RC201: ROLLCALL", 15) == 0);
+    CHECK(rollcall_create(block, NULL, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_create(block, NULL, NULL) == -1);
+    rollcall_destroy(job);
+
+    CHECK(strcmp(rollcall_mode_name(ROLLCALL_MODE_LAUNCHER), "launcher") == 0);
+    CHECK(rollcall_mode_name((enum rollcall_mode)3) != NULL);
+    CHECK(rollcall_launcher(NULL) == NULL && rollcall_rank(NULL) == -1 && rollcall_variable_count(NULL) == 0);
+    CHECK(rollcall_mode(NULL) == ROLLCALL_MODE_NONE && rollcall_master_port(NULL) == -1);
+    return failures;
+}
+
+int main(int argc, char **argv)
+{
+    return argc > 1 && strcmp(argv[1], "own") == 0 ? own() : calls();
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# rollcall exec under a real mpirun on this node.
+
+load helper
+
+setup_file()
+{
+    command -v mpirun > /dev/null
+}
+
+# on N CMD...: rollcall exec CMD in N ranks
+on()
+{
+    local n=$1
+    shift
+    # shellcheck disable=SC2154 # set by helper
+    env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 \
+        timeout 120 mpirun --oversubscribe -np "$n" "$rollcall" exec "$@"
+}
+
+@test "four ranks, each once, all with the same size and master" {
+    run -0 --separate-stderr on 4 -- python3 "$top/tests/cluster/programs/whoami.py"
+    [ -z "$stderr" ]
+    rolls=$(sed -n 's/^ROLL //p' <<< "$output")
+    jq -s -e 'map(.id) | length == 4 and
+        (map(.RANK) | sort) == ["0", "1", "2", "3"] and (map(.LOCAL_RANK) | sort) == ["0", "1", "2", "3"] and
+        all(.WORLD_SIZE == "4" and .LOCAL_WORLD_SIZE == "4" and .NODE_RANK == "0" and .RANK == .LOCAL_RANK) and
+        (map([.MASTER_ADDR, .MASTER_PORT]) | unique | length) == 1' <<< "$rolls"
+    # shellcheck disable=SC2016 # expanded by that shell
+    run -0 on 4 -- sh -c '[ "$RANK" = "$OMPI_COMM_WORLD_RANK" ] && echo equal'
+    [ "$output" = $'equal\nequal\nequal\nequal' ]
+}
+
+@test "two mpiruns at once have two master ports" {
+    on 2 -- sh -c 'echo $MASTER_PORT; sleep 1' > "$BATS_TEST_TMPDIR/a" &
+    first=$!
+    on 2 -- sh -c 'echo $MASTER_PORT; sleep 1' > "$BATS_TEST_TMPDIR/b"
+    # by its number: bats' own time limit is a child of this shell, too
+    wait "$first"
+    [ "$(sort -u "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" | wc -l)" = 2 ]
+}
+
+@test "mpirun of one process: nothing is set" {
+    run -0 --separate-stderr on 1 -- sh -c "$print_names"
+    [ "$output" = '- - - - - - ' ]
+}
+
+@test "a master port that is taken ends the job with one error and without a run" {
+    cat > "$BATS_TEST_TMPDIR/taken.py" <<'PYTHON'
+import os, socket, subprocess, sys
+s = socket.socket()
+s.bind(("", 0))
+s.listen()
+os.environ["MASTER_PORT"] = str(s.getsockname()[1])
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+errors = [l for l in done.stderr.splitlines() if l.startswith("rollcall: error RC405")]
+print(done.returncode, len(errors))
+PYTHON
+    run -0 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 python3 "$BATS_TEST_TMPDIR/taken.py" \
+        mpirun --oversubscribe -np 2 "$rollcall" exec -- sleep 20
+    [ "$output" = '1 1' ]
+}
+
+@test "torch: all_reduce with gloo over two ranks" {
+    python=${PYTHON:-python3}
+    "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' ||
+        skip "PYTHON has no torch"
+    cat > "$BATS_TEST_TMPDIR/reduce.py" <<'PYTHON'
+import datetime, os, torch, torch.distributed as dist
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
+t = torch.tensor([float(dist.get_rank() + 1)])
+dist.all_reduce(t)
+os.write(1, f"rank {dist.get_rank()} sum {int(t.item())}\n".encode())  # in one piece: print may write two
+dist.destroy_process_group()
+PYTHON
+    run -0 --separate-stderr on 2 -- "$python" "$BATS_TEST_TMPDIR/reduce.py"
+    echo "$output"
+    [ "$(grep '^rank' <<< "$output" | sort)" = $'rank 0 sum 3\nrank 1 sum 3' ]
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# rollcall show and explain, as people and programs read them.
+
+load helper
+
+# The block of a task as a file.
+as_file()
+{
+    printf '%s\n' "$@" > "$BATS_TEST_TMPDIR/task.env"
+}
+
+@test "show: every value with where it came from" {
+    as_file "${task_3[@]}" RANK=7 PET_NNODES=5
+    run -0 --separate-stderr "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [ -z "$stderr" ]
+    for line in '^launcher +Slurm \(srun\), 42\.7$' '^mode +worker: ' '^master +192.0.2.1 port [0-9]+: first host of ' \
+        '^  rank +3 +SLURM_PROCID$' '^  world size +4 +SLURM_STEP_NUM_TASKS$' '^  set +RANK +3 +SLURM_PROCID$' \
+        '^  set +MASTER_ADDR +192.0.2.1 +first host' '^  PET_NNODES +a worker' '^  RANK +7 +older or outer'; do
+        grep -qE -- "$line" <<< "$output" || {
+            echo "no line $line in:"
+            echo "$output"
+            return 1
+        }
+    done
+    [ "$(wc -L <<< "$output")" -le 80 ]
+}
+
+@test "explain: what, from where and why of every value, and what messages mean" {
+    as_file "${task_3[@]}" RANK=7 PET_NNODES=5 MASTER_PORT=29500
+    run -0 --separate-stderr "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    [ -z "$stderr" ]
+    for line in '^  rank = 3$' '^  set RANK = 3$' '^    was +7$' '^    from +SLURM_PROCID$' '^    why +' \
+        '^  unset PET_NNODES$' '^  keep MASTER_PORT = 29500$' '^  note RC501$' '^    cause +' '^    cure +'; do
+        grep -qE -- "$line" <<< "$output" || {
+            echo "no line $line in:"
+            echo "$output"
+            return 1
+        }
+    done
+    [ "$(wc -L <<< "$output")" -le 80 ]
+}
+
+@test "JSON: exactly the documented keys, of the documented types" {
+    as_file "${task_3[@]}" PET_NNODES=5
+    run -0 --separate-stderr "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
+    [ -z "$stderr" ]
+    [ "$(jq -c 'keys_unsorted' <<< "$output")" = '["schema","launcher","mode","identity","master","set","unset","messages"]' ]
+    [ "$(jq -c '[.schema, .launcher, .mode]' <<< "$output")" = '[1,"slurm","worker"]' ]
+    [ "$(jq -c '.identity' <<< "$output")" = '{"rank":3,"local_rank":1,"node_rank":1,"world_size":4,"local_world_size":2,"nnodes":2}' ]
+    [ "$(jq -c '.master | keys_unsorted, (map_values(type))' <<< "$output" | xargs)" = '[addr,port,source] {addr:string,port:number,source:string}' ]
+    [ "$(jq -c '.set.RANK, .set.MASTER_ADDR, (.set.MASTER_PORT | tonumber == '"$(jq .master.port <<< "$output")"'), .unset' <<< "$output" | xargs)" = '3 192.0.2.1 true [PET_NNODES]' ]
+    run -0 "$rollcall" explain --json --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(jq -c 'keys_unsorted' <<< "$output")" = '["schema","launcher","mode","identity","master","set","unset","messages","keep","sources","reasons","rejected"]' ]
+    [ "$(jq -r '.sources.rank, .sources.RANK, .reasons.PET_NNODES' <<< "$output" | head -2 | xargs)" = 'SLURM_PROCID SLURM_PROCID' ]
+}
+
+@test "JSON without a launcher: nulls and empty, status 0" {
+    run -0 --separate-stderr with "$rollcall" show --json
+    [ "$(jq -c . <<< "$output")" = '{"schema":1,"launcher":null,"mode":"none","identity":{"rank":null,"local_rank":null,"node_rank":null,"world_size":null,"local_world_size":null,"nnodes":null},"master":{"addr":null,"port":null,"source":null},"set":{},"unset":[],"messages":[]}' ]
+}
+
+@test "in launcher mode this process is none of the workers" {
+    as_file "${agent_0[@]}"
+    run -0 "$rollcall" show --json --ddp=launcher,nproc=4 --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(jq -c '[.mode, .identity]' <<< "$output")" = '["launcher",{"rank":null,"local_rank":null,"node_rank":0,"world_size":null,"local_world_size":null,"nnodes":2}]' ]
+    [ "$(jq -r '.set.PET_NPROC_PER_NODE' <<< "$output")" = 4 ]
+    # the same for a command that is a launcher
+    run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env" -- torchrun train.py
+    [ "$(jq -r .mode <<< "$output")" = launcher ]
+}
+
+@test "a contradiction: status 1, the error in text and JSON, nothing set" {
+    as_file "${task_3[@]/SLURM_PROCID=3/SLURM_PROCID=three}"
+    run -1 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *'error RC101: SLURM_PROCID'* ]]
+    run -1 "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *'error RC101'*'cure'* ]]
+    run -1 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(jq -c '[.mode, .set, .unset, .master.addr, .messages[0].id, .messages[0].level]' <<< "$output")" = '["none",{},[],null,"RC101","error"]' ]
+}
+
+@test "an unreadable ROLLCALL variable is a contradiction of what is looked at" {
+    as_file "${task_3[@]}" ROLLCALL=nonsense
+    run -1 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(jq -c '[.mode, .set, .messages[0].id]' <<< "$output")" = '["none",{},"RC201"]' ]
+    # the own one does not matter for another's environment
+    as_file "${task_3[@]}"
+    run -0 with ROLLCALL=nonsense "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+}
+
+@test "ROLLCALL=off in the block: nothing would be set" {
+    as_file "${task_3[@]}" ROLLCALL=off
+    run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(jq -c '[.mode, .set]' <<< "$output")" = '["none",{}]' ]
+}
+
+@test "--from takes lines, NUL-separated blocks and standard input alike" {
+    as_file "${task_3[@]}"
+    "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env" > "$BATS_TEST_TMPDIR/lines.json"
+    printf '%s\0' "${task_3[@]}" > "$BATS_TEST_TMPDIR/task.block"
+    "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.block" | cmp - "$BATS_TEST_TMPDIR/lines.json"
+    "$rollcall" show --json --from - < "$BATS_TEST_TMPDIR/task.block" | cmp - "$BATS_TEST_TMPDIR/lines.json"
+    "$rollcall" show --json --from <(cat "$BATS_TEST_TMPDIR/task.env") | cmp - "$BATS_TEST_TMPDIR/lines.json"
+    # no newline or NUL at the end
+    head -c -1 "$BATS_TEST_TMPDIR/task.env" | "$rollcall" show --json --from - | cmp - "$BATS_TEST_TMPDIR/lines.json"
+    head -c -1 "$BATS_TEST_TMPDIR/task.block" | "$rollcall" show --json --from - | cmp - "$BATS_TEST_TMPDIR/lines.json"
+}
+
+@test "--pid reads a process's environment, and its command for the mode" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    cp "$(command -v sleep)" "$BATS_TEST_TMPDIR/bin/torchrun"
+    # not by a function: the shell would stay between, and $! be its number
+    env -i "${agent_0[@]}" "$BATS_TEST_TMPDIR/bin/torchrun" 30 3>&- &
+    torchrun=$!
+    env -i "${task_3[@]}" sleep 30 3>&- &
+    worker=$!
+    for _ in $(seq 200); do
+        [ "$(tr '\0' ' ' < "/proc/$worker/cmdline")" != 'sleep 30 ' ] ||
+            [[ $(tr '\0' ' ' < "/proc/$torchrun/cmdline") != */torchrun\ 30\  ]] || break
+        sleep 0.02
+    done
+    run -0 "$rollcall" show --json --pid "$torchrun"
+    [ "$(jq -c '[.mode, .identity.nnodes]' <<< "$output")" = '["launcher",2]' ]
+    run -0 "$rollcall" show --json --pid="$worker"
+    [ "$(jq -c '[.mode, .identity.rank]' <<< "$output")" = '["worker",3]' ]
+    kill "$torchrun" "$worker"
+}
+
+@test "what cannot be read: status 2, and which and why" {
+    fails_with 2 'no/such: there is no such file' "$rollcall" show --from no/such
+    fails_with 2 'it is a directory' "$rollcall" show --from /
+    fails_with 2 'larger than 64 MiB' "$rollcall" show --from /dev/zero
+    truncate -s 65M "$BATS_TEST_TMPDIR/huge"
+    fails_with 2 'larger than 64 MiB' "$rollcall" explain --json --from "$BATS_TEST_TMPDIR/huge"
+    fails_with 2 'process 2147483647: there is no such process' "$rollcall" show --pid 2147483647
+    for pid in 0 -1 +1 ' 1' 1x '' 99999999999 self; do
+        fails_with 2 'is not a process id' "$rollcall" show --pid "$pid"
+    done
+    fails_with 2 'there is no such file' "$rollcall" show --from ''
+    fails_with 2 'cannot read standard input' bash -c '"$@" <&-' - "$rollcall" show --from -
+}
+
+@test "another user's process: status 2, not an empty answer" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    fails_with 2 "it is another user's" setpriv --reuid 65534 --regid 65534 --clear-groups "$rollcall" show --pid 1
+}
+
+@test "colour only on a terminal, and not with NO_COLOR or TERM=dumb" {
+    as_file "${task_3[@]}"
+    show=("$rollcall" show --from "$BATS_TEST_TMPDIR/task.env")
+    # NAME=VALUE...: whether there is colour on a terminal
+    on_terminal()
+    {
+        env "$@" script -qec "$(printf '%q ' "${show[@]}")" /dev/null < /dev/null | grep -q $'\e'
+    }
+    on_terminal TERM=xterm
+    on_terminal TERM=xterm NO_COLOR=
+    run ! on_terminal TERM=xterm NO_COLOR=1
+    run ! on_terminal TERM=dumb
+    run ! on_terminal TERM=
+    run ! on_terminal -u TERM
+    run ! grep -q $'\e' <(TERM=xterm "${show[@]}")
+    # the text is the same
+    cmp <(TERM=xterm script -qec "$(printf '%q ' "${show[@]}")" /dev/null < /dev/null | sed 's/\x1b\[[0-9]*m//g' | tr -d '\r') <("${show[@]}")
+}
+
+@test "values are printed without terminal escapes, newlines and other bytes" {
+    hostile=$'x\e[31m\x9b\r\n\t\x7f\xc3\xa9\xff'
+    for name in RANK MASTER_ADDR SLURM_JOB_NAME SLURM_PROCID OMPI_COMM_WORLD_SIZE ROLLCALL TORCHELASTIC_RUN_ID; do
+        printf '%s\0' "${agent_0[@]}" "$name=$hostile" > "$BATS_TEST_TMPDIR/hostile"
+        for words in show explain 'show --ddp=launcher' 'explain --ddp=launcher' 'show --json' 'explain --json --ddp=launcher'; do
+            # shellcheck disable=SC2086 # several words
+            "$rollcall" $words --from "$BATS_TEST_TMPDIR/hostile" > "$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+            # JSON leaves DEL as it is, which no terminal obeys
+            if tr -d '\n' < "$BATS_TEST_TMPDIR/out" | { [[ $words != *json* ]] && cat || tr -d '\177'; } |
+                LC_ALL=C grep -q '[^ -~]'; then
+                echo "$name, $words:"
+                cat -A "$BATS_TEST_TMPDIR/out"
+                return 1
+            fi
+            [[ $words != *json* ]] || jq -e .schema "$BATS_TEST_TMPDIR/out"
+        done
+    done
+}
+
+@test "JSON keeps UTF-8 and escapes what is none" {
+    printf '%s\0' "${agent_0[@]}" $'SLURM_JOB_NAME=caf\xc3\xa9 \xff\xed\xa0\x80' > "$BATS_TEST_TMPDIR/name"
+    run -0 "$rollcall" show --json --ddp=launcher --from "$BATS_TEST_TMPDIR/name"
+    [ "$(jq -r .set.ROLLCALL_SLURM_JOB_NAME <<< "$output")" = $'caf\xc3\xa9 \\xff\\xed\\xa0\\x80' ]
+}
+
+@test "show and explain have no side effect" {
+    command -v strace > /dev/null
+    strace -f -o "$BATS_TEST_TMPDIR/trace" env -i "${task_0[@]}" "$rollcall" explain > "$BATS_TEST_TMPDIR/out"
+    # calls, not words: the tree may lie in a folder named clone
+    sed -n '/exec.*rollcall/,$p' "$BATS_TEST_TMPDIR/trace" > "$BATS_TEST_TMPDIR/calls"
+    grep -qE '^[0-9]+ +openat\(' "$BATS_TEST_TMPDIR/calls"
+    run ! grep -E '^[0-9]+ +(socket|bind|v?fork|clone3?|unlink(at)?|t?g?kill)\(' "$BATS_TEST_TMPDIR/calls"
+    run ! grep -E 'O_WRONLY|O_RDWR|O_CREAT' "$BATS_TEST_TMPDIR/calls"
+}

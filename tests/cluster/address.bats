@@ -1,0 +1,187 @@
+#!/usr/bin/env bats
+# address.bats - by which address the nodes reach rank 0's: a second network, names with a domain and a suffix.
+#
+# n1.cluster.test is 10.77.0.2 on eth0, n1-ib.cluster.test 10.78.0.2 on ib0.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err, preload and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4 --mpi pmix --domain cluster.test --fabric ib0
+    loss=$("$PYTHON" "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
+    export loss
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# What the tasks of a step were told, one line for all that were told the same.
+# shellcheck disable=SC2016 # expanded in the task
+told='echo "TOLD $MASTER_ADDR ${GLOO_SOCKET_IFNAME--} ${NCCL_SOCKET_IFNAME--} ${TP_SOCKET_IFNAME--}"'
+
+told()
+{
+    succeeded || return 1
+    [ "$(grep '^TOLD' "$out" | sort -u)" = "TOLD $*" ] || explain "not 'TOLD $*'"
+}
+
+traffic()
+{
+    on n2 cat /sys/class/net/ib0/statistics/tx_bytes
+}
+
+# hosts NODE LINE...: that node alone has these names besides, until no_hosts
+hosts()
+{
+    local node=$1
+    shift
+    { cat "$BATS_FILE_TMPDIR/hosts" && printf '%s\n' "$@"; } > "$shared/hosts.$node"
+    on "$node" mount --bind "$shared/hosts.$node" /etc/hosts
+}
+
+no_hosts()
+{
+    local node
+    for node; do
+        on "$node" umount /etc/hosts
+    done
+}
+
+setup()
+{
+    on n1 cat /etc/hosts > "$BATS_FILE_TMPDIR/hosts"
+}
+
+@test "without addr=: the name that Slurm has for rank 0's node, and nobody's interface" {
+    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    told n1.cluster.test - - -
+}
+
+@test "addr=-ib: torch trains over the network whose names end so" {
+    local before after
+    before=$(traffic)
+    attempt 60 srun --ddp=addr=-ib -N2 -n2 python "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss"
+    [ "$(roll field "$out" master)" = n1-ib.cluster.test ]
+    after=$(traffic)
+    # the gradients of one process and the rendezvous; a few hundred bytes are the neighbours' own talk
+    [ $((after - before)) -gt 4000 ] || explain "$((after - before)) bytes over ib0"
+}
+
+@test "addr=ib0: the address of rank 0's interface, under whichever name the others know it" {
+    attempt 60 srun --ddp=addr=ib0 -N2 -n2 python "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss"
+    [ "$(roll field "$out" master)" = 10.78.0.2 ]
+    attempt 30 srun --ddp=addr=ib0 -N2 -n4 -c2 sh -c "$told"
+    told 10.78.0.2 ib0 =ib0 ib0
+}
+
+@test "addr=CIDR: of all addresses of rank 0's name the one in that network" {
+    attempt 30 srun --ddp=addr=10.77.0.0/16 -N2 -n4 -c2 sh -c "$told"
+    told 10.77.0.2 eth0 =eth0 eth0
+    attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
+    failed
+    said 'RC410: addr=10\.78\.0\.0/16: on n[12] .*n1\.cluster\.test.* 10\.77\.0\.2'
+    hosts n1 '10.78.0.2 n1.cluster.test'
+    hosts n2 '10.78.0.2 n1.cluster.test'
+    attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
+    no_hosts n1 n2
+    told 10.78.0.2 ib0 =ib0 ib0
+}
+
+@test "addr=CIDR where rank 0's node has its own name at 127.0.1.1" {
+    sed -i 's/^10.77.0.2 .*/127.0.1.1 n1.cluster.test n1/' "$BATS_FILE_TMPDIR/hosts"
+    hosts n1
+    attempt 30 srun --ddp=addr=10.77.0.0/16 -N2 -n4 -c2 sh -c "$told"
+    no_hosts n1
+    told 10.77.0.2 eth0 =eth0 eth0
+}
+
+@test "a suffix that makes no name: every task ends at once, and the line says which name and where" {
+    attempt 10 srun --ddp=addr=.hsn -N2 -n4 -c2 sh -c "$told"
+    failed
+    unsaid '^TOLD'
+    said 'RC408: n1 cannot resolve n1\.hsn'
+    said 'RC408: n2 cannot resolve n1\.hsn'
+    [ "$(grep -c RC408 "$err")" -eq 2 ] || explain "not one line a node"
+}
+
+@test "a name that one node alone does not know: its tasks end, and say so in one line" {
+    sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
+    hosts n2
+    attempt 10 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    no_hosts n2
+    failed
+    said 'RC408: n2 cannot resolve n1\.cluster\.test'
+    [ "$(grep -c RC408 "$err")" -eq 1 ] || explain "not one line"
+    [ "$(grep -c '^TOLD' "$out")" -eq 2 ] || explain "not n1's two tasks"
+}
+
+@test "addr= of an interface that is not there names those that are" {
+    attempt 10 srun --ddp=addr=ib7 -N2 -n4 -c2 sh -c "$told"
+    failed
+    said 'RC409: addr=ib7: n[12] .*eth0, ib0'
+}
+
+@test "addr= that is another node's: rank 0 says so" {
+    hosts n1 '10.78.0.3 n1-hsn.cluster.test'
+    hosts n2 '10.78.0.3 n1-hsn.cluster.test'
+    attempt 10 srun -K --ddp=addr=-hsn -N2 -n4 -c2 sh -c "$told"
+    no_hosts n1 n2
+    failed
+    said 'RC407: this is rank 0, but MASTER_ADDR n1-hsn\.cluster\.test'
+}
+
+@test "the user's own interface stays, the others are set" {
+    attempt 30 env NCCL_SOCKET_IFNAME=^docker srun --ddp=addr=-ib -N2 -n4 -c2 sh -c "$told"
+    told n1-ib.cluster.test ib0 ^docker ib0
+}
+
+@test "a step in a step does not inherit the outer one's interface" {
+    attempt 30 srun --ddp=addr=-ib -N2 -n2 -c2 sh -c \
+        "[ \$SLURM_PROCID = 1 ] || exec srun --ddp --overlap -N2 -n2 sh -c '$told'"
+    told n1.cluster.test - - -
+}
+
+@test "a site's addr= is for those who ask, and theirs goes before it" {
+    local conf
+    conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
+    cp "$conf" "$BATS_TEST_TMPDIR/plugstack.conf"
+    sed -i 's/$/ default=off,addr=-ib/' "$conf"
+    attempt 30 srun -N2 -n2 sh -c "$told"
+    told '' - - -
+    attempt 30 srun --ddp -N2 -n2 sh -c "$told"
+    told n1-ib.cluster.test ib0 =ib0 ib0
+    attempt 30 srun --ddp=addr=eth0 -N2 -n2 sh -c "$told"
+    told 10.77.0.2 eth0 =eth0 eth0
+    # an address of the user's own, too
+    attempt 30 env MASTER_ADDR=10.77.0.2 srun --ddp -N2 -n2 sh -c "$told"
+    told 10.77.0.2 - - -
+    cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
+}
+
+@test "rollcall exec under mpirun: the same three kinds" {
+    attempt 30 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec --ddp=addr=ib0 -- sh -c "$told"
+    told 10.78.0.2 ib0 =ib0 ib0
+    attempt 30 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node -x ROLLCALL=addr=-ib rollcall exec -- sh -c "$told"
+    told n1-ib.cluster.test ib0 =ib0 ib0
+    # without Slurm it may know no name of the node, but an address, which lies in a network as well
+    from=n1 attempt 30 mpirun "${over_rsh[@]}" -np 4 rollcall exec --ddp=addr=10.77.0.0/16 -- sh -c "$told"
+    told 10.77.0.2 eth0 =eth0 eth0
+}
+
+@test "the preload: a suffix, and an honest refusal of the rest" {
+    attempt 30 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node -x LD_PRELOAD="$preload" -x ROLLCALL=addr=-ib sh -c "$told"
+    told n1-ib.cluster.test - - -
+    attempt 30 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node -x LD_PRELOAD="$preload" -x ROLLCALL=addr=ib0 sh -c "$told"
+    told '' - - -
+    said 'RC413: addr=ib0 '
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# cloud.bats - rows M5 and M6: platforms that start one command on each node, with their environments by hand.
+#
+# No cloud is here: the two nodes get what its sources and documents say that it sets (tests/vectors has the
+# same), and no launcher. What comes of it is real: torchrun without an argument, and scripts that train.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    plugin=no cluster_up --nodes 2 --cpus 4
+    loss=$("$PYTHON" "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
+    export loss
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# on_both SECONDS PLATFORM CMD...: CMD on n1 and n2 at once, each with the environment that `PLATFORM INDEX`
+# prints, one NAME=VALUE a line. $status is the sum of both.
+on_both()
+{
+    local seconds=$1 platform=$2 node pids=() pid
+    local -a environment
+    shift 2
+    status=0
+    for node in 1 2; do
+        mapfile -t environment < <("$platform" $((node - 1)))
+        on "n$node" env "${environment[@]}" timeout -k 5 "$seconds" "$@" \
+            > "$out.$node" 2> "$err.$node" 3>&- < /dev/null &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do
+        wait "$pid" || status=$((status + $?))
+    done
+    cat "$out.1" "$out.2" > "$out"
+    cat "$err.1" "$err.2" > "$err"
+}
+
+vertex()
+{
+    local pool=(workerpool0 workerpool1)
+    printf '%s\n' CLOUD_ML_JOB_ID=1234567890 RANK="$1" WORLD_SIZE=2 MASTER_ADDR=n1 MASTER_PORT=3333 \
+        'CLUSTER_SPEC={"cluster":{"workerpool0":["n1:2222"],"workerpool1":["n2:2222"]},"environment":"cloud","task":{"type":"'"${pool[$1]}"'","index":0}}'
+}
+
+vertex_gpus()
+{
+    vertex "$1"
+    echo CUDA_VISIBLE_DEVICES=0,1
+}
+
+kubeflow_v1()
+{
+    printf '%s\n' KUBERNETES_SERVICE_HOST=10.96.0.1 PYTHONUNBUFFERED=1 MASTER_ADDR=n1 MASTER_PORT=23456 \
+        PET_MASTER_ADDR=n1 PET_MASTER_PORT=23456 RANK="$1" WORLD_SIZE=4 PET_NODE_RANK="$1" PET_NNODES=2 \
+        PET_NPROC_PER_NODE=2
+}
+
+kubeflow_v2()
+{
+    printf '%s\n' KUBERNETES_SERVICE_HOST=10.96.0.1 PET_MASTER_ADDR=n1 PET_MASTER_PORT=29500 PET_NODE_RANK="$1" \
+        PET_NNODES=2 PET_NPROC_PER_NODE=1
+}
+
+sagemaker()
+{
+    printf '%s\n' 'SM_HOSTS=["n1","n2"]' SM_CURRENT_HOST="n$(($1 + 1))" SM_NUM_GPUS=0 TRAINING_JOB_NAME=job-1
+}
+
+sagemaker_gpus()
+{
+    sagemaker "$1" | sed s/SM_NUM_GPUS=0/SM_NUM_GPUS=2/
+}
+
+azureml_per_node()
+{
+    printf '%s\n' AZUREML_RUN_ID=olive_tree AZUREML_NODE_COUNT=2 RANK="$1" WORLD_SIZE=2 LOCAL_RANK=0 NODE_RANK="$1" \
+        MASTER_ADDR=n1 MASTER_PORT=6105 CUDA_VISIBLE_DEVICES=0,1
+}
+
+@test "M5: Vertex AI, one GPU a node: a plain script trains" {
+    on_both 60 vertex rollcall exec -- python "$programs/env.py"
+    everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
+}
+
+@test "M5: Vertex AI, two GPUs a node: torchrun without arguments" {
+    on_both 60 vertex_gpus rollcall exec -- torchrun "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
+}
+
+@test "M6: Kubeflow PyTorchJob, one process a pod: torchrun without arguments, by the preload" {
+    one_process() { kubeflow_v1 "$1" | sed 's/WORLD_SIZE=4/WORLD_SIZE=2/; s/PER_NODE=2/PER_NODE=1/'; }
+    on_both 60 one_process env LD_PRELOAD="$preload" torchrun "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
+}
+
+@test "M6: Kubeflow TrainJob, one process a pod: a plain script is a worker" {
+    on_both 20 kubeflow_v2 rollcall exec -- "$whoami"
+    everybody whoami world=2 nodes=2 n1=0 n2=1
+}
+
+@test "M6: SageMaker without GPUs: a plain script trains" {
+    on_both 60 sagemaker rollcall exec -- python "$programs/env.py"
+    everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
+}
+
+@test "M6: every platform with several GPUs a node gets launcher mode, on both nodes alike" {
+    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node; do
+        on_both 20 "$platform" rollcall exec -- "$whoami"
+        everybody launcher nodes=2 nproc=2
+    done
+}
+
+@test "a platform without a master's address: each node says what to set, none runs the command" {
+    vertex_without_master() { vertex "$1" | grep -v '^MASTER_ADDR='; }
+    on_both 20 vertex_without_master rollcall exec -- "$whoami"
+    failed
+    [ "$(grep -c 'error RC404: Vertex AI .* set MASTER_ADDR' "$err")" = 2 ]
+    [ ! -s "$out" ]
+}

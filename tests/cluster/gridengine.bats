@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# gridengine.bats - row M1: ABCI's jobs. Grid Engine starts the job script on the first host; mpirun, one process
+# a node, starts the workers' parents.
+#
+# Debian's Open MPI is built for Grid Engine: by the variables of the job it takes the hosts from PE_HOSTFILE and
+# starts its daemons with `qrsh -inherit`. Here qrsh is a script that goes to the node by the cluster's own rsh, with
+# the whole environment, as -V has it. The rest of the job's variables is as gridengine's exec_job.c and
+# docs.abci.ai have them.
+
+# shellcheck disable=SC2154,SC2016 # variables of helpers.bash; expanded by the job script
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 3 --cpus 4
+    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
+    export loss
+    mkdir -p "$shared/sge/bin/lx-amd64"
+    cat > "$shared/sge/bin/lx-amd64/qrsh" <<'QRSH'
+#!/bin/bash
+# qrsh [-inherit] [-nostdin] [-V] [-verbose] HOST COMMAND WORD...
+while [[ $1 == -* ]]; do
+    shift
+done
+host=$1
+shift
+here=$(mktemp "${0%/*}/environment.XXXXXX")
+{ export -p && printf '%s\n' "$*"; } > "$here"
+exec $MINICLUSTER_RSH "$host" "bash $here"
+QRSH
+    chmod 755 "$shared/sge/bin/lx-amd64/qrsh"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# job HOSTS: runs the job script on standard input as a job on these hosts, on the first of them.
+job()
+{
+    local host
+    rm -rf "$shared/job"
+    mkdir "$shared/job"
+    for host in $1; do
+        echo "$host" >> "$shared/job/hostlist"
+        echo "$host 1 all.q@$host UNDEFINED" >> "$shared/job/pe_hostfile"
+    done
+    { echo "cd $shared/job" && cat; } > "$shared/job/script"
+    # shellcheck disable=SC2086 # the names of hosts
+    set -- $1
+    from=$1 attempt 180 env SGE_ROOT="$shared/sge" SGE_ARCH=lx-amd64 ARC=lx-amd64 SGE_CELL=default \
+        JOB_ID=12345 JOB_NAME=script QUEUE=gpu PE=perack17 NHOSTS=$# NQUEUES=$# NSLOTS=$# \
+        SGE_TASK_ID=undefined SGE_TASK_FIRST=undefined SGE_TASK_LAST=undefined SGE_TASK_STEPSIZE=undefined \
+        SGE_LOCALDIR=/tmp SGE_JOB_HOSTLIST="$shared/job/hostlist" PE_HOSTFILE="$shared/job/pe_hostfile" \
+        ENVIRONMENT=BATCH REQUEST=script RESTARTED=0 MINICLUSTER_RSH="$minicluster rsh" PRELOAD="$preload" \
+        bash "$shared/job/script"
+}
+
+@test "M1 today: NODE_RANK does not exist" {
+    job "n1 n2" <<SCRIPT
+cat \$SGE_JOB_HOSTLIST > hostfile
+mpirun --hostfile hostfile -np \$NHOSTS python $programs/spawn.py
+SCRIPT
+    failed
+    said "KeyError: 'NODE_RANK'"
+}
+
+# What ABCI's manual says to write; four GPUs, as its nodes have, are what makes it launcher mode.
+abci()
+{
+    printf '%s\n' 'export CUDA_VISIBLE_DEVICES=0,1,2,3' 'cat $SGE_JOB_HOSTLIST > hostfile' "mpirun --hostfile hostfile -np \$NHOSTS $*"
+}
+
+@test "M1: the same line with rollcall exec" {
+    job "n1 n2" < <(abci rollcall exec -- python "$programs/spawn.py")
+    everybody ranks world=4 nodes=2 loss="$loss"
+    grep -c 'worker_vars=none' "$out" | grep -qx 4
+}
+
+@test "M1: the very same line with the preload" {
+    job "n1 n2" < <(echo 'export LD_PRELOAD=$PRELOAD' && abci python "$programs/spawn.py" --init tcp)
+    everybody ranks world=4 nodes=2 loss="$loss"
+    grep -c 'worker_vars=none' "$out" | grep -qx 4
+}
+
+@test "M1: no GPUs, launcher mode is asked for, the job begins on another node" {
+    job "n3 n1" <<SCRIPT
+cat \$SGE_JOB_HOSTLIST > hostfile
+mpirun --hostfile hostfile -np \$NHOSTS rollcall exec --ddp=launcher -- python $programs/spawn.py
+SCRIPT
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "M1: the first line of the host file is not the node of rank 0" {
+    job "n1 n2" <<SCRIPT
+tac \$SGE_JOB_HOSTLIST > hostfile
+mpirun --hostfile hostfile -np \$NHOSTS rollcall exec --ddp=launcher -- $whoami
+SCRIPT
+    # mpirun's own node keeps rank 0
+    [ "$(head -n 1 "$shared/job/hostfile")" = n2 ]
+    nodes_are n1 n2
+}
+
+# nodes_are HOST...: these hosts, in this order, have one task each, and MASTER_ADDR is an address of the first.
+nodes_are()
+{
+    succeeded
+    sed -n 's/^ROLL //p' "$out" | jq -s -e '
+        sort_by(.id.NODE_RANK) | map(.host) == $ARGS.positional and
+        map(.id.NODE_RANK) == [range(length) | tostring] and map(.master_here) == [range(length) | . == 0] and
+        (map([.id.MASTER_ADDR, .id.MASTER_PORT]) | unique | length) == 1 and
+        (map(.id | has("RANK") or has("LOCAL_RANK")) | any | not)' --args "$@" || explain "nodes are not $*"
+}
+
+@test "M1: a host file without the node that the job script runs on" {
+    job "n1 n2 n3" <<SCRIPT
+tail -n 2 \$SGE_JOB_HOSTLIST > hostfile
+mpirun --hostfile hostfile -np 2 rollcall exec --ddp=launcher -- $whoami
+SCRIPT
+    nodes_are n2 n3
+}
+
+@test "M1: a job script and what it starts by itself are no tasks" {
+    job "n1 n2" <<SCRIPT
+rollcall exec -- $whoami
+rollcall explain
+SCRIPT
+    everybody nothing count=1
+    said 'RC107'
+    said 'inside Grid Engine'
+}

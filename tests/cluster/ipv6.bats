@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# ipv6.bats - nodes that have IPv6 addresses and no other: n1 is fd00:77::2.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err, preload and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4 --mpi pmix --ipv6
+    loss=$("$PYTHON" "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
+    export loss
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# The master address that all processes were told.
+master()
+{
+    roll field "$out" MASTER_ADDR
+}
+
+@test "srun --ddp trains" {
+    attempt 60 srun --ddp -N2 -n2 python "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss"
+    [ "$(roll field "$out" master)" = n1 ]
+}
+
+@test "addr=IFNAME and addr=CIDR: an IPv6 address for MASTER_ADDR, which trains" {
+    attempt 60 srun --ddp=addr=eth0 -N2 -n2 python "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss"
+    [ "$(roll field "$out" master)" = fd00:77::2 ]
+    attempt 30 srun --ddp=addr=fd00:77::/64 -N2 -n4 -c2 "$whoami"
+    everybody whoami world=4 nodes=2
+    [ "$(master)" = fd00:77::2 ]
+}
+
+@test "an IPv6 address for torchrun" {
+    attempt 90 srun --ddp=launcher,nproc=1,addr=eth0 -N2 --ntasks-per-node=1 \
+        torchrun "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss"
+    [ "$(roll field "$out" master)" = fd00:77::2 ]
+}
+
+@test "mpirun in a job and rollcall exec train" {
+    attempt 60 salloc -N2 --ntasks-per-node=1 \
+        mpirun -np 2 --map-by ppr:1:node rollcall exec -- python "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss"
+}
+
+@test "mpirun without Slurm: everybody finds rank 0's node" {
+    from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "rank 0 holds its port against IPv6 and IPv4" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 30 srun --ddp -N2 -n2 python3 -c '
+import os, socket
+if os.environ["RANK"] == "0":
+    for family, host in ((socket.AF_INET6, "::"), (socket.AF_INET6, "fd00:77::2"), (socket.AF_INET, "0.0.0.0")):
+        with socket.socket(family) as s:
+            try:
+                s.bind((host, int(os.environ["MASTER_PORT"])))
+                print("free for", host)
+            except OSError as e:
+                print("taken", host, e.errno)
+'
+    succeeded
+    unsaid 'free for'
+    [ "$(grep -c '^taken .* 98$' "$out")" -eq 3 ] || explain "not taken three times"
+}
+
+@test "no address of rank 0's node in the network: rollcall exec says which there are" {
+    attempt 30 salloc -N2 --ntasks-per-node=1 \
+        mpirun -np 2 --map-by ppr:1:node -x ROLLCALL=addr=fd00:77::3/128 rollcall exec -- "$whoami"
+    failed
+    said 'RC410: .*fd00:77::2'
+}
+
+@test "an IPv6 address that is another node's: rank 0 says so, in the preload too" {
+    local mpirun_0=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0
+        OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_NODE_RANK=0 OMPI_MCA_orte_num_nodes=2
+        PMIX_NAMESPACE=1740701697 PMIX_RANK=0)
+    # shellcheck disable=SC2016 # expanded on the node
+    local who=(sh -c 'echo "RANK=$RANK MASTER_ADDR=$MASTER_ADDR"')
+    from=n2 attempt 30 env "${mpirun_0[@]}" 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp6://[fd00:77::2]:5777' \
+        rollcall exec -- "${who[@]}"
+    failed
+    said 'RC407: .* fd00:77::2 '
+    from=n2 attempt 30 env "${mpirun_0[@]}" 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp6://[fd00:77::2]:5777' \
+        LD_PRELOAD="$preload" "${who[@]}"
+    said 'RC407: .* fd00:77::2 '
+    said '^RANK= MASTER_ADDR=$'
+    from=n2 attempt 30 env "${mpirun_0[@]}" 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp6://[fd00:77::3]:5777' \
+        LD_PRELOAD="$preload" "${who[@]}"
+    said '^RANK=0 MASTER_ADDR=fd00:77::3$'
+}

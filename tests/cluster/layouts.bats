@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# layouts.bats - the layouts that every launch must survive: who is who, read back inside the tasks.
+
+# bats file_tags=series
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 3 --cpus 4 --gpus 2 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+@test "even" {
+    attempt 30 srun --ddp -N2 -n4 -c2 "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    [ "$(roll field "$out" SLURM_NTASKS_PER_NODE)" = 2 ]
+}
+
+@test "uneven" {
+    # what Slurm makes of this line on nodes of four processors
+    attempt 30 srun --ddp -N2 -n4 "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1,2 n2=3
+    run ! roll field "$out" SLURM_NTASKS_PER_NODE
+}
+
+@test "cyclic" {
+    attempt 30 srun --ddp -N2 -n4 -c2 -m cyclic "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
+}
+
+@test "cyclic and uneven" {
+    attempt 30 srun --ddp -N3 -n5 -m cyclic "$whoami"
+    everybody whoami world=5 nodes=3 n1=0,3,4 n2=1 n3=2
+}
+
+@test "plane" {
+    attempt 30 srun --ddp -N2 -n6 -m plane=2 "$whoami"
+    everybody whoami world=6 nodes=2 n1=0,1,4,5 n2=2,3
+}
+
+@test "cyclic with order=node: blocks again" {
+    attempt 30 srun --ddp=order=node -N2 -n4 -c2 -m cyclic "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "arbitrary, the hosts from PMIx, or from srun where there is none" {
+    attempt 30 srun --ddp --mpi="$mpi" -m arbitrary -n4 -w n2,n1,n1,n2 "$whoami"
+    everybody whoami world=4 nodes=2 n2=0,3 n1=1,2
+}
+
+@test "arbitrary, the hosts from SLURM_HOSTFILE" {
+    printf '%s\n' n3 n1 n3 n1 n1 > "$shared/hosts"
+    attempt 30 env SLURM_HOSTFILE="$shared/hosts" srun --ddp --mpi=none -m arbitrary -n5 "$whoami"
+    everybody whoami world=5 nodes=2 n3=0,2 n1=1,3,4
+}
+
+@test "a step on some nodes of a larger job" {
+    attempt 30 salloc -N3 --ntasks-per-node=2 srun --ddp -N2 -n4 --ntasks-per-node=2 -w n2,n3 "$whoami"
+    everybody whoami world=4 nodes=2 n2=0,1 n3=2,3
+}
+
+@test "two steps at once in one job: both train, on ports of their own" {
+    # shellcheck disable=SC2016 # expanded in the job
+    attempt 90 salloc -N2 --ntasks-per-node=2 bash -c '
+        for step in a b; do
+            srun --ddp --overlap -N2 -n2 sh -c "echo port \$MASTER_PORT; exec \"\$@\"" - \
+                "$PYTHON" "$1/save.py" "$shared/$step.pt" > "$shared/$step.txt" 2>&1 &
+            pids="$pids $!"
+        done
+        for pid in $pids; do wait "$pid" || exit 1; done' - "$programs"
+    cat "$shared/a.txt" "$shared/b.txt" >> "$out"
+    succeeded
+    local a b
+    a=$(sort -u "$shared/a.txt" | sed -n 's/^port //p')
+    b=$(sort -u "$shared/b.txt" | sed -n 's/^port //p')
+    [[ $a =~ ^[0-9]+$ ]] && [[ $b =~ ^[0-9]+$ ]] || explain "ports '$a' and '$b'"
+    [ "$a" != "$b" ] || explain "both steps have port $a"
+    grep -q 'rank=0 world=2 ' "$shared/a.txt"
+    grep -q 'rank=0 world=2 ' "$shared/b.txt"
+}
+
+@test "srun in srun: the inner step has an identity of its own" {
+    attempt 30 srun --ddp -N2 -n2 -c2 bash -c \
+        "[ \$SLURM_PROCID = 1 ] || exec srun --ddp --overlap -N2 -n4 -c1 $whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "srun in srun without a word: the outer step's values are not taken for the inner one's" {
+    attempt 30 srun --ddp -N2 -n2 -c2 bash -c \
+        "[ \$SLURM_PROCID = 1 ] || exec srun --overlap -N2 -n4 -c1 $whoami"
+    everybody nothing count=4
+}
+
+@test "values that an older shell exported" {
+    attempt 30 env RANK=7 WORLD_SIZE=9 LOCAL_RANK=3 NODE_RANK=5 MASTER_PORT= srun --ddp -N2 -n4 "$whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "MASTER_ADDR that cannot work on two nodes is replaced, with a word" {
+    attempt 30 env MASTER_ADDR=127.0.0.1 srun --ddp -N2 -n4 "$whoami"
+    everybody whoami world=4 nodes=2
+    said RC401
+}
+
+@test "the user's own MASTER_PORT stays" {
+    attempt 30 env MASTER_PORT=23456 srun --ddp -N2 -n4 "$whoami"
+    everybody whoami world=4 nodes=2
+    [ "$(roll field "$out" MASTER_PORT)" = 23456 ]
+}
+
+@test "--export=NONE" {
+    attempt 30 srun --ddp --export=NONE -N2 -n4 "$whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "--export=PATH" {
+    attempt 30 srun --ddp --export=PATH -N2 -n4 "$whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "sbatch --ddp is the default of the job's steps" {
+    batch 30 -N2 -n4 --ddp <<< "srun $whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "#SBATCH --ddp is the default of the job's steps" {
+    batch 30 <<< "#SBATCH -N2 -n4 --ddp
+srun $whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "srun --ddp=off in a job of sbatch --ddp" {
+    batch 30 -N2 -n4 --ddp <<< "srun --ddp=off $whoami"
+    everybody nothing count=4
+}
+
+@test "a batch script with RANK=7 from an older shell" {
+    batch 30 -N2 -n4 <<< "export RANK=7 WORLD_SIZE=8; srun --ddp $whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "salloc --ddp" {
+    attempt 30 salloc --ddp -N2 -n4 srun "$whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "one task: nothing is set" {
+    attempt 30 srun --ddp -n1 "$whoami"
+    everybody nothing count=1
+}
+
+@test "--ddp=off" {
+    attempt 30 srun --ddp=off -N2 -n4 "$whoami"
+    everybody nothing count=4
+}
+
+@test "ROLLCALL=off wins over --ddp" {
+    attempt 30 env ROLLCALL=off srun --ddp -N2 -n4 "$whoami"
+    everybody nothing count=4
+}
+
+@test "ROLLCALL=worker" {
+    attempt 30 env ROLLCALL=worker srun --ddp -n1 "$whoami"
+    everybody whoami world=1 nodes=1
+}
+
+@test "--ddp=bogus: no job, and the right values" {
+    local before
+    before=$(login scontrol show config | grep NEXT_JOB_ID)
+    attempt 30 srun --ddp=bogus -N2 -n4 "$whoami"
+    failed
+    unsaid '^ROLL'
+    said 'RC20[12].*bogus'
+    said 'auto.*worker.*launcher.*off'
+    [ "$before" = "$(login scontrol show config | grep NEXT_JOB_ID)" ]
+}
+
+@test "--ddp=launcher,nproc=2" {
+    attempt 30 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 "$whoami"
+    everybody launcher nodes=2 nproc=2
+}
+
+@test "one task a node with two GPUs each: launcher mode" {
+    attempt 30 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
+    everybody launcher nodes=2 nproc=2
+}
+
+@test "one task a node with two GPUs each, --ddp=worker" {
+    attempt 30 srun --ddp=worker -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
+    everybody whoami world=2 nodes=2
+}
+
+@test "--ddp=launcher with several tasks a node is refused" {
+    attempt 30 srun --ddp=launcher -N2 -n4 "$whoami"
+    failed
+    unsaid '^ROLL'
+    said RC302
+}

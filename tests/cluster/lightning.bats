@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# lightning.bats - rows L1 to L5: Lightning under mpirun in a job and without Slurm, under srun, by itself.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# The line that Lightning prints for each process; twice the same is the bug this project exists for.
+member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
+
+@test "L1 today: mpirun in a batch job, Lightning believes the daemons' SLURM variables" {
+    batch_script <<< "mpirun -np 4 --map-by ppr:2:node python $programs/lit.py"
+    attempt_until 1 'ntasks-per-node=1. does not match' 120 \
+        sbatch --wait -N2 --ntasks-per-node=2 -o "$shared/batch.out" "$shared/batch.sh"
+}
+
+# bats test_tags=series
+@test "L1: mpirun in a batch job" {
+    batch 150 -N2 --ntasks-per-node=2 \
+        <<< "mpirun -np 4 --map-by ppr:2:node rollcall exec -- python $programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+@test "L2 today: mpirun under salloc, GLOBAL_RANK 0 and 1 are there more than once" {
+    attempt_until 8 "$member" 120 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node python "$programs/lit.py"
+    [ "$(twice "$member")" -ge 2 ]
+}
+
+# bats test_tags=series
+@test "L2: mpirun under salloc" {
+    attempt 150 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+@test "L2 today: mpirun without Slurm, GLOBAL_RANK 0 and 1 are there more than once" {
+    from=n1 attempt_until 8 "$member" 120 mpirun "${over_rsh[@]}" -np 4 python "$programs/lit.py"
+    [ "$(twice "$member")" -ge 2 ]
+}
+
+@test "L2: mpirun without Slurm" {
+    from=n1 attempt 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+@test "L3 today: srun without --ntasks-per-node" {
+    attempt 60 srun -N2 -n4 -c2 python "$programs/lit.py"
+    failed
+    said 'You set .--ntasks=4.'
+}
+
+# bats test_tags=series
+@test "L3: srun --ddp without --ntasks-per-node" {
+    attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+    # Lightning's requeueing needs its Slurm environment
+    [ "$(grep -c 'environment=SLURMEnvironment' "$out")" -eq 4 ]
+}
+
+# bats test_tags=series
+@test "L3: an uneven layout is named, with the option that cures it" {
+    attempt 60 srun --ddp -N2 -n4 "$whoami"
+    everybody whoami world=4 nodes=2
+    said 'RC301.*--ntasks-per-node'
+    [ "$(grep -c RC301 "$err")" -eq 1 ]
+}
+
+@test "L4 today: Lightning starts its own workers, one task a node" {
+    attempt 60 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
+    failed
+    said 'ntasks-per-node=1. does not match'
+}
+
+@test "L4 today: the same from a salloc shell, both nodes are node 0" {
+    attempt_until 4 "$member" 120 \
+        salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun python "$programs/lit.py"
+    [ "$(twice "$member")" -eq 2 ]
+}
+
+@test "L4: from a salloc shell" {
+    attempt 150 salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun --ddp python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=series
+@test "L4: Lightning starts its own workers, one task a node" {
+    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+@test "L5: pytorch_lightning, srun without --ntasks-per-node" {
+    attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py" --package pytorch_lightning
+    everybody ranks world=4 nodes=2
+}
+
+@test "L5: pytorch_lightning under mpirun in a job" {
+    attempt 150 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
+        rollcall exec -- python "$programs/lit.py" --package pytorch_lightning
+    everybody ranks world=4 nodes=2
+}
+
+@test "L5: Fabric under srun" {
+    attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/fabric.py"
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=series
+@test "L5: Fabric under mpirun in a job" {
+    attempt 150 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=series
+@test "L5: torchrun starts Lightning's workers" {
+    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}

@@ -1,0 +1,402 @@
+#!/usr/bin/env bats
+# minicluster.bats - contrib/minicluster itself: what the other cluster tests stand on
+#
+# Needs root, Slurm and Open MPI; a test of another Slurm series runs where a root folder is.
+
+bats_require_minimum_version 1.5.0
+
+minicluster=$BATS_TEST_DIRNAME/../../contrib/minicluster/minicluster
+
+# Clusters of this file are in a folder of their own, so that others' are left alone.
+setup_file()
+{
+    [ "$EUID" -eq 0 ] || skip "needs root"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export MINICLUSTER_STATE=/var/lib/minicluster-test.$$
+    machine > "$BATS_FILE_TMPDIR/before"
+    "$minicluster" up --nodes 2 --gpus 2 3>&-
+}
+
+teardown_file()
+{
+    local name
+    for name in default two crash; do
+        "$minicluster" down --name "$name" 3>&-
+    done
+    machine | diff "$BATS_FILE_TMPDIR/before" - >&2
+}
+
+setup()
+{
+    # Some tests change folders; all start from one that is on the nodes too.
+    cd "$BATS_TEST_DIRNAME" || return 1
+}
+
+# What a cluster may leave on the machine. Others may mount and link meanwhile.
+machine()
+{
+    ip -o link | grep -oE ': (br|port|veth|eth)[^:]*' || true
+    awk -v state="$MINICLUSTER_STATE" '
+        index($0, state) || $5 ~ "^(/tmp|/proc|/sys|/sys/fs/cgroup|/dev/shm|/etc/.*)$" { print $1, $4, $5 }' /proc/self/mountinfo
+    find "$MINICLUSTER_STATE" -maxdepth 0 2> /dev/null || true
+    # Told by a pipe, so that grep does not find itself.
+    echo "$MINICLUSTER_STATE" | grep -laFs -f - /proc/[0-9]*/cmdline || true
+}
+
+# The processes of this file's clusters whose arguments have $1 among them and that are named $2.
+processes()
+{
+    local file
+    for file in $(printf '%s\n' "$1" | grep -lzxFs -f - /proc/[0-9]*/cmdline || true); do
+        file=${file%/cmdline}
+        [ "$(cat "$file/comm")" != "$2" ] || echo "${file#/proc/}"
+    done
+}
+
+on()
+{
+    run --separate-stderr timeout -k 5 60 "$minicluster" run "$@" 3>&-
+    # shellcheck disable=SC2154 # bats sets it
+    [ -z "$stderr" ] || echo "$stderr" >&2
+}
+
+sorted()
+{
+    # shellcheck disable=SC2154
+    sort <<< "$output" | paste -sd ' '
+}
+
+@test "a step has its tasks on all nodes, each with its own name and address" {
+    on login srun -N2 --ntasks-per-node=2 sh -c 'echo "$SLURM_PROCID:$(uname -n):$SLURMD_NODENAME"'
+    [ "$status" -eq 0 ]
+    [ "$(sorted)" = "0:n1:n1 1:n1:n1 2:n2:n2 3:n2:n2" ]
+    on login srun -N2 sh -c 'ip -4 -o addr show dev eth0 | grep -o "inet [^ ]*"'
+    [ "$(sort -u <<< "$output" | wc -l)" -eq 2 ]
+    on n1 getent hosts n2
+    [[ $output == *n2 ]]
+    # Its links, not the machine's; and no way out.
+    on n1 ls /sys/class/net
+    [ "$(sorted)" = "eth0 lo" ]
+    on n1 ip route get 192.0.2.1
+    [ "$status" -ne 0 ]
+}
+
+@test "a node has its own /tmp, /dev/shm and processes, and shares the shared folder" {
+    local file=minicluster-test.$$
+    on n1 sh -c 'echo > "/tmp/$0"; echo > "/dev/shm/$0"; echo > "$MINICLUSTER_SHARED/all"' $file
+    [ "$status" -eq 0 ]
+    on n2 sh -c 'ls "/tmp/$0" "/dev/shm/$0"' $file
+    [ "$status" -ne 0 ]
+    [ -z "$output" ]
+    [ ! -e /tmp/$file ]
+    [ ! -e /dev/shm/$file ]
+    on n2 ls "$MINICLUSTER_STATE/default/shared"
+    [ "$output" = all ]
+    on n1 sh -c 'cat /proc/[0-9]*/comm | grep -cx slurmd'
+    [ "$output" = 1 ]
+    on login sh -c 'cat /proc/[0-9]*/comm | grep -cx slurmd'
+    [ "$output" = 0 ]
+}
+
+@test "a node claims processors and GPUs that the machine lacks" {
+    on login sinfo -h -N -o '%N %c %G'
+    [ "$(sorted)" = "n1 4 gpu:2 n2 4 gpu:2" ]
+    on login srun -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c 'echo $CUDA_VISIBLE_DEVICES'
+    [ "$(sorted)" = "0,1 0,1" ]
+    on login srun -n1 --gpus=5 true
+    [ "$status" -ne 0 ]
+}
+
+@test "steps run side by side in one job" {
+    on login salloc -Q -N2 sh -c 'for i in 1 2 3; do srun --overlap -N2 sh -c "sleep 1; echo x" & done; wait'
+    [ "$(grep -c x <<< "$output")" -eq 6 ]
+}
+
+@test "a step with PMIx" {
+    on login srun --mpi=pmix -N2 --ntasks-per-node=2 sh -c 'echo "$PMIX_RANK $PMIX_NAMESPACE"'
+    [ "$status" -eq 0 ]
+    [[ "$(sorted)" =~ ^0\ slurm.*\ 1\ slurm.*\ 2\ slurm.*\ 3\ slurm ]]
+}
+
+ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
+
+@test "mpirun in sbatch" {
+    on login sbatch -Q -W -N2 --ntasks-per-node=2 -o "$MINICLUSTER_STATE/default/shared/out" --wrap "mpirun sh -c '$ranks'"
+    [ "$status" -eq 0 ]
+    output=$(cat "$MINICLUSTER_STATE/default/shared/out")
+    [ "$(sorted)" = "0:n1 1:n1 2:n2 3:n2" ]
+}
+
+@test "mpirun in salloc, from the login node" {
+    on login salloc -Q -N2 --ntasks-per-node=2 mpirun sh -c "$ranks"
+    [ "$status" -eq 0 ]
+    [ "$(sorted)" = "0:n1 1:n1 2:n2 3:n2" ]
+}
+
+@test "mpirun without Slurm, over rsh" {
+    local from
+    for from in n1 login; do
+        on "$from" mpirun --mca plm rsh --mca plm_rsh_agent "minicluster rsh" --host n1:2,n2:2 sh -c "$ranks"
+        [ "$status" -eq 0 ]
+        [ "$(sorted)" = "0:n1 1:n1 2:n2 3:n2" ]
+    done
+}
+
+@test "rsh from the machine and between nodes: words joined, input, output, exit status" {
+    local via
+    for via in "" "run n1 minicluster" "run n2 minicluster"; do
+        run --separate-stderr "$minicluster" $via rsh n2 'uname -n; cat; echo' bad '>&2; exit 9' <<< given 3>&-
+        [ "$status" -eq 9 ]
+        [ "$output" = $'n2\ngiven' ]
+        [ "$stderr" = bad ]
+    done
+    run ! "$minicluster" run n1 minicluster rsh n7 true 3>&-
+}
+
+@test "rsh returns though the command left a daemon, and carries much" {
+    run timeout 20 "$minicluster" run n1 minicluster rsh n2 'sleep 60 & echo started' 3>&-
+    [ "$status" -eq 0 ]
+    [ "$output" = started ]
+    run sh -c 'head -c 5000000 /dev/zero | "$0" run n1 minicluster rsh n2 cat | wc -c' "$minicluster" 3>&-
+    [ "$output" = 5000000 ]
+    # A reader that is slow loses nothing.
+    run "$minicluster" run n1 sh -c 'minicluster rsh n2 "head -c 200000 /dev/zero" | { sleep 2; wc -c; }' 3>&-
+    [ "$output" = 200000 ]
+}
+
+@test "run keeps input, output, exit status, folder" {
+    run --separate-stderr "$minicluster" run n2 sh -c 'cat; pwd; echo bad >&2; exit 7' <<< given 3>&-
+    [ "$status" -eq 7 ]
+    [ "$output" = "given"$'\n'"$BATS_TEST_DIRNAME" ]
+    [ "$stderr" = bad ]
+    on n1 sh -c 'kill -9 $$'
+    [ "$status" -eq 137 ]
+    run -127 "$minicluster" run n1 /no/such/command 3>&-
+    # a node has a /tmp of its own
+    hidden=$(mktemp -d /tmp/minicluster-test.XXXXXX)
+    cd "$hidden"
+    on n1 pwd
+    cd /
+    rmdir "$hidden"
+    [ "$output" = / ]
+    [[ $stderr == *"folder $hidden is not there"* ]]
+}
+
+@test "run: the caller's environment without Slurm's, or a clean one" {
+    export SLURM_PROCID=3 SBATCH_X=1 TMPDIR=/nowhere KEPT=$'a b\nc'
+    on n1 sh -c 'echo "${SLURM_PROCID-no} ${SBATCH_X-no} ${TMPDIR-no} $KEPT $SLURM_CONF"'
+    [ "$output" = $'no no no a b\nc '"$MINICLUSTER_STATE/default/slurm.conf" ]
+    on -i -e KEPT -e NEW=1 n1 env
+    [[ $'\n'$output == *$'\nKEPT=a b\nc\n'* ]]
+    [[ $'\n'$output == *$'\nNEW=1\n'* ]]
+    [[ $output != *BATS_* ]]
+}
+
+@test "signals reach the command, and it does not outlive run" {
+    local pid
+    "$minicluster" run n1 sh -c 'trap "exit 5" TERM; echo ready; sleep 4321 & wait' > "$BATS_TEST_TMPDIR/out" 3>&- &
+    pid=$!
+    until grep -q ready "$BATS_TEST_TMPDIR/out"; do sleep 0.1; done
+    kill -TERM $pid
+    run -5 wait_for $pid
+    "$minicluster" run n1 sleep 4322 3>&- &
+    pid=$!
+    until "$minicluster" run n1 pgrep -f 'sleep 432[2]'; do sleep 0.1; done
+    kill -KILL $pid
+    wait $pid || true
+    sleep 0.2
+    run ! "$minicluster" run n1 pgrep -f 'sleep 432[12]'
+}
+
+# `run` is a subshell that cannot wait for this one's child.
+wait_for()
+{
+    tail --pid="$1" -f /dev/null
+    return 5
+}
+
+@test "--plugstack and --conf" {
+    echo '# given' > "$BATS_TEST_TMPDIR/plugstack"
+    "$minicluster" up --name two --nodes 1 --prefix host- --mpi pmix --conf MaxJobCount=77 --conf KillWait=9 \
+        --plugstack "$BATS_TEST_TMPDIR/plugstack" 3>&-
+    grep -qx '# given' "$MINICLUSTER_STATE/two/plugstack.conf"
+    on --name two login scontrol show config
+    [[ $output =~ MaxJobCount\ +=\ 77 ]]
+    [[ $output =~ KillWait\ +=\ 9 ]]
+    [[ $output =~ MpiDefault\ +=\ pmix ]]
+    # Two at once, equal addresses: neither sees the other.
+    on --name two login srun uname -n
+    [ "$output" = host-1 ]
+    on login srun -N2 uname -n
+    [ "$(sorted)" = "n1 n2" ]
+    run "$minicluster" status --name two 3>&-
+    [ "$status" -eq 0 ]
+    "$minicluster" down --name two
+    [ ! -e "$MINICLUSTER_STATE/two" ]
+    on login srun -N2 uname -n
+    [ "$(sorted)" = "n1 n2" ]
+    run "$minicluster" up 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"is up already"* ]]
+}
+
+@test "status sees a dead daemon and a dead node" {
+    "$minicluster" up --name crash 3>&-
+    kill -KILL "$(processes "$MINICLUSTER_STATE/crash/slurm.conf" slurmctld)"
+    run "$minicluster" status --name crash 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"login: its daemon is not running"* ]]
+    kill -KILL $(processes "minicluster:$MINICLUSTER_STATE/crash:n2" bash)
+    sleep 0.2
+    run "$minicluster" status --name crash 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"n2: stopped"* ]]
+    run "$minicluster" run --name crash n2 true 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"'n2' of cluster 'crash' is not running"* ]]
+    run "$minicluster" run --name crash n1 minicluster rsh n2 true 3>&-
+    [ "$status" -eq 1 ]
+    "$minicluster" down --name crash
+    [ ! -e "$MINICLUSTER_STATE/crash" ]
+}
+
+@test "down leaves nothing, whatever was killed before" {
+    local victim pid spaces running
+    machine > "$BATS_TEST_TMPDIR/before"
+    for victim in nothing holder parent stopped up; do
+        if [ "$victim" = up ]; then
+            "$minicluster" up --name crash 3>&- &
+            # Half way: its settings are written, its nodes are not ready. A fast machine may be through by
+            # then, and has left a whole cluster.
+            until [ -e "$MINICLUSTER_STATE/crash/slurm.conf" ]; do sleep 0.01; done
+            kill -KILL $! || true
+            wait $! || true
+        else
+            "$minicluster" up --name crash 3>&-
+        fi
+        spaces=$("$minicluster" run --name crash n1 sh -c 'readlink /proc/self/ns/net /proc/self/ns/mnt' || true)
+        running=
+        case $victim in
+            holder) pid=$(processes "minicluster:$MINICLUSTER_STATE/crash" bash) ;;
+            parent) pid=$(processes "minicluster:$MINICLUSTER_STATE/crash" unshare) ;;
+            stopped)
+                "$minicluster" run --name crash n1 sleep 999 3>&- &
+                running=$!
+                sleep 0.3
+                kill -STOP "$running"
+                pid=
+                ;;
+            *) pid= ;;
+        esac
+        [ "$victim" != holder ] && [ "$victim" != parent ] || [ -n "$pid" ]
+        # shellcheck disable=SC2086
+        [ -z "$pid" ] || kill -KILL $pid
+        # The next `up` cleans up as well.
+        if [ "$victim" = holder ]; then
+            sleep 0.2
+            "$minicluster" up --name crash 3>&-
+        fi
+        "$minicluster" down --name crash
+        # by its number: bats' own time limit is a child of this shell, too
+        [ -z "$running" ] || wait "$running" || true
+        machine | diff "$BATS_TEST_TMPDIR/before" -
+        # shellcheck disable=SC2012
+        [ -z "$spaces" ] || ! ls -l /proc/[0-9]*/ns 2> /dev/null | grep -F "$spaces"
+    done
+}
+
+@test "another series, from a root folder" {
+    local folder root
+    for folder in "${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}"/*/usr/sbin/slurmctld; do
+        [ -x "$folder" ] || skip "no root folder"
+        root=${folder%/usr/sbin/slurmctld}
+        "$minicluster" up --name two --slurm "${root##*/}" --bind "$BATS_TEST_DIRNAME" 3>&-
+        on --name two login srun -N2 srun --version
+        [[ $output == *"slurm-wlm ${root##*/}."* ]]
+        on --name two n1 getent hosts login
+        [[ $output == *login ]]
+        on --name two n1 pwd
+        [ "$output" = "$BATS_TEST_DIRNAME" ]
+        "$minicluster" down --name two
+        [ ! -e "$root$MINICLUSTER_STATE" ]
+        ! grep -F "$root" /proc/self/mountinfo
+        [ -c /dev/null ]
+    done
+}
+
+@test "make-root: a folder that is there is kept; what cannot be made leaves nothing behind" {
+    local make_root=${minicluster%/*}/make-root roots=$BATS_TEST_TMPDIR/roots
+    run "$make_root" --list
+    [[ $output == *"24.11 (Debian trixie)"* ]]
+    run "$make_root"
+    [ "$status" -eq 2 ]
+    run env MINICLUSTER_ROOTS="$roots" "$make_root" 1.2
+    [ "$status" -eq 1 ]
+    [[ $output == *"have Slurm '1.2', only: 22.05"* ]]
+    # no way to any mirror
+    mkdir -p "$roots/.26.05/root/usr"
+    run env MINICLUSTER_ROOTS="$roots" unshare --net "$make_root" 26.05
+    [ "$status" -eq 1 ]
+    [[ ${lines[-1]} == "make-root: no root folder for Slurm 26.05: "* ]]
+    [ "$(find "$roots" -mindepth 1)" = "$roots/.26.05.lock" ]
+    # neither overwritten nor taken for one
+    mkdir -p "$roots/26.05/home"
+    run env MINICLUSTER_ROOTS="$roots" "$make_root" 26.05
+    [ "$status" -eq 1 ]
+    [[ $output == *"without a Slurm: remove it"* ]]
+    [ -d "$roots/26.05/home" ]
+}
+
+@test "wrong usage: status 2, a line that says what is wrong" {
+    local line
+    while read -r line; do
+        # shellcheck disable=SC2086
+        run "$minicluster" $line 3>&-
+        [ "$status" -eq 2 ] || { echo "'$line' exits with $status"; false; }
+        [ ${#lines[@]} -eq 1 ]
+        [[ $output == minicluster:*"see minicluster --help" ]]
+    done << 'END'
+
+frobnicate
+up --nodes
+up --nodes 0
+up --nodes x
+up --cpus 0
+up --gpus -1
+up --name a/b
+up --name ..
+up --prefix N1
+up --plugstack /no/such/file
+up extra
+run
+run n1
+run --frob n1 true
+rsh n1
+down extra
+status extra
+END
+    run "$minicluster" --help
+    [ "$status" -eq 0 ]
+    [[ $output == usage:* ]]
+    run "$minicluster" --version
+    [[ $output =~ ^minicluster\ [0-9.]+$ ]]
+}
+
+@test "what cannot be had: status 1, a line that says why" {
+    run env MINICLUSTER_STATE=/tmp/state "$minicluster" up 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"below /tmp"* ]]
+    [ ! -e /tmp/state ]
+    run "$minicluster" up --name two --slurm 1.2 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"no Slurm 1.2, only: "* ]]
+    run "$minicluster" run --name two n1 true 3>&-
+    [ "$status" -eq 1 ]
+    run "$minicluster" run n9 true 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"it has login n1 n2"* ]]
+    run "$minicluster" up --name two --conf 'Nonsense=1' 3>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *"did not become ready"*Nonsense* ]]
+    [ ! -e "$MINICLUSTER_STATE/two" ]
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# mpich.bats - row M3: MPICH's mpiexec (Hydra) starts the processes, the script knows env:// only.
+#
+# Programs are called by their full names: what mpiexec and mpirun are, Debian's alternatives decide.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 3 --cpus 4 --gpus 2 --mpi pmix
+    # as ssh is called: options, a host, a command line
+    # shellcheck disable=SC2016 # expanded in that script
+    printf '#!/bin/sh\nwhile case $1 in -*) ;; *) false ;; esac; do shift; done\nexec "%s" rsh "$@"\n' \
+        "$minicluster" > "$shared/ssh"
+    printf 'n2:2\nn1:2\n' > "$shared/hosts"
+    # of the tasks of an outer launch the one with rank 1 runs the rest
+    # shellcheck disable=SC2016 # expanded in that task
+    printf '#!/bin/sh\n[ "${PMI_RANK:-$SLURM_PROCID}" != 1 ] || "$@"\n' > "$shared/only"
+    chmod 755 "$shared/ssh" "$shared/only"
+    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
+    export loss
+    unset -v HYDRA_HOST_FILE HYDRA_LAUNCHER HYDRA_RMK
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+over_ssh()
+{
+    attempt 60 mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" "$@"
+}
+
+@test "M3 today: RANK is missing" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 python "$programs/env.py"
+    failed
+    said 'environment variable RANK expected'
+}
+
+@test "M3: mpiexec inside a job" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- python "$programs/env.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "M3: mpiexec inside a job, ranks by node in turn" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -ppn 1 -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
+}
+
+@test "M3: mpiexec inside a job, uneven" {
+    attempt 60 salloc -N3 --ntasks-per-node=2 mpiexec.mpich -np 5 rollcall exec -- "$whoami"
+    everybody whoami world=5 nodes=3 n1=0,1 n2=2,3 n3=4
+}
+
+@test "M3: mpiexec in a job of salloc --ddp: the proxies' step gets nothing of it, and rollcall exec all" {
+    attempt 60 salloc --ddp -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$whoami"
+    everybody nothing count=4
+    attempt 60 salloc --ddp -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "M3: mpiexec in a batch script" {
+    batch 60 -N2 --ntasks-per-node=2 <<< "mpiexec.mpich -np 4 rollcall exec -- '$whoami'"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "M3: mpiexec without Slurm" {
+    from=n1 over_ssh -hosts n1:2,n2:2 -np 4 rollcall exec -- python "$programs/env.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "M3: mpiexec without Slurm, the first host is not the first node" {
+    from=n2 over_ssh -f "$shared/hosts" -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2 n2=0,1 n1=2,3
+}
+
+@test "M3: mpiexec without Slurm, three nodes in turn" {
+    from=n1 over_ssh -hosts n1,n2,n3 -ppn 1 -np 6 rollcall exec -- "$whoami"
+    everybody whoami world=6 nodes=3 n1=0,3 n2=1,4 n3=2,5
+}
+
+@test "M3: mpiexec on a node without rank 0: what to add is said, and helps" {
+    from=n1 over_ssh -f "$shared/hosts" -np 4 rollcall exec -- sleep 30
+    failed
+    said 'RC407.*-genv MASTER_ADDR HOST'
+    from=n1 over_ssh -f "$shared/hosts" -genv MASTER_ADDR n2 -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2 n2=0,1 n1=2,3
+}
+
+@test "M3: a file of hosts that mpiexec takes from the environment names rank 0's" {
+    from=login HYDRA_HOST_FILE=$shared/hosts over_ssh -np 4 rollcall exec -- python "$programs/env.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "M3: uneven without Slurm: nobody starts, and it is said why" {
+    from=n1 over_ssh -hosts n1:2,n2:1 -np 3 rollcall exec -- "$whoami"
+    failed
+    said 'RC110.*mpiexec -ppn N'
+}
+
+@test "M3: mpiexec on one node" {
+    from=n3 attempt 60 mpiexec.mpich -np 3 rollcall exec -- "$whoami"
+    everybody whoami world=3 nodes=1
+    grep -q '"MASTER_ADDR": *"127.0.0.1"' "$out" || grep -q 127.0.0.1 "$out" || explain "not the loopback address"
+}
+
+@test "srun inside a task of mpiexec" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$shared/only" \
+        srun --overlap --mpi=none -m block -N2 --ntasks-per-node=2 -n4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "srun inside a task of mpiexec that rollcall set up: children of the tasks" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- "$shared/only" \
+        srun --overlap --mpi=none -m block -N2 --ntasks-per-node=2 -n4 sh -c "rollcall exec -- $whoami; true"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "mpiexec inside a task of srun" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun --mpi=none -N1 -n1 --overlap \
+        mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "mpiexec inside a task of mpirun" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun.openmpi -np 1 \
+        mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "mpirun inside a task of mpiexec" {
+    from=n1 attempt 60 mpiexec.mpich -np 1 mpirun.openmpi "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# nesting.bats - one launcher inside another: the innermost one's identity, whatever the others left behind.
+#
+# `; true` behind a command keeps its shell: the command is a child of the task and not the task's own process, which
+# SLURM_TASK_PID names, so only the stamp and the process tree can tell.
+
+# shellcheck disable=SC2154 # whoami, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 8 --mpi pmix
+    # four tasks of an inner step say who they are: by a task's own process, and by a child of one
+    printf '#!/bin/sh\nexec srun --overlap -m block --ntasks-per-node=2 -N2 -n4 "$@" rollcall exec -- "%s"\n' "$whoami" > "$shared/step"
+    printf '#!/bin/sh\nexec srun --overlap -m block --ntasks-per-node=2 -N2 -n4 "$@" sh -c "rollcall exec -- %s; true"\n' "$whoami" > "$shared/step_child"
+    printf '#!/bin/sh\nexec mpirun --oversubscribe -np 4 --map-by ppr:2:node rollcall exec -- "%s"\n' "$whoami" \
+        > "$shared/mpi"
+    # of the tasks of an outer launch the one with the rank $1 runs the rest
+    # shellcheck disable=SC2016 # expanded in that task
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}" != "$1" ] || { shift; "$@"; }\n' > "$shared/only"
+    chmod 755 "$shared/step" "$shared/step_child" "$shared/mpi" "$shared/only"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+@test "srun inside a task of mpirun" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=none
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "srun --mpi=pmix inside a task of mpirun" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=pmix
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "srun inside a task of mpirun: children of the tasks" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step_child" --mpi=none
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "srun inside a task of mpirun that rollcall set up: children of the tasks" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "rollcall show in a child of a task of srun inside a task of mpirun" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 \
+        srun --overlap --ntasks-per-node=1 -N2 -n2 --mpi=none sh -c 'rollcall show | head -n 1; true'
+    succeeded
+    [ "$(grep -c '^launcher *Slurm' "$out")" = 2 ] || explain "not Slurm"
+}
+
+@test "mpirun inside a task of srun" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none "$shared/mpi"
+    everybody whoami world=4 nodes=2
+}
+
+@test "mpirun inside the last task of srun --ddp: the outer stamp" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -n4 --mpi=none "$shared/only" 3 \
+        mpirun --oversubscribe -np 3 --host n2:3 rollcall exec -- "$whoami"
+    everybody whoami world=3 nodes=1 n2=0,1,2
+}
+
+@test "mpirun inside a task of srun that rollcall set up" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none rollcall exec --ddp=worker -- "$shared/mpi"
+    everybody whoami world=4 nodes=2
+}
+
+@test "srun in mpirun in srun" {
+    attempt 40 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --ddp=worker --mpi=none \
+        mpirun --oversubscribe -np 2 --host n1:2 rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "torchrun inside tasks of srun" {
+    attempt 90 srun -N2 --ntasks-per-node=1 --mpi=none rollcall exec --ddp=launcher -- \
+        torchrun --nproc-per-node 2 --no-python sh -c "rollcall show | head -n 1; exec rollcall exec -- $whoami"
+    succeeded
+    [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
+    everybody whoami world=4 nodes=2
+}
+
+@test "torchrun inside tasks of mpirun" {
+    attempt 90 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node rollcall exec --ddp=launcher -- \
+        torchrun --nproc-per-node 2 --no-python sh -c "rollcall show | head -n 1; exec rollcall exec -- $whoami"
+    succeeded
+    [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
+    everybody whoami world=4 nodes=2
+}
+
+@test "srun inside a worker of torchrun inside a task of srun" {
+    attempt 90 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none rollcall exec --ddp=launcher -- \
+        torchrun --nproc-per-node 1 --no-python "$shared/step_child" --mpi=none
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "sbatch called inside a step: the batch script is no task" {
+    batch_script <<< "rollcall exec -- '$whoami'; echo \"left: \$SLURM_STEP_NUM_TASKS \$PMIX_RANK\""
+    attempt 40 srun -N1 -n2 --mpi=pmix "$shared/only" 1 sbatch --wait -o "$shared/batch.out" "$shared/batch.sh"
+    cp "$shared/batch.out" "$out"
+    said 'left: 2 1'
+    everybody nothing count=1
+}
+
+@test "rollcall exec inside rollcall exec" {
+    attempt 40 srun -N2 --ntasks-per-node=2 --mpi=none rollcall exec -- rollcall exec -- sh -c "rollcall exec -- '$whoami'; true"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}

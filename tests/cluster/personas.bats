@@ -1,0 +1,251 @@
+#!/usr/bin/env bats
+# personas.bats - the preload library in the jobs of people who have nothing else: no plugin, no rollcall exec,
+# a line `export LD_PRELOAD=...` in a job script or -x LD_PRELOAD behind mpirun.
+#
+# Launchers and their daemons get it too then, and must neither take an identity nor hand one on. What they hand
+# on is seen in ranks that have ROLLCALL=off.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    plugin=no cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
+    loss=$("$PYTHON" "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
+    export loss
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# It is no part of what another Slurm series comes with.
+need_mpich()
+{
+    [ -z "${SERIES:-}" ] || skip "the root folder of Slurm $SERIES has Open MPI alone"
+}
+
+# Of ROLLCALL_DEBUG: in how many processes the shim has set something, in this mode.
+took_part_as()
+{
+    grep -cE "^rollcall: launcher [a-z]+, mode $1 .* [1-9][0-9]* set" "$err"
+}
+
+# The same of all processes that it looked at and left alone, for this reason (ROLLCALL_DEBUG=2).
+left_alone()
+{
+    grep -cE "^rollcall: launcher [a-z]+, mode .*$1.*, 0 set, 0 unset" "$err"
+}
+
+@test "no launcher at all: nothing is set, nothing is said" {
+    attempt 30 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=3 bash -c "python $whoami; env -i true"
+    everybody nothing count=1
+    [ ! -s "$err" ]
+}
+
+@test "srun, exported before: srun itself and its helpers stay as they are" {
+    attempt 60 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 srun -N2 --ntasks-per-node=2 "$whoami"
+    everybody whoami world=4 nodes=2
+    [ "$(took_part_as worker)" -eq 4 ]
+    attempt 60 env LD_PRELOAD="$preload" srun --export=ALL,ROLLCALL=off -N2 --ntasks-per-node=2 "$whoami"
+    everybody nothing count=4
+}
+
+@test "a batch script: the script and its bash wrappers are no task, the srun in it has four" {
+    batch 60 -N2 --ntasks-per-node=2 --gpus-per-node=2 <<SCRIPT
+export LD_PRELOAD=$preload
+python $whoami
+bash -c 'exec env X=1 bash -c "python $whoami"'
+echo ==
+srun bash -c 'cd /; exec env X=1 bash -c "python $whoami"'
+SCRIPT
+    sed '/^==$/,$d' "$out" > "$out.script"
+    sed '1,/^==$/d' "$out" > "$out.step"
+    roll nothing "$out.script" count=2
+    cp "$out.step" "$out"
+    everybody whoami world=4 nodes=2
+}
+
+@test "a shell of salloc is no task" {
+    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 --gpus-per-node=2 \
+        bash -c "python $whoami; bash -lc $whoami"
+    everybody nothing count=2
+}
+
+@test "mpirun -x LD_PRELOAD in a job: only the ranks have it" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
+        -x LD_PRELOAD="$preload" -x ROLLCALL_DEBUG=1 "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    [ "$(took_part_as worker)" -eq 4 ]
+}
+
+@test "exported before mpirun in a job: srun, mpirun and orted have it, and hand nothing on" {
+    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node -x ROLLCALL=off "$whoami"
+    everybody nothing count=4
+}
+
+@test "the daemons of Open MPI have the library, and hold no port" {
+    # a rank looks at its parent, as the same user
+    cat > "$shared/parent" <<'SCRIPT'
+#!/bin/bash
+parent=$(tr '\0' ' ' < /proc/$PPID/cmdline)
+mapped=$(grep -c librollcall-preload /proc/$PPID/maps)
+held=$(ls -l /proc/$PPID/fd | awk '/socket:/ && $(NF - 2) >= 64' | wc -l)
+echo "PARENT ${parent%% *} mapped=$((mapped > 0)) held=$held rank=$RANK"
+SCRIPT
+    chmod 755 "$shared/parent"
+    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node "$shared/parent"
+    succeeded
+    # from Open MPI 5 on it is PRRTE's
+    said '^PARENT .*(orted|prted) mapped=1 held=0 rank=0$'
+    said '^PARENT .*(orted|prted) mapped=1 held=0 rank=1$'
+    # mpirun on the node of rank 0 is its daemon
+    from=n1 attempt 60 env LD_PRELOAD="$preload" mpirun "${over_rsh[@]}" -np 1 "$shared/parent"
+    succeeded
+    said '^PARENT .*(mpirun|prterun) mapped=1 held=0 rank=$'
+}
+
+@test "mpirun without Slurm: bash wrappers around python in each rank" {
+    cat > "$shared/wrap" <<'SCRIPT'
+#!/bin/bash
+# what sites write: set something by local rank, then become the program
+export CUDA_VISIBLE_DEVICES=$LOCAL_RANK
+exec env OMP_NUM_THREADS=1 bash -c 'python "$@"' - "$@"
+SCRIPT
+    chmod 755 "$shared/wrap"
+    from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 -x LD_PRELOAD="$preload" "$shared/wrap" "$whoami"
+    everybody whoami world=4 nodes=2
+}
+
+@test "in a container with process numbers of its own, started by srun and by mpirun" {
+    # as Apptainer and others pass it in; what starts the container does not have it
+    local container=(unshare --pid --fork --mount-proc env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1)
+    attempt 60 srun -N2 --ntasks-per-node=2 "${container[@]}" "$whoami"
+    everybody whoami world=4 nodes=2
+    [ "$(took_part_as worker)" -eq 4 ]
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "${container[@]}" "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    [ "$(took_part_as worker)" -eq 4 ]
+}
+
+@test "the preload and rollcall exec together: one identity, said once" {
+    attempt 60 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 srun -N2 --ntasks-per-node=2 rollcall exec -- "$whoami"
+    everybody whoami world=4 nodes=2
+    [ "$(took_part_as worker)" -eq 4 ]
+    attempt 60 srun -N2 --ntasks-per-node=2 rollcall exec -- \
+        env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 python "$whoami"
+    everybody whoami world=4 nodes=2
+    [ "$(took_part_as worker)" -eq 0 ]
+}
+
+@test "torchrun in two tasks of srun: the agents are launchers, their children are torchrun's" {
+    attempt 90 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=2 \
+        srun -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+    [ "$(took_part_as launcher)" -eq 2 ]
+    [ "$(took_part_as worker)" -eq 0 ]
+    [ "$(left_alone 'torchrun started this process')" -ge 4 ]
+}
+
+@test "torchrun by hand, without any launcher: its children keep what it gave them" {
+    attempt 60 env LD_PRELOAD="$preload" torchrun --standalone --nproc-per-node=2 --no-python "$whoami"
+    succeeded
+    "$PYTHON" - "$out" <<'PYTHON'
+import json, sys
+
+with open(sys.argv[1]) as file:
+    found = [json.loads(line.partition("ROLL ")[2]) for line in file if "ROLL " in line]
+found.sort(key=lambda line: line["id"]["RANK"])
+for rank, line in enumerate(found):
+    host, port = line["host"], line["id"]["MASTER_PORT"]
+    assert line["id"] == {
+        "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0",
+        "GROUP_WORLD_SIZE": "1", "MASTER_ADDR": host, "MASTER_PORT": port}, line
+    assert all(name.startswith("TORCHELASTIC_") for name in line["env"]), line
+assert len(found) == 2, found
+PYTHON
+}
+
+@test "MPICH's mpiexec in a job: the proxies have the library and hand nothing on" {
+    need_mpich
+    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
+        mpiexec.hydra -n 4 -ppn 2 -genv ROLLCALL off "$whoami"
+    everybody nothing count=4
+}
+
+# What Grid Engine gives a job script, on the first host of a parallel environment, and a qrsh with which
+# Open MPI starts its daemons there. -V: with the whole environment.
+grid_engine()
+{
+    mkdir -p "$shared/sge/bin/lx-amd64"
+    printf '%s 2 all.q@%s UNDEFINED\n' n1 n1 n2 n2 > "$shared/sge/hosts"
+    cat > "$shared/sge/bin/lx-amd64/qrsh" <<SCRIPT
+#!/bin/bash
+variables=()
+while :; do
+    case \$1 in
+        -V) mapfile -d '' -t variables < <(env -0) ;;
+        -*) ;;
+        *) break ;;
+    esac
+    shift
+done
+host=\$1
+shift
+exec env -u LD_PRELOAD "$minicluster" rsh "\$host" "env \$(printf '%q ' "\${variables[@]}" sh -c "\$*")"
+SCRIPT
+    chmod 755 "$shared/sge/bin/lx-amd64/qrsh"
+    { echo '#!/bin/bash' && cat; } > "$shared/sge/job"
+    chmod 755 "$shared/sge/job"
+    from=n1 attempt 60 env SGE_ROOT="$shared/sge" SGE_CELL=default ARC=lx-amd64 JOB_ID=4711 JOB_NAME=train \
+        SGE_TASK_ID=undefined SGE_TASK_FIRST=undefined SGE_TASK_LAST=undefined SGE_TASK_STEPSIZE=undefined PE=mpi \
+        PE_HOSTFILE="$shared/sge/hosts" SGE_JOB_HOSTLIST="$shared/sge/hosts" NHOSTS=2 NSLOTS=4 NQUEUES=2 QUEUE=all.q \
+        SGE_O_HOST=login SGE_O_WORKDIR=/ SGE_STDOUT_PATH=/dev/null ENVIRONMENT=BATCH REQUEST=train RESTARTED=0 \
+        "$shared/sge/job"
+}
+
+@test "a Grid Engine script is no task, the mpirun in it has four: exported before" {
+    grid_engine <<SCRIPT
+export LD_PRELOAD=$preload
+python $whoami
+bash -c 'exec env X=1 $whoami'
+echo ==
+mpirun -np 4 $whoami
+SCRIPT
+    sed '/^==$/,$d' "$out" > "$out.script"
+    sed -i '1,/^==$/d' "$out"
+    roll nothing "$out.script" count=2
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "a Grid Engine script: mpirun and its daemons behind qrsh hand nothing on; -x LD_PRELOAD does it as well" {
+    grid_engine <<SCRIPT
+LD_PRELOAD=$preload mpirun -np 4 -x ROLLCALL=off $whoami
+SCRIPT
+    everybody nothing count=4
+    grid_engine <<SCRIPT
+mpirun -np 4 -x LD_PRELOAD=$preload $whoami
+SCRIPT
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+@test "MPICH's mpiexec, exported before: four ranks in a job, and in a Grid Engine script" {
+    need_mpich
+    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 mpiexec.hydra -n 4 -ppn 2 "$whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    grid_engine <<SCRIPT
+export LD_PRELOAD=$preload
+python $whoami
+echo ==
+mpiexec.hydra -n 4 $whoami
+SCRIPT
+    sed '/^==$/,$d' "$out" > "$out.script"
+    sed -i '1,/^==$/d' "$out"
+    roll nothing "$out.script" count=1
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}

@@ -1,0 +1,72 @@
+"""A model, some batches and a report line: what the programs here share.
+
+`python toy.py` trains in one process, without torch.distributed, and prints the loss that any number of
+processes must end up with on the same batches.
+"""
+
+import os
+import socket
+
+import torch
+
+STEPS = 4
+BATCH = 24  # of all processes together; divides by 1, 2, 3, 4, 6 and 8
+TIMEOUT = 40  # seconds: a job that does not come together ends by itself
+
+
+def model():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).double()
+
+
+def batches():
+    generator = torch.Generator().manual_seed(2)
+    for _ in range(STEPS):
+        x = torch.randn(BATCH, 4, generator=generator, dtype=torch.float64)
+        yield x, x.sum(dim=1, keepdim=True).sin()
+
+
+def loss_of(net, x, y, rank, world):
+    return torch.nn.functional.mse_loss(net(x[rank::world]), y[rank::world])
+
+
+def train(net, rank=0, world=1):
+    """Averages the gradients by hand, as PyTorch's tutorial on distributed applications does.
+
+    This spares the seconds that importing torch.optim and DistributedDataParallel takes; env.py and the
+    Lightning programs use the real ones. Returns the last step's loss over the whole batch.
+    """
+
+    def average(tensor):
+        if world > 1:
+            torch.distributed.all_reduce(tensor)
+            tensor /= world
+
+    for x, y in batches():
+        net.zero_grad()
+        loss = loss_of(net, x, y, rank, world)
+        loss.backward()
+        for p in net.parameters():
+            average(p.grad)
+            p.data -= 0.1 * p.grad
+    loss = loss.detach()
+    average(loss)
+    return f"{loss.item():.9f}"
+
+
+def everyone(rank, world):
+    """The ranks of all processes, as each of them says: a rank that is there twice shows."""
+    seen = [None] * world
+    torch.distributed.all_gather_object(seen, rank)
+    return ",".join(map(str, seen))
+
+
+def report(**what):
+    """One line for each process, written at once so that lines of different processes do not mix."""
+    what.setdefault("host", socket.gethostname())
+    what.setdefault("pid", os.getpid())
+    os.write(1, ("ROLL " + " ".join(f"{name}={value}" for name, value in what.items()) + "\n").encode())
+
+
+if __name__ == "__main__":
+    report(rank=0, world=1, loss=train(model()))

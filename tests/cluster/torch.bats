@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# torch.bats - what people write with torch alone: rows T1 to T10 of the launches that must work.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4 --gpus 2
+    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
+    export loss
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+@test "T1 today: env:// finds no RANK" {
+    attempt 90 srun -N2 --ntasks-per-node=2 python "$programs/env.py"
+    failed
+    said 'environment variable RANK expected'
+}
+
+# bats test_tags=series
+@test "T1: srun --ddp, env://, DistributedDataParallel" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/env.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "T2 today: torchrun without arguments trains twice, each node by itself" {
+    attempt 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
+    succeeded
+    [ "$(roll duplicates "$out")" = "0 1" ]
+}
+
+# bats test_tags=series
+@test "T2: torchrun without arguments, the GPUs tell the number of workers" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+    grep -c 'elastic=True master=n1 ' "$out" | grep -qx 4
+}
+
+@test "T2: torchrun without GPUs, --ddp=launcher,nproc=2" {
+    attempt 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+# bats test_tags=series
+@test "T3: torchrun with the user's c10d rendezvous at MASTER_ADDR:MASTER_PORT" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 sh -c \
+        'exec torchrun --rdzv-backend=c10d --rdzv-endpoint=$MASTER_ADDR:$MASTER_PORT "$0"' \
+        "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "T3: the user's arguments win" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        torchrun --nproc-per-node=1 "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2 loss="$loss"
+}
+
+# bats test_tags=series
+@test "T3: arguments that contradict the step are named" {
+    attempt_until 1 'RC304.*nnodes' 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        torchrun --nnodes=1 --nproc-per-node=2 "$programs/torchrun_train.py"
+    attempt_until 1 'RC304.*node.rank' 20 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        torchrun --node_rank 0 --nproc-per-node=2 "$programs/torchrun_train.py"
+}
+
+@test "T3: torchrun --standalone does not wait for the other node" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        torchrun --standalone --nproc-per-node=2 "$programs/torchrun_train.py"
+    succeeded
+    [ "$(roll duplicates "$out")" = "0 1" ]
+    said RC305
+}
+
+# bats test_tags=series
+@test "T4: python -m torch.distributed.launch, the script takes --local_rank" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 \
+        python -m torch.distributed.launch --nproc_per_node=2 "$programs/launch_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+    grep -c 'how=argument' "$out" | grep -qx 4
+}
+
+@test "T4: python -m torch.distributed.launch --use_env" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 \
+        python -m torch.distributed.launch --nproc_per_node=2 --use_env "$programs/launch_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+    grep -c 'how=environment' "$out" | grep -qx 4
+}
+
+@test "T5 today: NODE_RANK does not exist" {
+    attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
+    failed
+    said "KeyError: 'NODE_RANK'"
+}
+
+# bats test_tags=series
+@test "T5: mp.spawn, env://" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+    grep -c 'worker_vars=none' "$out" | grep -qx 4
+}
+
+@test "T5: mp.spawn, tcp://MASTER_ADDR:MASTER_PORT" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py" --init tcp
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "T7 today: every process is rank 0 and saves the same file" {
+    attempt 90 srun -N2 --ntasks-per-node=1 python "$programs/save.py" "$shared/today.pt"
+    succeeded
+    [ "$(grep -c saved= "$out")" -eq 2 ]
+}
+
+# bats test_tags=series
+@test "T7: exactly one process saves, and the file loads" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/save.py" "$shared/model.pt"
+    succeeded
+    grep -c 'saved=.* rank=0 world=4 ' "$out" | grep -qx 1
+    [ "$(grep -c saved= "$out")" -eq 1 ]
+    login python - "$shared/model.pt" "$programs" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[2])
+import toy, torch
+toy.model().load_state_dict(torch.load(sys.argv[1]))
+PYTHON
+}
+
+# bats test_tags=series
+@test "T8: init_method=file://, explicit rank" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/file_init.py" "$shared/meeting"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+# bats test_tags=series
+@test "T10: DataParallel, one process, is left alone" {
+    attempt 90 srun --ddp -n1 --gpus-per-node=1 python "$programs/dataparallel.py"
+    succeeded
+    said "^ROLL loss=$loss found=none "
+}

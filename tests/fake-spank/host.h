@@ -1,0 +1,86 @@
+/* host.h - a Slurm that one can break: what the fake host is told to play.
+ *
+ * fake-spank reads a scenario from standard input, one word and one value a
+ * line (%XX for any byte), loads the real plugin as slurmstepd, srun or sbatch
+ * would, calls it back, and prints what happened, one JSON object a line.
+ */
+#ifndef FAKE_SPANK_HOST_H
+#define FAKE_SPANK_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <slurm/spank.h>
+
+enum { WORDS_MAX = 4096, NODES_MAX = 256, TASKS_MAX = 4096 };
+
+struct words {
+    char *word[WORDS_MAX + 1]; /* NULL-terminated */
+    int count;
+};
+
+struct node {
+    uint32_t *rank; /* of its tasks, in order of local id */
+    uint32_t tasks;
+};
+
+struct scenario {
+    char *plugin;
+    enum spank_context context;
+    struct words arguments; /* behind the plugin's path in plugstack.conf */
+    struct words env;       /* the step's, before a task has any of its own */
+    struct words task_env;  /* what PMIx and GRES plugins add for a task */
+    struct words argv;
+    struct words options;   /* values of --ddp, in the order of the callbacks */
+    struct words lie;       /* names that spank_setenv takes and does not set */
+    struct words refuse;    /* names that spank_setenv and spank_unsetenv refuse */
+    struct words missing;   /* items that spank_get_item does not have */
+    struct words skip;      /* callbacks that are not called */
+    struct words hosts;     /* of the nodes */
+    struct words names;     /* "n1=192.0.2.1": what the resolver knows; it has no answer without any */
+    struct words after;     /* entries that stand in a task's block twice */
+    struct node node[NODES_MAX];
+    uint32_t nodes;
+    uint32_t total_tasks;   /* S_JOB_TOTAL_TASK_COUNT */
+    uint32_t job_id;
+    uint32_t step_id;
+    uint32_t rank_offset;   /* het steps: the environment counts over all components, the items do not */
+    uint32_t node_offset;
+    uint32_t allocations;   /* after so many, malloc fails within the plugin */
+    uint32_t descriptors;   /* RLIMIT_NOFILE */
+    bool twice;             /* option callbacks of slurmstepd, up to 23.11 */
+    bool null_env;          /* S_JOB_ENV has no block */
+    bool same_network;      /* the machine's ports, not a namespace's own */
+    char *layout_hosts;     /* slurm_job_step_layout_get, in srun */
+    uint32_t distribution;
+};
+
+extern struct scenario scenario;
+
+/* What is going on right now. */
+extern struct now {
+    const char *callback; /* NULL outside of the plugin */
+    uint32_t node;
+    int task;             /* local id, or -1 */
+    char **env;           /* the block that spank_setenv works on; NULL in srun */
+    struct spank_option option;
+    bool registered;
+    uint32_t countdown;   /* to the failing malloc; 0: none fails */
+    int inside;           /* the host's own code, whose allocations do not fail */
+} now;
+
+bool scenario_read(void);
+
+/* One line of output; the values are quoted here. */
+void print_event(const char *event, const char *key, const char *text, int rc);
+void print_quoted(const char *text);
+
+/* Slurm's own handling of an environment (22.05 src/common/env.c), malloc'd. */
+char **env_copy(const struct words *words);
+void env_overwrite(char ***env, const char *name, const char *value);
+void env_unset(char **env, const char *name);
+char *env_value(char **env, const char *name);
+
+#endif

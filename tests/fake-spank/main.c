@@ -1,0 +1,267 @@
+/* main.c - slurmstepd's, srun's and sbatch's order of events (22.05 mgr.c, srun.c). */
+#include "host.h"
+
+#include <dlfcn.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct now now = { .task = -1 };
+
+extern char **environ;
+static void *plugin;
+
+void print_quoted(const char *text)
+{
+    putchar('"');
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p < ' ' || *p == '"' || *p == '\\' || *p > '~')
+            printf("\\u%04x", *p);
+        else
+            putchar(*p);
+    }
+    putchar('"');
+}
+
+static void print_where(const char *event)
+{
+    printf("{\"event\":\"%s\",\"callback\":\"%s\",\"node\":%u,\"task\":%d", event,
+           now.callback ? now.callback : "", now.node, now.task);
+}
+
+void print_event(const char *event, const char *key, const char *text, int rc)
+{
+    now.inside++;
+    print_where(event);
+    printf(",\"rc\":%d,\"%s\":", rc, key);
+    print_quoted(text);
+    printf("}\n");
+    fflush(stdout);
+    now.inside--;
+}
+
+static void print_env(const char *event, char **env, int status)
+{
+    print_where(event);
+    printf(",\"status\":%d,\"env\":[", status);
+    for (char **entry = env; entry && *entry; entry++) {
+        if (entry != env)
+            putchar(',');
+        print_quoted(*entry);
+    }
+    printf("],\"descriptors\":[");
+    for (int fd = 3, first = 1; fd < 1024; fd++) {
+        if (lseek(fd, 0, SEEK_CUR) < 0 && dup2(fd, fd) == fd) { /* open, and no file */
+            printf(first ? "%d" : ",%d", fd);
+            first = 0;
+        }
+    }
+    printf("]}\n");
+    fflush(stdout);
+}
+
+/* Calls the plugin back, if it has that callback; a required plugin's failure
+ * ends the step there. */
+static int call(const char *name)
+{
+    char symbol[64];
+    spank_f *callback;
+    int rc;
+
+    snprintf(symbol, sizeof(symbol), "slurm_spank_%s", name);
+    *(void **)&callback = dlsym(plugin, symbol);
+    for (int i = 0; i < scenario.skip.count; i++)
+        if (!strcmp(scenario.skip.word[i], name))
+            callback = NULL;
+    if (!callback)
+        return 0;
+    now.callback = name;
+    now.countdown = scenario.allocations;
+    rc = callback((spank_t)&now, scenario.arguments.count, scenario.arguments.word);
+    now.callback = NULL;
+    print_event("return", "of", name, rc);
+    return rc;
+}
+
+static int call_option(int remote)
+{
+    int failed = 0;
+
+    for (int i = 0; now.registered && i < scenario.options.count; i++) {
+        const char *value = scenario.options.word[i];
+        int rc;
+
+        now.callback = "option";
+        rc = now.option.cb(now.option.val, strcmp(value, "NULL") ? value : NULL, remote);
+        now.callback = NULL;
+        print_event("return", "of", "option", rc);
+        failed |= rc;
+    }
+    return failed;
+}
+
+static void put_number(const char *name, uint32_t value)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%u", value);
+    env_overwrite(&now.env, name, text);
+}
+
+/* setup_env() in the child that becomes the task */
+static void task_environment(const struct node *node, uint32_t local)
+{
+    char *list = calloc(node->tasks + 1, 11);
+
+    for (uint32_t i = 0, n = 0; i < node->tasks; i++)
+        n += (uint32_t)sprintf(list + n, i ? ",%u" : "%u", node->rank[i] + scenario.rank_offset);
+    put_number("SLURM_PROCID", node->rank[local] + scenario.rank_offset);
+    put_number("SLURM_LOCALID", local);
+    put_number("SLURM_NODEID", now.node + scenario.node_offset);
+    put_number("SLURM_TASK_PID", (uint32_t)getpid());
+    env_overwrite(&now.env, "SLURM_GTIDS", list);
+    if (now.node < (uint32_t)scenario.hosts.count)
+        env_overwrite(&now.env, "SLURMD_NODENAME", scenario.hosts.word[now.node]);
+    free(list);
+    for (int i = 0; i < scenario.task_env.count; i++) {
+        char *entry = strdup(scenario.task_env.word[i]), *value = entry, *name = strsep(&value, "=");
+
+        env_overwrite(&now.env, name, value ? value : "");
+        free(entry);
+    }
+}
+
+/* Entries that are there a second time, right behind the first. */
+static void double_entries(void)
+{
+    size_t n = 0;
+
+    while (now.env[n])
+        n++;
+    now.env = realloc(now.env, (n + 1 + (size_t)scenario.after.count) * sizeof(*now.env));
+    for (int i = 0; i < scenario.after.count; i++)
+        now.env[n++] = strdup(scenario.after.word[i]);
+    now.env[n] = NULL;
+}
+
+static void play_task(const struct node *node, uint32_t local)
+{
+    pid_t pid;
+    int status;
+
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        now.task = (int)local;
+        task_environment(node, local);
+        double_entries();
+        status = call("task_init") < 0 ? 1 : 0;
+        print_env("task", now.env, status);
+        _exit(status);
+    }
+    waitpid(pid, &status, 0);
+    now.task = (int)local;
+    print_event("exit", "how", WIFSIGNALED(status) ? "signal" : "status",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    now.task = -1;
+}
+
+static void play_node(uint32_t index)
+{
+    struct rlimit limit;
+
+    now.node = index;
+    now.env = env_copy(&scenario.env);
+    plugin = dlopen(scenario.plugin, RTLD_LAZY);
+    if (!plugin) {
+        print_event("crash", "text", dlerror(), 1);
+        return;
+    }
+    if (scenario.descriptors && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = scenario.descriptors;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    call("init");
+    for (int i = 0; i <= scenario.twice; i++)
+        call_option(1);
+    call("init_post_opt");
+    call("user_init");
+    for (uint32_t i = 0; i < scenario.node[index].tasks; i++)
+        play_task(&scenario.node[index], i);
+    print_env("stepd", now.env, 0);
+    call("exit");
+    dlclose(plugin);
+}
+
+static void play_command(void)
+{
+    plugin = dlopen(scenario.plugin, RTLD_LAZY);
+    if (!plugin) {
+        print_event("crash", "text", dlerror(), 1);
+        return;
+    }
+    environ = env_copy(&scenario.env);
+    call("init");
+    if (scenario.context == S_CTX_SLURMD) {
+        print_event("registered", "text", now.registered ? "yes" : "no", 0);
+        return;
+    }
+    if (call_option(0) == 0 && call("init_post_opt") == 0 && scenario.context == S_CTX_LOCAL)
+        call("local_user_init");
+    call("exit");
+    print_env("command", environ, 0);
+}
+
+/* Without an interface that is up the kernel lets a socket be bound to any address. */
+static void bring_loopback_up(void)
+{
+    struct ifreq request = { .ifr_name = "lo" };
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+    if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &request) < 0)
+        return;
+    request.ifr_flags |= IFF_UP;
+    ioctl(fd, SIOCSIFFLAGS, &request);
+    close(fd);
+}
+
+int main(void)
+{
+    if (!scenario_read())
+        return 2;
+    /* the port of RANK 0 is the same in every scenario of the same job and step:
+     * two test runs at a time must not meet there */
+    if (!scenario.same_network && unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+        perror("fake-spank: no network namespace of its own");
+    if (!scenario.same_network)
+        bring_loopback_up();
+    if (scenario.context != S_CTX_REMOTE) {
+        play_command();
+        return 0;
+    }
+    for (uint32_t i = 0; i < scenario.nodes; i++) {
+        int status;
+        pid_t pid;
+
+        fflush(stdout);
+        pid = fork();
+        if (pid == 0) {
+            play_node(i);
+            fflush(stdout);
+            _exit(0);
+        }
+        waitpid(pid, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+            now.node = i;
+            print_event("crash", "text", "slurmstepd", status);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,111 @@
+"""Which address the tasks get, and what the plugin asks the node's resolver for it."""
+
+import pytest
+
+from fake import Step
+
+EVEN = Step([[0, 1, 2], [3, 4, 5]])
+
+
+def names(*known):
+    return [("name", name) for name in known]
+
+
+def lookups(played):
+    return [e["name"] for e in played.events if e["event"] == "lookup"]
+
+
+def addresses(played):
+    return [task.env.get("MASTER_ADDR") if task.exit == 0 else None for task in played.all_tasks]
+
+
+def test_the_name_is_asked_for_once_a_node(host):
+    played = host.step(EVEN, ["worker"], extra=names("n1=192.0.2.1"))
+    assert lookups(played) == ["n1", "n1"]
+    assert addresses(played) == ["n1"] * 6 and played.lines() == []
+
+
+def test_a_name_that_does_not_resolve_ends_every_task_with_one_line_a_node(host):
+    played = host.step(EVEN, ["worker"], extra=names("n2=192.0.2.2"))
+    assert [task.exit for task in played.all_tasks] == [1] * 6
+    first, second = played.lines()
+    assert first == second
+    assert first.startswith("rollcall: error RC408: ") and "cannot resolve n1, which is MASTER_ADDR" in first
+    assert lookups(played) == ["n1", "n1"]
+
+
+def test_an_administrator_s_default_leaves_the_job_as_it_was(host):
+    played = host.step(EVEN, arguments=["default=worker"], extra=names("n2=192.0.2.2"))
+    assert [task.exit for task in played.all_tasks] == [0] * 6
+    assert not [task for task in played.all_tasks if "RANK" in task.env]
+    assert all(line.startswith("rollcall: warning RC408: ") for line in played.lines())
+
+
+def test_a_resolver_without_an_answer_is_no_error(host):
+    played = host.step(EVEN, ["worker"])
+    assert lookups(played) == ["n1", "n1"]
+    assert addresses(played) == ["n1"] * 6 and played.lines() == []
+
+
+def test_the_user_s_own_address_is_not_looked_up(host):
+    played = host.step(EVEN, ["worker"], env={"MASTER_ADDR": "store.example.org"}, extra=names("n2=192.0.2.2"))
+    assert lookups(played) == []
+    assert addresses(played) == ["store.example.org"] * 6
+
+
+def test_a_job_on_one_node_needs_no_name(host):
+    step = Step([[0, 1]])
+    played = host.step(step, ["worker"], extra=names("n2=192.0.2.2"))
+    assert addresses(played) == ["127.0.0.1"] * 2 and played.lines() == []
+    played = host.step(step, ["worker"], extra=names("n1=192.0.2.1"))
+    assert addresses(played) == ["n1"] * 2
+    # nobody else has to reach it
+    played = host.step(step, ["worker,addr=-ib"], extra=names("n1=192.0.2.1"))
+    assert addresses(played) == ["n1"] * 2 and lookups(played) == ["n1"]
+
+
+@pytest.mark.parametrize("given", ["--ddp", "ROLLCALL", "plugstack.conf"])
+def test_a_suffix_from_any_of_the_three_sources(host, given):
+    where = {
+        "--ddp": {"options": ["worker,addr=-ib"]},
+        "ROLLCALL": {"options": ["worker"], "env": {"ROLLCALL": "addr=-ib"}},
+        "plugstack.conf": {"options": ["worker"], "arguments": ["default=off,addr=-ib"]},
+    }[given]
+    played = host.step(EVEN, extra=names("n1=192.0.2.1", "n1-ib=198.51.100.1"), **where)
+    # rank 0 is not at that address here, and says so; the others have it
+    assert addresses(played) == [None] + ["n1-ib"] * 5
+    line, = played.lines()
+    assert line.startswith("rollcall: error RC407: this is rank 0, but MASTER_ADDR n1-ib (addr=-ib, of ")
+
+
+def test_all_nodes_choose_the_lowest_address_in_the_network(host):
+    known = names("n1=192.0.2.1", "n1=198.51.100.9", "n1=198.51.100.7", "n1=2001:db8::7")
+    played = host.step(EVEN, ["worker,addr=198.51.100.0/24"], extra=known)
+    assert addresses(played) == [None] + ["198.51.100.7"] * 5
+    played = host.step(EVEN, ["worker,addr=2001:db8::/32"], extra=known)
+    assert addresses(played)[1:] == ["2001:db8::7"] * 5
+    played = host.step(EVEN, ["worker,addr=203.0.113.0/24"], extra=known)
+    assert addresses(played) == [None] * 6
+    for line in played.lines():
+        assert "RC410: addr=203.0.113.0/24: " in line
+        assert "192.0.2.1, 198.51.100.9, 198.51.100.7, 2001:db8::7" in line
+    # a network needs an answer
+    played = host.step(EVEN, ["worker,addr=203.0.113.0/24"])
+    assert addresses(played) == [None] * 6 and "RC410" in played.lines()[0]
+
+
+def test_an_interface_that_is_not_there(host):
+    played = host.step(EVEN, ["worker,addr=ib0"], extra=names("n1=192.0.2.1"))
+    assert addresses(played) == [None] * 6
+    assert "RC409: addr=ib0: " in played.lines()[0]
+
+
+@pytest.mark.parametrize("value", ["addr=", "addr=lo", "addr=10.1.0.0/33", "addr=10.1.0.1", "addr=-", "addr=a b"])
+def test_a_wrong_value_is_refused_in_srun(host, value):
+    played = host.command("local", [value])
+    line, = played.lines()
+    assert line.startswith("rollcall: error RC202: --ddp: addr=")
+    assert played.returned("option") == [-1]
+    # and in plugstack.conf it costs nobody a job
+    played = host.step(EVEN, ["worker"], arguments=[f"default={value}"])
+    assert addresses(played) == ["n1"] * 6

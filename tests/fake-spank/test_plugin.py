@@ -1,0 +1,398 @@
+"""What the plugin does when everything is as it should be: options, layouts, modes, the port."""
+
+import os
+import socket
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fake import SPECIAL_STEPS, Step
+
+EVEN = Step([[0, 1], [2, 3]])
+SCOPE = "ROLLCALL_SCOPE"
+
+
+def untouched(played, step, env=()):
+    """Every task's environment is what Slurm made it, to the byte and in order, and nothing was said."""
+    assert played.lines() == []
+    for task in played.all_tasks:
+        assert task.exit == 0
+        before = [f"{n}={v}" for n, v in {**step.env(), **dict(env)}.items() if v is not None]
+        own = ("SLURM_PROCID=", "SLURM_LOCALID=", "SLURM_NODEID=", "SLURM_TASK_PID=", "SLURM_GTIDS=",
+               "SLURMD_NODENAME=")
+        after = [e for e in task.entries if not e.startswith(own)]
+        assert after == [e for e in before if not e.startswith(own)]
+
+
+def is_worker(played, step):
+    ports = set()
+    for node, there in enumerate(step.ranks):
+        for local in range(len(there)):
+            task = played.tasks[node, local]
+            assert task.exit == 0
+            expected = step.worker(node, local)
+            assert {name: task.env.get(name) for name in expected} == expected
+            assert task.env[SCOPE] == f"slurm:{step.job}.{step.step}/{there[local]}/worker"
+            ports.add(task.env["MASTER_PORT"])
+            # what was there is still there, and what is new is known
+            assert not [n for n, v in step.env().items() if n not in task.env]
+            assert "PET_NNODES" not in task.env
+    assert len(ports) == 1
+    assert 1024 <= int(ports.pop()) <= 65535
+
+
+@st.composite
+def steps(draw):
+    nodes = draw(st.integers(1, 6))
+    counts = draw(st.lists(st.integers(1, 5), min_size=nodes, max_size=nodes).filter(lambda c: sum(c) > 1))
+    size = sum(counts)
+    kind = draw(st.sampled_from(["block", "cyclic", "plane", "arbitrary"]))
+    ranks = [[] for _ in counts]
+    if kind == "block":
+        where = [node for node, count in enumerate(counts) for _ in range(count)]
+    elif kind == "arbitrary":
+        where = draw(st.permutations([node for node, count in enumerate(counts) for _ in range(count)]))
+    else:
+        plane = draw(st.integers(2, 4)) if kind == "plane" else 1
+        left, where = list(counts), []
+        while len(where) < size:
+            for node in range(nodes):
+                take = min(plane, left[node])
+                where += [node] * take
+                left[node] -= take
+        kind = f"plane={plane}" if kind == "plane" else kind
+    for rank, node in enumerate(where):
+        ranks[node].append(rank)
+    hosts = draw(st.lists(st.from_regex(r"[a-z][a-z0-9-]{0,6}[a-z0-9]", fullmatch=True), min_size=nodes,
+                          max_size=nodes, unique=True))
+    job, step = draw(st.integers(1, 2**31 - 1)), draw(st.integers(0, 9999))
+    return Step(ranks, sorted(hosts), kind, job, step)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(step=steps(), pmix=st.booleans())
+def test_any_layout(built, step, pmix):
+    env = {}
+    if step.distribution == "arbitrary":
+        where = {rank: node for node, there in enumerate(step.ranks) for rank in there}
+        if pmix:
+            env["SLURM_PMIX_MAPPING_SERV"] = "(vector," + ",".join(
+                f"({where[rank]},1,1)" for rank in range(step.size)) + ")"
+        else:
+            env["SLURM_ROLLCALL_TASK_HOSTS"] = ",".join(step.hosts[where[rank]] for rank in range(step.size))
+    is_worker(built.step(step, ["worker"], env=env), step)
+
+
+@pytest.mark.parametrize("env", [{}, {"ROLLCALL": ""}, {"ROLLCALL_DEBUG": "3"},
+                                 {"RANK": "7", "MASTER_ADDR": ""}])
+@pytest.mark.parametrize("arguments", [[], ["default=off"]])
+def test_nobody_asked(host, env, arguments):
+    untouched(host.step(EVEN, arguments=arguments, env=env), EVEN, env)
+
+
+# option, ROLLCALL, default= and what comes of them: worker, launcher or nothing
+@pytest.mark.parametrize("option, variable, default, expected", [
+    (None, None, "auto", "worker"),
+    (None, None, "", "worker"),
+    (None, "auto", None, "worker"),
+    ("", None, None, "worker"),
+    ("NULL", None, None, "worker"),
+    ("(null)", None, None, "worker"),
+    ("auto", None, None, "worker"),
+    ("worker", None, "off", "worker"),
+    ("off", None, "auto", None),
+    ("off", "auto", "auto", None),
+    ("worker", "off", "auto", None),
+    (None, "off", "worker", None),
+    (None, "auto", "off", "worker"),
+    ("off", "nonsense", "auto", None),
+])
+def test_who_is_heard(host, option, variable, default, expected):
+    env = {"ROLLCALL": variable} if variable else {}
+    played = host.step(EVEN, [] if option is None else [option],
+                       [] if default is None else [f"default={default}"], env)
+    if expected:
+        is_worker(played, EVEN)
+    else:
+        untouched(played, EVEN, env)
+
+
+def test_the_last_option_counts(host):
+    """Slurm calls back for the environment first (sbatch --ddp), for the inner srun's own option then."""
+    untouched(host.step(EVEN, ["worker", "off"]), EVEN)
+    is_worker(host.step(EVEN, ["off", "worker"]), EVEN)
+    is_worker(host.step(EVEN, ["order=sideways", "worker"]), EVEN)
+
+
+def test_callbacks_twice(host):
+    """slurmstepd up to 23.11 calls each option back twice."""
+    is_worker(host.step(EVEN, ["worker"], extra=[("twice", "")]), EVEN)
+
+
+def test_order_node(host):
+    step = Step([[0, 2], [1, 3]], distribution="cyclic")
+    played = host.step(step, ["worker,order=node"])
+    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("context", ["local", "allocator"])
+@pytest.mark.parametrize("value", ["wroker", "worker,order=up", "launcher,nproc=0", "worker,nproc=2", ",",
+                                   "a" * 1900, "worker\n\x1b[31m"])
+def test_wrong_values_are_refused_at_once(host, context, value):
+    played = host.command(context, [value])
+    assert played.returned("option") == [-1]
+    assert played.returned("local_user_init") == []
+    line, = played.lines()
+    assert line.startswith("rollcall: error RC20")
+    assert all(" " <= c <= "~" for c in line) and len(line) < 400
+    if value == "wroker":
+        right = ("auto", "worker", "launcher", "off", "order=launcher|node", "nproc=N")
+        assert all(word in line for word in right)
+
+
+@pytest.mark.parametrize("context", ["local", "allocator"])
+def test_a_wrong_variable_is_refused_at_once(host, context):
+    played = host.command(context, env={"ROLLCALL": "foo"})
+    assert played.returned("init_post_opt") == [-1]
+    assert "RC201" in played.lines()[0] and "ROLLCALL" in played.lines()[0]
+    assert host.command(context, ["off"], env={"ROLLCALL": "foo"}).returned("init_post_opt") == [0]
+
+
+@pytest.mark.parametrize("option, variable", [("wroker", None), (None, "foo"), ("worker", "foo"),
+                                              ("wroker", "worker")])
+def test_wrong_values_on_a_node_fail_the_tasks_alone(host, option, variable):
+    played = host.step(EVEN, [option] if option else [], env={"ROLLCALL": variable} if variable else {})
+    for callback in ("init", "option", "init_post_opt", "user_init", "exit"):
+        assert set(played.returned(callback)) <= {0}
+    assert [t.exit for t in played.all_tasks] == [1] * 4
+    assert len(played.lines()) == 1 and "error RC20" in played.lines()[0]
+
+
+@pytest.mark.parametrize("word", ["default=autoo", "deflaut=auto", "default", "", "\x1b[31m",
+                                  "default=" + "x" * 5000])
+def test_wrong_words_in_plugstack_conf_are_reported_and_ignored(host, word):
+    played = host.step(EVEN, arguments=[word])
+    assert {e["callback"] for e in played.events if e["event"] == "error"} == {"init_post_opt"}
+    assert len(played.lines("error")) == len(EVEN.hosts)  # once in each slurmstepd
+    untouched(played, EVEN)
+    is_worker(host.step(EVEN, ["worker"], [word, "default=launcher"]), EVEN)
+
+
+@pytest.mark.parametrize("name", SPECIAL_STEPS)
+def test_no_tasks_no_ranks(host, name):
+    step = Step([[0]], job=7, step=SPECIAL_STEPS[name])
+    env = {"SLURM_STEP_ID": None}
+    untouched(host.step(step, ["worker"], ["default=auto"], {"ROLLCALL": "worker", **env}), step,
+              {"ROLLCALL": "worker", **env})
+    # leaked from the step in which sbatch was called
+    env = {"SLURM_STEP_ID": "3"}
+    untouched(host.step(step, ["worker"], env=env), step, env)
+
+
+def test_slurmd_is_left_alone(host):
+    played = host.command("slurmd")
+    assert played.lines("registered") == ["no"]
+
+
+def test_het_components(host):
+    """Items count within the component, the environment over all of them (2 + 3 tasks on 1 + 1 nodes)."""
+    whole = Step([[0, 1], [2, 3, 4]])
+    for node, offset in ((0, 0), (1, 2)):
+        component = Step([[r - offset for r in whole.ranks[node]]], [whole.hosts[node]], job=42 + node)
+        env = {**whole.env(), "SLURM_HET_SIZE": "2"}
+        played = host.step(component, ["worker"], env=env,
+                           extra=[("rank_offset", offset), ("node_offset", node)])
+        for local, rank in enumerate(whole.ranks[node]):
+            task = played.tasks[0, local]
+            expected = whole.worker(node, local)
+            assert {name: task.env.get(name) for name in expected} == expected
+
+
+def test_het_components_speak_once_and_decide_by_all_gpus(host):
+    whole = Step([[0], [1]])
+    for node in (0, 1):
+        component = Step([[0]], [whole.hosts[node]], job=42 + node)
+        env = {**whole.env(), "SLURM_HET_SIZE": "2", "CUDA_VISIBLE_DEVICES": "0,1"}
+        extra = [("rank_offset", node), ("node_offset", node), ("task_env", "CUDA_VISIBLE_DEVICES=0")]
+        played = host.step(component, [""], env=env, extra=extra)
+        assert played.tasks[0, 0].env["PET_NODE_RANK"] == str(node)
+        played = host.step(component, ["wroker"], env=env, extra=extra)
+        assert played.tasks[0, 0].exit == 1 and len(played.lines()) == (node == 0)
+
+
+def test_stale_values_of_an_outer_step(host):
+    """srun inside srun: what the outer task had is there until slurmstepd overwrites it."""
+    env = {"SLURM_PROCID": "11", "SLURM_LOCALID": "3", "SLURM_NODEID": "2", "SLURM_GTIDS": "8,9,10,11",
+           "SLURMD_NODENAME": "n9", "RANK": "11", "WORLD_SIZE": "12", "LOCAL_RANK": "3",
+           "MASTER_ADDR": "elsewhere", "MASTER_PORT": "1234",
+           SCOPE: "slurm:42.7/11/worker", "SLURM_ROLLCALL_TASK_HOSTS": "", "PET_NNODES": "3"}
+    is_worker(host.step(EVEN, ["worker"], env=env), EVEN)
+
+
+@pytest.mark.parametrize("stale", [{}, {"SLURMD_NODENAME": "n7", "SLURM_GTIDS": "5,6", "SLURM_PROCID": "5"}])
+def test_the_node_decides_by_all_its_gpus(host, stale):
+    """Bound GPUs: a task sees one, the node has two for one task: torchrun's case."""
+    step = Step([[0], [1]])
+    played = host.step(step, [""], env={"CUDA_VISIBLE_DEVICES": "0,1", **stale},
+                       extra=[("task_env", "CUDA_VISIBLE_DEVICES=0")])
+    for task in played.all_tasks:
+        assert task.env[SCOPE].endswith("/launcher")
+        assert task.env["PET_NNODES"] == "2" and "RANK" not in task.env
+    # with as many tasks as GPUs they are workers
+    is_worker(host.step(EVEN, [""], env={"CUDA_VISIBLE_DEVICES": "0,1"},
+                        extra=[("task_env", "CUDA_VISIBLE_DEVICES=0")]), EVEN)
+
+
+def test_the_command_decides(host):
+    step = Step([[0], [1]])
+    assert all(t.env[SCOPE].endswith("/launcher")
+               for t in host.step(step, [""], argv=["torchrun", "train.py"]).all_tasks)
+    untouched(host.step(step, [""], argv=["/usr/bin/orted", "-mca"]), step)
+    is_worker(host.step(step, [""], argv=[]), step)
+
+
+def test_launcher_mode_hides_the_job_name_and_keeps_it(host):
+    """The plan's value for one name is what the environment has for another, which Slurm frees."""
+    step = Step([[0], [1]])
+    name = "train" * 200
+    for task in host.step(step, ["launcher"], env={"SLURM_JOB_NAME": name, "RANK": "5"},
+                          entries=["RANK=6", "RANK=7", "RANK=8"]).all_tasks:
+        assert task.env["SLURM_JOB_NAME"] == "bash" and task.env["ROLLCALL_SLURM_JOB_NAME"] == name
+        assert not [e for e in task.entries if e.startswith("RANK=")]
+
+
+def test_contradictions_are_said_once_and_fail_all(host):
+    played = host.step(EVEN, ["launcher"])
+    line, = played.lines()
+    assert "error RC302" in line
+    assert [t.exit for t in played.all_tasks] == [1] * 4
+
+
+def test_contradictions_without_a_users_word_change_nothing(host):
+    played = host.step(EVEN, arguments=["default=launcher"])
+    line, = played.lines()
+    assert "warning RC302" in line
+    played.events = [e for e in played.events if e["event"] != "log"]
+    untouched(played, EVEN)
+
+
+def test_arbitrary_without_a_map(host):
+    step = Step([[1, 3], [0, 2]], distribution="arbitrary")
+    played = host.step(step, [""])
+    line, = played.lines()
+    assert "error RC106" in line
+    assert {t.exit for t in played.all_tasks} == {1}
+
+
+def test_warnings_once_a_step_and_advice_only_to_who_asked(host):
+    step = Step([[0, 1], [2]])
+    line, = host.step(step, [""]).lines()
+    assert "warning RC301" in line
+    assert host.step(step, arguments=["default=auto"]).lines() == []
+    # a value that was replaced is everybody's news
+    line, = host.step(EVEN, arguments=["default=auto"], env={"MASTER_ADDR": "127.0.0.1"}).lines()
+    assert "warning RC401" in line
+    assert [x for x in host.step(step, [""], env={"ROLLCALL_DEBUG": "1"}).lines() if "worker mode" in x]
+
+
+def test_rank_0_holds_the_port(host):
+    played = host.step(EVEN, ["worker"])
+    assert [fd for fd in played.tasks[0, 0].descriptors if fd >= 200] == [200]
+    for key in ((0, 1), (1, 0), (1, 1)):
+        assert not [fd for fd in played.tasks[key].descriptors if fd >= 200]
+
+
+SAME_NETWORK = [("same_network", "")]
+
+
+def taken_port():
+    taken = socket.socket()
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    taken.bind(("", 0))
+    taken.listen()
+    return taken, str(taken.getsockname()[1])
+
+
+def test_a_taken_port_names_its_owner(host):
+    taken, port = taken_port()
+    with taken:
+        played = host.step(EVEN, ["worker"], env={"MASTER_PORT": port}, extra=SAME_NETWORK)
+        line, = played.lines()
+        assert line.startswith(f"rollcall: error RC405: port {port} of n1 is taken by pid {os.getpid()} (")
+        assert f"of user {os.getuid()}; nothing was set" in line
+        assert [played.tasks[key].exit for key in sorted(played.tasks)] == [1, 0, 0, 0]
+        # without the user's word the job goes on as the others are numbered already
+        played = host.step(EVEN, arguments=["default=worker"], env={"MASTER_PORT": port}, extra=SAME_NETWORK)
+        line, = played.lines()
+        assert "warning RC405" in line and "nothing was set" not in line
+        is_worker(played, EVEN)
+        # a store of the user's own, somewhere else
+        played = host.step(EVEN, ["worker"], env={"MASTER_PORT": port, "MASTER_ADDR": "store.example.org"},
+                           extra=SAME_NETWORK)
+        assert played.lines() == [] and {t.exit for t in played.all_tasks} == {0}
+
+
+def test_a_port_in_time_wait_is_held(host):
+    """What an earlier step left: it refuses an exclusive bind for a minute, though torch could listen."""
+    taken, port = taken_port()
+    with taken, socket.create_connection(("127.0.0.1", int(port))) as client:
+        server, _ = taken.accept()
+        server.close()  # closes first: the port's own end waits
+        client.recv(1)
+    with socket.socket() as other, pytest.raises(OSError):
+        other.bind(("", int(port)))
+    played = host.step(EVEN, ["worker"], env={"MASTER_PORT": port}, extra=SAME_NETWORK)
+    assert played.lines() == []
+    assert [fd for fd in played.tasks[0, 0].descriptors if fd >= 200] == [200]
+
+
+def arbitrary(hosts="n[1-2]"):
+    return [("layout_hosts", hosts), ("distribution", 3)]  # SLURM_DIST_ARBITRARY
+
+
+ASKED = "SLURM_ROLLCALL_TASK_HOSTS"
+SIGN = {"SLURM_HOSTFILE": "/some/file"}
+
+
+def test_srun_names_the_hosts(host):
+    step = Step([[1, 3], [0, 2]], step=5)
+    played = host.command("local", [""], env=SIGN, step=step, extra=arbitrary())
+    assert played.command_env[ASKED] == "n2,n1,n2,n1"
+    question, = [e for e in played.events if e["event"] == "question"]
+    assert question["rc"] == 5
+
+
+@pytest.mark.parametrize("options, env, extra, asks", [
+    ([], SIGN, arbitrary(), False),
+    (["off"], SIGN, arbitrary(), False),
+    ([""], {}, arbitrary(), False),
+    ([""], {**SIGN, "ROLLCALL": "off"}, arbitrary(), False),
+    ([""], SIGN, [], True),
+    ([""], SIGN, [("layout_hosts", "n[1-2]"), ("distribution", 1)], True),
+    ([""], SIGN, arbitrary("n1"), True),
+    ([""], SIGN, [*arbitrary(), ("total_tasks", 5)], True),
+    ([""], SIGN, [*arbitrary(), ("total_tasks", 3)], True),
+    ([""], SIGN, [*arbitrary(), ("missing", "S_JOB_STEPID")], False),
+    ([""], {"SLURM_DISTRIBUTION": "Arbitrary"}, arbitrary("["), True),
+])
+def test_srun_has_no_hosts_to_name(host, options, env, extra, asks):
+    played = host.command("local", options, env=env, extra=extra)
+    assert played.command_env == env
+    assert bool([e for e in played.events if e["event"] == "question"]) == asks
+    assert played.returned("local_user_init") == [0]
+
+
+def test_srun_empties_an_outer_list(host):
+    assert host.command("local", [""], env={ASKED: "n9,n8"}).command_env[ASKED] == ""
+    assert host.command("local", [], env={ASKED: "n9,n8"}).command_env[ASKED] == "n9,n8"
+
+
+def test_srun_names_no_more_than_64_kib(host):
+    for length, fits in ((2000, True), (4000, False)):
+        step = Step([list(range(1, length, 2)), list(range(0, length, 2))])
+        played = host.command("local", [""], env=SIGN, step=step, extra=arbitrary(f"{'n' * 20}[1-2]"))
+        env = played.command_env
+        assert (ASKED in env) == fits
+        assert len(env.get(ASKED, "")) < 64 * 1024

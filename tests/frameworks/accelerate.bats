@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# accelerate.bats - row M7: Accelerate, a script under python and under accelerate launch.
+
+# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
+
+load helpers
+
+setup_file()
+{
+    python_of small
+    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# bats test_tags=all
+@test "today: srun, each process trains alone and thinks it is the only one" {
+    attempt 90 srun -N2 --ntasks-per-node=1 python "$ours/accelerate_train.py"
+    succeeded
+    [ "$(roll duplicates "$out")" = 0 ]
+}
+
+@test "srun --ddp, one process a worker" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/accelerate_train.py"
+    everybody ranks world=4 nodes=2
+    [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
+}
+
+# bats test_tags=all
+@test "mpirun inside a job, one process a worker" {
+    attempt 90 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/accelerate_train.py"
+    everybody ranks world=4 nodes=2
+}
+
+# --multi_gpu lets it start several processes where no GPU is, too; with GPUs it is the default.
+# bats test_tags=all
+@test "today: accelerate launch, one task a node, takes each node for the whole job" {
+    attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        accelerate launch --multi_gpu --num_processes 2 "$ours/accelerate_train.py"
+    succeeded
+    [ "$(roll duplicates "$out")" = "0 1" ]
+}
+
+# Both lines are the manual's.
+@test "accelerate launch, one task a node: it takes torchrun's arguments from the environment, but the port" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
+        'exec accelerate launch --multi_gpu --num_processes 2 --main_process_port $MASTER_PORT "$0"' \
+        "$ours/accelerate_train.py"
+    everybody ranks world=4 nodes=2
+    [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
+}
+
+# bats test_tags=all
+@test "accelerate launch with num_machines in its configuration: the line with all of its arguments" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
+        'exec accelerate launch --multi_gpu --num_machines $PET_NNODES \
+            --num_processes $((PET_NNODES * PET_NPROC_PER_NODE)) --machine_rank $NODE_RANK \
+            --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT "$0"' "$ours/accelerate_train.py"
+    everybody ranks world=4 nodes=2
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# jax.bats - row M7: jax.distributed.initialize() without arguments, where JAX alone is right and where it is not.
+
+# bats file_tags=all
+# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
+
+load helpers
+
+setup_file()
+{
+    python_of large
+    cluster_up --nodes 2 --cpus 8 --gpus 2 --mpi pmix
+    printf '%s\n' n2 n1 n1 n2 > "$shared/hosts"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+jax=(python "$ours/jax_roll.py")
+
+@test "today: srun, JAX finds Slurm itself" {
+    attempt 90 srun -N2 --ntasks-per-node=2 "${jax[@]}"
+    succeeded
+    [ "$(grep -c ' world=4 seen=0,1,2,3 .* sum=6 ' "$out")" -eq 4 ]
+}
+
+@test "srun --ddp: the same ranks" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 "${jax[@]}"
+    everybody ranks world=4 nodes=2 n1=0,1 n2=2,3
+    [ "$(grep -c ' sum=6 ' "$out")" -eq 4 ]
+}
+
+@test "today: rank 0 on another node than the first of the list, nobody answers there" {
+    attempt_until 1 'DEADLINE_EXCEEDED' 90 env SLURM_HOSTFILE="$shared/hosts" srun -m arbitrary -n4 "${jax[@]}"
+}
+
+@test "srun --ddp -m arbitrary: JAX_COORDINATOR_ADDRESS is rank 0's node" {
+    attempt 90 env SLURM_HOSTFILE="$shared/hosts" srun --ddp -m arbitrary -n4 "${jax[@]}"
+    everybody ranks world=4 nodes=2 n1=1,2 n2=0,3
+}
+
+# Two steps of one job at the same time: $1 is an option of both.
+# shellcheck disable=SC2016 # expanded in salloc's shell
+two_steps='step="srun $1 --overlap --ntasks-per-node=2"; shift
+    $step "$@" & first=$!; $step "$@"; second=$?; wait $first && exit $second'
+
+@test "today: two steps of one job take the same port, and mix" {
+    attempt 120 salloc -N2 --ntasks-per-node=2 sh -c "$two_steps" sh --export=ALL "${jax[@]}"
+    failed
+    said 'different incarnation|already in use|Address already'
+}
+
+@test "srun --ddp: two steps of one job at the same time" {
+    attempt 120 salloc -N2 --ntasks-per-node=2 sh -c "$two_steps" sh --ddp "${jax[@]}"
+    succeeded
+    for rank in 0 1 2 3; do
+        [ "$(grep -c " rank=$rank world=4 seen=0,1,2,3 .* sum=6 " "$out")" -eq 2 ]
+    done
+}
+
+@test "mpirun inside a job, from a node without ranks" {
+    attempt 90 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- "${jax[@]}"
+    everybody ranks world=4 nodes=2
+}
+
+@test "mpirun without Slurm" {
+    from=n1 attempt 90 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "${jax[@]}"
+    everybody ranks world=4 nodes=2
+}
+
+@test "one task a node with two GPUs: JAX alone takes one, with rollcall both" {
+    attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 "${jax[@]}"
+    succeeded
+    [ "$(grep -c ' devices=0 ' "$out")" -eq 2 ]
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 "${jax[@]}"
+    succeeded
+    [ "$(grep -c ' world=2 .* devices=0,1 ' "$out")" -eq 2 ]
+}
+
+@test "tasks that see their own GPU only: JAX alone takes number 1 of one, with rollcall number 0" {
+    attempt 90 srun -N2 --ntasks-per-node=2 --gpus-per-task=1 "${jax[@]}"
+    succeeded
+    [ "$(grep -c ' devices=1 ' "$out")" -eq 2 ]
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-task=1 "${jax[@]}"
+    succeeded
+    [ "$(grep -c ' world=4 .* devices=0 ' "$out")" -eq 4 ]
+}
+
+@test "the user's own values stay" {
+    attempt 60 env JAX_COORDINATOR_ADDRESS=store:1234 JAX_LOCAL_DEVICE_IDS=5 \
+        srun --ddp -N2 --ntasks-per-node=2 --gpus-per-task=1 --label \
+        sh -c 'echo $JAX_COORDINATOR_ADDRESS $JAX_LOCAL_DEVICE_IDS'
+    succeeded
+    [ "$(grep -c ': store:1234 5$' "$out")" -eq 4 ]
+}
+
+# srun --ddp starts a task with two GPUs, mpirun in it two tasks with both.
+@test "what a launch further outside has set does not stay" {
+    cat > "$shared/script" <<'SCRIPT'
+echo outer $JAX_LOCAL_DEVICE_IDS
+mpirun --oversubscribe -np 2 rollcall exec -- \
+    sh -c 'echo "inner $MASTER_PORT $JAX_COORDINATOR_ADDRESS ids=$JAX_LOCAL_DEVICE_IDS"'
+SCRIPT
+    attempt 60 srun --ddp=launcher -N1 -n1 --gpus-per-node=2 bash "$shared/script"
+    succeeded
+    said '^outer 0,1$'
+    [ "$(grep -cE '^inner [0-9]+ [^ ]+:[0-9]+ ids=$' "$out")" -eq 2 ]
+    while read -r _ port address _; do
+        [ "${address##*:}" -eq $((port + 1)) ]
+    done < <(grep '^inner' "$out")
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# lightning.bats - rows L1 to L5 with Lightning 2.1, the oldest that starts with this torch.
+
+# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from the helpers
+
+load helpers
+
+setup_file()
+{
+    python_of lightning-2.1
+    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+@test "the version is 2.1" {
+    attempt 60 python -c 'from importlib.metadata import version
+print(version("lightning"), version("pytorch_lightning"))'
+    said '^2\.1\.0 2\.1\.0$'
+}
+
+# bats test_tags=all
+@test "L1: mpirun in a batch job" {
+    batch 150 -N2 --ntasks-per-node=2 \
+        <<< "mpirun -np 4 --map-by ppr:2:node rollcall exec -- python $programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=all
+@test "L2: mpirun without Slurm" {
+    from=n1 attempt 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+@test "L3: srun --ddp without --ntasks-per-node" {
+    attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+    [ "$(grep -c 'environment=SLURMEnvironment' "$out")" -eq 4 ]
+}
+
+@test "L4: Lightning starts its own workers, one task a node" {
+    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=all
+@test "L5: pytorch_lightning, one task a node" {
+    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        python "$programs/lit.py" --package pytorch_lightning
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=all
+@test "L5: Fabric under mpirun in a job" {
+    attempt 150 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=all
+@test "L5: torchrun starts Lightning's workers" {
+    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# mpi4py.bats - row M4: MPI and torch in one script. Row M7: submitit, which sets the variables itself.
+
+# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
+
+load helpers
+
+setup_file()
+{
+    python_of small
+    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+equal_ranks()
+{
+    everybody ranks world=4 nodes=2 "$@" || return 1
+    [ "$(grep -c ' equal=True ' "$out")" -eq 4 ] || explain "MPI's rank and torch's differ"
+}
+
+# bats test_tags=all
+@test "mpi4py under srun --ddp: RANK is MPI's rank" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/mpi_rank.py"
+    equal_ranks n1=0,1 n2=2,3
+}
+
+@test "mpi4py under srun --ddp, ranks by node in turn" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/mpi_rank.py"
+    equal_ranks n1=0,2 n2=1,3
+}
+
+@test "mpi4py under mpirun inside a job, ranks by node in turn" {
+    attempt 90 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by node rollcall exec -- python "$ours/mpi_rank.py"
+    equal_ranks n1=0,2 n2=1,3
+}
+
+# bats test_tags=all
+@test "mpi4py under mpirun without Slurm" {
+    from=n1 attempt 90 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$ours/mpi_rank.py"
+    equal_ranks n1=0,1 n2=2,3
+}
+
+# Lightning asks MPI as soon as mpi4py can be imported.
+# bats test_tags=all
+@test "Lightning beside mpi4py, under mpirun without Slurm" {
+    from=n1 attempt 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+# MPI has one rank a node there, and no variable keeps Lightning from asking: the manual's first line is for that.
+# bats test_tags=all
+@test "Lightning beside mpi4py, one task a node: it takes MPI's ranks; one task a worker helps" {
+    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
+    succeeded
+    [ "$(grep -c 'world=2 .* environment=MPIEnvironment' "$out")" -eq 2 ]
+    attempt 150 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
+@test "submitit: nothing is set, and its own export works" {
+    export SUBMITIT_EXECUTOR=slurm
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 "$whoami"
+    everybody nothing count=4
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
+    everybody ranks world=4 nodes=2
+}
+
+# bats test_tags=all
+@test "submitit without its own variable is not known: its export says which names are set" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
+    failed
+    said 'RuntimeError'
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# mpi_backend.bats - row T6 with torch's mpi backend: MPI numbers the processes, and RANK must be the same.
+#
+# PyPI's torch has no mpi backend, Debian 13's has: the nodes are those of that root folder (Slurm 24.11, Open
+# MPI 5), and so is their Python.
+
+# bats file_tags=all
+# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
+
+export SERIES=24.11
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+pairs=(/usr/bin/python3 "$ours/pairs.py" mpi)
+
+every_pair()
+{
+    everybody ranks world=4 nodes=2 "$@" || return 1
+    [ "$(grep -cE ' rank=([0-9]+) .* pairs=6 backend=mpi launcher=\1 env=\1 ' "$out")" -eq 4 ] || explain "not MPI's ranks"
+}
+
+# Nobody reads RANK there: what is shown is that it says the same as MPI.
+@test "T6: backend mpi under srun --ddp" {
+    attempt 120 srun --ddp --mpi=pmix -N2 --ntasks-per-node=2 "${pairs[@]}"
+    every_pair n1=0,1 n2=2,3
+}
+
+@test "T6: backend mpi under srun --ddp, ranks by node in turn" {
+    attempt 120 srun --ddp --mpi=pmix -N2 --ntasks-per-node=2 -m cyclic "${pairs[@]}"
+    every_pair n1=0,2 n2=1,3
+}
+
+@test "T6: backend mpi under mpirun inside a job" {
+    attempt 120 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- "${pairs[@]}"
+    every_pair n1=0,1 n2=2,3
+}
+
+# Open MPI 5 says nothing of rank 0's host there.
+@test "T6: backend mpi under mpirun without Slurm, with rank 0's host" {
+    from=n1 attempt 120 mpirun "${over_rsh[@]}" -x MASTER_ADDR=n1 -np 4 --map-by ppr:2:node \
+        rollcall exec -- "${pairs[@]}"
+    every_pair n1=0,1 n2=2,3
+}

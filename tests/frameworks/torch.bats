@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# torch.bats - rows T6 (every pair of ranks exchanges tensors) and T9 (a port for each process).
+
+# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+@test "T6: send, recv, isend, irecv and the collectives between all pairs, gloo, under srun" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/pairs.py" gloo
+    everybody ranks world=4 nodes=2 n1=0,2 n2=1,3
+    [ "$(grep -c ' pairs=6 backend=gloo ' "$out")" -eq 4 ]
+}
+
+# bats test_tags=all
+@test "T6: the same under mpirun" {
+    attempt 90 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by node rollcall exec -- python "$ours/pairs.py" gloo
+    everybody ranks world=4 nodes=2 n1=0,2 n2=1,3
+    [ "$(grep -c ' pairs=6 backend=gloo ' "$out")" -eq 4 ]
+}
+
+# bats test_tags=all
+@test "T6: the same with nccl, where there is a GPU" {
+    command -v nvidia-smi > /dev/null && nvidia-smi -L | grep -q GPU || skip "no GPU"
+    attempt 120 srun --ddp -N1 -n2 python "$ours/pairs.py" nccl
+    everybody ranks world=2 nodes=1
+}
+
+# One process alone cannot know what the others drew: it can show what it has, and what the step gives to all.
+# shellcheck disable=SC2016 # expanded in the task
+draws='export MASTER_PORT=$((21000 + SLURM_PROCID)); exec "$@"'
+
+# bats test_tags=all
+@test "T9: a port for each process is kept, and nobody meets" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 sh -c "$draws" sh \
+        python -c 'import datetime, torch.distributed as dist
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=3))'
+    failed
+    said '(timed out|Timeout|timeout)'
+}
+
+@test "T9: explain shows each process its own port, and the one that all would have" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --label sh -c "$draws" sh rollcall explain
+    succeeded
+    for rank in 0 1 2 3; do
+        said "^ *$rank: +keep +MASTER_PORT = 2100$rank\$"
+    done
+    all=$(sed -n 's/.* as the user set it; without it, all tasks get \([0-9]*\)$/\1/p' "$out" | sort | uniq -c)
+    [ "$(wc -l <<< "$all")" -eq 1 ]
+    [[ $all =~ ^\ *4\ [1-9][0-9]+$ ]] || explain "without: $all"
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# trainer.bats - row M7: Hugging Face's Trainer, DeepSpeed's init_distributed, FairScale.
+
+# bats file_tags=all
+# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
+
+load helpers
+
+setup_file()
+{
+    python_of large
+    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
+    # DeepSpeed compiles a module when it is first used on a CPU: once, and not by four at a time
+    export TORCH_EXTENSIONS_DIR=$ROLLCALL_PYTHONS/large/extensions
+    PATH=$ROLLCALL_PYTHONS/large/bin:$PATH RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_SIZE=1 MASTER_ADDR=127.0.0.1 \
+        MASTER_PORT=29555 timeout 500 python "$ours/deepspeed_init.py" > "$BATS_FILE_TMPDIR/deepspeed.log" 2>&1 || {
+        cat "$BATS_FILE_TMPDIR/deepspeed.log" >&2
+        return 1
+    }
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+@test "today: Trainer under srun has no process group" {
+    attempt 120 srun -N2 --ntasks-per-node=1 python "$ours/trainer.py" "$shared/today"
+    failed
+    said 'Default process group has not been initialized'
+}
+
+@test "Trainer under srun --ddp" {
+    attempt 120 srun --ddp -N2 --ntasks-per-node=2 python "$ours/trainer.py" "$shared/trainer"
+    everybody ranks world=4 nodes=2
+    [ "$(grep -c ' steps=2 ' "$out")" -eq 4 ]
+}
+
+@test "Trainer under mpirun inside a job" {
+    attempt 120 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/trainer.py" "$shared/mpirun"
+    everybody ranks world=4 nodes=2
+}
+
+@test "torchrun starts Trainer's workers" {
+    attempt 120 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$ours/trainer.py" "$shared/torchrun"
+    everybody ranks world=4 nodes=2
+}
+
+@test "today: deepspeed.init_distributed() looks for mpi4py" {
+    attempt 90 srun -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
+    failed
+    said "No module named 'mpi4py'"
+}
+
+@test "deepspeed.init_distributed() under srun --ddp" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
+    everybody ranks world=4 nodes=2
+    [ "$(grep -c ' sum=6 ' "$out")" -eq 4 ]
+}
+
+@test "deepspeed.init_distributed() under mpirun inside a job" {
+    attempt 90 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/deepspeed_init.py"
+    everybody ranks world=4 nodes=2
+}
+
+@test "FairScale's sharded data parallel under srun --ddp" {
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/fairscale_train.py"
+    everybody ranks world=4 nodes=2
+}

@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# configure: what is missing is said, what was asked for and is not there is an error.
+
+load helper
+
+# configure [ARGUMENT...]: in a folder of this test's own.
+configure()
+{
+    mkdir -p "$BATS_TEST_TMPDIR/build"
+    (cd "$BATS_TEST_TMPDIR/build" && "$top/configure" --quiet "$@" 2>&1)
+}
+
+@test "all parts are found here, and the summary says so" {
+    run configure
+    [ "$status" -eq 0 ]
+    [[ $output == *"plugin            yes, for Slurm "* ]]
+    [[ $output == *"command           yes, with jansson "* ]]
+    [[ $output == *"unit tests        yes, with cmocka "* ]]
+    [[ $output != *costs:* ]]
+}
+
+@test "--with-slurm names a folder without Slurm: an error that says what was looked for" {
+    run configure --with-slurm="$BATS_TEST_TMPDIR/none"
+    [ "$status" -ne 0 ]
+    [[ $output == *"--with-slurm=$BATS_TEST_TMPDIR/none was given, but there is no usable slurm/spank.h"* ]]
+}
+
+@test "--with-pmix, --with-hwloc, --with-jansson and --with-cmocka, too" {
+    for part in pmix hwloc jansson cmocka; do
+        run configure --with-$part="$BATS_TEST_TMPDIR/none"
+        [ "$status" -ne 0 ]
+        [[ $output == *"--with-$part=$BATS_TEST_TMPDIR/none was given, but no usable $part is there"* ]]
+    done
+}
+
+@test "--with-slurm takes a folder of its own headers" {
+    mkdir -p "$BATS_TEST_TMPDIR/slurm/include"
+    cp -r "$(dirname "$(echo '#include <slurm/spank.h>' | gcc -M -x c - | grep -o '/[^ ]*slurm/spank.h')")" \
+        "$BATS_TEST_TMPDIR/slurm/include/slurm"
+    sed -i 's/^\(#define SLURM_VERSION_NUMBER\) .*/\1 0x190501/' \
+        "$BATS_TEST_TMPDIR/slurm/include/slurm/slurm_version.h"
+    run configure --with-slurm="$BATS_TEST_TMPDIR/slurm"
+    [ "$status" -eq 0 ]
+    [[ $output == *"plugin            yes, for Slurm 25.05"* ]]
+}
+
+@test "without Slurm the rest is built" {
+    run configure --without-slurm --prefix="$BATS_TEST_TMPDIR/prefix"
+    [ "$status" -eq 0 ]
+    [[ $output == *"plugin            no"*"costs: srun --ddp"*"libslurm-dev"* ]]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 install
+    [ -x "$BATS_TEST_TMPDIR/prefix/bin/rollcall" ]
+    [ -f "$BATS_TEST_TMPDIR/prefix/lib/librollcall-preload.so" ]
+    [ ! -e "$BATS_TEST_TMPDIR/prefix/lib/slurm" ]
+    [ ! -e "$BATS_TEST_TMPDIR/prefix/etc" ]
+}
+
+@test "without jansson plugin, preload and library are built" {
+    run configure --without-jansson --prefix="$BATS_TEST_TMPDIR/prefix"
+    [ "$status" -eq 0 ]
+    [[ $output == *"command           no"*"costs: rollcall exec"*"libjansson-dev"* ]]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 install
+    [ ! -e "$BATS_TEST_TMPDIR/prefix/bin/rollcall" ]
+    [ -f "$BATS_TEST_TMPDIR/prefix/lib/slurm/rollcall.so" ]
+    [ -f "$BATS_TEST_TMPDIR/prefix/lib/librollcall-preload.so" ]
+    [ -f "$BATS_TEST_TMPDIR/prefix/include/rollcall.h" ]
+}
+
+@test "without cmocka make check fails and says what to install" {
+    run configure --without-cmocka
+    [ "$status" -eq 0 ]
+    [[ $output == *"unit tests        no"*"libcmocka-dev"* ]]
+    run make -C "$BATS_TEST_TMPDIR/build" check-local
+    [ "$status" -ne 0 ]
+    [[ $output == *"configure found no cmocka"*"libcmocka-dev"* ]]
+}
+
+@test "--with-plugindir moves the plugin, and plugstack.conf.d knows" {
+    run configure --with-plugindir="$BATS_TEST_TMPDIR/plugins" --prefix="$BATS_TEST_TMPDIR/prefix"
+    [ "$status" -eq 0 ]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 install
+    [ -f "$BATS_TEST_TMPDIR/plugins/rollcall.so" ]
+    grep -q "^optional $BATS_TEST_TMPDIR/plugins/rollcall.so" \
+        "$BATS_TEST_TMPDIR/prefix/etc/slurm/plugstack.conf.d/rollcall.conf"
+    run configure --with-plugindir=relative
+    [ "$status" -ne 0 ]
+}
+
+@test "a distribution's hardening flags do not reach the preload" {
+    run configure CFLAGS="-g -O2 -fstack-protector-all -fstack-clash-protection" CPPFLAGS=-D_FORTIFY_SOURCE=2
+    [ "$status" -eq 0 ]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 shim/librollcall-preload.la lib/librollcall.la
+    expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
+    wanted "$BATS_TEST_TMPDIR/build/lib/.libs/librollcall.so" | grep -qx __stack_chk_fail
+}
+
+@test "the preload needs no libc without optimisation either" {
+    run configure CFLAGS="-g -O0"
+    [ "$status" -eq 0 ]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 shim/librollcall-preload.la
+    expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
+}
+
+@test "clang builds everything without a warning" {
+    run configure --enable-werror CC=clang
+    [ "$status" -eq 0 ]
+    make -C "$BATS_TEST_TMPDIR/build" -j2
+    expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
+}
+
+@test "the unit tests pass under address and undefined-behaviour sanitizers" {
+    run configure --enable-werror --enable-sanitizers
+    [ "$status" -eq 0 ]
+    [[ $output == *"sanitizers        address,undefined"* ]]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 check
+}
+
+@test "a sanitizer that there is not is an error" {
+    run configure --enable-sanitizers=nonsense
+    [ "$status" -ne 0 ]
+    [[ $output == *"cannot link with -fsanitize=nonsense"* ]]
+}

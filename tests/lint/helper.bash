@@ -1,0 +1,57 @@
+# helper.bash - what all lint tests share; sourced by the .bats files.
+#
+# Environment: ROLLCALL_BUILD, the build folder (build/release); ROLLCALL_PREFIX,
+# what it was installed to (build/prefix). tests/run sets and fills both.
+
+here=$BATS_TEST_DIRNAME
+top=$(cd "$here/../.." && pwd)
+build=${ROLLCALL_BUILD:-$top/build/release}
+prefix=${ROLLCALL_PREFIX:-$top/build/prefix}
+
+plugin=$prefix/lib/slurm/rollcall.so
+preload=$prefix/lib/librollcall-preload.so
+library=$prefix/lib/librollcall.so
+command=$prefix/bin/rollcall
+
+# expect_same EXPECTED ACTUAL: two texts, and their difference where there is one.
+expect_same()
+{
+    diff -u --label expected --label found <(printf '%s\n' "$1") <(printf '%s\n' "$2")
+}
+
+# A committed list without its comments.
+list()
+{
+    grep -v '^#' "$here/$1"
+}
+
+# Names of the dynamic symbols that an object defines, and of those it wants.
+# nm without a version: rollcall_rank@@ROLLCALL_0.1 is rollcall_rank.
+defined()
+{
+    nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u
+}
+
+wanted()
+{
+    nm -D --undefined-only "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort -u
+}
+
+needed()
+{
+    readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | LC_ALL=C sort
+}
+
+# files [FOLDER...]: those of the project; in a release's tree MANIFEST lists them.
+files()
+{
+    if [ -e "$top/.git" ]; then
+        git -c 'safe.directory=*' -C "$top" ls-files --cached --others --exclude-standard -- "$@" |
+            LC_ALL=C sort
+    else
+        local folder
+        for folder; do
+            if [ "$folder" = . ]; then cat "$top/MANIFEST"; else grep "^$folder/" "$top/MANIFEST"; fi
+        done | LC_ALL=C sort
+    fi
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# The installed tree: its files, its headers, and that nothing stays behind.
+
+load helper
+
+tree()
+{
+    (cd "$1" && find . ! -type d -printf '%y %P\n' | LC_ALL=C sort -k 2)
+}
+
+@test "the installed files are those of the list" {
+    expect_same "$(list installed.txt)" "$(tree "$prefix")"
+}
+
+@test "make install honours DESTDIR and another prefix" {
+    make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage"
+    expect_same "$(list installed.txt)" "$(tree "$BATS_TEST_TMPDIR/stage$prefix")"
+    stage=$BATS_TEST_TMPDIR/stage
+    expect_same "" "$(find "$stage" -path "$stage$prefix" -prune -o ! -type d -print)"
+}
+
+@test "make uninstall leaves nothing" {
+    make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage"
+    make -C "$build" uninstall DESTDIR="$BATS_TEST_TMPDIR/stage"
+    expect_same "" "$(find "$BATS_TEST_TMPDIR/stage" ! -type d)"
+}
+
+@test "plugstack.conf.d names the plugin by its whole path" {
+    conf=$prefix/etc/slurm/plugstack.conf.d/rollcall.conf
+    lines=$(grep -vE '^#|^$' "$conf")
+    [[ $lines == "optional $plugin"* ]]
+    [ "$(wc -l <<< "$lines")" -eq 1 ]
+    run grep -n '@' "$conf"
+    [ -z "$output" ]
+}
+
+@test "every installed header compiles alone, in C and C++, with gcc and clang" {
+    for header in "$prefix"/include/*.h; do
+        name=$(basename "$header")
+        for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=c2x" "g++ -std=c++11" "g++ -std=c++20" \
+            "clang -std=c99" "clang++ -std=c++17"; do
+            language=c
+            [[ $compiler != *++* ]] || language=c++
+            echo "#include <$name>" | $compiler -x $language -Wall -Wextra -Wpedantic -Wconversion -Wundef \
+                -Werror -I"$prefix/include" -fsyntax-only - || { echo "$name: $compiler"; return 1; }
+        done
+    done
+}
+
+@test "an installed header may be included twice and beside config.h's macros" {
+    for header in "$prefix"/include/*.h; do
+        name=$(basename "$header")
+        printf '#include <%s>\n#include <%s>\n' "$name" "$name" |
+            gcc -Werror -I"$prefix/include" -fsyntax-only -x c -
+        run grep -nE 'HAVE_|config\.h|PACKAGE' "$header"
+        [ -z "$output" ]
+    done
+}
+
+@test "pkg-config is enough to build a program, which says the library's version" {
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    version=$(cat "$top/VERSION")
+    [ "$(pkg-config --modversion rollcall)" = "$version" ]
+    cat > "$BATS_TEST_TMPDIR/program.c" <<'C'
+#include <rollcall.h>
+#include <stdio.h>
+int main(void) { return puts(rollcall_version()) < 0; }
+C
+    # shellcheck disable=SC2046 # a list of arguments
+    gcc "$BATS_TEST_TMPDIR/program.c" -o "$BATS_TEST_TMPDIR/program" $(pkg-config --cflags --libs rollcall)
+    expect_same "$version" "$(LD_LIBRARY_PATH=$prefix/lib "$BATS_TEST_TMPDIR/program")"
+}
+
+@test "the command says its version and what it was built with" {
+    run "$command" --version
+    [ "$status" -eq 0 ]
+    [[ $output == *"$(cat "$top/VERSION")"* ]]
+    series=$(sed -n 's/^#define SLURM_SERIES "\(.*\)"/\1/p' "$build/lib/config.h")
+    [[ $output == *"$series"* ]]
+}

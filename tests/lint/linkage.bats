@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# How the objects are linked: what they load, and what hardens them.
+
+load helper
+
+dynamic()
+{
+    readelf -dW "$1"
+}
+
+segments()
+{
+    readelf -lW "$1"
+}
+
+@test "the plugin loads libc and nothing else" {
+    expect_same libc.so.6 "$(needed "$plugin")"
+}
+
+@test "the library loads libc and nothing else" {
+    expect_same libc.so.6 "$(needed "$library")"
+}
+
+@test "the preload loads nothing" {
+    expect_same "" "$(needed "$preload")"
+}
+
+@test "the command loads libc and jansson and nothing else" {
+    expect_same "$(printf '%s\n' libc.so.6 libjansson.so.4)" "$(needed "$command")"
+}
+
+soname()
+{
+    dynamic "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p'
+}
+
+@test "the library's soname has a version, those of plugin and preload have none" {
+    expect_same librollcall.so.0 "$(soname "$library")"
+    expect_same rollcall.so "$(soname "$plugin")"
+    expect_same librollcall-preload.so "$(soname "$preload")"
+    [ ! -L "$preload" ]
+    [ ! -L "$plugin" ]
+}
+
+@test "no object has a search path of its own" {
+    for object in "$plugin" "$preload" "$library" "$command"; do
+        run dynamic "$object"
+        [[ $output != *RPATH* && $output != *RUNPATH* ]]
+    done
+}
+
+@test "no object relocates its code" {
+    for object in "$plugin" "$preload" "$library" "$command"; do
+        run dynamic "$object"
+        [[ $output != *TEXTREL* ]]
+    done
+}
+
+@test "no object has a stack that can be executed" {
+    for object in "$plugin" "$preload" "$library" "$command"; do
+        segments "$object" | grep -qE 'GNU_STACK.* RW +0x'
+    done
+}
+
+@test "no object has a segment that can be written and executed" {
+    for object in "$plugin" "$preload" "$library" "$command"; do
+        run segments "$object"
+        [[ ! $output =~ LOAD[^$'\n']*RWE ]]
+    done
+}
+
+@test "every object binds at start and makes its tables read-only" {
+    for object in "$plugin" "$preload" "$library" "$command"; do
+        segments "$object" | grep -q GNU_RELRO
+        dynamic "$object" | grep -qE '\(FLAGS_1\).*NOW|BIND_NOW'
+    done
+}
+
+@test "the command is position-independent" {
+    readelf -hW "$command" | grep -q 'Type: *DYN'
+}
+
+@test "plugin, library and command have a stack protector, the preload has none" {
+    for object in "$plugin" "$library" "$command"; do
+        wanted "$object" | grep -qx __stack_chk_fail
+    done
+    run wanted "$preload"
+    [[ $output != *__stack_chk* ]]
+}
+
+# Four families were 48 KiB; the next fifteen, with what they need of files and lists of hosts, were 2 KiB each.
+@test "the preload is small: 48 KiB of code, and 2.25 KiB for each launcher family" {
+    size=$(size -A "$preload" | awk '$1 == ".text" { print $2 }')
+    families=$(grep -c '^ROLLCALL_LAUNCHER(' "$top/lib/launcher/registry.def")
+    echo "$size bytes of code, $families families"
+    [ "$families" -ge 4 ]
+    [ "$size" -lt $((49152 + 2304 * families)) ]
+}
+
+@test "no object holds a folder of the machine that it was built on" {
+    for object in "$plugin" "$preload" "$library" "$command"; do
+        strip --strip-debug -o "$BATS_TEST_TMPDIR/stripped" "$object"
+        run grep -cF "$top" "$BATS_TEST_TMPDIR/stripped"
+        [ "$output" = 0 ]
+    done
+}

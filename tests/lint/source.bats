@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# What may not stand in the sources.
+
+load helper
+
+# code FILE...: the files without comments and strings, as NAME:LINE:TEXT.
+code()
+{
+    python3 "$here/code.py" "$top" "$@"
+}
+
+c_files()
+{
+    files "$@" | grep -E '\.[ch]$'
+}
+
+@test "no forbidden call outside of the command" {
+    mapfile -t sources < <(c_files lib spank shim)
+    [ ${#sources[@]} -gt 20 ]
+    words='ato[il]|atoll|strto[ul]|strtoul|strtou?ll|strtok|strtok_r|v?sprintf|strn?cpy|strn?cat|gets|popen|system'
+    words+='|exit|abort|assert|alloca|getpw[a-z_]*|getgr[a-z_]*'
+    found=$(code "${sources[@]}" | grep -E "\\b($words)[[:space:]]*\\(" || true)
+    expect_same "" "$found"
+}
+
+@test "no call that cannot be given a size anywhere" {
+    mapfile -t sources < <(c_files lib spank shim cli)
+    found=$(code "${sources[@]}" | grep -E '\b(v?sprintf|strcpy|strcat|gets|strtok)[[:space:]]*\(' || true)
+    expect_same "" "$found"
+}
+
+@test "the core includes no header of a libc, nor config.h" {
+    mapfile -t sources < <(c_files lib | grep -vE '^lib/(system/|rollcall\.[ch]$)')
+    [ ${#sources[@]} -gt 20 ]
+    found=$(cd "$top" && grep -nE '^#[[:space:]]*include' "${sources[@]}" |
+        grep -E '<|config\.h' | grep -vE '<(stdarg|stdbool|stddef|stdint|stdalign|limits)\.h>' || true)
+    expect_same "" "$found"
+}
+
+@test "the core has no global that can be written" {
+    archive=$build/lib/.libs/librollcall-core.a
+    # .data.rel.ro is constant once it is loaded
+    found=$(objdump -t "$archive" | awk '
+        $4 ~ /^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)/ && $4 !~ /^\.data\.rel\.ro/ && $NF !~ /^\./ { print $NF }')
+    expect_same "" "$found"
+}
+
+@test "no tab in C, no blank at a line's end" {
+    mapfile -t sources < <(files lib spank shim cli tests | grep -E '\.[ch]$')
+    found=$(cd "$top" && grep -nP '\t|[ \t]+$' "${sources[@]}" || true)
+    expect_same "" "$found"
+}
+
+@test "no file of C has more than 600 lines" {
+    mapfile -t sources < <(files lib spank shim cli tests | grep -E '\.[ch]$')
+    found=$(cd "$top" && wc -l "${sources[@]}" | awk '$1 > 600 && $2 != "total" { print $2 ": " $1 }')
+    expect_same "" "$found"
+}
+
+@test "every header opens with what it is and guards itself" {
+    for header in $(files lib spank shim cli | grep '\.h$'); do
+        name=$(basename "$header")
+        head -n 1 "$top/$header" | grep -q "^/\* $name - " || { echo "$header has no head"; return 1; }
+        grep -q '^#ifndef ROLLCALL_' "$top/$header" || { echo "$header has no guard"; return 1; }
+    done
+}
+
+@test "ids of messages are unique, sorted, and in their hundred" {
+    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
+    [ "$(wc -l <<< "$ids")" -gt 30 ]
+    expect_same "$(LC_ALL=C sort -u <<< "$ids")" "$ids"
+    run grep -vxE 'RC[1-9][0-9][0-9]' <<< "$ids"
+    [ -z "$output" ]
+}
+
+@test "every message is used, and every one used is in the catalogue" {
+    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
+    mapfile -t sources < <(c_files lib spank shim cli)
+    used=$(code "${sources[@]}" | grep -oE '\bRC[1-9][0-9]{2}\b' | LC_ALL=C sort -u)
+    expect_same "$ids" "$used"
+}
+
+@test "a launcher family is one file and one line of the registry" {
+    rows=$(sed -n 's/^ROLLCALL_LAUNCHER(\(.*\))$/\1/p' "$top/lib/launcher/registry.def" | LC_ALL=C sort)
+    families=$(files lib/launcher | sed -n 's|^lib/launcher/\(.*\)\.c$|\1|p' | grep -vx registry)
+    expect_same "$families" "$rows"
+    built=$(sed -n 's|.*lib/launcher/\([a-z0-9_]*\)\.c.*|\1|p' "$top/lib/launcher/families.am" |
+        LC_ALL=C sort)
+    expect_same "$families" "$built"
+}
+
+@test "no unfinished work is left in the tree" {
+    # the pattern is put together here, so that it does not find itself
+    pattern="\b(TO""DO|FIX""ME|X""XX|HA""CK)\b"
+    mapfile -t sources < <(files . | grep -vE '^(\./)?(LICENSE|tests/lint/source\.bats)$')
+    found=$(cd "$top" && grep -nIE "$pattern" "${sources[@]}" || true)
+    expect_same "" "$found"
+}
+
+@test "shell scripts pass shellcheck" {
+    mapfile -t scripts < <(cd "$top" && files . | while read -r file; do
+        case $file in
+            *.bats | *helper*.bash) ;;
+            *.sh | *.bash) echo "$file" ;;
+            *) head -c 64 "$file" | head -n 1 | grep -qaE '^#!.*\b(ba|da)?sh$' && echo "$file" ;;
+        esac
+    done)
+    [ ${#scripts[@]} -ge 4 ]
+    cd "$top"
+    shellcheck -x -S warning "${scripts[@]}"
+}
+
+# Their variables are used by those that source them.
+@test "shell helpers pass shellcheck" {
+    mapfile -t scripts < <(files tests contrib | grep 'helper[^/]*\.bash$')
+    [ ${#scripts[@]} -ge 2 ]
+    cd "$top"
+    shellcheck -x -S warning -s bash -e SC2034,SC2054,SC2154 "${scripts[@]}"
+}
+
+# Its own time limit is a child of the test's shell: a bare wait waits for that.
+@test "bats files wait for a process by its number" {
+    mapfile -t scripts < <(files tests | grep -E '\.bats$|helper[^/]*\.bash$')
+    found=$(cd "$top" && grep -nE '^[[:space:]]*wait[[:space:]]*($|[;&|#])' "${scripts[@]}" || true)
+    expect_same "" "$found"
+}
+
+@test "bats files have tests, each with a name of its own" {
+    mapfile -t scripts < <(files tests | grep '\.bats$')
+    for script in "${scripts[@]}"; do
+        [ "$(bats --count "$top/$script")" -gt 0 ]
+    done
+    cd "$top"
+    shellcheck -S error -s bats "${scripts[@]}"
+}

@@ -1,0 +1,126 @@
+"""Compares what the core answered for all tasks of a launch with what the oracle expects."""
+
+import oracle
+from stream import apply, ids
+
+STAMP = "ROLLCALL_SCOPE"
+OURS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "GROUP_WORLD_SIZE")
+
+
+def family(name):
+    return name in OURS or name.startswith(("MASTER_", "PET_", "TORCHELASTIC_", "ROLLCALL", "SLURM_", "OMPI_", "PMIX_"))
+
+
+def one_plan(answer):
+    """What holds for every single answer, whatever was asked."""
+    names = [name for _, name, *_ in answer["plan"]]
+    assert len(names) == len(set(names)), "a name stands twice in the plan"
+    for action, name, value, _, reason in answer["plan"]:
+        assert action == "unset" or value, f"{name} gets an empty value"
+        assert (action == "unset") == (value is None)
+        assert reason, f"{name} has no reason"
+    for ident, level, text in answer["messages"]:
+        assert text and text.isascii() and "\n" not in text and len(text) < 512, ident
+    errors = [m for m in answer["messages"] if m[1] == "error"]
+    if answer["status"] == "resolved":
+        assert not errors, errors
+    else:
+        assert errors, "a contradiction without a word"
+        assert not answer["plan"], "a contradiction, and still something is set"
+
+
+def whole_launch(launch, answers):
+    """The invariants of design section 3, over all tasks, from the answers alone."""
+    after = [apply(task.env, answer) for task, answer in zip(launch.tasks, answers)]
+    modes = {a["mode"] for a in answers}
+    assert len(modes) == 1, f"modes differ: {modes}"
+    assert len({a["status"] for a in answers}) == 1, "some tasks contradict, some do not"
+    mode = modes.pop()
+    if answers[0]["status"] != "resolved" or mode not in ("worker", "launcher"):
+        return after
+    size = len(launch.tasks)
+    ranks = [a["identity"]["rank"] for a in answers]
+    assert {e["MASTER_ADDR"] for e in after} and len({(e["MASTER_ADDR"], e["MASTER_PORT"]) for e in after}) == 1
+    if mode == "worker":
+        assert sorted(ranks) == list(range(size)), f"RANKs {sorted(ranks)}"
+        assert {e["WORLD_SIZE"] for e in after} == {str(size)}
+        assert [e["RANK"] for e in after] == list(map(str, ranks))
+    nodes = {}
+    for task, e in zip(launch.tasks, after):
+        nodes.setdefault(task.node, []).append(e)
+    if mode == "worker":
+        for there in nodes.values():
+            assert sorted(int(e["LOCAL_RANK"]) for e in there) == list(range(len(there)))
+            assert {e["LOCAL_WORLD_SIZE"] for e in there} == {str(len(there))}
+            assert all(name in e for e in there for name in oracle.WORKER), "half a family"
+        lowest = sorted(nodes.values(), key=lambda there: min(int(e["RANK"]) for e in there))
+        for place, there in enumerate(lowest):
+            assert {e["NODE_RANK"] for e in there} == {str(place)}
+    else:
+        assert sorted(int(e["NODE_RANK"]) for e in after) == list(range(len(nodes)))
+        assert len({e.get("PET_RDZV_ID") for e in after}) == 1
+    holders = [i for i, a in enumerate(answers) if a["master"]["hold"]]
+    assert len(holders) == 1, f"{len(holders)} tasks hold the port"
+    assert after[holders[0]]["NODE_RANK"] == "0"
+    return after
+
+
+def task_by_task(launch, answers, after, expected):
+    """The oracle's own expectation, value by value."""
+    assert {a["status"] for a in answers} == {expected.status}, [a["messages"] for a in answers[:2]]
+    for answer in answers:
+        missing = expected.messages - ids(answer)
+        assert not missing, f"{missing} not said: {answer['messages']}"
+    if expected.status == "contradiction":
+        for task, then in zip(launch.tasks, after):
+            assert then == task.env
+        return
+    assert {a["mode"] for a in answers} == {expected.mode}, answers[0]["reason"]
+    warnings = {m[0] for a in answers for m in a["messages"] if m[1] == "warning"} - {"RC406"}
+    assert warnings == {m for m in expected.messages}, f"said {warnings}, expected {expected.messages}"
+    for task, answer, then, want in zip(launch.tasks, answers, after, expected.tasks):
+        if expected.mode == "none":
+            assert then == task.env, "mode none changes something"
+            continue
+        who = f"rank {task.rank} on {launch.layout.hosts[task.node]}"
+        for name, value in want.values.items():
+            assert then.get(name) == value, f"{who}: {name}={then.get(name)}, expected {value}"
+        for name in want.absent:
+            assert name not in then, f"{who}: {name}={then[name]} is still there"
+        for name in then:
+            assert not name.startswith(want.absent_prefixes or "\0"), f"{who}: {name} is still there"
+        assert then["MASTER_ADDR"] in want.master, f"{who}: MASTER_ADDR={then['MASTER_ADDR']}, not {want.master}"
+        addr, port = then["MASTER_ADDR"], int(then["MASTER_PORT"]) + 1
+        coordinator = None if port > 65535 else f"[{addr}]:{port}" if ":" in addr else f"{addr}:{port}"
+        assert then.get("JAX_COORDINATOR_ADDRESS") == coordinator, f"{who}: {then.get('JAX_COORDINATOR_ADDRESS')}"
+        if expected.mode == "launcher":
+            assert then["PET_MASTER_ADDR"] == then["MASTER_ADDR"] and then["PET_MASTER_PORT"] == then["MASTER_PORT"]
+        if want.port_free:
+            port = int(then["MASTER_PORT"])
+            assert 1024 <= port <= 65532
+            for extra in range(3):  # Megatron takes the next two as well
+                assert port + extra not in oracle.window(launch.ports), f"{who}: port {port} is in the local range"
+        assert answer["master"]["hold"] == want.hold, f"{who}: hold"
+        if expected.mode == "worker":
+            assert answer["identity"] == want.identity, f"{who}: {answer['identity']}, expected {want.identity}"
+        assert then[STAMP]
+        changed = {name for name in then.keys() | task.env.keys() if then.get(name) != task.env.get(name)}
+        known = {"JAX_COORDINATOR_ADDRESS"} | set(want.values) | want.absent | set(oracle.WORKER if expected.mode == "worker" else oracle.LAUNCHER)
+        for name in changed - known - {STAMP}:
+            if name in want.repaired:
+                assert then[name] == want.repaired[name], f"{who}: {name} repaired to {then.get(name)}"
+            else:
+                assert name not in then and name.startswith(("PET_", "TORCHELASTIC_", "GROUP_WORLD_SIZE")), \
+                    f"{who}: {name} changed from {task.env.get(name)} to {then.get(name)}"
+    return
+
+
+def judge(launch, answers):
+    try:
+        for answer in answers:
+            one_plan(answer)
+        after = whole_launch(launch, answers)
+        task_by_task(launch, answers, after, oracle.expect(launch))
+    except (AssertionError, KeyError) as error:
+        raise AssertionError(f"{error!r}\n  in {launch}") from error
+    return after

@@ -1,0 +1,212 @@
+"""What every task of a launch must see, written from the design alone.
+
+expect(launch) answers for all tasks at once, from the layout that the
+environments were made of. Nothing here parses a launcher's variable.
+"""
+
+from dataclasses import dataclass, field
+
+WORKER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "GROUP_WORLD_SIZE",
+          "MASTER_ADDR", "MASTER_PORT")
+LAUNCHER = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE",
+            "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_RDZV_ID", "PET_RDZV_CONF")
+NOT_IN_LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "TORCHELASTIC_RUN_ID")
+LOOPBACK = ("localhost", "::1", "0.0.0.0", "::", "LocalHost")
+# What frameworks read of Slurm, and the value that it must have where it is there and wrong.
+REPAIRED = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES",
+            "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", "SLURM_NTASKS_PER_NODE")
+DAEMONS = ("orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy")
+
+
+@dataclass
+class Seen:
+    """One task's environment as it must be afterwards."""
+    values: dict = field(default_factory=dict)   # name: value
+    absent: set = field(default_factory=set)
+    absent_prefixes: tuple = ()
+    identity: dict = field(default_factory=dict)
+    hold: bool = False
+    master: set = field(default_factory=set)     # names and addresses of the host of RANK 0
+    port_free: bool = False                      # the port is rollcall's choice
+    repaired: dict = field(default_factory=dict)  # if it changes, then to this
+
+
+@dataclass
+class Expected:
+    status: str                    # resolved, contradiction
+    mode: str
+    tasks: list = field(default_factory=list)
+    messages: set = field(default_factory=set)  # ids that must be there, in every task
+
+
+def starts_workers(argv):
+    """torchrun and its like: mode launcher."""
+    if not argv:
+        return False
+    if argv[0] in ("torchrun", "accelerate", "deepspeed", "composer"):
+        return True
+    return argv[:2] == ["python", "-m"] and argv[2] in ("torch.distributed.run", "torch.distributed.launch")
+
+
+def asked(launch):
+    """Mode, order and nproc: the command line before the variable, off before everything."""
+    mode, order, nproc = None, "launcher", None
+    for text in (launch.options, launch.variable):
+        if not text:
+            continue
+        words = text.split(",")
+        if "=" not in words[0]:
+            mode = mode or words.pop(0)
+        for word in words:
+            key, value = word.split("=")
+            if key == "order":
+                order = value
+            else:
+                nproc = int(value)
+    if "off" in (launch.options, launch.variable):
+        mode = "off"
+    return (None if mode == "auto" else mode), order, nproc
+
+
+def decide(launch):
+    counts = list(map(len, launch.layout.ranks))
+    gpus = launch.layout.gpus or 0
+    mode = asked(launch)[0]
+    if mode == "off":
+        return "none"
+    if launch.argv and launch.argv[0] in DAEMONS:
+        return "none"
+    if "SUBMITIT_EXECUTOR" in launch.user and mode is None:
+        return "none"
+    if mode:
+        return mode
+    if starts_workers(launch.argv):
+        return "launcher"
+    if max(counts) > 1:
+        return "worker"
+    if counts == [1] and gpus <= 1:
+        return "none"
+    return "launcher" if gpus > 1 else "worker"
+
+
+def number(layout, order):
+    """RANK of each of the launcher's ranks, and NODE_RANK of each node."""
+    by_lowest = sorted(range(len(layout.hosts)), key=lambda node: layout.ranks[node][0])
+    node_rank = {node: place for place, node in enumerate(by_lowest)}
+    if order == "node":
+        flat = [rank for node in by_lowest for rank in layout.ranks[node]]
+        return {theirs: ours for ours, theirs in enumerate(flat)}, node_rank
+    return {rank: rank for rank in range(layout.size)}, node_rank
+
+
+def good_port(text):
+    return text.isascii() and text.isdigit() and text == str(int(text)) and 1024 <= int(text) <= 65535
+
+
+def master_of(launch, host, addresses):
+    """Which MASTER_ADDR and MASTER_PORT of the user's can work, and what is said of those that can't."""
+    user, layout, messages = launch.user, launch.layout, set()
+    addr = user.get("MASTER_ADDR") or None
+    if addr and len(layout.hosts) > 1 and (addr in LOOPBACK or addr.startswith("127.")):
+        addr = None
+        messages.add("RC401")
+    elif addr and addr != host and addr in layout.job_hosts and launch.kind == "slurm":
+        # mpirun's ranks don't know for certain where rank 0 is: the user may be right
+        addr = None
+        messages.add("RC402")
+    port = user.get("MASTER_PORT") or None
+    if port and not good_port(port):
+        port = None
+        messages.add("RC403")
+    return addr, port, messages
+
+
+def expect(launch):
+    layout, mode = launch.layout, decide(launch)
+    _, order, nproc = asked(launch)
+    if mode == "none":
+        return Expected("resolved", "none", [Seen() for _ in launch.tasks])
+    counts = list(map(len, layout.ranks))
+    if not launch.told and launch.kind == "slurm":
+        return Expected("contradiction", "none", messages={"RC106"})
+    if mode == "launcher" and max(counts) > 1:
+        return Expected("contradiction", "none", messages={"RC302"})
+
+    ours, node_rank = number(layout, order if mode == "worker" else "launcher")
+    first = layout.where[0]  # RANK 0 is the launcher's rank 0 in both orders
+    host = layout.hosts[first]
+    addresses = launch.facts.get("addresses", {}).get(host, set())
+    addr, port, messages = master_of(launch, host, addresses)
+    if not launch.told and not addr:
+        return Expected("contradiction", "none", messages={"RC404"})
+    even = len(set(counts)) == 1
+    if mode == "worker" and not even:
+        messages.add("RC301")
+
+    seen = []
+    for task in launch.tasks:
+        node = node_rank[task.node]
+        identity = {"rank": ours[task.rank], "local_rank": task.local, "node_rank": node, "world_size": layout.size,
+                    "local_world_size": counts[task.node], "nnodes": len(counts)}
+        s = Seen(identity=identity, hold=ours[task.rank] == 0, port_free=port is None)
+        s.master = {addr} if addr else {host} | addresses
+        if len(counts) == 1 and launch.kind != "slurm":
+            s.master.add("127.0.0.1")
+        if port:
+            s.values["MASTER_PORT"] = port
+        s.values["NODE_RANK"] = str(node)
+        # JAX numbers its device by the local rank: wrong for a task's only one, and for a task with several
+        devices = layout.gpus or 0
+        if mode == "launcher" and devices > 1:
+            s.values["JAX_LOCAL_DEVICE_IDS"] = ",".join(map(str, range(devices)))
+        elif mode == "worker" and devices == 1 and counts[task.node] > 1:
+            s.values["JAX_LOCAL_DEVICE_IDS"] = "0"
+        else:
+            s.absent.add("JAX_LOCAL_DEVICE_IDS")
+        if mode == "worker":
+            s.values.update({
+                "RANK": str(ours[task.rank]), "WORLD_SIZE": str(layout.size), "LOCAL_RANK": str(task.local),
+                "LOCAL_WORLD_SIZE": str(counts[task.node]), "GROUP_RANK": str(node),
+                "GROUP_WORLD_SIZE": str(len(counts)),
+            })
+            s.absent_prefixes = ("PET_", "TORCHELASTIC_")
+            right = {
+                "SLURM_PROCID": task.rank if launch.kind == "slurm" else ours[task.rank], "SLURM_LOCALID": task.local,
+                "SLURM_NODEID": task.node if launch.kind == "slurm" else node,
+                "SLURM_NTASKS": layout.size, "SLURM_NPROCS": layout.size, "SLURM_STEP_NUM_TASKS": layout.size,
+                "SLURM_NNODES": len(counts), "SLURM_STEP_NUM_NODES": len(counts),
+            }
+            if even:
+                right["SLURM_NTASKS_PER_NODE"] = counts[0]
+            s.repaired = {name: str(value) for name, value in right.items()}
+            # Lightning refuses SLURM_NTASKS without it (frameworks 1.1)
+            if even and "SLURM_NTASKS" in task.env:
+                s.values["SLURM_NTASKS_PER_NODE"] = str(counts[0])
+            if task.env.get("ROLLCALL_SLURM_JOB_NAME") and task.env.get("SLURM_JOB_NAME") == "bash":
+                s.values["SLURM_JOB_NAME"] = task.env["ROLLCALL_SLURM_JOB_NAME"]  # hidden by an outer launch
+            s.absent.add("ROLLCALL_SLURM_JOB_NAME")
+            for name in ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"):
+                if name in task.env:
+                    s.values[name] = str(right[name])
+        else:
+            s.values.update({
+                "PET_NNODES": str(len(counts)), "PET_NODE_RANK": str(node), "PET_RDZV_CONF": f"is_host={int(node == 0)}",
+            })
+            wanted = nproc or task.env.get("PET_NPROC_PER_NODE") or layout.gpus  # the user's own stays
+            if wanted:
+                s.values["PET_NPROC_PER_NODE"] = str(wanted)
+            else:
+                s.absent.add("PET_NPROC_PER_NODE")
+            if launch.facts.get("run_id", "") is not None:  # None: the launcher names no launch
+                s.values["PET_RDZV_ID"] = launch.facts.get("run_id") or f"{layout.job}.{layout.step}"
+            if task.env.get("SLURM_JOB_NAME", "bash") != "bash":
+                s.values["SLURM_JOB_NAME"] = "bash"
+                s.values["ROLLCALL_SLURM_JOB_NAME"] = task.env["SLURM_JOB_NAME"]
+            s.absent.update(NOT_IN_LAUNCHER)
+        seen.append(s)
+    return Expected("resolved", mode, seen, messages)
+
+
+def window(ports):
+    """The ports that the node hands out by itself; a master port must not be one of them."""
+    return range(ports[0], ports[1] + 1) if ports != (0, 0) else range(0)

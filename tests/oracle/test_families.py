@@ -1,0 +1,131 @@
+"""Random launches of all families, alone and inside each other, over all of their tasks."""
+
+import collections
+
+import pytest
+
+import oracle
+from conftest import generator
+from judge import judge, one_plan
+from nest import descent, draw, innermost
+from stream import apply, request
+
+GROUPS, EACH = 200, 40
+RANKS = ("rank", "world_size", "local_rank")  # these no launcher leaves to be derived
+
+
+def ask(launch, task, env, lines=(), flags="", pid=None):
+    return request(env, launch.argv, launch.options, task.pid if pid is None else pid, launch.ports, flags, lines)
+
+
+def set_up(core, nests):
+    """The environments that reach the innermost launches; where `rolled` says so, rollcall was called on the way."""
+    for nest in nests:
+        nest.env = nest.base
+    for k in range(2):
+        asked = []
+        for nest in nests:
+            if k < len(nest.levels) - 1:
+                level = nest.levels[k]
+                nest.env = {**nest.env, **level.start.env}
+                if nest.rolled[k]:
+                    asked.append((nest, level))
+        answers = core.ask(ask(level.launch, level.start, nest.env, descent(nest, k, level.start)) for nest, level in asked)
+        for (nest, level), answer in zip(asked, answers):
+            nest.env = apply(nest.env, answer)
+            level.stamped = answer["mode"] in ("worker", "launcher")
+
+
+def question(nest, task):
+    """One task of the innermost launch."""
+    last = len(nest.levels) - 1
+    pid, flags, lines = task.pid, "", ()
+    if nest.evidence == "processes":
+        lines = descent(nest, last, task)
+    elif nest.evidence == "plugin":
+        flags = "c"
+    elif nest.evidence == "pid":
+        pid = int(task.env["SLURM_TASK_PID"])
+    return ask(nest.levels[-1].launch, task, {**nest.env, **task.env}, lines, flags, pid)
+
+
+def identity_of(launch, task, order="launcher"):
+    layout = launch.layout
+    _, node_rank = oracle.number(layout, order)
+    return {"rank": task.rank, "local_rank": task.local, "node_rank": node_rank[task.node], "world_size": layout.size,
+            "local_world_size": len(layout.ranks[task.node]), "nnodes": len(layout.hosts)}
+
+
+def right_or_refused(launch, answers):
+    """Ranks and sizes are right wherever something is set; the nodes are as well, or somebody refuses.
+
+    But for the number of nodes where each of them looks like one of an even job from its own tasks (1 and 3 of 6).
+    """
+    wrong = refused = False
+    counts = {len(there) for there in launch.layout.ranks}
+    alike = len(counts) > 1 and all(launch.layout.size % n == 0 for n in counts)
+    for task, answer in zip(launch.tasks, answers):
+        one_plan(answer)
+        if answer["mode"] != "worker":
+            refused |= answer["status"] != "resolved"
+            continue
+        want, got = identity_of(launch, task), answer["identity"]
+        for name in RANKS:
+            assert got[name] == want[name], (got, want, answer["messages"])
+        wrong |= any(got[name] != want[name] for name in want if not (alike and name == "nnodes"))
+    assert refused or not wrong, "a wrong node, and nobody refuses"
+    modes = {answer["mode"] for answer in answers}
+    assert refused or alike or len(modes) == 1, modes
+
+
+def whole_of_one(nest, answers):
+    """No evidence but names: the innermost launch, or another one as it stands there, never a mixture."""
+    for task, answer in zip(nest.levels[-1].launch.tasks, answers):
+        one_plan(answer)
+        if answer["mode"] not in ("worker", "torchrun"):
+            continue
+        told = [(level.launch, level.start) for level in nest.levels[:-1]] + [(nest.levels[-1].launch, task)]
+        possible = [identity_of(launch, task) for launch, task in told]
+        firm = all(launch.facts["firm"] for launch, _ in told)
+        same = [all(got[name] == answer["identity"][name] for name in (got if firm else RANKS)) for got in possible]
+        assert any(same), (answer["launcher"], answer["identity"], possible)
+
+
+def check(nest, answers, seen):
+    launch = nest.levels[-1].launch
+    family = nest.levels[-1].family
+    stamped = any(level.stamped for level in nest.levels[:-1])
+    told = innermost(nest)
+    for task in launch.tasks:
+        task.env = {**nest.env, **task.env}
+    if told is None:
+        return whole_of_one(nest, answers)
+    launch.user = {} if stamped else {name: nest.env[name] for name in ("MASTER_ADDR", "MASTER_PORT") if name in nest.env}
+    if family == "torchrun":
+        for task, answer in zip(launch.tasks, answers):
+            assert answer["mode"] == "torchrun" and answer["identity"] == identity_of(launch, task), answer
+            assert apply(task.env, answer) == task.env
+    elif not launch.facts["firm"] or launch.told is None:
+        right_or_refused(launch, answers)
+    else:
+        judge(launch, answers)
+    seen[family, answers[0]["mode"]] += 1
+
+
+seen = collections.Counter()
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_nests(core, group):
+    rng = generator("nests", group)
+    nests = [draw(rng) for _ in range(EACH)]
+    set_up(core, nests)
+    asked = [question(nest, task) for nest in nests for task in nest.levels[-1].launch.tasks]
+    answers = iter(core.ask(asked))
+    wrong = []
+    for nest in nests:
+        try:
+            check(nest, [next(answers) for _ in nest.levels[-1].launch.tasks], seen)
+        except AssertionError as error:
+            wrong.append(f"{nest}\n{error}")
+    assert not wrong, f"{len(wrong)} of {EACH}, the first: {wrong[0]}"

@@ -1,0 +1,228 @@
+"""One launcher inside another: every ordered pair of recorded environments, the inner one's over the outer's.
+
+srun, mpirun and torchrun hand on the environment that they find and write their own variables over it. So a task of
+the inner launch has {**outer, **inner}, and descends from the inner launcher's processes before the outer's. The
+inner one's identity must come out unchanged, and what the outer one says against it must be named as not believed.
+"""
+
+import functools
+import itertools
+import json
+import os
+
+import pytest
+
+from stream import apply, ids, request
+
+VECTORS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors")
+
+RANK, LOCAL_RANK, NODE_RANK, SIZE, LOCAL_SIZE, NODES = (
+    "rank", "local_rank", "node_rank", "world_size", "local_world_size", "nnodes")
+
+# What each launcher says of a task, from its own documents (facts of the design, section 1.1).
+SAYS = {
+    "torchrun": {"RANK": RANK, "LOCAL_RANK": LOCAL_RANK, "WORLD_SIZE": SIZE, "LOCAL_WORLD_SIZE": LOCAL_SIZE,
+                 "GROUP_RANK": NODE_RANK, "GROUP_WORLD_SIZE": NODES},
+    "openmpi": {"OMPI_COMM_WORLD_RANK": RANK, "OMPI_COMM_WORLD_SIZE": SIZE, "OMPI_COMM_WORLD_LOCAL_RANK": LOCAL_RANK,
+                "OMPI_COMM_WORLD_LOCAL_SIZE": LOCAL_SIZE},
+    "slurm": {"SLURM_PROCID": RANK, "SLURM_LOCALID": LOCAL_RANK, "SLURM_NODEID": NODE_RANK,
+              "SLURM_STEP_NUM_TASKS": SIZE, "SLURM_NTASKS": SIZE, "SLURM_STEP_NUM_NODES": NODES,
+              "SLURM_NNODES": NODES},
+    "mpich": {"PMI_RANK": RANK, "PMI_SIZE": SIZE, "MPI_LOCALRANKID": LOCAL_RANK, "MPI_LOCALNRANKS": LOCAL_SIZE},
+    "intelmpi": {"PMI_RANK": RANK, "PMI_SIZE": SIZE, "MPI_LOCALRANKID": LOCAL_RANK, "MPI_LOCALNRANKS": LOCAL_SIZE},
+    "mvapich": {"MV2_COMM_WORLD_RANK": RANK, "MV2_COMM_WORLD_SIZE": SIZE, "MV2_COMM_WORLD_LOCAL_RANK": LOCAL_RANK,
+                "MV2_COMM_WORLD_LOCAL_SIZE": LOCAL_SIZE},
+    "flux": {"FLUX_TASK_RANK": RANK, "FLUX_JOB_SIZE": SIZE, "FLUX_TASK_LOCAL_ID": LOCAL_RANK,
+             "FLUX_JOB_NNODES": NODES},
+    "pals": {"PALS_RANKID": RANK, "PALS_LOCAL_RANKID": LOCAL_RANK, "PALS_NODEID": NODE_RANK},
+    "jsm": {"JSM_NAMESPACE_RANK": RANK, "JSM_NAMESPACE_SIZE": SIZE, "JSM_NAMESPACE_LOCAL_RANK": LOCAL_RANK,
+            "JSM_NAMESPACE_LOCAL_SIZE": LOCAL_SIZE},
+}
+# The process that each launcher's tasks are children of.
+STARTS = {
+    "torchrun": "/usr/bin/python3 /usr/local/bin/torchrun --nproc-per-node 2 train.py",
+    "openmpi": "orted -mca ess env", "pmix": "prted --prtemca ess env", "slurm": "slurmstepd: [42.0]",
+    "mpich": "/usr/bin/hydra_pmi_proxy --control-port n1:40001 --proxy-id 0",
+    "intelmpi": "/opt/intel/oneapi/mpi/bin/hydra_bstrap_proxy --upstream-host n1 --proxy-id 0",
+    "mvapich": "/opt/mvapich2/bin/mpispawn 0", "flux": "flux-shell 120259084288", "pals": "palsd: apid 1",
+    "jsm": "jsmd", "lsf": "blaunch", "pbs": "pbs_mom",
+}
+# What the task's user chooses and not the launcher: an outer launch's choice reaches the inner one, and may change
+# the mode that it gets; srun takes its own default of -m from SLURM_DISTRIBUTION.
+CHOICES = ("HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE", "SLURM_DISTRIBUTION", "ROLLCALL", "PET_NPROC_PER_NODE", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+           "ZE_AFFINITY_MASK", "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SUBMITIT_EXECUTOR")
+
+
+def recording(name):
+    """The variables, what is told of the node (@...), and rollcall's arguments."""
+    env, node, words = {}, [], []
+    with open(os.path.join(VECTORS, name + ".env"), encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.startswith("# rollcall show "):
+                words = line.split()[3:]
+            elif line.startswith("@"):
+                node.append(line)
+            elif "=" in line and not line.startswith("#"):
+                key, _, value = line.partition("=")
+                env[key] = value
+    return env, node, words
+
+
+class Recorded:
+    """A task of some launcher, as it was recorded and reviewed."""
+
+    def __init__(self, name):
+        self.name = name
+        with open(os.path.join(VECTORS, name + ".json"), encoding="utf-8") as file:
+            answer = json.load(file)
+        self.launcher = answer["launcher"]
+        self.identity = answer["identity"]
+        self.good = not any(m["level"] == "error" for m in answer["messages"])
+        self.mode = answer["mode"]
+        env, node, self.words = recording(name)
+        self.env = env
+        self.handed_on = {key: value for key, value in env.items() if key not in CHOICES}
+        self.ancestors = [line for line in node if line.startswith("@ancestor=")]
+        self.node = [line for line in node if not line.startswith("@ancestor=")]
+
+    def descent(self):
+        """The processes between it and its launcher's daemon, that one included; a wrapper and a shell stand between."""
+        if self.ancestors:
+            return self.ancestors
+        if self.launcher not in STARTS:
+            return []
+        return ["@ancestor=python launch.py", "@ancestor=/bin/bash -c ./wrapper.sh", "@ancestor=" + STARTS[self.launcher]]
+
+
+@functools.cache
+def recorded():
+    names = sorted(entry[:-4] for entry in os.listdir(VECTORS) if entry.endswith(".env"))
+    # those that have a stale launch in them already are no launch of one launcher
+    return [r for r in map(Recorded, names) if r.launcher and not r.words and "stale" not in r.name]
+
+
+def of(launcher):
+    return [r for r in recorded() if r.launcher == launcher]
+
+
+def ask(env, lines):
+    """As `rollcall explain --from FILE` asks."""
+    entries = [f"{key}={value}" for key, value in env.items()] + lines
+    return request([entry.encode() for entry in entries], ["python", "train.py"], None, 0, (32768, 60999), "xi")
+
+
+# These start no processes: their names stand around a whole container or shell, and nothing that rollcall could be
+# called in is further inside of them than in a launcher that does start processes.
+PLATFORMS = ("kubeflow", "vertex", "sagemaker", "azureml", "pai", "env")
+LAUNCHERS = sorted({r.launcher for r in recorded()})
+STARTING = [launcher for launcher in LAUNCHERS if launcher not in PLATFORMS]
+PAIRS = list(itertools.product(LAUNCHERS, STARTING))
+
+
+def contradicted(outer, inner):
+    """The variables that only the outer launch set, and that say something else than the inner one's identity."""
+    for name, field in {**SAYS.get(outer.launcher, {}), "NODE_RANK": NODE_RANK}.items():
+        right = inner.identity[field]
+        if name in outer.handed_on and name not in inner.env and right is not None and outer.handed_on[name] != str(right):
+            yield name
+
+
+def identities(cells, answers):
+    wrong = [(o.name, i.name, a["launcher"], a["identity"], a["messages"]) for (o, i), a in zip(cells, answers)
+             if a["launcher"] != i.launcher or a["identity"] != i.identity]
+    assert not wrong, f"{len(wrong)} of {len(cells)} cells, the first: {wrong[0]}"
+
+
+# A recording that was shortened by hand lacks what hides the outer launch's: these are in every task.
+ALWAYS = {"slurm": "SLURMD_NODENAME", "openmpi": "PMIX_NAMESPACE", "pals": "PALS_LOCAL_SIZE",
+          "jsm": "OMPI_COMM_WORLD_SIZE"}
+STEP = ("SLURM_JOB_ID", "SLURM_STEP_ID")
+
+
+def apart(o, i):
+    """Whether the variables can be told apart, which some of two launchers of one kin cannot."""
+    if any(name.startswith(("OMPI_MCA_orte", "OMPI_MCA_ess")) for name in o.env) and "@" in i.env.get("PMIX_NAMESPACE", ""):
+        return False  # Open MPI 5 in a task of Open MPI 4
+    if i.launcher == "mvapich":  # Hydra's names are MVAPICH's own where the ranks are equal; its two generations
+        return o.env.get("PMI_RANK") != str(i.identity[RANK]) and ("MVP_COMM_WORLD_RANK" in o.env) == (
+            "MVP_COMM_WORLD_RANK" in i.env) if o.launcher in ("mpich", "intelmpi", "mvapich") else True
+    # a task of MPICH in one of Intel MPI counts for one of Intel MPI, by its own numbers
+    return (o.launcher, i.launcher) != ("intelmpi", "mpich")
+
+
+def takes_mapping(o, i):
+    """An inner mpirun takes the outer one's mapping from its parameters: no recording without them can be inside."""
+    return any(name.startswith("OMPI_MCA_rmaps") and name not in i.env for name in o.env if i.launcher == "openmpi")
+
+
+def cells_of(outer, inner):
+    """All pairs of recordings, but for those that are of one and the same Slurm step."""
+    return [(o, i) for o in of(outer) for i in of(inner) if i.good and i.mode in ("worker", "torchrun")
+            and apart(o, i) and not takes_mapping(o, i)
+            and (inner not in ALWAYS or ALWAYS[inner] in i.env)
+            and (inner != "slurm" or outer == "slurm" or any(o.env.get(name) != i.env[name] for name in STEP))]
+
+
+@pytest.mark.parametrize("outer, inner", PAIRS)
+def test_inner_wins(core, outer, inner):
+    cells = cells_of(outer, inner)
+    answers = core.ask(ask({**o.handed_on, **i.env}, i.node + i.descent() + o.descent()) for o, i in cells)
+    identities(cells, answers)
+    for (o, i), answer in zip(cells, answers):
+        after = apply({**o.handed_on, **i.env}, answer)
+        missing = set(contradicted(o, i)) - {name for name, *_ in answer["rejected"]}
+        if i.mode == "worker":
+            assert after["RANK"] == str(i.identity[RANK]) and after["NODE_RANK"] == str(i.identity[NODE_RANK])
+        else:  # torchrun's own, which nobody may change
+            missing.discard("NODE_RANK")
+            assert after == {**o.handed_on, **i.env}
+        assert not missing, f"{o.name} > {i.name}: not said to be stale: {missing}"
+
+
+@pytest.mark.parametrize("outer, inner", PAIRS)
+def test_stamp_of_the_outer_launch(core, outer, inner):
+    """No process tree, but the outer task was set up by rollcall: what its stamp does not know is further inside."""
+    cells = [(o, i) for o, i in cells_of(outer, inner) if o.good and o.mode == "worker" and not i.ancestors
+             # PALS writes its PMI_RANK over Hydra's: without processes the rest of Hydra's names looks like a task's
+             and not (inner == "pals" and "MPI_LOCALRANKID" in o.env)]
+    first = core.ask(ask(o.handed_on, o.node + o.descent()) for o, _ in cells)
+    cells = [(o, i, apply(o.handed_on, a)) for (o, i), a in zip(cells, first) if a["mode"] == "worker"]
+    answers = core.ask(ask({**env, **i.env}, i.node) for _, i, env in cells)
+    identities([(o, i) for o, i, _ in cells], answers)
+
+
+@pytest.mark.parametrize("launcher, platform", itertools.product(STARTING, [p for p in PLATFORMS if p in LAUNCHERS]))
+def test_platform_is_outside(core, launcher, platform):
+    """A platform's names, also where they were set later (by a script in the task): the process launcher counts.
+
+    torchrun is numbered by the same names as platforms use: there is nothing left of it to believe.
+    """
+    cells = [(p, t) for t in of(launcher) for p in of(platform) if t.good and t.mode == "worker"]
+    answers = core.ask(ask({**t.env, **p.handed_on}, t.node + t.descent()) for p, t in cells)
+    identities(cells, answers)
+
+
+# Whose names come first where nothing but the names is there: innermost first (design, and rollcall(7)).
+ORDER = ["torchrun", "openmpi", "flux", "mpich", "intelmpi", "mvapich", "pmix", "pals", "jsm", "lsf", "pbs", "slurm",
+         "gridengine"]
+
+
+def told_by_names(o, i):
+    """What the variables alone decide rightly."""
+    if o.launcher in PLATFORMS or ORDER.index(i.launcher) <= ORDER.index(o.launcher):
+        return True
+    # PMIx names a newer launch than Open MPI's, and a step of srun --mpi=pmix is named by its job and number
+    return o.launcher in ("openmpi", "pmix") and "PMIX_NAMESPACE" in i.env and i.env["PMIX_RANK"] != o.env.get("PMIX_RANK")
+
+
+@pytest.mark.parametrize("outer, inner", PAIRS)
+def test_names_alone(core, outer, inner):
+    """No process tree, no stamp: right where the names tell, else the whole of the outer launch, never a mixture."""
+    cells = [(o, i) for o, i in cells_of(outer, inner) if not i.ancestors and not o.ancestors]
+    answers = core.ask(ask({**o.handed_on, **i.env}, i.node) for o, i in cells)
+    told = [(cell, a) for cell, a in zip(cells, answers) if told_by_names(*cell)]
+    identities(*zip(*told)) if told else None
+    for (o, i), a in zip(cells, answers):
+        if not told_by_names(o, i) and a["launcher"] != i.launcher:
+            assert a["launcher"] == o.launcher, f"{o.name} > {i.name}: {a['launcher']}"
+            assert a["identity"] == o.identity or a["status"] == "contradiction", f"{o.name} > {i.name}: {a['identity']}"

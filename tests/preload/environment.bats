@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# environment.bats - environment blocks that are not what one expects, and programs that treat theirs badly.
+
+bats_require_minimum_version 1.5.0
+load helper
+
+setup_file()
+{
+    need_preload
+    local program
+    for program in probe envexec walk-cleared auxv setenv-all; do
+        gcc -O2 -Wall -Wextra -Werror -o "$bin/$program" "$here/programs/$program.c"
+    done
+    musl-gcc -O2 -o "$bin/auxv-musl" "$here/programs/auxv.c"
+    musl-gcc -O2 -o "$bin/probe-musl" "$here/programs/probe.c"
+    for program in no-environ move-environ; do
+        gcc -shared -fPIC -o "$bin/$program.so" "$here/programs/$program.c"
+    done
+    gcc -shared -fPIC -nostdlib -x c -o "$bin/empty.so" /dev/null
+}
+
+# with_block ENTRY... -- PROGRAM...: the task's environment and these entries
+with_block()
+{
+    local entries=()
+    while [ "$1" != -- ]; do
+        entries+=("$1")
+        shift
+    done
+    shift
+    block "$BATS_TEST_TMPDIR/block" "${task_environment[@]}" "LD_PRELOAD=$preload" "${entries[@]}"
+    "$bin/envexec" "$BATS_TEST_TMPDIR/block" "$@"
+}
+
+many()
+{
+    seq -f 'FILLER_%g=x' "$1"
+}
+
+# The task's variables and LD_PRELOAD are part of the count.
+with_count()
+{
+    local entries
+    mapfile -t entries < <(many $(($1 - ${#task_environment[@]} - 1)))
+    shift
+    with_block "${entries[@]}" -- "$@"
+}
+
+# All names that a task gets, stale: then a variable that goes leaves a slot that no new one takes.
+stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RANK=9 GROUP_WORLD_SIZE=9 MASTER_ADDR=n2
+    MASTER_PORT=1 ROLLCALL_SCOPE=other SLURM_NTASKS_PER_NODE=9)
+
+@test "no environment at all: envp {NULL} and envp NULL" {
+    : > "$BATS_TEST_TMPDIR/empty"
+    run "$bin/envexec" "$BATS_TEST_TMPDIR/empty" "$bin/probe" RANK
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    run "$bin/envexec" NULL "$bin/probe" RANK
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "environ is NULL when the constructor runs" {
+    # the last library of the list is initialised first
+    run in_task LD_PRELOAD="$preload:$bin/no-environ.so" "$bin/probe" RANK
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "environ was moved to the heap before the constructor runs" {
+    run in_task LD_PRELOAD="$preload:$bin/move-environ.so" "$bin/probe" "${names[@]}" MOVED
+    [ "$status" -eq 0 ]
+    expect "${identity[@]}" MOVED=1
+}
+
+@test "a name that stands there twice is there once afterwards" {
+    run with_block RANK=8 WORLD_SIZE=77 RANK=9 RANK=10 -- "$bin/probe" "${names[@]}"
+    [ "$status" -eq 0 ]
+    expect "${identity[@]}"
+}
+
+@test "a name that must be absent and stands there twice is gone" {
+    run with_block PET_NNODES=1 X=1 PET_NNODES=2 -- "$bin/probe" PET_NNODES X
+    [ "$status" -eq 0 ]
+    expect X=1
+    [[ $output != *PET_NNODES* ]]
+}
+
+@test "entries without '=', with a leading '=', empty ones and names like ours are kept" {
+    local odd=(RANK NOVALUE =leading '' RANK_X=1 RAN=2 rank=3 LOCAL_RANKS=4 $'WORLD_SIZE\xff=5' 'A=b=c' =)
+    local want
+    run with_block "${odd[@]}" -- /usr/bin/env -0
+    [ "$status" -eq 0 ]
+    with_block "${odd[@]}" -- /usr/bin/env -0 > "$BATS_TEST_TMPDIR/out"
+    for want in "${odd[@]}"; do
+        grep -zqxF -- "$want" "$BATS_TEST_TMPDIR/out"
+    done
+    grep -zqxF RANK=3 "$BATS_TEST_TMPDIR/out"
+}
+
+@test "everything that is not in the plan is passed on, byte for byte and in its order" {
+    local file=$BATS_TEST_TMPDIR
+    {
+        printf 'V%d=%s\0' $(seq 1 400)
+        printf 'LONG=%s\0' "$(head -c 131000 /dev/zero | tr '\0' y)"
+        printf 'UTF8=\xff\xfe\0NEWLINE=a\nb\0'
+        printf '%s\0' "${task_environment[@]}" "LD_PRELOAD=$preload"
+    } > "$file/block"
+    "$bin/envexec" "$file/block" /usr/bin/env -0 > "$file/out"
+    # what the shim adds stands behind the rest
+    head -z -n "$(tr -dc '\0' < "$file/block" | wc -c)" "$file/out" | cmp - "$file/block"
+    grep -zqx RANK=3 "$file/out"
+}
+
+@test "a program that walks the array it had before clearenv()" {
+    local i
+    for i in 1 2 3 4 5; do
+        run in_task "$bin/walk-cleared"
+        [ "$status" -eq 0 ]
+        [ "$output" = "RANK=3 kept=some" ]
+    done
+}
+
+@test "the auxiliary vector is still found behind the environment (Go does it so)" {
+    local program
+    for program in auxv auxv-musl; do
+        run with_block PET_NNODES=1 "${stale[@]}" RANK=2 PET_NNODES=2 -- "$bin/$program"
+        [ "$status" -eq 0 ]
+        [ "$output" = "auxv ok" ]
+    done
+}
+
+@test "the old array, which musl hands to main, has no hole where a variable went" {
+    run with_block PET_NNODES=1 "${stale[@]}" PET_NNODES=2 PET_RDZV_ID=3 RANK=8 X=1 -- \
+        "$bin/probe-musl" PET_NNODES X PET_RDZV_ID "${names[@]}"
+    [ "$status" -eq 0 ]
+    grep -qxF 'envp X=1' <<< "$output"
+    [[ $output != *PET_* ]]
+    local pair
+    for pair in "${identity[@]}"; do
+        grep -qxF "envp $pair" <<< "$output"
+    done
+}
+
+@test "setenv, putenv and unsetenv work on what the shim left" {
+    run in_task "$bin/setenv-all"
+    [ "$status" -eq 0 ]
+    [ "$output" = "RANK=changed WORLD_SIZE=(unset) PUT=1 added=499" ]
+}
+
+@test "the table's limit: up to 4,096 variables after the change, beyond it nothing is changed" {
+    local n added
+    added=$(($(with_count 100 /usr/bin/env | wc -l) - 100))
+    [ "$added" -gt 9 ]
+    for n in $((4095 - added)) $((4096 - added)); do
+        run with_count "$n" "$bin/probe" "${names[@]}" FILLER_1 FILLER_4000
+        [ "$status" -eq 0 ]
+        expect "${identity[@]}" FILLER_1=x FILLER_4000=x
+    done
+    for n in $((4097 - added)) 4095 4096 4097 6000 30000; do
+        run with_count "$n" "$bin/probe" "${names[@]}" FILLER_1 FILLER_4000 ROLLCALL_SCOPE
+        [ "$status" -eq 0 ]
+        expect FILLER_1=x FILLER_4000=x
+        [ "${#lines[@]}" -eq 6 ]
+    done
+}
+
+@test "more variables than the core's index: the same answers" {
+    run with_count 700 "$bin/probe" "${names[@]}"
+    [ "$status" -eq 0 ]
+    expect "${identity[@]}"
+}
+
+@test "hostile values change nothing and are said once" {
+    local value
+    for value in '' ' 3' '3 ' +3 -1 007 3.0 3x 0x3 NaN 4 4294967295 4294967296 18446744073709551616 \
+        "$(printf '9%.0s' {1..10000})" $'\e[31m' $'3\n4' '%s%n'; do
+        run --separate-stderr with_block "SLURM_PROCID=$value" -- "$bin/probe" RANK WORLD_SIZE ROLLCALL_SCOPE
+        [ "$status" -eq 0 ]
+        [ "$(grep -c RANK <<< "$output")" -le 3 ]
+    done
+    # of a name that stands there twice the first counts, as in getenv
+    for value in -1 007 4 4294967296 $'\e[31m'; do
+        run --separate-stderr in_task "SLURM_PROCID=$value" "$bin/probe" RANK WORLD_SIZE ROLLCALL_SCOPE
+        [ "$status" -eq 0 ]
+        [ -z "$output" ]
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ ${stderr_lines[0]} =~ ^rollcall:\ error\ RC1[0-9][0-9]:\  ]]
+        [[ $stderr != *$'\e'* ]]
+    done
+}
+
+@test "values of a mebibyte end in time" {
+    local big
+    big=$(head -c 130000 /dev/zero | tr '\0' 1)
+    run timeout 5 env -i "${task_environment[@]}" "SLURM_STEP_TASKS_PER_NODE=$big" "SLURM_GTIDS=$big" \
+        "SLURM_STEP_NODELIST=n[$big]" LD_PRELOAD="$preload" "$bin/probe" RANK
+    [ "$status" -eq 0 ]
+    [[ $output != *RANK=* ]]
+}

@@ -1,0 +1,223 @@
+# setup.bash - what tests/run and contrib/demo need from the machine; sourced, never run.
+#
+#   need_packages PKG...       Debian packages, installed if they are missing (root or sudo)
+#   need_python [tests]        sets and exports PYTHON: one that has torch and Lightning or, with
+#                              the word `tests`, pytest and hypothesis
+#   need_frameworks NAME...    Pythons of the test layer frameworks, each with what PYTHON has and more, as
+#                              $ROLLCALL_PYTHONS/NAME/bin/python; the names are those of setup_frameworks
+#   leave_tmp SCRIPT ARG...    runs SCRIPT of the tree from a copy outside of /tmp and exits, if the
+#                              tree lies below /tmp: each virtual node has a /tmp of its own
+#   build_and_install PREFIX   configure (in ROLLCALL_BUILD, default build/release), make, make install
+#
+# Each returns nonzero, after one line that says why, if it cannot be had.
+# Environment: PYTHON (used as it is if it has the modules), ROLLCALL_PYTHONS (build/pythons), ROLLCALL_BUILD,
+# ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
+
+ROLLCALL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export ROLLCALL_TOP
+
+setup_say()
+{
+    printf 'setup: %s\n' "$*" >&2
+}
+
+leave_tmp()
+{
+    local script=$1 copy status=0
+    shift
+    case $ROLLCALL_TOP/ in
+        /tmp/*) ;;
+        *) return 0 ;;
+    esac
+    copy=$(mktemp -d /var/tmp/rollcall-tree.XXXXXX) && chmod 755 "$copy" && cp -a "$ROLLCALL_TOP/." "$copy" || exit 1
+    rm -rf "$copy/build" "$copy/.venv"
+    setup_say "$ROLLCALL_TOP lies below /tmp, of which each virtual node has its own: running in $copy"
+    "$copy/$script" "$@" || status=$?
+    mkdir -p "$ROLLCALL_TOP/build"
+    [ ! -d "$copy/build/logs" ] || cp -a "$copy/build/logs" "$ROLLCALL_TOP/build"
+    rm -rf --one-file-system "$copy"
+    exit "$status"
+}
+
+# Runs a command as root.
+as_root()
+{
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo > /dev/null; then
+        sudo -- "$@"
+    else
+        setup_say "cannot run '$1' as root: become root, or install sudo"
+        return 1
+    fi
+}
+
+need_packages()
+{
+    local package state missing=()
+
+    if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+        setup_say "this is not Debian: install what these Debian packages hold: $*"
+        return 1
+    fi
+    for package; do
+        state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null)
+        [ "$state" = installed ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+
+    setup_say "installing ${missing[*]}"
+    if [ -z "${setup_updated:-}" ]; then
+        as_root apt-get -qq update >&2 || return 1
+        setup_updated=yes
+    fi
+    # No service may start by being installed: a policy-rc.d that says so stands there meanwhile,
+    # in a subshell, for its trap: whatever happens, it goes again.
+    (
+        if [ ! -e /usr/sbin/policy-rc.d ]; then
+            trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT
+            trap 'exit 130' INT TERM HUP
+            printf '#!/bin/sh\nexit 101\n' | as_root tee /usr/sbin/policy-rc.d > /dev/null || exit 1
+            as_root chmod 755 /usr/sbin/policy-rc.d || exit 1
+        fi
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+            -o Dpkg::Use-Pty=0 install "${missing[@]}" > /dev/null
+    ) || {
+        setup_say "apt-get could not install ${missing[*]}"
+        return 1
+    }
+}
+
+setup_torch_version=2.13.0
+setup_lightning_version=2.6.6
+
+# True if that Python has what is asked for (find_spec: importing torch takes seconds).
+setup_python_has()
+{
+    local python=$1
+    shift
+    command -v "$python" > /dev/null && "$python" - "$@" > /dev/null 2>&1 <<'PYTHON'
+import importlib.util, sys
+sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))
+PYTHON
+}
+
+# setup_pip ARGUMENT...: pip install in .venv, which it makes.
+setup_pip()
+{
+    local venv=$ROLLCALL_TOP/.venv python
+
+    setup_say "pip install $*"
+    if [ ! -x "$venv/bin/pip" ]; then
+        # By its full name, /usr/bin/python3.11: in another Slurm's root folder /usr/bin/python3 is another one.
+        python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))') &&
+            "$python" -m venv "$venv" >&2 || return 1
+    fi
+    "$venv/bin/pip" -q --disable-pip-version-check install "$@" >&2
+}
+
+need_python()
+{
+    local modules=(torch lightning pytorch_lightning) venv=$ROLLCALL_TOP/.venv
+
+    [ "${1:-}" != tests ] || modules=(pytest hypothesis)
+    if [ -n "${PYTHON:-}" ] && [ "$PYTHON" != "$venv/bin/python" ]; then
+        setup_python_has "$PYTHON" "${modules[@]}" || {
+            setup_say "PYTHON=$PYTHON lacks one of ${modules[*]}: install them there, or unset PYTHON"
+            return 1
+        }
+        export PYTHON
+        return 0
+    fi
+    if ! setup_python_has "$venv/bin/python" "${modules[@]}"; then
+        need_packages python3 python3-venv || return 1
+        if [ "${1:-}" = tests ]; then
+            setup_pip pytest hypothesis || return 1
+        else
+            # torch first and alone: Lightning by itself would take any newer one.
+            setup_pip "torch==$setup_torch_version" &&
+                setup_pip "torch==$setup_torch_version" "lightning==$setup_lightning_version" \
+                    "pytorch_lightning==$setup_lightning_version" || return 1
+        fi
+    fi
+    PYTHON=$venv/bin/python
+    export PYTHON
+}
+
+# What each Python of the layer frameworks has beyond PYTHON: one line of pip's arguments per name. Versions
+# are pinned where a test depends on one. "large" is for tests/run --all only.
+declare -A setup_frameworks=(
+    [small]='accelerate==1.15.0 mpi4py==4.1.2 submitit==1.5.4'
+    # the oldest Lightning that starts with Python 3.11 and this torch; it imports pkg_resources
+    [lightning-2.1]='lightning==2.1.0 pytorch_lightning==2.1.0 setuptools<81'
+    [large]='accelerate==1.15.0 transformers==5.23.0 jax[cpu]==0.10.2 fairscale==0.4.13
+        deepspeed==0.19.8'
+)
+
+# One that stands on another's packages: a virtual environment does not inherit from a virtual environment,
+# but a .pth file names any folder, and pip counts what it finds there as installed.
+need_frameworks()
+{
+    local name folder base site
+    export ROLLCALL_PYTHONS=${ROLLCALL_PYTHONS:-$ROLLCALL_TOP/build/pythons}
+
+    base=$("$PYTHON" -c 'import importlib.util as u, os
+print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return 1
+    for name; do
+        folder=$ROLLCALL_PYTHONS/$name
+        [ "$(cat "$folder/holds" 2> /dev/null)" != "$base ${setup_frameworks[$name]}" ] || continue
+        setup_say "pip install ${setup_frameworks[$name]}"
+        rm -rf --one-file-system "$folder"
+        "$PYTHON" -m venv "$folder" >&2 || return 1
+        site=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || return 1
+        printf '%s\n' "$base" > "$site/base.pth"
+        # the base's torch and no other: the newest one of PyPI brings gigabytes of CUDA
+        # shellcheck disable=SC2086 # a list of arguments
+        DS_BUILD_OPS=0 "$folder/bin/pip" -q --disable-pip-version-check install --no-build-isolation \
+            "torch==$setup_torch_version" ${setup_frameworks[$name]} >&2 || return 1
+        printf '#!%s\nfrom torch.distributed.run import main\nmain()\n' "$folder/bin/python" > "$folder/bin/torchrun"
+        chmod 755 "$folder/bin/torchrun"
+        printf '%s\n' "$base ${setup_frameworks[$name]}" > "$folder/holds"
+    done
+}
+
+# Packages that a build with every part needs.
+setup_build_packages=(gcc libc6-dev make autoconf automake libtool pkg-config
+    libslurm-dev libjansson-dev libcmocka-dev libpmix-dev libhwloc-dev)
+
+# build_tree DIR PREFIX [CONFIGURE-ARGUMENT...]: configures (again, where the arguments
+# changed) and makes in DIR.
+build_tree()
+{
+    local dir=$1 prefix=$2 wanted configure=$ROLLCALL_TOP/configure
+    shift 2
+
+    if [ ! -x "$configure" ] || [ "$configure.ac" -nt "$configure" ]; then
+        "$ROLLCALL_TOP/autogen.sh" || return 1
+    fi
+    mkdir -p "$dir" || return 1
+    wanted="--prefix=$prefix $* CC=${CC:-} CFLAGS=${CFLAGS:-} LDFLAGS=${LDFLAGS:-}"
+    if [ ! -f "$dir/Makefile" ] || [ "$(cat "$dir/configured" 2> /dev/null)" != "$wanted" ]; then
+        (cd "$dir" && "$configure" "--prefix=$prefix" "$@") || return 1
+        printf '%s\n' "$wanted" > "$dir/configured"
+    fi
+    make -C "$dir" -j"$(nproc)"
+}
+
+build_and_install()
+{
+    local prefix=$1 dir=${ROLLCALL_BUILD:-$ROLLCALL_TOP/build/release} parent
+
+    need_packages "${setup_build_packages[@]}" || return 1
+    # shellcheck disable=SC2086 # a list of arguments
+    build_tree "$dir" "$prefix" ${ROLLCALL_CONFIGURE:-} || return 1
+    parent=$prefix
+    while [ ! -e "$parent" ]; do
+        parent=$(dirname "$parent")
+    done
+    if [ -w "$parent" ]; then
+        make -C "$dir" install
+    else
+        as_root make -C "$dir" install
+    fi
+}

@@ -1,0 +1,278 @@
+/* addr=: the three kinds, the names that a suffix makes, and what becomes of the plan. */
+#include "address.h"
+#include "resolve.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct kind_row {
+    struct rc_str input;
+    enum rc_address_kind kind;
+    const char *why;
+};
+
+static const struct kind_row kinds[] = {
+    { TEXT("ib0"), RC_ADDRESS_INTERFACE, "InfiniBand" },
+    { TEXT("hsn0"), RC_ADDRESS_INTERFACE, "Slingshot" },
+    { TEXT("enp1s0f0"), RC_ADDRESS_INTERFACE, "a name by its place" },
+    { TEXT("eth0.100"), RC_ADDRESS_INTERFACE, "a VLAN: a dot, but not in front" },
+    { TEXT("ib0.8001"), RC_ADDRESS_INTERFACE, "a partition of InfiniBand" },
+    { TEXT("br-lan"), RC_ADDRESS_INTERFACE, "a dash, but not in front" },
+    { TEXT("bond0"), RC_ADDRESS_INTERFACE, "a bond" },
+    { TEXT("0123456789abcde"), RC_ADDRESS_INTERFACE, "as long as the kernel allows" },
+    { TEXT("10.1.0.0/16"), RC_ADDRESS_NETWORK, "IPv4" },
+    { TEXT("10.1.2.3/32"), RC_ADDRESS_NETWORK, "one address" },
+    { TEXT("fd00:1::/64"), RC_ADDRESS_NETWORK, "IPv6" },
+    { TEXT("-ib"), RC_ADDRESS_SUFFIX, "a dash in front" },
+    { TEXT("-ib0"), RC_ADDRESS_SUFFIX, "a dash in front, a number behind" },
+    { TEXT(".hsn"), RC_ADDRESS_SUFFIX, "a dot in front" },
+    { TEXT(".cluster.example.org"), RC_ADDRESS_SUFFIX, "a domain" },
+    { TEXT("-ib.fabric"), RC_ADDRESS_SUFFIX, "both" },
+    { TEXT("--x_1"), RC_ADDRESS_SUFFIX, "what a host name may hold" },
+};
+
+static void knows_kind(const void *data)
+{
+    const struct kind_row *row = data;
+    enum rc_address_kind kind = RC_ADDRESS_DEFAULT;
+
+    assert_null(rc_address_read(unit_guard(row->input), &kind));
+    assert_int_equal(kind, row->kind);
+}
+
+struct wrong_row {
+    struct rc_str input;
+    const char *says;
+    const char *why;
+};
+
+static const struct wrong_row wrong[] = {
+    { TEXT(""), "empty", "empty" },
+    { TEXT("-"), "not the end of a host name", "only a dash" },
+    { TEXT("."), "not the end of a host name", "only a dot" },
+    { TEXT(".."), "not the end of a host name", "two dots" },
+    { TEXT("-ib."), "not the end of a host name", "a dot behind" },
+    { TEXT("-ib-"), "not the end of a host name", "a dash behind" },
+    { TEXT("-ib..org"), "not the end of a host name", "an empty label" },
+    { TEXT("-i b"), "not the end of a host name", "a blank" },
+    { TEXT("-ib\n"), "not the end of a host name", "a newline" },
+    { TEXT("-ib$(id)"), "not the end of a host name", "for a shell" },
+    { TEXT("-ib:1"), "not the end of a host name", "a port" },
+    { TEXT(".\xc3\xa9"), "not the end of a host name", "no ASCII" },
+    { TEXT("10.1.0.0/33"), "not a network", "longer than an address" },
+    { TEXT("10.1.0.0/"), "not a network", "no length" },
+    { TEXT("/16"), "not a network", "no address" },
+    { TEXT("/"), "not a network", "only a slash" },
+    { TEXT("-ib/16"), "not a network", "a suffix with a slash" },
+    { TEXT("ib0/16"), "not a network", "an interface with a slash" },
+    { TEXT("10.1.0/24"), "not a network", "half an address" },
+    { TEXT("127.0.0.0/8"), "loopback", "loopback" },
+    { TEXT("::1/128"), "loopback", "loopback of IPv6" },
+    { TEXT("lo"), "loopback", "the loopback interface" },
+    { TEXT("10.1.0.1"), "an address; a network has its length behind it", "an address" },
+    { TEXT("fd00::1"), "an address; a network has its length behind it", "an address of IPv6" },
+    { TEXT("ib 0"), "not the name of an interface", "a blank" },
+    { TEXT("ib0:1"), "not the name of an interface", "a label" },
+    { TEXT("ib0\x1b[2J"), "not the name of an interface", "a terminal escape" },
+    { TEXT("\xc3\xa9th0"), "not the name of an interface", "no ASCII" },
+    { TEXT("0123456789abcdef"), "longer than the name of an interface", "one more than the kernel allows" },
+    { TEXT("n1.cluster.example.org"), "longer than the name of an interface", "a host name" },
+};
+
+static void knows_wrong(const void *data)
+{
+    const struct wrong_row *row = data;
+    enum rc_address_kind kind;
+    const char *says = rc_address_read(unit_guard(row->input), &kind);
+
+    assert_non_null(says);
+    assert_int_equal(strncmp(says, row->says, strlen(row->says)), 0);
+}
+
+struct suffix_row {
+    struct rc_str input; /* the node's name */
+    const char *suffix;
+    const char *is; /* NULL: cannot be */
+    const char *why;
+};
+
+#define LABEL_60 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static const struct suffix_row suffixes[] = {
+    { TEXT("n1"), "-ib", "n1-ib", "behind a short name" },
+    { TEXT("n1.example.org"), "-ib", "n1-ib.example.org", "in front of the domain" },
+    { TEXT("n1"), ".hsn", "n1.hsn", "a domain for a short name" },
+    { TEXT("n1.example.org"), ".hsn", "n1.hsn", "in place of the domain" },
+    { TEXT("n1.example.org"), "-ib.fabric", "n1-ib.fabric", "both in place of the domain" },
+    { TEXT("n1"), "-ib.fabric", "n1-ib.fabric", "both for a short name" },
+    { TEXT("n1"), ".cluster.example.org", "n1.cluster.example.org", "a long domain" },
+    { TEXT("gpu-001"), "-ib", "gpu-001-ib", "a name with a dash" },
+    { TEXT("10.77.0.2"), "-ib", NULL, "an address has no suffix" },
+    { TEXT("fd00:77::2"), ".hsn", NULL, "nor has one of IPv6" },
+    { TEXT(".example.org"), "-ib", NULL, "no label" },
+    { TEXT(LABEL_60 "." LABEL_60 "." LABEL_60 "." LABEL_60 ".aaaaaaaa"), "-ib",
+      LABEL_60 "-ib." LABEL_60 "." LABEL_60 "." LABEL_60 ".aaaaaaaa", "as long as a name may be" },
+    { TEXT(LABEL_60 "." LABEL_60 "." LABEL_60 "." LABEL_60 ".aaaaaaaaa"), "-ib", NULL, "longer than a name may be" },
+};
+
+static void puts_suffix(const void *data)
+{
+    const struct suffix_row *row = data;
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *is = rc_address_with_suffix(unit_guard(row->input), rc_str(row->suffix), &arena);
+
+    if (row->is)
+        assert_string_equal(is, row->is);
+    else
+        assert_null(is);
+}
+
+/* A task of a step on two nodes, whatever else is in its environment. */
+static void resolve(const char *addr, const char *const *more, struct rc_result *result)
+{
+    static const char *const step[] = {
+        "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=3", "SLURM_LOCALID=1", "SLURM_NODEID=1",
+        "SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_TASKS_PER_NODE=2(x2)",
+        "SLURM_STEP_NODELIST=n[1-2].example.org", "SLURM_GTIDS=2,3", "SLURM_DISTRIBUTION=block",
+    };
+    static const char *env[32];
+    struct rc_context context = { .env = env, .slurm_certain = true };
+    char text[128];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .count = 0 };
+    struct rc_options options;
+    size_t n = 0;
+
+    for (size_t i = 0; i < UNIT_COUNT(step); i++)
+        env[n++] = step[i];
+    for (; *more; more++)
+        env[n++] = *more;
+    env[n] = NULL;
+    assert_true(rc_options_parse(rc_str(addr), "--ddp", &options, &messages, &arena));
+    context.options = rc_options_combine(&options, NULL, NULL);
+    assert_int_equal(rc_resolve(&context, result), RC_RESOLVED);
+}
+
+/* The last entry of a name, which is what counts. */
+static const struct rc_plan_entry *entry_of(const struct rc_result *result, const char *name)
+{
+    const struct rc_plan_entry *found = NULL;
+
+    for (unsigned i = 0; i < result->plan.count; i++)
+        if (!strcmp(result->plan.entry[i].name, name))
+            found = &result->plan.entry[i];
+    return found;
+}
+
+static void expect(const struct rc_result *result, const char *name, enum rc_action action, const char *value)
+{
+    const struct rc_plan_entry *entry = entry_of(result, name);
+
+    if (!entry || entry->action != action || (value && strcmp(entry->value, value) != 0))
+        fail_msg("%s is %s", name, entry ? entry->value ? entry->value : "without a value" : "not in the plan");
+}
+
+static struct rc_result result;
+
+static void suffix_in_plan(const void *data)
+{
+    static const char *const nothing[] = { NULL };
+
+    (void)data;
+    resolve("addr=-ib", nothing, &result);
+    expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
+    assert_string_equal(result.master.wish, "-ib");
+    assert_true(result.master.lookup);
+    assert_null(entry_of(&result, "GLOO_SOCKET_IFNAME"));
+}
+
+static void interface_in_plan(const void *data)
+{
+    static const char *const nothing[] = { NULL };
+
+    (void)data;
+    resolve("addr=ib0", nothing, &result);
+    expect(&result, "MASTER_ADDR", RC_SET, "n1.example.org");
+    rc_address_settle(&result, "10.78.0.2", "a test", "ib0");
+    expect(&result, "MASTER_ADDR", RC_SET, "10.78.0.2");
+    expect(&result, "GLOO_SOCKET_IFNAME", RC_SET, "ib0");
+    expect(&result, "NCCL_SOCKET_IFNAME", RC_SET, "=ib0");
+    expect(&result, "TP_SOCKET_IFNAME", RC_SET, "ib0");
+    assert_string_equal(result.master.addr, "10.78.0.2");
+    /* and where a framework's own variable has it */
+    assert_int_equal(strncmp(entry_of(&result, "JAX_COORDINATOR_ADDRESS")->value, "10.78.0.2:", 10), 0);
+    rc_address_settle(&result, "fd00:77::2", "a test", NULL);
+    assert_int_equal(strncmp(entry_of(&result, "JAX_COORDINATOR_ADDRESS")->value, "[fd00:77::2]:", 13), 0);
+}
+
+static void user_interface_stays(const void *data)
+{
+    static const char *const more[] = { "GLOO_SOCKET_IFNAME=eth1", "NCCL_SOCKET_IFNAME=", NULL };
+
+    (void)data;
+    resolve("addr=ib0", more, &result);
+    rc_address_settle(&result, "10.78.0.2", "a test", "ib0");
+    expect(&result, "GLOO_SOCKET_IFNAME", RC_KEEP, "eth1");
+    expect(&result, "NCCL_SOCKET_IFNAME", RC_SET, "=ib0");
+}
+
+/* What a rollcall further outside set is no wish of the user's. */
+static void own_interface_is_replaced(const void *data)
+{
+    static const char *const outer[] = { "ROLLCALL_SCOPE=slurm:41.0/0/worker", "ROLLCALL_IFNAME=ib0",
+                                         "GLOO_SOCKET_IFNAME=ib0", "NCCL_SOCKET_IFNAME==ib0",
+                                         "TP_SOCKET_IFNAME=mine", NULL };
+
+    (void)data;
+    resolve("addr=eth0", outer, &result);
+    rc_address_settle(&result, "10.77.0.2", "a test", "eth0");
+    expect(&result, "GLOO_SOCKET_IFNAME", RC_SET, "eth0");
+    expect(&result, "NCCL_SOCKET_IFNAME", RC_SET, "=eth0");
+    expect(&result, "TP_SOCKET_IFNAME", RC_KEEP, "mine");
+    resolve("worker", outer, &result);
+    expect(&result, "GLOO_SOCKET_IFNAME", RC_UNSET, NULL);
+    expect(&result, "NCCL_SOCKET_IFNAME", RC_UNSET, NULL);
+    expect(&result, "ROLLCALL_IFNAME", RC_UNSET, NULL);
+    assert_null(entry_of(&result, "TP_SOCKET_IFNAME"));
+}
+
+static bool has_message(enum rc_message_id id)
+{
+    for (unsigned i = 0; i < result.messages.count; i++)
+        if (result.messages.list[i].id == id)
+            return true;
+    return false;
+}
+
+static void users_address_and_addr(const void *data)
+{
+    static const char *const other[] = { "MASTER_ADDR=store.example.org", NULL };
+    static const char *const same[] = { "MASTER_ADDR=n1.example.org", NULL };
+
+    (void)data;
+    resolve("addr=-ib", other, &result);
+    expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
+    assert_true(has_message(RC412));
+    /* the node's name is what scripts set without a thought */
+    resolve("addr=-ib", same, &result);
+    expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
+    assert_false(has_message(RC412));
+    resolve("worker", other, &result);
+    expect(&result, "MASTER_ADDR", RC_KEEP, "store.example.org");
+    assert_false(result.master.lookup);
+}
+
+int main(void)
+{
+    UNIT_TABLE(knows_kind, "addr= takes", kinds);
+    UNIT_TABLE(knows_wrong, "addr= refuses", wrong);
+    UNIT_TABLE(puts_suffix, "a suffix for", suffixes);
+    unit_add_one(suffix_in_plan, "a suffix is in the plan as it is");
+    unit_add_one(interface_in_plan, "what was found takes the name's place, each library's syntax");
+    unit_add_one(user_interface_stays, "the user's own interface stays, an empty one does not");
+    unit_add_one(own_interface_is_replaced, "an outer rollcall's interface is replaced, or taken away");
+    unit_add_one(users_address_and_addr, "the user's MASTER_ADDR and the user's addr=");
+    return unit_run("address");
+}

@@ -1,0 +1,102 @@
+/* The program behind a command line, as /proc and a recording show it. */
+#include "ancestry.h"
+#include "unit.h"
+
+#include <string.h>
+
+struct name {
+    struct rc_str input;
+    const char *name; /* NULL: absent */
+    const char *why;
+};
+
+static const struct name names[] = {
+    { TEXT("orted\0-mca\0ess\0env\0"), "orted", "a program and its words" },
+    { TEXT("/usr/bin/orted\0"), "orted", "the base name" },
+    { TEXT("slurmstepd: [42.0]\0"), "slurmstepd", "a title is cut at its colon" },
+    { TEXT("slurmstepd:\0[42.0]\0"), "slurmstepd", "a recording has NULs for the title's blanks" },
+    { TEXT("sshd: alice [priv]\0\0\0"), "sshd", "a title that is padded with NULs" },
+    { TEXT("mpirun -np 2 train\0"), "mpirun", "a title without a colon" },
+    { TEXT("/opt/a:b/orted\0"), "orted", "a colon in a path is no title" },
+    { TEXT("-bash\0"), "-bash", "a login shell" },
+    { TEXT("python3\0/usr/bin/torchrun\0--nnodes=2\0"), "torchrun", "of Python the script" },
+    { TEXT("python3.11\0-m\0torch.distributed.run\0x.py\0"), "torch.distributed.run", "of Python the module" },
+    { TEXT("python\0-mtorch.distributed.run\0"), "torch.distributed.run", "the module in the same word" },
+    { TEXT("python\0-u\0-X\0dev\0-W\0error\0a/torchrun\0"), "torchrun", "options, with their words" },
+    { TEXT("python\0-c\0import torchrun\0"), "python", "Python with a text has no name" },
+    { TEXT("python\0"), "python", "Python alone" },
+    { TEXT("python\0-m\0"), "python", "no module behind -m" },
+    { TEXT("orted"), "orted", "no NUL at the end: a command line cut short" },
+    { TEXT(""), NULL, "a kernel thread or a zombie has none" },
+    { TEXT("\0"), NULL, "a process with an empty name" },
+    { TEXT("/\0"), NULL, "a folder" },
+    { NO_TEXT, NULL, "nothing was read" },
+};
+
+static void tells_names(const void *data)
+{
+    const struct name *row = data;
+    struct rc_str found = rc_ancestor_name(unit_guard(row->input));
+
+    if (row->name) {
+        assert_int_equal(found.n, strlen(row->name));
+        assert_memory_equal(found.p, row->name, found.n);
+    } else {
+        assert_int_equal(found.n, 0);
+    }
+}
+
+struct member {
+    struct rc_str input;
+    const char *list;
+    bool is;
+    const char *why;
+};
+
+static const struct member members[] = {
+    { TEXT("orted"), "orted mpirun", true, "the first" },
+    { TEXT("mpirun"), "orted mpirun", true, "the last" },
+    { TEXT("mpi"), "orted mpirun", false, "the beginning of one" },
+    { TEXT("mpirun.mpich"), "orted mpirun", false, "more than one" },
+    { TEXT("orted mpirun"), "orted mpirun", false, "the whole list" },
+    { TEXT(""), "orted  mpirun", false, "an empty name is none, also between two blanks" },
+    { TEXT(""), "", false, "an empty name in an empty list" },
+    { TEXT("orted"), "", false, "an empty list" },
+    { NO_TEXT, "orted", false, "no name" },
+};
+
+static void finds_members(const void *data)
+{
+    const struct member *row = data;
+
+    assert_int_equal(rc_ancestor_is_one_of(unit_guard(row->input), row->list), row->is);
+}
+
+static const struct name options[] = {
+    { TEXT("hydra_pmi_proxy\0--proxy-id\0""3\0"), "3", "the word behind it" },
+    { TEXT("p\0--proxy-id\0""3\0--proxy-id\0""4\0"), "3", "the first of two" },
+    { TEXT("p\0--proxy-id-x\0""3\0"), NULL, "a longer option" },
+    { TEXT("p\0--proxy-id=3\0"), NULL, "with its value in one word" },
+    { TEXT("p\0--proxy-id\0"), "", "nothing behind it" },
+    { TEXT("p\0--proxy-id"), NULL, "cut short" },
+    { TEXT("p\0"), NULL, "not there" },
+    { NO_TEXT, NULL, "nothing was read" },
+};
+
+static void finds_options(const void *data)
+{
+    const struct name *row = data;
+    struct rc_str found = rc_ancestor_option(unit_guard(row->input), "--proxy-id");
+
+    assert_int_equal(found.n, row->name ? strlen(row->name) : 0);
+    if (found.n)
+        assert_memory_equal(found.p, row->name, found.n);
+}
+
+int main(void)
+{
+    UNIT_TABLE(tells_names, "the name of", names);
+    UNIT_TABLE(finds_members, "one of a list is", members);
+    UNIT_TABLE(finds_options, "the option in", options);
+    return unit_run("ancestry");
+}

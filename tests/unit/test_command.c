@@ -1,0 +1,97 @@
+/* The command's hint: which words of a command line tell how workers are started. */
+#include "command.h"
+#include "unit.h"
+
+enum { WORDS = 12 };
+
+struct row {
+    struct rc_str input; /* the words, for the test's name */
+    const char *argv[WORDS];
+    enum rc_command_kind kind;
+    const char *name;
+    const char *why;
+};
+
+static const struct row rows[] = {
+    { TEXT("./a.out"), { "./a.out" }, RC_COMMAND_UNKNOWN, NULL, "an ordinary program" },
+    { TEXT("python train.py"), { "python", "train.py" }, RC_COMMAND_UNKNOWN, NULL, "a script says nothing" },
+    { TEXT("torchrun train.py"), { "torchrun", "train.py" }, RC_COMMAND_LAUNCHER, "torchrun", "by name" },
+    { TEXT("/x/torchrun t.py"), { "/x/torchrun", "t.py" }, RC_COMMAND_LAUNCHER, "torchrun", "by path" },
+    { TEXT("python -m torch.distributed.run t.py"), { "python3.11", "-u", "-m", "torch.distributed.run", "t.py" },
+      RC_COMMAND_LAUNCHER, "torch.distributed.run", "as a module" },
+    { TEXT("python -mtorch.distributed.launch"), { "python", "-mtorch.distributed.launch", "t.py" },
+      RC_COMMAND_LAUNCHER, "torch.distributed.launch", "in one word" },
+    { TEXT("python -X dev -m torch.distributed.run"), { "python", "-X", "dev", "-m", "torch.distributed.run" },
+      RC_COMMAND_LAUNCHER, "torch.distributed.run", "behind an option with a value" },
+    { TEXT("python /x/bin/torchrun"), { "python", "/x/bin/torchrun", "t.py" }, RC_COMMAND_LAUNCHER, "torchrun",
+      "a console script by its path" },
+    { TEXT("python -m pytest torchrun"), { "python", "-m", "pytest", "torchrun" }, RC_COMMAND_UNKNOWN, NULL,
+      "another module's argument" },
+    { TEXT("python train.py --launcher torchrun"), { "python", "train.py", "--launcher", "torchrun" },
+      RC_COMMAND_UNKNOWN, NULL, "the script's own argument" },
+    { TEXT("python -c 'torchrun'"), { "python", "-c", "torchrun" }, RC_COMMAND_UNKNOWN, NULL, "Python text" },
+    { TEXT("env A=1 numactl -l torchrun t.py"), { "env", "A=1", "numactl", "-l", "torchrun", "t.py" },
+      RC_COMMAND_LAUNCHER, "torchrun", "through wrappers" },
+    { TEXT("accelerate launch t.py"), { "accelerate", "launch", "t.py" }, RC_COMMAND_LAUNCHER, "accelerate",
+      "by name" },
+    { TEXT("./train lightning"), { "./train", "lightning" }, RC_COMMAND_UNKNOWN, NULL, "an argument" },
+    { TEXT("orted -mca x"), { "orted", "-mca", "x" }, RC_COMMAND_DAEMON, "orted", "a launcher's daemon" },
+    { TEXT("mpirun -np 2 python t.py"), { "mpirun", "-np", "2", "python", "t.py" }, RC_COMMAND_DAEMON, "mpirun",
+      "its ranks are others" },
+    { TEXT("bash -c 'torchrun t.py'"), { "bash", "-c", "torchrun t.py" }, RC_COMMAND_LAUNCHER, "torchrun",
+      "in shell text" },
+    { TEXT("bash -lc 'cd x && exec torchrun'"), { "bash", "-lc", "cd x && exec torchrun t.py" },
+      RC_COMMAND_LAUNCHER, "torchrun", "behind another command" },
+    { TEXT("sh -c 'if true; then torchrun'"), { "sh", "-c", "if true; then torchrun t.py; fi" },
+      RC_COMMAND_LAUNCHER, "torchrun", "behind a word of the shell" },
+    { TEXT("sh -c 'cd ray; ./t lightning'"), { "sh", "-c", "cd ray; ./t lightning" }, RC_COMMAND_UNKNOWN, NULL,
+      "arguments in shell text" },
+    { TEXT("sh -c '[ x ] || exec srun y'"), { "sh", "-c", "[ x ] || exec srun y" }, RC_COMMAND_DAEMON, "srun",
+      "a script that only starts others" },
+    { TEXT("sh -c 'srun --version; python t.py'"), { "sh", "-c", "srun --version; python t.py" },
+      RC_COMMAND_UNKNOWN, NULL, "a script that is a worker, too" },
+    { TEXT("bash train.sh torchrun"), { "bash", "train.sh", "torchrun" }, RC_COMMAND_UNKNOWN, NULL,
+      "a script that is not read" },
+    { TEXT(""), { NULL }, RC_COMMAND_UNKNOWN, NULL, "no words" },
+};
+
+static void reads(const void *data)
+{
+    const struct row *row = data;
+    struct rc_command command;
+
+    rc_command_read(row->argv, &command);
+    assert_int_equal(command.kind, row->kind);
+    assert_true(row->name ? rc_str_is(command.name, row->name) : !command.name.p);
+}
+
+static void reads_torchrun_options(const void *data)
+{
+    static const char *const argv[] = { "torchrun", "--nnodes", "1:4", "--node-rank=3", "--nproc_per_node",
+                                        "2", "--standalone", "t.py", "--nnodes=9", NULL };
+    struct rc_command command;
+
+    (void)data;
+    rc_command_read(argv, &command);
+    assert_true(command.torchrun && command.standalone);
+    assert_true(rc_str_is(command.nnodes, "1:4"));
+    assert_true(rc_str_is(command.node_rank, "3"));
+    assert_true(rc_str_is(command.nproc, "2"));
+}
+
+static void reads_no_argv(const void *data)
+{
+    struct rc_command command;
+
+    (void)data;
+    rc_command_read(NULL, &command);
+    assert_int_equal(command.kind, RC_COMMAND_UNKNOWN);
+}
+
+int main(void)
+{
+    UNIT_TABLE(reads, "command", rows);
+    unit_add_one(reads_torchrun_options, "torchrun's own options, not the script's");
+    unit_add_one(reads_no_argv, "no command line at all");
+    return unit_run("command");
+}

@@ -1,0 +1,166 @@
+/* What the process tree of this machine tells: with real processes. */
+#include "system/here.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ancestry.h"
+
+/* Two launchers in one environment: the core has to ask for the processes. */
+static const char *const both[] = {
+    "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_RANK=1", "OMPI_COMM_WORLD_LOCAL_SIZE=2",
+    "PMIX_NAMESPACE=77", "PMIX_RANK=1", "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0",
+    "SLURM_NODEID=0", "SLURM_STEP_NUM_TASKS=1", "SLURM_STEP_NUM_NODES=1", "SLURM_STEP_TASKS_PER_NODE=1",
+    "SLURM_STEP_NODELIST=n1", "SLURM_GTIDS=0", NULL,
+};
+
+static struct rc_here_storage storage;
+static struct rc_result result;
+
+static const struct rc_here *look(const char *const *env, pid_t pid)
+{
+    struct rc_context context = { .env = env, .pid = (uint32_t)pid };
+
+    rc_here_resolve(&context, &storage, &result);
+    assert_int_equal(result.wants, 0);
+    return &storage.here;
+}
+
+/* A child at the end of a chain of `depth` processes that all wait; its id, and *alive ends them when closed. */
+static pid_t chain(unsigned depth, const char *name, int *alive)
+{
+    int life[2];
+    int tell[2];
+    pid_t last;
+
+    assert_int_equal(pipe(life), 0);
+    assert_int_equal(pipe(tell), 0);
+    for (unsigned i = 0; i < depth; i++) {
+        pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0) {
+            char end;
+
+            close(life[1]);
+            if (name)
+                prctl(PR_SET_NAME, name);
+            if (i + 1 < depth)
+                continue;
+            last = getpid();
+            if (write(tell[1], &last, sizeof(last)) != sizeof(last))
+                _exit(1);
+            _exit(read(life[0], &end, 1) == 0 ? 0 : 1);
+        }
+        if (i > 0) {
+            waitpid(child, NULL, 0);
+            _exit(0);
+        }
+        break;
+    }
+    assert_int_equal(read(tell[0], &last, sizeof(last)), sizeof(last));
+    close(tell[0]);
+    close(tell[1]);
+    close(life[0]);
+    *alive = life[1];
+    return last;
+}
+
+static void end(int alive)
+{
+    close(alive);
+    while (wait(NULL) > 0)
+        continue;
+}
+
+static void is_not_asked(const void *row)
+{
+    static const char *const none[] = { "PATH=/bin", NULL };
+
+    (void)row;
+    assert_int_equal(look(none, getpid())->learned, 0);
+}
+
+static void tells_parents(const void *row)
+{
+    char own[4096];
+    int alive;
+    pid_t child = chain(1, NULL, &alive);
+    const struct rc_here *here = look(both, child);
+    int file = open("/proc/self/cmdline", O_RDONLY);
+    ssize_t n = read(file, own, sizeof(own));
+
+    (void)row;
+    close(file);
+    assert_true(here->learned & RC_LEARN_ANCESTORS);
+    assert_true(here->ancestor_count > 0);
+    assert_true(n > 0);
+    assert_memory_equal(here->ancestor[0].p, own, here->ancestor[0].n);
+    assert_true(here->ancestor[0].n > 0);
+    end(alive);
+}
+
+/* "PID (a) R 1 (b) S PPID": the last bracket ends the name. */
+static void reads_strange_names(const void *row)
+{
+    static const char *const strange[] = { ") R 1 (", "a b) S 1", "((((", "))))", "\n) Z 1 1", " " };
+
+    (void)row;
+    for (size_t i = 0; i < UNIT_COUNT(strange); i++) {
+        int alive;
+        pid_t child = chain(3, strange[i], &alive);
+        const struct rc_here *here = look(both, child);
+        struct rc_str own = here->ancestor[0];
+
+        /* two forks, and this program: the same command line thrice */
+        assert_true(here->ancestor_count >= 3);
+        for (unsigned k = 0; k < 3; k++) {
+            assert_int_equal(here->ancestor[k].n, own.n);
+            assert_memory_equal(here->ancestor[k].p, own.p, own.n);
+        }
+        end(alive);
+    }
+}
+
+static void ends_in_deep_trees(const void *row)
+{
+    int alive;
+    pid_t child = chain(2 * RC_ANCESTORS_MAX, NULL, &alive);
+    const struct rc_here *here = look(both, child);
+
+    (void)row;
+    assert_true(here->ancestor_count > 4);
+    assert_true(here->ancestor_count <= RC_ANCESTORS_MAX);
+    end(alive);
+}
+
+static void survives_vanished_processes(const void *row)
+{
+    pid_t gone = fork();
+
+    (void)row;
+    if (gone == 0)
+        _exit(0);
+    waitpid(gone, NULL, 0);
+    assert_int_equal(look(both, gone)->ancestor_count, 0);
+    assert_int_equal(look(both, 1)->ancestor_count, 0);
+    assert_int_equal(look(both, 0x7ffffffe)->ancestor_count, 0);
+    /* nothing told whose task it is: the order of families does, as without a process tree */
+    assert_string_equal(result.launcher->id, "openmpi");
+}
+
+int main(void)
+{
+    unit_add_one(is_not_asked, "outside of every launcher nothing is looked at");
+    unit_add_one(tells_parents, "the parent comes first, with its command line");
+    unit_add_one(reads_strange_names, "names full of brackets and blanks");
+    unit_add_one(ends_in_deep_trees, "a tree that is deeper than there is room for");
+    unit_add_one(survives_vanished_processes, "a process that is gone");
+    return unit_run("here");
+}

@@ -1,0 +1,270 @@
+/* Files and lists of hosts: counting, the n-th host, finding one, the host of a slot. */
+#include "hostfile.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LINES = RC_HOSTFILE_LINES, WORDS = RC_HOSTFILE_WORDS, PAIRS = RC_HOSTFILE_PAIRS };
+
+#define LABEL63 "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0"
+#define NAME255 LABEL63 "." LABEL63 "." LABEL63 "." LABEL63
+
+struct row {
+    struct rc_str input;
+    int format;
+    uint32_t hosts;
+    uint32_t slots;
+    const char *all; /* the hosts and their slots, in order */
+    const char *why;
+};
+
+static const struct row good[] = {
+    { TEXT("n1"), LINES, 1, 1, "n1*1 ", "a line without its end" },
+    { TEXT("n1\n"), LINES, 1, 1, "n1*1 ", "a line" },
+    { TEXT("n2\nn1\n"), LINES, 2, 2, "n2*1 n1*1 ", "the file's order, not the alphabet's" },
+    { TEXT("\n\n  n1 \n\t\nn2\n\n"), LINES, 2, 2, "n1*1 n2*1 ", "empty lines and blanks" },
+    { TEXT("n1\r\nn2\r\n"), LINES, 2, 2, "n1*1 n2*1 ", "Windows line ends" },
+    { TEXT("# all\nn1 # the first\n#n3\nn2#x\n"), LINES, 2, 2, "n1*1 n2*1 ", "comments" },
+    { TEXT("n1\nn1\nn2\nn2\n"), LINES, 2, 4, "n1*2 n2*2 ", "PBS_NODEFILE: a line a task" },
+    { TEXT("n1\nn2\nn1\nn2\n"), LINES, 2, 4, "n1*2 n2*2 ", "the same in turn" },
+    { TEXT("n1\nn2\nn3\nn1\n"), LINES, 3, 4, "n1*2 n2*1 n3*1 ", "the first comes again at the end" },
+    { TEXT("n1:2\nn2:4\n"), LINES, 2, 6, "n1*2 n2*4 ", "Hydra" },
+    { TEXT("n1:2 binding=user:0,1\n"), LINES, 1, 2, "n1*2 ", "Hydra's binding" },
+    { TEXT("n1 slots=2\nn2 slots=4 max_slots=8\n"), LINES, 2, 6, "n1*2 n2*4 ", "Open MPI" },
+    { TEXT("n1 max-slots=4\n"), LINES, 1, 1, "n1*1 ", "Open MPI, the most only" },
+    { TEXT("n1 cpu=2\nn2 count=3\n"), LINES, 2, 5, "n1*2 n2*3 ", "Open MPI's other words" },
+    { TEXT("u@n1 slots=2\n"), LINES, 1, 2, "n1*2 ", "a user's name is none of the host's" },
+    { TEXT("n1.c.example 4 all.q@n1.c.example UNDEFINED\nn2.c.example 2 all.q@n2.c.example <NULL>\n"), LINES, 2, 6,
+      "n1.c.example*4 n2.c.example*2 ", "PE_HOSTFILE of Grid Engine" },
+    { TEXT("n1 1 all.q@n1 UNDEFINED\nn1 3 big.q@n1 UNDEFINED\n"), LINES, 1, 4, "n1*4 ", "one host in two queues" },
+    { TEXT("n1 0\nn2 1\n"), LINES, 2, 1, "n1*0 n2*1 ", "a host without slots" },
+    { TEXT("192.0.2.1\n192.0.2.2:4\n"), LINES, 2, 5, "192.0.2.1*1 192.0.2.2*4 ", "IPv4 addresses" },
+    { TEXT("2001:db8::1\n::ffff:192.0.2.1\n"), LINES, 2, 2, "2001:db8::1*1 ::ffff:192.0.2.1*1 ", "IPv6 addresses" },
+    { TEXT("N1\nn1\n"), LINES, 2, 2, "N1*1 n1*1 ", "entries are compared as they are written" },
+    { TEXT("n10\nn1\nn1\n"), LINES, 2, 3, "n10*1 n1*2 ", "not the one that it begins" },
+    { TEXT(NAME255), LINES, 1, 1, NAME255 "*1 ", "a name of 255" },
+    { TEXT("n1:16777216"), LINES, 1, RC_MAX_TASKS, "n1*16777216 ", "as many slots as are believed" },
+    { TEXT("n1 n1 n2"), WORDS, 2, 3, "n1*2 n2*1 ", "LSB_HOSTS" },
+    { TEXT("n1"), WORDS, 1, 1, "n1*1 ", "LSB_HOSTS of one" },
+    { TEXT("  n2   n1 "), WORDS, 2, 2, "n2*1 n1*1 ", "LSB_HOSTS with blanks" },
+    { TEXT("n1 2 n2 1"), PAIRS, 2, 3, "n1*2 n2*1 ", "LSB_MCPU_HOSTS" },
+    { TEXT("n1 2 n2 1 n1 1"), PAIRS, 2, 4, "n1*3 n2*1 ", "LSB_MCPU_HOSTS with a host in two pieces" },
+};
+
+static const struct row bad[] = {
+    { NO_TEXT, LINES, 0, 0, NULL, "unset" },
+    { TEXT(""), LINES, 0, 0, NULL, "empty" },
+    { TEXT("\n\n"), LINES, 0, 0, NULL, "empty lines" },
+    { TEXT("# n1\n"), LINES, 0, 0, NULL, "a comment" },
+    { TEXT("n1\n/etc/hosts\n"), LINES, 0, 0, NULL, "a path" },
+    { TEXT("^n1\n"), LINES, 0, 0, NULL, "a host to leave out" },
+    { TEXT("+n0\n"), LINES, 0, 0, NULL, "the first host of another list" },
+    { TEXT("-n1\n"), LINES, 0, 0, NULL, "an option" },
+    { TEXT("n*\n"), LINES, 0, 0, NULL, "a pattern" },
+    { TEXT("n[1-2]\n"), LINES, 0, 0, NULL, "Slurm's brackets" },
+    { TEXT("[2001:db8::1]:2\n"), LINES, 0, 0, NULL, "an address in brackets" },
+    { TEXT("n1:2:mlx5_0\n"), LINES, 0, 0, NULL, "MVAPICH's adapter" },
+    { TEXT("n1:\n"), LINES, 0, 0, NULL, "nothing behind the colon" },
+    { TEXT(":2\n"), LINES, 0, 0, NULL, "nothing before the colon" },
+    { TEXT("u@\n"), LINES, 0, 0, NULL, "nothing behind the user" },
+    { TEXT("u@v@n1\n"), LINES, 0, 0, NULL, "two users" },
+    { TEXT("n1:x\n"), LINES, 0, 0, NULL, "slots that are no number" },
+    { TEXT("n1:-1\n"), LINES, 0, 0, NULL, "a negative number of slots" },
+    { TEXT("n1 slots=\n"), LINES, 0, 0, NULL, "Open MPI's slots without a number" },
+    { TEXT("n1 slots=+2\n"), LINES, 0, 0, NULL, "a sign" },
+    { TEXT("n1 4x q@n1\n"), LINES, 0, 0, NULL, "Grid Engine's slots with a letter" },
+    { TEXT("n1 4294967297\n"), LINES, 0, 0, NULL, "a number that wraps to 1" },
+    { TEXT("n1:16777217\n"), LINES, 0, 0, NULL, "more slots than are believed" },
+    { TEXT("n1:16777216\nn2\n"), LINES, 0, 0, NULL, "a sum that is not believed" },
+    { TEXT("n1,n2\n"), LINES, 0, 0, NULL, "commas" },
+    { TEXT("n\xc3\xa9\n"), LINES, 0, 0, NULL, "UTF-8" },
+    { TEXT("\xef\xbb\xbfn1\n"), LINES, 0, 0, NULL, "a byte order mark" },
+    { TEXT("\x1b[2Jn1\n"), LINES, 0, 0, NULL, "a terminal escape" },
+    { TEXT("n1\0n2\n"), LINES, 0, 0, NULL, "NUL in the middle" },
+    { TEXT("\x7f" "ELF\x02\x01\x01\0"), LINES, 0, 0, NULL, "a program" },
+    { TEXT(NAME255 "x\n"), LINES, 0, 0, NULL, "a name of 256" },
+    { TEXT(""), WORDS, 0, 0, NULL, "empty LSB_HOSTS" },
+    { TEXT("   "), WORDS, 0, 0, NULL, "LSB_HOSTS of blanks" },
+    { TEXT("n1 $(id)"), WORDS, 0, 0, NULL, "shell substitution" },
+    { TEXT("n1"), PAIRS, 0, 0, NULL, "half a pair" },
+    { TEXT("n1 2 n2"), PAIRS, 0, 0, NULL, "half a pair behind a whole one" },
+    { TEXT("n1 n2 2"), PAIRS, 0, 0, NULL, "a name for a number" },
+    { TEXT("n1 two"), PAIRS, 0, 0, NULL, "a number in words" },
+};
+
+static uint64_t *filter(void)
+{
+    return unit_guard_memory(RC_HOSTFILE_BITS / 8);
+}
+
+static void reads(const void *data)
+{
+    const struct row *row = data;
+    struct rc_hostfile file;
+    struct rc_str host;
+    uint32_t slots;
+    char all[512] = "";
+
+    assert_true(rc_hostfile_read(unit_guard(row->input), (enum rc_hostfile_format)row->format, filter(), &file));
+    assert_int_equal(file.hosts, row->hosts);
+    assert_int_equal(file.slots, row->slots);
+    for (uint32_t i = 0; i < row->hosts; i++) {
+        size_t used = strlen(all);
+
+        assert_true(rc_hostfile_nth(&file, i, &host, &slots));
+        snprintf(all + used, sizeof(all) - used, "%.*s*%u ", (int)host.n, host.p, slots);
+        assert_int_equal(rc_hostfile_find(&file, host), i);
+    }
+    assert_string_equal(all, row->all);
+    slots = 77;
+    assert_false(rc_hostfile_nth(&file, row->hosts, &host, &slots));
+    assert_false(rc_hostfile_nth(&file, RC_UNKNOWN, &host, &slots));
+    assert_int_equal(slots, 77);
+}
+
+static void refuses(const void *data)
+{
+    const struct row *row = data;
+    struct rc_hostfile file = { .hosts = 77 };
+
+    assert_false(rc_hostfile_read(unit_guard(row->input), (enum rc_hostfile_format)row->format, filter(), &file));
+    assert_int_equal(file.hosts, 77);
+}
+
+struct find_row {
+    struct rc_str input;
+    const char *name;
+    uint32_t index;
+    const char *why;
+};
+
+static const struct find_row finds[] = {
+    { TEXT("n1\nn2\n"), "n2", 1, "the second" },
+    { TEXT("n1\nn1\nn2\n"), "n2", 1, "the second of the different ones" },
+    { TEXT("n1\nn2\n"), "n3", RC_UNKNOWN, "not there" },
+    { TEXT("n1\nn2\n"), "", RC_UNKNOWN, "no name" },
+    { TEXT("n1\nn10\n"), "n10", 1, "not the one that begins it" },
+    { TEXT("n1.c.example\nn2.c.example\n"), "n2", 1, "the node's own name is the short one" },
+    { TEXT("n1\nn2\n"), "n2.c.example", 1, "the node's own name is the long one" },
+    { TEXT("n1\nn2\n"), "N2", 1, "capitals" },
+    { TEXT("n1.a\nn1.b\n"), "n1", RC_UNKNOWN, "fits two" },
+    { TEXT("n1.a\nn1.b\n"), "n1.b", 1, "fits one of the two exactly" },
+    { TEXT("n1.a\nn1\n"), "n1", 1, "an exact one goes before" },
+    { TEXT("10.0.0.1\n10.0.0.2\n"), "10", RC_UNKNOWN, "an address has no short name" },
+    { TEXT("10.0.0.1\n10.0.0.2\n"), "10.0.0.2", 1, "an address" },
+};
+
+static void finds_host(const void *data)
+{
+    const struct find_row *row = data;
+    struct rc_hostfile file;
+
+    assert_true(rc_hostfile_read(unit_guard(row->input), RC_HOSTFILE_LINES, filter(), &file));
+    assert_int_equal(rc_hostfile_find(&file, rc_str(row->name)), row->index);
+}
+
+struct place_row {
+    struct rc_str input;
+    uint32_t slot;
+    const char *place; /* host index local local_slots slots_before smallest largest, - where not known; NULL: none */
+    const char *why;
+};
+
+static const struct place_row places[] = {
+    { TEXT("n1\n"), 0, "n1 0 0 1 0 1 1", "the only one" },
+    { TEXT("n1\n"), 1, NULL, "behind the only one" },
+    { TEXT("n1\n"), RC_UNKNOWN, NULL, "an unknown one" },
+    { TEXT("n1:2\nn2:2\n"), 1, "n1 0 1 2 0 2 2", "the second of the first host" },
+    { TEXT("n1:2\nn2:2\n"), 2, "n2 1 0 2 2 2 2", "the first of the second host" },
+    { TEXT("n1:2\nn2:2\n"), 3, "n2 1 1 2 2 2 2", "the last" },
+    { TEXT("n1:2\nn2:2\n"), 4, NULL, "behind the last" },
+    { TEXT("n1\nn1\nn1\nn2\n"), 2, "n1 0 2 3 0 1 3", "an entry a slot" },
+    { TEXT("n1\nn1\nn1\nn2\n"), 3, "n2 1 0 1 3 1 3", "hosts of different sizes" },
+    { TEXT("n1\nn2\nn1\nn2\n"), 2, "n1 0 1 2 - - -", "in turn" },
+    { TEXT("n1\nn2\nn1\nn2\n"), 3, "n2 1 1 2 - - -", "in turn, the last" },
+    { TEXT("n1:2\nn2\nn4:0\nn1\nn3:9\n"), 3, "n1 0 2 3 - - -", "a host's second entry" },
+    { TEXT("n1:2\nn4:0\nn3:9\n"), 2, "n3 2 0 9 2 0 9", "behind a host without slots" },
+};
+
+static void gives_the_place(const void *data)
+{
+    const struct place_row *row = data;
+    struct rc_hostfile file;
+    struct rc_hostfile_place place = { .index = 77 };
+    char text[128] = "";
+    uint32_t *numbers[] = { &place.index, &place.local, &place.local_slots, &place.slots_before,
+                            &place.smallest, &place.largest };
+
+    assert_true(rc_hostfile_read(unit_guard(row->input), RC_HOSTFILE_LINES, filter(), &file));
+    assert_int_equal(rc_hostfile_place(&file, row->slot, &place), row->place != NULL);
+    if (!row->place) {
+        assert_int_equal(place.index, 77);
+        return;
+    }
+    snprintf(text, sizeof(text), "%.*s", (int)place.host.n, place.host.p);
+    for (size_t i = 0; i < UNIT_COUNT(numbers); i++) {
+        size_t used = strlen(text);
+
+        if (*numbers[i] == RC_UNKNOWN)
+            snprintf(text + used, sizeof(text) - used, " -");
+        else
+            snprintf(text + used, sizeof(text) - used, " %u", *numbers[i]);
+    }
+    assert_string_equal(text, row->place);
+}
+
+static void gives_the_first(const void *data)
+{
+    (void)data;
+    assert_true(rc_str_is(rc_hostfile_first(RC_STR("# all\n\nu@n1:2\n/etc\n")), "n1"));
+    assert_false(rc_hostfile_first(RC_STR("/etc\nn1\n")).p);
+    assert_false(rc_hostfile_first(RC_ABSENT).p);
+}
+
+/* 10,000 hosts, each named twice, fill the filter: still each is counted once. */
+static void counts_many(const void *data)
+{
+    enum { HOSTS = 10000 };
+    static char text[2 * HOSTS * 8];
+    struct rc_hostfile file;
+    struct rc_str host;
+    uint32_t slots;
+    size_t used = 0;
+
+    (void)data;
+    for (int i = 0; i < HOSTS; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "n%d\nn%d\n", i, i);
+    assert_true(rc_hostfile_read(rc_str(text), RC_HOSTFILE_LINES, filter(), &file));
+    assert_int_equal(file.hosts, HOSTS);
+    assert_int_equal(file.slots, 2 * HOSTS);
+    assert_true(rc_hostfile_nth(&file, HOSTS - 1, &host, &slots));
+    assert_true(rc_str_is(host, "n9999"));
+    assert_int_equal(slots, 2);
+}
+
+/* What would take hours is given up. */
+static void gives_up(const void *data)
+{
+    enum { HOSTS = 60000 };
+    static char text[2 * HOSTS * 8];
+    struct rc_hostfile file;
+    size_t used = 0;
+
+    (void)data;
+    for (int i = 0; i < 2 * HOSTS; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "n%d\n", i % HOSTS);
+    assert_false(rc_hostfile_read(rc_str(text), RC_HOSTFILE_LINES, filter(), &file));
+}
+
+int main(void)
+{
+    UNIT_TABLE(reads, "hostfile reads", good);
+    UNIT_TABLE(refuses, "hostfile refuses", bad);
+    UNIT_TABLE(finds_host, "hostfile looks for a host in", finds);
+    UNIT_TABLE(gives_the_place, "hostfile gives the place of", places);
+    unit_add_one(gives_the_first, "the first host");
+    unit_add_one(counts_many, "ten thousand hosts");
+    unit_add_one(gives_up, "hosts far apart from their other lines");
+    return unit_run("hostfile");
+}

@@ -1,0 +1,324 @@
+/* Host lists: counting, the i-th host, finding a host; nothing is expanded. */
+#include "hostlist.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNTOUCHED = 0x5a5a };
+
+struct count_row {
+    struct rc_str input;
+    uint32_t count;
+    const char *why;
+};
+
+#define LABEL63 "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0"
+#define NAME255 LABEL63 "." LABEL63 "." LABEL63 "." LABEL63
+
+static const struct count_row counted[] = {
+    { TEXT("n"), 1, "a letter" },
+    { TEXT("n1"), 1, "a name with a number" },
+    { TEXT("1"), 1, "a name of digits" },
+    { TEXT("localhost"), 1, "a name" },
+    { TEXT("a,b"), 2, "two names" },
+    { TEXT("n1,n1"), 2, "duplicates count" },
+    { TEXT("n[1-3]"), 3, "a range" },
+    { TEXT("n[1]"), 1, "a bracket with one number" },
+    { TEXT("n[1,3]"), 2, "a bracket with two numbers" },
+    { TEXT("n[5-5]"), 1, "a range of one" },
+    { TEXT("n[001-010]"), 10, "padded" },
+    { TEXT("n[9-11]"), 3, "over a power of ten" },
+    { TEXT("n[0-9]"), 10, "from zero" },
+    { TEXT("b04-[09-10]"), 2, "a dash and padding" },
+    { TEXT("a[1,3-4],b7,c"), 5, "brackets and names mixed" },
+    { TEXT("a,b[1-2],c"), 4, "a bracket in the middle" },
+    { TEXT("rack[1-2]n[1-4]"), 8, "two dimensions" },
+    { TEXT("r[1-2]c[1-3]n[1-4]"), 24, "three dimensions" },
+    { TEXT("n[1-2]-ib"), 2, "a suffix" },
+    { TEXT("n[1-2].cluster.example"), 2, "a domain behind the bracket" },
+    { TEXT("host.with.dots"), 1, "a domain" },
+    { TEXT("host-with-dashes"), 1, "dashes" },
+    { TEXT("host_with_underscores"), 1, "underscores" },
+    { TEXT("Node-A"), 1, "capitals" },
+    { TEXT("2001:db8::1"), 1, "an IPv6 literal" },
+    { TEXT("fe80::1%eth0"), 1, "an IPv6 literal with a zone" },
+    { TEXT("192.0.2.1"), 1, "an IPv4 literal" },
+    { TEXT("n[1-16777216]"), RC_MAX_TASKS, "as many hosts as are believed" },
+    { TEXT("n[0-65535],m[1-100000]"), 165536, "two large ranges" },
+    { TEXT("n[999999999999999999]"), 1, "eighteen digits" },
+    { TEXT("a[1]b[1]c[1]d[1]e[1]f[1]g[1]h[1]"), 1, "as many brackets as are believed" },
+    { TEXT("n[1-2][3-4]"), 4, "brackets side by side" },
+    { TEXT(LABEL63), 1, "a label of 63" },
+    { TEXT(NAME255), 1, "a name of 255" },
+};
+
+static const struct count_row refused[] = {
+    { NO_TEXT, 0, "unset" },
+    { TEXT(""), 0, "empty" },
+    { TEXT(" "), 0, "a blank" },
+    { TEXT(","), 0, "only a comma" },
+    { TEXT("n1,"), 0, "comma behind" },
+    { TEXT(",n1"), 0, "comma before" },
+    { TEXT("n1,,n2"), 0, "two commas" },
+    { TEXT("n["), 0, "open bracket" },
+    { TEXT("n[]"), 0, "empty bracket" },
+    { TEXT("n[1"), 0, "not closed behind a number" },
+    { TEXT("n[1-"), 0, "not closed behind a dash" },
+    { TEXT("n[1-3"), 0, "not closed" },
+    { TEXT("n[1-3,m1"), 0, "not closed, with another name behind" },
+    { TEXT("n]"), 0, "closed without being opened" },
+    { TEXT("n]1["), 0, "the wrong way round" },
+    { TEXT("n[1-3]]"), 0, "closed twice" },
+    { TEXT("n[[1-3]]"), 0, "nested" },
+    { TEXT("n[1-[2-3]]"), 0, "nested in a range" },
+    { TEXT("n[3-1]"), 0, "descending" },
+    { TEXT("n[2-1]"), 0, "descending by one: a size of 0" },
+    { TEXT("n[1-]"), 0, "no end" },
+    { TEXT("n[-3]"), 0, "no start" },
+    { TEXT("n[-]"), 0, "a lone dash" },
+    { TEXT("n[1--3]"), 0, "two dashes" },
+    { TEXT("n[1-2-3]"), 0, "two ranges in one" },
+    { TEXT("n[,1]"), 0, "comma first in the bracket" },
+    { TEXT("n[1,]"), 0, "comma last in the bracket" },
+    { TEXT("n[1,,2]"), 0, "two commas in the bracket" },
+    { TEXT("n[a-b]"), 0, "letters" },
+    { TEXT("n[0x1-0x3]"), 0, "hexadecimal" },
+    { TEXT("n[1 - 3]"), 0, "blanks in the bracket" },
+    { TEXT("n[+1-3]"), 0, "plus sign" },
+    { TEXT("n[1.5]"), 0, "fraction" },
+    { TEXT("[1-3]"), 0, "no name before the bracket" },
+    { TEXT("n1,[1-3]"), 0, "no name before the second's bracket" },
+    { TEXT("n[0-999999999]"), 0, "a thousand million hosts" },
+    { TEXT("n[1-16777217]"), 0, "more hosts than are believed" },
+    { TEXT("n[1-16777216],m"), 0, "the sum is too large" },
+    { TEXT("n[1-8388608,1-8388609]"), 0, "the sum in a bracket is too large" },
+    { TEXT("n[0-18446744073709551615]"), 0, "the range is 2^64 long, which wraps to 0" },
+    { TEXT("n[18446744073709551617]"), 0, "a number that wraps to 1" },
+    { TEXT("n[0-4294967295]"), 0, "the range is 2^32 long" },
+    { TEXT("n[1000000000000000000]"), 0, "nineteen digits" },
+    { TEXT("a[0-65535]b[0-65535]c[0-65535]"), 0, "a product of 2^48" },
+    { TEXT("a[0-65535]b[0-65535]"), 0, "a product that wraps to 0 in 32 bit" },
+    { TEXT("a[1]b[1]c[1]d[1]e[1]f[1]g[1]h[1]i[1]"), 0, "more brackets than are believed" },
+    { TEXT("n1 n2"), 0, "separated by a blank" },
+    { TEXT("n1\tn2"), 0, "separated by a tab" },
+    { TEXT("n1\nn2"), 0, "separated by a newline" },
+    { TEXT("n1\n"), 0, "newline behind" },
+    { TEXT("n1\r"), 0, "a Windows line end" },
+    { TEXT("n1;n2"), 0, "semicolon" },
+    { TEXT("n1\0"), 0, "NUL behind" },
+    { TEXT("n1\0n2"), 0, "NUL in the middle" },
+    { TEXT("../n1"), 0, "a path" },
+    { TEXT("/etc/hosts"), 0, "an absolute path" },
+    { TEXT("n$(id)"), 0, "shell substitution" },
+    { TEXT("n`id`"), 0, "shell substitution of old" },
+    { TEXT("n|m"), 0, "a pipe" },
+    { TEXT("n=1"), 0, "equals sign" },
+    { TEXT("n\"1\""), 0, "quotes" },
+    { TEXT("\x1b[2Jn1"), 0, "a terminal escape" },
+    { TEXT("\xef\xbb\xbfn1"), 0, "byte order mark" },
+    { TEXT("n\xc3\xa9"), 0, "UTF-8" },
+    { TEXT("\xff"), 0, "the byte 255" },
+    { TEXT("(null)"), 0, "what printf makes of NULL" },
+    { TEXT("n{1,2}"), 0, "braces" },
+    { TEXT("n[1-3](x2)"), 0, "a repeat, as in lists of tasks" },
+    { TEXT("!n1"), 0, "an exclusion" },
+    { TEXT("n*"), 0, "a wildcard" },
+    { TEXT(NAME255 "x"), 0, "a name of 256" },
+    { TEXT("n1," NAME255 "x"), 0, "the second name is of 256" },
+    { TEXT(NAME255 "[1-2]"), 0, "a name of 256 once its number is in it" },
+};
+
+static void counts(const void *data)
+{
+    const struct count_row *row = data;
+    uint32_t count = UNTOUCHED;
+
+    assert_true(rc_hostlist_count(unit_guard(row->input), &count));
+    assert_int_equal(count, row->count);
+}
+
+static void refuses(const void *data)
+{
+    const struct count_row *row = data;
+    uint32_t count = UNTOUCHED;
+
+    assert_false(rc_hostlist_count(unit_guard(row->input), &count));
+    assert_int_equal(count, UNTOUCHED);
+}
+
+struct host_row {
+    struct rc_str input;
+    uint32_t index;
+    const char *host; /* NULL: there is none */
+    const char *why;
+};
+
+static const struct host_row hosts[] = {
+    { TEXT("n"), 0, "n", "the only one" },
+    { TEXT("n"), 1, NULL, "behind the only one" },
+    { TEXT("a,b"), 1, "b", "the second" },
+    { TEXT("a,b"), 2, NULL, "behind the second" },
+    { TEXT("n[1-3]"), 0, "n1", "first of a range" },
+    { TEXT("n[1-3]"), 2, "n3", "last of a range" },
+    { TEXT("n[1-3]"), 3, NULL, "behind a range" },
+    { TEXT("n[001-010]"), 0, "n001", "padding is kept" },
+    { TEXT("n[001-010]"), 9, "n010", "padding shrinks as the number grows" },
+    { TEXT("n[9-11]"), 0, "n9", "no padding" },
+    { TEXT("n[9-11]"), 1, "n10", "one digit more" },
+    { TEXT("n[098-101]"), 2, "n100", "padding is used up" },
+    { TEXT("n[99-101]"), 1, "n100", "the number outgrows its width" },
+    { TEXT("n[00-01]"), 0, "n00", "padded zero" },
+    { TEXT("b04-[09-10]"), 0, "b04-09", "a dash and padding" },
+    { TEXT("b04-[09-10]"), 1, "b04-10", "not b04-010 (spur 589)" },
+    { TEXT("a[1,3-4],b7,c"), 1, "a3", "a range behind a number" },
+    { TEXT("a[1,3-4],b7,c"), 3, "b7", "a name behind a bracket" },
+    { TEXT("a[1,3-4],b7,c"), 4, "c", "the last" },
+    { TEXT("a[1,3-4],b7,c"), 5, NULL, "behind the last" },
+    { TEXT("rack[1-2]n[1-4]"), 0, "rack1n1", "two dimensions start together" },
+    { TEXT("rack[1-2]n[1-4]"), 3, "rack1n4", "the last dimension is the fastest" },
+    { TEXT("rack[1-2]n[1-4]"), 4, "rack2n1", "then the one before" },
+    { TEXT("rack[1-2]n[1-4]"), 7, "rack2n4", "the last" },
+    { TEXT("r[0-1]c[0-1]n[0-1]"), 2, "r1c0n0", "three dimensions: then the first one (scontrol says so)" },
+    { TEXT("r[0-1]c[0-1]n[0-1]"), 5, "r0c1n1", "three dimensions: the middle one is the slowest" },
+    { TEXT("r[0-1]c[0-1]n[0-1]"), 8, NULL, "behind three dimensions" },
+    { TEXT("n[1-2][3-4]"), 2, "n23", "brackets side by side" },
+    { TEXT("n[1-2]-ib"), 1, "n2-ib", "the suffix is kept" },
+    { TEXT("n[1-2].a.example"), 0, "n1.a.example", "a domain behind the bracket" },
+    { TEXT("2001:db8::1,n2"), 0, "2001:db8::1", "an IPv6 literal" },
+    { TEXT("n[0-16777215]"), 16777215, "n16777215", "the last of as many as are believed" },
+    { TEXT("n[999999999999999998-999999999999999999]"), 1, "n999999999999999999", "eighteen digits" },
+    { TEXT("a[0-1],a[0-1]"), 2, "a0", "a duplicate has its own place" },
+    { TEXT(NAME255), 0, NAME255, "a name of 255" },
+    { TEXT(NAME255 "x"), 0, NULL, "a name of 256" },
+    { NO_TEXT, 0, NULL, "unset" },
+    { TEXT(""), 0, NULL, "empty" },
+    { TEXT("n[2-1]"), 0, NULL, "descending" },
+    { TEXT("n[1"), 0, NULL, "not closed" },
+    { TEXT("n[0-999999999]"), 0, NULL, "more than are believed" },
+    { TEXT("n1\nRANK=0"), 0, NULL, "a newline" },
+    { TEXT("n1;id"), 0, NULL, "shell separator" },
+    { TEXT("n1,n["), 0, "n1", "what is behind the host is not looked at" },
+    { TEXT("n1,n["), 1, NULL, "what is at the host is" },
+    { TEXT("n[1-3]"), RC_UNKNOWN, NULL, "an unknown index" },
+};
+
+static void gives_host(const void *data)
+{
+    const struct host_row *row = data;
+    char *name = unit_guard_memory(RC_HOST_MAX + 1);
+    char before[RC_HOST_MAX + 1];
+
+    memset(name, 0x5a, RC_HOST_MAX + 1);
+    memcpy(before, name, sizeof(before));
+    assert_int_equal(rc_hostlist_nth(unit_guard(row->input), row->index, name), row->host != NULL);
+    if (row->host)
+        assert_string_equal(name, row->host);
+    else
+        assert_memory_equal(name, before, sizeof(before));
+}
+
+struct find_row {
+    struct rc_str input;
+    struct rc_str name;
+    uint32_t index;
+    const char *why;
+};
+
+static const struct find_row finds[] = {
+    { TEXT("n"), TEXT("n"), 0, "the only one" },
+    { TEXT("n"), TEXT("m"), RC_UNKNOWN, "not there" },
+    { TEXT("n"), TEXT(""), RC_UNKNOWN, "an empty name" },
+    { TEXT("n"), NO_TEXT, RC_UNKNOWN, "no name" },
+    { NO_TEXT, TEXT("n"), RC_UNKNOWN, "no list" },
+    { TEXT(""), TEXT("n"), RC_UNKNOWN, "an empty list" },
+    { TEXT("n1,n2"), TEXT("n2"), 1, "the second" },
+    { TEXT("n10,n1"), TEXT("n1"), 1, "not the one that it begins" },
+    { TEXT("n1,n10"), TEXT("n10"), 1, "not the one that begins it" },
+    { TEXT("n[1-3]"), TEXT("n3"), 2, "last of a range" },
+    { TEXT("n[1-3]"), TEXT("n4"), RC_UNKNOWN, "above a range" },
+    { TEXT("n[1-3]"), TEXT("n0"), RC_UNKNOWN, "below a range" },
+    { TEXT("n[1-3]"), TEXT("n"), RC_UNKNOWN, "no number" },
+    { TEXT("n[1-3]"), TEXT("n01"), RC_UNKNOWN, "padding that the list has not" },
+    { TEXT("n[01-03]"), TEXT("n1"), RC_UNKNOWN, "no padding, but the list has" },
+    { TEXT("n[01-03]"), TEXT("n01"), 0, "padding" },
+    { TEXT("n[098-101]"), TEXT("n100"), 2, "padding is used up" },
+    { TEXT("n[99-101]"), TEXT("n100"), 1, "the number outgrows its width" },
+    { TEXT("n[99-101]"), TEXT("n0100"), RC_UNKNOWN, "not with a zero before it" },
+    { TEXT("n[1,3-4],n[7-9]"), TEXT("n8"), 4, "in the second bracket" },
+    { TEXT("n[1-3],m,n2"), TEXT("n2"), 1, "the first of two" },
+    { TEXT("rack[1-2]n[1-4]"), TEXT("rack2n3"), 6, "two dimensions" },
+    { TEXT("rack[1-2]n[1-4]"), TEXT("rack3n1"), RC_UNKNOWN, "outside the first dimension" },
+    { TEXT("rack[1-2]n[1-4]"), TEXT("rack1n5"), RC_UNKNOWN, "outside the second dimension" },
+    { TEXT("n[1-2]-ib"), TEXT("n2-ib"), 1, "a suffix" },
+    { TEXT("n[1-2]-ib"), TEXT("n2"), RC_UNKNOWN, "without its suffix" },
+    { TEXT("n[1-2]"), TEXT("n2-ib"), RC_UNKNOWN, "with a suffix too many" },
+    { TEXT("n[1-2]"), TEXT("n18446744073709551617"), RC_UNKNOWN, "a number that wraps to 1" },
+    { TEXT("n1,n[,n2"), TEXT("n2"), RC_UNKNOWN, "behind something that is no host" },
+    { TEXT("N1"), TEXT("n1"), RC_UNKNOWN, "case counts" },
+    { TEXT("n[1-3][4-6]"), TEXT("n14"), RC_UNKNOWN, "brackets side by side cannot be told apart" },
+    { TEXT("n[1-3]0"), TEXT("n10"), RC_UNKNOWN, "nor can a digit behind the bracket" },
+    { TEXT("n[1-3]0,n10"), TEXT("n10"), 3, "but another item is found" },
+    { TEXT("2001:db8::1,2001:db8::2"), TEXT("2001:db8::2"), 1, "an IPv6 literal" },
+};
+
+static void finds_host(const void *data)
+{
+    const struct find_row *row = data;
+
+    assert_int_equal(rc_hostlist_find(unit_guard(row->input), unit_guard(row->name)), row->index);
+}
+
+/* Lists without duplicates: the i-th host is found at i, and there are no more. */
+static const struct count_row round_trips[] = {
+    { TEXT("n[1-300]"), 300, "a range" },
+    { TEXT("n[001-300]"), 300, "padded" },
+    { TEXT("n[98-102,0098-0102]"), 10, "two paddings in one bracket" },
+    { TEXT("a,b[1-9],c[01-12]-ib,d.example"), 23, "mixed" },
+    { TEXT("rack[1-5]n[08-12]"), 25, "two dimensions" },
+    { TEXT("r[1-2]c[1-3]n[1-4]-x"), 24, "three dimensions and a suffix" },
+    { TEXT("n1-[1-3]"), 3, "a digit and a dash before the bracket" },
+};
+
+static void goes_round(const void *data)
+{
+    const struct count_row *row = data;
+    uint32_t count;
+
+    assert_true(rc_hostlist_count(row->input, &count));
+    assert_int_equal(count, row->count);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[RC_HOST_MAX + 1];
+
+        assert_true(rc_hostlist_nth(row->input, i, name));
+        if (rc_hostlist_find(row->input, rc_str(name)) != i)
+            fail_msg("host %u is %s, but %s is found at %u", i, name, name,
+                     rc_hostlist_find(row->input, rc_str(name)));
+    }
+}
+
+/* 300 large ranges are refused by count; find must not come round to a small index. */
+static void does_not_wrap(const void *data)
+{
+    enum { RANGES = 300 };
+    char text[RANGES * 16 + 8];
+    size_t used = 0;
+
+    (void)data;
+    for (int i = 0; i < RANGES; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "n[1-16777216],");
+    snprintf(text + used, sizeof(text) - used, "last");
+    assert_int_equal(rc_hostlist_find(rc_str(text), RC_STR("last")), RC_UNKNOWN);
+}
+
+int main(void)
+{
+    UNIT_TABLE(counts, "hostlist counts", counted);
+    UNIT_TABLE(refuses, "hostlist refuses", refused);
+    UNIT_TABLE(gives_host, "hostlist gives a host of", hosts);
+    UNIT_TABLE(finds_host, "hostlist looks for a host in", finds);
+    UNIT_TABLE(goes_round, "hostlist finds what it gave of", round_trips);
+    unit_add_one(does_not_wrap, "finding behind 2^32 hosts does not wrap");
+    return unit_run("hostlist");
+}

@@ -1,0 +1,131 @@
+/* The messages: the catalogue's rows, and the list that a result carries. */
+#include "message.h"
+#include "unit.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+struct row {
+    struct rc_str input; /* the id as it stands in the catalogue */
+    enum rc_message_id id;
+    const char *why;
+};
+
+static const struct row rows[] = {
+#define ROLLCALL_MESSAGE(id, level, cause, cure) { TEXT(#id), id, cause },
+#include "messages.def"
+#undef ROLLCALL_MESSAGE
+};
+
+/* One line each, lower case, no full stop: they are printed behind an id. */
+static void check_line(const char *text)
+{
+    size_t n = strlen(text);
+
+    assert_in_range(n, 10, 160);
+    for (size_t i = 0; i < n; i++)
+        assert_true(text[i] >= ' ' && text[i] < 0x7f);
+    assert_false(isspace((unsigned char)text[0]) || isspace((unsigned char)text[n - 1]));
+    assert_int_not_equal(text[n - 1], '.');
+    /* proper names (MASTER_ADDR, Slurm, PMIx) may begin a line, articles not */
+    assert_int_not_equal(strncmp(text, "A ", 2), 0);
+    assert_int_not_equal(strncmp(text, "The ", 4), 0);
+}
+
+static void is_in_catalogue(const void *data)
+{
+    const struct row *row = data;
+    const struct rc_message_entry *entry = rc_message_entry(row->id);
+    char series;
+
+    assert_string_equal(entry->id, row->input.p);
+    assert_int_equal(sscanf(entry->id, "RC%c%*2[0-9]%c", &series, &series), 1);
+    assert_in_range(series, '1', '9');
+    /* the texts are arrays: one that just fits would have no end */
+    assert_non_null(memchr(entry->id, '\0', sizeof(entry->id)));
+    assert_non_null(memchr(entry->cause, '\0', sizeof(entry->cause)));
+    assert_non_null(memchr(entry->cure, '\0', sizeof(entry->cure)));
+    assert_string_equal(entry->cause, row->why);
+    check_line(entry->cause);
+    check_line(entry->cure);
+    assert_in_range(entry->level, RC_LEVEL_NOTE, RC_LEVEL_ERROR);
+}
+
+static void is_sorted(const void *data)
+{
+    (void)data;
+    assert_int_equal(UNIT_COUNT(rows), RC_MESSAGE_COUNT);
+    for (size_t i = 1; i < UNIT_COUNT(rows); i++)
+        if (strcmp(rows[i - 1].input.p, rows[i].input.p) >= 0)
+            fail_msg("%s stands before %s", rows[i - 1].input.p, rows[i].input.p);
+}
+
+static void names_levels(const void *data)
+{
+    (void)data;
+    assert_string_equal(rc_level_name(RC_LEVEL_NOTE), "note");
+    assert_string_equal(rc_level_name(RC_LEVEL_WARNING), "warning");
+    assert_string_equal(rc_level_name(RC_LEVEL_ERROR), "error");
+}
+
+static void adds(const void *data)
+{
+    struct rc_messages messages = { .count = 0 };
+
+    (void)data;
+    rc_message_add(&messages, RC107, "a note");
+    rc_message_add(&messages, RC301, "a warning");
+    assert_int_equal(messages.count, 2);
+    assert_false(messages.has_error);
+    assert_int_equal(messages.list[1].id, RC301);
+    assert_string_equal(messages.list[1].text, "a warning");
+    rc_message_add(&messages, RC101, "an error");
+    assert_int_equal(messages.count, 3);
+    assert_true(messages.has_error);
+}
+
+static void adds_once(const void *data)
+{
+    struct rc_messages messages = { .count = 0 };
+
+    (void)data;
+    rc_message_add(&messages, RC101, "RANK is 'x'");
+    rc_message_add(&messages, RC101, unit_guard_string("RANK is 'x'"));
+    assert_int_equal(messages.count, 1);
+    rc_message_add(&messages, RC101, "RANK is 'y'");
+    assert_int_equal(messages.count, 2);
+    rc_message_add(&messages, RC102, "RANK is 'x'");
+    assert_int_equal(messages.count, 3);
+}
+
+/* A hostile environment may cause any number of messages. */
+static void drops_the_rest(const void *data)
+{
+    struct rc_messages *messages = unit_guard_memory(sizeof(*messages));
+    char text[RC_MESSAGES_MAX + 10][24];
+
+    (void)data;
+    memset(messages, 0, sizeof(*messages));
+    for (unsigned i = 0; i < UNIT_COUNT(text); i++) {
+        snprintf(text[i], sizeof(text[i]), "note %u", i);
+        rc_message_add(messages, RC107, text[i]);
+    }
+    assert_int_equal(messages->count, RC_MESSAGES_MAX);
+    assert_string_equal(messages->list[RC_MESSAGES_MAX - 1].text, text[RC_MESSAGES_MAX - 1]);
+    assert_false(messages->has_error);
+    rc_message_add(messages, RC101, "an error that finds no room");
+    assert_int_equal(messages->count, RC_MESSAGES_MAX);
+    assert_true(messages->has_error);
+}
+
+int main(void)
+{
+    UNIT_TABLE(is_in_catalogue, "the catalogue has", rows);
+    unit_add_one(is_sorted, "the catalogue is sorted, no id stands twice");
+    unit_add_one(names_levels, "every level has its name");
+    unit_add_one(adds, "messages are kept in order");
+    unit_add_one(adds_once, "the same text of the same id is added once");
+    unit_add_one(drops_the_rest, "what does not fit is dropped, but not that there was an error");
+    return unit_run("message");
+}

@@ -1,0 +1,217 @@
+/* Addresses and networks, and everything that only looks like one. */
+#include "netaddr.h"
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+struct address_row {
+    struct rc_str input;
+    const char *is; /* as the C library writes it */
+    const char *why;
+};
+
+static const struct address_row taken[] = {
+    { TEXT("0.0.0.0"), "0.0.0.0", "the smallest" },
+    { TEXT("255.255.255.255"), "255.255.255.255", "the largest" },
+    { TEXT("10.77.0.2"), "10.77.0.2", "any" },
+    { TEXT("::"), "::", "nothing but a gap" },
+    { TEXT("::1"), "::1", "a gap in front" },
+    { TEXT("1::"), "1::", "a gap behind" },
+    { TEXT("fe80::1"), "fe80::1", "a gap in the middle" },
+    { TEXT("2001:db8:0:0:0:0:0:7"), "2001:db8::7", "eight groups" },
+    { TEXT("1:2:3:4:5:6:7:8"), "1:2:3:4:5:6:7:8", "eight groups without a zero" },
+    { TEXT("::2:3:4:5:6:7:8"), "0:2:3:4:5:6:7:8", "a gap of one group in front" },
+    { TEXT("1:2:3:4:5:6:7::"), "1:2:3:4:5:6:7:0", "a gap of one group behind" },
+    { TEXT("FD00:77::ABCD"), "fd00:77::abcd", "capitals" },
+    { TEXT("fd00:0077::000a"), "fd00:77::a", "leading zeros" },
+    { TEXT("::ffff:192.0.2.7"), "::ffff:192.0.2.7", "an IPv4 address at the end" },
+    { TEXT("1:2:3:4:5:6:192.0.2.7"), "1:2:3:4:5:6:c000:207", "an IPv4 address behind six groups" },
+    { TEXT("64:ff9b::192.0.2.7"), "64:ff9b::c000:207", "an IPv4 address behind a gap" },
+};
+
+static const struct address_row refused[] = {
+    { NO_TEXT, NULL, "unset" },
+    { TEXT(""), NULL, "empty" },
+    { TEXT("."), NULL, "a dot" },
+    { TEXT(":"), NULL, "a colon" },
+    { TEXT("1.2.3"), NULL, "three bytes" },
+    { TEXT("1.2.3.4.5"), NULL, "five bytes" },
+    { TEXT("1.2.3."), NULL, "nothing behind the last dot" },
+    { TEXT("1.2.3.256"), NULL, "a byte too large" },
+    { TEXT("1.2.3.04"), NULL, "octal or not, nobody knows" },
+    { TEXT("0x7f.0.0.1"), NULL, "hexadecimal" },
+    { TEXT("1.2.3.4 "), NULL, "a blank behind" },
+    { TEXT("1.2.3.4\0"), NULL, "a NUL behind" },
+    { TEXT("n1"), NULL, "a name" },
+    { TEXT("1:2:3:4:5:6:7"), NULL, "seven groups" },
+    { TEXT("1:2:3:4:5:6:7:8:9"), NULL, "nine groups" },
+    { TEXT("1:2:3:4::5:6:7:8"), NULL, "a gap of nothing" },
+    { TEXT("1::2::3"), NULL, "two gaps" },
+    { TEXT(":::"), NULL, "three colons" },
+    { TEXT("1:::2"), NULL, "three colons in the middle" },
+    { TEXT(":1"), NULL, "a colon in front" },
+    { TEXT("1:2:3:4:5:6:7:"), NULL, "a colon behind" },
+    { TEXT("12345::"), NULL, "five digits" },
+    { TEXT("g::"), NULL, "no digit" },
+    { TEXT("[::1]"), NULL, "brackets" },
+    { TEXT("fe80::1%eth0"), NULL, "a zone" },
+    { TEXT("::1/128"), NULL, "a network" },
+    { TEXT("1.2.3.4::"), NULL, "an IPv4 address in front of a gap" },
+    { TEXT("1.2.3.4:5:6:7:8:9:a"), NULL, "an IPv4 address in front" },
+    { TEXT("::1.2.3.4:5"), NULL, "an IPv4 address in the middle" },
+    { TEXT("1:2:3:4:5:6:7:1.2.3.4"), NULL, "an IPv4 address that does not fit" },
+    { TEXT("::1.2.3"), NULL, "half an IPv4 address" },
+};
+
+static const char *text_of(const struct rc_netaddr *address, char text[INET6_ADDRSTRLEN])
+{
+    return inet_ntop(address->size == RC_IPV4_BYTES ? AF_INET : AF_INET6, address->byte, text, INET6_ADDRSTRLEN);
+}
+
+static void takes(const void *data)
+{
+    const struct address_row *row = data;
+    char text[INET6_ADDRSTRLEN];
+    struct rc_netaddr address;
+
+    assert_true(rc_netaddr_read(unit_guard(row->input), &address));
+    assert_string_equal(text_of(&address, text), row->is);
+}
+
+static void refuses(const void *data)
+{
+    const struct address_row *row = data;
+    struct rc_netaddr address, before;
+
+    memset(&before, 0x5a, sizeof(before));
+    address = before;
+    assert_false(rc_netaddr_read(unit_guard(row->input), &address));
+    assert_memory_equal(&address, &before, sizeof(before));
+}
+
+struct network_row {
+    struct rc_str input;
+    const char *address;
+    bool inside;
+    const char *why;
+};
+
+static const struct network_row networks[] = {
+    { TEXT("10.1.0.0/16"), "10.1.0.0", true, "the first" },
+    { TEXT("10.1.0.0/16"), "10.1.255.255", true, "the last" },
+    { TEXT("10.1.0.0/16"), "10.2.0.0", false, "one too far" },
+    { TEXT("10.1.0.0/16"), "10.0.255.255", false, "one before" },
+    { TEXT("10.1.2.3/16"), "10.1.7.7", true, "an address for its network" },
+    { TEXT("10.1.2.128/25"), "10.1.2.127", false, "a prefix within a byte, below" },
+    { TEXT("10.1.2.128/25"), "10.1.2.128", true, "a prefix within a byte" },
+    { TEXT("10.1.2.3/32"), "10.1.2.3", true, "one address" },
+    { TEXT("10.1.2.3/32"), "10.1.2.2", false, "one address, and another" },
+    { TEXT("0.0.0.0/0"), "192.0.2.1", true, "all of IPv4" },
+    { TEXT("0.0.0.0/0"), "fd00::1", false, "all of IPv4 is no IPv6" },
+    { TEXT("::/0"), "192.0.2.1", false, "all of IPv6 is no IPv4" },
+    { TEXT("::/0"), "fd00::1", true, "all of IPv6" },
+    { TEXT("fd00:1::/64"), "fd00:1::ffff:ffff:ffff:ffff", true, "the last of IPv6" },
+    { TEXT("fd00:1::/64"), "fd00:1:0:1::", false, "one too far in IPv6" },
+    { TEXT("fd00:1::/33"), "fd00:1:7fff::", true, "a bit into a byte" },
+    { TEXT("fd00:1::/33"), "fd00:1:8000::", false, "and past it" },
+    { TEXT("fd00:1::7/128"), "fd00:1::7", true, "one address of IPv6" },
+};
+
+static void has(const void *data)
+{
+    const struct network_row *row = data;
+    struct rc_network network;
+    struct rc_netaddr address;
+
+    assert_true(rc_network_read(unit_guard(row->input), &network));
+    assert_true(rc_netaddr_read(rc_str(row->address), &address));
+    assert_int_equal(rc_network_has(&network, &address), row->inside);
+}
+
+static const struct address_row no_networks[] = {
+    { NO_TEXT, NULL, "unset" },
+    { TEXT(""), NULL, "empty" },
+    { TEXT("/"), NULL, "a slash" },
+    { TEXT("/16"), NULL, "no address" },
+    { TEXT("10.1.0.0"), NULL, "no length" },
+    { TEXT("10.1.0.0/"), NULL, "an empty length" },
+    { TEXT("10.1/16"), NULL, "half an address" },
+    { TEXT("10.1.0.0/33"), NULL, "longer than IPv4" },
+    { TEXT("fd00::/129"), NULL, "longer than IPv6" },
+    { TEXT("10.1.0.0/-1"), NULL, "negative" },
+    { TEXT("10.1.0.0/016"), NULL, "leading zero" },
+    { TEXT("10.1.0.0/255.255.0.0"), NULL, "a mask" },
+    { TEXT("10.1.0.0/16/8"), NULL, "two lengths" },
+    { TEXT("10.1.0.0 /16"), NULL, "a blank" },
+    { TEXT("n1/16"), NULL, "a name" },
+};
+
+static void refuses_network(const void *data)
+{
+    const struct address_row *row = data;
+    struct rc_network network, before;
+
+    memset(&before, 0x5a, sizeof(before));
+    network = before;
+    assert_false(rc_network_read(unit_guard(row->input), &network));
+    assert_memory_equal(&network, &before, sizeof(before));
+}
+
+static struct rc_netaddr address_of(const char *text)
+{
+    struct rc_netaddr address = { .size = 0 };
+
+    assert_true(rc_netaddr_read(rc_str(text), &address));
+    return address;
+}
+
+/* All nodes take the lowest one, so the order must not depend on any of them. */
+static void has_an_order(const void *data)
+{
+    static const char *const sorted[] = { "9.255.255.255", "10.0.0.1", "10.0.0.2", "200.0.0.0", "::1", "fd00::1", "fd00::2" };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(sorted); i++) {
+        for (size_t j = 0; j < UNIT_COUNT(sorted); j++) {
+            struct rc_netaddr a = address_of(sorted[i]), b = address_of(sorted[j]);
+            int order = rc_netaddr_compare(&a, &b);
+
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+        }
+    }
+}
+
+static void knows_loopback_and_link_local(const void *data)
+{
+    static const struct {
+        const char *address;
+        bool loopback, link_local;
+    } rows[] = {
+        { "127.0.0.1", true, false },  { "127.0.1.1", true, false }, { "126.255.255.255", false, false },
+        { "128.0.0.1", false, false }, { "::1", true, false },       { "::2", false, false },
+        { "7f00::1", false, false },   { "fe80::1", false, true },   { "febf::1", false, true },
+        { "fec0::1", false, false },   { "fd00::1", false, false },  { "254.128.0.1", false, false },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct rc_netaddr address = address_of(rows[i].address);
+
+        if (rc_netaddr_is_loopback(&address) != rows[i].loopback ||
+            rc_netaddr_is_link_local(&address) != rows[i].link_local)
+            fail_msg("%s", rows[i].address);
+    }
+}
+
+int main(void)
+{
+    UNIT_TABLE(takes, "address takes", taken);
+    UNIT_TABLE(refuses, "address refuses", refused);
+    UNIT_TABLE(has, "network has", networks);
+    UNIT_TABLE(refuses_network, "network refuses", no_networks);
+    unit_add_one(has_an_order, "addresses have one order");
+    unit_add_one(knows_loopback_and_link_local, "loopback and link-local addresses are known");
+    return unit_run("netaddr");
+}

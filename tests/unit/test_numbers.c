@@ -1,0 +1,173 @@
+/* Numbers: what a rank, a size or a count may look like, and what it may not. */
+#include "numbers.h"
+#include "unit.h"
+
+struct row {
+    struct rc_str input;
+    uint64_t max;
+    uint64_t value; /* of a number that is taken */
+    const char *why;
+};
+
+enum { UNTOUCHED = 0x5a5a };
+
+static const struct row taken[] = {
+    { TEXT("0"), 0, 0, "the only number up to 0" },
+    { TEXT("0"), 10, 0, "a lone zero is no leading zero" },
+    { TEXT("7"), 7, 7, "the largest allowed" },
+    { TEXT("10"), 10, 10, "ends in zero" },
+    { TEXT("65535"), 65535, 65535, "a port" },
+    { TEXT("100000"), RC_MAX_TASKS, 100000, "many tasks" },
+    { TEXT("16777216"), RC_MAX_TASKS, RC_MAX_TASKS, "as many tasks as are believed" },
+    { TEXT("2147483647"), UINT32_MAX, 2147483647, "largest int" },
+    { TEXT("2147483648"), UINT32_MAX, 2147483648, "one more than int holds" },
+    { TEXT("4294967294"), UINT32_MAX, 4294967294, "Slurm's NO_VAL, where the range allows it" },
+    { TEXT("4294967295"), UINT32_MAX, 4294967295, "largest 32 bit" },
+    { TEXT("9"), UINT64_MAX, 9, "one digit" },
+    { TEXT("9223372036854775808"), UINT64_MAX, 9223372036854775808u, "one more than int64 holds" },
+    { TEXT("9999999999999999999"), UINT64_MAX, 9999999999999999999u, "nineteen nines" },
+    { TEXT("18446744073709551615"), UINT64_MAX, UINT64_MAX, "largest 64 bit" },
+};
+
+static const struct row refused[] = {
+    { NO_TEXT, 10, 0, "unset" },
+    { TEXT(""), 10, 0, "empty" },
+    { TEXT(" "), 10, 0, "a blank" },
+    { TEXT(" 3"), 10, 0, "blank before" },
+    { TEXT("3 "), 10, 0, "blank behind" },
+    { TEXT("\t3"), 10, 0, "tab before" },
+    { TEXT("3\n"), 10, 0, "newline behind" },
+    { TEXT("3\r"), 10, 0, "a Windows line end" },
+    { TEXT("3\0"), 10, 0, "NUL behind" },
+    { TEXT("\0" "3"), 10, 0, "NUL before" },
+    { TEXT("+3"), 10, 0, "plus sign" },
+    { TEXT("-1"), 10, 0, "negative" },
+    { TEXT("-0"), 10, 0, "negative zero" },
+    { TEXT("-"), 10, 0, "a lone sign" },
+    { TEXT("007"), 10, 0, "leading zeros" },
+    { TEXT("00"), 10, 0, "two zeros" },
+    { TEXT("3.0"), 10, 0, "fraction" },
+    { TEXT("3,0"), 10, 0, "fraction of another locale" },
+    { TEXT("1,000"), 10000, 0, "thousands separator" },
+    { TEXT("1'000"), 10000, 0, "thousands separator of another locale" },
+    { TEXT("1_000"), 10000, 0, "thousands separator of Python" },
+    { TEXT("3x"), 10, 0, "letter behind" },
+    { TEXT("x3"), 10, 0, "letter before" },
+    { TEXT("0x3"), 10, 0, "hexadecimal" },
+    { TEXT("0b1"), 10, 0, "binary" },
+    { TEXT("1e1"), 10, 0, "exponent" },
+    { TEXT("NaN"), 10, 0, "not a number" },
+    { TEXT("inf"), UINT64_MAX, 0, "infinity" },
+    { TEXT("3;id"), 10, 0, "shell separator" },
+    { TEXT("$(id)"), 10, 0, "shell substitution" },
+    { TEXT("3/"), 10, 0, "the character before '0'" },
+    { TEXT("3:"), 10, 0, "the character behind '9'" },
+    { TEXT("\xd9\xa3"), 10, 0, "Arabic digit" },
+    { TEXT("\xef\xbc\x93"), 10, 0, "full-width digit" },
+    { TEXT("\xef\xbb\xbf" "3"), 10, 0, "byte order mark" },
+    { TEXT("\xb3"), 10, 0, "a byte that looks like a digit once its top bit is gone" },
+    { TEXT("\xff"), 10, 0, "the byte 255" },
+    { TEXT("1"), 0, 0, "above 0" },
+    { TEXT("8"), 7, 0, "one too many" },
+    { TEXT("11"), 10, 0, "one too many, two digits" },
+    { TEXT("20"), 10, 0, "above in the first digit" },
+    { TEXT("65536"), 65535, 0, "above the ports" },
+    { TEXT("16777217"), RC_MAX_TASKS, 0, "more tasks than are believed" },
+    { TEXT("2147483648"), INT32_MAX, 0, "2^31" },
+    { TEXT("4294967294"), RC_MAX_TASKS, 0, "Slurm's NO_VAL" },
+    { TEXT("4294967295"), RC_MAX_TASKS, 0, "2^32-1" },
+    { TEXT("4294967296"), UINT32_MAX, 0, "2^32 would wrap to 0" },
+    { TEXT("4294967299"), UINT32_MAX, 0, "2^32+3 would wrap to 3" },
+    { TEXT("18446744073709551615"), UINT32_MAX, 0, "2^64-1" },
+    { TEXT("18446744073709551616"), UINT64_MAX, 0, "2^64 would wrap to 0" },
+    { TEXT("18446744073709551619"), UINT64_MAX, 0, "2^64+3 would wrap to 3" },
+    { TEXT("18446744073709551620"), UINT64_MAX, 0, "2^64+4: the tens alone still fit" },
+    { TEXT("99999999999999999999"), UINT64_MAX, 0, "twenty nines" },
+    { TEXT("100000000000000000000"), UINT64_MAX, 0, "10^20" },
+    { TEXT("184467440737095516150"), UINT64_MAX, 0, "2^64-1 with a digit more" },
+};
+
+static void takes_u64(const void *data)
+{
+    const struct row *row = data;
+    uint64_t value = UNTOUCHED;
+
+    assert_true(rc_parse_u64(unit_guard(row->input), row->max, &value));
+    assert_int_equal(value, row->value);
+}
+
+static void takes_u32(const void *data)
+{
+    const struct row *row = data;
+    uint32_t value = UNTOUCHED;
+
+    assert_true(rc_parse_u32(unit_guard(row->input), (uint32_t)row->max, &value));
+    assert_int_equal(value, row->value);
+}
+
+static void refuses_u64(const void *data)
+{
+    const struct row *row = data;
+    uint64_t value = UNTOUCHED;
+
+    assert_false(rc_parse_u64(unit_guard(row->input), row->max, &value));
+    assert_int_equal(value, UNTOUCHED);
+}
+
+static void refuses_u32(const void *data)
+{
+    const struct row *row = data;
+    uint32_t value = UNTOUCHED;
+
+    assert_false(rc_parse_u32(unit_guard(row->input), (uint32_t)row->max, &value));
+    assert_int_equal(value, UNTOUCHED);
+}
+
+/* Ten thousand digits: refused for their number, not for their value. */
+static void refuses_many_digits(const void *data)
+{
+    static const char digits[] = "0139";
+    char text[10000];
+    uint64_t value = UNTOUCHED;
+
+    (void)data;
+    for (size_t i = 0; digits[i]; i++) {
+        for (size_t n = 0; n < sizeof(text); n++)
+            text[n] = digits[i];
+        assert_false(rc_parse_u64(unit_guard((struct rc_str){ text, sizeof(text) }), UINT64_MAX, &value));
+    }
+    assert_int_equal(value, UNTOUCHED);
+}
+
+/* Every number up to 70,000 against its own spelling, and the limits around it. */
+static void counts_up(const void *data)
+{
+    (void)data;
+    for (uint32_t i = 0; i <= 70000; i++) {
+        char text[8];
+        size_t n = 0;
+        uint32_t value;
+
+        for (uint32_t rest = i; rest || n == 0; rest /= 10)
+            text[sizeof(text) - ++n] = (char)('0' + rest % 10);
+        if (!rc_parse_u32((struct rc_str){ text + sizeof(text) - n, n }, i, &value) || value != i)
+            fail_msg("%u is not taken as itself", i);
+        if (i && rc_parse_u32((struct rc_str){ text + sizeof(text) - n, n }, i - 1, &value))
+            fail_msg("%u is taken where %u is the limit", i, i - 1);
+    }
+}
+
+int main(void)
+{
+    UNIT_TABLE(takes_u64, "u64 takes", taken);
+    UNIT_TABLE(refuses_u64, "u64 refuses", refused);
+    for (size_t i = 0; i < UNIT_COUNT(taken); i++)
+        if (taken[i].max <= UINT32_MAX)
+            unit_add(takes_u32, &taken[i], "u32 takes", taken[i].input, taken[i].why);
+    for (size_t i = 0; i < UNIT_COUNT(refused); i++)
+        if (refused[i].max <= UINT32_MAX)
+            unit_add(refuses_u32, &refused[i], "u32 refuses", refused[i].input, refused[i].why);
+    unit_add_one(refuses_many_digits, "10,000 digits are refused");
+    unit_add_one(counts_up, "0 to 70,000 are themselves, and no more than their limit");
+    return unit_run("numbers");
+}

@@ -1,0 +1,334 @@
+/* The option grammar: [MODE][,KEY=VALUE]..., and which of three sources wins. */
+#include "option.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct taken_row {
+    struct rc_str input;
+    bool mode_given;
+    enum rc_mode mode;
+    enum rc_order order;
+    uint32_t nproc;
+    const char *why;
+};
+
+static const struct taken_row taken[] = {
+    { NO_TEXT, false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an option without a value" },
+    { TEXT(""), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an empty value" },
+    { TEXT("(null)"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "what Slurm hands on to an inner srun" },
+    { TEXT("auto"), true, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "auto by name" },
+    { TEXT("worker"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "worker" },
+    { TEXT("launcher"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 0, "launcher" },
+    { TEXT("off"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "off" },
+    { TEXT("order=node"), false, RC_MODE_AUTO, RC_ORDER_NODE, 0, "a key alone" },
+    { TEXT("order=launcher"), false, RC_MODE_AUTO, RC_ORDER_LAUNCHER, 0, "the default by name" },
+    { TEXT("nproc=1"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 1, "the smallest nproc" },
+    { TEXT("nproc=4096"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 4096, "the largest nproc" },
+    { TEXT("auto,order=node"), true, RC_MODE_AUTO, RC_ORDER_NODE, 0, "a mode and a key" },
+    { TEXT("worker,order=node"), true, RC_MODE_WORKER, RC_ORDER_NODE, 0, "order=node belongs to worker" },
+    { TEXT("launcher,nproc=8"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 8, "nproc= belongs to launcher" },
+    { TEXT("launcher,nproc=8,order=launcher"), true, RC_MODE_LAUNCHER, RC_ORDER_LAUNCHER, 8, "two keys" },
+    { TEXT("order=node,nproc=2"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "two keys, the mode is open" },
+    { TEXT("nproc=2,order=node"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "the keys the other way round" },
+    { TEXT("addr=ib0"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an address" },
+    { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
+    { TEXT("launcher,addr=10.1.0.0/16,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with other keys" },
+};
+
+struct refused_row {
+    struct rc_str input;
+    enum rc_message_id id;
+    const char *says; /* part of the line */
+    const char *why;
+};
+
+#define K16 "kkkkkkkkkkkkkkkk"
+#define K64 K16 K16 K16 K16
+
+static const struct refused_row refused[] = {
+    { TEXT("on"), RC201, "'on' is not known", "a mode that is none" },
+    { TEXT("none"), RC201, "'none' is not known", "a mode that cannot be asked for" },
+    { TEXT("torchrun"), RC201, "'torchrun' is not known", "another one" },
+    { TEXT("Worker"), RC201, "'Worker' is not known", "case counts" },
+    { TEXT("WORKER"), RC201, "'WORKER' is not known", "case counts throughout" },
+    { TEXT("work"), RC201, "'work' is not known", "no abbreviations" },
+    { TEXT("workers"), RC201, "'workers' is not known", "longer than a mode" },
+    { TEXT("1"), RC201, "'1' is not known", "a number is no mode" },
+    { TEXT("yes"), RC201, "'yes' is not known", "nor is a yes" },
+    { TEXT(" worker"), RC201, "' worker' is not known", "blank before" },
+    { TEXT("worker "), RC201, "'worker ' is not known", "blank behind" },
+    { TEXT("worker\n"), RC201, "'worker\\x0a' is not known", "newline behind" },
+    { TEXT("worker\0"), RC201, "'worker\\x00' is not known", "NUL behind" },
+    { TEXT("worker,"), RC201, "'' is not known", "comma behind" },
+    { TEXT(",worker"), RC201, "'' is not known", "comma before" },
+    { TEXT(","), RC201, "'' is not known", "only a comma" },
+    { TEXT("auto,,order=node"), RC201, "'' is not known", "two commas" },
+    { TEXT("worker,launcher"), RC201, "'launcher' is not known", "two modes" },
+    { TEXT("worker,worker"), RC201, "'worker' is not known", "the same mode twice" },
+    { TEXT("order=node,worker"), RC201, "'worker' is not known", "a mode behind a key" },
+    { TEXT("order"), RC201, "'order' is not known", "a key without a value" },
+    { TEXT("nproc"), RC201, "'nproc' is not known", "a key without a value" },
+    { TEXT("mode=worker"), RC201, "'mode=worker' is not known", "the mode is no key" },
+    { TEXT("Order=node"), RC201, "'Order=node' is not known", "a key with a capital" },
+    { TEXT("orde=node"), RC201, "'orde=node' is not known", "no abbreviations of keys" },
+    { TEXT("order =node"), RC201, "'order =node' is not known", "a blank in a key" },
+    { TEXT("=node"), RC201, "'=node' is not known", "no key" },
+    { TEXT("="), RC201, "'=' is not known", "only an equals sign" },
+    { TEXT("ordernode"), RC201, "'ordernode' is not known", "no equals sign" },
+    { TEXT("worker;id"), RC201, "'worker;id' is not known", "shell separator" },
+    { TEXT("%s%n"), RC201, "'%s%n' is not known", "percent signs" },
+    { TEXT("\x1b[2J"), RC201, "'\\x1b[2J' is not known", "a terminal escape" },
+    { TEXT(K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64), RC201,
+      "'" K64 "'... is not known", "1 KiB" },
+    { TEXT("order="), RC202, "order='' is not known", "no order" },
+    { TEXT("order=Node"), RC202, "order='Node' is not known", "an order with a capital" },
+    { TEXT("order=nodes"), RC202, "order='nodes' is not known", "an order that is none" },
+    { TEXT("order=node=x"), RC202, "order='node=x' is not known", "a second equals sign" },
+    { TEXT("order=unset"), RC202, "order='unset' is not known", "what is only inside" },
+    { TEXT("nproc="), RC202, "nproc='' is not a number", "no number" },
+    { TEXT("nproc=0"), RC202, "nproc='0' is not a number", "no processes" },
+    { TEXT("nproc=-1"), RC202, "nproc='-1' is not a number", "negative" },
+    { TEXT("nproc=+1"), RC202, "nproc='+1' is not a number", "plus sign" },
+    { TEXT("nproc=08"), RC202, "nproc='08' is not a number", "leading zero" },
+    { TEXT("nproc= 8"), RC202, "nproc=' 8' is not a number", "a blank" },
+    { TEXT("nproc=8 "), RC202, "nproc='8 ' is not a number", "a blank behind" },
+    { TEXT("nproc=gpu"), RC202, "nproc='gpu' is not a number", "torchrun's own word" },
+    { TEXT("nproc=1.5"), RC202, "nproc='1.5' is not a number", "fraction" },
+    { TEXT("nproc=0x8"), RC202, "nproc='0x8' is not a number", "hexadecimal" },
+    { TEXT("nproc=4097"), RC202, "nproc='4097' is not a number", "one too many" },
+    { TEXT("nproc=4294967297"), RC202, "nproc='4294967297' is not a number", "wraps to 1" },
+    { TEXT("nproc=18446744073709551617"), RC202, "is not a number", "wraps to 1 in 64 bit" },
+    { TEXT("addr="), RC202, "addr='' is empty; use an interface", "no address" },
+    { TEXT("addr=10.1.0.0/99"), RC202, "addr='10.1.0.0/99' is not a network", "a network that is none" },
+    { TEXT("addr=lo"), RC202, "addr='lo' is loopback", "loopback" },
+    { TEXT("addr=10.1.0.1"), RC202, "addr='10.1.0.1' is an address; a network has its length", "an address" },
+    { TEXT("addr=-"), RC202, "addr='-' is not the end of a host name", "no suffix" },
+    { TEXT("addr=\x1b]0;x"), RC202, "addr='\\x1b]0;x' is not the name of an interface", "a terminal escape" },
+    { TEXT("addr=" K64 K64 K64 K64), RC202, "is longer than the name of an interface", "256 characters" },
+    { TEXT("addr"), RC201, "'addr' is not known", "a key without a value" },
+    { TEXT("addr=ib0,addr=ib0"), RC203, "addr= is given twice", "the same address twice" },
+    { TEXT("order=node,order=launcher"), RC203, "order= is given twice", "two orders" },
+    { TEXT("order=node,order=node"), RC203, "order= is given twice", "the same order twice" },
+    { TEXT("nproc=2,nproc=4"), RC203, "nproc= is given twice", "two numbers" },
+    { TEXT("nproc=2,order=node,nproc=2"), RC203, "nproc= is given twice", "the same number twice, apart" },
+    { TEXT("worker,nproc=2"), RC204, "nproc= belongs to launcher mode", "nproc= with worker" },
+    { TEXT("launcher,order=node"), RC204, "order=node belongs to worker mode", "order=node with launcher" },
+};
+
+struct parsed {
+    bool taken;
+    struct rc_options options;
+    struct rc_messages messages;
+    struct rc_arena arena;
+    char text[1024];
+};
+
+static void parse(struct rc_str input, struct parsed *parsed)
+{
+    memset(parsed, 0, sizeof(*parsed));
+    memset(&parsed->options, 0x5a, sizeof(parsed->options));
+    parsed->arena = (struct rc_arena){ .base = parsed->text, .size = sizeof(parsed->text) };
+    parsed->taken = rc_options_parse(input, "--ddp", &parsed->options, &parsed->messages, &parsed->arena);
+}
+
+static void takes(const void *data)
+{
+    const struct taken_row *row = data;
+    struct parsed parsed;
+
+    parse(unit_guard(row->input), &parsed);
+    assert_true(parsed.taken);
+    assert_true(parsed.options.given);
+    assert_int_equal(parsed.options.mode_given, row->mode_given);
+    assert_int_equal(parsed.options.mode, row->mode);
+    assert_int_equal(parsed.options.order, row->order);
+    assert_int_equal(parsed.options.nproc, row->nproc);
+    assert_int_equal(parsed.messages.count, 0);
+    assert_false(parsed.messages.has_error);
+}
+
+/* One line, of that id, that names the source and what was found. */
+static void refuses(const void *data)
+{
+    const struct refused_row *row = data;
+    struct rc_options before;
+    struct parsed parsed;
+    const char *text;
+
+    memset(&before, 0x5a, sizeof(before));
+    parse(unit_guard(row->input), &parsed);
+    assert_false(parsed.taken);
+    assert_memory_equal(&parsed.options, &before, sizeof(before));
+    assert_int_equal(parsed.messages.count, 1);
+    assert_true(parsed.messages.has_error);
+    assert_int_equal(parsed.messages.list[0].id, row->id);
+    text = parsed.messages.list[0].text;
+    if (strncmp(text, "--ddp: ", 7) != 0 || !strstr(text, row->says) || strchr(text, '\n'))
+        fail_msg("the line is: %s", text);
+}
+
+static void names_modes(const void *data)
+{
+    (void)data;
+    assert_string_equal(rc_mode_name(RC_MODE_AUTO), "auto");
+    assert_string_equal(rc_mode_name(RC_MODE_OFF), "off");
+    assert_string_equal(rc_mode_name(RC_MODE_NONE), "none");
+    assert_string_equal(rc_mode_name(RC_MODE_WORKER), "worker");
+    assert_string_equal(rc_mode_name(RC_MODE_LAUNCHER), "launcher");
+    assert_string_equal(rc_mode_name(RC_MODE_TORCHRUN), "torchrun");
+}
+
+/* The arena is full: no crash, the error is still known. */
+static void lacks_room(const void *data)
+{
+    struct rc_options options = { .nproc = 77 };
+    struct rc_messages messages = { .count = 0 };
+    struct rc_arena arena = { .base = unit_guard_memory(8), .size = 8 };
+
+    (void)data;
+    assert_false(rc_options_parse(RC_STR("nonsense"), "--ddp", &options, &messages, &arena));
+    assert_true(messages.has_error);
+    assert_true(arena.full);
+    assert_int_equal(options.nproc, 77);
+}
+
+/* What the three sources say, and what comes out; "-" is a source that says nothing. */
+struct combined_row {
+    struct rc_str input; /* --ddp */
+    const char *environment;
+    const char *administrator;
+    bool given;
+    bool by_user;
+    enum rc_mode mode;
+    enum rc_order order;
+    uint32_t nproc;
+    const char *why;
+};
+
+static const struct combined_row combined[] = {
+    { TEXT("-"), "-", "-", false, false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "nobody says anything" },
+    { TEXT(""), "-", "-", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "the bare option" },
+    { TEXT("worker"), "-", "-", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "only the command line" },
+    { TEXT("-"), "worker", "-", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "only the environment" },
+    { TEXT("-"), "-", "worker", true, false, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "only the administrator" },
+    { TEXT("-"), "-", "auto", true, false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "the administrator's auto" },
+    { TEXT("worker"), "launcher", "-", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
+      "the command line wins over the environment" },
+    { TEXT("-"), "worker", "launcher", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
+      "the environment wins over the administrator" },
+    { TEXT("worker"), "-", "launcher", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
+      "the command line wins over the administrator" },
+    { TEXT("auto"), "launcher", "worker", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 0,
+      "auto by name is a mode like others" },
+    { TEXT(""), "launcher", "-", true, true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 0,
+      "the bare option leaves the mode to the environment" },
+    { TEXT(""), "-", "launcher", true, true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 0,
+      "the bare option leaves the mode to the administrator" },
+    { TEXT("order=node"), "nproc=4", "launcher", true, true, RC_MODE_LAUNCHER, RC_ORDER_NODE, 4,
+      "each key from the first that has it" },
+    { TEXT("order=launcher"), "order=node,nproc=2", "nproc=3", true, true, RC_MODE_AUTO, RC_ORDER_LAUNCHER, 2,
+      "a key does not carry others with it" },
+    { TEXT("worker"), "off", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
+      "the environment's off wins over the command line" },
+    { TEXT(""), "off", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
+      "the environment's off wins over the bare option" },
+    { TEXT("-"), "off", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "the environment's off alone" },
+    { TEXT("-"), "off", "worker", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
+      "the environment's off wins over the administrator" },
+    { TEXT("off"), "-", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "the command line's off" },
+    { TEXT("off"), "worker", "worker", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
+      "the command line's off wins over the other two" },
+    { TEXT("-"), "-", "off", false, false, RC_MODE_OFF, RC_ORDER_UNSET, 0,
+      "the administrator's off: not unless asked for" },
+    { TEXT(""), "-", "off", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 0,
+      "the administrator's off does not stop who asks" },
+    { TEXT("-"), "nproc=2", "off", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 2,
+      "a key in the environment is asking, too" },
+    { TEXT("worker"), "-", "off", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
+      "nor who asks for a mode" },
+};
+
+static const struct rc_options *source(const char *text, struct parsed *parsed)
+{
+    if (strcmp(text, "-") == 0)
+        return NULL;
+    parse(rc_str(text), parsed);
+    assert_true(parsed->taken);
+    return &parsed->options;
+}
+
+static void combines(const void *data)
+{
+    const struct combined_row *row = data;
+    struct parsed parsed[3];
+    struct rc_options nothing = { .given = false };
+    const struct rc_options *sources[3] = {
+        source(row->input.p, &parsed[0]),
+        source(row->environment, &parsed[1]),
+        source(row->administrator, &parsed[2]),
+    };
+
+    /* a source that is not there, and one that was not given, are the same */
+    for (int i = 0; i < 2; i++) {
+        struct rc_options all = rc_options_combine(sources[0], sources[1], sources[2]);
+
+        assert_int_equal(all.given, row->given);
+        if (row->given) {
+            assert_int_equal(all.by_user, row->by_user);
+            assert_int_equal(all.mode, row->mode);
+            assert_int_equal(all.order, row->order);
+            assert_int_equal(all.nproc, row->nproc);
+        }
+        for (int j = 0; j < 3; j++)
+            if (!sources[j])
+                sources[j] = &nothing;
+    }
+}
+
+struct address_row {
+    const char *command_line, *environment, *administrator;
+    const char *addr;
+    bool by_user;
+};
+
+/* addr= comes from the first that has it; a site may have one for those who ask. */
+static void combines_addresses(const void *data)
+{
+    static const struct address_row rows[] = {
+        { "", "-", "-", NULL, false },
+        { "addr=ib0", "addr=ib1", "addr=ib2", "ib0", true },
+        { "", "addr=ib1", "addr=ib2", "ib1", true },
+        { "worker", "-", "addr=ib2", "ib2", false },
+        { "", "-", "off,addr=-ib", "-ib", false },
+        { "addr=ib0", "-", "off,addr=-ib", "ib0", true },
+        { "-", "-", "auto,addr=-ib", "-ib", false },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct parsed parsed[3];
+        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
+                                                   source(rows[i].environment, &parsed[1]),
+                                                   source(rows[i].administrator, &parsed[2]));
+
+        assert_true(all.given);
+        assert_int_equal(all.addr_by_user, rows[i].by_user);
+        if (rows[i].addr)
+            assert_string_equal(all.addr, rows[i].addr);
+        else
+            assert_null(all.addr);
+    }
+}
+
+int main(void)
+{
+    UNIT_TABLE(takes, "option takes", taken);
+    UNIT_TABLE(refuses, "option refuses", refused);
+    UNIT_TABLE(combines, "option combines", combined);
+    unit_add_one(combines_addresses, "addr= is the first one's that has it");
+    unit_add_one(names_modes, "every mode has its name");
+    unit_add_one(lacks_room, "an error without room for its line is still an error");
+    return unit_run("option");
+}

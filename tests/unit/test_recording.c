@@ -1,0 +1,83 @@
+/* What a recorded environment tells of its node. */
+#include "cli/recording.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void is(struct rc_str found, const char *expected, size_t size)
+{
+    assert_int_equal(found.n, size);
+    assert_memory_equal(found.p, expected, size);
+}
+
+static size_t size_of(const char *const *block)
+{
+    size_t size = 0;
+
+    for (; *block; block++)
+        size += strlen(*block) + 1;
+    return size;
+}
+
+static void reads_all_kinds(const void *row)
+{
+    static const char *const block[] = {
+        "RANK=1", "@host-file=n1", "@ancestor=orted -mca ess", "@host=n2", "@ancestor=slurmstepd: [42.0]", "@gpus=4",
+        "A=@ancestor=x", "@host-file=n2 slots=2", NULL,
+    };
+    struct rc_here here;
+    char *storage;
+
+    (void)row;
+    assert_int_equal(recording_read(block, size_of(block), &here, &storage), 0);
+    assert_int_equal(here.ancestor_count, 2);
+    is(here.ancestor[0], "orted\0-mca\0ess\0", 15);
+    is(here.ancestor[1], "slurmstepd:\0[42.0]\0", 19);
+    is(here.host, "n2", 2);
+    is(here.host_file, "n1\nn2 slots=2\n", 14);
+    assert_int_equal(here.gpus, 4);
+    assert_int_equal(here.learned, RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS);
+    free(storage);
+}
+
+static void knows_nothing(const void *row)
+{
+    static const char *const block[] = { "RANK=1", "@gpus=many", "@gpus=-1", "@gpus=65536", "@Host=n1", "@", "@=", NULL };
+    struct rc_here here;
+    char *storage;
+
+    (void)row;
+    assert_int_equal(recording_read(block, size_of(block), &here, &storage), 0);
+    assert_int_equal(here.ancestor_count, 0);
+    assert_null(here.host.p);
+    assert_null(here.host_file.p);
+    assert_int_equal(here.gpus, RC_UNKNOWN);
+    /* looked for, and not there: nobody may look at the machine that reads it */
+    assert_int_equal(here.learned, RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS);
+    free(storage);
+}
+
+static void takes_so_many_ancestors(const void *row)
+{
+    const char *block[RC_ANCESTORS_MAX + 9];
+    struct rc_here here;
+    char *storage;
+
+    (void)row;
+    for (size_t i = 0; i < UNIT_COUNT(block) - 1; i++)
+        block[i] = "@ancestor=";
+    block[UNIT_COUNT(block) - 1] = NULL;
+    assert_int_equal(recording_read(block, size_of(block), &here, &storage), 0);
+    assert_int_equal(here.ancestor_count, RC_ANCESTORS_MAX);
+    is(here.ancestor[RC_ANCESTORS_MAX - 1], "\0", 1);
+    free(storage);
+}
+
+int main(void)
+{
+    unit_add_one(reads_all_kinds, "all kinds, whatever stands between them");
+    unit_add_one(knows_nothing, "what is not told counts as looked for");
+    unit_add_one(takes_so_many_ancestors, "as many ancestors as there is room for");
+    return unit_run("recording");
+}

@@ -1,0 +1,78 @@
+/* The markers of the launcher families: each is seen, and nothing that is like one. */
+#include "launcher/registry.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct row {
+    struct rc_str input; /* the marker */
+    unsigned family;
+    const char *why;
+};
+
+#define ROLLCALL_LAUNCHER(name)
+static const struct row rows[] = {
+#define ROLLCALL_MARKER(family, variable) { TEXT(#variable), RC_LAUNCHER_INDEX_##family, "of " #family },
+#include "launcher/registry.def"
+#undef ROLLCALL_MARKER
+};
+
+static void expect(const char *first, const char *entry, bool marked, uint32_t marks)
+{
+    const char *block[] = { "PATH=/bin", first, entry, "HOME=/", NULL };
+    struct rc_env env;
+
+    rc_env_index(&env, block);
+    assert_int_equal(rc_launcher_marked(block), marked);
+    assert_int_equal(rc_launcher_marks(&env), marks);
+}
+
+static void is_seen(const void *data)
+{
+    const struct row *row = data;
+    const uint32_t bit = (uint32_t)1 << row->family;
+    char entry[64];
+
+    snprintf(entry, sizeof(entry), "%s=1", row->input.p);
+    expect("A=b", unit_guard_string(entry), true, bit);
+    snprintf(entry, sizeof(entry), "%s=", row->input.p);
+    expect("", unit_guard_string(entry), true, bit);
+}
+
+/* The same two letters, a longer name, a shorter one, no value, one that is only a value. */
+static void is_not_mistaken(const void *data)
+{
+    const struct row *row = data;
+    const int n = (int)row->input.n;
+    char entry[64];
+
+    snprintf(entry, sizeof(entry), "%s_=1", row->input.p);
+    expect("A=b", unit_guard_string(entry), false, 0);
+    snprintf(entry, sizeof(entry), "%.*s=1", n - 1, row->input.p);
+    expect("A=b", unit_guard_string(entry), false, 0);
+    snprintf(entry, sizeof(entry), "%.2s~=1", row->input.p);
+    expect("A=b", unit_guard_string(entry), false, 0);
+    expect("A=b", unit_guard_string(row->input.p), false, 0);
+    snprintf(entry, sizeof(entry), "A=%s=1", row->input.p);
+    expect("=", unit_guard_string(entry), false, 0);
+    snprintf(entry, sizeof(entry), "%.1s", row->input.p);
+    expect("A=b", unit_guard_string(entry), false, 0);
+}
+
+static void has_no_block(const void *data)
+{
+    static const char *const empty[] = { NULL };
+
+    (void)data;
+    assert_false(rc_launcher_marked(NULL));
+    assert_false(rc_launcher_marked(empty));
+}
+
+int main(void)
+{
+    UNIT_TABLE(is_seen, "marker is seen", rows);
+    UNIT_TABLE(is_not_mistaken, "nothing is taken for marker", rows);
+    unit_add_one(has_no_block, "no block and an empty block");
+    return unit_run("registry");
+}

@@ -1,0 +1,255 @@
+/* Slices of text, and the arena that generated text is written into. */
+#include "text.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pair {
+    struct rc_str input;
+    const char *other;
+    bool is;
+    bool starts;
+    const char *why;
+};
+
+static const struct pair pairs[] = {
+    { TEXT(""), "", true, true, "empty and empty" },
+    { TEXT("RANK"), "RANK", true, true, "the same" },
+    { TEXT("RANK"), "", false, true, "every text starts with nothing" },
+    { TEXT("RANK"), "RAN", false, true, "a prefix" },
+    { TEXT("RAN"), "RANK", false, false, "shorter" },
+    { TEXT("RANK"), "rank", false, false, "case counts" },
+    { TEXT("RANK"), "RANX", false, false, "another last character" },
+    { TEXT("XANK"), "RANK", false, false, "another first character" },
+    { TEXT(""), "RANK", false, false, "empty is not a name" },
+    { TEXT("RANK\0"), "RANK", false, true, "a NUL in the slice counts" },
+    { TEXT("RANK\0X"), "RANK", false, true, "what follows a NUL counts" },
+    { TEXT("\0"), "", false, true, "a NUL is not empty" },
+    { TEXT("\xff"), "\xff", true, true, "bytes above 127" },
+    { NO_TEXT, "", false, false, "unset is not empty" },
+    { NO_TEXT, "RANK", false, false, "unset is no name" },
+};
+
+static void compares(const void *data)
+{
+    const struct pair *row = data;
+    struct rc_str input = unit_guard(row->input);
+    const char *other = unit_guard_string(row->other);
+
+    assert_int_equal(rc_str_is(input, other), row->is);
+    assert_int_equal(rc_str_starts(input, other), row->starts);
+    assert_int_equal(rc_str_eq(input, unit_guard(rc_str(row->other))), row->is);
+    assert_int_equal(rc_str_eq(unit_guard(rc_str(row->other)), input), row->is);
+}
+
+static void measures(const void *data)
+{
+    struct rc_str text = rc_str(unit_guard_string("SLURM"));
+
+    (void)data;
+    assert_int_equal(text.n, 5);
+    text = rc_str(unit_guard_string(""));
+    assert_non_null(text.p);
+    assert_int_equal(text.n, 0);
+    text = rc_str(NULL);
+    assert_null(text.p);
+    assert_int_equal(text.n, 0);
+    assert_false(rc_str_eq(RC_ABSENT, RC_ABSENT));
+}
+
+struct split {
+    struct rc_str input;
+    char separator;
+    struct rc_str head;
+    struct rc_str rest;
+    const char *why;
+};
+
+static const struct split splits[] = {
+    { TEXT("a,b"), ',', TEXT("a"), TEXT("b"), "two pieces" },
+    { TEXT("a,b,c"), ',', TEXT("a"), TEXT("b,c"), "only at the first" },
+    { TEXT("a"), ',', TEXT("a"), NO_TEXT, "no separator: nothing follows" },
+    { TEXT("a,"), ',', TEXT("a"), TEXT(""), "an empty piece follows, which is not nothing" },
+    { TEXT(",a"), ',', TEXT(""), TEXT("a"), "an empty piece first" },
+    { TEXT(","), ',', TEXT(""), TEXT(""), "two empty pieces" },
+    { TEXT(""), ',', TEXT(""), NO_TEXT, "an empty text is one empty piece" },
+    { TEXT("a=b=c"), '=', TEXT("a"), TEXT("b=c"), "a value with a separator" },
+    { TEXT("a\0b"), '\0', TEXT("a"), TEXT("b"), "NUL as separator" },
+};
+
+static void splits_text(const void *data)
+{
+    const struct split *row = data;
+    struct rc_str rest = { "untouched", 9 };
+    struct rc_str head = rc_str_split(unit_guard(row->input), row->separator, &rest);
+
+    assert_int_equal(head.n, row->head.n);
+    assert_memory_equal(head.p, row->head.p, head.n);
+    if (!row->rest.p) {
+        assert_null(rest.p);
+        return;
+    }
+    assert_non_null(rest.p);
+    assert_int_equal(rest.n, row->rest.n);
+    assert_memory_equal(rest.p, row->rest.p, rest.n);
+}
+
+/* The loop that every list is read with: rest may be the input itself. */
+static void splits_in_place(const void *data)
+{
+    struct rc_str rest = unit_guard(RC_STR("1,,3,"));
+    unsigned pieces = 0;
+    size_t length = 0;
+
+    (void)data;
+    while (rest.p) {
+        length += rc_str_split(rest, ',', &rest).n;
+        pieces++;
+    }
+    assert_int_equal(pieces, 4);
+    assert_int_equal(length, 2);
+}
+
+static void splits_nothing(const void *data)
+{
+    struct rc_str rest = { "untouched", 9 };
+    struct rc_str head = rc_str_split(RC_ABSENT, ',', &rest);
+
+    (void)data;
+    assert_null(head.p);
+    assert_null(rest.p);
+}
+
+/* What %q makes of an input. */
+struct quote {
+    struct rc_str input;
+    const char *quoted;
+    const char *why;
+};
+
+#define TEN      "0123456789"
+#define FIFTYONE TEN TEN TEN TEN TEN "x"
+
+static const struct quote quotes[] = {
+    { TEXT(""), "''", "empty shows as empty" },
+    { TEXT("2(x3),1"), "'2(x3),1'", "printable" },
+    { TEXT(" ~"), "' ~'", "first and last printable character" },
+    { TEXT("\x1f\x7f"), "'\\x1f\\x7f'", "the characters around them" },
+    { TEXT("a\nb"), "'a\\x0ab'", "a newline would forge a second message" },
+    { TEXT("\r"), "'\\x0d'", "carriage return" },
+    { TEXT("\x1b[2J"), "'\\x1b[2J'", "a terminal escape" },
+    { TEXT("\x9b" "2J"), "'\\x9b2J'", "a terminal escape in one byte" },
+    { TEXT("\0"), "'\\x00'", "NUL" },
+    { TEXT("it's"), "'it\\x27s'", "the quote itself" },
+    { TEXT("\\x41"), "'\\x5cx41'", "a backslash cannot pass for an escape of ours" },
+    { TEXT("%s%n"), "'%s%n'", "percent signs are no format" },
+    { TEXT("\xc3\xa9"), "'\\xc3\\xa9'", "UTF-8 is shown byte by byte" },
+    { TEXT("\xff\xfe"), "'\\xff\\xfe'", "not UTF-8 at all" },
+    { TEXT("\xe2\x80\xae"), "'\\xe2\\x80\\xae'", "right-to-left override" },
+    { TEXT(FIFTYONE TEN "abc"), "'" FIFTYONE TEN "abc'", "64 characters are shown" },
+    { TEXT(FIFTYONE TEN "abcd"), "'" FIFTYONE TEN "abc'...", "the 65th is cut" },
+    { TEXT(FIFTYONE FIFTYONE FIFTYONE), "'" FIFTYONE "0123456789012'...", "a long value is cut" },
+};
+
+static void quotes_text(const void *data)
+{
+    const struct quote *row = data;
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_str input = unit_guard(row->input);
+
+    assert_string_equal(rc_format(&arena, "%q", &input), row->quoted);
+    assert_false(arena.full);
+}
+
+static void formats(const void *data)
+{
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_str slice = unit_guard(RC_STR("raw\n"));
+    const char *first = rc_format(&arena, "%s is %u", "RANK", (uint32_t)7);
+    const char *second;
+
+    (void)data;
+    second = rc_format(&arena, "%S|%%|%U|%u", &slice, UINT64_MAX, (uint32_t)0);
+    assert_string_equal(first, "RANK is 7");
+    assert_string_equal(second, "raw\n|%|18446744073709551615|0");
+    assert_string_equal(rc_format(&arena, "%s", ""), "");
+    assert_string_equal(rc_format(&arena, "%u", UINT32_MAX), "4294967295");
+    assert_string_equal(rc_format(&arena, "%z"), "%");
+    assert_string_equal(first, "RANK is 7");
+    assert_int_equal(arena.used, strlen("RANK is 7") + strlen(second) + strlen("4294967295") + 1 + 5);
+}
+
+/* Arenas of every size around a text: it is whole, or it is "" and the arena full. */
+static void fits_or_not(const void *data)
+{
+    (void)data;
+    for (size_t size = 1; size < 24; size++) {
+        struct rc_arena arena = { .base = unit_guard_memory(size), .size = size };
+        const char *text = rc_format(&arena, "%s-%u", "0123456789", (uint32_t)42);
+
+        assert_string_equal(text, size >= 14 ? "0123456789-42" : "");
+        assert_int_equal(arena.full, size < 14);
+        assert_int_equal(arena.used, size < 14 ? 0 : 14);
+    }
+}
+
+static void stays_full(const void *data)
+{
+    char text[16];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *first = rc_format(&arena, "first");
+
+    (void)data;
+    assert_string_equal(rc_format(&arena, "%s", "far too long for it"), "");
+    assert_true(arena.full);
+    assert_string_equal(rc_format(&arena, "a"), "");
+    assert_true(arena.full);
+    assert_string_equal(first, "first");
+    assert_int_equal(arena.used, 6);
+}
+
+static void has_no_room(const void *data)
+{
+    struct rc_arena arena = { .base = NULL, .size = 0 };
+
+    (void)data;
+    assert_string_equal(rc_format(&arena, "a"), "");
+    assert_true(arena.full);
+}
+
+/* Numbers against the C library's own spelling. */
+static void spells_numbers(const void *data)
+{
+    static const uint64_t values[] = { 0, 1, 9, 10, 99, 100, 65535, 4294967295u, 4294967296u,
+                                       9999999999999999999u, 10000000000000000000u, UINT64_MAX };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(values); i++) {
+        char text[32];
+        char expected[32];
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+        snprintf(expected, sizeof(expected), "%llu", (unsigned long long)values[i]);
+        assert_string_equal(rc_format(&arena, "%U", values[i]), expected);
+    }
+}
+
+int main(void)
+{
+    UNIT_TABLE(compares, "text compares", pairs);
+    UNIT_TABLE(splits_text, "text splits", splits);
+    UNIT_TABLE(quotes_text, "text quotes", quotes);
+    unit_add_one(measures, "a string is measured, no string is absent");
+    unit_add_one(splits_in_place, "a list is read with its rest as input");
+    unit_add_one(splits_nothing, "nothing splits into nothing");
+    unit_add_one(formats, "every conversion of a format");
+    unit_add_one(fits_or_not, "a text fits whole or not at all");
+    unit_add_one(stays_full, "an arena that was too small once stays full");
+    unit_add_one(has_no_room, "an arena of no bytes");
+    unit_add_one(spells_numbers, "numbers are spelled as the C library does");
+    return unit_run("text");
+}

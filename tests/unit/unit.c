@@ -1,0 +1,146 @@
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct test {
+    void (*check)(const void *row);
+    const void *row;
+    char name[160];
+};
+
+/* Grows by pieces, because cmocka keeps pointers to the tests. */
+enum { PIECE = 64, PIECES_MAX = 64 };
+
+static struct test *pieces[PIECES_MAX];
+static struct CMUnitTest tests[PIECE * PIECES_MAX];
+static size_t test_count;
+
+static struct {
+    void *base;
+    size_t size;
+} guarded[64];
+static size_t guarded_count;
+
+static void die(const char *why)
+{
+    fprintf(stderr, "unit: %s\n", why);
+    exit(99);
+}
+
+static void run_one(void **state)
+{
+    const struct test *test = *state;
+
+    test->check(test->row);
+}
+
+static int forget_guarded(void **state)
+{
+    (void)state;
+    while (guarded_count) {
+        guarded_count--;
+        munmap(guarded[guarded_count].base, guarded[guarded_count].size);
+    }
+    return 0;
+}
+
+/* A name for one line of TAP: no '#', which TAP reads as a directive. */
+static void name_test(char *name, size_t size, const char *what, struct rc_str input, const char *why)
+{
+    enum { SHOWN = 48 };
+    size_t used = (size_t)snprintf(name, size, "%s ", what);
+
+    if (!input.p)
+        used += (size_t)snprintf(name + used, size - used, "nothing");
+    else
+        name[used++] = '\'';
+    for (size_t i = 0; input.p && i < input.n && i < SHOWN; i++) {
+        unsigned char c = (unsigned char)input.p[i];
+
+        if (c >= ' ' && c < 0x7f && c != '#' && c != '\\')
+            name[used++] = (char)c;
+        else
+            used += (size_t)snprintf(name + used, 5, "\\x%02x", c);
+        if (used + 64 > size)
+            break;
+    }
+    if (input.p)
+        used += (size_t)snprintf(name + used, size - used, input.n > SHOWN ? "'..." : "'");
+    snprintf(name + used, size - used, ": %s", why);
+}
+
+void unit_add(void (*check)(const void *row), const void *row, const char *what, struct rc_str input,
+              const char *why)
+{
+    size_t piece = test_count / PIECE;
+    struct test *test;
+
+    if (piece == PIECES_MAX)
+        die("too many tests: raise PIECES_MAX");
+    if (!pieces[piece])
+        pieces[piece] = calloc(PIECE, sizeof(**pieces));
+    if (!pieces[piece])
+        die("no memory");
+    test = &pieces[piece][test_count % PIECE];
+    test->check = check;
+    test->row = row;
+    name_test(test->name, sizeof(test->name), what, input, why);
+    tests[test_count] = (struct CMUnitTest){
+        .name = test->name, .test_func = run_one, .teardown_func = forget_guarded, .initial_state = test
+    };
+    test_count++;
+}
+
+void unit_add_one(void (*check)(const void *), const char *why)
+{
+    size_t at = test_count;
+
+    unit_add(check, NULL, "", (struct rc_str){ NULL, 0 }, why);
+    snprintf(pieces[at / PIECE][at % PIECE].name, sizeof(pieces[0]->name), "%s", why);
+}
+
+int unit_run(const char *name)
+{
+    int failed = _cmocka_run_group_tests(name, tests, test_count, NULL, NULL);
+
+    for (size_t i = 0; i < PIECES_MAX; i++)
+        free(pieces[i]);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+void *unit_guard_memory(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t whole = (size + page - 1) / page * page;
+    char *base = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (base == MAP_FAILED || guarded_count == UNIT_COUNT(guarded))
+        die("no guarded memory");
+    if (mprotect(base + whole, page, PROT_NONE) != 0)
+        die("mprotect failed");
+    guarded[guarded_count].base = base;
+    guarded[guarded_count].size = whole + page;
+    guarded_count++;
+    return base + whole - size;
+}
+
+struct rc_str unit_guard(struct rc_str text)
+{
+    char *copy;
+
+    if (!text.p)
+        return text;
+    copy = unit_guard_memory(text.n);
+    memcpy(copy, text.p, text.n);
+    return (struct rc_str){ copy, text.n };
+}
+
+const char *unit_guard_string(const char *text)
+{
+    return unit_guard((struct rc_str){ text, strlen(text) + 1 }).p;
+}
