@@ -263,6 +263,7 @@ PLATFORMS = {
                  "MASTER_PORT": "23456", "RANK": "1", "WORLD_SIZE": "8"},
     "vertex": {"CLUSTER_SPEC": "{}", "CLOUD_ML_JOB_ID": "1234", "RANK": "1", "WORLD_SIZE": "2",
                "MASTER_ADDR": "cmle-training-master-0", "MASTER_PORT": "2222"},
+    "pai": {"RANK": "1", "WORLD_SIZE": "2", "NPROC_PER_NODE": "4", "MASTER_ADDR": "dlc-master-0", "MASTER_PORT": "23456"},
     "sagemaker": {"SM_HOSTS": '["algo-1","algo-2"]', "SM_CURRENT_HOST": "algo-2", "TRAINING_JOB_NAME": "t"},
     "azureml": {"AZUREML_RUN_ID": "olive", "AZUREML_NODE_COUNT": "2", "RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1",
                 "NODE_RANK": "0", "MASTER_ADDR": "10.0.0.4", "MASTER_PORT": "6105"},
