@@ -4,8 +4,12 @@
 processes must end up with on the same batches.
 """
 
+import atexit
 import os
+import pathlib
+import re
 import socket
+import time
 
 import torch
 
@@ -66,6 +70,30 @@ def report(**what):
     what.setdefault("host", socket.gethostname())
     what.setdefault("pid", os.getpid())
     os.write(1, ("ROLL " + " ".join(f"{name}={value}" for name, value in what.items()) + "\n").encode())
+
+
+@atexit.register
+def let_gloo_finish():
+    """Waits till gloo's threads have nothing in hand, before the interpreter ends.
+
+    Such a thread drops a finished collective's tensors after wait() has returned. If torch 2.13 has to ask for
+    the GIL for that while Python ends, the process dies: "terminate called without an active exception", one
+    in some thousand. destroy_process_group() does not end the threads where DistributedDataParallel was used.
+    """
+    for _ in range(500):
+        time.sleep(0.01)  # whoever waits for the GIL has it now
+        if all(state == "S" for name, state in threads() if name == "pt_gloo_runloop"):
+            break
+
+
+def threads():
+    """This process's threads: name and state, S where it waits."""
+    for stat in pathlib.Path("/proc/self/task").glob("*/stat"):
+        try:
+            _, name, rest = re.split(r" \(|\) ", stat.read_text())
+        except OSError:  # gone meanwhile
+            continue
+        yield name, rest[0]
 
 
 if __name__ == "__main__":
