@@ -171,6 +171,8 @@ print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return
         "$PYTHON" -m venv "$folder" >&2 || return 1
         site=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || return 1
         printf '%s\n' "$base" > "$site/base.pth"
+        # for what has to be built; not isolated, since DeepSpeed's setup.py imports torch
+        "$folder/bin/pip" -q --disable-pip-version-check install 'setuptools<81' wheel >&2 || return 1
         # the base's torch and no other: the newest one of PyPI brings gigabytes of CUDA
         # shellcheck disable=SC2086 # a list of arguments
         DS_BUILD_OPS=0 "$folder/bin/pip" -q --disable-pip-version-check install --no-build-isolation \
