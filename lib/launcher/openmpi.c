@@ -4,23 +4,8 @@
  * (an Open MPI program under srun has none of them). What no variable says:
  * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
  *   if there is no rest (layout.h).
- * - the node's number: OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs
- *   on a node. It is that of the node's daemon, d, if mpirun's own node carries
- *   ranks, and d - 1 if it does not.
- *   ORTE exports its mapping where it was given; even is the node of an even
- *   layout by that mapping. 0 where rank and local rank are equal; by slot on two
- *   nodes 1; d if it is 0 or there are as many daemons as nodes; d - 1 if d is
- *   not below the nodes; the place of daemon d's host (orte_node_regex) in
- *   SLURM_JOB_NODELIST, if it is d or d - 1; by node, the rank of local rank 0;
- *   even, if it is d or d - 1 or d is not known.
- *   PRRTE's mapping is not known: the layout has to be even in some way that
- *   agrees (rc_layout_agrees), and there are no more nodes than daemons (D) or
- *   nodes of the Slurm job (A, where prted has ess slurm). D - A, if it is 0 or 1,
- *   says which it is. Else d
- *   if D is not one more than the nodes; if it is, or not known, by slot with
- *   d - 1 or d, else by node, and nothing where by slot with d and by node with
- *   d - 1 both fit. Where rank and local rank are equal, d has to be 0, or 1 if
- *   D is one more than the nodes or not known.
+ * - the node's number: the daemons' numbers tell it (mpidaemon.h);
+ *   OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs on a node.
  * - the host of rank 0: first host of the Slurm allocation if the job spans
  *   just that, else the host of mpirun itself (orte_hnp_uri; PRRTE's namespace)
  *   where the daemons' numbers show that it carries ranks (measured with 4.1.4
@@ -33,10 +18,10 @@
  */
 #include "registry.h"
 
-#include "../ancestry.h"
 #include "../hostfile.h"
 #include "../hostlist.h"
 #include "../layout.h"
+#include "../mpidaemon.h"
 #include "../orteregex.h"
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
@@ -67,198 +52,6 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
     if (rc_str_starts(name, "slurm.pmix.") && job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")))
         return rc_str_is(name, rc_format(reader->arena, "slurm.pmix.%S.%S", &job, &step));
     return rc_parse_u32(rank, RC_MAX_TASKS, &number) && number != own_rank;
-}
-
-/* "1740701696.2;tcp://..." and "prterun-n1-651@0.2;tcp4://...": what stands
- * behind the last dot of the name is the daemon's number. */
-static uint32_t number_in(struct rc_str uri)
-{
-    struct rc_str rest;
-    struct rc_str name = rc_str_split(uri, ';', &rest);
-    uint32_t daemon;
-
-    while (name.p) {
-        struct rc_str number = rc_str_split(name, '.', &rest);
-
-        if (!rest.p)
-            return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
-        name = rest;
-    }
-    return RC_UNKNOWN;
-}
-
-/* The PMIx server of PRRTE's daemon, "prterun-n1-651@0.2;...", where the namespace
- * is that launch's: one of another launch has another name before the @. */
-static struct rc_str prrte_uri(const struct rc_env *env)
-{
-    static const struct rc_name uris[] = { RC_NAME("PMIX_SERVER_URI41"), RC_NAME("PMIX_SERVER_URI4"),
-                                           RC_NAME("PMIX_SERVER_URI2") };
-    struct rc_str rest;
-    struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &rest);
-
-    for (size_t i = 0; rest.p && i < sizeof(uris) / sizeof(*uris); i++) {
-        struct rc_str uri = rc_env_find(env, rc_name(&uris[i]));
-
-        if (rc_str_eq(rc_str_split(uri, '@', &rest), name))
-            return uri;
-    }
-    return RC_ABSENT;
-}
-
-/* What ORTE says beside PRRTE's server is an outer mpirun's. One of two of its
- * variables is enough, if the other got lost. */
-static bool is_orte(const struct rc_env *env)
-{
-    return !prrte_uri(env).p &&
-           (rc_env_get(env, "OMPI_MCA_orte_hnp_uri").n || rc_env_get(env, "OMPI_MCA_orte_num_nodes").n);
-}
-
-/* ORTE names its daemon to the task, PRRTE the PMIx server, which is the same. */
-static uint32_t daemon_number(const struct rc_env *env, bool orte)
-{
-    return number_in(orte ? rc_env_get(env, "OMPI_MCA_orte_local_daemon_uri") : prrte_uri(env));
-}
-
-/* mpirun's own daemon, which counts, does not tell its tasks. */
-static uint32_t orte_daemons(const struct rc_env *env)
-{
-    uint32_t daemons;
-
-    return rc_parse_u32(rc_env_get(env, "OMPI_MCA_ess_base_num_procs"), RC_MAX_TASKS, &daemons) ? daemons : RC_UNKNOWN;
-}
-
-struct prrte {
-    uint32_t daemons;
-    uint32_t allocated; /* nodes of the Slurm job, where srun started the daemons */
-};
-
-/* "3", in quotes where srun started it */
-static struct rc_str prted_option(struct rc_str cmdline, const char *option)
-{
-    struct rc_str text = rc_ancestor_option(cmdline, option);
-
-    return text.n > 2 && text.p[0] == '"' ? (struct rc_str){ text.p + 1, text.n - 2 } : text;
-}
-
-/* A daemon's command line tells; below mpirun's own, a prted is another launch's. */
-static struct prrte read_prted(struct rc_reader *reader, uint32_t daemon)
-{
-    struct prrte prrte = { RC_UNKNOWN, RC_UNKNOWN };
-
-    if (daemon == 0 || daemon == RC_UNKNOWN || !rc_learned(reader, RC_LEARN_ANCESTORS))
-        return prrte;
-    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
-        struct rc_str cmdline = reader->here->ancestor[i];
-
-        if (!rc_str_is(rc_ancestor_name(cmdline), "prted"))
-            continue;
-        if (!rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, &prrte.daemons))
-            prrte.daemons = RC_UNKNOWN;
-        if (!rc_str_is(prted_option(cmdline, "ess"), "slurm") ||
-            !rc_parse_u32(rc_env_get(reader->env, "SLURM_JOB_NUM_NODES"), RC_MAX_TASKS, &prrte.allocated))
-            prrte.allocated = RC_UNKNOWN;
-        break;
-    }
-    return prrte;
-}
-
-/* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it
- * exports any parameter. */
-static bool dealt_by_node(const struct rc_env *env)
-{
-    return rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_mapping_policy"), "node") ||
-           rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_ranking_policy"), "node") ||
-           rc_str_is(rc_env_get(env, "OMPI_MCA_rmaps_base_bynode"), "1");
-}
-
-/* A rank file or the sequential mapper puts any rank on any node, and then
- * orte_num_nodes is not the number of nodes either: measured with 4.1.4, four
- * lines over two nodes, 2 on mpirun's node and 4 on the other one. */
-static bool dealt_at_will(const struct rc_env *env)
-{
-    struct rc_str mapper = rc_env_get(env, "OMPI_MCA_rmaps");
-
-    return rc_env_get(env, "OMPI_MCA_orte_rankfile").n || rc_env_get(env, "OMPI_MCA_rmaps_rank_file_path").n ||
-           rc_str_is(mapper, "seq") || rc_str_is(mapper, "rank_file");
-}
-
-/* Slurm's nodes are in the order of the daemons: this one's is there by name. */
-static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
-{
-    char name[RC_HOST_MAX + 1];
-    uint32_t place;
-
-    if (!rc_orteregex_nth(rc_env_get(env, "OMPI_MCA_orte_node_regex"), daemon, name))
-        return RC_UNKNOWN;
-    place = rc_hostlist_find(rc_env_get(env, "SLURM_JOB_NODELIST"), rc_str(name));
-    return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
-}
-
-/* ORTE says how many nodes there are and how the ranks were dealt out. */
-static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon,
-                               uint32_t daemons)
-{
-    const struct rc_number *field = facts->field;
-    uint32_t rank = field[RC_RANK].value;
-    uint32_t local_rank = field[RC_LOCAL_RANK].value;
-    uint32_t nnodes = field[RC_NNODES].value;
-    bool by_node = dealt_by_node(env);
-    uint32_t even = rc_layout_node_rank(facts, by_node ? 1 : field[RC_LOCAL_WORLD_SIZE].value);
-    uint32_t place = RC_UNKNOWN;
-
-    if (!by_node && nnodes == 2)
-        return 1;
-    /* an uneven job may look even from one of its ranks: sizes 4,2,1,1 do from
-     * the second node, so the daemon's number goes first, where it tells */
-    if (daemon == 0 || (daemon != RC_UNKNOWN && daemons == nnodes))
-        place = daemon;
-    else if (daemon != RC_UNKNOWN && daemon >= nnodes)
-        place = daemon - 1;
-    else
-        place = place_in_list(env, daemon);
-    if (place == RC_UNKNOWN && by_node && local_rank == 0 && rank < nnodes)
-        return rank;
-    if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))
-        place = even;
-    /* each node before this one has a lower rank than its own; by slot, ranks on
-     * mpirun's own node are the lowest ones */
-    if (place >= nnodes || place > rank - local_rank || (place == 0 && !by_node))
-        return RC_UNKNOWN;
-    /* by node, the first round has a rank on each, and no round has more */
-    if (by_node && (local_rank == 0 ? rank != place : rank > (uint64_t)local_rank * nnodes + place))
-        return RC_UNKNOWN;
-    return place;
-}
-
-/* PRRTE says neither: the nodes have to be even, and their daemons' order fit. */
-static uint32_t prrte_node_rank(const struct rc_facts *facts, uint32_t daemon, const struct prrte *prrte)
-{
-    const struct rc_number *field = facts->field;
-    uint32_t nnodes = field[RC_NNODES].value;
-    uint32_t by_slot = rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value);
-    uint32_t by_node = rc_layout_node_rank(facts, 1);
-    bool is_one_more = prrte->daemons == nnodes + 1 || prrte->daemons == RC_UNKNOWN; /* or may be */
-    uint32_t place = RC_UNKNOWN;
-
-    if (daemon == RC_UNKNOWN)
-        return by_slot;
-    /* nodes that there are not: 2 and 1 ranks look like 3 nodes from the second */
-    if (nnodes > prrte->daemons || nnodes > prrte->allocated)
-        return RC_UNKNOWN;
-    if (daemon == 0)
-        place = 0;
-    else if (prrte->allocated != RC_UNKNOWN &&
-             (prrte->daemons == prrte->allocated || prrte->daemons == prrte->allocated + 1))
-        place = daemon - (prrte->daemons - prrte->allocated);
-    else if (field[RC_RANK].value == field[RC_LOCAL_RANK].value)
-        place = daemon == 1 && is_one_more ? 0 : RC_UNKNOWN; /* mpirun's node has no ranks */
-    else if (!is_one_more)
-        place = daemon;
-    else if (by_slot + 1 == daemon || (by_slot == daemon && by_node + 1 != daemon))
-        place = by_slot;
-    else if (by_slot != daemon && (by_node == daemon || by_node + 1 == daemon))
-        place = by_node;
-    return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
 }
 
 /* The first of "192.0.2.2,10.0.0.2" that other nodes can reach. */
@@ -333,11 +126,11 @@ static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
     }
 }
 
-static void find_master(struct rc_reader *reader, struct rc_facts *facts, bool orte, uint32_t daemon)
+static void find_master(struct rc_reader *reader, struct rc_facts *facts, const struct rc_mpidaemon *daemon)
 {
     /* mpirun's own daemon is number 0: if that of node 0 is 1, mpirun's host
      * (a login node, say) carries no ranks */
-    bool mpirun_has_ranks = daemon == RC_UNKNOWN || daemon == facts->field[RC_NODE_RANK].value;
+    bool mpirun_has_ranks = daemon->number == RC_UNKNOWN || daemon->number == facts->field[RC_NODE_RANK].value;
     struct rc_str job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
     uint32_t count;
 
@@ -352,9 +145,9 @@ static void find_master(struct rc_reader *reader, struct rc_facts *facts, bool o
     } else if (!mpirun_has_ranks) {
         find_first_host(reader, facts);
     } else {
-        facts->master_host = orte ? mpirun_address(reader->env) : prrte_host(reader->env);
-        facts->master_source = orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
-                                    : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
+        facts->master_host = daemon->orte ? mpirun_address(reader->env) : prrte_host(reader->env);
+        facts->master_source = daemon->orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
+                                            : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
     }
 }
 
@@ -384,31 +177,20 @@ enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *fa
 bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
-    bool orte = is_orte(reader->env);
-    uint32_t daemon;
+    struct rc_mpidaemon daemon = rc_mpidaemon_of(reader->env);
 
     /* nodes of the job's map, mpirun's own only if it carries ranks */
-    if (!read_numbers(reader, facts, orte) ||
-        (orte && !rc_read_number(reader, RC_STR("OMPI_MCA_orte_num_nodes"), RC_MAX_TASKS, &field[RC_NNODES])))
+    if (!read_numbers(reader, facts, daemon.orte) ||
+        (daemon.orte && !rc_read_number(reader, RC_STR("OMPI_MCA_orte_num_nodes"), RC_MAX_TASKS, &field[RC_NNODES])))
         return false;
-    daemon = daemon_number(reader->env, orte);
-    if (rc_layout_nnodes(reader, facts) && (field[RC_NNODES].value == 1 || !dealt_at_will(reader->env))) {
-        /* all lower ranks are on this node, so rank 0 is */
-        if (field[RC_NNODES].value == 1 || (orte && field[RC_RANK].value == field[RC_LOCAL_RANK].value)) {
-            field[RC_NODE_RANK].value = 0;
-        } else if (orte && field[RC_RANK].value > field[RC_LOCAL_RANK].value) {
-            field[RC_NODE_RANK].value = orte_node_rank(reader->env, facts, daemon, orte_daemons(reader->env));
-        } else if (!orte) {
-            struct prrte prrte = read_prted(reader, daemon);
-
-            field[RC_NODE_RANK].value = prrte_node_rank(facts, daemon, &prrte);
-        }
+    if (rc_layout_nnodes(reader, facts)) {
+        field[RC_NODE_RANK].value = rc_mpidaemon_node_rank(reader, facts, &daemon);
         field[RC_NODE_RANK].source = "derived from rank, local rank and daemon";
     }
     if (field[RC_NODE_RANK].value == RC_UNKNOWN)
         return rc_layout_refuse(reader, facts, "mpirun --map-by ppr:N:node");
     rc_layout_spread(facts);
-    find_master(reader, facts, orte, daemon);
+    find_master(reader, facts, &daemon);
     rc_read_gpus(reader, facts);
     return true;
 }
