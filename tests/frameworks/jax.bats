@@ -41,9 +41,9 @@ jax=(python "$ours/jax_roll.py")
     everybody ranks world=4 nodes=2 n1=1,2 n2=0,3
 }
 
-# Two steps of one job at the same time: $1 is an option of both.
+# Two steps of one job, each there for long enough to meet the other: $1 is an option of both.
 # shellcheck disable=SC2016 # expanded in salloc's shell
-two_steps='step="srun $1 --overlap --ntasks-per-node=2"; shift
+two_steps='export HOLD=8; step="srun $1 --overlap --ntasks-per-node=2"; shift
     $step "$@" & first=$!; $step "$@"; second=$?; wait $first && exit $second'
 
 @test "today: two steps of one job take the same port, and mix" {

@@ -1,7 +1,8 @@
-"""JAX finds out by itself who it is: jax.distributed.initialize() without arguments."""
+"""JAX finds out by itself who it is: jax.distributed.initialize() without arguments. Stays for HOLD seconds."""
 
 import os
 import socket
+import time
 
 import jax
 from jax.experimental import multihost_utils
@@ -15,4 +16,5 @@ line = f"ROLL rank={jax.process_index()} world={jax.process_count()} seen={','.j
 line += f" local={os.environ.get('LOCAL_RANK', '0')} node={os.environ.get('NODE_RANK', '-')}"
 line += f" sum={total[0]:g} devices={jax.config.values['jax_cuda_visible_devices']} host={socket.gethostname()}"
 os.write(1, (line + "\n").encode())
+time.sleep(int(os.environ.get("HOLD", 0)))
 jax.distributed.shutdown()
