@@ -198,21 +198,31 @@ ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
     pid=$!
     until grep -q ready "$BATS_TEST_TMPDIR/out"; do sleep 0.1; done
     kill -TERM $pid
-    run -5 wait_for $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 5 ]
     "$minicluster" run n1 sleep 4322 3>&- &
     pid=$!
     until "$minicluster" run n1 pgrep -f 'sleep 432[2]'; do sleep 0.1; done
     kill -KILL $pid
     wait $pid || true
-    sleep 0.2
-    run ! "$minicluster" run n1 pgrep -f 'sleep 432[12]'
+    soon no_sleeper
 }
 
-# `run` is a subshell that cannot wait for this one's child.
-wait_for()
+no_sleeper()
 {
-    tail --pid="$1" -f /dev/null
-    return 5
+    ! "$minicluster" run n1 pgrep -f 'sleep 432[12]'
+}
+
+# What a killed process leaves is gone soon, not at once: CMD must succeed within five seconds.
+soon()
+{
+    local tries
+    for tries in {1..50}; do
+        ! "$@" || return 0
+        sleep 0.1
+    done
+    "$@"
 }
 
 @test "--plugstack and --conf" {
@@ -247,10 +257,7 @@ wait_for()
     [ "$status" -eq 1 ]
     [[ $output == *"login: its daemon is not running"* ]]
     kill -KILL $(processes "minicluster:$MINICLUSTER_STATE/crash:n2" bash)
-    sleep 0.2
-    run "$minicluster" status --name crash 3>&-
-    [ "$status" -eq 1 ]
-    [[ $output == *"n2: stopped"* ]]
+    soon n2_stopped
     run "$minicluster" run --name crash n2 true 3>&-
     [ "$status" -eq 1 ]
     [[ $output == *"'n2' of cluster 'crash' is not running"* ]]
@@ -258,6 +265,12 @@ wait_for()
     [ "$status" -eq 1 ]
     "$minicluster" down --name crash
     [ ! -e "$MINICLUSTER_STATE/crash" ]
+}
+
+n2_stopped()
+{
+    run "$minicluster" status --name crash 3>&-
+    [ "$status" -eq 1 ] && [[ $output == *"n2: stopped"* ]]
 }
 
 @test "down leaves nothing, whatever was killed before" {
