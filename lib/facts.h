@@ -126,6 +126,7 @@ struct rc_launcher {
     /* the programs that its tasks descend from, parted by blanks (ancestry.h) */
     char processes[RC_PROCESSES_SIZE];
     char pass[40]; /* how a user hands MASTER_ADDR to all of its tasks; may be empty */
+    char each[32]; /* and asks for N of them on each node; may be empty */
     bool repairs;  /* has variables to repair */
     struct rc_variable variables[RC_VARIABLES_MAX];
 };

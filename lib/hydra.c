@@ -267,11 +267,11 @@ bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher,
         (by_srun && !read_step(reader, facts)))
         return false;
     if (!rc_layout_nnodes(reader, facts))
-        return rc_layout_refuse(reader, facts, "mpiexec -ppn N");
+        return rc_layout_refuse(reader, facts, launcher->each);
     if (!by_srun)
         find_node_rank(&proxy, facts);
     if (facts->field[RC_NODE_RANK].value == RC_UNKNOWN)
-        return rc_layout_refuse(reader, facts, "mpiexec -ppn N");
+        return rc_layout_refuse(reader, facts, launcher->each);
     rc_layout_spread(facts);
     find_master(reader, &proxy, facts);
     rc_read_gpus(reader, facts);

@@ -29,7 +29,7 @@ bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place);
 void rc_layout_spread(struct rc_facts *facts);
 
 /* RC110, unless a message says already what is wrong. Returns false. `cure` is
- * what to type: "mpirun --map-by ppr:N:node". */
+ * what to type: the launcher's word for as many tasks on each node. */
 bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, const char *cure);
 
 #endif

@@ -1,6 +1,7 @@
 #include "master.h"
 
 #include "hostlist.h"
+#include "netaddr.h"
 
 /* Clear of torchrun's 29400 and 29500, of what JAX (61440+) and enroot (61000+)
  * compute, and of most services (facts/frameworks.md 8). */
@@ -134,9 +135,18 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     return true;
 }
 
+/* Whether addr= can be put into practice with this name or address of RANK 0's node. */
+static bool takes(const struct rc_options *options, struct rc_str host)
+{
+    struct rc_netaddr address;
+
+    return options->addr_kind != RC_ADDRESS_SUFFIX || !rc_netaddr_read(host, &address);
+}
+
 /* What addr= makes of the name of RANK 0's node. NULL, with a message, for a
  * suffix that the launcher's word for it cannot have. */
-static const char *wished_addr(struct rc_result *result, const struct rc_options *options, const char *host)
+static const char *wished_addr(struct rc_result *result, const struct rc_options *options, const char *host,
+                               const char *source)
 {
     const char *addr = host;
 
@@ -150,8 +160,9 @@ static const char *wished_addr(struct rc_result *result, const struct rc_options
     rc_message_add(&result->messages, RC411,
                    rc_format(&result->arena,
                              "addr=%s belongs behind the name of rank 0's node, but %s gives %s; nothing is set; use a "
-                             "network (addr=10.1.0.0/16), or pass the name: mpirun -x MASTER_ADDR=HOST",
-                             options->addr, result->facts.master_source, host));
+                             "network (addr=10.1.0.0/16), or pass the name: %s",
+                             options->addr, source, host,
+                             result->launcher->pass[0] ? result->launcher->pass : "MASTER_ADDR=HOST"));
     return NULL;
 }
 
@@ -185,7 +196,9 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
 
     if (stamp_is_stale || user.n == 0)
         user = RC_ABSENT;
-    if (!host && wish && user.p && user_addr_works(result, user, "not set")) {
+    /* an address takes no suffix: the name is the user's to give then (RC411) */
+    if (wish && user.p && (!host || (!takes(options, rc_str(host)) && takes(options, user))) &&
+        user_addr_works(result, user, "not set")) {
         host = rc_format(&result->arena, "%S", &user);
         source = "MASTER_ADDR, as it was set";
     }
@@ -194,7 +207,7 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
     master->verify = !result->facts.master_certain;
     master->lookup = host && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host));
     if (host && wish) {
-        master->addr = wished_addr(result, options, host);
+        master->addr = wished_addr(result, options, host, source);
         if (!master->addr)
             return false;
         master->addr_source = rc_format(&result->arena, "addr=%s, of %s", options->addr, source);
@@ -277,10 +290,10 @@ static void find_port(const struct rc_context *context, struct rc_result *result
         rc_message_add(&result->messages, RC406,
                        rc_format(&result->arena,
                                  "outgoing connections may take any port from %u to %u here, also master port %u; it "
-                                 "is used all the same; have ip_local_port_range made smaller, or use srun "
-                                 "--resv-ports",
+                                 "is used all the same; have ip_local_port_range made smaller%s",
                                  (uint32_t)context->local_port_first, (uint32_t)context->local_port_last,
-                                 (uint32_t)master->port));
+                                 (uint32_t)master->port,
+                                 rc_str_is(rc_str(result->launcher->id), "slurm") ? ", or use srun --resv-ports" : ""));
     }
 }
 

@@ -19,6 +19,7 @@ static uint32_t most_tasks(const struct rc_result *result)
 static bool launcher_mode(struct rc_result *result, const char *reason, const char *asked)
 {
     uint32_t tasks = most_tasks(result);
+    const char *each = result->launcher->each;
 
     if (tasks == 1) {
         decide(result, RC_MODE_LAUNCHER, reason);
@@ -26,9 +27,9 @@ static bool launcher_mode(struct rc_result *result, const char *reason, const ch
     }
     rc_message_add(&result->messages, RC302,
                    rc_format(&result->arena,
-                             "%s needs one task a node, but a node has %u; nothing is set; use --ntasks-per-node=1, "
-                             "or --ddp=worker",
-                             asked, tasks));
+                             "%s needs one task a node, but a node has %u; nothing is set; use one on each%s%s%s, or "
+                             "--ddp=worker",
+                             asked, tasks, each[0] ? " (" : "", each, each[0] ? ")" : ""));
     return false;
 }
 

@@ -96,21 +96,25 @@ static void warn_uneven(struct rc_result *result)
     const struct rc_facts *facts = &result->facts;
     uint32_t size = result->identity.field[RC_WORLD_SIZE];
     uint32_t nnodes = result->identity.field[RC_NNODES];
+    const char *each = result->launcher->each;
+    const char *spread;
 
     if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
         return;
+    spread = facts->layout ? facts->layout
+                           : rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
     if (size % nnodes == 0)
         rc_message_add(&result->messages, RC301,
                        rc_format(&result->arena,
                                  "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
-                                 "and others need the same number on each; use --ntasks-per-node=%u",
-                                 size, nnodes, facts->layout ? facts->layout : "see the host file", size / nnodes));
+                                 "and others need the same number on each; use %u on each%s%s%s",
+                                 size, nnodes, spread, size / nnodes, each[0] ? " (" : "", each, each[0] ? ")" : ""));
     else
         rc_message_add(&result->messages, RC301,
                        rc_format(&result->arena,
                                  "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
-                                 "and others need the same number on each; use --ntasks-per-node=N",
-                                 size, nnodes, facts->layout ? facts->layout : "see the host file"));
+                                 "and others need the same number on each; use as many as fit%s%s%s",
+                                 size, nnodes, spread, each[0] ? " (" : "", each, each[0] ? ")" : ""));
 }
 
 /* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. */

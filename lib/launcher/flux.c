@@ -48,7 +48,6 @@ enum rc_claim rc_flux_recognise(struct rc_reader *reader, struct rc_facts *facts
 
 static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
 {
-    static const char cure[] = "flux run --tasks-per-node=N";
     struct rc_number *field = facts->field;
     uint32_t size = field[RC_WORLD_SIZE].value;
     uint32_t nnodes = field[RC_NNODES].value;
@@ -63,11 +62,11 @@ static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
     }
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ (size + nnodes - 1) / nnodes, "FLUX_JOB_SIZE / FLUX_JOB_NNODES" };
     if (size % nnodes != 0)
-        return rc_layout_refuse(reader, facts, cure);
+        return rc_layout_refuse(reader, facts, rc_launcher_flux.each);
     field[RC_NODE_RANK].value = rc_layout_node_rank(facts, size / nnodes);
     field[RC_NODE_RANK].source = "FLUX_TASK_RANK, dealt out in blocks";
     if (field[RC_NODE_RANK].value == RC_UNKNOWN)
-        return rc_layout_refuse(reader, facts, cure);
+        return rc_layout_refuse(reader, facts, rc_launcher_flux.each);
     rc_layout_spread(facts);
     return true;
 }
@@ -96,6 +95,7 @@ const struct rc_launcher rc_launcher_flux = {
     .title = "Flux (flux run)",
     .processes = "flux-shell",
     .pass = "flux run --env=MASTER_ADDR=HOST",
+    .each = "flux run --tasks-per-node=N",
     .variables = {
         RC_VARIABLE("FLUX_TASK_RANK", RC_RANK),
         RC_VARIABLE("FLUX_JOB_SIZE", RC_WORLD_SIZE),

@@ -26,6 +26,7 @@ const struct rc_launcher rc_launcher_intelmpi = {
     .title = "Intel MPI (mpirun)",
     .processes = "hydra_pmi_proxy hydra_bstrap_proxy mpiexec.hydra",
     .pass = "mpirun -genv MASTER_ADDR HOST",
+    .each = "mpirun -ppn N",
     .variables = {
         RC_VARIABLE("PMI_RANK", RC_RANK),
         RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),

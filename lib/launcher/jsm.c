@@ -75,7 +75,6 @@ static void find_master(struct rc_reader *reader, struct rc_facts *facts)
 
 bool rc_jsm_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    static const char cure[] = "jsrun -r N";
     const char *const rank = "JSM_NAMESPACE_RANK";
     struct rc_number *field = facts->field;
 
@@ -87,11 +86,11 @@ bool rc_jsm_read(struct rc_reader *reader, struct rc_facts *facts)
         !rc_agrees(reader, RC_STR("OMPI_COMM_WORLD_SIZE"), &field[RC_WORLD_SIZE], "jsrun"))
         return false;
     if (!rc_layout_nnodes(reader, facts))
-        return rc_layout_refuse(reader, facts, cure);
+        return rc_layout_refuse(reader, facts, rc_launcher_jsm.each);
     field[RC_NODE_RANK].value = rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value);
     field[RC_NODE_RANK].source = "JSM_NAMESPACE_RANK / JSM_NAMESPACE_LOCAL_SIZE";
     if (field[RC_NODE_RANK].value == RC_UNKNOWN)
-        return rc_layout_refuse(reader, facts, cure);
+        return rc_layout_refuse(reader, facts, rc_launcher_jsm.each);
     rc_layout_spread(facts);
     find_master(reader, facts);
     rc_read_gpus(reader, facts);
@@ -103,6 +102,7 @@ const struct rc_launcher rc_launcher_jsm = {
     .title = "IBM JSM (jsrun)",
     .processes = "jsmd jsrund",
     .pass = "jsrun -E MASTER_ADDR=HOST",
+    .each = "jsrun -r N",
     .variables = {
         RC_VARIABLE("JSM_NAMESPACE_RANK", RC_RANK),
         RC_VARIABLE("JSM_NAMESPACE_SIZE", RC_WORLD_SIZE),

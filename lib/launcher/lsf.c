@@ -145,6 +145,7 @@ const struct rc_launcher rc_launcher_lsf = {
     .title = "LSF (blaunch)",
     .processes = "res blaunch",
     .pass = "blaunch env MASTER_ADDR=HOST",
+    .each = "bsub -R span[ptile=N]",
     .variables = {
         RC_VARIABLE("LSB_DJOB_NUMPROC", RC_WORLD_SIZE),
     },

@@ -33,6 +33,7 @@ const struct rc_launcher rc_launcher_mpich = {
     .title = "MPICH (mpiexec)",
     .processes = "hydra_pmi_proxy mpiexec.hydra mpiexec.mpich mpirun.mpich",
     .pass = "mpiexec -genv MASTER_ADDR HOST",
+    .each = "mpiexec -ppn N",
     .variables = {
         RC_VARIABLE("PMI_RANK", RC_RANK),
         RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),

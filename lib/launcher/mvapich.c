@@ -63,7 +63,7 @@ bool rc_mvapich_read(struct rc_reader *reader, struct rc_facts *facts)
         !rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, marker, "MV2_COMM_WORLD_LOCAL_SIZE"))
         return false;
     if (!read_place(reader, facts))
-        return rc_layout_refuse(reader, facts, "mpirun_rsh -ppn N");
+        return rc_layout_refuse(reader, facts, rc_launcher_mvapich.each);
     rc_layout_spread(facts);
     if (facts->field[RC_NNODES].value > 1) {
         facts->master_host = rc_env_get(reader->env, "MPISPAWN_MPIRUN_HOST");
@@ -78,6 +78,7 @@ const struct rc_launcher rc_launcher_mvapich = {
     .title = "MVAPICH (mpirun_rsh)",
     .processes = "mpispawn mpirun_rsh",
     .pass = "mpirun_rsh ... MASTER_ADDR=HOST",
+    .each = "mpirun_rsh -ppn N",
     .variables = {
         RC_VARIABLE("MV2_COMM_WORLD_RANK", RC_RANK),
         RC_VARIABLE("MV2_COMM_WORLD_SIZE", RC_WORLD_SIZE),

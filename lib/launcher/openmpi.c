@@ -188,7 +188,7 @@ bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
         field[RC_NODE_RANK].source = "derived from rank, local rank and daemon";
     }
     if (field[RC_NODE_RANK].value == RC_UNKNOWN)
-        return rc_layout_refuse(reader, facts, "mpirun --map-by ppr:N:node");
+        return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
     rc_layout_spread(facts);
     find_master(reader, facts, &daemon);
     rc_read_gpus(reader, facts);
@@ -200,6 +200,7 @@ const struct rc_launcher rc_launcher_openmpi = {
     .title = "Open MPI (mpirun)",
     .processes = "orted mpirun mpiexec orterun prted prterun prte mpirun.openmpi mpiexec.openmpi",
     .pass = "mpirun -x MASTER_ADDR=HOST",
+    .each = "mpirun --map-by ppr:N:node",
     .variables = {
         RC_VARIABLE("OMPI_COMM_WORLD_RANK", RC_RANK),
         RC_VARIABLE("OMPI_COMM_WORLD_SIZE", RC_WORLD_SIZE),

@@ -76,7 +76,6 @@ static bool agrees(struct rc_reader *reader, struct rc_str name, const struct rc
 
 static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
 {
-    static const char cure[] = "mpiexec --ppn N";
     const char *const rank = "PALS_RANKID";
     struct rc_number *field = facts->field;
 
@@ -86,12 +85,12 @@ static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
         !rc_need_field(reader, facts, RC_NODE_RANK, rank, "PALS_NODEID"))
         return false;
     if (!rc_layout_nnodes(reader, facts))
-        return rc_layout_refuse(reader, facts, cure);
+        return rc_layout_refuse(reader, facts, rc_launcher_pals.each);
     /* of one node alone PALS may number it as it likes */
     if (field[RC_NNODES].value == 1)
         field[RC_NODE_RANK].value = 0;
     if (!rc_layout_agrees(facts, field[RC_NODE_RANK].value))
-        return rc_layout_refuse(reader, facts, cure);
+        return rc_layout_refuse(reader, facts, rc_launcher_pals.each);
     rc_layout_spread(facts);
     return true;
 }
@@ -117,6 +116,7 @@ const struct rc_launcher rc_launcher_pals = {
     .title = "Cray PALS (mpiexec)",
     .processes = "palsd",
     .pass = "mpiexec --env MASTER_ADDR=HOST",
+    .each = "mpiexec --ppn N",
     .variables = {
         RC_VARIABLE("PALS_RANKID", RC_RANK),
         RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),

@@ -360,6 +360,7 @@ const struct rc_launcher rc_launcher_slurm = {
     .id = "slurm",
     .title = "Slurm (srun)",
     .processes = "slurmstepd",
+    .each = "srun --ntasks-per-node=N",
     .repairs = true,
     .variables = {
         RC_REPAIRED("SLURM_PROCID", RC_RANK),

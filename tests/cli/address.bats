@@ -71,7 +71,8 @@ with_names()
     [ "$output" = '3 4 1 2 1 n1.hsn ' ]
     fails_with 1 'cannot resolve n1-ib, which is MASTER_ADDR (addr=-ib, of first host of SLURM_STEP_NODELIST)' \
         with_names '192.0.2.1 n1' "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=-ib -- true
-    fails_with 1 'RC411: addr=-ib belongs behind the name' \
+    # srun hands on what is set; mpirun would have to be told (show.bats)
+    fails_with 1 'or pass the name: MASTER_ADDR=HOST' \
         with_names '192.0.2.1 n1' "${task_3[@]}" "$rollcall" exec --ddp=addr=-ib -- true
 }
 

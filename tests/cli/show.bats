@@ -198,3 +198,28 @@ as_file()
     run ! grep -E '^[0-9]+ +(socket|bind|v?fork|clone3?|unlink(at)?|t?g?kill)\(' "$BATS_TEST_TMPDIR/calls"
     run ! grep -E 'O_WRONLY|O_RDWR|O_CREAT' "$BATS_TEST_TMPDIR/calls"
 }
+
+@test "what a message says to type is the word of the launcher that the task has" {
+    local vector options text
+    while IFS='|' read -r vector options text; do
+        # shellcheck disable=SC2086 # none or one
+        "$rollcall" show --json --from "$vectors/$vector.env" $options > "$BATS_TEST_TMPDIR/answer" || [ $? = 1 ]
+        jq -r '.messages[] | "\(.id): \(.text)"' "$BATS_TEST_TMPDIR/answer" > "$BATS_TEST_TMPDIR/said"
+        grep -qE -- "$text" "$BATS_TEST_TMPDIR/said" || {
+            echo "$vector $options: no '$text' in"
+            cat "$BATS_TEST_TMPDIR/said"
+            return 1
+        }
+    done << 'END'
+srun-uneven-0||^RC301: the 4 .* use 2 on each \(srun --ntasks-per-node=N\)$
+mpirun-salloc-uneven-0||^RC301: 5 .* over 3 nodes \(2 here\).* \(mpirun --map-by ppr:N:node\)$
+srun-block-0|--ddp=launcher|^RC302: .* use one on each \(srun --ntasks-per-node=N\), or --ddp=worker$
+mpich-ssh-0|--ddp=launcher|^RC302: .* use one on each \(mpiexec -ppn N\), or
+env-0|--ddp=launcher|^RC302: .* use one on each, or
+flux-no-host||^RC404: .*: flux run --env=MASTER_ADDR=HOST$
+vertex-no-master||^RC404: .* its name or address$
+mpirun-suffix|--ddp=addr=-ib|^RC411: .* pass the name: mpirun -x MASTER_ADDR=HOST$
+openmpi5-salloc-uneven-0||^RC110: .* mpirun --map-by ppr:N:node$
+flux-uneven||^RC110: .* flux run --tasks-per-node=N$
+END
+}

@@ -35,7 +35,7 @@ shown()
 @test "every message of the catalogue is there, with what to do" {
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
     expect_same "$ids" "$(grep -oE '^\.BR RC[0-9]+' "$page" | cut -d' ' -f2)"
-    shown 2000 | grep -qF 'srun --ntasks-per-node=N; plain torch copes, Lightning and others do not.'
+    shown 2000 | grep -qF '(Slurm: srun --ntasks-per-node=N); plain torch copes, Lightning and others do not.'
 }
 
 @test "every launcher of the registry has its row, in that order, and no other has" {
