@@ -36,8 +36,10 @@ static void say(const char *level, const char *id, struct rc_str text)
 static void print_messages(const struct rc_result *result, uint32_t debug)
 {
     const uint32_t *field = result->identity.field;
-    /* in launcher mode there is one task a node, and no rank yet */
-    uint32_t number = field[RC_RANK] != RC_UNKNOWN ? field[RC_RANK] : field[RC_NODE_RANK];
+    /* in launcher mode there is one task a node, and no rank yet; beside an error no identity at all */
+    uint32_t number = result->status != RC_RESOLVED    ? result->facts.field[RC_RANK].value
+                      : field[RC_RANK] != RC_UNKNOWN ? field[RC_RANK]
+                                                     : field[RC_NODE_RANK];
     bool first = number == 0 || number == RC_UNKNOWN;
 
     for (unsigned i = 0; i < result->messages.count; i++) {

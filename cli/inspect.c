@@ -31,11 +31,7 @@ static void refuse(struct inspection *inspection)
     struct rc_result *result = &inspection->result;
     const struct rc_messages *messages = &inspection->said.messages;
 
-    result->status = RC_CONTRADICTION;
-    result->mode = RC_MODE_NONE;
-    result->mode_reason = "the ROLLCALL variable cannot be read";
-    result->master = (struct rc_master){ .addr = NULL };
-    result->plan.count = 0;
+    rc_result_refuse(result, "the ROLLCALL variable cannot be read");
     for (unsigned i = 0; i < messages->count; i++)
         rc_message_add(&result->messages, messages->list[i].id, messages->list[i].text);
 }

@@ -5,6 +5,12 @@
 #include "master.h"
 #include "mode.h"
 
+static void forget_identity(struct rc_result *result)
+{
+    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
+        result->identity.field[i] = RC_UNKNOWN;
+}
+
 static void clear(struct rc_result *result)
 {
     /* field by field: clearing the storage behind the arena, the index and the
@@ -22,18 +28,24 @@ static void clear(struct rc_result *result)
     result->messages.count = 0;
     result->messages.has_error = false;
     rc_facts_init(&result->facts);
-    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
-        result->identity.field[i] = RC_UNKNOWN;
+    forget_identity(result);
     result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
+}
+
+void rc_result_refuse(struct rc_result *result, const char *reason)
+{
+    result->status = RC_CONTRADICTION;
+    result->mode = RC_MODE_NONE;
+    result->mode_reason = reason;
+    result->plan.count = 0;
+    result->plan.rejected_count = 0;
+    result->master = (struct rc_master){ .addr = NULL };
+    forget_identity(result);
 }
 
 static enum rc_status contradiction(struct rc_result *result)
 {
-    result->status = RC_CONTRADICTION;
-    result->mode = RC_MODE_NONE;
-    result->mode_reason = "the facts contradict each other";
-    result->plan.count = 0;
-    result->master = (struct rc_master){ .addr = NULL };
+    rc_result_refuse(result, "the facts contradict each other");
     /* whoever filled the arena may have lost the text that says so */
     if (result->arena.full)
         rc_message_add(&result->messages, RC502,

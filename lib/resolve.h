@@ -97,6 +97,11 @@ struct rc_result {
  * stack). Always leaves *result complete; returns result->status. */
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result);
 
+/* Takes back what was resolved: status RC_CONTRADICTION, nothing to set, and no
+ * identity, master or list of what was not believed that looks as if there were.
+ * facts stay as they were read. The message is the caller's. */
+void rc_result_refuse(struct rc_result *result, const char *reason);
+
 /* Reads the ROLLCALL variable of the environment into options, as the level
  * below the command line. False: message in messages, options untouched. */
 bool rc_options_from_env(const struct rc_env *env, struct rc_options *options,

@@ -260,10 +260,7 @@ void rc_lookup_master(const struct rc_result *result, const char *outcome, struc
 static bool refuse(struct rc_result *result, enum rc_message_id id, const char *text)
 {
     rc_message_add(&result->messages, id, text);
-    result->status = RC_CONTRADICTION;
-    result->mode_reason = "the address of rank 0's node was not found";
-    result->plan.count = 0;
-    result->master = (struct rc_master){ .addr = NULL };
+    rc_result_refuse(result, "the address of rank 0's node was not found");
     return false;
 }
 

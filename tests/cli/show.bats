@@ -75,6 +75,11 @@ as_file()
     [[ $output == *'error RC101: SLURM_PROCID'* ]]
     run -1 "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
     [[ $output == *'error RC101'*'cure'* ]]
+    # one that shows only when all has been read: no identity that looks as if it were going to be set
+    for command in show explain; do
+        run -1 "$rollcall" "$command" --from "$vectors/flux-no-host.env"
+        [[ $output == *'none: the facts contradict'*'error RC404'* && $output != *'world size'* ]]
+    done
     run -1 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
     [ "$(jq -c '[.mode, .set, .unset, .master.addr, .messages[0].id, .messages[0].level]' <<< "$output")" = '["none",{},[],null,"RC101","error"]' ]
 }

@@ -45,7 +45,8 @@ answer()
         done | jq -s -e '
             length as $n | (map(select(.truth.rank == 0))[0].truth) as $zero |
             if any(.[].messages[]; .level == "error") then
-                all(any(.messages[]; .level == "error") and .set == {} and .unset == [])
+                all(any(.messages[]; .level == "error") and .set == {} and .unset == [] and
+                    ([.identity[], .master[]] | unique) == [null])
             elif any(.[]; .mode == "launcher") then
                 # one task a node, with the rank of the node
                 all(.mode == "launcher" and .identity.rank == null and .identity.node_rank == .truth.rank and

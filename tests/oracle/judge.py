@@ -27,6 +27,7 @@ def one_plan(answer):
     else:
         assert errors, "a contradiction without a word"
         assert not answer["plan"], "a contradiction, and still something is set"
+        assert set(answer["identity"].values()) == {None}, "a contradiction, and still an identity"
 
 
 def whole_launch(launch, answers):
