@@ -6,6 +6,7 @@
 
 #include "host.h"
 #include "inspect.h"
+#include "pmixask.h"
 #include "system/here.h"
 #include "system/node.h"
 
@@ -94,7 +95,7 @@ static int refuse(const struct rc_result *result, uint32_t debug)
 static int prepare(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
-    static struct rc_here_storage here;
+    static struct rc_here_storage here = { .ask_pmix = rc_pmix_ask };
     struct rc_context context = {
         .env = (const char *const *)environ,
         .argv = (const char *const *)a->command,

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "pmixask.h"
 #include "system/lookup.h"
 #include "system/node.h"
 
@@ -49,6 +51,8 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
 
     if (inspection->input.this_node) {
         rc_node_port_range(&context.local_port_first, &context.local_port_last);
+        /* another process may be connected to its server, which takes the asker for it */
+        inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? rc_pmix_ask : NULL;
         rc_here_resolve(&context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
             rc_lookup_settle(&inspection->result, "nothing would be set");

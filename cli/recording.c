@@ -24,6 +24,18 @@ static const char *behind(const char *entry, const char *prefix)
     return strncmp(entry, prefix, n) == 0 ? entry + n : NULL;
 }
 
+/* All lines of one kind in one piece, whatever stands between them. */
+static struct rc_str take_lines(char **end, const char *const *block, const char *prefix)
+{
+    struct rc_str lines = { *end, 0 };
+    const char *text;
+
+    for (const char *const *entry = block; *entry; entry++)
+        if ((text = behind(*entry, prefix)))
+            lines.n += take(end, text, '\n', '\n').n;
+    return lines.n ? lines : RC_ABSENT;
+}
+
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage)
 {
     /* every line becomes shorter by its prefix, and longer by one at most */
@@ -33,7 +45,7 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
     if (!end)
         return -1;
     *here = (struct rc_here){
-        .learned = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS,
+        .learned = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX,
         .gpus = RC_UNKNOWN,
     };
     for (const char *const *entry = block; *entry; entry++) {
@@ -44,12 +56,7 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
         else if ((text = behind(*entry, "@gpus=")))
             (void)rc_parse_u32(rc_str(text), UINT16_MAX, &here->gpus);
     }
-    /* in one piece, whatever stands between its lines */
-    here->host_file.p = end;
-    for (const char *const *entry = block; *entry; entry++)
-        if ((text = behind(*entry, "@host-file=")))
-            here->host_file.n += take(&end, text, '\n', '\n').n;
-    if (here->host_file.n == 0)
-        here->host_file = RC_ABSENT;
+    here->host_file = take_lines(&end, block, "@host-file=");
+    here->pmix = take_lines(&end, block, "@pmix=");
     return 0;
 }

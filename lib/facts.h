@@ -53,6 +53,7 @@ enum rc_learn {
     RC_LEARN_HOST = 2,      /* the node's own name */
     RC_LEARN_HOST_FILE = 4, /* the content of a file of hosts (rc_learned_file) */
     RC_LEARN_GPUS = 8,      /* the number of GPUs that the process may find */
+    RC_LEARN_PMIX = 16,     /* what the launcher's PMIx server says of the job (pmixjob.h) */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
@@ -64,6 +65,7 @@ struct rc_here {
     struct rc_str host;
     struct rc_str host_file; /* absent where it cannot be read */
     uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
+    struct rc_str pmix;      /* absent where nobody could ask */
 };
 
 /* What a family can say of an environment. */

@@ -25,8 +25,13 @@ AC_DEFUN([X_AC_SUMMARY], [
       cure:  install jansson (Debian: libjansson-dev, Red Hat: jansson-devel)
              or give --with-jansson=DIR, then run configure again."])
   AS_IF([test "$have_pmix" = yes],
-    [x_pmix="$PMIX_VERSION (not used by this release)"],
-    [x_pmix="no (not used by this release: costs nothing)"])
+    [x_pmix="yes, with the headers of PMIx $PMIX_VERSION"
+     x_pmix_why=],
+    [x_pmix=no
+     x_pmix_why="
+      costs: rollcall exec under prterun and prun, and under some layouts of Open MPI 5.
+      cure:  install PMIx's headers (Debian: libpmix-dev, Red Hat: pmix-devel)
+             or give --with-pmix=DIR, then run configure again."])
   AS_IF([test "$have_hwloc" = yes],
     [x_hwloc="$HWLOC_VERSION (not used by this release)"],
     [x_hwloc="no (not used by this release: costs nothing)"])
@@ -44,7 +49,7 @@ rollcall $PACKAGE_VERSION
   preload library   yes
   librollcall       yes
   command           $x_command$x_command_why
-  PMIx              $x_pmix
+  asking PMIx       $x_pmix$x_pmix_why
   hwloc             $x_hwloc
   unit tests        $x_unit$x_unit_why
 

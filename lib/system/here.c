@@ -86,6 +86,8 @@ static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid,
         learn_host_file(storage, host_file);
     if (wants & RC_LEARN_GPUS)
         here->gpus = rc_node_gpus();
+    if (wants & RC_LEARN_PMIX)
+        here->pmix = storage->ask_pmix ? storage->ask_pmix() : RC_ABSENT;
     here->learned |= wants;
 }
 

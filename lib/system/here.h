@@ -18,6 +18,10 @@ struct rc_here_storage {
     char titles[RC_HERE_TITLES]; /* command lines of the ancestors */
     char host[RC_NODE_NAME_SIZE];
     char file[RC_HERE_FILE];
+    /* Asks the PMIx server of this very process, cli/pmixask.h; NULL where
+     * that may not be done: by the preload, which starts nothing, and for a
+     * process that may be connected to its server already. */
+    struct rc_str (*ask_pmix)(void);
 };
 
 /* rc_resolve for a process of this node, context->pid. What the answer lacks

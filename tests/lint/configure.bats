@@ -15,6 +15,7 @@ configure()
     [ "$status" -eq 0 ]
     [[ $output == *"plugin            yes, for Slurm "* ]]
     [[ $output == *"command           yes, with jansson "* ]]
+    [[ $output == *"asking PMIx       yes, with the headers of PMIx "* ]]
     [[ $output == *"unit tests        yes, with cmocka "* ]]
     [[ $output != *costs:* ]]
 }
@@ -64,6 +65,29 @@ configure()
     [ -f "$BATS_TEST_TMPDIR/prefix/lib/slurm/rollcall.so" ]
     [ -f "$BATS_TEST_TMPDIR/prefix/lib/librollcall-preload.so" ]
     [ -f "$BATS_TEST_TMPDIR/prefix/include/rollcall.h" ]
+}
+
+@test "without PMIx the rest is built, and what asks it says what is missing" {
+    run configure --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
+    [ "$status" -eq 0 ]
+    [[ $output == *"asking PMIx       no"*"costs: rollcall exec under prterun"*"libpmix-dev"* ]]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 install
+    [ ! -e "$BATS_TEST_TMPDIR/prefix/libexec" ]
+    run env -i PMIX_NAMESPACE=prterun-n1-76@1 PMIX_RANK=1 "$BATS_TEST_TMPDIR/prefix/bin/rollcall" exec -- true
+    [ "$status" -eq 1 ]
+    [[ $output == *"RC120"* ]]
+}
+
+@test "the command finds what asks PMIx wherever both are installed to" {
+    way()
+    {
+        run configure --quiet --without-slurm "$@"
+        [ "$status" -eq 0 ] || return 1
+        sed -n 's/^#define ROLLCALL_LIBEXEC_FROM_BIN "\(.*\)"$/\1/p' "$BATS_TEST_TMPDIR/build/lib/config.h"
+    }
+    expect_same ../libexec/rollcall "$(way --prefix=/usr)"
+    expect_same ../lib/x86_64-linux-gnu/rollcall "$(way --prefix=/usr --libexecdir=/usr/lib/x86_64-linux-gnu)"
+    expect_same ../../opt/tools/libexec/rollcall "$(way --prefix=/usr --exec-prefix=/opt/tools --bindir=/usr/bin)"
 }
 
 @test "without cmocka make check fails and says what to install" {

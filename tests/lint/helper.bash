@@ -12,6 +12,7 @@ plugin=$prefix/lib/slurm/rollcall.so
 preload=$prefix/lib/librollcall-preload.so
 library=$prefix/lib/librollcall.so
 command=$prefix/bin/rollcall
+asker=$prefix/libexec/rollcall/rollcall-pmix
 
 # expect_same EXPECTED ACTUAL: two texts, and their difference where there is one.
 expect_same()

@@ -29,6 +29,11 @@ segments()
     expect_same "$(printf '%s\n' libc.so.6 libjansson.so.4)" "$(needed "$command")"
 }
 
+# libpmix comes and goes with the launcher's environment: it is opened where it is needed.
+@test "the program that asks PMIx loads libc and nothing else" {
+    expect_same libc.so.6 "$(needed "$asker")"
+}
+
 soname()
 {
     dynamic "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p'
@@ -43,45 +48,47 @@ soname()
 }
 
 @test "no object has a search path of its own" {
-    for object in "$plugin" "$preload" "$library" "$command"; do
+    for object in "$plugin" "$preload" "$library" "$command" "$asker"; do
         run dynamic "$object"
         [[ $output != *RPATH* && $output != *RUNPATH* ]]
     done
 }
 
 @test "no object relocates its code" {
-    for object in "$plugin" "$preload" "$library" "$command"; do
+    for object in "$plugin" "$preload" "$library" "$command" "$asker"; do
         run dynamic "$object"
         [[ $output != *TEXTREL* ]]
     done
 }
 
 @test "no object has a stack that can be executed" {
-    for object in "$plugin" "$preload" "$library" "$command"; do
+    for object in "$plugin" "$preload" "$library" "$command" "$asker"; do
         segments "$object" | grep -qE 'GNU_STACK.* RW +0x'
     done
 }
 
 @test "no object has a segment that can be written and executed" {
-    for object in "$plugin" "$preload" "$library" "$command"; do
+    for object in "$plugin" "$preload" "$library" "$command" "$asker"; do
         run segments "$object"
         [[ ! $output =~ LOAD[^$'\n']*RWE ]]
     done
 }
 
 @test "every object binds at start and makes its tables read-only" {
-    for object in "$plugin" "$preload" "$library" "$command"; do
+    for object in "$plugin" "$preload" "$library" "$command" "$asker"; do
         segments "$object" | grep -q GNU_RELRO
         dynamic "$object" | grep -qE '\(FLAGS_1\).*NOW|BIND_NOW'
     done
 }
 
-@test "the command is position-independent" {
-    readelf -hW "$command" | grep -q 'Type: *DYN'
+@test "the programs are position-independent" {
+    for object in "$command" "$asker"; do
+        readelf -hW "$object" | grep -q 'Type: *DYN'
+    done
 }
 
-@test "plugin, library and command have a stack protector, the preload has none" {
-    for object in "$plugin" "$library" "$command"; do
+@test "plugin, library and programs have a stack protector, the preload has none" {
+    for object in "$plugin" "$library" "$command" "$asker"; do
         wanted "$object" | grep -qx __stack_chk_fail
     done
     run wanted "$preload"
@@ -98,7 +105,7 @@ soname()
 }
 
 @test "no object holds a folder of the machine that it was built on" {
-    for object in "$plugin" "$preload" "$library" "$command"; do
+    for object in "$plugin" "$preload" "$library" "$command" "$asker"; do
         strip --strip-debug -o "$BATS_TEST_TMPDIR/stripped" "$object"
         run grep -cF "$top" "$BATS_TEST_TMPDIR/stripped"
         [ "$output" = 0 ]

@@ -57,7 +57,7 @@ shown()
 
 @test "installed files are where the page says" {
     shown | sed -n '/^FILES/,/^MESSAGES/s|^ *\(/.*\)$|\1|p' > "$BATS_TEST_TMPDIR/files"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/files")" -eq 4 ]
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/files")" -eq 5 ]
     while read -r file; do
         [ -e "$file" ] || { echo "$file is not there"; return 1; }
     done < "$BATS_TEST_TMPDIR/files"

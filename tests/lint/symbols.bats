@@ -59,7 +59,7 @@ load helper
 }
 
 @test "no object has a symbol of the core that others could see" {
-    for object in "$library" "$plugin" "$preload" "$command"; do
+    for object in "$library" "$plugin" "$preload" "$command" "$asker"; do
         run defined "$object"
         [[ $output != *rc_* ]]
     done

@@ -143,6 +143,8 @@ def apart(o, i):
     """Whether the variables can be told apart, which some of two launchers of one kin cannot."""
     if any(name.startswith(("OMPI_MCA_orte", "OMPI_MCA_ess")) for name in o.env) and "@" in i.env.get("PMIX_NAMESPACE", ""):
         return False  # Open MPI 5 in a task of Open MPI 4
+    if i.launcher == "pmix" and o.env.get("OMPI_COMM_WORLD_RANK") == i.env["PMIX_RANK"]:
+        return False  # plain prterun in a task of Open MPI, whose PMIX_* look the same where the ranks do
     if i.launcher == "mvapich":  # Hydra's names are MVAPICH's own where the ranks are equal; its two generations
         return o.env.get("PMI_RANK") != str(i.identity[RANK]) and ("MVP_COMM_WORLD_RANK" in o.env) == (
             "MVP_COMM_WORLD_RANK" in i.env) if o.launcher in ("mpich", "intelmpi", "mvapich") else True

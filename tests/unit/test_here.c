@@ -87,6 +87,34 @@ static void is_not_asked(const void *row)
     assert_int_equal(look(none, getpid())->learned, 0);
 }
 
+static unsigned asked;
+
+static struct rc_str answer_once(void)
+{
+    asked++;
+    return RC_STR("rank=1\nsize=2\nlocal_rank=1\nnode=0\nmap=(vector,(0,1,2))\ntasks=2\nhost=n1\n");
+}
+
+/* Only a task that would be refused without. */
+static void asks_pmix_once(const void *row)
+{
+    static const char *const task[] = { "PMIX_NAMESPACE=prterun-n1-4711@1", "PMIX_RANK=1", NULL };
+    static const char *const others[] = { "PMIX_NAMESPACE=slurm.pmix.42.0", "PMIX_RANK=1", NULL };
+
+    (void)row;
+    assert_true(look(task, getpid())->learned & RC_LEARN_PMIX);
+    assert_int_equal(result.status, RC_CONTRADICTION);
+    storage.ask_pmix = answer_once;
+    look(others, getpid());
+    look(both, getpid());
+    assert_int_equal(asked, 0);
+    look(task, getpid());
+    assert_int_equal(result.status, RC_RESOLVED);
+    assert_int_equal(result.identity.field[RC_WORLD_SIZE], 2);
+    assert_int_equal(asked, 1);
+    storage.ask_pmix = NULL;
+}
+
 static void tells_parents(const void *row)
 {
     char own[4096];
@@ -158,6 +186,7 @@ static void survives_vanished_processes(const void *row)
 int main(void)
 {
     unit_add_one(is_not_asked, "outside of every launcher nothing is looked at");
+    unit_add_one(asks_pmix_once, "a PMIx server is asked once, by whoever can, and by nobody who need not");
     unit_add_one(tells_parents, "the parent comes first, with its command line");
     unit_add_one(reads_strange_names, "names full of brackets and blanks");
     unit_add_one(ends_in_deep_trees, "a tree that is deeper than there is room for");

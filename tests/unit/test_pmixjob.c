@@ -1,0 +1,125 @@
+/* What rollcall-pmix answers, and what a task makes of it. */
+#include "pmixjob.h"
+#include "resolve.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Rank 4 of 5 on n1 (2), n2 (2), n3 (1). */
+#define UNEVEN "rank=4|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|ids=1,2,3|host=n1|"
+#define BEFORE "rank=4|size=5|local_rank=0|node=2|"
+
+struct row {
+    struct rc_str input; /* lines, | for their ends; of rank 4 */
+    const char *answer;  /* rank, local rank, node rank, sizes, nodes, rank 0's host; or the first message's id */
+    const char *why;
+};
+
+static const struct row answers[] = {
+    { TEXT(UNEVEN), "4 0 2 5 1 3 n1", "an uneven job" },
+    { TEXT("host=n1|tasks=3,2|map=(vector,(0,2,1),(0,2,1),(0,1,1))|node=0|local_rank=2|size=5|rank=4|"),
+      "4 2 0 5 3 2 n1", "by node, the lines in another order" },
+    { TEXT("version=9|" UNEVEN), "4 0 2 5 1 3 n1", "a line that nobody knows" },
+    { TEXT("rank=4|size=5|local_rank=4|node=0|map=(vector,(0,1,5))|tasks=5|host=n1|"), "4 4 0 5 5 1 n1",
+      "one node, which loopback would do for; its name does as well" },
+    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|"), "RC404", "no host of rank 0" },
+    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n 1|"), "RC404", "a host that is none" },
+    { TEXT("failed=program Permission denied|"), "RC120", "the program is not there" },
+    { TEXT("failed=library file too short|"), "RC121", "no libpmix" },
+    { TEXT("failed=server PMIx_Init: UNREACHABLE|"), "RC122", "no server" },
+    { TEXT("failed=answer pmix.job.size of the job: NOT-FOUND|"), "RC123", "the server does not know" },
+    { TEXT("failed=|"), "RC123", "it failed without a word" },
+    { TEXT("failed=else|" UNEVEN), "RC123", "both" },
+    { TEXT(""), "RC123", "an empty answer" },
+    { TEXT("|||"), "RC123", "empty lines" },
+    { TEXT("rank"), "RC123", "half a line" },
+    { TEXT("rank=4|"), "RC123", "one line" },
+    { TEXT("rank=4|size=5|"), "RC123", "no local rank" },
+    { TEXT("rank=4|size=5|local_rank=0|"), "RC123", "no node" },
+    { TEXT(BEFORE), "RC123", "no tasks" },
+    { TEXT(BEFORE "tasks=2(x2),1|host=n1|"), "RC123", "no map" },
+    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|host=n1|"), "RC123", "no tasks beside the map" },
+    { TEXT("rank=-1|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC123",
+      "a rank with a sign" },
+    { TEXT("rank=3|size=5|local_rank=1|node=1|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC123",
+      "of another rank than PMIX_RANK" },
+    { TEXT("rank=4|size=4|local_rank=0|node=2|map=(vector,(0,2,2))|tasks=2(x2)|host=n1|"), "RC123",
+      "a rank that is no rank of so many" },
+    { TEXT("rank=4|size=4294967295|local_rank=0|node=0|map=(vector,(0,1,4294967295))|tasks=4294967295|host=n1|"),
+      "RC123", "a size that cannot be" },
+    { TEXT("rank=4|size=5|local_rank=1|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC103",
+      "a local rank as high as the local size" },
+    { TEXT("rank=4|size=5|local_rank=0|node=3|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC123",
+      "a node that there is not" },
+    { TEXT("rank=4|size=5|local_rank=0|node=65536|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC123",
+      "more nodes than there is room for" },
+    { TEXT("rank=4|size=5|local_rank=0|node=1|map=(vector,(1,1,2),(0,1,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC123",
+      "nodes that are not in order of their lowest rank" },
+    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),2|host=n1|"), "RC123", "tasks that are not as many" },
+    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=1,2(x2)|host=n1|"), "RC123", "tasks in another order than the map" },
+    { TEXT(BEFORE "map=(vector,(0,2,2))|tasks=2(x2),1|host=n1|"), "RC123", "a map that is too short" },
+    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1)|tasks=2(x2),1|host=n1|"), "RC123", "a map that is open" },
+    { TEXT(BEFORE "map=n1,n1,n2,n2,n3|tasks=2(x2),1|host=n1|"), "RC123", "a map by names" },
+};
+
+enum { ROOM = 512 };
+
+/* room: NULL where nobody could ask. */
+static const char *resolve(struct rc_str lines, char *room)
+{
+    static const char *const block[] = { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_RANK=4", "CUDA_VISIBLE_DEVICES=", NULL };
+    static struct rc_result result;
+    static char text[256];
+    struct rc_here here = { .learned = ~0u, .gpus = RC_UNKNOWN };
+    struct rc_context context = { .env = block, .here = &here, .options = { .mode = RC_MODE_WORKER } };
+    const uint32_t *field = result.identity.field;
+
+    for (size_t i = 0; i < lines.n; i++)
+        room[ROOM - lines.n + i] = lines.p[i] == '|' ? '\n' : lines.p[i];
+    if (room)
+        here.pmix = (struct rc_str){ room + ROOM - lines.n, lines.n };
+    rc_resolve(&context, &result);
+    if (result.status == RC_CONTRADICTION)
+        snprintf(text, sizeof(text), "%s", rc_message_entry(result.messages.list[0].id)->id);
+    else
+        snprintf(text, sizeof(text), "%u %u %u %u %u %u %s", field[RC_RANK], field[RC_LOCAL_RANK],
+                 field[RC_NODE_RANK], field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES],
+                 result.master.addr);
+    return text;
+}
+
+static void answers_so(const void *data)
+{
+    const struct row *row = data;
+
+    assert_string_equal(resolve(row->input, unit_guard_memory(ROOM)), row->answer);
+}
+
+static void is_refused_unasked(const void *row)
+{
+    (void)row;
+    assert_string_equal(resolve(RC_ABSENT, NULL), "RC109");
+}
+
+/* Whatever is cut off, nobody gets another identity. */
+static void pieces_are_refused(const void *row)
+{
+    struct rc_str whole = RC_STR(UNEVEN);
+    char *room = unit_guard_memory(ROOM);
+
+    (void)row;
+    for (size_t n = 0; n < whole.n - 4; n++) {
+        const char *answer = resolve((struct rc_str){ whole.p, n }, room);
+
+        assert_true(strcmp(answer, "RC123") == 0 || strcmp(answer, "RC404") == 0);
+    }
+}
+
+int main(void)
+{
+    UNIT_TABLE(answers_so, "pmixjob answers", answers);
+    unit_add_one(is_refused_unasked, "where nobody can ask, the rank alone is no identity");
+    unit_add_one(pieces_are_refused, "an answer that was cut off");
+    return unit_run("pmixjob");
+}
