@@ -15,6 +15,10 @@ setup_file()
     cluster_up --nodes 3 --cpus 4
     loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
     export loss
+    # A line of a host file without slots: one process to Open MPI 4 and 5, all of the node's cores to 6.
+    per_node=
+    [ "${SERIES:-}" != 26.05 ] || per_node='--map-by ppr:1:node'
+    export per_node
     mkdir -p "$shared/sge/bin/lx-amd64"
     cat > "$shared/sge/bin/lx-amd64/qrsh" <<'QRSH'
 #!/bin/bash
@@ -60,7 +64,7 @@ job()
 @test "M1 today: NODE_RANK does not exist" {
     job "n1 n2" <<SCRIPT
 cat \$SGE_JOB_HOSTLIST > hostfile
-mpirun --hostfile hostfile -np \$NHOSTS python $programs/spawn.py
+mpirun --hostfile hostfile -np \$NHOSTS $per_node python $programs/spawn.py
 SCRIPT
     failed
     said "KeyError: 'NODE_RANK'"
@@ -69,7 +73,7 @@ SCRIPT
 # What ABCI's manual says to write; four GPUs, as its nodes have, are what makes it launcher mode.
 abci()
 {
-    printf '%s\n' 'export CUDA_VISIBLE_DEVICES=0,1,2,3' 'cat $SGE_JOB_HOSTLIST > hostfile' "mpirun --hostfile hostfile -np \$NHOSTS $*"
+    printf '%s\n' 'export CUDA_VISIBLE_DEVICES=0,1,2,3' 'cat $SGE_JOB_HOSTLIST > hostfile' "mpirun --hostfile hostfile -np \$NHOSTS $per_node $*"
 }
 
 @test "M1: the same line with rollcall exec" {
@@ -87,7 +91,7 @@ abci()
 @test "M1: no GPUs, launcher mode is asked for, the job begins on another node" {
     job "n3 n1" <<SCRIPT
 cat \$SGE_JOB_HOSTLIST > hostfile
-mpirun --hostfile hostfile -np \$NHOSTS rollcall exec --ddp=launcher -- python $programs/spawn.py
+mpirun --hostfile hostfile -np \$NHOSTS $per_node rollcall exec --ddp=launcher -- python $programs/spawn.py
 SCRIPT
     everybody ranks world=4 nodes=2 loss="$loss"
 }
@@ -95,7 +99,7 @@ SCRIPT
 @test "M1: the first line of the host file is not the node of rank 0" {
     job "n1 n2" <<SCRIPT
 tac \$SGE_JOB_HOSTLIST > hostfile
-mpirun --hostfile hostfile -np \$NHOSTS rollcall exec --ddp=launcher -- $whoami
+mpirun --hostfile hostfile -np \$NHOSTS $per_node rollcall exec --ddp=launcher -- $whoami
 SCRIPT
     # mpirun's own node keeps rank 0
     [ "$(head -n 1 "$shared/job/hostfile")" = n2 ]
@@ -116,7 +120,7 @@ nodes_are()
 @test "M1: a host file without the node that the job script runs on" {
     job "n1 n2 n3" <<SCRIPT
 tail -n 2 \$SGE_JOB_HOSTLIST > hostfile
-mpirun --hostfile hostfile -np 2 rollcall exec --ddp=launcher -- $whoami
+mpirun --hostfile hostfile -np 2 $per_node rollcall exec --ddp=launcher -- $whoami
 SCRIPT
     nodes_are n2 n3
 }

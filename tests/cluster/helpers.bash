@@ -235,7 +235,8 @@ unsaid()
 # How many different values of REGEX's matches there are more than once: GLOBAL_RANKs of Lightning.
 twice()
 {
-    cat "$out" "$err" | grep -oE "$1" | sort | uniq -d | wc -l
+    # -a: processes that write at once may leave a byte that is no text
+    cat "$out" "$err" | grep -aoE "$1" | sort | uniq -d | wc -l
 }
 
 # batch SECONDS SBATCH-ARGUMENT...: a batch script's commands are standard input; waits for the job, $status
