@@ -87,6 +87,14 @@ static struct rc_str next_item(struct rc_str *rest)
     return text;
 }
 
+static bool has_bracket(struct rc_str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '[' || text.p[i] == ']')
+            return true;
+    return false;
+}
+
 bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MAX + 1])
 {
     char found[RC_HOST_MAX];
@@ -103,10 +111,12 @@ bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MA
 
         if (bracket.p && !in_bracket(rc_str_split(bracket, ']', &suffix), &daemon, &width, &number))
             return false;
+        /* a bracket that does not end is a list that was cut, and what is left of it may be another name */
+        if ((bracket.p ? !suffix.p : prefix.n == 0) || has_bracket(prefix) || has_bracket(suffix))
+            return false;
         if (bracket.p ? number == RC_UNKNOWN : daemon-- > 0)
             continue;
-        if (!put(&w, prefix) || (bracket.p && !put_number(&w, number, width)) || (suffix.p && !put(&w, suffix)) ||
-            w.used == 0)
+        if (!put(&w, prefix) || (bracket.p && !put_number(&w, number, width)) || (suffix.p && !put(&w, suffix)))
             return false;
         for (size_t i = 0; i < w.used; i++)
             name[i] = found[i];
