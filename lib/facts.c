@@ -76,17 +76,20 @@ bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher
     return true;
 }
 
-bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
-                   const char *name)
+bool rc_missing(struct rc_reader *reader, const char *what, const char *name)
 {
-    if (facts->field[field].value != RC_UNKNOWN)
-        return true;
     rc_message_add(reader->messages, RC102,
                    rc_format(reader->arena,
                              "%s is set but %s is not; nothing is set; pass the launcher's whole environment to the "
                              "command",
                              what, name));
     return false;
+}
+
+bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
+                   const char *name)
+{
+    return facts->field[field].value != RC_UNKNOWN || rc_missing(reader, what, name);
 }
 
 bool rc_agrees(struct rc_reader *reader, struct rc_str name, const struct rc_number *number, const char *command)

@@ -152,7 +152,10 @@ bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str
  * of; of two that speak of one field the first that is there counts. */
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts);
 
-/* True where the field is known; else message RC102: `what` is set but `name` is not. */
+/* Message RC102: `what`, which says whose task this is, is set but `name` is not. Returns false. */
+bool rc_missing(struct rc_reader *reader, const char *what, const char *name);
+
+/* True where the field is known; else rc_missing(). */
 bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
                    const char *name);
 

@@ -31,11 +31,7 @@ enum rc_claim rc_pernode_recognise(struct rc_reader *reader, struct rc_facts *fa
     if (!has_index && (!has_count || is_set(reader->env, RC_STR("LOCAL_RANK"))))
         return RC_CLAIM_ABSENT;
     if (!has_index || !has_count) {
-        rc_message_add(reader->messages, RC102,
-                       rc_format(reader->arena,
-                                 "%s is set but %s is not; nothing is set; pass the platform's whole environment to "
-                                 "the command",
-                                 has_index ? node->index.p : node->count.p, has_index ? node->count.p : node->index.p));
+        rc_missing(reader, has_index ? node->index.p : node->count.p, has_index ? node->count.p : node->index.p);
         return RC_CLAIM_BROKEN;
     }
     if (!rc_read_number(reader, node->index, RC_MAX_TASKS, &index))

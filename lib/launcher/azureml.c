@@ -33,16 +33,6 @@ static bool is_set(const struct rc_env *env, struct rc_str name)
     return rc_env_find(env, name).n > 0;
 }
 
-static bool missing(struct rc_reader *reader, const char *there, const char *not_there)
-{
-    rc_message_add(reader->messages, RC102,
-                   rc_format(reader->arena,
-                             "%s is set but %s is not; nothing is set; pass the platform's whole environment to the "
-                             "command",
-                             there, not_there));
-    return false;
-}
-
 /* Nodes as Azure or the user tells them; false with a message, and RC_UNKNOWN
  * where nobody does. */
 static bool read_nnodes(struct rc_reader *reader, struct rc_number *nnodes)
@@ -76,7 +66,7 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
     if ((!has_rank && !has_size) || !is_set(reader->env, RC_STR("LOCAL_RANK")) || is_set(reader->env, RC_STR("OMPI_COMM_WORLD_RANK")))
         return RC_CLAIM_ABSENT;
     if (!has_rank || !has_size) {
-        missing(reader, has_rank ? "RANK" : "WORLD_SIZE", has_rank ? "WORLD_SIZE" : "RANK");
+        rc_missing(reader, has_rank ? "RANK" : "WORLD_SIZE", has_rank ? "WORLD_SIZE" : "RANK");
         return RC_CLAIM_BROKEN;
     }
     if (!read_nnodes(reader, &nnodes) || !rc_read_number(reader, RC_STR("RANK"), RC_MAX_TASKS, &rank))

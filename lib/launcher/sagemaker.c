@@ -114,9 +114,7 @@ enum rc_claim rc_sagemaker_recognise(struct rc_reader *reader, struct rc_facts *
     if (!rc_env_get(reader->env, "SM_HOSTS").n)
         return RC_CLAIM_ABSENT;
     if (!current.n) {
-        rc_message_add(reader->messages, RC102,
-                       "SM_HOSTS is set but SM_CURRENT_HOST is not; nothing is set; pass the platform's whole "
-                       "environment to the command");
+        rc_missing(reader, "SM_HOSTS", "SM_CURRENT_HOST");
         return RC_CLAIM_BROKEN;
     }
     if (!read_hosts(reader, current, &hosts))

@@ -16,6 +16,7 @@
 
 enum { JOB_ID_MAX = 0x7fffffff };
 static const uint32_t step_id_max = 0xfffffff0u - 1;
+static const char marker[] = "SLURM_STEP_ID"; /* says that this is a task of a step */
 
 static struct rc_str either(const struct rc_env *env, struct rc_str first, struct rc_str second)
 {
@@ -65,16 +66,6 @@ static bool contradiction(struct rc_reader *reader, const char *text)
     return false;
 }
 
-static bool missing(struct rc_reader *reader, const char *name)
-{
-    rc_message_add(reader->messages, RC102,
-                   rc_format(reader->arena,
-                             "this is a Slurm step, but %s is not set; nothing is set; pass the step's whole "
-                             "environment to the command",
-                             name));
-    return false;
-}
-
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
@@ -84,15 +75,10 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
         !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_TASKS"), RC_STR("SLURM_NTASKS"), RC_MAX_TASKS, &field[RC_WORLD_SIZE]) ||
         !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_STR("SLURM_NNODES"), RC_MAX_TASKS, &field[RC_NNODES]))
         return false;
-    if (field[RC_LOCAL_RANK].value == RC_UNKNOWN)
-        return missing(reader, "SLURM_LOCALID");
-    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
-        return missing(reader, "SLURM_NODEID");
-    if (field[RC_WORLD_SIZE].value == RC_UNKNOWN)
-        return missing(reader, "SLURM_STEP_NUM_TASKS");
-    if (field[RC_NNODES].value == RC_UNKNOWN)
-        return missing(reader, "SLURM_STEP_NUM_NODES");
-    return true;
+    return rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "SLURM_LOCALID") &&
+           rc_need_field(reader, facts, RC_NODE_RANK, marker, "SLURM_NODEID") &&
+           rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "SLURM_STEP_NUM_TASKS") &&
+           rc_need_field(reader, facts, RC_NNODES, marker, "SLURM_STEP_NUM_NODES");
 }
 
 static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, struct rc_tasklist *list)
@@ -101,7 +87,7 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, struct
     struct rc_str text = either(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"), RC_STR("SLURM_TASKS_PER_NODE"));
 
     if (!text.p)
-        return missing(reader, "SLURM_STEP_TASKS_PER_NODE");
+        return rc_missing(reader, marker, "SLURM_STEP_TASKS_PER_NODE");
     if (!rc_tasklist_parse(text, list)) {
         rc_message_add(reader->messages, RC104,
                        rc_format(reader->arena,
@@ -179,7 +165,7 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts)
     uint32_t count;
 
     if (!hosts.p)
-        return missing(reader, "SLURM_STEP_NODELIST");
+        return rc_missing(reader, marker, "SLURM_STEP_NODELIST");
     if (!rc_hostlist_count(hosts, &count)) {
         rc_message_add(reader->messages, RC105,
                        rc_format(reader->arena,
@@ -327,7 +313,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
         return RC_CLAIM_BROKEN;
     }
     if (!rc_read_number(reader, RC_STR("SLURM_PROCID"), RC_MAX_TASKS, &rank) ||
-        (rank.value == RC_UNKNOWN && !missing(reader, "SLURM_PROCID")))
+        (rank.value == RC_UNKNOWN && !rc_missing(reader, marker, "SLURM_PROCID")))
         return RC_CLAIM_BROKEN;
     facts->field[RC_RANK] = rank;
     facts->port_seed[0] = job_id;
