@@ -5,7 +5,11 @@
  * many tasks, these follow from how the ranks were dealt out: in turn, `block`
  * ranks a node, which is all of its ranks (by slot) or one (by node) or any
  * number between (mpiexec -ppn). An uneven layout may look even from one of
- * its tasks; it does not from all of them, so the job as a whole is refused.
+ * its tasks; nearly always another one sees that it is not, refuses, and takes
+ * the job with it. Not always: 1, 3, 1 and 1 tasks with the ranks 0, 1 4 5, 2
+ * and 3 look even from each of them, as 6 nodes or as 2. Rank, sizes and the
+ * place that a daemon or proxy has told are right then; the number of nodes
+ * (GROUP_WORLD_SIZE, PET_NNODES) is not, nor is the layout known to be uneven.
  */
 #ifndef ROLLCALL_LAYOUT_H
 #define ROLLCALL_LAYOUT_H

@@ -182,6 +182,29 @@ static void deals_all(const void *data)
             }
 }
 
+/* What layout.h says of the claim that such a job is refused: not always. */
+static void looks_even(const void *data)
+{
+    static const struct {
+        const char *task;
+        uint32_t node;
+        uint32_t nodes;
+    } tasks[] = {
+        { "0/6 0/1", 0, 6 }, { "1/6 0/3", 1, 2 }, { "4/6 1/3", 1, 2 },
+        { "5/6 2/3", 1, 2 }, { "2/6 0/1", 2, 6 }, { "3/6 0/1", 3, 6 },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(tasks); i++) {
+        const struct row row = { .input = { tasks[i].task, strlen(tasks[i].task) } };
+        struct launch launch;
+
+        assert_true(read_row(&row, &launch));
+        assert_true(rc_layout_agrees(&launch.facts, tasks[i].node));
+        assert_int_equal(launch.facts.field[RC_NNODES].value, tasks[i].nodes);
+    }
+}
+
 struct spread_row {
     struct rc_str input;
     uint32_t node;
@@ -223,5 +246,6 @@ int main(void)
     UNIT_TABLE(agrees, "layout compares", agreements);
     UNIT_TABLE(spreads_so, "layout spreads", spreads);
     unit_add_one(deals_all, "every even layout of up to 5 nodes and 6 tasks, in every way it can be dealt out");
+    unit_add_one(looks_even, "1, 3, 1 and 1 tasks look even from each of them");
     return unit_run("layout");
 }
