@@ -5,13 +5,14 @@
 #                              the word `tests`, pytest and hypothesis
 #   need_frameworks NAME...    Pythons of the test layer frameworks, each with what PYTHON has and more, as
 #                              $ROLLCALL_PYTHONS/NAME/bin/python; the names are those of setup_frameworks
+#   need_gridengine            Debian's Grid Engine, unpacked and not installed, in $ROLLCALL_GRIDENGINE
 #   leave_tmp SCRIPT ARG...    runs SCRIPT of the tree from a copy outside of /tmp and exits, if the
 #                              tree lies below /tmp: each virtual node has a /tmp of its own
 #   build_and_install PREFIX   configure (in ROLLCALL_BUILD, default build/release), make, make install
 #
 # Each returns nonzero, after one line that says why, if it cannot be had.
-# Environment: PYTHON (used as it is if it has the modules), ROLLCALL_PYTHONS (build/pythons), ROLLCALL_BUILD,
-# ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
+# Environment: PYTHON (used as it is if it has the modules), ROLLCALL_PYTHONS (build/pythons),
+# ROLLCALL_GRIDENGINE (build/gridengine), ROLLCALL_BUILD, ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
 
 ROLLCALL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export ROLLCALL_TOP
@@ -52,6 +53,13 @@ as_root()
     fi
 }
 
+# The package lists, once.
+setup_update()
+{
+    [ -z "${setup_updated:-}" ] || return 0
+    as_root apt-get -qq update >&2 && setup_updated=yes
+}
+
 need_packages()
 {
     local package state missing=()
@@ -67,10 +75,7 @@ need_packages()
     [ ${#missing[@]} -gt 0 ] || return 0
 
     setup_say "installing ${missing[*]}"
-    if [ -z "${setup_updated:-}" ]; then
-        as_root apt-get -qq update >&2 || return 1
-        setup_updated=yes
-    fi
+    setup_update || return 1
     # No service may start by being installed: a policy-rc.d that says so stands there meanwhile,
     # in a subshell, for its trap: whatever happens, it goes again.
     (
@@ -181,6 +186,34 @@ print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return
         chmod 755 "$folder/bin/torchrun"
         printf '%s\n' "$base ${setup_frameworks[$name]}" > "$folder/holds"
     done
+}
+
+# Installed, they would bring a mail server, a user and daemons that start with the machine; so only what
+# their programs are linked with is.
+need_gridengine()
+{
+    local folder package
+    export ROLLCALL_GRIDENGINE=${ROLLCALL_GRIDENGINE:-$ROLLCALL_TOP/build/gridengine}
+
+    [ ! -x "$ROLLCALL_GRIDENGINE/usr/lib/gridengine/sge_qmaster" ] || return 0
+    if ! command -v apt-get > /dev/null || [ "$(dpkg --print-architecture 2> /dev/null)" != amd64 ]; then
+        setup_say "this is not Debian on amd64: Grid Engine is not run"
+        return 1
+    fi
+    folder=$ROLLCALL_GRIDENGINE.new
+    rm -rf --one-file-system "$folder"
+    mkdir -p "$folder" && setup_update || return 1
+    (cd "$folder" && apt-get -qq -o APT::Sandbox::User= download \
+        gridengine-master gridengine-exec gridengine-client gridengine-common >&2) || {
+        setup_say "apt-get has no Grid Engine: it is not run"
+        return 1
+    }
+    need_packages libdb5.3 libhwloc15 libjemalloc2 libmunge2 libssl3 libtirpc3 || return 1
+    for package in "$folder"/*.deb; do
+        dpkg-deb --extract "$package" "$folder" && rm "$package" || return 1
+    done
+    rm -rf --one-file-system "$ROLLCALL_GRIDENGINE"
+    mv -T "$folder" "$ROLLCALL_GRIDENGINE"
 }
 
 # Packages that a build with every part needs.

@@ -3,12 +3,14 @@
 # a node, starts the workers' parents.
 #
 # Debian's Open MPI is built for Grid Engine: by the variables of the job it takes the hosts from PE_HOSTFILE and
-# starts its daemons with `qrsh -inherit`. Here qrsh is a script that goes to the node by the cluster's own rsh, with
-# the whole environment, as -V has it. The rest of the job's variables is as gridengine's exec_job.c and
-# docs.abci.ai have them.
+# starts its daemons with `qrsh -inherit`. In the first half qrsh is a script that goes to the node by the cluster's
+# own rsh, with the whole environment, as -V has it, and the rest of the job's variables is as gridengine's exec_job.c
+# and docs.abci.ai have them. In the second half all is Debian's own Grid Engine (gridengine.bash): its qsub, its
+# hosts, its qrsh.
 
 # shellcheck disable=SC2154,SC2016 # variables of helpers.bash; expanded by the job script
 load helpers
+load gridengine
 
 setup_file()
 {
@@ -132,5 +134,64 @@ rollcall explain
 SCRIPT
     everybody nothing count=1
     said 'RC107'
+    said 'inside Grid Engine'
+}
+
+@test "a real job: mpirun starts its daemons with qrsh -inherit" {
+    qsub_job -pe mpi 4 <<< "mpirun rollcall exec -- python $programs/env.py"
+    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
+}
+
+# Given to qsub it would not arrive: Grid Engine takes LD_PRELOAD out of what -v and -V hand on.
+@test "a real job with the preload, which its script exports" {
+    qsub_job -pe mpi 4 -v LD_PRELOAD="$preload" <<SCRIPT
+echo "from qsub: \$LD_PRELOAD"
+export LD_PRELOAD=\$PRELOAD
+mpirun python $programs/env.py
+SCRIPT
+    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
+    said '^from qsub: $'
+}
+
+@test "a real job that begins on the last host" {
+    qsub_job -pe mpi 6 -masterq all.q@n3 <<< "mpirun rollcall exec -- $whoami"
+    everybody whoami world=6 nodes=3 n3=0,1 n1=2,3 n2=4,5
+}
+
+@test "a real job: rank 0 is not on the host that the job begins on" {
+    qsub_job -pe mpi 6 -masterq all.q@n1 <<SCRIPT
+awk 'NR > 1 { print \$1 }' \$PE_HOSTFILE | tac > $shared/hostfile
+mpirun --hostfile $shared/hostfile -np 4 rollcall exec -- python $programs/env.py
+SCRIPT
+    everybody ranks world=4 nodes=2 loss="$loss" n2=0,1 n3=2,3
+}
+
+@test "M1 in a real job: one process a node, hosts from PE_HOSTFILE" {
+    qsub_job -pe node 2 <<SCRIPT
+cut -d ' ' -f 1 \$PE_HOSTFILE > $shared/hostfile
+mpirun --hostfile $shared/hostfile -np \$NHOSTS rollcall exec --ddp=launcher -- $whoami
+SCRIPT
+    nodes_are n1 n2
+}
+
+@test "MPICH's mpiexec in a real job: it takes the hosts and qrsh from Grid Engine as well" {
+    qsub_job -pe mpi 4 <<< "mpiexec.hydra -n 4 rollcall exec -- $whoami"
+    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+}
+
+# What qrsh starts has its own host's numbers: NHOSTS=1, NSLOTS=2.
+@test "a real job's script, what qrsh starts in it and an element of an array are no tasks" {
+    printf '%s\n' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' 'rollcall explain' > "$shared/each"
+    qsub_job -pe mpi 4 <<SCRIPT
+bash $shared/each
+qrsh -inherit -V n2 bash $shared/each
+SCRIPT
+    everybody nothing count=2
+    said '^2 4 undefined batch.sh$'
+    said '^1 2 undefined petask$'
+    [ "$(grep -c 'inside Grid Engine' "$out")" -eq 2 ] || explain "not two notes"
+    qsub_job -t 3 <<< "bash $shared/each"
+    everybody nothing count=1
+    said '^1 1 3 batch.sh$'
     said 'inside Grid Engine'
 }

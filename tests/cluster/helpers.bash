@@ -51,7 +51,7 @@ forget_identity()
         ${!TORCHELASTIC_@} ${!ROLLCALL@} RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK \
         GROUP_RANK GROUP_WORLD_SIZE MASTER_ADDR MASTER_PORT CUDA_VISIBLE_DEVICES LD_PRELOAD; do
         case $name in
-            ROLLCALL_PREFIX | ROLLCALL_PYTHONS) ;;
+            ROLLCALL_PREFIX | ROLLCALL_PYTHONS | ROLLCALL_GRIDENGINE) ;;
             *) unset -v "$name" ;;
         esac
     done
