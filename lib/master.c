@@ -53,7 +53,7 @@ static bool names_host(struct rc_str host, const char *lower)
 
 /* Each node reaches itself by these and no other: the loopback addresses, and
  * the wildcards, which are good to listen on and connect to the own node. */
-static bool is_loopback(struct rc_str host)
+bool rc_master_is_loopback(struct rc_str host)
 {
     static const char own[][22] = {
         "localhost", "localhost.localdomain", "localhost4", "localhost6", "ip6-localhost", "ip6-loopback",
@@ -114,7 +114,7 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     uint32_t index;
     bool outside;
 
-    if (!is_address_text(user) || (nnodes != 1 && is_loopback(user))) {
+    if (!is_address_text(user) || (nnodes != 1 && rc_master_is_loopback(user))) {
         rc_message_add(&result->messages, RC401,
                        rc_format(&result->arena,
                                  "MASTER_ADDR was %q, which cannot work on %u nodes; it is %s now; unset it, or give "

@@ -15,4 +15,7 @@ bool rc_master_find(const struct rc_context *context, bool stamp_is_stale, struc
  * any two steps of one job. *outside tells whether such a window was found. */
 uint16_t rc_master_port(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside);
 
+/* A name or address by which each node reaches itself and no other: "localhost", "127.0.1.1", "0.0.0.0". */
+bool rc_master_is_loopback(struct rc_str host);
+
 #endif

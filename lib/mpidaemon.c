@@ -4,6 +4,7 @@
 #include "hostlist.h"
 #include "layout.h"
 #include "orteregex.h"
+#include "pmixjob.h"
 
 /* "1740701696.2;tcp://..." and "prterun-n1-651@0.2;tcp4://...": what stands
  * behind the last dot of the name is the daemon's number. */
@@ -200,6 +201,34 @@ static uint32_t prrte_node_rank(const struct rc_facts *facts, uint32_t daemon, c
     else if (by_slot != daemon && (by_node == daemon || by_node + 1 == daemon))
         place = by_node;
     return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
+}
+
+/* prrte_node_rank gives d or d - 1, or nothing: where rc_layout_agrees, and not of
+ * more nodes than a prted says. */
+static bool is_right(const struct rc_pmixjob_rank *rank, const struct rc_facts *truth, uint32_t most_nodes)
+{
+    struct rc_facts own = { .scope = NULL };
+    uint32_t size = truth->field[RC_WORLD_SIZE].value;
+    uint32_t nnodes = size / rank->local_size;
+
+    if (rank->id && nnodes > most_nodes)
+        return true;
+    own.field[RC_RANK].value = rank->rank;
+    own.field[RC_LOCAL_RANK].value = rank->local_rank;
+    own.field[RC_WORLD_SIZE].value = size;
+    own.field[RC_LOCAL_WORLD_SIZE].value = rank->local_size;
+    own.field[RC_NNODES].value = nnodes;
+    for (uint32_t place = rank->id ? rank->id - 1 : 0; place <= rank->id; place++)
+        if (rc_layout_agrees(&own, place) && (nnodes != truth->field[RC_NNODES].value || place != rank->node))
+            return false;
+    return true;
+}
+
+bool rc_mpidaemon_all_right(struct rc_reader *reader, const struct rc_facts *facts, const struct rc_mpidaemon *daemon)
+{
+    struct prrte prrte = read_prted(reader, daemon->number);
+
+    return rc_pmixjob_all(reader, facts, prrte.allocated < prrte.daemons ? prrte.allocated : prrte.daemons, is_right);
 }
 
 uint32_t rc_mpidaemon_node_rank(struct rc_reader *reader, const struct rc_facts *facts,

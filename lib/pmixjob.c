@@ -3,7 +3,10 @@
 #include "tasklist.h"
 #include "taskmap.h"
 
-enum { LAYOUT_MAX = 256 }; /* characters that a message can take */
+enum {
+    LAYOUT_MAX = 256,   /* characters that a message can take */
+    WORK_MAX = 1 << 24, /* runs walked before an answer is given up as absurd */
+};
 
 static const char source[] = "the PMIx server";
 
@@ -116,4 +119,68 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     facts->master_source = "host of rank 0, by the PMIx server";
     facts->master_certain = tasks.nodes == 1;
     return RC_PMIXJOB_READ;
+}
+
+/* The next of "(0,2,2),(2,1,1))", which was checked before. */
+static bool next_run(struct rc_str *map, uint32_t *first, uint32_t *nodes, uint32_t *tasks)
+{
+    struct rc_str run;
+
+    rc_str_split(*map, '(', &run);
+    return run.p && rc_parse_u32(rc_str_split(run, ',', &run), RC_MAX_TASKS, first) &&
+           rc_parse_u32(rc_str_split(run, ',', &run), RC_MAX_TASKS, nodes) &&
+           rc_parse_u32(rc_str_split(run, ')', map), RC_MAX_TASKS, tasks);
+}
+
+/* All ranks of a node. */
+static bool visit_node(struct rc_str map, struct rc_pmixjob_rank place, const struct rc_facts *facts, uint32_t more,
+                       uint32_t *work,
+                       bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more))
+{
+    uint32_t rank = 0;
+    uint32_t first;
+    uint32_t nodes;
+    uint32_t tasks;
+
+    for (; next_run(&map, &first, &nodes, &tasks); rank += nodes * tasks) {
+        if (++*work > WORK_MAX)
+            return false;
+        if (place.node < first || place.node - first >= nodes)
+            continue;
+        place.rank = rank + (place.node - first) * tasks;
+        for (uint32_t i = 0; i < tasks; i++, place.rank++, place.local_rank++)
+            if (!visit(&place, facts, more))
+                return false;
+    }
+    return true;
+}
+
+bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts, uint32_t more,
+                    bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more))
+{
+    struct rc_str answer = reader->here->pmix;
+    struct rc_str ids = line_of(answer, "ids");
+    struct rc_str map = line_of(answer, "map");
+    struct rc_str rest = line_of(answer, "tasks");
+    uint32_t node = 0;
+    uint32_t work = 0;
+
+    /* behind "(vector," */
+    rc_str_split(map, ',', &map);
+    while (rest.p) {
+        struct rc_tasklist run;
+        uint32_t nodes;
+
+        if (!rc_tasklist_parse(rc_str_split(rest, ',', &rest), &run))
+            return false;
+        for (nodes = run.nodes; nodes; nodes--, node++) {
+            struct rc_pmixjob_rank place = { .node = node, .local_size = run.largest };
+
+            if (!rc_parse_u32(rc_str_split(ids, ',', &ids), RC_MAX_TASKS, &place.id))
+                return false;
+            if (facts->field[RC_WORLD_SIZE].value % run.largest == 0 && !visit_node(map, place, facts, more, &work, visit))
+                return false;
+        }
+    }
+    return true;
 }

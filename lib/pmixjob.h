@@ -25,4 +25,18 @@
 enum rc_pmixjob_answer { RC_PMIXJOB_NONE, RC_PMIXJOB_WRONG, RC_PMIXJOB_READ };
 enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure);
 
+/* Calls visit for each rank of the nodes whose number of tasks divides the
+ * size, of an answer that was read: node in order of the nodes' lowest rank, id
+ * the launcher's own number of it; `more` is visit's. False where visit was for one of them, where
+ * the launcher has no numbers, or where it would take too long. */
+struct rc_pmixjob_rank {
+    uint32_t rank;
+    uint32_t local_rank;
+    uint32_t local_size;
+    uint32_t node;
+    uint32_t id;
+};
+bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts, uint32_t more,
+                    bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more));
+
 #endif

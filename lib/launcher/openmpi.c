@@ -13,6 +13,10 @@
  *   first one wherever it stands in the list of hosts, 1,2 when it runs on a
  *   login node), else the second of orte_node_regex, else the first host of
  *   the default hostfile. RANK 0 compares it with its own addresses.
+ * What PRRTE's variables do not tell, its PMIx server does, where the caller can
+ * ask (pmixjob.h): the node where it does not follow, and no other task takes
+ * another answer from its own variables (rc_mpidaemon_all_right); the host of
+ * rank 0 where MASTER_ADDR is not set.
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
  * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c.
  */
@@ -21,8 +25,10 @@
 #include "../hostfile.h"
 #include "../hostlist.h"
 #include "../layout.h"
+#include "../master.h"
 #include "../mpidaemon.h"
 #include "../orteregex.h"
+#include "../pmixjob.h"
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
 {
@@ -174,6 +180,43 @@ enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *fa
     return RC_CLAIM_TASK;
 }
 
+/* Open MPI 5, where its variables do not tell the node: its PMIx server does. */
+static bool ask_for_node(struct rc_reader *reader, struct rc_facts *facts, const struct rc_mpidaemon *daemon)
+{
+    switch (rc_pmixjob_fill(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node")) {
+    case RC_PMIXJOB_READ:
+        if (rc_mpidaemon_all_right(reader, facts, daemon))
+            return true;
+        break;
+    case RC_PMIXJOB_WRONG:
+        return false;
+    case RC_PMIXJOB_NONE:
+        break;
+    }
+    return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
+}
+
+/* Where they do not tell the host of rank 0, which is so for all tasks or none. */
+static bool ask_for_host(struct rc_reader *reader, struct rc_facts *facts)
+{
+    uint32_t node_rank = facts->field[RC_NODE_RANK].value;
+    uint32_t nnodes = facts->field[RC_NNODES].value;
+    struct rc_str user = rc_env_get(reader->env, "MASTER_ADDR");
+
+    if (facts->master_certain || facts->hosts.p || facts->master_host.p || (user.n && !rc_master_is_loopback(user)))
+        return true;
+    switch (rc_pmixjob_fill(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST")) {
+    case RC_PMIXJOB_READ:
+        return (facts->field[RC_NODE_RANK].value == node_rank && facts->field[RC_NNODES].value == nnodes) ||
+               rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
+    case RC_PMIXJOB_WRONG:
+        return false;
+    case RC_PMIXJOB_NONE:
+        break;
+    }
+    return true;
+}
+
 bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
@@ -187,10 +230,17 @@ bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
         field[RC_NODE_RANK].value = rc_mpidaemon_node_rank(reader, facts, &daemon);
         field[RC_NODE_RANK].source = "derived from rank, local rank and daemon";
     }
-    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
-        return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
-    rc_layout_spread(facts);
-    find_master(reader, facts, &daemon);
+    if (field[RC_NODE_RANK].value == RC_UNKNOWN) {
+        if (daemon.orte || reader->messages->has_error)
+            return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
+        if (!ask_for_node(reader, facts, &daemon))
+            return false;
+    } else {
+        rc_layout_spread(facts);
+        find_master(reader, facts, &daemon);
+        if (!daemon.orte && !ask_for_host(reader, facts))
+            return false;
+    }
     rc_read_gpus(reader, facts);
     return true;
 }

@@ -66,9 +66,8 @@ static const struct row answers[] = {
 enum { ROOM = 512 };
 
 /* room: NULL where nobody could ask. */
-static const char *resolve(struct rc_str lines, char *room)
+static const char *resolve_in(const char *const *block, struct rc_str lines, char *room)
 {
-    static const char *const block[] = { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_RANK=4", "CUDA_VISIBLE_DEVICES=", NULL };
     static struct rc_result result;
     static char text[256];
     struct rc_here here = { .learned = ~0u, .gpus = RC_UNKNOWN };
@@ -87,6 +86,52 @@ static const char *resolve(struct rc_str lines, char *room)
                  field[RC_NODE_RANK], field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES],
                  result.master.addr);
     return text;
+}
+
+static const char *resolve(struct rc_str lines, char *room)
+{
+    static const char *const block[] = { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_RANK=4", "CUDA_VISIBLE_DEVICES=", NULL };
+
+    return resolve_in(block, lines, room);
+}
+
+/* A task of Open MPI 5 whose variables do not tell its node. */
+struct mpi_row {
+    struct rc_str input;
+    const char *answer;
+    const char *why;
+    const char *block[8];
+};
+
+#define MPI(daemon, rank, size, local_rank, local_size)                                                         \
+    { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_SERVER_URI41=prterun-n1-76@0." #daemon ";tcp4://127.0.0.1:1",     \
+      "PMIX_RANK=" #rank, "OMPI_COMM_WORLD_RANK=" #rank, "OMPI_COMM_WORLD_SIZE=" #size,                         \
+      "OMPI_COMM_WORLD_LOCAL_RANK=" #local_rank, "OMPI_COMM_WORLD_LOCAL_SIZE=" #local_size, NULL }
+
+static const struct mpi_row mpi_answers[] = {
+    { TEXT(UNEVEN), "4 0 2 5 1 3 n1", "no task of 2, 2 and 1 takes itself for one of an even job", MPI(3, 4, 5, 0, 1) },
+    { TEXT("rank=3|size=4|local_rank=0|node=2|map=(vector,(0,1,2),(1,2,1))|tasks=2,1(x2)|ids=0,1,2|host=n1|"), "RC110",
+      "2, 1 and 1: on the first node it looks like two nodes", MPI(2, 3, 4, 0, 1) },
+    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|ids=1,2|host=n1|"), "RC110",
+      "2 and 1 from a login node: on the second it looks like three nodes", MPI(1, 1, 3, 1, 2) },
+    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|ids=0,1|host=n1|"), "1 1 0 3 2 2 n1",
+      "2 and 1 on mpirun's own node and another", MPI(0, 1, 3, 1, 2) },
+    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|host=n1|"), "RC110",
+      "a server that does not number the nodes", MPI(0, 1, 3, 1, 2) },
+    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,0|host=n1|"), "2 0 1 4 2 2 n1",
+      "mpirun's own node is the second", MPI(0, 2, 4, 0, 2) },
+    { TEXT("rank=2|size=4|local_rank=1|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,0|host=n1|"), "RC123",
+      "another local rank than the launcher's", MPI(0, 2, 4, 0, 2) },
+    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,2|host=n7|"), "2 0 1 4 2 2 n7",
+      "an even job from a login node: the server knows rank 0's host", MPI(2, 2, 4, 0, 2) },
+    { TEXT("failed=server none|"), "RC122", "the server does not answer", MPI(2, 2, 4, 0, 2) },
+};
+
+static void answers_mpi(const void *data)
+{
+    const struct mpi_row *row = data;
+
+    assert_string_equal(resolve_in(row->block, row->input, unit_guard_memory(ROOM)), row->answer);
 }
 
 static void answers_so(const void *data)
@@ -119,6 +164,7 @@ static void pieces_are_refused(const void *row)
 int main(void)
 {
     UNIT_TABLE(answers_so, "pmixjob answers", answers);
+    UNIT_TABLE(answers_mpi, "pmixjob answers Open MPI 5", mpi_answers);
     unit_add_one(is_refused_unasked, "where nobody can ask, the rank alone is no identity");
     unit_add_one(pieces_are_refused, "an answer that was cut off");
     return unit_run("pmixjob");
