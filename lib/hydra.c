@@ -143,6 +143,26 @@ enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, s
     return RC_CLAIM_TASK;
 }
 
+/* SLURM_NODEID may be the batch script's (hydra.h); this host's name tells. */
+static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
+{
+    const struct rc_number *field = facts->field;
+    uint64_t even = (uint64_t)field[RC_NNODES].value * field[RC_LOCAL_WORLD_SIZE].value;
+    uint32_t here = RC_UNKNOWN;
+    struct rc_str domain;
+
+    if (rc_learned(reader, RC_LEARN_HOST)) {
+        here = rc_hostlist_find(facts->hosts, reader->here->host);
+        if (here == RC_UNKNOWN)
+            here = rc_hostlist_find(facts->hosts, rc_str_split(reader->here->host, '.', &domain));
+    }
+    if (here == RC_UNKNOWN)
+        return even != field[RC_WORLD_SIZE].value || rc_layout_agrees(facts, field[RC_NODE_RANK].value);
+    if (here != field[RC_NODE_RANK].value)
+        facts->field[RC_NODE_RANK] = (struct rc_number){ here, "this host's place in SLURM_STEP_NODELIST" };
+    return true;
+}
+
 /* srun started a proxy on each node, whose numbers are the step's. */
 static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -270,7 +290,7 @@ bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher,
         return rc_layout_refuse(reader, facts, launcher->each);
     if (!by_srun)
         find_node_rank(&proxy, facts);
-    if (facts->field[RC_NODE_RANK].value == RC_UNKNOWN)
+    if (facts->field[RC_NODE_RANK].value == RC_UNKNOWN || (by_srun && !find_place_in_step(reader, facts)))
         return rc_layout_refuse(reader, facts, launcher->each);
     rc_layout_spread(facts);
     find_master(reader, &proxy, facts);

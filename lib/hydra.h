@@ -12,7 +12,10 @@
  * them in turn, so proxy 0 has rank 0. --rmk is where the hosts come from.
  * Started by srun (--launcher slurm) all proxies have --proxy-id -1 and take
  * SLURM_NODEID for it, which their tasks inherit with the rest of that step:
- * one proxy a node. Intel MPI has another process between:
+ * one proxy a node. Where mpiexec runs in a batch script, MPICH 4.3 hands on
+ * what that has, SLURM_NODEID=0 on all nodes (measured under Slurm 24.11; not
+ * 4.0.2 under 22.05), and only the host's name is the node's own. Intel MPI has
+ * another process between:
  *
  *   hydra_bstrap_proxy --upstream-host n1 --upstream-port 34921 --pgid 0 --launcher ssh ...
  *       --tree-width 16 --tree-level 1 ... --proxy-id 0 --node-id 0 ...
@@ -23,7 +26,9 @@
  * The rules, for both families:
  * - nodes: 1 if the local size is the size; SLURM_STEP_NUM_NODES if srun
  *   started the proxies; else size / local size, if there is no rest.
- * - node rank: SLURM_NODEID if srun started the proxies; else the proxy's
+ * - node rank: if srun started the proxies, this host's place in
+ *   SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by another name there and
+ *   an even layout does not speak against it; else the proxy's
  *   number, if an even layout agrees with it (rc_layout_agrees); without a
  *   proxy in sight, that of an even layout by slot.
  * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies;

@@ -17,7 +17,8 @@ setup_file()
     printf 'n2:2\nn1:2\n' > "$shared/hosts"
     # of the tasks of an outer launch the one with rank 1 runs the rest
     # shellcheck disable=SC2016 # expanded in that task
-    printf '#!/bin/sh\n[ "${PMI_RANK:-$SLURM_PROCID}" != 1 ] || "$@"\n' > "$shared/only"
+    # (without what Slurm 24.11 gives to mpiexec's proxies: srun would start one task a node, whatever it is told)
+    printf '#!/bin/sh\nunset SLURM_EXTERNAL_LAUNCHER\n[ "${PMI_RANK:-$SLURM_PROCID}" != 1 ] || "$@"\n' > "$shared/only"
     chmod 755 "$shared/ssh" "$shared/only"
     loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
     export loss
