@@ -1,16 +1,5 @@
 #include "env.h"
 
-static inline bool same_key(struct rc_key a, struct rc_key b)
-{
-    return a.low == b.low && a.high == b.high;
-}
-
-/* A multiplication spreads the few bits in which letters differ to the top. */
-static inline unsigned bucket_of(struct rc_key key)
-{
-    return (unsigned)((key.low ^ key.high) * 0x9e3779b97f4a7c15u >> (64 - RC_ENV_BUCKET_BITS));
-}
-
 static unsigned count_of(const char *const *block, unsigned from)
 {
     while (block[from])
@@ -36,7 +25,7 @@ void rc_env_index(struct rc_env *env, const char *const *block)
             break;
         }
         key = rc_key_of_entry(block[used]);
-        bucket = &env->bucket[bucket_of(key)];
+        bucket = &env->bucket[rc_env_bucket(key)];
         env->slot[used].entry = block[used];
         env->slot[used].key = key;
         env->slot[used].next = *bucket;
@@ -67,20 +56,23 @@ static struct rc_str scan(const char *const *block, struct rc_str name)
     return RC_ABSENT;
 }
 
-struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name)
+struct rc_str rc_env_find_key(const struct rc_env *env, struct rc_key key, struct rc_str name)
 {
     size_t compared = name.n < RC_KEY_SIZE ? name.n : RC_KEY_SIZE;
     const char *found = NULL;
-    struct rc_key key;
 
     if (!env->indexed)
         return scan(env->block, name);
-    key = rc_key_of_name(name.p, name.n);
     /* a bucket holds the last entry first, and of two equal names the first one counts */
-    for (unsigned i = env->bucket[bucket_of(key)]; i; i = env->slot[i - 1].next)
-        if (same_key(env->slot[i - 1].key, key) && has_name(env->slot[i - 1].entry, name, compared))
+    for (unsigned i = rc_env_slot(env, key); i; i = rc_env_next_slot(env, i, key))
+        if (has_name(env->slot[i - 1].entry, name, compared))
             found = env->slot[i - 1].entry;
     return found ? value_of(found, name.n) : RC_ABSENT;
+}
+
+struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name)
+{
+    return rc_env_find_key(env, rc_key_of_name(name.p, name.n), name);
 }
 
 unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned below)
@@ -94,8 +86,8 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
         return below;
     }
     key = rc_key_of_name(name.p, name.n);
-    for (unsigned i = env->bucket[bucket_of(key)]; i; i = env->slot[i - 1].next)
-        if (i <= below && same_key(env->slot[i - 1].key, key) && has_name(env->slot[i - 1].entry, name, compared))
+    for (unsigned i = rc_env_slot(env, key); i; i = rc_env_next_slot(env, i, key))
+        if (i <= below && has_name(env->slot[i - 1].entry, name, compared))
             return i;
     return 0;
 }

@@ -24,6 +24,31 @@ struct rc_env {
     } slot[RC_ENV_SLOTS];
 };
 
+/* A multiplication spreads the few bits in which letters differ to the top. */
+static inline unsigned rc_env_bucket(struct rc_key key)
+{
+    return (unsigned)((key.low ^ key.high) * 0x9e3779b97f4a7c15u >> (64 - RC_ENV_BUCKET_BITS));
+}
+
+/* Slots are counted from 1, and a bucket's last one is 0. */
+static inline unsigned rc_env_slot_from(const struct rc_env *env, unsigned slot, struct rc_key key)
+{
+    while (slot && (env->slot[slot - 1].key.low != key.low || env->slot[slot - 1].key.high != key.high))
+        slot = env->slot[slot - 1].next;
+    return slot;
+}
+
+/* The first slot with a key, 0 where none has it, and the one behind it. */
+static inline unsigned rc_env_slot(const struct rc_env *env, struct rc_key key)
+{
+    return rc_env_slot_from(env, env->bucket[rc_env_bucket(key)], key);
+}
+
+static inline unsigned rc_env_next_slot(const struct rc_env *env, unsigned slot, struct rc_key key)
+{
+    return rc_env_slot_from(env, env->slot[slot - 1].next, key);
+}
+
 /* block may be NULL (a program can have none). Entries without '=' are passed
  * over. Of a name that stands there twice the first counts, as in getenv. */
 void rc_env_index(struct rc_env *env, const char *const *block);
@@ -31,6 +56,20 @@ void rc_env_index(struct rc_env *env, const char *const *block);
 /* The value of a variable, or an absent slice. Names are slices because the
  * compiler then computes their lengths: name.p is NUL-terminated all the same. */
 struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name);
+
+/* The same where the name's key is known. */
+struct rc_str rc_env_find_key(const struct rc_env *env, struct rc_key key, struct rc_str name);
+
+/* The same for a name of a table. Few of those are there: for the others a look
+ * into a bucket, which mostly is empty, is all that it takes. */
+static inline struct rc_str rc_env_find_name(const struct rc_env *env, const struct rc_name *name)
+{
+    struct rc_key key = rc_key_of_padded(name->text);
+
+    if (env->indexed && !rc_env_slot(env, key))
+        return RC_ABSENT;
+    return rc_env_find_key(env, key, rc_name(name));
+}
 
 /* Where a variable stands: 1 + the place of the last entry with this name among
  * the first `below` of the block, 0 where none has it. Who begins with

@@ -119,7 +119,7 @@ static void name_launch(struct rc_reader *reader, const char *family, struct rc_
         run = rc_str_split(stamp, '/', &rest);
     }
     for (size_t i = 0; !run.n && i < sizeof(jobs) / sizeof(*jobs); i++)
-        run = rc_env_find(reader->env, rc_name(&jobs[i]));
+        run = rc_env_find_name(reader->env, &jobs[i]);
     rc_facts_name(reader, facts, family, run);
 }
 
@@ -240,7 +240,7 @@ static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, str
         return true;
     }
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        struct rc_str path = rc_env_find(reader->env, rc_name(&files[i].name));
+        struct rc_str path = rc_env_find_name(reader->env, &files[i].name);
 
         if (!path.n || (files[i].rmk[0] && !rc_str_is(proxy->rmk, files[i].rmk)))
             continue;

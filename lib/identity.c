@@ -3,7 +3,8 @@
 #include "launcher/registry.h"
 #include "nesting.h"
 
-static const char *const field_names[RC_FIELD_COUNT] = {
+/* arrays, not pointers: see struct rc_variable */
+static const char field_names[RC_FIELD_COUNT][20] = {
     [RC_RANK] = "rank",
     [RC_LOCAL_RANK] = "local rank",
     [RC_NODE_RANK] = "node rank",

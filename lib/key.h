@@ -107,4 +107,14 @@ static inline struct rc_key rc_key_of_name(const char *name, size_t n)
     return rc_key_by_bytes(name);
 }
 
+/* Of a name in a table: zeros follow it, in an array of RC_KEY_SIZE or more. */
+static inline struct rc_key rc_key_of_padded(const char *name)
+{
+#ifdef RC_KEY_WORDS
+    return (struct rc_key){ rc_key_word(name), rc_key_word(name + 8) };
+#else
+    return rc_key_by_bytes(name);
+#endif
+}
+
 #endif

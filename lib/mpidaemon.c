@@ -34,7 +34,7 @@ static struct rc_str prrte_uri(const struct rc_env *env)
     struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &rest);
 
     for (size_t i = 0; rest.p && i < sizeof(uris) / sizeof(*uris); i++) {
-        struct rc_str uri = rc_env_find(env, rc_name(&uris[i]));
+        struct rc_str uri = rc_env_find_name(env, &uris[i]);
 
         if (rc_str_eq(rc_str_split(uri, '@', &rest), name))
             return uri;

@@ -91,7 +91,8 @@ static void unset(struct writer *w, struct rc_str name, const char *reason)
 static void unset_all(struct writer *w, const struct rc_name *names, size_t n, const char *reason)
 {
     for (size_t i = 0; i < n; i++)
-        unset(w, rc_name(&names[i]), reason);
+        if (rc_env_find_name(&w->result->env, &names[i]).p)
+            unset(w, rc_name(&names[i]), reason);
 }
 
 #define UNSET(w, names, reason) unset_all((w), (names), sizeof(names) / sizeof(*(names)), (reason))

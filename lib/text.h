@@ -19,7 +19,7 @@ struct rc_str {
 };
 
 #define RC_STR(literal) ((struct rc_str){ (literal), sizeof(literal) - 1 })
-/* The same as an initialiser, for tables of names. */
+/* A row of a table of names. */
 #define RC_NAME(literal) { "" literal, sizeof(literal) - 1 }
 #define RC_ABSENT       ((struct rc_str){ NULL, 0 })
 

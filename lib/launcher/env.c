@@ -39,7 +39,7 @@
 #include "../resolve.h"
 #include "registry.h"
 
-static const struct rc_str names[] = {
+static const struct rc_name names[] = {
     RC_NAME("RANK"), RC_NAME("WORLD_SIZE"), RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"),
 };
 
@@ -113,17 +113,17 @@ static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, 
 static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (!stands_once(reader, names[i]))
+        if (!stands_once(reader, rc_name(&names[i])))
             return false;
     for (size_t i = 0; i < 2; i++)
-        if (!rc_env_find(reader->env, names[i]).n)
-            return half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i].p,
-                                          rc_env_find(reader->env, names[i]).p ? "empty" : "not set",
-                                          names[1 - i].p));
-    return read_number(reader, names[0], 0, &field[RC_RANK]) &&
-           read_number(reader, names[1], 1, &field[RC_WORLD_SIZE]) &&
-           read_number(reader, names[2], 0, &field[RC_LOCAL_RANK]) &&
-           read_number(reader, names[3], 1, &field[RC_LOCAL_WORLD_SIZE]) &&
+        if (!rc_env_find_name(reader->env, &names[i]).n)
+            return half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i].text,
+                                          rc_env_find_name(reader->env, &names[i]).p ? "empty" : "not set",
+                                          names[1 - i].text));
+    return read_number(reader, rc_name(&names[0]), 0, &field[RC_RANK]) &&
+           read_number(reader, rc_name(&names[1]), 1, &field[RC_WORLD_SIZE]) &&
+           read_number(reader, rc_name(&names[2]), 0, &field[RC_LOCAL_RANK]) &&
+           read_number(reader, rc_name(&names[3]), 1, &field[RC_LOCAL_WORLD_SIZE]) &&
            is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) &&
            is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) &&
            is_at_most(reader, &field[RC_LOCAL_RANK], &field[RC_RANK]) &&

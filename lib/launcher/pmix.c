@@ -26,7 +26,7 @@ static bool is_second_voice(const struct rc_env *env)
     if (rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "prte"))
         return false;
     for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
-        if (rc_str_eq(rank, rc_env_find(env, rc_name(&ranks[i]))))
+        if (rc_str_eq(rank, rc_env_find_name(env, &ranks[i])))
             return true;
     return false;
 }

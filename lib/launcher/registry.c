@@ -43,11 +43,10 @@ bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts 
 #define ROLLCALL_LAUNCHER(name)
 
 static const struct {
-    char name[RC_VARIABLE_SIZE];
-    uint8_t length;
+    struct rc_name name;
     uint8_t family;
 } markers[] = {
-#define ROLLCALL_MARKER(family, variable) { #variable, sizeof(#variable) - 1, RC_LAUNCHER_INDEX_##family },
+#define ROLLCALL_MARKER(family, variable) { RC_NAME(#variable), RC_LAUNCHER_INDEX_##family },
 #include "registry.def"
 #undef ROLLCALL_MARKER
 };
@@ -104,7 +103,7 @@ uint32_t rc_launcher_marks(const struct rc_env *env)
     uint32_t found = 0;
 
     for (unsigned i = 0; i < MARKER_COUNT; i++)
-        if (rc_env_find(env, (struct rc_str){ markers[i].name, markers[i].length }).p)
+        if (rc_env_find_name(env, &markers[i].name).p)
             found |= (uint32_t)1 << markers[i].family;
     return found;
 }

@@ -251,8 +251,8 @@ static bool read_map(struct rc_reader *reader, struct rc_facts *facts, const str
  * it already. A plugin's view in user_init is step-wide. */
 static void read_gpus(struct rc_reader *reader, struct rc_facts *facts)
 {
-    static const struct rc_str lists[] = { RC_NAME("SLURM_STEP_GPUS"), RC_NAME("CUDA_VISIBLE_DEVICES"),
-                                           RC_NAME("ROCR_VISIBLE_DEVICES"), RC_NAME("ZE_AFFINITY_MASK") };
+    static const struct rc_name lists[] = { RC_NAME("SLURM_STEP_GPUS"), RC_NAME("CUDA_VISIBLE_DEVICES"),
+                                            RC_NAME("ROCR_VISIBLE_DEVICES"), RC_NAME("ZE_AFFINITY_MASK") };
     struct rc_str on_node = rc_env_get(reader->env, "SLURM_GPUS_ON_NODE");
 
     if (on_node.p && rc_parse_u32(on_node, RC_MAX_TASKS, &facts->gpus.value)) {
@@ -260,11 +260,11 @@ static void read_gpus(struct rc_reader *reader, struct rc_facts *facts)
         return;
     }
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-        struct rc_str list = rc_env_find(reader->env, lists[i]);
+        struct rc_str list = rc_env_find_name(reader->env, &lists[i]);
 
         if (list.p) {
             facts->gpus.value = rc_count_devices(list);
-            facts->gpus.source = lists[i].p;
+            facts->gpus.source = lists[i].text;
             return;
         }
     }

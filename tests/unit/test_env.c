@@ -86,6 +86,18 @@ static void expect(const struct rc_env *env, struct rc_str name, const char *val
     assert_memory_equal(found.p, value, found.n);
 }
 
+/* A name that is short enough for a table is found by its row too. */
+static void expect_by_row(const struct rc_env *env, struct rc_str name)
+{
+    struct rc_name row = { .length = (uint8_t)name.n };
+
+    if (name.n >= sizeof(row.text))
+        return;
+    memcpy(row.text, name.p, name.n);
+    assert_ptr_equal(rc_env_find_name(env, &row).p, rc_env_find(env, name).p);
+    assert_int_equal(rc_env_find_name(env, &row).n, rc_env_find(env, name).n);
+}
+
 static void finds(const void *data)
 {
     const struct row *row = data;
@@ -94,6 +106,7 @@ static void finds(const void *data)
     rc_env_index(&env, block);
     assert_true(env.indexed);
     expect(&env, row->input, row->value);
+    expect_by_row(&env, row->input);
 }
 
 /* The same block behind so many others that there is no index: same answers. */
@@ -113,6 +126,7 @@ static void finds_without_index(const void *data)
     rc_env_index(&env, large);
     assert_false(env.indexed);
     expect(&env, row->input, row->value);
+    expect_by_row(&env, row->input);
 }
 
 /* Every place of every name, from the last to the first, as a plain search has them. */
