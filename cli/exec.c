@@ -62,9 +62,9 @@ static void print_plan(const struct rc_plan *plan)
         struct rc_str value = rc_str(entry->value ? entry->value : "");
 
         if (entry->action == RC_SET)
-            say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name, &value, entry->source)));
+            say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source)));
         else
-            say("", "", rc_str(rc_format(&arena, "%s is %s (%s)", entry->name,
+            say("", "", rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
                                          entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
     }
 }
@@ -78,7 +78,7 @@ static int apply(const struct rc_plan *plan)
 
         if (entry->action == RC_KEEP)
             continue;
-        if (unsetenv(entry->name) < 0 || (entry->action == RC_SET && setenv(entry->name, entry->value, 1) < 0))
+        if (unsetenv(entry->name.p) < 0 || (entry->action == RC_SET && setenv(entry->name.p, entry->value, 1) < 0))
             return -1;
     }
     return 0;

@@ -53,12 +53,12 @@ static int identity(const struct rc_result *result)
 
 static int variable(const struct rc_result *result, const struct rc_plan_entry *entry)
 {
-    struct rc_str now = rc_env_find(&result->env, rc_str(entry->name));
+    struct rc_str now = rc_env_find(&result->env, entry->name);
     char *value = escape(rc_str(entry->value ? entry->value : ""), 0);
 
     if (!value)
         return -1;
-    printf("  %s%s %s%s", paint_on(PAINT_STRONG), report_verb(entry), entry->name, paint_off());
+    printf("  %s%s %s%s", paint_on(PAINT_STRONG), report_verb(entry), entry->name.p, paint_off());
     if (entry->value)
         printf(" = %s", value);
     putchar('\n');

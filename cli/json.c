@@ -66,7 +66,7 @@ static json_t *values(const struct rc_plan *plan, enum rc_action action)
 
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->entry[i].action == action)
-            failed |= put(object, plan->entry[i].name, string(plan->entry[i].value));
+            failed |= put(object, plan->entry[i].name.p, string(plan->entry[i].value));
     if (!failed)
         return object;
     json_decref(object);
@@ -80,7 +80,7 @@ static json_t *names(const struct rc_plan *plan, enum rc_action action)
 
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->entry[i].action == action)
-            failed |= json_array_append_new(array, string(plan->entry[i].name));
+            failed |= json_array_append_new(array, string(plan->entry[i].name.p));
     if (!failed)
         return array;
     json_decref(array);
@@ -127,7 +127,7 @@ static json_t *sources(const struct rc_result *result)
     }
     for (unsigned i = 0; i < result->plan.count; i++)
         if (result->plan.entry[i].source)
-            failed |= put(object, result->plan.entry[i].name, string(result->plan.entry[i].source));
+            failed |= put(object, result->plan.entry[i].name.p, string(result->plan.entry[i].source));
     if (!failed)
         return object;
     json_decref(object);
@@ -140,7 +140,7 @@ static json_t *reasons(const struct rc_result *result)
     int failed = put(object, "mode", string(result->mode_reason));
 
     for (unsigned i = 0; i < result->plan.count; i++)
-        failed |= put(object, result->plan.entry[i].name, string(result->plan.entry[i].reason));
+        failed |= put(object, result->plan.entry[i].name.p, string(result->plan.entry[i].reason));
     if (!failed)
         return object;
     json_decref(object);

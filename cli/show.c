@@ -27,7 +27,7 @@ static void environment_table(const struct rc_plan *plan, struct table *table)
         if (entry->action == RC_UNSET)
             continue;
         table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, report_verb(entry));
-        table_text(table, PAINT_STRONG, entry->name);
+        table_text(table, PAINT_STRONG, entry->name.p);
         table_cell(table, PAINT_NONE, rc_str(entry->value), REPORT_CUT);
         table_text(table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
     }
@@ -38,7 +38,7 @@ static void removed_table(const struct rc_plan *plan, struct table *table)
     for (unsigned i = 0; i < plan->count; i++) {
         if (plan->entry[i].action != RC_UNSET)
             continue;
-        table_text(table, PAINT_STRONG, plan->entry[i].name);
+        table_text(table, PAINT_STRONG, plan->entry[i].name.p);
         table_text(table, PAINT_FAINT, plan->entry[i].reason);
     }
 }

@@ -97,13 +97,13 @@ const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, str
  * list of names, each of them one more device (torch c10d init.cpp); tensorpipe
  * a name (torch rpc tensorpipe_agent.cpp). */
 static const struct {
-    char name[20];
+    struct rc_name name;
     char before[2];
     char reason[72];
 } interface_names[] = {
-    { "GLOO_SOCKET_IFNAME", "", "the interface of addr=, for gloo" },
-    { "NCCL_SOCKET_IFNAME", "=", "the interface of addr=, for NCCL: this one, none that begins like it" },
-    { "TP_SOCKET_IFNAME", "", "the interface of addr=, for torch.distributed.rpc" },
+    { RC_NAME("GLOO_SOCKET_IFNAME"), "", "the interface of addr=, for gloo" },
+    { RC_NAME("NCCL_SOCKET_IFNAME"), "=", "the interface of addr=, for NCCL: this one, none that begins like it" },
+    { RC_NAME("TP_SOCKET_IFNAME"), "", "the interface of addr=, for torch.distributed.rpc" },
 };
 
 enum { INTERFACE_NAMES = sizeof(interface_names) / sizeof(*interface_names) };
@@ -120,7 +120,7 @@ static void set(struct rc_result *result, struct rc_str name, const char *value,
 {
     add(result, (struct rc_plan_entry){
                     .action = RC_SET,
-                    .name = name.p,
+                    .name = name,
                     .value = value,
                     .source = source,
                     .reason = reason,
@@ -140,13 +140,13 @@ static bool is_own(const struct rc_result *result, unsigned i, struct rc_str now
 static void set_interface(struct rc_result *result, const char *interface, const char *source)
 {
     for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
-        struct rc_str name = rc_str(interface_names[i].name);
+        struct rc_str name = rc_name(&interface_names[i].name);
         struct rc_str now = rc_env_find(&result->env, name);
 
         if (now.n && !is_own(result, i, now))
             add(result, (struct rc_plan_entry){
                             .action = RC_KEEP,
-                            .name = name.p,
+                            .name = name,
                             .value = rc_format(&result->arena, "%S", &now),
                             .source = name.p,
                             .reason = "as the user set it",
@@ -180,13 +180,13 @@ void rc_address_settle(struct rc_result *result, const char *addr, const char *s
     result->master.addr_source = source;
     for (unsigned i = 0; i < plan->count; i++) {
         struct rc_plan_entry *entry = &plan->entry[i];
-        const char *value = entry->action == RC_SET ? settled_value(result, rc_str(entry->name)) : NULL;
+        const char *value = entry->action == RC_SET ? settled_value(result, entry->name) : NULL;
 
         if (!value || rc_str_is(rc_str(entry->value), value))
             continue;
         entry->value = value;
         entry->source = source;
-        entry->changes = !rc_str_is(rc_env_find(&result->env, rc_str(entry->name)), value);
+        entry->changes = !rc_str_is(rc_env_find(&result->env, entry->name), value);
     }
     if (interface)
         set_interface(result, rc_format(&result->arena, "%s", interface), source);
@@ -201,9 +201,11 @@ void rc_address_forget(struct rc_result *result)
     if (!rc_env_get(&result->env, OWN_INTERFACE).p)
         return;
     for (unsigned i = 0; i < INTERFACE_NAMES; i++)
-        if (is_own(result, i, rc_env_find(&result->env, rc_str(interface_names[i].name))))
-            add(result, (struct rc_plan_entry){
-                            .action = RC_UNSET, .name = interface_names[i].name, .reason = reason, .changes = true });
+        if (is_own(result, i, rc_env_find_name(&result->env, &interface_names[i].name)))
+            add(result, (struct rc_plan_entry){ .action = RC_UNSET,
+                                                .name = rc_name(&interface_names[i].name),
+                                                .reason = reason,
+                                                .changes = true });
     add(result, (struct rc_plan_entry){
-                    .action = RC_UNSET, .name = OWN_INTERFACE, .reason = reason, .changes = true });
+                    .action = RC_UNSET, .name = RC_STR(OWN_INTERFACE), .reason = reason, .changes = true });
 }

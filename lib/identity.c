@@ -150,14 +150,14 @@ static void reject(struct rc_result *result, const struct rc_launcher *launcher,
 static void reject_replaced(struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_plan *plan = &result->plan;
-    struct rc_str value = rc_env_find(&result->env, rc_str(entry->name));
+    struct rc_str value = rc_env_find(&result->env, entry->name);
 
     /* a stamp and a hidden job name are rollcall's own, and were true */
-    if (!entry->changes || !value.n || is_rejected(plan, entry->name) || plan->rejected_count == RC_REJECTED_MAX ||
-        rc_str_starts(rc_str(entry->name), "ROLLCALL_") || rc_str_is(rc_str(entry->name), "SLURM_JOB_NAME"))
+    if (!entry->changes || !value.n || is_rejected(plan, entry->name.p) || plan->rejected_count == RC_REJECTED_MAX ||
+        rc_str_starts(entry->name, "ROLLCALL_") || rc_str_is(entry->name, "SLURM_JOB_NAME"))
         return;
     plan->rejected[plan->rejected_count++] = (struct rc_rejected){
-        .name = entry->name,
+        .name = entry->name.p,
         .value = value,
         .reason = entry->value ? rc_format(&result->arena, "it is %s now: %s", entry->value, entry->reason)
                                : entry->reason,

@@ -53,7 +53,7 @@ static struct rc_str set(struct writer *w, struct rc_str name, const char *value
 
     add(w, (struct rc_plan_entry){
                .action = RC_SET,
-               .name = name.p,
+               .name = name,
                .value = value,
                .source = source,
                .reason = reason,
@@ -85,7 +85,7 @@ static void set_field(struct writer *w, struct rc_str name, enum rc_field field,
 static void unset(struct writer *w, struct rc_str name, const char *reason)
 {
     if (rc_env_find(&w->result->env, name).p)
-        add(w, (struct rc_plan_entry){ .action = RC_UNSET, .name = name.p, .reason = reason, .changes = true });
+        add(w, (struct rc_plan_entry){ .action = RC_UNSET, .name = name, .reason = reason, .changes = true });
 }
 
 static void unset_all(struct writer *w, const struct rc_name *names, size_t n, const char *reason)
@@ -103,7 +103,7 @@ static void keep(struct writer *w, struct rc_str name, const char *reason)
 
     add(w, (struct rc_plan_entry){
                .action = RC_KEEP,
-               .name = name.p,
+               .name = name,
                .value = rc_format(&w->result->arena, "%S", &now),
                .source = name.p,
                .reason = reason,

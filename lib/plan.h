@@ -14,7 +14,7 @@ enum { RC_PLAN_MAX = 64, RC_REJECTED_MAX = 32 };
 
 struct rc_plan_entry {
     enum rc_action action;
-    const char *name;
+    struct rc_str name;  /* ends with a NUL */
     const char *value;   /* NUL-terminated; NULL for RC_UNSET */
     const char *source;  /* the variable or rule that the value comes from */
     const char *reason;

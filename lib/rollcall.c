@@ -89,7 +89,7 @@ static void fill_in(struct rollcall *job)
     for (unsigned i = 0; i < plan->count; i++)
         job->variable[i] = (struct rollcall_variable){
             .action = actions[plan->entry[i].action],
-            .name = plan->entry[i].name,
+            .name = plan->entry[i].name.p,
             .value = plan->entry[i].value,
             .source = plan->entry[i].source,
             .reason = plan->entry[i].reason,

@@ -106,7 +106,7 @@ static void fail(const struct rc_messages *messages)
     if (!mark)
         return;
     result.plan.count = 1;
-    result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = SHIM_REPORTED, .value = mark };
+    result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = RC_STR(SHIM_REPORTED), .value = mark };
     publish(&result.plan);
 }
 

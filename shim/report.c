@@ -110,13 +110,13 @@ static void add_plan(struct page *page, const struct rc_plan *plan)
 
         switch (e->action) {
         case RC_SET:
-            rc_format(&page->arena, "rollcall: %s=%q\n", e->name, &value);
+            rc_format(&page->arena, "rollcall: %S=%q\n", &e->name, &value);
             break;
         case RC_UNSET:
-            rc_format(&page->arena, "rollcall: %s is unset\n", e->name);
+            rc_format(&page->arena, "rollcall: %S is unset\n", &e->name);
             break;
         case RC_KEEP:
-            rc_format(&page->arena, "rollcall: %s is kept\n", e->name);
+            rc_format(&page->arena, "rollcall: %S is kept\n", &e->name);
             break;
         }
         end_line(page);

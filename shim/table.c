@@ -4,8 +4,7 @@ _Static_assert(SHIM_TABLE_MAX < UINT16_MAX, "1 + a place fits 16 bits");
 
 /* "NAME=VALUE" of each entry that sets something; NULL for the others. False
  * where they do not fit. */
-static bool write_strings(struct shim_table *table, const struct rc_plan *plan, struct rc_str name[RC_PLAN_MAX],
-                          char *string[RC_PLAN_MAX])
+static bool write_strings(struct shim_table *table, const struct rc_plan *plan, char *string[RC_PLAN_MAX])
 {
     char *to = table->text;
 
@@ -13,16 +12,15 @@ static bool write_strings(struct shim_table *table, const struct rc_plan *plan, 
         const struct rc_plan_entry *e = &plan->entry[i];
         struct rc_str value;
 
-        name[i] = rc_str(e->name);
         string[i] = NULL;
         if (e->action != RC_SET)
             continue;
         value = rc_str(e->value);
-        if (!value.p || name[i].n + value.n + 2 > (size_t)(table->text + SHIM_TEXT_MAX - to))
+        if (!value.p || e->name.n + value.n + 2 > (size_t)(table->text + SHIM_TEXT_MAX - to))
             return false;
         string[i] = to;
-        __builtin_memcpy(to, name[i].p, name[i].n);
-        to += name[i].n;
+        __builtin_memcpy(to, e->name.p, e->name.n);
+        to += e->name.n;
         *to++ = '=';
         __builtin_memcpy(to, value.p, value.n);
         to += value.n;
@@ -35,18 +33,18 @@ static bool write_strings(struct shim_table *table, const struct rc_plan *plan, 
  * entries go: the further ones of a name, all of one that is unset. Returns
  * their number. */
 static unsigned find_places(struct shim_table *table, const struct rc_env *index, const struct rc_plan *plan,
-                            const struct rc_str name[RC_PLAN_MAX], unsigned place[RC_PLAN_MAX])
+                            unsigned place[RC_PLAN_MAX])
 {
     unsigned dropped = 0;
 
     for (unsigned i = 0; i < plan->count; i++) {
-        enum rc_action action = plan->entry[i].action;
-        unsigned found = action == RC_KEEP ? 0 : rc_env_place(index, name[i], index->count);
+        const struct rc_plan_entry *e = &plan->entry[i];
+        unsigned found = e->action == RC_KEEP ? 0 : rc_env_place(index, e->name, index->count);
 
         place[i] = found;
         while (found) {
-            found = rc_env_place(index, name[i], found - 1);
-            if (!found && action == RC_SET)
+            found = rc_env_place(index, e->name, found - 1);
+            if (!found && e->action == RC_SET)
                 break;
             table->dropped[dropped++] = (uint16_t)place[i];
             place[i] = found;
@@ -78,15 +76,14 @@ static unsigned close_up(char **entry, unsigned count)
 
 char **shim_table_apply(struct shim_table *table, char **env, const struct rc_env *index, const struct rc_plan *plan)
 {
-    struct rc_str name[RC_PLAN_MAX];
     char *string[RC_PLAN_MAX];
     unsigned place[RC_PLAN_MAX];
     unsigned count = index->count;
     unsigned dropped, reused = 0, added = 0;
 
-    if (count > SHIM_TABLE_MAX || !write_strings(table, plan, name, string))
+    if (count > SHIM_TABLE_MAX || !write_strings(table, plan, string))
         return NULL;
-    dropped = find_places(table, index, plan, name, place);
+    dropped = find_places(table, index, plan, place);
     for (unsigned i = 0; i < plan->count; i++)
         added += string[i] && !place[i];
     if (count + added > SHIM_TABLE_MAX + dropped)

@@ -54,11 +54,11 @@ static bool put(spank_t spank, const char *name, const char *value)
  * what was there before, may be a part of it. */
 static bool prepare(spank_t spank, const struct rc_plan_entry *entry, struct change *change)
 {
-    const char *before = find(spank, entry->name);
+    const char *before = find(spank, entry->name.p);
     bool set = entry->action == RC_SET;
 
-    *change = (struct change){ .name = entry->name };
-    if (!is_name(entry->name) || (set && strlen(entry->name) + strlen(entry->value) + 2 >= ENTRY_MAX))
+    *change = (struct change){ .name = entry->name.p };
+    if (!is_name(entry->name.p) || (set && strlen(entry->name.p) + strlen(entry->value) + 2 >= ENTRY_MAX))
         return false;
     change->before = before ? strdup(before) : NULL;
     change->value = set ? strdup(entry->value) : NULL;
@@ -75,7 +75,7 @@ const char *rc_spank_apply(spank_t spank, const struct rc_plan *plan)
         if (!plan->entry[i].changes || plan->entry[i].action == RC_KEEP)
             continue;
         if (!prepare(spank, &plan->entry[i], &changes[count++]))
-            failed = plan->entry[i].name;
+            failed = plan->entry[i].name.p;
     }
     for (; done < count && !failed; done++)
         if (!put(spank, changes[done].name, changes[done].value))

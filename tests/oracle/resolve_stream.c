@@ -141,7 +141,7 @@ static void put_plan(const struct rc_plan *plan)
     for (unsigned i = 0; i < plan->count; i++) {
         const struct rc_plan_entry *entry = &plan->entry[i];
         printf("%s[\"%s\", ", i ? ", " : "", action[entry->action]);
-        put_text(entry->name);
+        put_text(entry->name.p);
         fputs(", ", stdout);
         put_text(entry->value);
         printf(", %s, ", entry->changes ? "true" : "false");

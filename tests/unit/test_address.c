@@ -161,7 +161,7 @@ static const struct rc_plan_entry *entry_of(const struct rc_result *result, cons
     const struct rc_plan_entry *found = NULL;
 
     for (unsigned i = 0; i < result->plan.count; i++)
-        if (!strcmp(result->plan.entry[i].name, name))
+        if (!strcmp(result->plan.entry[i].name.p, name))
             found = &result->plan.entry[i];
     return found;
 }
