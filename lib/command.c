@@ -235,15 +235,19 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
     struct rc_str word;
 
     while (command->kind == RC_COMMAND_UNKNOWN && next_word(words, &word)) {
-        struct rc_str name = base_name(word);
+        struct rc_str name;
 
         if (words->starts_command) {
             command_position = true;
             wrapped = false;
         }
+        /* the rest of an argument list is arguments: no operator stands there */
+        if (!command_position && words->argv)
+            break;
         if (!command_position || is_assignment(word) || (inside_shell && ONE_OF(word, keywords)))
             continue;
         command_position = wrapped;
+        name = base_name(word);
         if (ONE_OF(name, daemons)) {
             daemon = name;
             if (!inside_shell)
