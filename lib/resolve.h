@@ -83,14 +83,15 @@ struct rc_result {
     unsigned wants; /* of enum rc_learn: with these, which context.here lacks, the answer may be a better one */
     struct rc_str wanted_file; /* path for RC_LEARN_HOST_FILE, ends with a NUL */
 
-    /* storage; of no interest to callers */
-    struct rc_env env;
-    struct rc_arena arena;
-    char text[16384];
-    uint64_t node_set[RC_NODE_SET_BITS / 64];
+    /* storage; of no interest to callers. What is large stands last: few of its
+     * pages are written to, and each is a fault in a process with the preload. */
     unsigned launcher_index;
     const char *outer[RC_OUTER_MAX]; /* scopes of the launchers further outside, for the stamp */
     unsigned outer_count;
+    struct rc_arena arena;
+    struct rc_env env;
+    char text[16384];
+    uint64_t node_set[RC_NODE_SET_BITS / 64];
 };
 
 /* Resolves into *result (some 45 KiB: static or heap storage, not a small

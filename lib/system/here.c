@@ -93,10 +93,12 @@ static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid,
 
 enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result)
 {
-    storage->here.learned = 0;
-    storage->here.ancestor_count = 0;
     context->here = NULL;
     rc_resolve(context, result);
+    if (result->wants) {
+        storage->here.learned = 0;
+        storage->here.ancestor_count = 0;
+    }
     /* each round learns something new: as many as there are things to learn */
     while (result->wants) {
         learn(storage, result->wants, context->pid, result->wanted_file);
