@@ -37,9 +37,10 @@ void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char 
     facts->scope = rc_format(reader->arena, "%s:%S", family, &run_id);
 }
 
-bool rc_read_number(struct rc_reader *reader, struct rc_str name, uint32_t max, struct rc_number *out)
+/* What the variable of this name says, which was found to be text. */
+static bool number_from(struct rc_reader *reader, struct rc_str name, struct rc_str text, uint32_t max,
+                        struct rc_number *out)
 {
-    struct rc_str text = rc_env_find(reader->env, name);
     struct rc_number number = { RC_UNKNOWN, NULL };
 
     if (text.p && text.n) {
@@ -57,12 +58,19 @@ bool rc_read_number(struct rc_reader *reader, struct rc_str name, uint32_t max, 
     return true;
 }
 
+bool rc_read_number(struct rc_reader *reader, struct rc_str name, uint32_t max, struct rc_number *out)
+{
+    return number_from(reader, name, rc_env_find(reader->env, name), max, out);
+}
+
 bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str second, uint32_t max,
                     struct rc_number *out)
 {
     struct rc_str text = rc_env_find(reader->env, first);
 
-    return rc_read_number(reader, text.p && text.n ? first : second, max, out);
+    if (text.n)
+        return number_from(reader, first, text, max, out);
+    return rc_read_number(reader, second, max, out);
 }
 
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)

@@ -42,7 +42,7 @@ struct rc_facts {
     uint64_t port_seed[2];            /* job and step: two steps of one job differ in [1] */
     const char *scope;                /* "slurm:42.0": one launch, the same text in all its tasks */
     const char *run_id;               /* "42.0": the scope without the launcher's name */
-    const char *layout;               /* tasks per node as the launcher writes them, or NULL */
+    struct rc_str layout;             /* tasks per node as the launcher writes them; absent where it does not */
 };
 
 /* What no environment says, but the node does. The core does no I/O: a family

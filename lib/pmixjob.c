@@ -81,6 +81,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     uint32_t rank;
     uint32_t size;
     uint32_t local_rank;
+    uint32_t before;
     uint32_t node;
 
     if (!rc_learned(reader, RC_LEARN_PMIX) || !reader->here->pmix.p)
@@ -101,7 +102,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != size || tasks.nodes > RC_NODE_SET_BITS)
         return incomplete(reader, "tasks=", cure);
     if (!rc_taskmap_read(line_of(answer, "map"), RC_ABSENT, size, tasks.nodes, node, reader->node_set, &place) ||
-        place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node))
+        place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node, &before))
         return incomplete(reader, "map=", cure);
     if (contradicts(reader, &field[RC_RANK], rank, "the rank", cure) ||
         contradicts(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
@@ -113,7 +114,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     facts->min_local_size = tasks.smallest;
     facts->max_local_size = tasks.largest;
     if (text.n <= LAYOUT_MAX)
-        facts->layout = rc_format(reader->arena, "%S", &text);
+        facts->layout = text;
     facts->node_order_rank = (struct rc_number){ place.tasks_before + local_rank, source };
     facts->master_host = line_of(answer, "host");
     facts->master_source = "host of rank 0, by the PMIx server";

@@ -54,30 +54,17 @@ bool rc_tasklist_parse(struct rc_str text, struct rc_tasklist *list)
     return true;
 }
 
-uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node)
+uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t *before)
 {
     struct rc_str rest = list->text;
     struct run run;
 
-    while (next_run(&rest, &run)) {
-        if (node < run.repeat)
+    for (*before = 0; next_run(&rest, &run); node -= run.repeat) {
+        if (node < run.repeat) {
+            *before += node * run.count;
             return run.count;
-        node -= run.repeat;
+        }
+        *before += run.repeat * run.count;
     }
     return 0;
-}
-
-uint32_t rc_tasklist_before(const struct rc_tasklist *list, uint32_t node)
-{
-    struct rc_str rest = list->text;
-    uint32_t before = 0;
-    struct run run;
-
-    while (node && next_run(&rest, &run)) {
-        uint32_t nodes = node < run.repeat ? node : run.repeat;
-
-        before += nodes * run.count;
-        node -= nodes;
-    }
-    return before;
 }

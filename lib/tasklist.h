@@ -23,10 +23,8 @@ struct rc_tasklist {
  * RC_MAX_TASKS tasks in all. */
 bool rc_tasklist_parse(struct rc_str text, struct rc_tasklist *list);
 
-/* Tasks on the node with that index; 0 if there is no such node. */
-uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node);
-
-/* Tasks on all nodes before that one. */
-uint32_t rc_tasklist_before(const struct rc_tasklist *list, uint32_t node);
+/* Tasks on the node with that index, 0 if there is no such node, and on all
+ * nodes before that one. */
+uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t *before);
 
 #endif

@@ -84,13 +84,12 @@ static void put_string(struct rc_arena *arena, const char *s)
 static void put_number(struct rc_arena *arena, uint64_t value)
 {
     char digits[20];
-    size_t n = 0;
+    size_t first = sizeof(digits);
 
     do
-        digits[n++] = (char)('0' + value % 10);
+        digits[--first] = (char)('0' + value % 10);
     while (value /= 10);
-    while (n)
-        put(arena, digits[--n]);
+    put_bytes(arena, digits + first, sizeof(digits) - first);
 }
 
 static void put_quoted(struct rc_arena *arena, struct rc_str s)

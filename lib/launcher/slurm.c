@@ -81,14 +81,16 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
            rc_need_field(reader, facts, RC_NNODES, marker, "SLURM_STEP_NUM_NODES");
 }
 
-static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, struct rc_tasklist *list)
+static bool read_layout(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
     struct rc_str text = either(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"), RC_STR("SLURM_TASKS_PER_NODE"));
+    struct rc_tasklist list;
+    uint32_t before;
 
     if (!text.p)
         return rc_missing(reader, marker, "SLURM_STEP_TASKS_PER_NODE");
-    if (!rc_tasklist_parse(text, list)) {
+    if (!rc_tasklist_parse(text, &list)) {
         rc_message_add(reader->messages, RC104,
                        rc_format(reader->arena,
                                  "SLURM_STEP_TASKS_PER_NODE is %q, not a list such as 2(x3),1; nothing is set; unset "
@@ -96,23 +98,25 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, struct
                                  &text));
         return false;
     }
-    if (list->tasks != field[RC_WORLD_SIZE].value)
+    if (list.tasks != field[RC_WORLD_SIZE].value)
         return contradiction(reader, rc_format(reader->arena,
                                                "SLURM_STEP_TASKS_PER_NODE %q has %u tasks, but %s is %u; nothing is "
                                                "set; start the command with srun again",
-                                               &text, list->tasks, field[RC_WORLD_SIZE].source,
+                                               &text, list.tasks, field[RC_WORLD_SIZE].source,
                                                field[RC_WORLD_SIZE].value));
-    if (list->nodes != field[RC_NNODES].value)
+    if (list.nodes != field[RC_NNODES].value)
         return contradiction(reader, rc_format(reader->arena,
                                                "SLURM_STEP_TASKS_PER_NODE %q has %u nodes, but %s is %u; nothing is "
                                                "set; start the command with srun again",
-                                               &text, list->nodes, field[RC_NNODES].source,
+                                               &text, list.nodes, field[RC_NNODES].source,
                                                field[RC_NNODES].value));
-    field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(list, field[RC_NODE_RANK].value);
+    field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, field[RC_NODE_RANK].value, &before);
     field[RC_LOCAL_WORLD_SIZE].source = "SLURM_STEP_TASKS_PER_NODE";
-    facts->min_local_size = list->smallest;
-    facts->max_local_size = list->largest;
-    facts->layout = rc_format(reader->arena, "%S", &text);
+    facts->node_order_rank.value = before + field[RC_LOCAL_RANK].value;
+    facts->node_order_rank.source = "SLURM_STEP_TASKS_PER_NODE and SLURM_LOCALID";
+    facts->min_local_size = list.smallest;
+    facts->max_local_size = list.largest;
+    facts->layout = text;
     return true;
 }
 
@@ -201,8 +205,7 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts)
 /* Block, cyclic and plane all give each node its first task in node order, so
  * node order is the order of the lowest ranks and RANK 0 is on node 0. Only an
  * arbitrary distribution needs the map that PMIx or srun's side hands down. */
-static bool read_map(struct rc_reader *reader, struct rc_facts *facts, const struct rc_tasklist *list,
-                     bool holds_rank_0)
+static bool read_map(struct rc_reader *reader, struct rc_facts *facts, bool holds_rank_0)
 {
     struct rc_number *field = facts->field;
     uint32_t node = field[RC_NODE_RANK].value;
@@ -215,8 +218,6 @@ static bool read_map(struct rc_reader *reader, struct rc_facts *facts, const str
     facts->master_node = 0;
     facts->master_source = "first host of SLURM_STEP_NODELIST";
     facts->master_certain = true;
-    facts->node_order_rank.value = rc_tasklist_before(list, node) + field[RC_LOCAL_RANK].value;
-    facts->node_order_rank.source = "SLURM_STEP_TASKS_PER_NODE and SLURM_LOCALID";
     if (!arbitrary || field[RC_NNODES].value == 1)
         return true;
     if (field[RC_NNODES].value <= RC_NODE_SET_BITS) {
@@ -327,12 +328,11 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
 
 bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_tasklist list;
     bool holds_rank_0;
 
-    if (!read_numbers(reader, facts) || !read_layout(reader, facts, &list) ||
+    if (!read_numbers(reader, facts) || !read_layout(reader, facts) ||
         !check_gtids(reader, facts, &holds_rank_0) || !read_hosts(reader, facts) ||
-        !read_map(reader, facts, &list, holds_rank_0))
+        !read_map(reader, facts, holds_rank_0))
         return false;
     facts->reserved_ports = rc_env_get(reader->env, "SLURM_STEP_RESV_PORTS");
     facts->port_source = "SLURM_STEP_RESV_PORTS";

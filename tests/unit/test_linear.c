@@ -38,11 +38,10 @@ static void number(struct rc_str input)
 static void tasklist(struct rc_str input)
 {
     struct rc_tasklist list;
+    uint32_t before;
 
-    if (rc_tasklist_parse(input, &list)) {
-        rc_tasklist_at(&list, list.nodes - 1);
-        rc_tasklist_before(&list, list.nodes - 1);
-    }
+    if (rc_tasklist_parse(input, &list))
+        rc_tasklist_at(&list, list.nodes - 1, &before);
 }
 
 static void hostlist(struct rc_str input)

@@ -158,10 +158,11 @@ static void finds_node(const void *data)
 {
     const struct node_row *row = data;
     struct rc_tasklist list;
+    uint32_t before = RC_UNKNOWN;
 
     assert_true(rc_tasklist_parse(unit_guard(row->input), &list));
-    assert_int_equal(rc_tasklist_at(&list, row->node), row->at);
-    assert_int_equal(rc_tasklist_before(&list, row->node), row->before);
+    assert_int_equal(rc_tasklist_at(&list, row->node, &before), row->at);
+    assert_int_equal(before, row->before);
 }
 
 /* What is before the next node is what was before this one plus this one. */
@@ -173,8 +174,11 @@ static void adds_up(const void *data)
     (void)data;
     assert_true(rc_tasklist_parse(rc_str("3,1(x7),2(x100),9,1(x1000),4"), &list));
     for (uint32_t node = 0; node < list.nodes; node++) {
-        assert_int_equal(rc_tasklist_before(&list, node), sum);
-        sum += rc_tasklist_at(&list, node);
+        uint32_t before;
+        uint32_t at = rc_tasklist_at(&list, node, &before);
+
+        assert_int_equal(before, sum);
+        sum += at;
     }
     assert_int_equal(sum, list.tasks);
 }
