@@ -127,7 +127,7 @@ same()
 @test "bash: command substitution, pipes, a here document and source see one identity" {
     echo 'echo $RANK' > "$BATS_TEST_TMPDIR/part"
     in_shell bash 'echo $(echo $RANK) $(printenv RANK) $(sh <<< "echo \$RANK") $(source '"$BATS_TEST_TMPDIR"'/part)
-        printenv RANK | cat; coproc printenv RANK; cat <&${COPROC[0]}'
+        printenv RANK | cat; coproc { printenv RANK; cat; }; read -r rank <&${COPROC[0]}; echo $rank'
     same bash $'3 3 3 3\n3\n3'
 }
 
