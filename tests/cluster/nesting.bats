@@ -28,52 +28,53 @@ teardown_file()
 }
 
 @test "srun inside a task of mpirun" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=none
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=none
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
 }
 
 @test "srun --mpi=pmix inside a task of mpirun" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=pmix
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=pmix
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
 }
 
 @test "srun inside a task of mpirun: children of the tasks" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 \
+    attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step_child" --mpi=none
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
 }
 
 @test "srun inside a task of mpirun that rollcall set up: children of the tasks" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 \
+    attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
 }
 
 @test "rollcall show in a child of a task of srun inside a task of mpirun" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 \
+    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 \
         srun --overlap --ntasks-per-node=1 -N2 -n2 --mpi=none sh -c 'rollcall show | head -n 1; true'
     succeeded
     [ "$(grep -c '^launcher *Slurm' "$out")" = 2 ] || explain "not Slurm"
 }
 
 @test "mpirun inside a task of srun" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none "$shared/mpi"
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none "$shared/mpi"
     everybody whoami world=4 nodes=2
 }
 
 @test "mpirun inside the last task of srun --ddp: the outer stamp" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -n4 --mpi=none "$shared/only" 3 \
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -n4 --mpi=none "$shared/only" 3 \
         mpirun --oversubscribe -np 3 --host n2:3 rollcall exec -- "$whoami"
     everybody whoami world=3 nodes=1 n2=0,1,2
 }
 
 @test "mpirun inside a task of srun that rollcall set up" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none rollcall exec --ddp=worker -- "$shared/mpi"
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none rollcall exec --ddp=worker -- "$shared/mpi"
     everybody whoami world=4 nodes=2
 }
 
 @test "srun in mpirun in srun" {
-    attempt 40 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --ddp=worker --mpi=none \
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --ddp=worker --mpi=none \
         mpirun --oversubscribe -np 2 --host n1:2 rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
 }
@@ -86,9 +87,10 @@ teardown_file()
     everybody whoami world=4 nodes=2
 }
 
+# By its full name: Open MPI 5 puts the folder that it is in before PATH, where Debian has a torchrun, too.
 @test "torchrun inside tasks of mpirun" {
     attempt 90 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node rollcall exec --ddp=launcher -- \
-        torchrun --nproc-per-node 2 --no-python sh -c "rollcall show | head -n 1; exec rollcall exec -- $whoami"
+        "$(command -v torchrun)" --nproc-per-node 2 --no-python sh -c "rollcall show | head -n 1; exec rollcall exec -- $whoami"
     succeeded
     [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
     everybody whoami world=4 nodes=2
@@ -102,9 +104,9 @@ teardown_file()
 
 @test "sbatch called inside a step: the batch script is no task" {
     batch_script <<< "rollcall exec -- '$whoami'; echo \"left: \$SLURM_STEP_NUM_TASKS \$PMIX_RANK\""
-    attempt 40 srun -N1 -n2 --mpi=pmix "$shared/only" 1 sbatch --wait -o "$shared/batch.out" "$shared/batch.sh"
+    attempt 40 srun -N1 -n2 --mpi="$mpi" "$shared/only" 1 sbatch --wait -o "$shared/batch.out" "$shared/batch.sh"
     cp "$shared/batch.out" "$out"
-    said 'left: 2 1'
+    said "left: 2 $([ "$mpi" != pmix ] || echo 1)\$"
     everybody nothing count=1
 }
 
