@@ -26,7 +26,7 @@ master()
 # Open MPI 5.0.7's and 6's own daemons do not come up where there is no IPv4: mpirun crashes, or waits in vain.
 mpirun_starts()
 {
-    attempt 30 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node true
+    attempt 30 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node sleep 1
     [ "$status" -eq 0 ] || [ -z "${SERIES:-}" ] || skip "this Open MPI does not start on IPv6-only nodes"
 }
 

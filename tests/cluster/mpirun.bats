@@ -92,6 +92,6 @@ teardown_file()
 
 # bats test_tags=series
 @test "M2: rollcall exec ends with its command's exit status" {
-    attempt 60 salloc -N1 -n2 mpirun -np 2 rollcall exec -- sh -c 'exit 7'
+    attempt 60 salloc -N1 -n2 mpirun -np 2 rollcall exec -- sh -c 'sleep 1; exit 7'
     [ "$status" -eq 7 ]
 }

@@ -18,7 +18,8 @@ setup_file()
         > "$shared/mpi"
     # of the tasks of an outer launch the one with the rank $1 runs the rest
     # shellcheck disable=SC2016 # expanded in that task
-    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}" != "$1" ] || { shift; "$@"; }\n' > "$shared/only"
+    # (the others stay: see whoami.py)
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}" = "$1" ] || exec sleep 1\nshift\n"$@"\n' > "$shared/only"
     chmod 755 "$shared/step" "$shared/step_child" "$shared/mpi" "$shared/only"
 }
 
