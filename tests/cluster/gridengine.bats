@@ -98,14 +98,18 @@ SCRIPT
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
-@test "M1: the first line of the host file is not the node of rank 0" {
+@test "M1: the first line of the host file is not the node of the job script" {
     job "n1 n2" <<SCRIPT
 tac \$SGE_JOB_HOSTLIST > hostfile
 mpirun --hostfile hostfile -np \$NHOSTS $per_node rollcall exec --ddp=launcher -- $whoami
 SCRIPT
-    # mpirun's own node keeps rank 0
     [ "$(head -n 1 "$shared/job/hostfile")" = n2 ]
-    nodes_are n1 n2
+    # mpirun's own node keeps rank 0, but Open MPI 6 goes by the order of the file
+    if [ "${SERIES:-}" = 26.05 ]; then
+        nodes_are n2 n1
+    else
+        nodes_are n1 n2
+    fi
 }
 
 # nodes_are HOST...: these hosts, in this order, have one task each, and MASTER_ADDR is an address of the first.
