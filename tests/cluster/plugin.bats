@@ -110,16 +110,17 @@ s.listen()' "$2"
 @test "RANK 0 holds MASTER_PORT from before the program starts until it ends" {
     local pid port='' tries
     # shellcheck disable=SC2016 # expanded in the task
-    login timeout 30 srun --ddp -N2 -n4 sh -c 'echo "port $MASTER_PORT"; exec sleep 5' \
+    login timeout 30 srun --ddp -N2 -n4 sh -c 'echo "$RANK: port $MASTER_PORT"; exec sleep 5' \
         > "$out" 2> "$err" 3>&- < /dev/null &
     pid=$!
     for tries in {1..100}; do
-        port=$(sed -n 's/^port //p' "$out" | head -n 1)
+        # RANK 0's own word: another task may begin before it
+        port=$(sed -n 's/^0: port //p' "$out")
         [ -z "$port" ] || break
         sleep 0.1
     done
     status=0
-    [ -n "$port" ] || explain "no task said its port after $tries tries"
+    [ -n "$port" ] || explain "RANK 0 did not say its port after $tries tries"
     run bind_on n1 "$port"
     [ "$status" -ne 0 ]
     [[ $output == *"Address already in use"* ]]
@@ -131,14 +132,17 @@ s.listen()' "$2"
 
 @test "a taken MASTER_PORT: an error before the program starts, and who has it" {
     local pid
-    on n1 timeout 20 "$PYTHON" -c '
+    on n1 timeout 60 "$PYTHON" -c '
 import socket, time
 s = socket.socket()
 s.bind(("", 23457))
 s.listen()
-time.sleep(20)' 3>&- &
+print("bound", flush=True)
+time.sleep(60)' > "$out" 3>&- &
     pid=$!
-    until ! bind_on n1 23457 2> /dev/null; do
+    # not tried from here, which might be the one that has it
+    until grep -q bound "$out"; do
+        kill -0 $pid
         sleep 0.1
     done
     attempt 30 env MASTER_PORT=23457 srun --ddp -N2 -n4 "$whoami"
