@@ -1,0 +1,113 @@
+/* roll.h - what the nodes of a launch tell each other: one entry a node, one answer for all.
+ *
+ * Both are lines NAME=VALUE of printable ASCII, each ended by a newline; the
+ * first says what the text is. A name that is not known is skipped, so that a
+ * newer rollcall can say more. They come from other nodes: every value is
+ * checked here, and nobody else has to.
+ * Pure: reads the text, writes the caller's struct or arena.
+ *
+ * An entry, RC_ROLL_SIZE bytes at most:
+ *   roll=1
+ *   version=0.1.0        of rollcall
+ *   scope=slurm:42.0     the launch, as in the stamp
+ *   launcher=slurm
+ *   mode=worker
+ *   host=n1              the node's own name
+ *   boot=4b5f...         /proc/sys/kernel/random/boot_id
+ *   node=0               its node rank
+ *   nodes=2              as it counts them
+ *   world=8              tasks of the launch, as it counts them
+ *   tasks=0-3            the ranks on it
+ *   addr=n1              MASTER_ADDR as it found it
+ *   port=24512           the port that it holds, of the node of RANK 0 alone
+ *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
+ *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
+ *
+ * An answer, RC_ANSWER_SIZE bytes at most:
+ *   answer=1
+ *   port=24512           MASTER_PORT; none: each keeps the one that it computed
+ *   stop=1               the step is not to start
+ *   said=1               the findings have been printed
+ *   finding=RC601 text   for whoever has to print them; RC_FINDINGS_MAX of them
+ */
+#ifndef ROLLCALL_EXCHANGE_ROLL_H
+#define ROLLCALL_EXCHANGE_ROLL_H
+
+#include "message.h"
+#include "numbers.h"
+#include "text.h"
+
+enum {
+    RC_ROLL_SIZE = 16384,
+    RC_ROLL_USER_MAX = 16,  /* more of them are neither written nor read */
+    RC_ROLL_GPUS_MAX = 16,  /* likewise */
+    RC_ROLL_TEXT_MAX = 255, /* bytes of one value but tasks; a longer one is cut when it is written */
+};
+
+struct rc_roll_gpu {
+    uint32_t rank;
+    struct rc_str id; /* UUID: indices are each task's own */
+};
+
+/* Slices of the text that it was read from, or of whoever fills it in. Absent
+ * values may be: version, launcher, mode, boot, addr. */
+struct rc_roll {
+    struct rc_str version;
+    struct rc_str scope;
+    struct rc_str launcher;
+    struct rc_str mode;
+    struct rc_str host;
+    struct rc_str boot;
+    uint32_t node;
+    uint32_t nodes;
+    uint32_t world;
+    struct rc_str tasks; /* ranges in ascending order: "0-3,8" */
+    struct rc_str addr;
+    uint16_t port; /* 0: none */
+    struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
+    unsigned user_count;
+    struct rc_roll_gpu gpu[RC_ROLL_GPUS_MAX];
+    unsigned gpu_count;
+};
+
+/* Writes an entry, a NUL behind it. Absent values are left out, and so is a
+ * `user` that is no NAME=VALUE or whose name was there; bytes that are not
+ * printable ASCII become `?`. NULL, and the arena's text as before, where it
+ * does not fit, or where rc_roll_read would not take it. */
+const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
+
+/* Reads an entry. False, with *roll untouched, unless every line is one, no
+ * name stands twice but `user` and `gpu`, and it holds a scope, a host,
+ * node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
+ * world, and GPUs of these tasks. */
+bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
+
+/* Goes through the ranges of roll.tasks: takes one from *rest. False at the end,
+ * where *rest has become absent; false, too, with *rest untouched, for what is
+ * no range of ranks. */
+bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last);
+
+enum {
+    RC_FINDINGS_MAX = 16,
+    RC_FINDING_MAX = 1536, /* bytes of one text; a longer one is cut when it is written */
+    RC_ANSWER_SIZE = 32768,
+};
+
+struct rc_answer {
+    uint16_t port; /* 0: none */
+    bool stop;
+    bool said;
+    struct rc_messages findings;
+};
+
+/* Writes an answer, a NUL behind it; of the findings the first RC_FINDINGS_MAX,
+ * bytes that are not printable ASCII as `?`. NULL, and the arena's text as
+ * before, where it does not fit. */
+const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena);
+
+/* Reads an answer; texts of findings are copied into the arena. A finding whose
+ * id this rollcall does not have is left out. False, with *answer untouched, if
+ * it is none or does not fit. */
+bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);
+
+#endif

@@ -1,0 +1,492 @@
+/* Entries of the roll call: what is written is read, and nothing else is. */
+#include "exchange/roll.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    struct rc_str input;
+    const char *why;
+};
+
+#define SCOPE "scope=slurm:42.0\n"
+#define HOST  "host=n1\n"
+#define SIZES "node=0\nnodes=2\nworld=8\n"
+#define TASKS "tasks=0-3\n"
+#define HEAD  "roll=1\n"
+#define LEAST HEAD SCOPE HOST SIZES TASKS
+
+#define X16(x)  x x x x x x x x x x x x x x x x
+#define X255(x) X16(X15(x)) X15(x)
+#define X15(x)  x x x x x x x x x x x x x x x
+#define X256(x) X16(X16(x))
+
+static const struct row entries[] = {
+    { TEXT(LEAST), "the least" },
+    { TEXT(HEAD TASKS "world=8\n" HOST "nodes=2\n" SCOPE "node=0\n"), "any order" },
+    { TEXT(LEAST "newer=1\nnewer=2\n"), "names that are not known, twice" },
+    { TEXT(LEAST "newer_2=" X256("abcdefgh") "\n"), "a long value of a name that is not known" },
+    { TEXT(LEAST "port=1\n"), "the lowest port" },
+    { TEXT(LEAST "port=65535\n"), "the highest port" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=1\nnodes=2\nworld=8\n"), "the last node" },
+    { TEXT(HEAD SCOPE HOST "node=0\nnodes=1\nworld=1\ntasks=0\n"), "one task" },
+    { TEXT(HEAD SCOPE HOST "node=16777215\nnodes=16777216\nworld=16777216\ntasks=16777215\n"),
+      "as many nodes and tasks as are believed" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0,2,4-5,7\n"), "ranks that are dealt out" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0-1,2-2\n"), "ranges side by side" },
+    { TEXT(LEAST "user=A=\n"), "a variable that is set to nothing" },
+    { TEXT(LEAST "user=A==b=\n"), "a value with equals signs" },
+    { TEXT(LEAST "user=A=" X15("0123456789abcdef") "0123456789abc\n"), "a variable of 255 bytes" },
+    { TEXT(LEAST "gpu=3 GPU-1c6f\ngpu=0 GPU-1c6f\n"), "a GPU of two tasks: not for the reader to judge" },
+    { TEXT(LEAST "gpu=3 a b\n"), "a blank in a GPU's name" },
+    { TEXT(HEAD SCOPE SIZES TASKS "host=" X255("h") "\n"), "a host's name of 255 bytes" },
+    { TEXT(HEAD HOST SIZES TASKS "scope= a scope? \n"), "blanks" },
+};
+
+static const struct row refused[] = {
+    { NO_TEXT, "nothing" },
+    { TEXT(""), "an empty text" },
+    { TEXT("\n"), "a newline" },
+    { TEXT(HEAD), "no values" },
+    { TEXT(SCOPE HOST SIZES TASKS), "no head" },
+    { TEXT("roll=2\n" SCOPE HOST SIZES TASKS), "another head" },
+    { TEXT("answer=1\n" SCOPE HOST SIZES TASKS), "an answer" },
+    { TEXT(LEAST HEAD), "the head twice" },
+    { TEXT(SCOPE HEAD HOST SIZES TASKS), "the head behind a value" },
+    { TEXT(HEAD HOST SIZES TASKS), "no scope" },
+    { TEXT(HEAD SCOPE SIZES TASKS), "no host" },
+    { TEXT(HEAD SCOPE HOST SIZES), "no tasks" },
+    { TEXT(HEAD SCOPE HOST TASKS "nodes=2\nworld=8\n"), "no node" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0\nworld=8\n"), "no number of nodes" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0\nnodes=2\n"), "no size of the world" },
+    { TEXT(LEAST "mode=worker"), "a last line without its end" },
+    { TEXT(LEAST "\n"), "an empty line" },
+    { TEXT(LEAST "newer\n"), "a line without '='" },
+    { TEXT(LEAST "=newer\n"), "a line without a name" },
+    { TEXT(LEAST "newer=\n"), "a line without a value" },
+    { TEXT(LEAST "Newer=1\n"), "a capital in a name" },
+    { TEXT(LEAST " newer=1\n"), "a blank before a name" },
+    { TEXT(LEAST "new\0er=1\n"), "a NUL in a name" },
+    { TEXT(LEAST "\0"), "a NUL at the end" },
+    { TEXT(LEAST "newer=a\0b\n"), "a NUL in a value" },
+    { TEXT(LEAST "newer=\x1b[2J\n"), "a terminal's escape" },
+    { TEXT(LEAST "newer=a\rb\n"), "a carriage return" },
+    { TEXT(LEAST "newer=a\tb\n"), "a tab" },
+    { TEXT(LEAST "newer=\x7f\n"), "a DEL" },
+    { TEXT(LEAST "newer=\xc3\xa9\n"), "a letter that is not ASCII" },
+    { TEXT(LEAST SCOPE), "a scope twice" },
+    { TEXT(LEAST HOST), "a host twice" },
+    { TEXT(LEAST TASKS), "tasks twice" },
+    { TEXT(LEAST "mode=worker\nmode=worker\n"), "a mode twice" },
+    { TEXT(LEAST "node=0\n"), "a node twice" },
+    { TEXT(LEAST "world=8\n"), "a world twice" },
+    { TEXT(LEAST "port=1\nport=1\n"), "a port twice" },
+    { TEXT(LEAST "port=0\n"), "port 0" },
+    { TEXT(LEAST "port=65536\n"), "a port too high" },
+    { TEXT(LEAST "port=+1\n"), "a port with a sign" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=2\nnodes=2\nworld=8\n"), "a node that there is not" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=-1\nnodes=2\nworld=8\n"), "a node below zero" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=00\nnodes=2\nworld=8\n"), "a node with a zero too many" },
+    { TEXT(HEAD SCOPE HOST TASKS "node= 0\nnodes=2\nworld=8\n"), "a node with a blank" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0x0\nnodes=2\nworld=8\n"), "a node in hexadecimal" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=4294967295\nnodes=2\nworld=8\n"), "a node that is not known" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=4294967296\nnodes=2\nworld=8\n"), "a node that wraps to 0" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0\nnodes=0\nworld=8\n"), "no nodes" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0\nnodes=9\nworld=8\n"), "more nodes than tasks" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0\nnodes=2\nworld=0\n"), "no world" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0\nnodes=2\nworld=16777217\n"), "more tasks than are believed" },
+    { TEXT(HEAD SCOPE HOST TASKS "node=0\nnodes=2\nworld=99999999999999999999\n"), "more than 64 bits" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=\n"), "tasks that are empty" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=,0\n"), "a comma before tasks" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0,\n"), "a comma behind tasks" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0,,1\n"), "two commas" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=-3\n"), "a range without a first rank" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0-\n"), "a range without a last rank" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0-1-2\n"), "a range of three" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=3-0\n"), "a range that descends" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=4-5,0-1\n"), "ranges that descend" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0-3,3-4\n"), "ranges that overlap" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=1,1\n"), "a rank twice" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=6-8\n"), "a rank that there is not" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0-4294967295\n"), "a rank that is not known" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0-4294967297\n"), "a rank that wraps" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0 -3\n"), "a blank in a range" },
+    { TEXT(HEAD SCOPE HOST SIZES "tasks=0x0-3\n"), "an x in a range" },
+    { TEXT(LEAST "user=A\n"), "a variable without '='" },
+    { TEXT(LEAST "user==a\n"), "a variable without a name" },
+    { TEXT(LEAST "user=A B=c\n"), "a blank in a variable's name" },
+    { TEXT(LEAST "user=A=1\nuser=A=1\n"), "a variable twice" },
+    { TEXT(LEAST "user=A=" X15("0123456789abcdef") "0123456789abcd\n"), "a variable of 256 bytes" },
+    { TEXT(LEAST "gpu=0\n"), "a GPU without a name" },
+    { TEXT(LEAST "gpu=0 \n"), "a GPU with an empty name" },
+    { TEXT(LEAST "gpu= GPU-1c6f\n"), "a GPU without a rank" },
+    { TEXT(LEAST "gpu=4 GPU-1c6f\n"), "a GPU of another node's task" },
+    { TEXT(LEAST "gpu=-1 GPU-1c6f\n"), "a GPU of a rank below zero" },
+    { TEXT(LEAST "gpu=0 " X256("g") "\n"), "a GPU with a name of 256 bytes" },
+    { TEXT(HEAD SCOPE SIZES TASKS "host=" X256("h") "\n"), "a host's name of 256 bytes" },
+    { TEXT(LEAST "version=" X256("v") "\n"), "a version of 256 bytes" },
+    { TEXT(LEAST X256("newer=" X16("0123") "\n")), "more than an entry may have" },
+};
+
+static bool reads(struct rc_str input, struct rc_roll *roll)
+{
+    memset(roll, 0x5a, sizeof(*roll));
+    return rc_roll_read(unit_guard(input), roll);
+}
+
+static void is_read(const void *data)
+{
+    const struct row *row = data;
+    struct rc_roll roll;
+
+    assert_true(reads(row->input, &roll));
+    assert_true(roll.scope.p && roll.host.p && roll.tasks.p);
+    assert_in_range(roll.world, 1, RC_MAX_TASKS);
+    assert_in_range(roll.nodes, 1, roll.world);
+    assert_in_range(roll.node, 0, roll.nodes - 1);
+}
+
+static void is_refused(const void *data)
+{
+    const struct row *row = data;
+    struct rc_roll roll;
+    struct rc_roll untouched;
+
+    memset(&untouched, 0x5a, sizeof(untouched));
+    assert_false(reads(row->input, &roll));
+    assert_memory_equal(&roll, &untouched, sizeof(roll));
+}
+
+#define WHOLE                                                                                               \
+    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\nboot=4b5f-00\n"         \
+    "tasks=0-3\naddr=n1.example\nnode=0\nnodes=2\nworld=8\nport=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n" \
+    "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
+
+static struct rc_roll whole(void)
+{
+    return (struct rc_roll){
+        .version = RC_STR("0.1.0"),
+        .scope = RC_STR("slurm:42.0"),
+        .launcher = RC_STR("slurm"),
+        .mode = RC_STR("worker"),
+        .host = RC_STR("n1"),
+        .boot = RC_STR("4b5f-00"),
+        .nodes = 2,
+        .world = 8,
+        .tasks = RC_STR("0-3"),
+        .addr = RC_STR("n1.example"),
+        .port = 24512,
+        .user = { RC_STR("NCCL_IB_HCA=mlx5_0"), RC_STR("B=") },
+        .user_count = 2,
+        .gpu = { { 0, RC_STR("GPU-1c6f") }, { 3, RC_STR("MIG-2 b") } },
+        .gpu_count = 2,
+    };
+}
+
+#define ASSERT_TEXT(value, text)                 \
+    do {                                         \
+        struct rc_str assert_text = (value);     \
+        if (!rc_str_is(assert_text, text))       \
+            fail_msg("%.*s", (int)assert_text.n, assert_text.p); \
+    } while (0)
+
+static void writes_and_reads(const void *data)
+{
+    char text[RC_ROLL_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = whole();
+    const char *before = rc_format(&arena, "before");
+    const char *written = rc_roll_write(&roll, &arena);
+
+    (void)data;
+    assert_string_equal(written, WHOLE);
+    assert_string_equal(before, "before");
+    assert_string_equal(rc_format(&arena, "behind"), "behind");
+    assert_string_equal(written, WHOLE);
+    assert_true(reads(rc_str(written), &roll));
+    ASSERT_TEXT(roll.version, "0.1.0");
+    ASSERT_TEXT(roll.scope, "slurm:42.0");
+    ASSERT_TEXT(roll.launcher, "slurm");
+    ASSERT_TEXT(roll.mode, "worker");
+    ASSERT_TEXT(roll.host, "n1");
+    ASSERT_TEXT(roll.boot, "4b5f-00");
+    ASSERT_TEXT(roll.tasks, "0-3");
+    ASSERT_TEXT(roll.addr, "n1.example");
+    assert_int_equal(roll.node, 0);
+    assert_int_equal(roll.nodes, 2);
+    assert_int_equal(roll.world, 8);
+    assert_int_equal(roll.port, 24512);
+    assert_int_equal(roll.user_count, 2);
+    ASSERT_TEXT(roll.user[0], "NCCL_IB_HCA=mlx5_0");
+    ASSERT_TEXT(roll.user[1], "B=");
+    assert_int_equal(roll.gpu_count, 2);
+    assert_int_equal(roll.gpu[1].rank, 3);
+    ASSERT_TEXT(roll.gpu[1].id, "MIG-2 b");
+}
+
+static void leaves_out_what_is_absent(const void *data)
+{
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = { .scope = RC_STR("s"), .host = RC_STR("n1"), .node = 1, .nodes = 2, .world = 2,
+                            .tasks = RC_STR("1"), .mode = RC_STR("") };
+
+    (void)data;
+    assert_string_equal(rc_roll_write(&roll, &arena),
+                        "roll=1\nscope=s\nhost=n1\ntasks=1\nnode=1\nnodes=2\nworld=2\n");
+    assert_true(reads(rc_str(text), &roll));
+    assert_null(roll.version.p);
+    assert_null(roll.mode.p);
+    assert_null(roll.boot.p);
+    assert_null(roll.addr.p);
+    assert_int_equal(roll.port, 0);
+    assert_int_equal(roll.user_count, 0);
+    assert_int_equal(roll.gpu_count, 0);
+}
+
+/* Cut off anywhere it is nothing, or all lines but the last ones. */
+static void survives_cuts(const void *data)
+{
+    (void)data;
+    for (size_t n = 0; n < sizeof(WHOLE) - 1; n++) {
+        struct rc_str input = { WHOLE, n };
+        char *copy = malloc(n + 1);
+        struct rc_roll roll;
+        bool least = n >= sizeof(WHOLE) - sizeof("port=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n"
+                                                 "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n");
+
+        assert_non_null(copy);
+        memcpy(copy, input.p, n);
+        assert_int_equal(rc_roll_read((struct rc_str){ copy, n }, &roll), least && copy[n - 1] == '\n');
+        free(copy);
+    }
+}
+
+/* Any byte in the place of any other: never read past the end, nothing that could not be written. */
+static void survives_other_bytes(const void *data)
+{
+    static const char bytes[] = { '\0', '\n', '=', ',', '-', '0', '9', ' ', '\x1b', '\xff' };
+    char text[] = WHOLE;
+
+    (void)data;
+    for (size_t i = 0; i < sizeof(text) - 1; i++) {
+        for (size_t b = 0; b < sizeof(bytes); b++) {
+            char saved = text[i];
+            char space[RC_ROLL_SIZE + 64];
+            struct rc_arena arena = { .base = space, .size = sizeof(space) };
+            struct rc_roll roll;
+
+            text[i] = bytes[b];
+            if (rc_roll_read((struct rc_str){ text, sizeof(text) - 1 }, &roll) && !rc_roll_write(&roll, &arena))
+                fail_msg("byte %zu as %d is read but not written", i, bytes[b]);
+            text[i] = saved;
+        }
+    }
+}
+
+static void makes_values_printable(const void *data)
+{
+    char text[1024];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = { .scope = RC_STR("a\nb"), .host = RC_STR("n\0\x1b\xff"), .nodes = 1, .world = 1,
+                            .tasks = RC_STR("0"), .user = { RC_STR("A=1\nuser=B=2"), RC_STR("C\n=1") },
+                            .user_count = 2, .gpu = { { 0, RC_STR("\t") } }, .gpu_count = 1 };
+
+    (void)data;
+    assert_string_equal(rc_roll_write(&roll, &arena),
+                        "roll=1\nscope=a?b\nhost=n???\ntasks=0\nnode=0\nnodes=1\nworld=1\nuser=A=1?user=B=2\n"
+                        "gpu=0 ?\n");
+}
+
+static void cuts_long_values(const void *data)
+{
+    static const char value[] = "A=" X256("v");
+    char text[2048];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = whole();
+
+    (void)data;
+    roll.host = (struct rc_str)TEXT(X256("h") "h");
+    roll.user[0] = (struct rc_str)TEXT("A=" X256("v"));
+    roll.user[1] = (struct rc_str)TEXT(X255("N") "=1");
+    roll.gpu[0].id = (struct rc_str)TEXT(X256("g"));
+    assert_non_null(rc_roll_write(&roll, &arena));
+    assert_true(reads(rc_str(text), &roll));
+    assert_int_equal(roll.host.n, RC_ROLL_TEXT_MAX);
+    assert_int_equal(roll.user_count, 1);
+    assert_int_equal(roll.user[0].n, RC_ROLL_TEXT_MAX);
+    assert_memory_equal(roll.user[0].p, value, RC_ROLL_TEXT_MAX);
+    assert_int_equal(roll.gpu[0].id.n, RC_ROLL_TEXT_MAX);
+}
+
+static void writes_a_variable_once(const void *data)
+{
+    char text[1024];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = whole();
+
+    (void)data;
+    roll.user[0] = RC_STR("A=1");
+    roll.user[1] = RC_STR("A=2");
+    roll.user[2] = RC_STR("no variable");
+    roll.user[3] = RC_ABSENT;
+    roll.user[4] = RC_STR("=1");
+    roll.user[5] = RC_STR("B=1");
+    roll.user_count = 6;
+    assert_non_null(rc_roll_write(&roll, &arena));
+    assert_true(reads(rc_str(text), &roll));
+    assert_int_equal(roll.user_count, 2);
+    ASSERT_TEXT(roll.user[0], "A=1");
+    ASSERT_TEXT(roll.user[1], "B=1");
+}
+
+/* What is more than a reader keeps is no reason to lose the rest. */
+static void keeps_as_many_as_it_can(const void *data)
+{
+    char text[2048] = LEAST;
+    struct rc_roll roll;
+
+    (void)data;
+    for (unsigned i = 0; i < 20; i++) {
+        size_t used = strlen(text);
+
+        snprintf(text + used, sizeof(text) - used, "user=A%u=1\ngpu=%u G%u\n", i, i % 4, i);
+    }
+    assert_true(reads(rc_str(text), &roll));
+    assert_int_equal(roll.user_count, RC_ROLL_USER_MAX);
+    assert_int_equal(roll.gpu_count, RC_ROLL_GPUS_MAX);
+    ASSERT_TEXT(roll.user[15], "A15=1");
+    ASSERT_TEXT(roll.gpu[15].id, "G15");
+}
+
+/* Whatever does not fit leaves the arena's text as it was. */
+static void fits_or_not(const void *data)
+{
+    size_t need = sizeof(WHOLE);
+    struct rc_roll roll = whole();
+
+    (void)data;
+    for (size_t size = 0; size <= need + 1; size++) {
+        char *text = malloc(size + 1);
+        struct rc_arena arena = { .base = text, .size = size };
+        const char *written;
+
+        assert_non_null(text);
+        written = rc_roll_write(&roll, &arena);
+        if (size >= need) {
+            assert_string_equal(written, WHOLE);
+        } else {
+            assert_null(written);
+            assert_int_equal(arena.used, 0);
+        }
+        free(text);
+    }
+}
+
+static const char *many_tasks(unsigned count)
+{
+    static char tasks[2 * RC_ROLL_SIZE];
+    size_t used = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        used += (size_t)snprintf(tasks + used, sizeof(tasks) - used, "%s%u", i ? "," : "", 1000000 + 2 * i);
+    return tasks;
+}
+
+/* A thousand tasks dealt out over nodes go into an entry; what is longer is not cut, but refused. */
+static void tasks_are_never_cut(const void *data)
+{
+    static char text[4 * RC_ROLL_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = whole();
+    uint32_t first;
+    uint32_t last;
+    unsigned count = 0;
+
+    (void)data;
+    roll.world = RC_MAX_TASKS;
+    roll.gpu_count = 0;
+    roll.tasks = rc_str(many_tasks(1024));
+    assert_non_null(rc_roll_write(&roll, &arena));
+    assert_true(rc_roll_read(rc_str(text), &roll));
+    while (rc_roll_next_range(&roll.tasks, &first, &last))
+        count++;
+    assert_int_equal(count, 1024);
+    assert_int_equal(last, 1000000 + 2 * 1023);
+    roll.tasks = rc_str(many_tasks(2048));
+    arena.used = 0;
+    assert_null(rc_roll_write(&roll, &arena));
+    assert_int_equal(arena.used, 0);
+    assert_false(arena.full);
+}
+
+static void writes_nothing_that_is_not_read(const void *data)
+{
+    char text[1024];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll;
+
+    (void)data;
+    for (unsigned i = 0; i < 8; i++) {
+        roll = whole();
+        switch (i) {
+        case 0: roll.scope = RC_ABSENT; break;
+        case 1: roll.host = RC_STR(""); break;
+        case 2: roll.tasks = RC_ABSENT; break;
+        case 3: roll.tasks = RC_STR("0-8"); break;
+        case 4: roll.tasks = RC_STR("0\n1"); break;
+        case 5: roll.node = 2; break;
+        case 6: roll.world = RC_UNKNOWN; break;
+        case 7: roll.gpu[0].rank = 4; break;
+        }
+        if (rc_roll_write(&roll, &arena))
+            fail_msg("row %u is written", i);
+        assert_int_equal(arena.used, 0);
+    }
+}
+
+static void goes_through_ranges(const void *data)
+{
+    struct rc_str rest = unit_guard(RC_STR("0-3,8,16777215"));
+    uint32_t first = 7;
+    uint32_t last = 7;
+
+    (void)data;
+    assert_true(rc_roll_next_range(&rest, &first, &last));
+    assert_int_equal(first, 0);
+    assert_int_equal(last, 3);
+    assert_true(rc_roll_next_range(&rest, &first, &last));
+    assert_int_equal(first, 8);
+    assert_int_equal(last, 8);
+    assert_true(rc_roll_next_range(&rest, &first, &last));
+    assert_int_equal(last, 16777215);
+    assert_false(rc_roll_next_range(&rest, &first, &last));
+    assert_null(rest.p);
+    assert_false(rc_roll_next_range(&rest, &first, &last));
+    rest = unit_guard(RC_STR("3-2,1"));
+    assert_false(rc_roll_next_range(&rest, &first, &last));
+    assert_int_equal(rest.n, 5);
+    assert_int_equal(first, 16777215);
+    assert_int_equal(last, 16777215);
+}
+
+int main(void)
+{
+    UNIT_TABLE(is_read, "an entry:", entries);
+    UNIT_TABLE(is_refused, "no entry:", refused);
+    unit_add_one(writes_and_reads, "an entry is read as it was written");
+    unit_add_one(leaves_out_what_is_absent, "absent values are left out and stay absent");
+    unit_add_one(survives_cuts, "an entry that was cut off is none, or has fewer lines");
+    unit_add_one(survives_other_bytes, "what is read can be written, with any byte in any place");
+    unit_add_one(makes_values_printable, "bytes that are not printable become question marks");
+    unit_add_one(cuts_long_values, "long values are cut");
+    unit_add_one(writes_a_variable_once, "a variable is written once, and what is none is not");
+    unit_add_one(keeps_as_many_as_it_can, "variables and GPUs beyond the limit are skipped");
+    unit_add_one(fits_or_not, "an arena that is too small by any number of bytes");
+    unit_add_one(tasks_are_never_cut, "tasks are written whole or not at all");
+    unit_add_one(writes_nothing_that_is_not_read, "what no reader would take is not written");
+    unit_add_one(goes_through_ranges, "ranges are taken one by one");
+    return unit_run("roll");
+}
