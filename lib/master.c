@@ -267,22 +267,52 @@ static bool user_port(struct rc_result *result, uint16_t *port)
     return false;
 }
 
+/* Of a range each launch takes its own, as far as it goes. */
+static uint16_t wished_port(const uint64_t seed[2], const struct rc_options *options)
+{
+    uint32_t span = options->port_last - options->port_first + 1u;
+
+    return (uint16_t)(options->port_first + (seed[0] % span * 61 + seed[1]) % span);
+}
+
+/* The user's own port goes before the administrator's wish, not before the user's. */
+static bool user_port_stays(struct rc_result *result, const struct rc_options *options, uint16_t users)
+{
+    struct rc_master *master = &result->master;
+
+    if (users == master->port)
+        return false; /* an equal one is our own, of an earlier rollcall in this task */
+    if (!options->port_by_user)
+        return true;
+    rc_message_add(&result->messages, RC415,
+                   rc_format(&result->arena,
+                             "MASTER_PORT was %u, but port= asks for another one; it is %u now; leave one of them out",
+                             (uint32_t)users, (uint32_t)master->port));
+    return false;
+}
+
 static void find_port(const struct rc_context *context, struct rc_result *result, bool stamp_is_stale)
 {
+    const struct rc_options *options = &context->options;
     struct rc_master *master = &result->master;
     uint16_t users = 0;
     bool outside = true;
 
     master->port = reserved_port(result->facts.reserved_ports);
     master->port_source = result->facts.port_source;
-    if (!master->port) {
+    if (context->told_port) {
+        master->port = context->told_port;
+        master->port_source = "held by rank 0, which told all nodes";
+    } else if (options->port_first) {
+        master->port = wished_port(result->facts.port_seed, options);
+        master->port_source = "port=, as it was asked for";
+    } else if (!master->port) {
         master->port = rc_master_port(result->facts.port_seed, context->local_port_first,
                                       context->local_port_last, &outside);
         master->port_source = "computed from the launch, the same in all its tasks";
     }
     master->launch_port = master->port;
-    /* an equal one is our own, of an earlier rollcall in this task */
-    if (!stamp_is_stale && user_port(result, &users) && users != master->port) {
+    if (!stamp_is_stale && user_port(result, &users) && user_port_stays(result, options, users)) {
         master->port = users;
         master->port_source = "MASTER_PORT, as it was set";
         master->port_is_users = true;

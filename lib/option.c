@@ -2,7 +2,7 @@
 
 #include "numbers.h"
 
-enum { NPROC_MAX = 4096 };
+enum { NPROC_MAX = 4096, PORT_MIN = 1024 };
 
 static const struct {
     char name[12];
@@ -38,6 +38,27 @@ static bool read_mode(struct rc_str item, enum rc_mode *mode)
     for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
         if (rc_str_is(item, modes[i].name)) {
             *mode = modes[i].mode;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char checks[][8] = { [RC_CHECK_OFF] = "off",
+                                  [RC_CHECK_WARN] = "warn",
+                                  [RC_CHECK_STOP] = "stop",
+                                  [RC_CHECK_STRICT] = "strict" };
+
+const char *rc_check_name(enum rc_check check)
+{
+    return checks[check];
+}
+
+bool rc_check_read(struct rc_str text, enum rc_check *check)
+{
+    for (unsigned i = RC_CHECK_OFF; i <= RC_CHECK_STRICT; i++) {
+        if (rc_str_is(text, checks[i])) {
+            *check = (enum rc_check)i;
             return true;
         }
     }
@@ -107,6 +128,70 @@ static bool read_addr(struct reading *r, struct rc_str value)
     return false;
 }
 
+static bool read_exchange(struct reading *r, struct rc_str value)
+{
+    static const char names[][5] = { [RC_EXCHANGE_AUTO] = "auto",
+                                     [RC_EXCHANGE_PMIX] = "pmix",
+                                     [RC_EXCHANGE_SRUN] = "srun",
+                                     [RC_EXCHANGE_OFF] = "off" };
+
+    if (r->options.exchange != RC_EXCHANGE_UNSET)
+        return twice(r, "exchange=");
+    for (unsigned i = RC_EXCHANGE_AUTO; i <= RC_EXCHANGE_OFF; i++)
+        if (rc_str_is(value, names[i]))
+            r->options.exchange = (enum rc_exchange)i;
+    if (r->options.exchange != RC_EXCHANGE_UNSET)
+        return true;
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: exchange=%q is not known; use exchange=auto, pmix, srun or off", r->where,
+                             &value));
+    return false;
+}
+
+static bool read_check(struct reading *r, struct rc_str value)
+{
+    if (r->options.check != RC_CHECK_UNSET)
+        return twice(r, "check=");
+    if (rc_check_read(value, &r->options.check))
+        return true;
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: check=%q is not known; use check=off, warn, stop or strict", r->where,
+                             &value));
+    return false;
+}
+
+static bool read_deadline(struct reading *r, struct rc_str value)
+{
+    if (r->options.deadline)
+        return twice(r, "deadline=");
+    if (rc_parse_u32(value, RC_DEADLINE_MAX, &r->options.deadline) && r->options.deadline > 0)
+        return true;
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: deadline=%q is not a number of seconds; use deadline=1 to deadline=%u",
+                             r->where, &value, (uint32_t)RC_DEADLINE_MAX));
+    return false;
+}
+
+static bool read_port(struct reading *r, struct rc_str value)
+{
+    struct rc_str rest;
+    struct rc_str text = rc_str_split(value, '-', &rest);
+    uint32_t first, last;
+
+    if (r->options.port_first)
+        return twice(r, "port=");
+    if (rc_parse_u32(text, UINT16_MAX, &first) && rc_parse_u32(rest.p ? rest : text, UINT16_MAX, &last) &&
+        first >= PORT_MIN && first <= last) {
+        r->options.port_first = (uint16_t)first;
+        r->options.port_last = (uint16_t)last;
+        return true;
+    }
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: port=%q is no port; use a number from %u to %u (port=23456) or a range "
+                             "(port=23000-23999)", r->where, &value, (uint32_t)PORT_MIN, (uint32_t)UINT16_MAX));
+    return false;
+}
+
 static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
@@ -119,6 +204,14 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
         return read_nproc(r, value);
     if (value.p && rc_str_is(key, "addr"))
         return read_addr(r, value);
+    if (value.p && rc_str_is(key, "exchange"))
+        return read_exchange(r, value);
+    if (value.p && rc_str_is(key, "check"))
+        return read_check(r, value);
+    if (value.p && rc_str_is(key, "deadline"))
+        return read_deadline(r, value);
+    if (value.p && rc_str_is(key, "port"))
+        return read_port(r, value);
     if (first && read_mode(item, &r->options.mode)) {
         r->options.mode_given = true;
         return true;
@@ -126,7 +219,8 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
     rc_message_add(r->messages, RC201,
                    rc_format(r->arena,
                              "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
-                             "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX",
+                             "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX, port=N|N-M, "
+                             "exchange=auto|pmix|srun|off, check=off|warn|stop|strict, deadline=SECONDS",
                              r->where, &item));
     return false;
 }
@@ -174,6 +268,16 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
         over->addr = under->addr;
         over->addr_kind = under->addr_kind;
     }
+    if (over->exchange == RC_EXCHANGE_UNSET)
+        over->exchange = under->exchange;
+    if (over->check == RC_CHECK_UNSET)
+        over->check = under->check;
+    if (!over->deadline)
+        over->deadline = under->deadline;
+    if (!over->port_first) {
+        over->port_first = under->port_first;
+        over->port_last = under->port_last;
+    }
     over->given = true;
 }
 
@@ -187,10 +291,23 @@ struct rc_options rc_options_combine(const struct rc_options *command_line,
     fill_in(&all, environment);
     all.by_user = all.given;
     all.addr_by_user = all.addr != NULL;
+    all.port_by_user = all.port_first != 0;
     fill_in(&all, administrator);
     if (environment && environment->given && environment->mode == RC_MODE_OFF)
         all.mode = RC_MODE_OFF;
     if (all.given && !all.by_user && all.mode == RC_MODE_OFF)
         all.given = false;
     return all;
+}
+
+uint32_t rc_options_deadline(const struct rc_options *options)
+{
+    return options->deadline ? options->deadline : RC_DEADLINE_DEFAULT;
+}
+
+enum rc_check rc_options_check(const struct rc_options *options)
+{
+    if (options->check != RC_CHECK_UNSET)
+        return options->check;
+    return options->by_user ? RC_CHECK_STOP : RC_CHECK_WARN;
 }

@@ -21,6 +21,13 @@ enum rc_mode {
 
 enum rc_order { RC_ORDER_UNSET, RC_ORDER_LAUNCHER, RC_ORDER_NODE };
 
+/* How the nodes of a launch speak to each other before its tasks start. */
+enum rc_exchange { RC_EXCHANGE_UNSET, RC_EXCHANGE_AUTO, RC_EXCHANGE_PMIX, RC_EXCHANGE_SRUN, RC_EXCHANGE_OFF };
+
+/* What a contradiction between nodes does. STOP, which is the default of a
+ * user: what would hang ends the step, the rest is said. */
+enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_CHECK_STRICT };
+
 struct rc_options {
     bool given;         /* something was said at all */
     bool by_user;       /* of a combination: on the command line or in ROLLCALL */
@@ -31,9 +38,22 @@ struct rc_options {
     const char *addr;   /* NULL: not given; in the arena that it was read with */
     enum rc_address_kind addr_kind;
     bool addr_by_user;  /* of a combination */
+    enum rc_exchange exchange;
+    enum rc_check check;
+    uint32_t deadline;   /* of the exchange, in seconds; 0: not given */
+    uint16_t port_first; /* port=N or port=N-M; 0: not given */
+    uint16_t port_last;
+    bool port_by_user;   /* of a combination */
 };
 
+enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600 };
+
 const char *rc_mode_name(enum rc_mode mode);
+
+const char *rc_check_name(enum rc_check check);
+
+/* off, warn, stop or strict; false, with *check untouched, for anything else. */
+bool rc_check_read(struct rc_str text, enum rc_check *check);
 
 /* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an
  * option without a value) are auto. On an error *options is left as it was,
@@ -41,6 +61,11 @@ const char *rc_mode_name(enum rc_mode mode);
  * `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf"). */
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
                       struct rc_messages *messages, struct rc_arena *arena);
+
+/* What holds where nothing was said: 10 seconds; and a contradiction stops a
+ * step that its user asked for, but not one that the administrator did. */
+uint32_t rc_options_deadline(const struct rc_options *options);
+enum rc_check rc_options_check(const struct rc_options *options);
 
 /* The three sources in their order of precedence, each possibly NULL or not
  * given: a key that one leaves open is taken from the next. Two exceptions for

@@ -36,6 +36,7 @@ struct rc_context {
     uint32_t pid;               /* of the process that is, or becomes, the task */
     uint16_t local_port_first;  /* net.ipv4.ip_local_port_range of this node */
     uint16_t local_port_last;
+    uint16_t told_port;         /* the master port that the nodes have agreed on; 0: none */
     bool slurm_certain;         /* called in a task that slurmstepd is starting */
     bool ignore_stamp;          /* show and explain: resolve what is set already, too */
     bool explain;               /* list what was rejected (plan.rejected) as well */

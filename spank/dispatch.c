@@ -21,6 +21,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
 
+#include "desk.h"
 #include "hosts.h"
 #include "options.h"
 #include "step.h"
@@ -62,6 +63,7 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 {
     rc_spank_read_arguments(argc, argv);
     rc_spank_name_hosts(spank);
+    rc_spank_open_desk(spank);
     return 0;
 }
 

@@ -1,13 +1,10 @@
 #include "step.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "meet.h"
+#include "once.h"
 #include "options.h"
 #include "system/node.h"
 
@@ -24,12 +21,12 @@ static char wrong_text[TEXT_SIZE];
  * of them has looked up for all. */
 static struct {
     atomic_int spoken;
-    atomic_int looked;
-    atomic_int looker; /* its process id */
+    struct rc_once looked;
     struct rc_lookup lookup;
 } *shared;
 
-enum { NOT_YET, LOOKING, LOOKED };
+/* A resolver with two dead servers gives up after some 20 s. */
+enum { LOOKUP_MS = 30000 };
 
 const struct rc_spank_step *rc_spank_step(void)
 {
@@ -183,9 +180,8 @@ void rc_spank_step_begin(spank_t spank)
     if (!step.active)
         return;
     step.first_node = is_first_node(spank, &result.env);
-    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        shared = NULL;
+    shared = rc_once_memory(sizeof(*shared));
+    rc_spank_meet_prepare();
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
     step.mode = RC_MODE_AUTO;
     if (step.understood)
@@ -201,44 +197,24 @@ bool rc_spank_step_speaks(spank_t spank)
     return spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local == 0;
 }
 
-/* A resolver with two dead servers gives up after some 20 s; whoever looks may
- * also have been killed. */
-static bool wait_for_lookup(void)
-{
-    enum { PAUSE_NS = 500 * 1000, PAUSES_MAX = 60 * 1000 };
-    const struct timespec pause = { .tv_nsec = PAUSE_NS };
-
-    for (int i = 0; i < PAUSES_MAX && atomic_load(&shared->looked) != LOOKED; i++) {
-        pid_t looker = atomic_load(&shared->looker);
-
-        if (looker && kill(looker, 0) < 0 && errno == ESRCH)
-            break;
-        nanosleep(&pause, NULL);
-    }
-    return atomic_load(&shared->looked) == LOOKED;
-}
-
 const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found, const char *outcome)
 {
     static struct rc_lookup own;
-    int now = NOT_YET;
 
-    if (shared && !atomic_compare_exchange_strong(&shared->looked, &now, LOOKING) &&
-        (now == LOOKED || wait_for_lookup()))
+    if (shared && rc_once_begin(&shared->looked)) {
+        rc_lookup_master(found, outcome, &shared->lookup);
+        rc_once_done(&shared->looked);
         return &shared->lookup;
-    if (shared && now == NOT_YET)
-        atomic_store(&shared->looker, getpid());
-    rc_lookup_master(found, outcome, &own);
-    if (shared && now == NOT_YET) {
-        shared->lookup = own;
-        atomic_store(&shared->looked, LOOKED);
     }
+    if (shared && rc_once_wait(&shared->looked, LOOKUP_MS))
+        return &shared->lookup;
+    rc_lookup_master(found, outcome, &own);
     return &own;
 }
 
 void rc_spank_step_end(void)
 {
-    if (shared)
-        munmap(shared, sizeof(*shared));
+    rc_once_free(shared, sizeof(*shared));
     shared = NULL;
+    rc_spank_meet_forget();
 }

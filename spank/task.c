@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "apply.h"
+#include "meet.h"
 #include "say.h"
 #include "step.h"
 #include "system/lookup.h"
@@ -102,27 +103,17 @@ static bool find_master(struct rc_result *result)
     return rc_lookup_apply(result, rc_spank_step_lookup(result, "nothing was set"));
 }
 
-/* False, with the message, if this is not where the other tasks will go to, or
- * if the port is somebody else's. */
-static bool begin_rank0(struct rc_result *result)
-{
-    struct rc_rank0 way = {
-        .node = rc_env_get(&result->env, "SLURMD_NODENAME"),
-        .outcome = rc_spank_step()->options.by_user ? "nothing was set" : "the ranks are set all the same",
-        .is_elsewhere = rc_lookup_is_elsewhere,
-        .name_owner = rc_port_owner,
-    };
-    int fd;
-
-    return rc_rank0_begin(result, &way, &fd);
-}
-
 int rc_spank_task_begin(spank_t spank)
 {
     const struct rc_spank_step *step = rc_spank_step();
     struct rc_result *result = rc_spank_result();
+    struct rc_rank0 way = {
+        .is_elsewhere = rc_lookup_is_elsewhere,
+        .name_owner = rc_port_owner,
+    };
     struct rc_context context;
     const char *failed;
+    int held;
 
     rc_spank_step_begin(spank);
     if (!step->active)
@@ -139,13 +130,17 @@ int rc_spank_task_begin(spank_t spank)
         .slurm_certain = true,
         .decided_mode = step->mode,
     };
-    if (rc_resolve(&context, result) != RC_RESOLVED)
+    if (rc_resolve(&context, result) != RC_RESOLVED) {
+        rc_spank_meet_not(spank, result);
         return give_up(spank, &result->messages);
-    if (!find_master(result))
+    }
+    way.node = rc_env_get(&result->env, "SLURMD_NODENAME");
+    way.outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same";
+    if (!rc_spank_meet(spank, &context, result, &way, &held) || !find_master(result))
         return give_up(spank, &result->messages);
     /* the other nodes' tasks have their ranks already: without the user's word
      * against it, this one gets its own, port or no port */
-    if (!begin_rank0(result))
+    if (!rc_rank0_verify(result, &way) || (held < 0 && !rc_rank0_hold(result, &way, &held)))
         give_up(spank, &result->messages);
     say_warnings(result);
     failed = rc_spank_apply(spank, &result->plan);

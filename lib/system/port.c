@@ -90,6 +90,22 @@ int rc_port_hold(uint16_t port)
     return fd < 0 ? fd : move_up(fd);
 }
 
+uint16_t rc_port_number(int fd)
+{
+    union {
+        struct sockaddr_in four;
+        struct sockaddr_in6 six;
+    } name = { .four = { .sin_family = AF_UNSPEC } };
+    socklen_t size = sizeof(name);
+    const unsigned char *bytes = (const unsigned char *)&name.four.sin_port;
+
+    /* at the same place in both families' addresses */
+    _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port), "as Linux has it");
+    if (fd < 0 || rc_sys_getsockname(fd, &name, &size) < 0)
+        return 0;
+    return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
 void rc_port_release(int fd)
 {
     if (fd >= 0)

@@ -20,6 +20,10 @@
  * low ones. Returns it, or -errno (-EADDRINUSE: somebody has the port). */
 int rc_port_hold(uint16_t port);
 
+/* The number of a held port; 0 where fd is none. Port 0 holds one of the
+ * kernel's choice. */
+uint16_t rc_port_number(int fd);
+
 /* Gives a held port back; a negative fd is nothing. */
 void rc_port_release(int fd);
 

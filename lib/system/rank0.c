@@ -23,13 +23,16 @@ bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address)
     return result == -EADDRNOTAVAIL;
 }
 
-static bool verify(struct rc_result *result, const struct rc_rank0 *way)
+bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *way)
 {
     const struct rc_master *master = &result->master;
     struct rc_netaddr address;
-    bool elsewhere = rc_netaddr_read(rc_str(master->addr), &address) ? rc_netaddr_is_elsewhere(&address)
-                                                                     : way->is_elsewhere(result);
+    bool elsewhere;
 
+    if (!master->verify)
+        return true;
+    elsewhere = rc_netaddr_read(rc_str(master->addr), &address) ? rc_netaddr_is_elsewhere(&address)
+                                                                : way->is_elsewhere(result);
     if (elsewhere)
         rc_message_add(&result->messages, RC407,
                        rc_format(&result->arena,
@@ -70,13 +73,17 @@ static bool inherited(uint16_t port)
     return false;
 }
 
-static bool hold(struct rc_result *result, const struct rc_rank0 *way, int *fd)
+bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *way, int *fd)
 {
     const struct rc_master *master = &result->master;
     struct rc_str node = way->node.n ? way->node : RC_STR("this node, which is rank 0's,");
     char owner[OWNER_SIZE];
-    int held = rc_port_hold(master->port);
+    int held;
 
+    *fd = -1;
+    if (!master->hold)
+        return true;
+    held = rc_port_hold(master->port);
     if (held >= 0)
         *fd = held;
     /* without a free descriptor, or where sockets are forbidden: as it was
@@ -97,7 +104,5 @@ static bool hold(struct rc_result *result, const struct rc_rank0 *way, int *fd)
 bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *way, int *fd)
 {
     *fd = -1;
-    if (result->master.verify && !verify(result, way))
-        return false;
-    return !result->master.hold || hold(result, way, fd);
+    return rc_rank0_verify(result, way) && rc_rank0_hold(result, way, fd);
 }

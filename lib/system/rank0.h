@@ -18,12 +18,17 @@ struct rc_rank0 {
     void (*name_owner)(uint16_t port, char *text, size_t size);
 };
 
-/* Does what result->master asks of this process. *fd is the descriptor that
- * holds the port, open across exec, or -1 where none is held. False, with an
- * error in result->messages, where MASTER_ADDR is seen to be another node, or
- * where somebody else has the port. What cannot be found out (a sandbox without
- * sockets) is no error. */
+/* Does what result->master asks of this process: both of the next. *fd is the
+ * descriptor that holds the port, open across exec, or -1 where none is held.
+ * False, with an error in result->messages, where one of them is. */
 bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *way, int *fd);
+
+/* False where MASTER_ADDR is seen to be another node. What cannot be found out
+ * (a sandbox without sockets) is no error. */
+bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *way);
+
+/* False where somebody else has the port. */
+bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *way, int *fd);
 
 /* An address is another node's if no socket can be bound to it, port left open.
  * Whatever else may go wrong proves nothing. */

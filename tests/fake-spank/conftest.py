@@ -11,6 +11,7 @@ from fake import Host
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("ROLLCALL_BUILD", os.path.join(TOP, "build", "release"))
 CC = shlex.split(os.environ.get("CC", "cc"))
 # -isystem: Slurm's headers are not written for these warnings
 SLURM = shlex.split(os.environ.get("SLURM_CPPFLAGS", ""))
@@ -31,8 +32,7 @@ def sources(*patterns):
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
     """The plugin as it is installed."""
-    build = os.environ.get("ROLLCALL_BUILD", os.path.join(TOP, "build", "release"))
-    plugin = os.environ.get("ROLLCALL_PLUGIN", os.path.join(build, "spank", ".libs", "rollcall.so"))
+    plugin = os.environ.get("ROLLCALL_PLUGIN", os.path.join(BUILD, "spank", ".libs", "rollcall.so"))
     program = tmp_path_factory.mktemp("built") / "fake-spank"
     return Host(compile_to(program, sources("tests/fake-spank/*.c"), "-rdynamic"), plugin)
 
@@ -42,8 +42,10 @@ def sanitized(tmp_path_factory):
     """The same sources under the address and undefined behaviour sanitizers."""
     folder = tmp_path_factory.mktemp("sanitized")
     plugin = compile_to(folder / "rollcall.so",
-                        sources("spank/*.c", "lib/*.c", "lib/launcher/*.c", "lib/system/*.c"),
-                        "-shared", "-fPIC", "-fvisibility=hidden", "-Ilib", "-I.", *SANITIZE,
+                        sources("spank/*.c", "lib/*.c", "lib/launcher/*.c", "lib/exchange/*.c",
+                                "lib/system/*.c"),
+                        "-shared", "-fPIC", "-fvisibility=hidden", "-Ilib", "-I.", f"-I{BUILD}/lib",
+                        '-DROLLCALL_LIBEXECDIR="/nowhere"', *SANITIZE,
                         "-Wl,--version-script=spank/rollcall.map")
     # the tasks are forked and end without exit(): what they leave is no leak
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1"}

@@ -1,0 +1,178 @@
+#include "config.h"
+
+#include "node.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exchange/request.h"
+#include "exchange/visit.h"
+#include "exchange/wire.h"
+#include "system/program.h"
+#include "verdict.h"
+
+extern char **environ;
+
+/* The nodes hear of the desk's end, not only of their own: it waits for the
+ * last of them as long as it was told, from when the first one came. */
+enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
+
+static int failed(const char *what, const char *why)
+{
+    printf("failed=%s: %s\n", what, why);
+    return 1;
+}
+
+static struct rc_str read_input(void)
+{
+    static char text[RC_WIRE_BODY_MAX];
+    size_t n = fread(text, 1, sizeof(text), stdin);
+
+    return (struct rc_str){ text, n };
+}
+
+/* "TOKEN PORT ADDRESS...": by which addresses others may reach this host, IPv4
+ * first, as few nodes have IPv6 alone. */
+static void describe(const char *token, uint16_t port, char *text, size_t size)
+{
+    struct ifaddrs *all;
+    size_t used = (size_t)snprintf(text, size, "%s %u", token, (unsigned)port);
+    static const int families[] = { AF_INET, AF_INET6 };
+
+    if (getifaddrs(&all) < 0)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        for (const struct ifaddrs *a = all; a; a = a->ifa_next) {
+            char name[INET6_ADDRSTRLEN];
+            const void *address;
+
+            if (!a->ifa_addr || a->ifa_addr->sa_family != families[i] || (a->ifa_flags & IFF_LOOPBACK) ||
+                !(a->ifa_flags & IFF_UP))
+                continue;
+            address = families[i] == AF_INET
+                          ? (const void *)&((const struct sockaddr_in *)(const void *)a->ifa_addr)->sin_addr
+                          : (const void *)&((const struct sockaddr_in6 *)(const void *)a->ifa_addr)->sin6_addr;
+            /* a link-local one is good on one link only, whose number here is not its number there */
+            if (families[i] == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address))
+                continue;
+            if (inet_ntop(families[i], address, name, sizeof(name)) && used + strlen(name) + 3 < size)
+                used += (size_t)snprintf(text + used, size - used, " %s", name);
+        }
+    }
+    freeifaddrs(all);
+    if (used + 2 < size)
+        snprintf(text + used, size - used, "\n");
+}
+
+/* What rollcall-pmix, which stands beside this program, says: a line, or NULL
+ * with the reason in `why`. */
+static char *ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size)
+{
+    char path[PATH_MAX];
+    struct rc_program program = { .path = path, .argument = argument, .input = input, .milliseconds = milliseconds };
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("rollcall-pmix"));
+    int status;
+
+    if (n < 0)
+        return NULL;
+    path[n] = '\0';
+    strcpy(strrchr(path, '/') + 1, "rollcall-pmix");
+    program.env = (const char *const *)environ;
+    n = rc_program_run(&program, line, size, &status);
+    if (n < 0) {
+        snprintf(line, size, "%s", n == -ETIMEDOUT ? "no answer by the deadline" : strerror((int)-n));
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    if (!strncmp(line, "failed=", 7)) {
+        memmove(line, line + 7, strlen(line + 7) + 1);
+        return NULL;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return line;
+    snprintf(line, size, "rollcall-pmix ended with status %d", status);
+    return NULL;
+}
+
+static int visit(const struct rc_request *request, const struct rc_meeting *meeting, uint32_t milliseconds)
+{
+    char token[RC_WIRE_TOKEN + 1];
+    char *answer;
+    int rc;
+
+    memcpy(token, meeting->token.p, RC_WIRE_TOKEN);
+    token[RC_WIRE_TOKEN] = '\0';
+    rc = rc_visit(meeting->hosts, meeting->port, token, request->entry, milliseconds, &answer);
+    if (rc < 0)
+        return failed("the desk", strerror(-rc));
+    fputs(answer, stdout);
+    free(answer);
+    return 0;
+}
+
+/* The desk itself, on the node of RANK 0. */
+static int receive_all(const struct rc_request *request)
+{
+    static struct rc_verdict verdict;
+    char token[RC_WIRE_TOKEN + 1];
+    char line[LINE_SIZE];
+    static char text[RC_WIRE_BODY_MAX];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_desk *desk;
+    uint16_t port;
+    int listener = rc_desk_listen(0, 0, &port);
+    int rc = listener < 0 ? listener : rc_wire_new_token(token);
+
+    if (rc < 0)
+        return failed("a socket", strerror(-rc));
+    desk = rc_desk_create(listener, token);
+    if (!desk)
+        return failed("the desk", strerror(ENOMEM));
+    describe(token, port, text, sizeof(text));
+    if (!ask_pmix("put", rc_str(text), request->seconds * 1000, line, sizeof(line))) {
+        rc_desk_destroy(desk);
+        return failed("PMIx", line);
+    }
+    verdict.check = request->check;
+    verdict.seconds = request->seconds;
+    rc = rc_desk_add(desk, request->entry) ? rc_desk_run(desk, request->seconds, -1, rc_verdict_decide, &verdict)
+                                           : -EPROTO;
+    if (rc == 0)
+        fputs(rc_answer_write(&verdict.answer, &arena), stdout);
+    rc_desk_destroy(desk);
+    return rc < 0 ? failed("the desk", strerror(-rc)) : 0;
+}
+
+static int find_and_visit(const struct rc_request *request)
+{
+    struct rc_meeting meeting;
+    char line[LINE_SIZE];
+
+    if (!ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
+        return failed("PMIx", line);
+    if (strncmp(line, "meeting=", 8) != 0 || !rc_meeting_read(rc_str(line + 8), &meeting))
+        return failed("PMIx", "what the node of rank 0 put there is no meeting point");
+    return visit(request, &meeting, request->seconds * 1000 + BEYOND_MS);
+}
+
+int node_session(void)
+{
+    struct rc_request request;
+    int status;
+
+    if (!rc_request_read(read_input(), &request))
+        return failed("the request", "cannot be read");
+    if (request.transport == RC_TRANSPORT_SRUN)
+        status = visit(&request, &request.meeting, request.seconds * 1000 + BEYOND_MS);
+    else
+        status = request.root ? receive_all(&request) : find_and_visit(&request);
+    return fflush(stdout) == 0 ? status : 1;
+}

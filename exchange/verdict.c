@@ -1,0 +1,35 @@
+#include "config.h"
+
+#include "verdict.h"
+
+#include <string.h>
+
+#include "exchange/check.h"
+
+/* The port that the node of RANK 0 holds. A launch that is not complete does
+ * without: who has not answered will not hear of it. */
+static uint16_t held_port(const struct rc_roll *rolls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rolls[i].port)
+            return rolls[i].port;
+    return 0;
+}
+
+struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+{
+    struct rc_verdict *verdict = more;
+    struct rc_answer *answer = &verdict->answer;
+    struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
+    struct rc_answer others;
+
+    if (verdict->check != RC_CHECK_OFF)
+        rc_roll_check(rolls, count, rolls[0].nodes, rolls[0].world, verdict->seconds, &answer->findings, &arena);
+    answer->stop = (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
+                   (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
+    answer->port = complete ? held_port(rolls, count) : 0;
+    others = *answer;
+    others.findings.count = 0;
+    others.said = answer->findings.count > 0;
+    return rc_str(rc_answer_write(&others, &arena));
+}

@@ -1,0 +1,46 @@
+/* desk.h - where the nodes of a launch meet: takes one entry from each, gives all the same answer.
+ *
+ * A listening TCP socket, a token that every message must carry (wire.h), and
+ * one loop. Whoever connects without the token costs a hundred bytes until it
+ * has been silent for RC_DESK_PATIENCE seconds, or until there are too many: then
+ * the oldest stranger goes. Entries that cannot be read are refused.
+ */
+#ifndef ROLLCALL_EXCHANGE_DESK_H
+#define ROLLCALL_EXCHANGE_DESK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "exchange/roll.h"
+
+enum { RC_DESK_PATIENCE = 5, RC_DESK_STRANGERS_MAX = 256 };
+
+struct rc_desk;
+
+/* A listening socket at any address of this host, IPv6 and IPv4 where there is
+ * IPv6, closed on exec, at a port from first to last (0, 0: any). Its port goes
+ * into *port. Returns it or -errno. */
+int rc_desk_listen(uint16_t first, uint16_t last, uint16_t *port);
+
+/* listener: of rc_desk_listen, owned by the desk from now on; token is copied.
+ * NULL without memory. */
+struct rc_desk *rc_desk_create(int listener, const char *token);
+void rc_desk_destroy(struct rc_desk *desk);
+
+/* The entry of the desk's own node, which has no connection. False if it cannot be read. */
+bool rc_desk_add(struct rc_desk *desk, struct rc_str entry);
+
+/* Makes an answer of the entries; *complete says whether those of all nodes are
+ * there. Returns its text, which must live until the desk is destroyed. */
+typedef struct rc_str rc_desk_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
+
+/* Takes entries until there are as many as they say that there are nodes, but
+ * no longer than `seconds` after the first of them; then has an answer made and
+ * gives it to all. Then, with a descriptor `life`, goes on giving the same
+ * answer to latecomers until that is closed at its other end (before there is
+ * an answer, too, that ends everything); without (-1) returns when all have
+ * their answer. 0, or -errno for what makes a desk impossible (out of descriptors). */
+int rc_desk_run(struct rc_desk *desk, uint32_t seconds, int life, rc_desk_decide *decide, void *more);
+
+#endif

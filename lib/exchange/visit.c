@@ -1,0 +1,167 @@
+#include "config.h"
+
+#include "exchange/visit.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exchange/wire.h"
+
+/* A host that has several addresses may not be reached by all of them: each gets
+ * its second. A desk that refuses is gone, but for the moment in which too many call. */
+enum { EACH_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256 };
+
+struct visit {
+    int64_t deadline;
+    unsigned refusals;
+};
+
+static int64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* Waits for one of the events, until then at most: 0 or -ETIMEDOUT. */
+static int wait_for(int fd, short events, int64_t until)
+{
+    for (;;) {
+        struct pollfd p = { .fd = fd, .events = events };
+        int64_t left = until - now();
+
+        if (left <= 0)
+            return -ETIMEDOUT;
+        if (poll(&p, 1, left > 60000 ? 60000 : (int)left) > 0)
+            return 0;
+    }
+}
+
+static int connect_to(const struct addrinfo *address, int64_t deadline)
+{
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int64_t until = now() + EACH_MS;
+    int error = 0;
+    socklen_t size = sizeof(error);
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    rc = connect(fd, address->ai_addr, address->ai_addrlen) < 0 ? -errno : 0;
+    if (rc == -EINPROGRESS) {
+        rc = wait_for(fd, POLLOUT, until < deadline ? until : deadline);
+        if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0)
+            rc = -error;
+    }
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+static int try_host(struct rc_str host, uint16_t port, int64_t deadline)
+{
+    struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+    struct addrinfo *addresses;
+    char name[HOST_SIZE];
+    char service[8];
+    int fd = -EHOSTUNREACH;
+
+    if (host.n == 0 || host.n >= sizeof(name))
+        return -EINVAL;
+    memcpy(name, host.p, host.n);
+    name[host.n] = '\0';
+    snprintf(service, sizeof(service), "%u", (unsigned)port);
+    if (getaddrinfo(name, service, &hints, &addresses) != 0)
+        return -EHOSTUNREACH;
+    for (const struct addrinfo *a = addresses; a && fd < 0; a = a->ai_next)
+        fd = connect_to(a, deadline);
+    freeaddrinfo(addresses);
+    return fd;
+}
+
+static int reach(struct visit *visit, struct rc_str hosts, uint16_t port)
+{
+    for (;;) {
+        struct rc_str rest = hosts;
+        int refused = 0;
+        int fd = -EHOSTUNREACH;
+
+        for (int i = 0; rest.p && i < RC_VISIT_HOSTS_MAX; i++) {
+            fd = try_host(rc_str_split(rest, ' ', &rest), port, visit->deadline);
+            if (fd >= 0)
+                return fd;
+            refused |= fd == -ECONNREFUSED;
+        }
+        if (refused && ++visit->refusals >= REFUSALS_MAX)
+            return -ECONNREFUSED;
+        if (now() >= visit->deadline)
+            return -ETIMEDOUT;
+        poll(NULL, 0, PAUSE_MS);
+    }
+}
+
+static int send_all(int fd, const char *message, size_t size, int64_t deadline)
+{
+    while (size > 0) {
+        ssize_t n = send(fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        int rc = 0;
+
+        if (n >= 0) {
+            message += n;
+            size -= (size_t)n;
+        } else if (errno == EAGAIN) {
+            rc = wait_for(fd, POLLOUT, deadline);
+        } else if (errno != EINTR) {
+            rc = -errno;
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int receive(int fd, const char *token, int64_t deadline, char **answer)
+{
+    struct rc_wire wire = { .head_used = 0 };
+    enum rc_wire_state state;
+    int rc = 0;
+
+    while ((state = rc_wire_read(&wire, fd, token)) == RC_WIRE_MORE && (rc = wait_for(fd, POLLIN, deadline)) == 0)
+        continue;
+    if (state == RC_WIRE_WHOLE) {
+        *answer = wire.body;
+        return 0;
+    }
+    rc_wire_free(&wire);
+    return state == RC_WIRE_WRONG ? -EPROTO : rc;
+}
+
+int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_str entry, uint32_t milliseconds,
+             char **answer)
+{
+    struct visit visit = { .deadline = now() + milliseconds };
+    size_t size;
+    char *message = rc_wire_pack(token, entry, &size);
+    int fd;
+    int rc;
+
+    if (!message)
+        return -ENOMEM;
+    fd = reach(&visit, hosts, port);
+    rc = fd < 0 ? fd : send_all(fd, message, size, visit.deadline);
+    if (rc == 0)
+        rc = receive(fd, token, visit.deadline, answer);
+    if (fd >= 0)
+        close(fd);
+    free(message);
+    return rc;
+}

@@ -1,0 +1,198 @@
+#include "config.h"
+
+#include "system/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* The names are the caller's own. NULL without memory. */
+static char **environment(const char *const *env)
+{
+    size_t count = 0;
+    size_t used = 0;
+    char **copy;
+
+    while (env[count])
+        count++;
+    copy = malloc((count + 1) * sizeof(*copy));
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(env[i], "LD_PRELOAD=", 11) != 0)
+            copy[used++] = (char *)(uintptr_t)env[i];
+    copy[used] = NULL;
+    return copy;
+}
+
+/* Both ends of a pipe, none of them one of the standard streams, which a daemon
+ * may have closed: the child's dup2 would close its own source. 0 or an errno. */
+static int open_pipe(int ends[2])
+{
+    int low[2];
+    int error = 0;
+
+    if (pipe2(low, O_CLOEXEC) < 0)
+        return errno;
+    for (int i = 0; i < 2; i++) {
+        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (ends[i] < 0)
+            error = errno;
+        close(low[i]);
+    }
+    for (int i = 0; error && i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    return error;
+}
+
+/* Signals as a program expects them: slurmstepd and launchers block and ignore some. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t none;
+    sigset_t all;
+    int error;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    if ((error = posix_spawnattr_setsigmask(attributes, &none)) == 0 &&
+        (error = posix_spawnattr_setsigdefault(attributes, &all)) == 0)
+        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    return error;
+}
+
+static int spawn(const struct rc_program *program, int in, int out, pid_t *child)
+{
+    const char *name = strrchr(program->path, '/');
+    char *argv[] = { (char *)(uintptr_t)(name ? name + 1 : program->path),
+                     (char *)(uintptr_t)program->argument, NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char **env = environment(program->env);
+    int error = ENOMEM;
+
+    if (!env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
+        free(env);
+        return error;
+    }
+    if ((error = posix_spawnattr_init(&attributes)) == 0) {
+        if ((error = set_signals(&attributes)) == 0 &&
+            (error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO)) == 0 &&
+            (error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO)) == 0 &&
+            (error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0)
+            error = posix_spawn(child, program->path, &actions, &attributes, argv, env);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    free(env);
+    return error;
+}
+
+/* A program that does not read is no reason to die of SIGPIPE: the caller may
+ * be somebody's task. What a pipe takes at once, it takes before anybody reads. */
+static int fill(int fd, struct rc_str input)
+{
+    ssize_t n;
+
+    if (input.n == 0)
+        return 0;
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+        return errno;
+    n = write(fd, input.p, input.n);
+    return n == (ssize_t)input.n ? 0 : n < 0 ? errno : EMSGSIZE;
+}
+
+/* All that comes through the pipe before the deadline. */
+static ssize_t read_until(int fd, int64_t deadline, char *output, size_t size)
+{
+    size_t used = 0;
+
+    for (;;) {
+        struct pollfd in = { .fd = fd, .events = POLLIN };
+        int64_t left = deadline - now();
+        ssize_t n;
+
+        if (left <= 0)
+            return -ETIMEDOUT;
+        if (poll(&in, 1, left > 60000 ? 60000 : (int)left) <= 0)
+            continue;
+        n = read(fd, output + used, size - 1 - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+        if (used == size - 1)
+            return -EMSGSIZE;
+    }
+    output[used] = '\0';
+    return (ssize_t)used;
+}
+
+/* How it ended; ends it where it has not by itself by then. False where it had to. */
+static bool reap(pid_t child, int64_t deadline, int *status)
+{
+    pid_t ended;
+
+    /* its output ends with it, or next to it */
+    while ((ended = waitpid(child, status, WNOHANG)) == 0 && now() < deadline)
+        poll(NULL, 0, 1);
+    if (ended != 0)
+        return true;
+    kill(child, SIGKILL);
+    while (waitpid(child, status, 0) < 0 && errno == EINTR)
+        continue;
+    return false;
+}
+
+ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status)
+{
+    int64_t deadline = now() + program->milliseconds;
+    int in[2];
+    int out[2];
+    pid_t child;
+    ssize_t n;
+    int error = open_pipe(in);
+
+    *status = 0;
+    if (error)
+        return -error;
+    error = open_pipe(out);
+    if (error) {
+        close(in[0]);
+        close(in[1]);
+        return -error;
+    }
+    /* before there is anybody who might not read it */
+    error = fill(in[1], program->input);
+    close(in[1]);
+    if (!error)
+        error = spawn(program, in[0], out[1], &child);
+    close(in[0]);
+    close(out[1]);
+    if (error) {
+        close(out[0]);
+        return -error;
+    }
+    n = read_until(out[0], deadline, output, size);
+    close(out[0]);
+    /* one that is not to be waited for any more is killed at once */
+    if (!reap(child, n < 0 ? 0 : deadline, status) && n >= 0)
+        n = -ETIMEDOUT;
+    return n;
+}

@@ -1,0 +1,25 @@
+/* program.h - runs one of rollcall's own programs: text in, text out, and an end by a deadline. */
+#ifndef ROLLCALL_SYSTEM_PROGRAM_H
+#define ROLLCALL_SYSTEM_PROGRAM_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "text.h"
+
+struct rc_program {
+    const char *path;
+    const char *argument;       /* its one argument, or NULL */
+    const char *const *env;     /* its environment; LD_PRELOAD is left out: that is for the task's own programs */
+    struct rc_str input;        /* its standard input; what a pipe holds at once, 64 KiB */
+    uint32_t milliseconds;      /* then it is killed */
+};
+
+/* Runs it and takes all that it writes, with a NUL behind it; its standard
+ * error is /dev/null. Returns the number of bytes, or -errno: -ETIMEDOUT where
+ * it had to be killed, -EMSGSIZE where it wrote more than size - 1, another one
+ * where it could not be started. *status is as waitpid writes it. Leaves no
+ * process and no descriptor behind. */
+ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
+
+#endif

@@ -1,0 +1,143 @@
+#include "config.h"
+
+#include "desk.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+
+#include "exchange/desk.h"
+#include "exchange/wire.h"
+#include "options.h"
+
+extern char **environ;
+
+/* Where rollcall-exchange finds them; a number that nothing of ours has, so that
+ * one dup2 does not close the other's source. */
+enum { LISTENER = 3, LIFE = 4, ABOVE = 16, TEXT_SIZE = 2048 };
+
+/* Of srun's own libslurmfull. Weak, because the plugin binds at start and is
+ * loaded by other programs as well. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
+/* Where firewalls let the nodes through to srun. */
+static void port_range(uint16_t *first, uint16_t *last)
+{
+    const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
+
+    *first = *last = 0;
+    if (range && range[0] && range[0] <= range[1]) {
+        *first = range[0];
+        *last = range[1];
+    }
+}
+
+static int raise_descriptor(int fd)
+{
+    int raised = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE);
+
+    close(fd);
+    return raised;
+}
+
+/* A session of its own: what is typed at srun's terminal is for srun. Its
+ * standard error is srun's, for what the roll call finds. */
+static bool start(int listener, int life, const char *token, const struct rc_options *options)
+{
+    char seconds[16];
+    char variable[16 + RC_WIRE_TOKEN + 1];
+    char *const argv[] = { (char[]){ "rollcall-exchange" }, (char[]){ "desk" }, seconds,
+                           (char *)(uintptr_t)rc_check_name(rc_options_check(options)), NULL };
+    char *const env[] = { variable, NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    pid_t child;
+    bool good;
+
+    snprintf(seconds, sizeof(seconds), "%u", rc_options_deadline(options));
+    snprintf(variable, sizeof(variable), "ROLLCALL_TOKEN=%s", token);
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return false;
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return false;
+    }
+    good = posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
+           posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
+           posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                     POSIX_SPAWN_SETSID) == 0 &&
+           posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+           posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+           posix_spawn_file_actions_adddup2(&actions, listener, LISTENER) == 0 &&
+           posix_spawn_file_actions_adddup2(&actions, life, LIFE) == 0 &&
+           posix_spawn(&child, ROLLCALL_LIBEXECDIR "/rollcall-exchange", &actions, &attributes, argv, env) == 0;
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return good;
+}
+
+static bool wants_desk(struct rc_options *options)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .count = 0 };
+
+    return rc_spank_asked(rc_str(getenv("ROLLCALL")), options, &messages, &arena) && options->given &&
+           options->mode != RC_MODE_OFF &&
+           (options->exchange == RC_EXCHANGE_UNSET || options->exchange == RC_EXCHANGE_AUTO ||
+            options->exchange == RC_EXCHANGE_SRUN) &&
+           !getenv("SLURM_HET_SIZE");
+}
+
+/* The write end of the pipe stays open in srun, and nowhere else: its end is the
+ * desk's sign to leave. */
+static bool open_desk(const struct rc_options *options, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
+{
+    uint16_t first, last;
+    int life[2] = { -1, -1 };
+    int listener = -1;
+    bool good = false;
+
+    port_range(&first, &last);
+    if (rc_wire_new_token(token) < 0 || (listener = rc_desk_listen(first, last, port)) < 0)
+        return false;
+    listener = raise_descriptor(listener);
+    if (pipe2(life, O_CLOEXEC) == 0) {
+        life[0] = raise_descriptor(life[0]);
+        life[1] = raise_descriptor(life[1]);
+        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start(listener, life[0], token, options);
+    }
+    if (listener >= 0)
+        close(listener);
+    if (life[0] >= 0)
+        close(life[0]);
+    if (!good && life[1] >= 0)
+        close(life[1]);
+    return good;
+}
+
+void rc_spank_open_desk(spank_t spank)
+{
+    char token[RC_WIRE_TOKEN + 1];
+    char value[128] = "";
+    struct rc_options options;
+    uint32_t job, step;
+    uint16_t port;
+
+    if (wants_desk(&options) && spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
+        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_desk(&options, token, &port))
+        snprintf(value, sizeof(value), "%s %u %u.%u", token, (unsigned)port, job, step);
+    /* an outer step's cannot be unset: srun has copied its environment already
+     * and only adds what is set now (srun_job.c:pre_launch_srun_job) */
+    if (*value || getenv(RC_DESK))
+        setenv(RC_DESK, value, 1);
+}

@@ -1,0 +1,108 @@
+#include "config.h"
+
+#include "entry.h"
+
+#include <stdlib.h>
+
+#include "system/node.h"
+#include "system/sys.h"
+
+enum { TEXT_SIZE = 8192, BOOT_SIZE = 40 };
+
+/* What all processes of a communicator must have alike, or none. */
+static const char *const must_agree[] = {
+    "MASTER_ADDR", "MASTER_PORT", "NCCL_COMM_ID", "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_BUFFSIZE",
+    "NCCL_NTHREADS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_CROSS_NIC", "NCCL_SOCKET_FAMILY",
+    "GLOO_DEVICE_TRANSPORT",
+};
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a;
+    uint32_t right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* "0,1,2,8" becomes "0-2,8": the ranks as SLURM_GTIDS lists them, which the core
+ * has checked. */
+static struct rc_str fold_ranks(struct rc_str list, struct rc_arena *arena)
+{
+    size_t room = 1;
+    size_t count = 0;
+    uint32_t *rank;
+    struct rc_str text = { arena->base + arena->used, 0 };
+    const char *between = "";
+
+    for (size_t i = 0; i < list.n; i++)
+        room += list.p[i] == ',';
+    rank = malloc(room * sizeof(*rank));
+    if (!rank)
+        return RC_ABSENT;
+    for (struct rc_str rest = list; rest.p && count < room;)
+        if (rc_parse_u32(rc_str_split(rest, ',', &rest), RC_MAX_TASKS, &rank[count]))
+            count++;
+    qsort(rank, count, sizeof(*rank), compare);
+    for (size_t i = 0; i < count;) {
+        size_t run = 1;
+
+        while (i + run < count && rank[i + run] == rank[i] + run)
+            run++;
+        rc_format(arena, run > 1 ? "%s%u-%u" : "%s%u", between, rank[i], rank[i] + (uint32_t)run - 1);
+        /* the next piece is written over the end of this one */
+        arena->used -= !arena->full;
+        between = ",";
+        i += run;
+    }
+    free(rank);
+    text.n = (size_t)(arena->base + arena->used - text.p);
+    arena->used += !arena->full;
+    return text;
+}
+
+/* Another one after each start of the kernel, and the same in two virtual
+ * machines only where one was copied while it ran. */
+static struct rc_str boot_id(char text[BOOT_SIZE])
+{
+    long fd = rc_sys_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    long n;
+    struct rc_str rest;
+
+    if (fd < 0)
+        return RC_ABSENT;
+    n = rc_sys_read((int)fd, text, BOOT_SIZE);
+    rc_sys_close((int)fd);
+    return n > 0 ? rc_str_split((struct rc_str){ text, (size_t)n }, '\n', &rest) : RC_ABSENT;
+}
+
+const char *rc_spank_entry(const struct rc_result *result, uint16_t port, struct rc_arena *arena)
+{
+    const struct rc_facts *facts = &result->facts;
+    char name[RC_NODE_NAME_SIZE];
+    char boot[BOOT_SIZE];
+    char text[TEXT_SIZE];
+    struct rc_arena own = { .base = text, .size = sizeof(text) };
+    struct rc_str node_name = rc_env_get(&result->env, "SLURMD_NODENAME");
+    struct rc_roll roll = {
+        .version = rc_str(PACKAGE_VERSION),
+        .scope = rc_str(facts->scope),
+        .launcher = rc_str(result->launcher->id),
+        .mode = rc_str(rc_mode_name(result->mode)),
+        .host = node_name.n ? node_name : rc_str(rc_node_name(name)),
+        .boot = boot_id(boot),
+        .node = facts->field[RC_NODE_RANK].value,
+        .nodes = facts->field[RC_NNODES].value,
+        .world = facts->field[RC_WORLD_SIZE].value,
+        .tasks = fold_ranks(rc_env_get(&result->env, "SLURM_GTIDS"), &own),
+        .addr = rc_str(result->master.addr),
+        .port = port,
+    };
+
+    for (size_t i = 0; i < sizeof(must_agree) / sizeof(*must_agree) && roll.user_count < RC_ROLL_USER_MAX; i++) {
+        struct rc_str value = rc_env_find(&result->env, rc_str(must_agree[i]));
+
+        if (value.p)
+            roll.user[roll.user_count++] = rc_str(rc_format(&own, "%s=%S", must_agree[i], &value));
+    }
+    return own.full ? NULL : rc_roll_write(&roll, arena);
+}

@@ -1,0 +1,260 @@
+#include "config.h"
+
+#include "meet.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "desk.h"
+#include "entry.h"
+#include "exchange/request.h"
+#include "once.h"
+#include "say.h"
+#include "step.h"
+#include "system/port.h"
+#include "system/program.h"
+
+enum {
+    SLACK_MS = 3000,     /* for the program's own end */
+    OUTPUT_SIZE = 65536, /* an answer, with its findings */
+    TEXT_SIZE = 65536,   /* a request, with the node's entry */
+};
+
+/* Filled in by the first task of the node. */
+static struct {
+    struct rc_once met;
+    bool pmix; /* it is the transport */
+    bool stop;
+    uint16_t port; /* 0: none that all know of */
+    bool failed;   /* `why` says why */
+    char why[256];
+} *shared;
+
+void rc_spank_meet_prepare(void)
+{
+    shared = rc_once_memory(sizeof(*shared));
+}
+
+void rc_spank_meet_forget(void)
+{
+    rc_once_free(shared, sizeof(*shared));
+    shared = NULL;
+}
+
+/* The one with local rank 0: where RANK 0 is on the node, it is that one. */
+static bool is_first_task(spank_t spank, const struct rc_result *result)
+{
+    struct rc_str variable = rc_env_get(&result->env, "SLURM_LOCALID");
+    int local;
+
+    if (spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS)
+        return local == 0;
+    return rc_str_is(variable, "0");
+}
+
+void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
+{
+    if (shared && is_first_task(spank, result) && rc_once_begin(&shared->met))
+        rc_once_done(&shared->met);
+}
+
+/* "TOKEN PORT JOB.STEP" of this very step; the host is Slurm's word for where srun runs. */
+static bool find_desk(const struct rc_result *result, struct rc_meeting *meeting, struct rc_arena *arena)
+{
+    struct rc_str rest;
+    struct rc_str token = rc_str_split(rc_env_get(&result->env, RC_DESK), ' ', &rest);
+    struct rc_str port = rc_str_split(rest, ' ', &rest);
+    struct rc_str address = rc_env_get(&result->env, "SLURM_LAUNCH_NODE_IPADDR");
+    struct rc_str name = rc_env_get(&result->env, "SLURM_SRUN_COMM_HOST");
+
+    return rc_str_is(rest, result->facts.run_id) &&
+           rc_meeting_read(rc_str(rc_format(arena, "%S %S %S%s%S", &token, &port, &address, name.n ? " " : "", &name)),
+                           meeting);
+}
+
+/* srun's own desk goes before PMIx: it costs less, leaves the application's PMIx
+ * alone, and stands where the user looks. Steps of several het components have
+ * one srun, which tells its environment only to the first (measured on 22.05). */
+static enum rc_transport choose(const struct rc_result *result, const struct rc_options *options,
+                                struct rc_meeting *meeting, struct rc_arena *arena)
+{
+    bool het = rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
+
+    if (options->exchange != RC_EXCHANGE_PMIX && !het && find_desk(result, meeting, arena))
+        return RC_TRANSPORT_SRUN;
+    if (options->exchange != RC_EXCHANGE_SRUN &&
+        rc_str_starts(rc_env_get(&result->env, "PMIX_NAMESPACE"), "slurm.pmix."))
+        return RC_TRANSPORT_PMIX;
+    return RC_TRANSPORT_NONE;
+}
+
+/* With PMIx 4's default store the second PMIx_Init of a task, which is the
+ * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). So
+ * all tasks of the step, and rollcall-pmix, use another one. */
+static void choose_store(spank_t spank, const struct rc_env *env)
+{
+    if (rc_str_starts(rc_env_get(env, "PMIX_VERSION"), "4."))
+        spank_setenv(spank, "PMIX_MCA_gds", "hash", 0);
+}
+
+/* The port of RANK 0's node, held: the user's or Slurm's where there is one, one
+ * of port=, else one of the kernel's choice, which nobody else has. */
+static bool hold(const struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way, int *held)
+{
+    const struct rc_options *options = &context->options;
+    struct rc_master *master = &result->master;
+
+    if (master->port_is_users || (!options->port_first && result->facts.reserved_ports.n))
+        return rc_rank0_hold(result, way, held);
+    if (!options->port_first) {
+        master->port = 0;
+        return rc_rank0_hold(result, way, held);
+    }
+    /* from the launch's own one on, round: two launches seldom try the same first */
+    for (uint32_t i = options->port_first; i < options->port_last; i++) {
+        *held = rc_port_hold(master->port);
+        if (*held >= 0)
+            return true;
+        master->port = master->port == options->port_last ? options->port_first : (uint16_t)(master->port + 1);
+    }
+    return rc_rank0_hold(result, way, held);
+}
+
+static void fail(const char *why)
+{
+    struct rc_arena arena = { .base = shared->why, .size = sizeof(shared->why) };
+
+    shared->failed = true;
+    rc_format(&arena, "%s", why);
+}
+
+/* What the program brings back, for all tasks of the node; findings are said at once. */
+static void take(struct rc_str output)
+{
+    static char text[OUTPUT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_answer answer;
+
+    if (rc_str_starts(output, "failed=")) {
+        struct rc_str rest;
+        struct rc_str line = rc_str_split((struct rc_str){ output.p + 7, output.n - 7 }, '\n', &rest);
+
+        fail(rc_format(&arena, "%S", &line));
+    } else if (!rc_answer_read(output, &answer, &arena)) {
+        fail("the answer cannot be read");
+    } else {
+        shared->port = answer.port;
+        shared->stop = answer.stop;
+        rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
+    }
+}
+
+static void run(const struct rc_context *context, const struct rc_request *request, struct rc_arena *arena)
+{
+    static char output[OUTPUT_SIZE];
+    struct rc_program program = {
+        .path = ROLLCALL_LIBEXECDIR "/rollcall-exchange",
+        .argument = "node",
+        .env = context->env,
+        .input = rc_str(rc_request_write(request, arena)),
+        .milliseconds = request->seconds * 1000 + SLACK_MS,
+    };
+    int status;
+    ssize_t n;
+
+    if (!program.input.p) {
+        fail("the entry is too large");
+        return;
+    }
+    n = rc_program_run(&program, output, sizeof(output), &status);
+    if (n == -ETIMEDOUT)
+        fail("rollcall-exchange did not end");
+    else if (n < 0)
+        fail(rc_format(arena, "rollcall-exchange cannot be run: %s", strerror((int)-n)));
+    else if (WIFSIGNALED(status))
+        fail(rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+    else
+        take((struct rc_str){ output, (size_t)n });
+}
+
+/* Of the node's first task. *held, where it is RANK 0's, stays open. */
+static bool meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+                 int *held)
+{
+    static char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_request request = {
+        .root = result->master.hold,
+        .seconds = rc_options_deadline(&context->options),
+        .check = rc_options_check(&context->options),
+    };
+    uint16_t port;
+
+    if (result->identity.field[RC_NNODES] != 1) {
+        request.transport = choose(result, &context->options, &request.meeting, &arena);
+        if (request.transport == RC_TRANSPORT_NONE)
+            return true;
+    }
+    if (!hold(context, result, way, held))
+        return false;
+    port = rc_port_number(*held);
+    if (result->identity.field[RC_NNODES] == 1) {
+        shared->port = port;
+        return true;
+    }
+    request.entry = rc_str(rc_spank_entry(result, port, &arena));
+    shared->pmix = request.transport == RC_TRANSPORT_PMIX;
+    if (shared->pmix) {
+        choose_store(spank, &result->env);
+        context->env = rc_spank_environment(spank);
+    }
+    run(context, &request, &arena);
+    return true;
+}
+
+/* Resolves once more, with what the node has brought back. A port that the
+ * others do not know of is given back: all compute the same one then. */
+static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, int *held)
+{
+    if (shared->stop) {
+        rc_message_add(&result->messages, RC612, "the roll call found what is said above; nothing is started");
+        return false;
+    }
+    if (shared->pmix)
+        choose_store(spank, &result->env);
+    context->told_port = shared->port;
+    if (!context->told_port && *held >= 0) {
+        rc_port_release(*held);
+        *held = -1;
+    }
+    /* in task_init the block may have moved */
+    context->env = rc_spank_environment(spank);
+    if (rc_resolve(context, result) != RC_RESOLVED)
+        return false;
+    if (shared->failed)
+        rc_message_add(&result->messages, RC611,
+                       rc_format(&result->arena,
+                                 "the nodes could not speak to each other: %s; MASTER_PORT is a computed one, and "
+                                 "nobody called the roll; try exchange=pmix or exchange=srun, or say exchange=off",
+                                 shared->why));
+    return true;
+}
+
+bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+                   int *held)
+{
+    bool good = true;
+
+    *held = -1;
+    if (!shared || context->options.exchange == RC_EXCHANGE_OFF ||
+        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || result->stamped)
+        return true;
+    if (is_first_task(spank, result) && rc_once_begin(&shared->met)) {
+        good = meet(spank, context, result, way, held);
+        rc_once_done(&shared->met);
+    } else if (!rc_once_wait(&shared->met, rc_options_deadline(&context->options) * 1000 + 2 * SLACK_MS)) {
+        return true;
+    }
+    return good && agree(spank, context, result, held);
+}

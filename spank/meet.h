@@ -1,0 +1,26 @@
+/* meet.h - in task_init: this node's part in the exchange, done once for all of its tasks. */
+#ifndef ROLLCALL_SPANK_MEET_H
+#define ROLLCALL_SPANK_MEET_H
+
+#include <slurm/spank.h>
+
+#include "resolve.h"
+#include "system/rank0.h"
+
+/* In user_init and exit: the memory that the tasks share. */
+void rc_spank_meet_prepare(void);
+void rc_spank_meet_forget(void);
+
+/* After a task has been resolved: its node's first task holds the port, where
+ * RANK 0 is among them, and meets the other nodes; the others wait for what it
+ * brings back. Then resolves once more with that. *held is the descriptor of the
+ * held port in RANK 0's own process, else -1. False, with an error in
+ * result->messages, where the step is not to start. Whatever else may go wrong
+ * leaves the port that each task computes by itself, with a warning. */
+bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+                   int *held);
+
+/* Called instead where a task cannot get so far: nobody is to wait for it. */
+void rc_spank_meet_not(spank_t spank, const struct rc_result *result);
+
+#endif
