@@ -193,8 +193,14 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
 
     if (result->identity.field[RC_NNODES] != 1) {
         request.transport = choose(result, &context->options, &request.meeting, &arena);
-        if (request.transport == RC_TRANSPORT_NONE)
+        if (request.transport == RC_TRANSPORT_NONE) {
+            /* not a word of it where nobody asked for one of the ways */
+            if (context->options.exchange == RC_EXCHANGE_PMIX)
+                fail("the step has no PMIx server (srun --mpi=pmix)");
+            else if (context->options.exchange == RC_EXCHANGE_SRUN)
+                fail("there is no desk beside srun");
             return true;
+        }
     }
     if (!hold(context, result, way, held))
         return false;
