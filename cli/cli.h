@@ -23,6 +23,7 @@ struct subcommand {
 extern const struct subcommand cli_exec;
 extern const struct subcommand cli_show;
 extern const struct subcommand cli_explain;
+extern const struct subcommand cli_check;
 
 /* One line on standard error, "rollcall: TEXT"; whatever stands in it is
  * escaped. Returns STATUS_USAGE. */

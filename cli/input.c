@@ -182,6 +182,20 @@ int input_process(struct input *input, const char *text)
     return -1;
 }
 
+int input_quietly(struct input *input, uint32_t pid)
+{
+    char path[64];
+    size_t size = 0;
+
+    *input = (struct input){ .pid = pid, .this_node = true };
+    snprintf(path, sizeof(path), "/proc/%u/environ", (unsigned)pid);
+    if (read_path(path, &input->storage[0], &size) < 0)
+        return -1;
+    input->list[0] = split(input->storage[0], size, '\0', false);
+    input->env = input->list[0];
+    return input->env ? 0 : -1;
+}
+
 void input_free(struct input *input)
 {
     for (unsigned i = 0; i < sizeof(input->storage) / sizeof(*input->storage); i++)

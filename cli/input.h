@@ -27,6 +27,10 @@ struct input {
 int input_own(struct input *input);
 int input_file(struct input *input, const char *path); /* "-" is standard input */
 int input_process(struct input *input, const char *pid);
+
+/* The environment of a process on this node, without a word where it cannot be
+ * read (-1: it has ended, or is another user's). */
+int input_quietly(struct input *input, uint32_t pid);
 void input_free(struct input *input);
 
 #endif

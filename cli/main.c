@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-static const struct subcommand *const subcommands[] = { &cli_exec, &cli_show, &cli_explain };
+static const struct subcommand *const subcommands[] = { &cli_exec, &cli_show, &cli_explain, &cli_check };
 
 enum { COUNT = sizeof(subcommands) / sizeof(*subcommands) };
 

@@ -13,6 +13,7 @@
 #include <slurm/slurm.h>
 
 #include "exchange/desk.h"
+#include "exchange/request.h"
 #include "exchange/wire.h"
 #include "options.h"
 

@@ -4,13 +4,9 @@
 
 #include <slurm/spank.h>
 
-/* "TOKEN PORT JOB.STEP"; the host is where srun runs, which Slurm itself tells
- * the tasks. Names that begin with SLURM_ pass through --export=NONE. */
-#define RC_DESK "SLURM_ROLLCALL_DESK"
-
 /* In srun, once the step is made: where the user asked for rollcall and for no
  * other exchange, opens a socket in SrunPortRange, starts rollcall-exchange
- * with it, and names it to the tasks. Whatever fails leaves srun as it was. */
+ * with it, and names it to the tasks (RC_DESK). Whatever fails leaves srun as it was. */
 void rc_spank_open_desk(spank_t spank);
 
 #endif

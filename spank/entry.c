@@ -82,13 +82,13 @@ const char *rc_spank_entry(const struct rc_result *result, uint16_t port, struct
     char boot[BOOT_SIZE];
     char text[TEXT_SIZE];
     struct rc_arena own = { .base = text, .size = sizeof(text) };
-    struct rc_str node_name = rc_env_get(&result->env, "SLURMD_NODENAME");
     struct rc_roll roll = {
         .version = rc_str(PACKAGE_VERSION),
         .scope = rc_str(facts->scope),
         .launcher = rc_str(result->launcher->id),
         .mode = rc_str(rc_mode_name(result->mode)),
-        .host = node_name.n ? node_name : rc_str(rc_node_name(name)),
+        /* its own, not Slurm's name for it: NCCL tells nodes apart by this one */
+        .host = rc_str(rc_node_name(name)),
         .boot = boot_id(boot),
         .node = facts->field[RC_NODE_RANK].value,
         .nodes = facts->field[RC_NNODES].value,

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "desk.h"
 #include "entry.h"
 #include "exchange/request.h"
 #include "once.h"
@@ -59,20 +58,6 @@ void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
         rc_once_done(&shared->met);
 }
 
-/* "TOKEN PORT JOB.STEP" of this very step; the host is Slurm's word for where srun runs. */
-static bool find_desk(const struct rc_result *result, struct rc_meeting *meeting, struct rc_arena *arena)
-{
-    struct rc_str rest;
-    struct rc_str token = rc_str_split(rc_env_get(&result->env, RC_DESK), ' ', &rest);
-    struct rc_str port = rc_str_split(rest, ' ', &rest);
-    struct rc_str address = rc_env_get(&result->env, "SLURM_LAUNCH_NODE_IPADDR");
-    struct rc_str name = rc_env_get(&result->env, "SLURM_SRUN_COMM_HOST");
-
-    return rc_str_is(rest, result->facts.run_id) &&
-           rc_meeting_read(rc_str(rc_format(arena, "%S %S %S%s%S", &token, &port, &address, name.n ? " " : "", &name)),
-                           meeting);
-}
-
 /* srun's own desk goes before PMIx: it costs less, leaves the application's PMIx
  * alone, and stands where the user looks. Steps of several het components have
  * one srun, which tells its environment only to the first (measured on 22.05). */
@@ -80,8 +65,11 @@ static enum rc_transport choose(const struct rc_result *result, const struct rc_
                                 struct rc_meeting *meeting, struct rc_arena *arena)
 {
     bool het = rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
+    struct rc_str step;
 
-    if (options->exchange != RC_EXCHANGE_PMIX && !het && find_desk(result, meeting, arena))
+    /* an outer step's srun is none of ours */
+    if (options->exchange != RC_EXCHANGE_PMIX && !het &&
+        rc_meeting_beside_srun(&result->env, meeting, &step, arena) && rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
     if (options->exchange != RC_EXCHANGE_SRUN &&
         rc_str_starts(rc_env_get(&result->env, "PMIX_NAMESPACE"), "slurm.pmix."))

@@ -22,7 +22,9 @@ struct caller {
     int fd;
     int64_t since;
     struct rc_wire wire;
-    size_t sent; /* of the answer */
+    char *reply; /* of its own; NULL: the answer that all get */
+    size_t reply_size;
+    size_t sent; /* of either */
     bool is_visitor;
     struct caller *previous;
     struct caller *next;
@@ -130,6 +132,7 @@ static void hang_up(struct rc_desk *desk, struct caller *caller)
     take_out(caller->is_visitor ? &desk->visitors : &desk->strangers, caller);
     close(caller->fd); /* which also takes it out of the epoll set */
     rc_wire_free(&caller->wire);
+    free(caller->reply);
     free(caller);
 }
 
@@ -258,18 +261,23 @@ static void welcome(struct rc_desk *desk)
         }
         caller->fd = fd;
         caller->since = now();
+        caller->wire.limit = RC_WIRE_BODY_MAX;
         append(&desk->strangers, caller);
     }
 }
 
-/* False once this caller is done with, or lost. */
+/* As much as the socket takes. False once this caller is done with, or lost;
+ * true as long as there is something to wait for. */
 static bool give_answer(const struct rc_desk *desk, struct caller *caller)
 {
     struct epoll_event event = { .events = EPOLLIN | EPOLLOUT, .data.ptr = caller };
+    const char *reply = caller->reply ? caller->reply : desk->answer;
+    size_t size = caller->reply ? caller->reply_size : desk->answer_size;
 
-    while (caller->sent < desk->answer_size) {
-        ssize_t n = send(caller->fd, desk->answer + caller->sent, desk->answer_size - caller->sent,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (!reply)
+        return true;
+    while (caller->sent < size) {
+        ssize_t n = send(caller->fd, reply + caller->sent, size - caller->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -281,6 +289,37 @@ static bool give_answer(const struct rc_desk *desk, struct caller *caller)
     return false;
 }
 
+/* Makes the reply to RC_DESK_QUESTION. */
+static bool tell_roll(const struct rc_desk *desk, struct caller *caller)
+{
+    size_t size = 0;
+    char *text;
+    char *end;
+
+    for (size_t i = 0; i < desk->count; i++)
+        size += strlen(desk->texts[i]) + 1;
+    end = text = malloc(size + 1);
+    if (!text)
+        return false;
+    for (size_t i = 0; i < desk->count; i++) {
+        end = stpcpy(end, desk->texts[i]);
+        *end++ = '\n';
+    }
+    caller->reply = rc_wire_pack(desk->token, (struct rc_str){ text, size }, &caller->reply_size);
+    free(text);
+    return caller->reply != NULL;
+}
+
+/* A question, or an entry; late ones are not looked at any more. */
+static bool understand(struct rc_desk *desk, struct caller *caller)
+{
+    struct rc_str text = rc_wire_text(&caller->wire);
+
+    if (rc_str_is(text, RC_DESK_QUESTION))
+        return tell_roll(desk, caller);
+    return desk->answer || rc_desk_add(desk, text);
+}
+
 static void hear(struct rc_desk *desk, struct caller *caller)
 {
     if (caller->is_visitor) {
@@ -288,7 +327,7 @@ static void hear(struct rc_desk *desk, struct caller *caller)
         ssize_t n = recv(caller->fd, &byte, 1, MSG_DONTWAIT);
 
         /* a visitor that is gone, or says more than it should */
-        if (n >= 0 || (errno != EAGAIN && errno != EINTR) || (desk->answer && !give_answer(desk, caller)))
+        if (n >= 0 || (errno != EAGAIN && errno != EINTR) || !give_answer(desk, caller))
             hang_up(desk, caller);
         return;
     }
@@ -301,7 +340,7 @@ static void hear(struct rc_desk *desk, struct caller *caller)
     case RC_WIRE_WHOLE:
         break;
     }
-    if (!desk->answer && !rc_desk_add(desk, rc_wire_text(&caller->wire))) {
+    if (!understand(desk, caller)) {
         hang_up(desk, caller);
         return;
     }
@@ -309,7 +348,7 @@ static void hear(struct rc_desk *desk, struct caller *caller)
     take_out(&desk->strangers, caller);
     caller->is_visitor = true;
     append(&desk->visitors, caller);
-    if (desk->answer && !give_answer(desk, caller))
+    if (!give_answer(desk, caller))
         hang_up(desk, caller);
 }
 

@@ -14,6 +14,10 @@
 
 #include "exchange/roll.h"
 
+/* What somebody sends who wants to see the roll, as far as it has been called:
+ * gets all entries as they came, a blank line behind each. */
+#define RC_DESK_QUESTION "question=roll\n"
+
 enum { RC_DESK_PATIENCE = 5, RC_DESK_STRANGERS_MAX = 256 };
 
 struct rc_desk;

@@ -20,6 +20,23 @@ bool rc_meeting_read(struct rc_str text, struct rc_meeting *meeting)
     return true;
 }
 
+bool rc_meeting_beside_srun(const struct rc_env *env, struct rc_meeting *meeting, struct rc_str *step,
+                            struct rc_arena *arena)
+{
+    struct rc_str rest;
+    struct rc_str token = rc_str_split(rc_env_get(env, RC_DESK), ' ', &rest);
+    struct rc_str port = rc_str_split(rest, ' ', &rest);
+    struct rc_str address = rc_env_get(env, "SLURM_LAUNCH_NODE_IPADDR");
+    struct rc_str name = rc_env_get(env, "SLURM_SRUN_COMM_HOST");
+
+    if (rest.n == 0 || address.n == 0 ||
+        !rc_meeting_read(rc_str(rc_format(arena, "%S %S %S%s%S", &token, &port, &address, name.n ? " " : "", &name)),
+                         meeting))
+        return false;
+    *step = rest;
+    return true;
+}
+
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
 {
     const struct rc_meeting *meeting = &request->meeting;

@@ -131,7 +131,7 @@ static int send_all(int fd, const char *message, size_t size, int64_t deadline)
 
 static int receive(int fd, const char *token, int64_t deadline, char **answer)
 {
-    struct rc_wire wire = { .head_used = 0 };
+    struct rc_wire wire = { .limit = RC_WIRE_ROLL_MAX };
     enum rc_wire_state state;
     int rc = 0;
 

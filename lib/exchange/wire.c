@@ -42,7 +42,7 @@ static bool read_head(struct rc_wire *wire, struct rc_str head, const char *toke
         !same_token(head.p + magic, token))
         return false;
     head = (struct rc_str){ head.p + magic + RC_WIRE_TOKEN + 1, head.n - magic - RC_WIRE_TOKEN - 1 };
-    if (!rc_parse_u32(head, RC_WIRE_BODY_MAX, &size))
+    if (!rc_parse_u32(head, wire->limit, &size))
         return false;
     wire->size = size;
     wire->body = malloc((size_t)size + 1);
@@ -104,7 +104,7 @@ struct rc_str rc_wire_text(const struct rc_wire *wire)
 void rc_wire_free(struct rc_wire *wire)
 {
     free(wire->body);
-    *wire = (struct rc_wire){ .head_used = 0 };
+    *wire = (struct rc_wire){ .limit = wire->limit };
 }
 
 char *rc_wire_pack(const char *token, struct rc_str text, size_t *size)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "text.h"
 
@@ -19,10 +20,12 @@ enum {
     RC_WIRE_TOKEN = 32,      /* characters: 128 bits in hexadecimal */
     RC_WIRE_HEAD_MAX = 64,
     RC_WIRE_BODY_MAX = 65536,
+    RC_WIRE_ROLL_MAX = 1 << 28, /* of a whole roll, which a desk tells who asks it */
 };
 
-/* A message that is being read. Zero it to begin, rc_wire_free to end. */
+/* A message that is being read. Zero it but for `limit` to begin, rc_wire_free to end. */
 struct rc_wire {
+    uint32_t limit; /* bytes of a body */
     char head[RC_WIRE_HEAD_MAX];
     size_t head_used;
     char *body; /* NUL-terminated once it is whole; NULL until the head was right */

@@ -5,8 +5,8 @@ load helper
 
 @test "--help lists exactly the subcommands that there are" {
     run -0 "$rollcall" --help
-    [ "$(grep -oE '^  [a-z]+ +[a-z]' <<< "$output" | awk '{ print $1 }' | xargs)" = "exec show explain" ]
-    for subcommand in exec show explain; do
+    [ "$(grep -oE '^  [a-z]+ +[a-z]' <<< "$output" | awk '{ print $1 }' | xargs)" = "exec show explain check" ]
+    for subcommand in exec show explain check; do
         run -0 "$rollcall" "$subcommand" --help
         [[ $output == "usage: rollcall $subcommand "* ]]
         run -0 "$rollcall" "$subcommand" -h
@@ -14,7 +14,7 @@ load helper
 }
 
 @test "no help line is wider than a terminal" {
-    for words in --help 'exec --help' 'show --help' 'explain --help'; do
+    for words in --help 'exec --help' 'show --help' 'explain --help' 'check --help'; do
         # shellcheck disable=SC2086 # two words
         run -0 "$rollcall" $words
         [ "$(wc -L <<< "$output")" -le 80 ]

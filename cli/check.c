@@ -1,0 +1,171 @@
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "report.h"
+#include "roster.h"
+#include "table.h"
+
+/* Slices of what the desk says are printable ASCII (lib/exchange/roll.h). */
+static json_t *text(struct rc_str slice)
+{
+    return slice.p ? json_stringn(slice.p, slice.n) : json_null();
+}
+
+static json_t *entries(const struct roster *roster)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct rc_roll *roll = &roster->roll[i];
+
+        if (json_array_append_new(
+                list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node_rank", (json_int_t)roll->node,
+                                "host", text(roll->host), "boot_id", text(roll->boot), "tasks", text(roll->tasks),
+                                "launcher", text(roll->launcher), "mode", text(roll->mode), "master_addr",
+                                text(roll->addr), "master_port",
+                                roll->port ? json_integer(roll->port) : json_null(), "version",
+                                text(roll->version))) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *findings(const struct rc_messages *messages)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < messages->count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
+
+        if (json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "id", entry->id, "level",
+                                                  rc_level_name(entry->level), "text", messages->list[i].text)) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static int print_json(const struct roster *roster)
+{
+    json_t *object = json_pack("{s:i, s:s, s:I, s:I, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step, "nnodes",
+                               (json_int_t)roster->roll[0].nodes, "world_size", (json_int_t)roster->roll[0].world,
+                               "entries", entries(roster), "messages", findings(&roster->findings));
+
+    if (!object || json_dumpf(object, stdout, JSON_INDENT(2)) < 0) {
+        json_decref(object);
+        return cli_fail("cannot write the roll");
+    }
+    putchar('\n');
+    json_decref(object);
+    return STATUS_RESOLVED;
+}
+
+/* As wide as the widest value, one line a node: there may be thousands. */
+static int widest(const struct roster *roster, size_t offset, int least)
+{
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct rc_str *slice = (const void *)((const char *)&roster->roll[i] + offset);
+
+        if ((int)slice->n > least && slice->n < TABLE_WIDTH / 2)
+            least = (int)slice->n;
+    }
+    return least;
+}
+
+static int print_text(const struct roster *roster)
+{
+    int host = widest(roster, offsetof(struct rc_roll, host), 4);
+    int tasks = widest(roster, offsetof(struct rc_roll, tasks), 5);
+
+    printf("step %s: %zu of %u nodes, %u tasks\n\n%s%4s  %-*s  %-*s  %-8s  %s%s\n", roster->step, roster->count,
+           roster->roll[0].nodes, roster->roll[0].world, paint_on(PAINT_STRONG), "node", host, "host", tasks, "tasks",
+           "mode", "master", paint_off());
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct rc_roll *roll = &roster->roll[i];
+
+        printf("%4u  %-*.*s  %-*.*s  %-8.*s  %.*s", roll->node, host, (int)roll->host.n, roll->host.p, tasks,
+               (int)roll->tasks.n, roll->tasks.p, (int)roll->mode.n, roll->mode.p, (int)roll->addr.n, roll->addr.p);
+        printf(roll->port ? ":%u (held here)\n" : "\n", (unsigned)roll->port);
+    }
+    for (unsigned i = 0; i < roster->findings.count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(roster->findings.list[i].id);
+
+        printf("\n%s%s %s:%s ", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+               paint_off());
+        if (print_wrapped((unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
+                          roster->findings.list[i].text) < 0)
+            return cli_fail("out of memory");
+    }
+    return STATUS_RESOLVED;
+}
+
+static int print(const struct roster *roster, bool json)
+{
+    int status;
+
+    paint_choose();
+    status = json ? print_json(roster) : print_text(roster);
+    return status == STATUS_RESOLVED && roster->findings.count > 0 ? STATUS_CONTRADICTION : status;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "json", no_argument, NULL, 'j' },
+        { "pid", required_argument, NULL, 'p' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    struct roster roster;
+    const char *pid = NULL;
+    bool json = false;
+    int status = STATUS_USAGE;
+
+    for (int c; (c = cli_getopt("check", argc, argv, options)) != -1;) {
+        switch (c) {
+        case 'j':
+            json = true;
+            break;
+        case 'p':
+            pid = optarg;
+            break;
+        case 'h':
+            fputs(cli_check.help, stdout);
+            return STATUS_RESOLVED;
+        default:
+            return STATUS_USAGE;
+        }
+    }
+    if (optind < argc)
+        return cli_fail("check: unexpected argument '%.64s'", argv[optind]);
+    if (roster_read(&roster, pid) == 0)
+        status = print(&roster, json);
+    roster_free(&roster);
+    return status;
+}
+
+const struct subcommand cli_check = {
+    .name = "check",
+    .summary = "the roll call of a live step: its nodes, and what is wrong with them",
+    .help = "usage: rollcall check [OPTION]...\n"
+            "\n"
+            "Shows what each node of a step that srun --ddp started has said of itself, and\n"
+            "every contradiction. Asks the desk beside the step's srun, from any of its tasks\n"
+            "or from another step on one of its nodes:\n"
+            "\n"
+            "  srun --jobid=JOB --overlap -N1 -n1 rollcall check\n"
+            "\n"
+            "      --pid PID     the step that this process is a task of\n"
+            "      --json        one JSON object instead of text\n"
+            "  -h, --help        this help\n"
+            "\n"
+            "Exit status: 0 all nodes have answered and agree, 1 something is wrong, 2 wrong\n"
+            "usage, no such step, or its desk does not answer.\n",
+    .run = run,
+};

@@ -1,0 +1,153 @@
+#include "roster.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "exchange/check.h"
+#include "exchange/desk.h"
+#include "exchange/request.h"
+#include "exchange/visit.h"
+#include "exchange/wire.h"
+#include "input.h"
+
+enum { PATIENCE_MS = 5000, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
+
+/* Where a task's environment says that its step's desk is. */
+struct place {
+    char text[TEXT_SIZE];
+    struct rc_meeting meeting;
+    char step[32];
+};
+
+static bool find_in(const struct input *input, const char *job, struct place *place)
+{
+    static struct rc_env env;
+    struct rc_arena arena = { .base = place->text, .size = sizeof(place->text) };
+    struct rc_str step;
+
+    rc_env_index(&env, input->env);
+    if (!rc_meeting_beside_srun(&env, &place->meeting, &step, &arena) || step.n >= sizeof(place->step) ||
+        (job && !rc_str_is(rc_env_get(&env, "SLURM_JOB_ID"), job)))
+        return false;
+    memcpy(place->step, step.p, step.n);
+    place->step[step.n] = '\0';
+    return true;
+}
+
+/* srun --jobid=J --overlap starts us beside the step that is meant. */
+static bool find_on_node(const char *job, struct place *place)
+{
+    DIR *folder = opendir("/proc");
+    bool found = false;
+
+    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+        struct input input;
+        uint32_t pid;
+
+        if (!rc_parse_u32(rc_str(entry->d_name), INT32_MAX, &pid))
+            continue;
+        found = input_quietly(&input, pid) == 0 && find_in(&input, job, place);
+        input_free(&input);
+    }
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static int find(const char *pid, struct place *place)
+{
+    const char *job = getenv("SLURM_JOB_ID");
+    struct input input;
+    bool found;
+
+    if (pid) {
+        if (input_process(&input, pid) < 0) {
+            input_free(&input);
+            return -1;
+        }
+        found = find_in(&input, NULL, place);
+        input_free(&input);
+        if (!found)
+            cli_fail("process %.64s is no task of a step whose roll was called beside srun", pid);
+        return found ? 0 : -1;
+    }
+    input_own(&input);
+    if (find_in(&input, NULL, place) || (job && find_on_node(job, place)))
+        return 0;
+    if (job)
+        cli_fail("no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
+                 job);
+    else
+        cli_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
+    return -1;
+}
+
+/* Entries with a blank line behind each. */
+static int split(struct roster *roster)
+{
+    size_t most = 0;
+    char *next;
+
+    for (const char *p = roster->text; (p = strstr(p, "\n\n")); p += 2)
+        most++;
+    roster->roll = calloc(most + 1, sizeof(*roster->roll));
+    if (!roster->roll)
+        return -1;
+    for (char *p = roster->text; (next = strstr(p, "\n\n")); p = next + 2)
+        if (rc_roll_read((struct rc_str){ p, (size_t)(next + 1 - p) }, &roster->roll[roster->count]))
+            roster->count++;
+    return 0;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    uint32_t left = ((const struct rc_roll *)a)->node;
+    uint32_t right = ((const struct rc_roll *)b)->node;
+
+    return (left > right) - (left < right);
+}
+
+int roster_read(struct roster *roster, const char *pid)
+{
+    static struct place place;
+    char token[RC_WIRE_TOKEN + 1];
+    struct rc_arena arena = { .size = FINDINGS_SIZE };
+    int rc;
+
+    *roster = (struct roster){ .count = 0 };
+    if (find(pid, &place) < 0)
+        return -1;
+    memcpy(token, place.meeting.token.p, RC_WIRE_TOKEN);
+    token[RC_WIRE_TOKEN] = '\0';
+    memcpy(roster->step, place.step, sizeof(roster->step));
+    rc = rc_visit(place.meeting.hosts, place.meeting.port, token, rc_str(RC_DESK_QUESTION), PATIENCE_MS, &roster->text);
+    if (rc < 0) {
+        cli_fail("the desk of step %s does not answer: %s", place.step, strerror(-rc));
+        return -1;
+    }
+    arena.base = roster->findings_text = malloc(FINDINGS_SIZE);
+    if (!arena.base || split(roster) < 0) {
+        cli_fail("cannot read the roll: %s", strerror(ENOMEM));
+        return -1;
+    }
+    if (roster->count == 0) {
+        cli_fail("no node of step %s has answered yet", place.step);
+        return -1;
+    }
+    qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
+    rc_roll_check(roster->roll, roster->count, roster->roll[0].nodes, roster->roll[0].world, 0, &roster->findings,
+                  &arena);
+    return 0;
+}
+
+void roster_free(struct roster *roster)
+{
+    free(roster->roll);
+    free(roster->text);
+    free(roster->findings_text);
+    *roster = (struct roster){ .count = 0 };
+}

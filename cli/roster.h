@@ -1,0 +1,23 @@
+/* roster.h - the roll of a live step: all nodes' entries, as the desk beside its srun has them. */
+#ifndef ROLLCALL_ROSTER_H
+#define ROLLCALL_ROSTER_H
+
+#include "exchange/roll.h"
+
+struct roster {
+    char step[32]; /* "42.0" */
+    struct rc_roll *roll;
+    size_t count;
+    struct rc_messages findings;
+    char *text; /* that the entries are slices of, and the findings' */
+    char *findings_text;
+};
+
+/* Finds the desk of the step that process `pid` is a task of; 0: this process
+ * or, where it is none, the first one found on this node of the same Slurm job.
+ * Asks it, and checks what it says anew. 0, or -1 after one line on standard
+ * error. roster_free frees what was read. */
+int roster_read(struct roster *roster, const char *pid);
+void roster_free(struct roster *roster);
+
+#endif

@@ -1,0 +1,39 @@
+#!/usr/bin/env bats
+# check.bats - rollcall check where there is no step, or where what the environment says of its desk is wrong.
+# Of real steps: tests/cluster/roll.bats.
+
+load helper
+
+desk='0123456789abcdef0123456789abcdef 1 42.0'
+
+@test "outside of every step: what to type" {
+    fails_with 2 'this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid' "$rollcall" check
+}
+
+@test "in a job that has no such step" {
+    fails_with 2 'no task of job 4242 on this node whose roll was called beside srun' \
+        env SLURM_JOB_ID=4242 "$rollcall" check
+}
+
+@test "a process that is no task" {
+    fails_with 2 "process $$ is no task of a step whose roll was called beside srun" "$rollcall" check --pid $$
+    fails_with 2 "--pid=x is not a process id" "$rollcall" check --pid x
+}
+
+@test "a desk that is gone" {
+    # port 1 of loopback: nobody listens there
+    fails_with 2 'the desk of step 42.0 does not answer: Connection refused' \
+        env SLURM_ROLLCALL_DESK="$desk" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "$rollcall" check
+}
+
+@test "what is no desk is as good as none" {
+    for wrong in '' x "${desk/ 1 / 0 }" "${desk/ 1 / 65536 }" "${desk/0123/012}" "${desk/abcdef/ABCDEF}" "${desk% *}"; do
+        fails_with 2 'this is no task of a step' \
+            env SLURM_ROLLCALL_DESK="$wrong" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "$rollcall" check
+    done
+}
+
+@test "arguments that it does not take" {
+    fails_with 2 "check: unexpected argument 'x'" "$rollcall" check x
+    fails_with 2 'did you mean --json?' "$rollcall" check --jsn
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# roll.bats - rollcall check: the roll of a live step, from one of its tasks and from beside it.
+
+# bats file_tags=series
+
+# shellcheck disable=SC2154 # shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 3 --cpus 4 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+nodes='  0 +n1 +0-1 +worker +n1:[0-9]+ .held here.
+ +1 +n2 +2-3 +worker +n1
+ +2 +n3 +4-5 +worker +n1'
+
+# said_the_roll FILE: as a table, complete, with nothing wrong
+said_the_roll()
+{
+    local pattern
+    grep -qE '^step [0-9]+\.[0-9]+: 3 of 3 nodes, 6 tasks$' "$1" || explain "no head"
+    while IFS= read -r pattern; do
+        grep -qE "^ *${pattern# }\$" "$1" || explain "no line $pattern"
+    done <<< "$nodes"
+    ! grep -E 'RC[0-9]' "$1" || explain "something is wrong"
+}
+
+@test "from a task of the step" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -ne 5 ] || rollcall check'
+    succeeded
+    said_the_roll "$out"
+}
+
+@test "as JSON" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -ne 5 ] || { rollcall check --json; echo "port $MASTER_PORT" >&2; }'
+    succeeded
+    "$PYTHON" -c '
+import json, sys
+roll = json.load(open(sys.argv[1]))
+assert roll["schema"] == 1 and roll["nnodes"] == 3 and roll["world_size"] == 6 and roll["messages"] == [], roll
+assert [(e["node_rank"], e["host"], e["tasks"], e["mode"]) for e in roll["entries"]] == [
+    (0, "n1", "0-1", "worker"), (1, "n2", "2-3", "worker"), (2, "n3", "4-5", "worker")], roll
+ports = [e["master_port"] for e in roll["entries"]]
+assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).read(), ports' "$out" "$err"
+}
+
+@test "from another step on one of its nodes" {
+    local pid job
+    # its tasks stay until the other step has looked
+    # shellcheck disable=SC2016 # expanded in the task
+    on login timeout 60 srun --ddp -N3 --ntasks-per-node=2 sh -c '
+        echo "job $SLURM_JOB_ID"
+        until [ -e "$0" ]; do sleep 0.1; done' "$shared/seen" > "$BATS_TEST_TMPDIR/job" 2> /dev/null 3>&- < /dev/null &
+    pid=$!
+    until [ "$(grep -c '^job' "$BATS_TEST_TMPDIR/job")" -eq 6 ]; do
+        kill -0 $pid
+        sleep 0.1
+    done
+    job=$(sed -n 's/^job //p;q' "$BATS_TEST_TMPDIR/job")
+    attempt 30 srun --jobid="$job" --overlap -N1 -n1 rollcall check
+    touch "$shared/seen"
+    wait $pid
+    succeeded
+    said_the_roll "$out"
+}
+
+@test "a step that met over PMIx has no roll to show" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx plugin"
+    attempt 30 srun --ddp=exchange=pmix -N3 -n3 --kill-on-bad-exit=0 rollcall check
+    failed
+    [ "$(grep -c 'no task of job .* whose roll was called beside srun' "$err")" -eq 3 ] || explain "not said"
+}
