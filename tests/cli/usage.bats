@@ -44,11 +44,11 @@ load helper
     fails_with 2 'did you mean --version?' "$rollcall" --versoin
 }
 
-@test "map, check and doctor are not there and not promised" {
-    for later in map check doctor; do
+@test "map and doctor are not there and not promised" {
+    for later in map doctor; do
         fails_with 2 "unknown subcommand '$later'" "$rollcall" "$later"
     done
-    run ! grep -wE 'map|check|doctor' <("$rollcall" --help)
+    run ! grep -wE 'map|doctor' <("$rollcall" --help)
 }
 
 @test "an unknown option: one line, and the nearest right one" {

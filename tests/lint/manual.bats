@@ -28,7 +28,8 @@ shown()
 }
 
 @test "sections are in their order" {
-    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES LAUNCHERS FRAMEWORKS ENVIRONMENT FILES MESSAGES SEE ALSO'
+    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL LAUNCHERS FRAMEWORKS'
+    sections+=' ENVIRONMENT FILES MESSAGES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$page" | paste -sd' ')"
 }
 
