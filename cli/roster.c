@@ -116,6 +116,7 @@ int roster_read(struct roster *roster, const char *pid)
     static struct place place;
     char token[RC_WIRE_TOKEN + 1];
     struct rc_arena arena = { .size = FINDINGS_SIZE };
+    bool heard;
     int rc;
 
     *roster = (struct roster){ .count = 0 };
@@ -124,7 +125,8 @@ int roster_read(struct roster *roster, const char *pid)
     memcpy(token, place.meeting.token.p, RC_WIRE_TOKEN);
     token[RC_WIRE_TOKEN] = '\0';
     memcpy(roster->step, place.step, sizeof(roster->step));
-    rc = rc_visit(place.meeting.hosts, place.meeting.port, token, rc_str(RC_DESK_QUESTION), PATIENCE_MS, &roster->text);
+    rc = rc_visit(place.meeting.hosts, place.meeting.port, token, rc_str(RC_DESK_QUESTION), PATIENCE_MS, &roster->text,
+                  &heard);
     if (rc < 0) {
         cli_fail("the desk of step %s does not answer: %s", place.step, strerror(-rc));
         return -1;

@@ -31,6 +31,13 @@ static int failed(const char *what, const char *why)
     return 1;
 }
 
+/* The others may go on without this node. */
+static int lost(const char *why)
+{
+    printf("lost=%s\n", why);
+    return 1;
+}
+
 static struct rc_str read_input(void)
 {
     static char text[RC_WIRE_BODY_MAX];
@@ -106,13 +113,14 @@ static int visit(const struct rc_request *request, const struct rc_meeting *meet
 {
     char token[RC_WIRE_TOKEN + 1];
     char *answer;
+    bool heard;
     int rc;
 
     memcpy(token, meeting->token.p, RC_WIRE_TOKEN);
     token[RC_WIRE_TOKEN] = '\0';
-    rc = rc_visit(meeting->hosts, meeting->port, token, request->entry, milliseconds, &answer);
+    rc = rc_visit(meeting->hosts, meeting->port, token, request->entry, milliseconds, &answer, &heard);
     if (rc < 0)
-        return failed("the desk", strerror(-rc));
+        return heard ? lost(strerror(-rc)) : failed("the desk", strerror(-rc));
     fputs(answer, stdout);
     free(answer);
     return 0;

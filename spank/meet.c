@@ -26,7 +26,8 @@ static struct {
     bool pmix; /* it is the transport */
     bool stop;
     uint16_t port; /* 0: none that all know of */
-    bool failed;   /* `why` says why */
+    bool failed;   /* `why` says why; the others miss this node, and compute the port */
+    bool lost;     /* likewise, but the others may go on with one that is not known here */
     char why[256];
 } *shared;
 
@@ -109,12 +110,33 @@ static bool hold(const struct rc_context *context, struct rc_result *result, con
     return rc_rank0_hold(result, way, held);
 }
 
-static void fail(const char *why)
+static void explain(const char *why)
 {
     struct rc_arena arena = { .base = shared->why, .size = sizeof(shared->why) };
 
-    shared->failed = true;
     rc_format(&arena, "%s", why);
+}
+
+static void fail(const char *why)
+{
+    shared->failed = true;
+    explain(why);
+}
+
+static void lose(const char *why)
+{
+    shared->lost = true;
+    explain(why);
+}
+
+/* The line behind "failed=" or "lost=". */
+static const char *reason(struct rc_str output, struct rc_arena *arena)
+{
+    struct rc_str rest;
+    struct rc_str line = rc_str_split(output, '\n', &rest);
+
+    rc_str_split(line, '=', &line);
+    return rc_format(arena, "%S", &line);
 }
 
 /* What the program brings back, for all tasks of the node; findings are said at once. */
@@ -125,12 +147,11 @@ static void take(struct rc_str output)
     struct rc_answer answer;
 
     if (rc_str_starts(output, "failed=")) {
-        struct rc_str rest;
-        struct rc_str line = rc_str_split((struct rc_str){ output.p + 7, output.n - 7 }, '\n', &rest);
-
-        fail(rc_format(&arena, "%S", &line));
+        fail(reason(output, &arena));
+    } else if (rc_str_starts(output, "lost=")) {
+        lose(reason(output, &arena));
     } else if (!rc_answer_read(output, &answer, &arena)) {
-        fail("the answer cannot be read");
+        lose("the answer cannot be read");
     } else {
         shared->port = answer.port;
         shared->stop = answer.stop;
@@ -157,11 +178,11 @@ static void run(const struct rc_context *context, const struct rc_request *reque
     }
     n = rc_program_run(&program, output, sizeof(output), &status);
     if (n == -ETIMEDOUT)
-        fail("rollcall-exchange did not end");
+        lose("rollcall-exchange did not end");
     else if (n < 0)
         fail(rc_format(arena, "rollcall-exchange cannot be run: %s", strerror((int)-n)));
     else if (WIFSIGNALED(status))
-        fail(rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+        lose(rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else
         take((struct rc_str){ output, (size_t)n });
 }
@@ -209,7 +230,8 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
 
 /* Resolves once more, with what the node has brought back. A port that the
  * others do not know of is given back: all compute the same one then. */
-static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, int *held)
+static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+                  int *held)
 {
     if (shared->stop) {
         rc_message_add(&result->messages, RC612, "the roll call found what is said above; nothing is started");
@@ -217,6 +239,14 @@ static bool agree(spank_t spank, struct rc_context *context, struct rc_result *r
     }
     if (shared->pmix)
         choose_store(spank, &result->env);
+    if (shared->lost) {
+        rc_message_add(&result->messages, RC613,
+                       rc_format(&result->arena,
+                                 "%S has lost the other nodes, which may be about to start without it: %s; nothing is "
+                                 "started here; start the step again, or say exchange=off",
+                                 &way->node, shared->why));
+        return false;
+    }
     context->told_port = shared->port;
     if (!context->told_port && *held >= 0) {
         rc_port_release(*held);
@@ -250,5 +280,5 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     } else if (!rc_once_wait(&shared->met, rc_options_deadline(&context->options) * 1000 + 2 * SLACK_MS)) {
         return true;
     }
-    return good && agree(spank, context, result, held);
+    return good && agree(spank, context, result, way, held);
 }

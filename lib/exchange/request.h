@@ -7,7 +7,8 @@
  *   check=stop           off, warn or stop: what an error in the roll call does
  *
  * A pipe carries them, because a command line is everybody's to read. The
- * program writes an answer (roll.h), or one line failed=WHY.
+ * program writes an answer (roll.h); or one line failed=WHY, where the others
+ * will miss this node; or lost=WHY, where they may count on it.
  */
 #ifndef ROLLCALL_EXCHANGE_REQUEST_H
 #define ROLLCALL_EXCHANGE_REQUEST_H

@@ -146,7 +146,7 @@ static int receive(int fd, const char *token, int64_t deadline, char **answer)
 }
 
 int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_str entry, uint32_t milliseconds,
-             char **answer)
+             char **answer, bool *heard)
 {
     struct visit visit = { .deadline = now() + milliseconds };
     size_t size;
@@ -154,10 +154,12 @@ int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_st
     int fd;
     int rc;
 
+    *heard = false;
     if (!message)
         return -ENOMEM;
     fd = reach(&visit, hosts, port);
     rc = fd < 0 ? fd : send_all(fd, message, size, visit.deadline);
+    *heard = rc == 0;
     if (rc == 0)
         rc = receive(fd, token, visit.deadline, answer);
     if (fd >= 0)

@@ -14,8 +14,9 @@ enum { RC_VISIT_HOSTS_MAX = 8 };
  * until the deadline while nobody answers there, for a moment only where a host
  * refuses. The answer, with a NUL behind it, is from malloc: the caller frees
  * it. 0, or -errno: -ETIMEDOUT where the deadline passed, -ECONNREFUSED where
- * the desk is gone, -EPROTO for an answer that is none. */
+ * the desk is gone, -EPROTO for an answer that is none. *heard then says whether
+ * the desk may have the entry, and count on this node, all the same. */
 int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_str entry, uint32_t milliseconds,
-             char **answer);
+             char **answer, bool *heard);
 
 #endif
