@@ -1,0 +1,126 @@
+/* meet ROUNDS N...: how long N participants take from no connection to the answer, as srun's desk and the
+ * nodes' rc_visit do it, on loopback: one process is the desk, N threads visit. Prints the median microseconds
+ * of each N. The same for torch's TCPStore is store.py. */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exchange/desk.h"
+#include "exchange/visit.h"
+#include "exchange/wire.h"
+
+enum { SECONDS = 60 };
+
+static char token[RC_WIRE_TOKEN + 1];
+static uint16_t port;
+static uint32_t participants;
+static pthread_barrier_t ready;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+{
+    static struct rc_answer answer;
+    struct rc_arena arena = { .base = more, .size = 4096 };
+
+    if (!complete || count != participants)
+        return (struct rc_str){ "", 0 };
+    answer.port = rolls[0].port ? rolls[0].port : 23456;
+    return rc_str(rc_answer_write(&answer, &arena));
+}
+
+static void *participate(void *number)
+{
+    char text[2048];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char rank[16];
+    char *answer = NULL;
+    bool heard;
+    struct rc_roll roll = {
+        .scope = rc_str("bench:1"), .host = rc_str("n1"), .mode = rc_str("worker"), .addr = rc_str("n1"),
+        .node = (uint32_t)(uintptr_t)number, .nodes = participants, .world = participants,
+    };
+
+    snprintf(rank, sizeof(rank), "%u", roll.node);
+    roll.tasks = rc_str(rank);
+    pthread_barrier_wait(&ready);
+    if (rc_visit(rc_str("127.0.0.1"), port, token, rc_str(rc_roll_write(&roll, &arena)), SECONDS * 1000, &answer,
+                 &heard) < 0)
+        return NULL;
+    free(answer);
+    return number;
+}
+
+/* Microseconds of one meeting, -1 where not everybody got the answer. */
+static double meet(void)
+{
+    pthread_t thread[participants];
+    char text[4096];
+    int listener = rc_desk_listen(0, 0, &port);
+    pid_t desk = listener < 0 || rc_wire_new_token(token) < 0 ? -1 : fork();
+    double start;
+    bool good = true;
+    int status;
+
+    if (desk < 0)
+        return -1;
+    if (desk == 0) {
+        struct rc_desk *d = rc_desk_create(listener, token);
+
+        _exit(!d || rc_desk_run(d, SECONDS, -1, decide, text) < 0);
+    }
+    close(listener);
+    pthread_barrier_init(&ready, NULL, participants + 1);
+    for (uintptr_t i = 0; i < participants; i++)
+        pthread_create(&thread[i], NULL, participate, (void *)i);
+    pthread_barrier_wait(&ready);
+    start = now();
+    for (uintptr_t i = 0; i < participants; i++) {
+        void *done;
+
+        pthread_join(thread[i], &done);
+        good = good && done == (void *)i;
+    }
+    start = now() - start;
+    waitpid(desk, &status, 0);
+    pthread_barrier_destroy(&ready);
+    return good && status == 0 ? start : -1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 2 ? atoi(argv[1]) : 0;
+    double took[1000];
+
+    if (rounds < 1 || rounds > 1000)
+        return 2;
+    for (int i = 2; i < argc; i++) {
+        participants = (uint32_t)atoi(argv[i]);
+        for (int r = 0; r < rounds; r++)
+            if ((took[r] = meet()) < 0)
+                return 1;
+        qsort(took, (size_t)rounds, sizeof(*took), compare);
+        printf("%.0f\n", took[rounds / 2]);
+    }
+    return 0;
+}
