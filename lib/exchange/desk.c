@@ -235,37 +235,6 @@ bool rc_desk_add(struct rc_desk *desk, struct rc_str entry)
     return true;
 }
 
-static void welcome(struct rc_desk *desk)
-{
-    for (;;) {
-        int fd = accept4(desk->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        struct caller *caller;
-
-        if (fd < 0) {
-            /* out of descriptors: a stranger's will do */
-            if ((errno == EMFILE || errno == ENFILE) && desk->strangers.first) {
-                hang_up(desk, desk->strangers.first);
-                continue;
-            }
-            if (errno == EINTR || errno == ECONNABORTED)
-                continue;
-            return;
-        }
-        if (desk->strangers.count == desk->strangers_max)
-            hang_up(desk, desk->strangers.first);
-        caller = calloc(1, sizeof(*caller));
-        if (!caller || watch(desk, fd, EPOLLIN, caller) < 0) {
-            free(caller);
-            close(fd);
-            continue;
-        }
-        caller->fd = fd;
-        caller->since = now();
-        caller->wire.limit = RC_WIRE_BODY_MAX;
-        append(&desk->strangers, caller);
-    }
-}
-
 /* As much as the socket takes. False once this caller is done with, or lost;
  * true as long as there is something to wait for. */
 static bool give_answer(const struct rc_desk *desk, struct caller *caller)
@@ -352,6 +321,47 @@ static void hear(struct rc_desk *desk, struct caller *caller)
         hang_up(desk, caller);
 }
 
+/* The oldest stranger goes, but not unheard: its entry may have come since. */
+static void show_out(struct rc_desk *desk)
+{
+    size_t count = desk->strangers.count;
+
+    hear(desk, desk->strangers.first);
+    if (desk->strangers.count == count)
+        hang_up(desk, desk->strangers.first);
+}
+
+static void welcome(struct rc_desk *desk)
+{
+    for (;;) {
+        int fd = accept4(desk->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        struct caller *caller;
+
+        if (fd < 0) {
+            /* out of descriptors: a stranger's will do */
+            if ((errno == EMFILE || errno == ENFILE) && desk->strangers.first) {
+                show_out(desk);
+                continue;
+            }
+            if (errno == EINTR || errno == ECONNABORTED)
+                continue;
+            return;
+        }
+        if (desk->strangers.count == desk->strangers_max)
+            show_out(desk);
+        caller = calloc(1, sizeof(*caller));
+        if (!caller || watch(desk, fd, EPOLLIN, caller) < 0) {
+            free(caller);
+            close(fd);
+            continue;
+        }
+        caller->fd = fd;
+        caller->since = now();
+        caller->wire.limit = RC_WIRE_BODY_MAX;
+        append(&desk->strangers, caller);
+    }
+}
+
 static bool is_complete(const struct rc_desk *desk)
 {
     return desk->count > 0 && desk->count >= desk->rolls[0].nodes;
@@ -396,7 +406,7 @@ static void send_strangers_away(struct rc_desk *desk)
     int64_t oldest = now() - RC_DESK_PATIENCE * 1000;
 
     while (desk->strangers.first && desk->strangers.first->since <= oldest)
-        hang_up(desk, desk->strangers.first);
+        show_out(desk);
 }
 
 /* One round; false once the other end of `life` is closed. A caller may be hung

@@ -1,0 +1,355 @@
+/* Programs that behave badly: this one itself, told by its argument how. */
+#include "system/program.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    LONG = 60000, /* milliseconds that nothing here needs */
+    SHORT = 200,  /* for what has to be ended */
+    SMALL = 256,
+};
+
+extern char **environ;
+
+static struct rc_program program(const char *behaviour)
+{
+    return (struct rc_program){
+        .path = "/proc/self/exe",
+        .argument = behaviour,
+        .env = (const char *const *)environ,
+        .milliseconds = LONG,
+    };
+}
+
+static int behave(const char *how)
+{
+    char buffer[4096];
+    ssize_t n;
+
+    if (!strcmp(how, "copy")) {
+        while ((n = read(STDIN_FILENO, buffer, sizeof(buffer))) > 0)
+            if (write(STDOUT_FILENO, buffer, (size_t)n) != n)
+                return 1;
+        return 3;
+    }
+    if (!strcmp(how, "count")) {
+        size_t all = 0;
+
+        while ((n = read(STDIN_FILENO, buffer, sizeof(buffer))) > 0)
+            all += (size_t)n;
+        printf("%zu", all);
+        return 0;
+    }
+    if (!strcmp(how, "flood")) {
+        memset(buffer, 'x', sizeof(buffer));
+        while (write(STDOUT_FILENO, buffer, sizeof(buffer)) > 0)
+            continue;
+        return 0;
+    }
+    if (!strcmp(how, "hang"))
+        pause();
+    if (!strcmp(how, "say and hang")) {
+        printf("word");
+        fflush(stdout);
+        close(STDOUT_FILENO);
+        pause();
+    }
+    if (!strcmp(how, "stop"))
+        raise(SIGSTOP);
+    if (!strcmp(how, "die")) {
+        printf("half");
+        fflush(stdout);
+        raise(SIGKILL);
+    }
+    if (!strcmp(how, "leave without reading"))
+        return 0;
+    if (!strcmp(how, "preload"))
+        printf("%s %s", getenv("LD_PRELOAD") ? "set" : "unset", getenv("UNIT_VALUE") ? getenv("UNIT_VALUE") : "unset");
+    if (!strcmp(how, "signals")) {
+        sigset_t mask;
+        struct sigaction action;
+
+        sigprocmask(SIG_SETMASK, NULL, &mask);
+        sigaction(SIGTERM, NULL, &action);
+        printf("%s %s", sigismember(&mask, SIGUSR1) ? "blocked" : "open",
+               action.sa_handler == SIG_IGN ? "ignored" : "default");
+    }
+    if (!strcmp(how, "descriptors")) {
+        DIR *folder = opendir("/proc/self/fd");
+        const struct dirent *entry;
+
+        while ((entry = readdir(folder)))
+            if (atoi(entry->d_name) > STDERR_FILENO && atoi(entry->d_name) != dirfd(folder))
+                printf("%s ", entry->d_name);
+        closedir(folder);
+    }
+    return 0;
+}
+
+static unsigned open_descriptors(void)
+{
+    unsigned count = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Runs it; nothing of it is left then, neither a process nor a descriptor. */
+static ssize_t run(const struct rc_program *what, char *output, size_t size, int *status)
+{
+    unsigned before = open_descriptors();
+    ssize_t n = rc_program_run(what, output, size, status);
+
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    return n;
+}
+
+static void check_copy(const void *data)
+{
+    struct rc_program what = program("copy");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.input = RC_STR("one\ntwo\n");
+    assert_int_equal(run(&what, output, sizeof(output), &status), 8);
+    assert_string_equal(output, "one\ntwo\n");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+}
+
+static void check_nothing(const void *data)
+{
+    struct rc_program what = program("copy");
+    char output[SMALL] = "before";
+    int status;
+
+    (void)data;
+    assert_int_equal(run(&what, output, sizeof(output), &status), 0);
+    assert_string_equal(output, "");
+}
+
+/* As much as an entry with everything in it, which the program begins to read when all of it is there. */
+static void check_large_input(const void *data)
+{
+    enum { SIZE = 32768 };
+    struct rc_program what = program("count");
+    char output[SMALL];
+    char *input = malloc(SIZE);
+    int status;
+
+    (void)data;
+    assert_non_null(input);
+    memset(input, 'x', SIZE);
+    what.input = (struct rc_str){ input, SIZE };
+    assert_int_equal(run(&what, output, sizeof(output), &status), 5);
+    assert_string_equal(output, "32768");
+    free(input);
+}
+
+/* More than a pipe takes at once: said, instead of waiting for a reader that does not start. */
+static void check_too_much_input(const void *data)
+{
+    enum { SIZE = 2 * 1024 * 1024 };
+    struct rc_program what = program("count");
+    char output[SMALL];
+    char *input = calloc(1, SIZE);
+    int status;
+
+    (void)data;
+    assert_non_null(input);
+    what.input = (struct rc_str){ input, SIZE };
+    assert_int_equal(run(&what, output, sizeof(output), &status), -EMSGSIZE);
+    free(input);
+}
+
+static void check_exact_room(const void *data)
+{
+    struct rc_program what = program("copy");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.input = RC_STR("seven b");
+    assert_int_equal(run(&what, output, 9, &status), 7);
+    assert_string_equal(output, "seven b");
+}
+
+static void check_flood(const void *data)
+{
+    struct rc_program what = program("flood");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    assert_int_equal(run(&what, output, sizeof(output), &status), -EMSGSIZE);
+}
+
+static void check_hangs(const void *data)
+{
+    static const char *const behaviours[] = { "hang", "say and hang", "stop" };
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    for (unsigned i = 0; i < UNIT_COUNT(behaviours); i++) {
+        struct rc_program what = program(behaviours[i]);
+
+        what.milliseconds = SHORT;
+        assert_int_equal(run(&what, output, sizeof(output), &status), -ETIMEDOUT);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGKILL);
+    }
+}
+
+static void check_dies(const void *data)
+{
+    struct rc_program what = program("die");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    assert_int_equal(run(&what, output, sizeof(output), &status), 4);
+    assert_string_equal(output, "half");
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* Who writes to it does not die of SIGPIPE. */
+static void check_reads_nothing(const void *data)
+{
+    struct rc_program what = program("leave without reading");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.input = RC_STR("a word");
+    assert_int_equal(run(&what, output, sizeof(output), &status), 0);
+    assert_true(WIFEXITED(status));
+}
+
+static void check_not_there(const void *data)
+{
+    struct rc_program what = program("copy");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.path = "/nowhere/rollcall-exchange";
+    assert_int_equal(run(&what, output, sizeof(output), &status), -ENOENT);
+    what.path = "/";
+    assert_int_equal(run(&what, output, sizeof(output), &status), -EACCES);
+}
+
+static void check_environment(const void *data)
+{
+    static const char *const env[] = { "LD_PRELOAD=librollcall-preload.so", "UNIT_VALUE=kept", NULL };
+    struct rc_program what = program("preload");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.env = env;
+    assert_true(run(&what, output, sizeof(output), &status) > 0);
+    assert_string_equal(output, "unset kept");
+}
+
+/* Signals that the caller blocks or ignores are a launcher's affair. */
+static void check_signals(const void *data)
+{
+    struct rc_program what = program("signals");
+    char output[SMALL];
+    sigset_t blocked;
+    sigset_t before;
+    int status;
+
+    (void)data;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    signal(SIGTERM, SIG_IGN);
+    assert_true(run(&what, output, sizeof(output), &status) > 0);
+    signal(SIGTERM, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    assert_string_equal(output, "open default");
+}
+
+static void check_descriptors(const void *data)
+{
+    struct rc_program what = program("descriptors");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    assert_true(run(&what, output, sizeof(output), &status) >= 0);
+    assert_string_equal(output, "");
+}
+
+/* As a daemon that has closed its standard streams: the pipes' own numbers are then 0, 1 and 2. */
+static void check_closed_streams(const void *data)
+{
+    struct rc_program what = program("copy");
+    pid_t child;
+    int status;
+
+    (void)data;
+    what.input = RC_STR("a word");
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char output[SMALL];
+        unsigned before;
+        ssize_t n;
+
+        for (int fd = 0; fd <= STDERR_FILENO; fd++)
+            close(fd);
+        before = open_descriptors();
+        n = rc_program_run(&what, output, sizeof(output), &status);
+        _exit(n == 6 && !strcmp(output, "a word") && open_descriptors() == before ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* What some have open beyond the three goes with exec. */
+static void close_inherited(void)
+{
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2)
+        return behave(argv[1]);
+    close_inherited();
+    unit_add_one(check_copy, "a program reads, writes and ends");
+    unit_add_one(check_nothing, "nothing in, nothing out");
+    unit_add_one(check_large_input, "the largest entry");
+    unit_add_one(check_too_much_input, "more than a pipe takes");
+    unit_add_one(check_exact_room, "as much as there is room for");
+    unit_add_one(check_flood, "a program that writes too much");
+    unit_add_one(check_hangs, "programs that do not end");
+    unit_add_one(check_dies, "a program that dies");
+    unit_add_one(check_reads_nothing, "a program that does not read");
+    unit_add_one(check_not_there, "no program");
+    unit_add_one(check_environment, "its environment lacks LD_PRELOAD alone");
+    unit_add_one(check_signals, "signals as a program expects them");
+    unit_add_one(check_descriptors, "it inherits the standard streams alone");
+    unit_add_one(check_closed_streams, "a caller without standard streams");
+    return unit_run("program");
+}

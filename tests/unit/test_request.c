@@ -1,0 +1,165 @@
+/* What a task's rollcall asks rollcall-exchange to do: what is written is read, and nothing else is. */
+#include "exchange/request.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+struct row {
+    struct rc_str input;
+    const char *why;
+};
+
+struct meeting_row {
+    struct rc_str input;
+    uint16_t port;
+    const char *hosts;
+    const char *why;
+};
+
+static const struct meeting_row meetings[] = {
+    { TEXT(TOKEN " 1 n1"), 1, "n1", "a host" },
+    { TEXT(TOKEN " 65535 10.0.0.1 fd00:77::1 n1"), 65535, "10.0.0.1 fd00:77::1 n1", "several" },
+};
+
+static const struct row no_meetings[] = {
+    { NO_TEXT, "nothing" },
+    { TEXT(""), "an empty text" },
+    { TEXT(TOKEN), "a token" },
+    { TEXT(TOKEN " "), "a token and a blank" },
+    { TEXT(TOKEN " 80"), "no host" },
+    { TEXT(TOKEN " 80 "), "an empty host" },
+    { TEXT(TOKEN " 0 n1"), "port 0" },
+    { TEXT(TOKEN " 65536 n1"), "a port too high" },
+    { TEXT(TOKEN " -1 n1"), "a port below zero" },
+    { TEXT(TOKEN " n1 80"), "port and host the other way round" },
+    { TEXT(TOKEN "  80 n1"), "two blanks" },
+    { TEXT(" " TOKEN " 80 n1"), "a blank in front" },
+    { TEXT("0123456789abcdef 80 n1"), "a short token" },
+    { TEXT("0123456789abcdef0123456789abcdeF 80 n1"), "a token in capitals" },
+};
+
+static void check_meeting(const void *data)
+{
+    const struct meeting_row *row = data;
+    struct rc_meeting meeting;
+
+    assert_true(rc_meeting_read(unit_guard(row->input), &meeting));
+    assert_true(rc_str_is(meeting.token, TOKEN));
+    assert_int_equal(meeting.port, row->port);
+    assert_true(rc_str_is(meeting.hosts, row->hosts));
+}
+
+static void check_no_meeting(const void *data)
+{
+    const struct row *row = data;
+    struct rc_meeting meeting = { .port = 7 };
+
+    assert_false(rc_meeting_read(unit_guard(row->input), &meeting));
+    assert_int_equal(meeting.port, 7);
+    assert_null(meeting.token.p);
+}
+
+#define SRUN "transport=srun\nmeeting=" TOKEN " 80 n1\n"
+#define MORE "root=1\nseconds=10\ncheck=warn\n"
+
+static const struct row requests[] = {
+    { TEXT(SRUN MORE "\nroll=1\n"), "srun's desk" },
+    { TEXT("transport=pmix\n" MORE "\nroll=1\n"), "PMIx needs no meeting point" },
+    { TEXT(MORE "transport=pmix\n\nroll=1\n"), "in any order" },
+    { TEXT("transport=pmix\nseconds=600\ncheck=off\n\nroll=1\n\n\n"), "an entry with empty lines" },
+};
+
+static const struct row no_requests[] = {
+    { NO_TEXT, "nothing" },
+    { TEXT(""), "an empty text" },
+    { TEXT("\n"), "an empty line" },
+    { TEXT("\nroll=1\n"), "an entry alone" },
+    { TEXT("transport=pmix\n" MORE), "no entry" },
+    { TEXT("transport=pmix\n" MORE "\n"), "an empty entry" },
+    { TEXT("transport=pmix\n" MORE "roll=1\n"), "no empty line between" },
+    { TEXT("transport=srun\n" MORE "\nroll=1\n"), "srun without a meeting point" },
+    { TEXT("transport=srun\nmeeting=n1:80\n" MORE "\nroll=1\n"), "a meeting point that is none" },
+    { TEXT("transport=tcp\n" MORE "\nroll=1\n"), "another transport" },
+    { TEXT(MORE "\nroll=1\n"), "no transport" },
+    { TEXT("transport=pmix\nroot=1\ncheck=warn\n\nroll=1\n"), "no deadline" },
+    { TEXT("transport=pmix\nseconds=0\n\nroll=1\n"), "a deadline of 0" },
+    { TEXT("transport=pmix\nseconds=601\n\nroll=1\n"), "a deadline too long" },
+    { TEXT("transport=pmix\nseconds=-1\n\nroll=1\n"), "a deadline below zero" },
+    { TEXT("transport=pmix\nseconds=1\nroot=2\n\nroll=1\n"), "a flag that is none" },
+    { TEXT("transport=pmix\nseconds=1\nroot=\n\nroll=1\n"), "an empty flag" },
+    { TEXT("transport=pmix\nseconds=1\ncheck=maybe\n\nroll=1\n"), "a check that is none" },
+    { TEXT("transport=pmix\nseconds=1\nnewer=1\n\nroll=1\n"), "a line that is not known" },
+    { TEXT("transport=pmix\nseconds=1\n=\n\nroll=1\n"), "a line without a name" },
+};
+
+static void check_request(const void *data)
+{
+    const struct row *row = data;
+    struct rc_request request;
+    struct rc_request again;
+    char text[1024];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    assert_true(rc_request_read(unit_guard(row->input), &request));
+    assert_true(rc_str_starts(request.entry, "roll=1\n"));
+    /* what it writes of it means the same */
+    assert_true(rc_request_read(rc_str(rc_request_write(&request, &arena)), &again));
+    assert_int_equal(again.transport, request.transport);
+    assert_int_equal(again.meeting.port, request.meeting.port);
+    assert_int_equal(again.root, request.root);
+    assert_int_equal(again.seconds, request.seconds);
+    assert_int_equal(again.check, request.check);
+    assert_int_equal(again.entry.n, request.entry.n);
+    assert_memory_equal(again.entry.p, request.entry.p, request.entry.n);
+}
+
+static void check_no_request(const void *data)
+{
+    const struct row *row = data;
+    struct rc_request request = { .seconds = 77 };
+
+    assert_false(rc_request_read(unit_guard(row->input), &request));
+    assert_int_equal(request.seconds, 77);
+}
+
+/* Cut anywhere before its entry, it is none. */
+static void check_cut(const void *data)
+{
+    static const char text[] = SRUN MORE "\nroll=1\n";
+    size_t before = sizeof(SRUN MORE "\n") - 1;
+    char *end = (char *)unit_guard_memory(before) + before;
+    struct rc_request request;
+
+    (void)data;
+    for (size_t cut = 0; cut <= before; cut++) {
+        memcpy(end - cut, text, cut);
+        assert_false(rc_request_read((struct rc_str){ end - cut, cut }, &request));
+    }
+}
+
+static void check_no_room(const void *data)
+{
+    struct rc_request request = {
+        .transport = RC_TRANSPORT_PMIX, .seconds = 10, .check = RC_CHECK_WARN, .entry = RC_STR("roll=1\n"),
+    };
+    char text[60];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    (void)data;
+    assert_non_null(rc_request_write(&request, &arena));
+    arena = (struct rc_arena){ .base = text, .size = 50 };
+    assert_null(rc_request_write(&request, &arena));
+}
+
+int main(void)
+{
+    UNIT_TABLE(check_meeting, "a meeting point", meetings);
+    UNIT_TABLE(check_no_meeting, "no meeting point", no_meetings);
+    UNIT_TABLE(check_request, "a request", requests);
+    UNIT_TABLE(check_no_request, "no request", no_requests);
+    unit_add_one(check_cut, "a request that is cut anywhere");
+    unit_add_one(check_no_room, "a request without room");
+    return unit_run("request");
+}

@@ -1,0 +1,367 @@
+/* A node goes to a desk that is none, or that is gone: what stands there is a child that was told what to do. */
+#include "exchange/visit.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exchange/desk.h"
+#include "exchange/wire.h"
+
+#define TOKEN  "0123456789abcdef0123456789abcdef"
+#define WRONG  "0123456789abcdef0123456789abcdee"
+#define ENTRY  "roll=1\nscope=s\nhost=n1\nnode=0\nnodes=1\nworld=1\ntasks=0\n"
+#define ANSWER "answer=1\nport=24512\n"
+
+enum {
+    LONG = 60000, /* milliseconds that nothing here needs */
+    SHORT = 150,  /* for what has to be given up */
+    GUARD = 100,  /* seconds after which a test that hangs has failed */
+};
+
+struct row {
+    struct rc_str input;
+    const char *why;
+};
+
+struct desk {
+    pid_t pid; /* 0: nobody accepts */
+    int listener;
+    uint16_t port;
+};
+
+enum backlog { REFUSES, LISTENS };
+
+/* On 127.0.0.1 alone. */
+static struct desk open_port(enum backlog backlog)
+{
+    struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct desk desk = { .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+    socklen_t size = sizeof(name);
+
+    assert_true(desk.listener >= 0);
+    assert_int_equal(bind(desk.listener, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(getsockname(desk.listener, (struct sockaddr *)&name, &size), 0);
+    desk.port = ntohs(name.sin_port);
+    if (backlog == LISTENS)
+        assert_int_equal(listen(desk.listener, 64), 0);
+    return desk;
+}
+
+static void say(int fd, struct rc_str text)
+{
+    for (size_t sent = 0; sent < text.n;) {
+        ssize_t n = send(fd, text.p + sent, text.n - sent, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            _exit(3);
+        sent += (size_t)n;
+    }
+}
+
+/* The visitor's message; ends the child where it is not what it should be. */
+static void take_entry(int fd, size_t size)
+{
+    struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
+    enum rc_wire_state state;
+
+    /* rc_wire_read does not wait */
+    while ((state = rc_wire_read(&wire, fd, TOKEN)) == RC_WIRE_MORE)
+        usleep(500);
+    if (state != RC_WIRE_WHOLE || wire.used != size || memcmp(wire.body, ENTRY, sizeof(ENTRY) - 1) != 0)
+        _exit(4);
+    rc_wire_free(&wire);
+}
+
+struct script {
+    struct rc_str *answers; /* one a visitor */
+    size_t visitors;
+    size_t entry_size;
+    bool drip;
+    bool silent; /* goes on holding the connection */
+};
+
+static void serve(int listener, const struct script *script)
+{
+    alarm(GUARD);
+    for (size_t i = 0; i < script->visitors; i++) {
+        int fd = accept(listener, NULL, NULL);
+        int yes = 1;
+
+        if (fd < 0)
+            _exit(2);
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+        take_entry(fd, script->entry_size);
+        for (size_t at = 0; script->drip && at < script->answers[i].n; at++)
+            say(fd, (struct rc_str){ script->answers[i].p + at, 1 });
+        if (!script->drip)
+            say(fd, script->answers[i]);
+        if (script->silent)
+            pause();
+        close(fd);
+    }
+    _exit(0);
+}
+
+static struct desk staff(struct script script)
+{
+    struct desk desk = open_port(LISTENS);
+
+    if (!script.entry_size)
+        script.entry_size = sizeof(ENTRY) - 1;
+    desk.pid = fork();
+    assert_true(desk.pid >= 0);
+    if (desk.pid == 0)
+        serve(desk.listener, &script);
+    return desk;
+}
+
+static void dismiss(struct desk *desk, int signal_number)
+{
+    int status;
+
+    if (signal_number)
+        assert_int_equal(kill(desk->pid, signal_number), 0);
+    assert_int_equal(waitpid(desk->pid, &status, 0), desk->pid);
+    assert_int_equal(status, signal_number);
+    close(desk->listener);
+}
+
+/* It did not come back with an answer; whether its entry may be there is as important as the reason. */
+static void fails(const char *hosts, uint16_t port, uint32_t milliseconds, int error, bool heard)
+{
+    char *answer = NULL;
+    bool was_heard = !heard;
+
+    assert_int_equal(rc_visit(rc_str(hosts), port, TOKEN, RC_STR(ENTRY), milliseconds, &answer, &was_heard), error);
+    assert_int_equal(was_heard, heard);
+    assert_null(answer);
+}
+
+static void refused(const char *hosts, uint16_t port, uint32_t milliseconds, int error)
+{
+    fails(hosts, port, milliseconds, error, false);
+}
+
+static void unanswered(const struct desk *desk, uint32_t milliseconds, int error)
+{
+    fails("127.0.0.1", desk->port, milliseconds, error, true);
+}
+
+static void answered(const char *hosts, uint16_t port)
+{
+    char *answer;
+    bool heard;
+
+    assert_int_equal(rc_visit(rc_str(hosts), port, TOKEN, RC_STR(ENTRY), LONG, &answer, &heard), 0);
+    assert_string_equal(answer, ANSWER);
+    free(answer);
+}
+
+/* Lives until the next call. */
+static struct rc_str packed(const char *token, struct rc_str text)
+{
+    static char *message;
+    size_t size;
+
+    free(message);
+    message = rc_wire_pack(token, text, &size);
+    assert_non_null(message);
+    return (struct rc_str){ message, size };
+}
+
+static void check_answer(const void *data)
+{
+    struct rc_str answers[] = { packed(TOKEN, RC_STR(ANSWER)), packed(TOKEN, RC_STR(ANSWER)) };
+    struct desk desk;
+
+    (void)data;
+    answers[0] = answers[1];
+    desk = staff((struct script){ .answers = answers, .visitors = 2 });
+    answered("127.0.0.1", desk.port);
+    answered("127.0.0.1", desk.port);
+    dismiss(&desk, 0);
+}
+
+static void check_drip(const void *data)
+{
+    struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
+    struct desk desk = staff((struct script){ .answers = &answer, .visitors = 1, .drip = true });
+
+    (void)data;
+    answered("127.0.0.1", desk.port);
+    dismiss(&desk, 0);
+}
+
+/* An answer that ends anywhere before its end is none. */
+static void check_cut(const void *data)
+{
+    struct rc_str whole = packed(TOKEN, RC_STR(ANSWER));
+    struct rc_str answers[128];
+    struct desk desk;
+
+    (void)data;
+    assert_true(whole.n < UNIT_COUNT(answers));
+    for (size_t i = 0; i < whole.n; i++)
+        answers[i] = (struct rc_str){ whole.p, i };
+    desk = staff((struct script){ .answers = answers, .visitors = whole.n });
+    for (size_t i = 0; i < whole.n; i++)
+        unanswered(&desk, LONG, -EPROTO);
+    dismiss(&desk, 0);
+}
+
+static const struct row no_answers[] = {
+    { TEXT("rollcall 1 " WRONG " 20\n" ANSWER), "another token" },
+    { TEXT(ANSWER), "no token" },
+    { TEXT("rollcall 1 " TOKEN " 65537\n"), "a length that is too large" },
+    { TEXT("rollcall 1 " TOKEN " -1\n"), "a length below zero" },
+    { TEXT("rollcall 1 " TOKEN " 3\n" ANSWER), "more than was announced" },
+    { TEXT("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"),
+      "another service" },
+    { TEXT("\0\0\0\0\n"), "zeros" },
+};
+
+static void check_no_answer(const void *data)
+{
+    const struct row *row = data;
+    struct rc_str answer = row->input;
+    struct desk desk = staff((struct script){ .answers = &answer, .visitors = 1 });
+
+    unanswered(&desk, LONG, -EPROTO);
+    dismiss(&desk, 0);
+}
+
+static void check_silence(const void *data)
+{
+    struct rc_str half = { packed(TOKEN, RC_STR(ANSWER)).p, 20 };
+    struct rc_str nothing = RC_STR("");
+    struct desk desk = staff((struct script){ .answers = &nothing, .visitors = 1, .silent = true });
+
+    (void)data;
+    unanswered(&desk, SHORT, -ETIMEDOUT);
+    dismiss(&desk, SIGKILL);
+    desk = staff((struct script){ .answers = &half, .visitors = 1, .silent = true });
+    unanswered(&desk, SHORT, -ETIMEDOUT);
+    dismiss(&desk, SIGKILL);
+}
+
+/* The kernel has accepted, nobody else does. */
+static void check_nobody(const void *data)
+{
+    struct desk desk = open_port(LISTENS);
+
+    (void)data;
+    unanswered(&desk, SHORT, -ETIMEDOUT);
+    close(desk.listener);
+}
+
+/* A desk that is gone is no reason to wait for the deadline. */
+static void check_gone(const void *data)
+{
+    struct desk desk = open_port(REFUSES);
+
+    (void)data;
+    refused("127.0.0.1", desk.port, LONG, -ECONNREFUSED);
+    refused("127.0.0.1", desk.port, 0, -ETIMEDOUT);
+    close(desk.listener);
+}
+
+/* By one of its addresses it is to be reached. */
+static void check_hosts(const void *data)
+{
+    struct rc_str message = packed(TOKEN, RC_STR(ANSWER));
+    struct rc_str answers[] = { message, message, message };
+    struct desk desk = staff((struct script){ .answers = answers, .visitors = UNIT_COUNT(answers) });
+    char hosts[512];
+
+    (void)data;
+    answered("127.0.0.2 127.0.0.1", desk.port);
+    answered("  127.0.0.1 127.0.0.2", desk.port);
+    memset(hosts, 'n', 300);
+    strcpy(hosts + 300, " 127.0.0.1");
+    answered(hosts, desk.port);
+    dismiss(&desk, 0);
+}
+
+static void check_too_many_hosts(const void *data)
+{
+    struct desk desk = open_port(LISTENS);
+
+    (void)data;
+    refused("127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.1", desk.port,
+            LONG, -ECONNREFUSED);
+    close(desk.listener);
+}
+
+/* More than a socket takes at once, read by one that begins late. */
+static void check_large_entry(const void *data)
+{
+    enum { SIZE = RC_WIRE_BODY_MAX };
+    struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
+    struct desk desk = staff((struct script){ .answers = &answer, .visitors = 1, .entry_size = SIZE });
+    char *entry = calloc(1, SIZE);
+    char *got;
+    bool heard;
+
+    (void)data;
+    assert_non_null(entry);
+    memset(entry, 'x', SIZE);
+    memcpy(entry, ENTRY, sizeof(ENTRY) - 1);
+    assert_int_equal(rc_visit(RC_STR("127.0.0.1"), desk.port, TOKEN, (struct rc_str){ entry, SIZE }, LONG, &got,
+                              &heard), 0);
+    assert_string_equal(got, ANSWER);
+    free(got);
+    free(entry);
+    dismiss(&desk, 0);
+}
+
+static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+{
+    (void)more, (void)rolls;
+    return count == 1 && complete ? RC_STR(ANSWER) : RC_STR("answer=1\n");
+}
+
+/* Both real sides. */
+static void check_real_desk(const void *data)
+{
+    struct desk desk = { .pid = 0 };
+
+    (void)data;
+    desk.listener = rc_desk_listen(0, 0, &desk.port);
+    assert_true(desk.listener >= 0);
+    desk.pid = fork();
+    assert_true(desk.pid >= 0);
+    if (desk.pid == 0) {
+        struct rc_desk *real = rc_desk_create(desk.listener, TOKEN);
+
+        alarm(GUARD);
+        _exit(real ? -rc_desk_run(real, LONG / 1000, -1, decide, NULL) : 2);
+    }
+    answered("127.0.0.1", desk.port);
+    dismiss(&desk, 0);
+}
+
+int main(void)
+{
+    unit_add_one(check_answer, "an answer");
+    unit_add_one(check_drip, "an answer byte by byte");
+    unit_add_one(check_cut, "an answer that is cut anywhere");
+    UNIT_TABLE(check_no_answer, "no answer:", no_answers);
+    unit_add_one(check_silence, "a desk that says nothing more");
+    unit_add_one(check_nobody, "a desk that does not accept");
+    unit_add_one(check_gone, "a desk that is gone");
+    unit_add_one(check_hosts, "several addresses");
+    unit_add_one(check_too_many_hosts, "too many addresses");
+    unit_add_one(check_large_entry, "a large entry");
+    unit_add_one(check_real_desk, "the real desk");
+    return unit_run("visit");
+}

@@ -1,0 +1,285 @@
+/* One message on a stream, from whoever may have connected: over real sockets. */
+#include "exchange/wire.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+#define HEAD  "rollcall 1 " TOKEN " "
+#define X16(x) x x x x x x x x x x x x x x x x
+
+struct row {
+    struct rc_str input;
+    const char *why;
+};
+
+/* Both ends of a stream; the reader's is non-blocking, as the desk's are. */
+static void open_stream(int ends[2])
+{
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+}
+
+static void say(int fd, struct rc_str text)
+{
+    for (size_t sent = 0; sent < text.n;) {
+        ssize_t n = send(fd, text.p + sent, text.n - sent, MSG_NOSIGNAL);
+
+        assert_true(n > 0);
+        sent += (size_t)n;
+    }
+}
+
+static const struct row wrong[] = {
+    { TEXT("GET / HTTP/1.1\r\nHost: n1\r\nUser-Agent: a browser\r\nAccept: everything\r\n\r\n"), "a browser" },
+    { TEXT("SSH-2.0-OpenSSH_9.2\r\n"), "another protocol's first line" },
+    { TEXT("\n"), "an empty line" },
+    { TEXT("rollcall\n"), "nothing but the name" },
+    { TEXT("rollcall 1 \n"), "no token" },
+    { TEXT("rollcall 1 " TOKEN "\n"), "no length" },
+    { TEXT(HEAD "\n"), "an empty length" },
+    { TEXT(HEAD "-1\n"), "a length below zero" },
+    { TEXT(HEAD "+1\n"), "a length with a sign" },
+    { TEXT(HEAD " 1\n"), "two blanks" },
+    { TEXT(HEAD "1 \n"), "a blank behind the length" },
+    { TEXT(HEAD "1\r\n"), "a carriage return" },
+    { TEXT(HEAD "0x1\n"), "hexadecimal" },
+    { TEXT(HEAD "65537\n"), "a length that is too large" },
+    { TEXT(HEAD "4294967297\n"), "a length that wraps at 32 bits" },
+    { TEXT(HEAD "18446744073709551617\n"), "a length that wraps at 64 bits" },
+    { TEXT("rollcall 2 " TOKEN " 1\nx"), "another version" },
+    { TEXT("Rollcall 1 " TOKEN " 1\nx"), "another case" },
+    { TEXT("rollcall 1 0123456789abcdef0123456789abcdee 1\nx"), "another token, at its end" },
+    { TEXT("rollcall 1 f123456789abcdef0123456789abcdef 1\nx"), "another token, at its beginning" },
+    { TEXT("rollcall 1 0123456789ABCDEF0123456789ABCDEF 1\nx"), "a token in capitals" },
+    { TEXT("rollcall 1 0123456789abcdef0123456789abcde 1\nx"), "a short token" },
+    { TEXT("rollcall 1 0123456789abcdef0123456789abcdef0 1\nx"), "a long token" },
+    { TEXT("rollcall 1 \0" "123456789abcdef0123456789abcdef 1\nx"), "a NUL in the token" },
+    { TEXT(HEAD "3\nabcd"), "more than was announced" },
+    { TEXT(HEAD "0\nx"), "more than nothing" },
+    { TEXT(X16("xxxx")), "a head that does not end" },
+    { TEXT(X16(X16(X16("\0")))), "zeros" },
+};
+
+static void check_wrong(const void *data)
+{
+    const struct row *row = data;
+    struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
+    int ends[2];
+
+    open_stream(ends);
+    say(ends[1], row->input);
+    assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), RC_WIRE_WRONG);
+    rc_wire_free(&wire);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Nothing is kept for somebody without the token, not even a byte for each that was announced. */
+static void check_no_memory(const void *data)
+{
+    struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
+    int ends[2];
+
+    (void)data;
+    open_stream(ends);
+    say(ends[1], RC_STR("rollcall 1 ffffffffffffffffffffffffffffffff 65536\n"));
+    assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), RC_WIRE_WRONG);
+    assert_null(wire.body);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static const struct row whole[] = {
+    { TEXT(""), "nothing" },
+    { TEXT("x"), "a byte" },
+    { TEXT("roll=1\nhost=n1\n"), "two lines" },
+    { TEXT("a\0b\xff\n"), "any byte at all" },
+    { TEXT(X16(X16(X16("0123456789abcdef")))), "the largest" },
+};
+
+static struct rc_wire receive(int fd, enum rc_wire_state expected)
+{
+    struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
+
+    assert_int_equal(rc_wire_read(&wire, fd, TOKEN), expected);
+    return wire;
+}
+
+static void check_whole(const void *data)
+{
+    const struct row *row = data;
+    size_t size;
+    char *message = rc_wire_pack(TOKEN, unit_guard(row->input), &size);
+    struct rc_wire wire;
+    int ends[2];
+
+    assert_non_null(message);
+    open_stream(ends);
+    say(ends[1], (struct rc_str){ message, size });
+    wire = receive(ends[0], RC_WIRE_WHOLE);
+    assert_int_equal(rc_wire_text(&wire).n, row->input.n);
+    assert_memory_equal(rc_wire_text(&wire).p, row->input.p, row->input.n);
+    assert_int_equal(wire.body[row->input.n], '\0');
+    rc_wire_free(&wire);
+    assert_null(wire.body);
+    free(message);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Byte by byte it is whole at its last one, and not before. */
+static void check_drip(const void *data)
+{
+    struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
+    size_t size;
+    char *message = rc_wire_pack(TOKEN, RC_STR("roll=1\nhost=n1\n"), &size);
+    int ends[2];
+
+    (void)data;
+    assert_non_null(message);
+    open_stream(ends);
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), RC_WIRE_MORE);
+        say(ends[1], (struct rc_str){ message + i, 1 });
+        assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), i + 1 < size ? RC_WIRE_MORE : RC_WIRE_WHOLE);
+    }
+    assert_string_equal(wire.body, "roll=1\nhost=n1\n");
+    rc_wire_free(&wire);
+    free(message);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Cut anywhere, it is none. */
+static void check_cut(const void *data)
+{
+    size_t size;
+    char *message = rc_wire_pack(TOKEN, RC_STR("roll=1\nhost=n1\n"), &size);
+
+    (void)data;
+    assert_non_null(message);
+    for (size_t cut = 0; cut < size; cut++) {
+        struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
+        enum rc_wire_state state;
+        int ends[2];
+
+        open_stream(ends);
+        say(ends[1], (struct rc_str){ message, cut });
+        close(ends[1]);
+        do
+            state = rc_wire_read(&wire, ends[0], TOKEN);
+        while (state == RC_WIRE_MORE);
+        assert_int_equal(state, RC_WIRE_WRONG);
+        rc_wire_free(&wire);
+        close(ends[0]);
+    }
+    free(message);
+}
+
+/* What comes behind a message is not taken from the stream together with its body. */
+static void check_behind(const void *data)
+{
+    struct rc_wire wire;
+    char body[256];
+    char byte;
+    int ends[2];
+    size_t size;
+    char *message;
+
+    (void)data;
+    memset(body, 'x', sizeof(body));
+    message = rc_wire_pack(TOKEN, (struct rc_str){ body, sizeof(body) }, &size);
+    assert_non_null(message);
+    open_stream(ends);
+    say(ends[1], (struct rc_str){ message, size });
+    say(ends[1], RC_STR("!"));
+    wire = receive(ends[0], RC_WIRE_WHOLE);
+    assert_int_equal(wire.used, sizeof(body));
+    assert_int_equal(recv(ends[0], &byte, 1, 0), 1);
+    assert_int_equal(byte, '!');
+    rc_wire_free(&wire);
+    free(message);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Who asked for a whole roll takes more than who waits for an entry. */
+static void check_limit(const void *data)
+{
+    static const struct {
+        uint32_t limit;
+        enum rc_wire_state state;
+    } readers[] = { { RC_WIRE_BODY_MAX, RC_WIRE_WRONG }, { RC_WIRE_ROLL_MAX, RC_WIRE_MORE } };
+    size_t size;
+    char *body = calloc(1, RC_WIRE_BODY_MAX + 1);
+    char *message = rc_wire_pack(TOKEN, (struct rc_str){ body, RC_WIRE_BODY_MAX + 1 }, &size);
+
+    (void)data;
+    assert_non_null(body);
+    assert_non_null(message);
+    for (unsigned i = 0; i < UNIT_COUNT(readers); i++) {
+        struct rc_wire wire = { .limit = readers[i].limit };
+        int ends[2];
+
+        open_stream(ends);
+        say(ends[1], (struct rc_str){ message, size - 1 });
+        assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), readers[i].state);
+        say(ends[1], (struct rc_str){ message + size - 1, 1 });
+        if (readers[i].state == RC_WIRE_MORE)
+            assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), RC_WIRE_WHOLE);
+        rc_wire_free(&wire);
+        close(ends[0]);
+        close(ends[1]);
+    }
+    free(message);
+    free(body);
+}
+
+static void check_new_tokens(const void *data)
+{
+    char one[RC_WIRE_TOKEN + 1];
+    char other[RC_WIRE_TOKEN + 1];
+
+    (void)data;
+    assert_int_equal(rc_wire_new_token(one), 0);
+    assert_int_equal(rc_wire_new_token(other), 0);
+    assert_true(rc_wire_is_token(rc_str(one)));
+    assert_true(rc_wire_is_token(rc_str(other)));
+    assert_string_not_equal(one, other);
+}
+
+static const struct row no_tokens[] = {
+    { NO_TEXT, "nothing" },
+    { TEXT(""), "an empty one" },
+    { TEXT("0123456789abcdef0123456789abcde"), "a short one" },
+    { TEXT("0123456789abcdef0123456789abcdef0"), "a long one" },
+    { TEXT("0123456789ABCDEF0123456789abcdef"), "capitals" },
+    { TEXT("0123456789abcdeg0123456789abcdef"), "another letter" },
+    { TEXT("0123456789abcde\n0123456789abcdef"), "a newline" },
+};
+
+static void check_no_token(const void *data)
+{
+    const struct row *row = data;
+
+    assert_false(rc_wire_is_token(unit_guard(row->input)));
+}
+
+int main(void)
+{
+    UNIT_TABLE(check_wrong, "a message is wrong:", wrong);
+    UNIT_TABLE(check_whole, "a message is whole:", whole);
+    UNIT_TABLE(check_no_token, "no token:", no_tokens);
+    unit_add_one(check_no_memory, "no memory for who has no token");
+    unit_add_one(check_drip, "a message byte by byte");
+    unit_add_one(check_cut, "a message that is cut anywhere");
+    unit_add_one(check_behind, "what comes behind a message stays");
+    unit_add_one(check_limit, "a text larger than its reader takes");
+    unit_add_one(check_new_tokens, "two new tokens");
+    return unit_run("wire");
+}
