@@ -16,6 +16,16 @@ static uint16_t held_port(const struct rc_roll *rolls, size_t count)
     return 0;
 }
 
+/* Where one node's tasks do not start, whatever the reason, all others would wait
+ * for them in vain. */
+static bool somebody_is_dead(const struct rc_roll *rolls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rolls[i].dead.p)
+            return true;
+    return false;
+}
+
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;
@@ -25,7 +35,8 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
 
     if (verdict->check != RC_CHECK_OFF)
         rc_roll_check(rolls, count, rolls[0].nodes, rolls[0].world, verdict->seconds, &answer->findings, &arena);
-    answer->stop = (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
+    answer->stop = somebody_is_dead(rolls, count) ||
+                   (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
     answer->port = complete ? held_port(rolls, count) : 0;
     others = *answer;

@@ -75,7 +75,7 @@ static struct rc_str boot_id(char text[BOOT_SIZE])
     return n > 0 ? rc_str_split((struct rc_str){ text, (size_t)n }, '\n', &rest) : RC_ABSENT;
 }
 
-const char *rc_spank_entry(const struct rc_result *result, uint16_t port, struct rc_arena *arena)
+const char *rc_spank_entry(const struct rc_result *result, uint16_t port, const char *dead, struct rc_arena *arena)
 {
     const struct rc_facts *facts = &result->facts;
     char name[RC_NODE_NAME_SIZE];
@@ -96,6 +96,7 @@ const char *rc_spank_entry(const struct rc_result *result, uint16_t port, struct
         .tasks = fold_ranks(rc_env_get(&result->env, "SLURM_GTIDS"), &own),
         .addr = rc_str(result->master.addr),
         .port = port,
+        .dead = rc_str(dead),
     };
 
     for (size_t i = 0; i < sizeof(must_agree) / sizeof(*must_agree) && roll.user_count < RC_ROLL_USER_MAX; i++) {

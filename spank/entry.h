@@ -6,8 +6,9 @@
 #include "resolve.h"
 
 /* The entry of this node, whose first task is resolved, as text in the arena;
- * port is the master port that it holds, 0 where it holds none. NULL where the
- * values do not fit. */
-const char *rc_spank_entry(const struct rc_result *result, uint16_t port, struct rc_arena *arena);
+ * port is the master port that it holds, 0 where it holds none, and dead the id
+ * of the message for which its tasks do not start, NULL where they do. NULL
+ * where the values do not fit. */
+const char *rc_spank_entry(const struct rc_result *result, uint16_t port, const char *dead, struct rc_arena *arena);
 
 #endif

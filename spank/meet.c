@@ -187,7 +187,8 @@ static void run(const struct rc_context *context, const struct rc_request *reque
         take((struct rc_str){ output, (size_t)n });
 }
 
-/* Of the node's first task. *held, where it is RANK 0's, stays open. */
+/* Of the node's first task. *held, where it is RANK 0's, stays open. False
+ * where the task is not to start, with its error in result->messages. */
 static bool meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
                  int *held)
 {
@@ -198,7 +199,9 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
     };
+    const char *dead = NULL;
     uint16_t port;
+    bool holds;
 
     if (result->identity.field[RC_NNODES] != 1) {
         request.transport = choose(result, &context->options, &request.meeting, &arena);
@@ -211,21 +214,23 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
             return true;
         }
     }
-    if (!hold(context, result, way, held))
-        return false;
+    holds = hold(context, result, way, held);
     port = rc_port_number(*held);
     if (result->identity.field[RC_NNODES] == 1) {
         shared->port = port;
-        return true;
+        shared->stop = !holds && context->options.by_user;
+        return holds || !context->options.by_user;
     }
-    request.entry = rc_str(rc_spank_entry(result, port, &arena));
+    if (!holds && context->options.by_user)
+        dead = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
+    request.entry = rc_str(rc_spank_entry(result, port, dead, &arena));
     shared->pmix = request.transport == RC_TRANSPORT_PMIX;
     if (shared->pmix) {
         choose_store(spank, &result->env);
         context->env = rc_spank_environment(spank);
     }
     run(context, &request, &arena);
-    return true;
+    return !dead;
 }
 
 /* Resolves once more, with what the node has brought back. A port that the
@@ -234,7 +239,9 @@ static bool agree(spank_t spank, struct rc_context *context, struct rc_result *r
                   int *held)
 {
     if (shared->stop) {
-        rc_message_add(&result->messages, RC612, "the roll call found what is said above; nothing is started");
+        rc_message_add(&result->messages, RC612,
+                       "the step is not started, for what another line says of its nodes; change that, or say "
+                       "check=warn");
         return false;
     }
     if (shared->pmix)

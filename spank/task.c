@@ -26,6 +26,7 @@ static bool is_everywhere(enum rc_message_id id)
     case RC306:
     case RC404:
     case RC411:
+    case RC612:
         return true;
     default:
         return false;

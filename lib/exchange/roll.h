@@ -20,6 +20,7 @@
  *   tasks=0-3            the ranks on it
  *   addr=n1              MASTER_ADDR as it found it
  *   port=24512           the port that it holds, of the node of RANK 0 alone
+ *   dead=RC405           its tasks are not going to start; it says why itself
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
  *
@@ -50,7 +51,8 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of whoever fills it in. Absent
- * values may be: version, launcher, mode, boot, addr. */
+ * values may be: version, launcher, mode, boot, addr,
+ * dead. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -63,6 +65,7 @@ struct rc_roll {
     uint32_t world;
     struct rc_str tasks; /* ranges in ascending order: "0-3,8" */
     struct rc_str addr;
+    struct rc_str dead;
     uint16_t port; /* 0: none */
     struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
     unsigned user_count;
