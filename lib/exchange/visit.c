@@ -148,7 +148,9 @@ static int receive(int fd, const char *token, int64_t deadline, char **answer)
 int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_str entry, uint32_t milliseconds,
              char **answer, bool *heard)
 {
-    struct visit visit = { .deadline = now() + milliseconds };
+    int64_t deadline = now() + milliseconds;
+    /* who cannot be reached in half of the time will not be in all of it */
+    struct visit visit = { .deadline = now() + milliseconds / 2 };
     size_t size;
     char *message = rc_wire_pack(token, entry, &size);
     int fd;
@@ -158,10 +160,10 @@ int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_st
     if (!message)
         return -ENOMEM;
     fd = reach(&visit, hosts, port);
-    rc = fd < 0 ? fd : send_all(fd, message, size, visit.deadline);
+    rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
     *heard = rc == 0;
     if (rc == 0)
-        rc = receive(fd, token, visit.deadline, answer);
+        rc = receive(fd, token, deadline, answer);
     if (fd >= 0)
         close(fd);
     free(message);

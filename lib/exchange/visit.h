@@ -11,7 +11,7 @@ enum { RC_VISIT_HOSTS_MAX = 8 };
 
 /* hosts: names or addresses of the desk's one host, parted by blanks, in the
  * order in which they are tried; the first RC_VISIT_HOSTS_MAX count. Retries
- * until the deadline while nobody answers there, for a moment only where a host
+ * for half of the time while nobody answers there, for a moment only where a host
  * refuses. The answer, with a NUL behind it, is from malloc: the caller frees
  * it. 0, or -errno: -ETIMEDOUT where the deadline passed, -ECONNREFUSED where
  * the desk is gone, -EPROTO for an answer that is none. *heard then says whether
