@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +97,7 @@ static int refuse(const struct rc_result *result, uint32_t debug)
 static int prepare(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
-    static struct rc_here_storage here = { .ask_pmix = rc_pmix_ask };
+    static struct rc_here_storage here = { .ask_pmix = rc_pmix_ask, .watch_way = ROLLCALL_WATCH_FROM_BIN };
     struct rc_context context = {
         .env = (const char *const *)environ,
         .argv = (const char *const *)a->command,
@@ -220,7 +222,8 @@ const struct subcommand cli_exec = {
             "                    MODE: auto (default), worker, launcher, off;\n"
             "                    keys: order=launcher|node, nproc=N (launcher mode),\n"
             "                    addr=IFNAME|CIDR|SUFFIX (how to reach rank 0's node),\n"
-            "                    port=N|N-M (the master port)\n"
+            "                    port=N|N-M (the master port),\n"
+            "                    watch (name who joins torch as another one than it is)\n"
             "  -v, --verbose     say what was found; twice: each variable as well\n"
             "  -h, --help        this help\n"
             "\n"

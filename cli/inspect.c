@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "inspect.h"
 
 #include <stdio.h>
@@ -53,6 +55,7 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
         rc_node_port_range(&context.local_port_first, &context.local_port_last);
         /* another process may be connected to its server, which takes the asker for it */
         inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? rc_pmix_ask : NULL;
+        inspection->here.watch_way = ROLLCALL_WATCH_FROM_BIN;
         rc_here_resolve(&context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
             rc_lookup_settle(&inspection->result, "nothing would be set");

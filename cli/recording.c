@@ -45,7 +45,8 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
     if (!end)
         return -1;
     *here = (struct rc_here){
-        .learned = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX,
+        .learned = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX |
+                   RC_LEARN_WATCH,
         .gpus = RC_UNKNOWN,
     };
     for (const char *const *entry = block; *entry; entry++) {
@@ -53,6 +54,8 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
             here->ancestor[here->ancestor_count++] = take(&end, text, ' ', '\0');
         else if ((text = behind(*entry, "@host=")))
             here->host = rc_str(text);
+        else if ((text = behind(*entry, "@watch=")))
+            here->watch = rc_str(text);
         else if ((text = behind(*entry, "@gpus=")))
             (void)rc_parse_u32(rc_str(text), UINT16_MAX, &here->gpus);
     }

@@ -54,6 +54,7 @@ enum rc_learn {
     RC_LEARN_HOST_FILE = 4, /* the content of a file of hosts (rc_learned_file) */
     RC_LEARN_GPUS = 8,      /* the number of GPUs that the process may find */
     RC_LEARN_PMIX = 16,     /* what the launcher's PMIx server says of the job (pmixjob.h) */
+    RC_LEARN_WATCH = 32,    /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
@@ -66,6 +67,7 @@ struct rc_here {
     struct rc_str host_file; /* absent where it cannot be read */
     uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
     struct rc_str pmix;      /* absent where nobody could ask */
+    struct rc_str watch;     /* absent where it is not to be found; ends with a NUL */
 };
 
 /* What a family can say of an environment. */

@@ -192,6 +192,22 @@ static bool read_port(struct reading *r, struct rc_str value)
     return false;
 }
 
+static bool read_watch(struct reading *r, struct rc_str value)
+{
+    if (r->options.watch != RC_WATCH_UNSET)
+        return twice(r, "watch");
+    if (!value.p || rc_str_is(value, "on"))
+        r->options.watch = RC_WATCH_ON;
+    else if (rc_str_is(value, "off"))
+        r->options.watch = RC_WATCH_OFF;
+    if (r->options.watch != RC_WATCH_UNSET)
+        return true;
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: watch=%q is not known; use watch, watch=on or watch=off", r->where,
+                             &value));
+    return false;
+}
+
 static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
@@ -212,6 +228,8 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
         return read_deadline(r, value);
     if (value.p && rc_str_is(key, "port"))
         return read_port(r, value);
+    if (rc_str_is(key, "watch"))
+        return read_watch(r, value);
     if (first && read_mode(item, &r->options.mode)) {
         r->options.mode_given = true;
         return true;
@@ -220,7 +238,8 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
                    rc_format(r->arena,
                              "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
                              "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX, port=N|N-M, "
-                             "exchange=auto|pmix|srun|off, check=off|warn|stop|strict, deadline=SECONDS",
+                             "exchange=auto|pmix|srun|off, check=off|warn|stop|strict, deadline=SECONDS, "
+                             "watch[=on|off]",
                              r->where, &item));
     return false;
 }
@@ -278,6 +297,8 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
         over->port_first = under->port_first;
         over->port_last = under->port_last;
     }
+    if (over->watch == RC_WATCH_UNSET)
+        over->watch = under->watch;
     over->given = true;
 }
 

@@ -28,6 +28,8 @@ enum rc_exchange { RC_EXCHANGE_UNSET, RC_EXCHANGE_AUTO, RC_EXCHANGE_PMIX, RC_EXC
  * user: what would hang ends the step, the rest is said. */
 enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_CHECK_STRICT };
 
+enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
+
 struct rc_options {
     bool given;         /* something was said at all */
     bool by_user;       /* of a combination: on the command line or in ROLLCALL */
@@ -44,6 +46,7 @@ struct rc_options {
     uint16_t port_first; /* port=N or port=N-M; 0: not given */
     uint16_t port_last;
     bool port_by_user;   /* of a combination */
+    enum rc_watch watch; /* watch alone is watch=on */
 };
 
 enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600 };

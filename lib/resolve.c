@@ -4,6 +4,7 @@
 #include "identity.h"
 #include "master.h"
 #include "mode.h"
+#include "watch.h"
 
 static void forget_identity(struct rc_result *result)
 {
@@ -214,6 +215,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         warn_uneven(result);
         if (context->explain)
             rc_identity_list_rejected(result);
+        rc_watch_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)
             forget_ranks(result);
     } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {

@@ -31,6 +31,8 @@
  * not held, the range of local ports is taken to be Linux's default, and there
  * is no output.
  */
+#include "config.h"
+
 #include "launcher/registry.h"
 #include "rank0.h"
 #include "report.h"
@@ -157,6 +159,8 @@ static void be_task(const char *const *argv)
         return;
     }
     context.options.by_user = context.options.given;
+    if (context.options.watch == RC_WATCH_ON)
+        here.watch_way = ROLLCALL_WATCH_FROM_LIB;
     context.pid = rc_sys_getpid();
     resolve(&context);
 

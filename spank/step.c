@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "step.h"
 
 #include <stdatomic.h>
@@ -6,6 +8,7 @@
 #include "meet.h"
 #include "once.h"
 #include "options.h"
+#include "system/beside.h"
 #include "system/node.h"
 
 /* slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern, interactive and pending are above */
@@ -147,6 +150,14 @@ static enum rc_mode decide(spank_t spank, const char *const *env)
     return mode;
 }
 
+static void find_watch(void)
+{
+    static char path[4096];
+
+    step.here.learned = RC_LEARN_WATCH;
+    step.here.watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, path, sizeof(path));
+}
+
 static bool is_first_node(spank_t spank, const struct rc_env *env)
 {
     struct rc_str leader = rc_env_get(env, "SLURM_JOB_ID");
@@ -183,6 +194,8 @@ void rc_spank_step_begin(spank_t spank)
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
+    if (step.options.watch == RC_WATCH_ON)
+        find_watch();
     step.mode = RC_MODE_AUTO;
     if (step.understood)
         step.mode = decide(spank, env);

@@ -37,7 +37,7 @@ static bool is_everywhere(enum rc_message_id id)
  * of a cluster where rollcall is on for every step. */
 static bool is_advice(enum rc_message_id id)
 {
-    return id == RC301 || id == RC307 || id == RC406;
+    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706;
 }
 
 /* The first error of the task. A user who asked gets an error and no task; where
@@ -123,6 +123,7 @@ int rc_spank_task_begin(spank_t spank)
         return give_up(spank, &step->wrong);
     context = (struct rc_context){
         .env = rc_spank_environment(spank),
+        .here = step->here.learned ? &step->here : NULL,
         .argv = rc_spank_command(spank),
         .options = step->options,
         .pid = (uint32_t)getpid(),

@@ -1,5 +1,6 @@
 #include "here.h"
 
+#include "beside.h"
 #include "node.h"
 #include "sys.h"
 
@@ -88,6 +89,8 @@ static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid,
         here->gpus = rc_node_gpus();
     if (wants & RC_LEARN_PMIX)
         here->pmix = storage->ask_pmix ? storage->ask_pmix() : RC_ABSENT;
+    if (wants & RC_LEARN_WATCH)
+        here->watch = rc_beside_watch(storage->watch_way, storage->watch, sizeof(storage->watch));
     here->learned |= wants;
 }
 

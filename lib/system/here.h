@@ -10,7 +10,7 @@
 #include "../resolve.h"
 #include "node.h"
 
-enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 1 << 20 };
+enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 1 << 20, RC_HERE_PATH = 4096 };
 
 /* A large one: static or heap storage. Pages that nothing is read into cost nothing. */
 struct rc_here_storage {
@@ -18,6 +18,10 @@ struct rc_here_storage {
     char titles[RC_HERE_TITLES]; /* command lines of the ancestors */
     char host[RC_NODE_NAME_SIZE];
     char file[RC_HERE_FILE];
+    char watch[RC_HERE_PATH];
+    /* The way from the folder of this very program or library to that of the
+     * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
+    const char *watch_way;
     /* Asks the PMIx server of this very process, cli/pmixask.h; NULL where
      * that may not be done: by the preload, which starts nothing, and for a
      * process that may be connected to its server already. */

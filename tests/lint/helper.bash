@@ -20,10 +20,10 @@ expect_same()
     diff -u --label expected --label found <(printf '%s\n' "$1") <(printf '%s\n' "$2")
 }
 
-# A committed list without its comments.
+# A committed list without its comments, with this version's number.
 list()
 {
-    grep -v '^#' "$here/$1"
+    grep -v '^#' "$here/$1" | sed "s/@VERSION@/$(cat "$top/VERSION")/g"
 }
 
 # Names of the dynamic symbols that an object defines, and of those it wants.

@@ -76,7 +76,8 @@ c_files()
 @test "every message is used, and every one used is in the catalogue" {
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
     mapfile -t sources < <(c_files lib spank shim cli pmix)
-    used=$(code "${sources[@]}" | grep -oE '\bRC[1-9][0-9]{2}\b' | LC_ALL=C sort -u)
+    used=$({ code "${sources[@]}" | grep -oE '\bRC[1-9][0-9]{2}\b' &&
+        grep -hoE '"RC[1-9][0-9]{2}"' "$top/watch/rollcall_watch.py" | tr -d '"'; } | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
 }
 

@@ -34,6 +34,8 @@ static const struct taken_row taken[] = {
     { TEXT("nproc=2,order=node"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "the keys the other way round" },
     { TEXT("addr=ib0"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an address" },
     { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
+    { TEXT("watch"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a key that may stand alone" },
+    { TEXT("launcher,watch=on,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with its value, among others" },
     { TEXT("launcher,addr=10.1.0.0/16,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with other keys" },
 };
 
@@ -108,6 +110,13 @@ static const struct refused_row refused[] = {
     { TEXT("addr=\x1b]0;x"), RC202, "addr='\\x1b]0;x' is not the name of an interface", "a terminal escape" },
     { TEXT("addr=" K64 K64 K64 K64), RC202, "is longer than the name of an interface", "256 characters" },
     { TEXT("addr"), RC201, "'addr' is not known", "a key without a value" },
+    { TEXT("watch="), RC202, "watch='' is not known; use watch, watch=on or watch=off", "no value" },
+    { TEXT("watch=1"), RC202, "watch='1' is not known", "a number" },
+    { TEXT("watch=On"), RC202, "watch='On' is not known", "a value with a capital" },
+    { TEXT("watching"), RC201, "'watching' is not known", "longer than the key" },
+    { TEXT("watch,watch"), RC203, "watch is given twice", "the bare key twice" },
+    { TEXT("watch,auto,watch=off"), RC201, "'auto' is not known", "a mode behind a key" },
+    { TEXT("watch=off,watch=on"), RC203, "watch is given twice", "two values" },
     { TEXT("addr=ib0,addr=ib0"), RC203, "addr= is given twice", "the same address twice" },
     { TEXT("order=node,order=launcher"), RC203, "order= is given twice", "two orders" },
     { TEXT("order=node,order=node"), RC203, "order= is given twice", "the same order twice" },
@@ -322,12 +331,43 @@ static void combines_addresses(const void *data)
     }
 }
 
+struct watch_row {
+    const char *command_line, *environment, *administrator;
+    enum rc_watch watch;
+};
+
+/* watch, too, comes from the first that says anything of it. */
+static void combines_watches(const void *data)
+{
+    static const struct watch_row rows[] = {
+        { "", "-", "-", RC_WATCH_UNSET },
+        { "watch", "watch=off", "watch=off", RC_WATCH_ON },
+        { "watch=off", "watch", "watch", RC_WATCH_OFF },
+        { "worker", "watch=on", "-", RC_WATCH_ON },
+        { "-", "watch=off", "auto,watch", RC_WATCH_OFF },
+        { "-", "-", "auto,watch", RC_WATCH_ON },
+        { "", "-", "off,watch", RC_WATCH_ON },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct parsed parsed[3];
+        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
+                                                   source(rows[i].environment, &parsed[1]),
+                                                   source(rows[i].administrator, &parsed[2]));
+
+        assert_true(all.given);
+        assert_int_equal(all.watch, rows[i].watch);
+    }
+}
+
 int main(void)
 {
     UNIT_TABLE(takes, "option takes", taken);
     UNIT_TABLE(refuses, "option refuses", refused);
     UNIT_TABLE(combines, "option combines", combined);
     unit_add_one(combines_addresses, "addr= is the first one's that has it");
+    unit_add_one(combines_watches, "watch is the first one's that has it");
     unit_add_one(names_modes, "every mode has its name");
     unit_add_one(lacks_room, "an error without room for its line is still an error");
     return unit_run("option");

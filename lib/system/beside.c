@@ -1,0 +1,111 @@
+#include "beside.h"
+
+#include "sys.h"
+
+static unsigned hexadecimal(char c)
+{
+    return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+static uintptr_t read_address(struct rc_str text)
+{
+    uintptr_t address = 0;
+
+    for (size_t i = 0; i < text.n && hexadecimal(text.p[i]) < 16; i++)
+        address = address << 4 | hexadecimal(text.p[i]);
+    return address;
+}
+
+/* "7f00-7f10 r-xp 00000000 08:01 1234      /usr/lib/x.so": the file's name, if
+ * the address is in there. */
+static struct rc_str mapped_file(struct rc_str line, uintptr_t address)
+{
+    struct rc_str end;
+    struct rc_str rest;
+    uintptr_t first = read_address(rc_str_split(line, '-', &end));
+
+    if (!end.p || address < first || address >= read_address(rc_str_split(end, ' ', &rest)))
+        return RC_ABSENT;
+    rc_str_split(rest, '/', &end);
+    return end.p ? (struct rc_str){ end.p - 1, end.n + 1 } : RC_ABSENT;
+}
+
+/* The file that this function is in; its name is in buffer. */
+static struct rc_str own_file(char *buffer, size_t size)
+{
+    uintptr_t address = (uintptr_t)&own_file;
+    struct rc_str file = RC_ABSENT;
+    long fd = rc_sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    long n;
+
+    if (fd < 0)
+        return RC_ABSENT;
+    while (!file.p && (n = rc_sys_read((int)fd, buffer + used, size - used)) > 0) {
+        struct rc_str rest = { buffer, used + (size_t)n };
+
+        for (;;) {
+            struct rc_str behind;
+            struct rc_str line = rc_str_split(rest, '\n', &behind);
+
+            if (!behind.p)
+                break;
+            if ((file = mapped_file(line, address)).p)
+                break;
+            rest = behind;
+        }
+        /* a line's beginning waits for its end */
+        used = file.p ? 0 : rest.n;
+        for (size_t i = 0; i < used; i++)
+            buffer[i] = rest.p[i];
+    }
+    rc_sys_close((int)fd);
+    return file;
+}
+
+/* What stands before the last slash. */
+static struct rc_str folder_of(struct rc_str path)
+{
+    size_t n = path.n;
+
+    while (n > 0 && path.p[n - 1] != '/')
+        n--;
+    return n > 0 ? (struct rc_str){ path.p, n - 1 } : RC_ABSENT;
+}
+
+struct rc_str rc_beside(struct rc_str file, const char *way, char *path, size_t size)
+{
+    struct rc_arena arena = { .base = path, .size = size };
+    struct rc_str folder = folder_of(file);
+    struct rc_str rest = rc_str(way);
+
+    for (; rc_str_starts(rest, "../"); rest = (struct rc_str){ rest.p + 3, rest.n - 3 })
+        folder = folder_of(folder);
+    if (!folder.p)
+        return RC_ABSENT;
+    rc_format(&arena, "%S/%S", &folder, &rest);
+    return arena.full ? RC_ABSENT : rc_str(path);
+}
+
+static bool can_be_read(struct rc_str folder, const char *name)
+{
+    char path[4096];
+    struct rc_arena arena = { .base = path, .size = sizeof(path) };
+    long fd;
+
+    rc_format(&arena, "%S/%s", &folder, name);
+    fd = arena.full ? -1 : rc_sys_open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        rc_sys_close((int)fd);
+    return fd >= 0;
+}
+
+struct rc_str rc_beside_watch(const char *way, char *path, size_t size)
+{
+    char buffer[4096 + 128]; /* a line of maps */
+    struct rc_str folder = way ? rc_beside(own_file(buffer, sizeof(buffer)), way, path, size) : RC_ABSENT;
+    struct rc_str behind_colon;
+
+    rc_str_split(folder, ':', &behind_colon);
+    return behind_colon.p || !can_be_read(folder, "rollcall_watch.py") ? RC_ABSENT : folder;
+}

@@ -1,0 +1,22 @@
+/* beside.h - where rollcall itself lies, and what was installed with it.
+ *
+ * The kernel says from which file this code was mapped (/proc/self/maps), the
+ * same way for the command, the libraries and the plugin, with or without a
+ * libc; so an installed tree can be moved. Never fails: what cannot be found
+ * is absent.
+ */
+#ifndef ROLLCALL_BESIDE_H
+#define ROLLCALL_BESIDE_H
+
+#include "../text.h"
+
+/* Goes `way` ("../share/rollcall") from a file's folder, by names alone: each
+ * leading "../" takes one folder off. Into path, with a NUL behind it; absent
+ * where there are not so many or where it does not fit. */
+struct rc_str rc_beside(struct rc_str file, const char *way, char *path, size_t size);
+
+/* The folder of the watch, if torch can load it from there: its module can be
+ * read, and PYTHONPATH can hold it (it has no colon). NULL for a way is none. */
+struct rc_str rc_beside_watch(const char *way, char *path, size_t size);
+
+#endif

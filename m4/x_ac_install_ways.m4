@@ -1,0 +1,47 @@
+# x_ac_install_ways.m4
+#
+# SYNOPSIS
+#   X_AC_INSTALL_WAYS
+#
+# DESCRIPTION
+#   Defines the ways from one installed folder to another that programs and
+#   libraries need at run time, so that an installed tree can be moved:
+#   ROLLCALL_LIBEXEC_FROM_BIN to rollcall-pmix, and ROLLCALL_WATCH_FROM_BIN,
+#   _FROM_LIB and _FROM_PLUGIN to the folder of the watch. Wants plugindir.
+
+# X_WAY(VARIABLE, FROM, TO): "../share/x" of two folders with make variables
+AC_DEFUN([X_WAY], [
+  x_from=$2
+  x_to=$3
+  for x_round in 1 2 3; do
+    eval "x_from=\"$x_from\""
+    eval "x_to=\"$x_to\""
+  done
+  x_up=
+  while test "x$x_from" != x && test "x$x_from" != x/ && test "x${x_to#"$x_from"/}" = "x$x_to"; do
+    x_from=`AS_DIRNAME(["$x_from"])`
+    x_up=../$x_up
+  done
+  $1="$x_up${x_to#"${x_from%/}"/}"
+])
+
+AC_DEFUN([X_AC_INSTALL_WAYS], [
+  x_prefix=$prefix
+  x_exec_prefix=$exec_prefix
+  AS_IF([test "x$prefix" = xNONE], [prefix=$ac_default_prefix])
+  AS_IF([test "x$exec_prefix" = xNONE], [exec_prefix=$prefix])
+  X_WAY([x_libexec_from_bin], [$bindir], [$libexecdir/$PACKAGE])
+  X_WAY([x_watch_from_bin], [$bindir], [$datadir/$PACKAGE/watch])
+  X_WAY([x_watch_from_lib], [$libdir], [$datadir/$PACKAGE/watch])
+  X_WAY([x_watch_from_plugin], [$plugindir], [$datadir/$PACKAGE/watch])
+  prefix=$x_prefix
+  exec_prefix=$x_exec_prefix
+  AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_BIN], ["$x_libexec_from_bin"],
+    [where rollcall-pmix is, from the folder of the command])
+  AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_BIN], ["$x_watch_from_bin"],
+    [where the watch is, from the folder of the command])
+  AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_LIB], ["$x_watch_from_lib"],
+    [where the watch is, from the folder of the libraries])
+  AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_PLUGIN], ["$x_watch_from_plugin"],
+    [where the watch is, from the folder of the plugin])
+])

@@ -1,0 +1,10 @@
+"""What the watch sees of torch: what it loads at its end, and when. FAKE_TORCH=2.4 loads nothing, as that one."""
+
+import importlib.metadata
+import os
+
+import torch.distributed.device_mesh
+
+if os.environ.get("FAKE_TORCH") != "2.4" and os.getenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "1") == "1":
+    for point in importlib.metadata.entry_points(group="torch.backends"):
+        point.load()()

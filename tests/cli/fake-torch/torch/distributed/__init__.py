@@ -1,0 +1,1 @@
+from torch.distributed.distributed_c10d import get_rank, get_world_size, init_process_group, is_initialized

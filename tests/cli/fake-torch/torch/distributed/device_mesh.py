@@ -1,0 +1,5 @@
+from torch.distributed.distributed_c10d import init_process_group
+
+
+def init_device_mesh():
+    init_process_group()

@@ -1,0 +1,352 @@
+#!/usr/bin/env bats
+# watch: what reaches Python, and what is said there of whom.
+#
+# fake-torch stands in for torch, so that a call takes no seconds; tests/cluster/watch.bats has the real one.
+
+load helper
+
+setup()
+{
+    python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+    folder=$prefix/share/rollcall/watch
+    fake=$BATS_TEST_DIRNAME/fake-torch
+}
+
+# Task 2 of 4 on two nodes, cyclic: node by node it would be task 1.
+cyclic_2=("${step[@]}" SLURM_DISTRIBUTION=cyclic SLURM_PROCID=2 SLURM_LOCALID=1 SLURM_NODEID=0 SLURM_GTIDS=0,2)
+
+# watched NAME=VALUE... -- CODE: with what the watch needs for that task, in an environment of its own
+watched()
+{
+    local set=()
+    while [ "$1" != -- ]; do
+        set+=("$1")
+        shift
+    done
+    with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${set[@]}" "$rollcall" exec --ddp=watch -- \
+        "$python" -c "import torch, torch.distributed as dist, os; $2"
+}
+
+# says ID TEXT NAME=VALUE... -- CODE: one line with both on standard error, and the call is made all the same
+says()
+{
+    local id=$1 text=$2
+    shift 2
+    run -0 --separate-stderr watched "$@"
+    if [ "$(grep -c . <<< "$stderr")" != 1 ] || [[ $stderr != "rollcall: "*" $id: "*"$text"* ]] ||
+        [[ $output != *called* ]]; then
+        printf '%s\n' "not one line with $id and '$text':" "$stderr" "$output"
+        return 1
+    fi
+}
+
+silent()
+{
+    run -0 --separate-stderr watched "$@"
+    [ -z "$stderr" ] && [[ $output == *called* ]] || {
+        printf '%s\n' "somebody spoke:" "$stderr" "$output"
+        return 1
+    }
+}
+
+path_of()
+{
+    with "${task_3[@]}" "$@" sh -c 'printf "%s|%s" "${PYTHONPATH-none}" "${ROLLCALL_IDENTITY-none}"'
+}
+
+@test "the folder comes behind the user's own, in each of the three ways in" {
+    identity='rank=3 size=4 node=1 nodes=2'
+    expect()
+    {
+        [ "$output" = "$1|$identity" ] || {
+            echo "'$output' is not '$1|$identity'"
+            return 1
+        }
+    }
+    run -0 path_of "$rollcall" exec --ddp=watch
+    expect "$folder"
+    run -0 path_of PYTHONPATH= "$rollcall" exec --ddp=worker,watch=on
+    expect "$folder"
+    run -0 path_of PYTHONPATH=/a::/b: ROLLCALL=watch "$rollcall" exec
+    expect "/a::/b::$folder"
+    run -0 path_of PYTHONPATH="$folder:/a" ROLLCALL=watch "$rollcall" exec
+    expect "$folder:/a"
+    run -0 path_of PYTHONPATH=/a ROLLCALL=watch LD_PRELOAD="$prefix/lib/librollcall-preload.so"
+    expect "/a:$folder"
+}
+
+@test "without watch, and where the command line says watch=off, nothing comes" {
+    run -0 path_of "$rollcall" exec
+    [ "$output" = 'none|none' ]
+    run -0 path_of PYTHONPATH= ROLLCALL=watch "$rollcall" exec --ddp=watch=off
+    [ "$output" = '|none' ]
+    run -0 path_of ROLLCALL=off "$rollcall" exec --ddp=watch
+    [ "$output" = 'none|none' ]
+}
+
+@test "a launch inside of a watched one does not go by the outer one's identity" {
+    run -0 with "${task_3[@]}" "$rollcall" exec --ddp=watch -- \
+        env SLURM_STEP_ID=8 "$rollcall" exec -- sh -c 'echo "${ROLLCALL_IDENTITY-none}"'
+    [ "$output" = none ]
+    # in the same task it stays
+    run -0 with "${task_3[@]}" "$rollcall" exec --ddp=watch -- "$rollcall" exec -- sh -c 'echo "${ROLLCALL_IDENTITY-none}"'
+    [ "$output" = 'rank=3 size=4 node=1 nodes=2' ]
+}
+
+@test "a tree that was moved has its watch with it, and one without it says so" {
+    mkdir "$BATS_TEST_TMPDIR/moved"
+    cp -r "$prefix/bin" "$prefix/lib" "$prefix/share" "$BATS_TEST_TMPDIR/moved"
+    moved=$(cd "$BATS_TEST_TMPDIR/moved" && pwd -P)
+    run -0 path_of "$moved/bin/rollcall" exec --ddp=watch
+    [[ $output == "$moved/share/rollcall/watch|"* ]]
+    run -0 path_of ROLLCALL=watch LD_PRELOAD="$moved/lib/librollcall-preload.so"
+    [[ $output == "$moved/share/rollcall/watch|"* ]]
+    rm -r "$moved/share"
+    run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$(free_port)" MASTER_ADDR=127.0.0.1 \
+        "$moved/bin/rollcall" exec --ddp=watch -- sh -c 'echo "${PYTHONPATH-none}"'
+    [ "$output" = none ]
+    [[ $stderr == *"warning RC706: "*"share/rollcall/watch"* ]]
+}
+
+@test "who joins as its task is stays unnamed, on every way to say it" {
+    silent "${task_3[@]}" -- 'dist.init_process_group("gloo")'
+    silent "${task_3[@]}" -- 'dist.init_process_group()'
+    silent "${task_3[@]}" -- 'dist.init_process_group("gloo", "env://", None, 4, 3)'
+    silent "${task_3[@]}" -- 'dist.init_process_group("gloo", init_method="tcp://n1:1?rank=3&world_size=4")'
+    silent "${task_3[@]}" -- 'dist.init_process_group("gloo", init_method="file:///x", rank=3, world_size=4)'
+    silent "${task_3[@]}" -- 'dist.init_process_group("gloo", store=object(), rank=3, world_size=4)'
+    silent "${task_3[@]}" FAKE_WORLD='3 4' -- 'dist.init_process_group("mpi")'
+    silent "${task_3[@]}" FAKE_WORLD='3 4' -- 'dist.init_process_group("gloo", init_method="other://x")'
+    silent "${task_3[@]}" -- 'torch.distributed.device_mesh.init_device_mesh()'
+}
+
+@test "RC701: each task trains alone" {
+    says RC701 'joins as rank 0 of 1 (passed by __main__), but its task is rank 3 of 4' "${task_3[@]}" -- \
+        'dist.init_process_group("gloo", rank=0, world_size=1)'
+    says RC701 'rank 0 of 1 (by RANK and WORLD_SIZE as they are now)' "${task_3[@]}" -- \
+        'os.environ.update(RANK="0", WORLD_SIZE="1"); dist.init_process_group("gloo")'
+    says RC701 'rank 0 of 1 (in the init_method of __main__)' "${task_3[@]}" -- \
+        'dist.init_process_group("gloo", init_method="tcp://n1:1?rank=0&world_size=1")'
+    # also where the task's own rank is 0
+    run -0 --separate-stderr with PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1 \
+        ROLLCALL_IDENTITY='rank=0 size=4 node=0 nodes=2' "$python" -c 'import torch.distributed as d, torch
+d.init_process_group("gloo", rank=0, world_size=1)'
+    [[ $stderr == *"RC701: "*"its task is rank 0 of 4"* ]]
+}
+
+@test "RC701: MPI and other rendezvous, which tell afterwards" {
+    says RC701 'joins as rank 0 of 1' "${task_3[@]}" -- 'dist.init_process_group("mpi", rank=3, world_size=4)'
+    says RC701 'joins as rank 0 of 1' "${task_3[@]}" -- 'dist.init_process_group("gloo", init_method="other://x")'
+}
+
+@test "RC702: another world size, smaller or larger" {
+    says RC702 'rank 1 of 2 (passed by __main__), but its task is rank 3 of 4' "${task_3[@]}" -- \
+        'dist.init_process_group("gloo", rank=1, world_size=2)'
+    says RC702 'rank 3 of 8 (passed by __main__), but its task is rank 3 of 4, and it is its only process' \
+        "${task_3[@]}" -- 'dist.init_process_group("gloo", rank=3, world_size=8)'
+}
+
+@test "RC703: the right world size, another rank" {
+    says RC703 'rank 0 of 4 (passed by __main__), but its task is rank 3 of 4; pass RANK' "${task_3[@]}" -- \
+        'dist.init_process_group("gloo", rank=0, world_size=4)'
+    says RC703 'rank 1 of 4 (by RANK and WORLD_SIZE as they are now)' "${task_3[@]}" -- \
+        'os.environ["RANK"] = "1"; dist.init_process_group("gloo")'
+    # the rank in the environment, the world size as an argument
+    says RC703 'rank 1 of 4 (by RANK' "${task_3[@]}" -- \
+        'os.environ["RANK"] = "1"; dist.init_process_group("gloo", world_size=4)'
+}
+
+@test "Lightning's own arithmetic: what to check is said" {
+    mkdir -p "$BATS_TEST_TMPDIR/lightning"
+    echo 'import torch.distributed as d
+def init(): d.init_process_group("gloo", rank=1, world_size=4)' > "$BATS_TEST_TMPDIR/lightning/fabric.py"
+    says RC703 'passed by lightning.fabric), but its task is rank 3 of 4; check devices= and num_nodes=' \
+        "${task_3[@]}" -- "import sys; sys.path.append('$BATS_TEST_TMPDIR'); import lightning.fabric as f; f.init()"
+}
+
+@test "RC704: all tasks numbered in the other order is a note, shown with ROLLCALL_DEBUG=1 alone" {
+    silent "${cyclic_2[@]}" -- 'dist.init_process_group("gloo", rank=1, world_size=4)'
+    run -0 --separate-stderr watched "${cyclic_2[@]}" ROLLCALL_DEBUG=1 -- \
+        'dist.init_process_group("gloo", rank=1, world_size=4)'
+    [[ $stderr == *"rollcall: note RC704: "*"rank 1 of 4"*"its task is rank 2 of 4"* ]]
+    says RC703 'rank 3 of 4' "${cyclic_2[@]}" -- 'dist.init_process_group("gloo", rank=3, world_size=4)'
+}
+
+@test "a line is said once, and not for a world that there is already or that is a fake" {
+    says RC701 'rank 0 of 1' "${task_3[@]}" -- 'exec("""
+for i in range(3):
+    dist.distributed_c10d.world = None
+    dist.init_process_group("gloo", rank=0, world_size=1)
+dist.init_process_group("gloo", rank=1, world_size=4)
+""")'
+    silent "${task_3[@]}" -- 'dist.init_process_group("fake", rank=0, world_size=64)'
+}
+
+@test "workers that a task starts itself: what is possible is not named" {
+    start='import subprocess, sys
+def child(**variables):
+    code = "import torch.distributed as d, os, torch; d.init_process_group(%r)" % "gloo"
+    subprocess.run([sys.executable, "-c", code], env=dict(os.environ, **variables), check=True)
+'
+    # a launcher of the user's own, two a task: ranks 6 and 7 of 8 are this task's
+    silent "${task_3[@]}" -- "exec('''$start''') or child(RANK='6', WORLD_SIZE='8') or child(RANK='7', WORLD_SIZE='8')"
+    says RC703 'rank 1 of 8' "${task_3[@]}" -- "exec('''$start''') or child(RANK='1', WORLD_SIZE='8')"
+    says RC703 'rank 0 of 4' "${task_3[@]}" -- "exec('''$start''') or child(RANK='0', WORLD_SIZE='4')"
+    # the task itself is one of them
+    silent "${task_3[@]}" -- 'import subprocess; p = subprocess.Popen(["cat"], stdin=-1)
+dist.init_process_group("gloo", rank=6, world_size=8); p.communicate()'
+    # mpirun in the task, without rollcall
+    inside=(OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 ROLLCALL_SCOPE=slurm:42.7/3/worker
+        ROLLCALL_IDENTITY='rank=3 size=4 node=1 nodes=2' PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1)
+    for rank in 0 1; do
+        run -0 --separate-stderr with "${inside[@]}" "$python" -c "import torch.distributed as d, torch
+d.init_process_group('gloo', rank=$rank, world_size=2)"
+        [ "$(grep -c 'RC702: ' <<< "$stderr")" = $((1 - rank)) ]
+    done
+}
+
+@test "multiprocessing's children" {
+    cat > "$BATS_TEST_TMPDIR/spawn.py" <<'PYTHON'
+import multiprocessing, sys
+import torch.distributed as dist, torch
+def child(rank, world):
+    dist.init_process_group("gloo", rank=rank, world_size=world)
+if __name__ == "__main__":
+    rank, world = map(int, sys.argv[1:])
+    for method in "spawn", "fork":
+        process = multiprocessing.get_context(method).Process(target=child, args=(rank, world))
+        process.start()
+        process.join()
+PYTHON
+    spawn()
+    {
+        run -0 --separate-stderr with PYTHONPATH="$fake" "${task_3[@]}" "$rollcall" exec --ddp=watch -- \
+            "$python" "$BATS_TEST_TMPDIR/spawn.py" "$@"
+        [ "$(grep -c called <<< "$output")" = 2 ]
+    }
+    spawn 7 8
+    [ -z "$stderr" ]
+    spawn 1 8
+    [ "$(grep -c 'RC703: process [0-9]* on .* joins as rank 1 of 8 ' <<< "$stderr")" = 2 ]
+    spawn 1 2
+    [ "$(grep -c 'RC702' <<< "$stderr")" = 2 ]
+}
+
+@test "torchrun has the last word on its workers, but not on the number of nodes" {
+    torchrun=(TORCHELASTIC_RUN_ID=42 RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 GROUP_RANK=1 GROUP_WORLD_SIZE=2
+        ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher PYTHONPATH="$folder:$fake"
+        PYTHONDONTWRITEBYTECODE=1)
+    join()
+    {
+        run -0 --separate-stderr with "${torchrun[@]}" "$@"
+    }
+    join "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+    [ -z "$stderr" ]
+    # c10d numbers the nodes as it likes
+    join RANK=1 GROUP_RANK=0 "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+    [ -z "$stderr" ]
+    join "$python" -c 'import os; os.environ.update(RANK="1", WORLD_SIZE="8")
+import torch.distributed as d, torch; d.init_process_group("gloo")'
+    [[ $stderr == *"RC703: "*"rank 1 of 8"*"torchrun made it rank 5 of 8"* ]]
+    join "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo", rank=0, world_size=1)'
+    [[ $stderr == *"RC701: "*"rank 0 of 1"*"torchrun made it rank 5 of 8"* ]]
+    join LOCAL_RANK=0 RANK=0 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 \
+        "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+    [[ $stderr == *"RC701: "*"rank 0 of 4"*"it is on node 1 of 2"*"torchrun knows of no other"* ]]
+    # one line a node is enough of that
+    join LOCAL_RANK=1 RANK=1 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 \
+        "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+    [ -z "$stderr" ]
+}
+
+@test "launcher mode without torchrun: node 1 of 2 cannot have rank 0" {
+    agent=(ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher PYTHONPATH="$folder:$fake"
+        PYTHONDONTWRITEBYTECODE=1)
+    join()
+    {
+        run -0 --separate-stderr with "${agent[@]}" "$python" -c "import torch.distributed as d, torch
+d.init_process_group('gloo', rank=$1, world_size=$2)"
+    }
+    join 2 4
+    [ -z "$stderr" ]
+    join 0 4
+    [[ $stderr == *"RC703: "*"rank 0 of 4"*"it is on node 1 of 2, where that rank cannot be"* ]]
+    join 0 1
+    [[ $stderr == *"RC701: "* ]]
+}
+
+@test "what torch returns and raises is torch's, and its function looks as before" {
+    run -0 --separate-stderr watched "${task_3[@]}" -- 'import inspect, pickle
+f = dist.init_process_group
+assert f is dist.distributed_c10d.init_process_group is dist.device_mesh.init_process_group
+assert f.__wrapped__ is not f and pickle.loads(pickle.dumps(f)) is f
+assert list(inspect.signature(f).parameters)[:5] == ["backend", "init_method", "timeout", "world_size", "rank"]
+assert f.__name__ == "init_process_group" and f.__doc__.startswith("The docstring")
+assert f("gloo") == "returned"'
+    [ -z "$stderr" ]
+    run -1 --separate-stderr watched "${task_3[@]}" -- 'dist.init_process_group("fails")'
+    [[ $stderr == *"RuntimeError: from torch"* ]]
+    run -1 --separate-stderr watched "${task_3[@]}" -- 'dist.init_process_group(nonsense=1)'
+    [[ $stderr == *"TypeError: "*"nonsense"* ]]
+}
+
+@test "nothing that goes wrong in the watch reaches the script" {
+    for identity in x = rank=1 'rank=x size=4 node=0 nodes=2' 'rank=1 size=4' '='$'\e''[2J'; do
+        run -0 --separate-stderr with PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1 \
+            ROLLCALL_IDENTITY="$identity" "$python" -c 'import torch.distributed as d, torch; d.init_process_group(rank=1, world_size=4)'
+        [[ $output == *called* ]]
+        [ -z "$stderr" ]
+    done
+    silent "${task_3[@]}" FAKE_WORLD='3 4' -- 'dist.init_process_group("gloo", rank="x", world_size=4)'
+    silent "${task_3[@]}" -- 'dist.distributed_c10d.is_initialized = None; dist.init_process_group("gloo")'
+    run -0 --separate-stderr watched "${task_3[@]}" ROLLCALL_DEBUG=1 -- \
+        'dist.distributed_c10d.is_initialized = None; dist.init_process_group("gloo")'
+    [[ $stderr == *"rollcall: watch: TypeError: "* ]]
+    # standard error closed, or gone
+    silent "${task_3[@]}" -- 'os.close(2); dist.init_process_group("gloo", rank=0, world_size=4)'
+    run -0 --separate-stderr watched "${task_3[@]}" -- 'import io, sys; sys.stderr = io.StringIO()
+dist.init_process_group("gloo", rank=0, world_size=4); print(sys.stderr.getvalue())'
+    [[ $output == *"rollcall: warning RC703: "* ]]
+    [ -z "$stderr" ]
+    silent "${task_3[@]}" -- 'import sys; sys.stderr = None; dist.init_process_group("gloo", rank=0, world_size=4)'
+}
+
+@test "python -I, TORCH_DEVICE_BACKEND_AUTOLOAD=0, an older torch, ROLLCALL=off: honestly nothing" {
+    wrong='import torch.distributed as d, torch; d.init_process_group(rank=0, world_size=1)'
+    run -0 --separate-stderr with PYTHONPATH="$fake" "${task_3[@]}" "$rollcall" exec --ddp=watch -- \
+        "$python" -I -c "import sys; sys.path.append('$fake'); $wrong"
+    [ "$output" = 'called None None 0 1' ]
+    [ -z "$stderr" ]
+    silent "${task_3[@]}" FAKE_TORCH=2.4 -- 'dist.init_process_group(rank=0, world_size=1)'
+    silent "${task_3[@]}" TORCH_DEVICE_BACKEND_AUTOLOAD=0 -- 'dist.init_process_group(rank=0, world_size=1)'
+    run -0 --separate-stderr with PYTHONPATH="$fake" "${task_3[@]}" "$rollcall" exec --ddp=watch -- \
+        env ROLLCALL=off "$python" -c "$wrong"
+    [ -z "$stderr" ]
+    # with the older torch a script can ask for it itself
+    says RC701 'rank 0 of 1' "${task_3[@]}" FAKE_TORCH=2.4 -- \
+        'import rollcall_watch; rollcall_watch.install(); rollcall_watch.install()
+dist.init_process_group(rank=0, world_size=1)'
+}
+
+@test "TORCH_DEVICE_BACKEND_AUTOLOAD=0 in a task is said by rank 0, RC705" {
+    run -0 --separate-stderr with "${task_0[@]}" MASTER_ADDR=127.0.0.1 MASTER_PORT="$(free_port)" \
+        TORCH_DEVICE_BACKEND_AUTOLOAD=0 "$rollcall" exec --ddp=watch -- true
+    [[ $stderr == *"warning RC705: "*"TORCH_DEVICE_BACKEND_AUTOLOAD='0'"* ]]
+}
+
+@test "the watch is installed as Python wants it, and any Python from 3.8 on can read it" {
+    run -0 "$python" - "$folder" "$(cat "$top/VERSION")" <<'PYTHON'
+import ast, csv, importlib.metadata as metadata, os, sys
+folder, version = sys.argv[1:]
+found, = metadata.distributions(path=[folder])
+assert (found.metadata["Name"], found.version) == ("rollcall-watch", version)
+point, = found.entry_points
+assert (point.group, point.name, point.value) == ("torch.backends", "rollcall_watch", "rollcall_watch:install")
+files = {str(file) for file in found.files}
+there = {os.path.relpath(os.path.join(at, name), folder)
+         for at, _, names in os.walk(folder) if "__pycache__" not in at for name in names}
+assert files == there, files ^ there
+with open(folder + "/rollcall_watch.py") as file:
+    ast.parse(file.read(), feature_version=(3, 8))
+PYTHON
+}
