@@ -7,28 +7,36 @@ static unsigned count_of(const char *const *block, unsigned from)
     return from;
 }
 
+static void fill_buckets(struct rc_env *env, uint16_t slot)
+{
+    for (unsigned i = 0; i < RC_ENV_BUCKETS; i++)
+        env->bucket[i] = slot;
+}
+
 void rc_env_index(struct rc_env *env, const char *const *block)
 {
     unsigned used = 0;
 
     env->block = block;
     env->indexed = true;
-    for (unsigned i = 0; i < RC_ENV_BUCKETS; i++)
-        env->bucket[i] = 0;
+    fill_buckets(env, 0);
     while (block && block[used]) {
         struct rc_key key;
+        struct rc_env_slot *slot;
         uint16_t *bucket;
 
         if (used == RC_ENV_SLOTS) {
             env->indexed = false;
+            fill_buckets(env, RC_ENV_SLOTS);
             used = count_of(block, used);
             break;
         }
         key = rc_key_of_entry(block[used]);
         bucket = &env->bucket[rc_env_bucket(key)];
-        env->slot[used].entry = block[used];
-        env->slot[used].key = key;
-        env->slot[used].next = *bucket;
+        slot = &env->slot[used + 1];
+        slot->entry = block[used];
+        slot->key = key;
+        slot->next = *bucket;
         *bucket = (uint16_t)++used;
     }
     env->count = used;
@@ -48,6 +56,12 @@ static bool has_name(const char *entry, struct rc_str name, size_t same)
     return same == name.n && entry[same] == '=';
 }
 
+static bool is_slot_of(const struct rc_env_slot *slot, struct rc_key key, struct rc_str name)
+{
+    return slot->key.low == key.low && slot->key.high == key.high &&
+           has_name(slot->entry, name, name.n < RC_KEY_SIZE ? name.n : RC_KEY_SIZE);
+}
+
 static struct rc_str scan(const char *const *block, struct rc_str name)
 {
     for (; block && *block; block++)
@@ -56,29 +70,25 @@ static struct rc_str scan(const char *const *block, struct rc_str name)
     return RC_ABSENT;
 }
 
-struct rc_str rc_env_find_key(const struct rc_env *env, struct rc_key key, struct rc_str name)
+struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name)
 {
-    size_t compared = name.n < RC_KEY_SIZE ? name.n : RC_KEY_SIZE;
     const char *found = NULL;
+    struct rc_key key;
 
     if (!env->indexed)
         return scan(env->block, name);
+    key = rc_key_of_name(name.p, name.n);
     /* a bucket holds the last entry first, and of two equal names the first one counts */
-    for (unsigned i = rc_env_slot(env, key); i; i = rc_env_next_slot(env, i, key))
-        if (has_name(env->slot[i - 1].entry, name, compared))
-            found = env->slot[i - 1].entry;
+    for (unsigned i = env->bucket[rc_env_bucket(key)]; i; i = env->slot[i].next)
+        if (is_slot_of(&env->slot[i], key, name))
+            found = env->slot[i].entry;
     return found ? value_of(found, name.n) : RC_ABSENT;
-}
-
-struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name)
-{
-    return rc_env_find_key(env, rc_key_of_name(name.p, name.n), name);
 }
 
 unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned below)
 {
-    size_t compared = name.n < RC_KEY_SIZE ? name.n : RC_KEY_SIZE;
     struct rc_key key;
+    unsigned i;
 
     if (!env->indexed) {
         while (below && !has_name(env->block[below - 1], name, 0))
@@ -86,8 +96,8 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
         return below;
     }
     key = rc_key_of_name(name.p, name.n);
-    for (unsigned i = rc_env_slot(env, key); i; i = rc_env_next_slot(env, i, key))
-        if (i <= below && has_name(env->slot[i - 1].entry, name, compared))
-            return i;
-    return 0;
+    i = env->bucket[rc_env_bucket(key)];
+    while (i && (i > below || !is_slot_of(&env->slot[i], key, name)))
+        i = env->slot[i].next;
+    return i;
 }

@@ -1,6 +1,6 @@
 /* env.h - an environment block that can be asked for names quickly.
  *
- * One pass builds an index (some 40 instructions a variable), so that the
+ * One pass builds an index (some 45 instructions a variable), so that the
  * preload's cost stays flat in the number of names that the launcher families
  * ask for. Beyond RC_ENV_SLOTS variables the answers are the same, from a scan.
  */
@@ -10,18 +10,20 @@
 #include "key.h"
 #include "text.h"
 
-enum { RC_ENV_SLOTS = 512, RC_ENV_BUCKET_BITS = 8, RC_ENV_BUCKETS = 1 << RC_ENV_BUCKET_BITS };
+enum { RC_ENV_SLOTS = 512, RC_ENV_BUCKET_BITS = 9, RC_ENV_BUCKETS = 1 << RC_ENV_BUCKET_BITS };
+
+struct rc_env_slot {
+    const char *entry;
+    struct rc_key key;
+    uint16_t next; /* in its bucket, 0 is the end */
+};
 
 struct rc_env {
     const char *const *block; /* NULL-terminated "NAME=VALUE" strings, borrowed */
     unsigned count;           /* of them */
     bool indexed;
-    uint16_t bucket[RC_ENV_BUCKETS]; /* 1 + slot, 0 is empty */
-    struct {
-        const char *entry;
-        struct rc_key key;
-        uint16_t next;
-    } slot[RC_ENV_SLOTS];
+    uint16_t bucket[RC_ENV_BUCKETS]; /* a slot, 0 is empty; none is empty where there is no index */
+    struct rc_env_slot slot[1 + RC_ENV_SLOTS]; /* slot i is of block[i - 1] */
 };
 
 /* A multiplication spreads the few bits in which letters differ to the top. */
@@ -30,23 +32,11 @@ static inline unsigned rc_env_bucket(struct rc_key key)
     return (unsigned)((key.low ^ key.high) * 0x9e3779b97f4a7c15u >> (64 - RC_ENV_BUCKET_BITS));
 }
 
-/* Slots are counted from 1, and a bucket's last one is 0. */
-static inline unsigned rc_env_slot_from(const struct rc_env *env, unsigned slot, struct rc_key key)
+/* False where no variable has this key. Few of the names that the families ask
+ * for are there: for the others this look is all that it takes. */
+static inline bool rc_env_may_have(const struct rc_env *env, struct rc_key key)
 {
-    while (slot && (env->slot[slot - 1].key.low != key.low || env->slot[slot - 1].key.high != key.high))
-        slot = env->slot[slot - 1].next;
-    return slot;
-}
-
-/* The first slot with a key, 0 where none has it, and the one behind it. */
-static inline unsigned rc_env_slot(const struct rc_env *env, struct rc_key key)
-{
-    return rc_env_slot_from(env, env->bucket[rc_env_bucket(key)], key);
-}
-
-static inline unsigned rc_env_next_slot(const struct rc_env *env, unsigned slot, struct rc_key key)
-{
-    return rc_env_slot_from(env, env->slot[slot - 1].next, key);
+    return env->bucket[rc_env_bucket(key)] != 0;
 }
 
 /* block may be NULL (a program can have none). Entries without '=' are passed
@@ -57,18 +47,10 @@ void rc_env_index(struct rc_env *env, const char *const *block);
  * compiler then computes their lengths: name.p is NUL-terminated all the same. */
 struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name);
 
-/* The same where the name's key is known. */
-struct rc_str rc_env_find_key(const struct rc_env *env, struct rc_key key, struct rc_str name);
-
-/* The same for a name of a table. Few of those are there: for the others a look
- * into a bucket, which mostly is empty, is all that it takes. */
+/* The same for a name of a table. */
 static inline struct rc_str rc_env_find_name(const struct rc_env *env, const struct rc_name *name)
 {
-    struct rc_key key = rc_key_of_padded(name->text);
-
-    if (env->indexed && !rc_env_slot(env, key))
-        return RC_ABSENT;
-    return rc_env_find_key(env, key, rc_name(name));
+    return rc_env_may_have(env, rc_key_of_padded(name->text)) ? rc_env_find(env, rc_name(name)) : RC_ABSENT;
 }
 
 /* Where a variable stands: 1 + the place of the last entry with this name among

@@ -98,13 +98,19 @@ static inline struct rc_key rc_key_of_entry(const char *entry)
 /* Of a name, whose length is known: no byte is read behind it. */
 static inline struct rc_key rc_key_of_name(const char *name, size_t n)
 {
+    struct rc_key key = { 0, 0 };
+
 #ifdef RC_KEY_WORDS
     if (n >= RC_KEY_SIZE)
         return (struct rc_key){ rc_key_word(name), rc_key_word(name + 8) };
     if (n >= 8) /* two shifts, as one by 64 bits is not defined */
         return (struct rc_key){ rc_key_word(name), rc_key_word(name + n - 8) >> (15 - n) * 8 >> 8 };
 #endif
-    return rc_key_by_bytes(name);
+    for (unsigned i = 0; i < 8 && i < n; i++)
+        key.low |= rc_key_byte(name, i);
+    for (unsigned i = 8; i < RC_KEY_SIZE && i < n; i++)
+        key.high |= rc_key_byte(name, i);
+    return key;
 }
 
 /* Of a name in a table: zeros follow it, in an array of RC_KEY_SIZE or more. */

@@ -42,17 +42,6 @@ bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts 
 #undef ROLLCALL_MARKER
 #define ROLLCALL_LAUNCHER(name)
 
-static const struct {
-    struct rc_name name;
-    uint8_t family;
-} markers[] = {
-#define ROLLCALL_MARKER(family, variable) { RC_NAME(#variable), RC_LAUNCHER_INDEX_##family },
-#include "registry.def"
-#undef ROLLCALL_MARKER
-};
-
-enum { MARKER_COUNT = sizeof(markers) / sizeof(*markers) };
-
 _Static_assert(RC_LAUNCHER_COUNT <= 32, "a bit each in the result of rc_launcher_marks");
 
 /* Two letters tell nearly all variables of an environment from the markers.
@@ -98,12 +87,20 @@ bool rc_launcher_marked(const char *const *block)
     return false;
 }
 
+/* The key of a literal is known to the compiler, and with it the bucket. */
+static inline bool has(const struct rc_env *env, struct rc_str name)
+{
+    return rc_env_may_have(env, rc_key_of_name(name.p, name.n)) && rc_env_find(env, name).p;
+}
+
 uint32_t rc_launcher_marks(const struct rc_env *env)
 {
     uint32_t found = 0;
 
-    for (unsigned i = 0; i < MARKER_COUNT; i++)
-        if (rc_env_find_name(env, &markers[i].name).p)
-            found |= (uint32_t)1 << markers[i].family;
+#define ROLLCALL_MARKER(family, variable) \
+    if (has(env, RC_STR(#variable)))      \
+        found |= (uint32_t)1 << RC_LAUNCHER_INDEX_##family;
+#include "registry.def"
+#undef ROLLCALL_MARKER
     return found;
 }

@@ -60,6 +60,24 @@ static void is_not_mistaken(const void *data)
     expect("A=b", unit_guard_string(entry), false, 0);
 }
 
+/* Behind so many others that there is no index. */
+static void is_seen_without_index(const void *data)
+{
+    const struct row *row = data;
+    static const char *block[RC_ENV_SLOTS + 2];
+    char entry[64];
+    struct rc_env env;
+
+    for (size_t i = 0; i < RC_ENV_SLOTS; i++)
+        block[i] = "FILL=1";
+    snprintf(entry, sizeof(entry), "%s=1", row->input.p);
+    block[RC_ENV_SLOTS] = unit_guard_string(entry);
+    rc_env_index(&env, block);
+    assert_false(env.indexed);
+    assert_true(rc_launcher_marked(block));
+    assert_int_equal(rc_launcher_marks(&env), (uint32_t)1 << row->family);
+}
+
 static void has_no_block(const void *data)
 {
     static const char *const empty[] = { NULL };
@@ -73,6 +91,7 @@ int main(void)
 {
     UNIT_TABLE(is_seen, "marker is seen", rows);
     UNIT_TABLE(is_not_mistaken, "nothing is taken for marker", rows);
+    UNIT_TABLE(is_seen_without_index, "without an index too, marker is seen", rows);
     unit_add_one(has_no_block, "no block and an empty block");
     return unit_run("registry");
 }
