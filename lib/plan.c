@@ -58,13 +58,14 @@ static struct rc_str set(struct writer *w, struct rc_str name, const char *value
                .source = source,
                .reason = reason,
                .changes = !rc_str_is(now, value),
+               .is_new = !now.p,
            });
     return now;
 }
 
 static void set_number(struct writer *w, struct rc_str name, uint32_t value, const char *source, const char *reason)
 {
-    const char *text = rc_format(&w->result->arena, "%u", value);
+    const char *text = rc_format_number(&w->result->arena, value);
     struct rc_str now = set(w, name, text, source, reason);
 
     if (now.p && !rc_str_is(now, text))
@@ -114,7 +115,7 @@ static void keep(struct writer *w, struct rc_str name, const char *reason)
 static void set_master_names(struct writer *w)
 {
     const struct rc_master *master = &w->result->master;
-    const char *port = rc_format(&w->result->arena, "%u", (uint32_t)master->port);
+    const char *port = rc_format_number(&w->result->arena, master->port);
 
     if (master->addr_is_users)
         keep(w, RC_STR("MASTER_ADDR"), "it can work as the user set it");
@@ -183,9 +184,12 @@ static void plan_worker(struct writer *w)
     set_field(w, RC_STR("GROUP_WORLD_SIZE"), RC_NNODES, "nodes of the job");
     set_master_names(w);
     restore_job_name(w);
-    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++)
-        if (rc_launcher_at(i)->repairs)
-            repair(w, rc_launcher_at(i));
+    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
+        const struct rc_launcher *launcher = rc_launcher_at(i);
+
+        if (launcher->repairs)
+            repair(w, launcher);
+    }
     /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
      * is repaired, for a reason to believe in Slurm */
     if (even && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
@@ -211,7 +215,7 @@ static void plan_torchrun(struct writer *w, bool alone)
         set_field(w, RC_STR("PET_NNODES"), RC_NNODES, "nodes of the job");
         set_field(w, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
         set(w, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source, "the host of node 0");
-        set(w, RC_STR("PET_MASTER_PORT"), rc_format(arena, "%u", (uint32_t)result->master.port), result->master.port_source,
+        set(w, RC_STR("PET_MASTER_PORT"), rc_format_number(arena, result->master.port), result->master.port_source,
             "the same port on all nodes");
         set(w, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step", "two jobs with torchrun's default id can merge");
         set(w, RC_STR("PET_RDZV_CONF"), first ? "is_host=1" : "is_host=0", "this node's number in the job",

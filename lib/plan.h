@@ -19,6 +19,7 @@ struct rc_plan_entry {
     const char *source;  /* the variable or rule that the value comes from */
     const char *reason;
     bool changes;        /* false: the environment says so already */
+    bool is_new;         /* no variable has this name yet: nobody need look for it */
 };
 
 /* A value that was there and was not believed, for explain. */

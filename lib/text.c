@@ -84,12 +84,13 @@ static void put_string(struct rc_arena *arena, const char *s)
 static void put_number(struct rc_arena *arena, uint64_t value)
 {
     char digits[20];
-    size_t first = sizeof(digits);
+    size_t n = 0;
 
     do
-        digits[--first] = (char)('0' + value % 10);
+        digits[n++] = (char)('0' + value % 10);
     while (value /= 10);
-    put_bytes(arena, digits + first, sizeof(digits) - first);
+    while (n)
+        put(arena, digits[--n]);
 }
 
 static void put_quoted(struct rc_arena *arena, struct rc_str s)
@@ -113,6 +114,26 @@ static void put_quoted(struct rc_arena *arena, struct rc_str s)
     put(arena, '\'');
     if (shown < s.n)
         put_string(arena, "...");
+}
+
+/* The text from start on, or "" and nothing of it where it did not fit. */
+static const char *finish(struct rc_arena *arena, size_t start)
+{
+    if (arena->full) {
+        arena->used = start;
+        return "";
+    }
+    arena->base[arena->used++] = '\0';
+    return arena->base + start;
+}
+
+const char *rc_format_number(struct rc_arena *arena, uint64_t value)
+{
+    size_t start = arena->used;
+
+    if (!arena->full)
+        put_number(arena, value);
+    return finish(arena, start);
 }
 
 const char *rc_format(struct rc_arena *arena, const char *format, ...)
@@ -158,10 +179,5 @@ const char *rc_format(struct rc_arena *arena, const char *format, ...)
         }
     }
     va_end(args);
-    if (arena->full) {
-        arena->used = start;
-        return "";
-    }
-    arena->base[arena->used++] = '\0';
-    return arena->base + start;
+    return finish(arena, start);
 }

@@ -62,4 +62,7 @@ struct rc_arena {
  */
 const char *rc_format(struct rc_arena *arena, const char *format, ...);
 
+/* The same as "%U": most of what a plan sets is a number alone. */
+const char *rc_format_number(struct rc_arena *arena, uint64_t value);
+
 #endif

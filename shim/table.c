@@ -39,7 +39,7 @@ static unsigned find_places(struct shim_table *table, const struct rc_env *index
 
     for (unsigned i = 0; i < plan->count; i++) {
         const struct rc_plan_entry *e = &plan->entry[i];
-        unsigned found = e->action == RC_KEEP ? 0 : rc_env_place(index, e->name, index->count);
+        unsigned found = e->action == RC_KEEP || e->is_new ? 0 : rc_env_place(index, e->name, index->count);
 
         place[i] = found;
         while (found) {

@@ -238,6 +238,27 @@ static void spells_numbers(const void *data)
     }
 }
 
+/* A number alone is what "%U" makes of it, with room and without. */
+static void spells_number_alone(const void *data)
+{
+    static const uint64_t values[] = { 0, 10, 65535 };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(values); i++) {
+        for (size_t size = 1; size < 16; size++) {
+            char text[16];
+            struct rc_arena alone = { .base = unit_guard_memory(size), .size = size };
+            struct rc_arena formatted = { .base = text, .size = size };
+
+            for (unsigned k = 0; k < 2; k++) {
+                assert_string_equal(rc_format_number(&alone, values[i]), rc_format(&formatted, "%U", values[i]));
+                assert_int_equal(alone.used, formatted.used);
+                assert_int_equal(alone.full, formatted.full);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     UNIT_TABLE(compares, "text compares", pairs);
@@ -251,5 +272,6 @@ int main(void)
     unit_add_one(stays_full, "an arena that was too small once stays full");
     unit_add_one(has_no_room, "an arena of no bytes");
     unit_add_one(spells_numbers, "numbers are spelled as the C library does");
+    unit_add_one(spells_number_alone, "a number alone");
     return unit_run("text");
 }
