@@ -89,14 +89,19 @@ static enum rc_status no_task(const struct rc_context *context, struct rc_result
 }
 
 /* The stamp begins with SCOPE/RANK/MODE. AUTO for another launch's or another task's. */
-static enum rc_mode stamped_mode(struct rc_str stamp, const char *own_prefix)
+static enum rc_mode stamped_mode(struct rc_str stamp, const struct rc_facts *facts)
 {
-    struct rc_str outer;
+    size_t scope = rc_str(facts->scope).n;
+    struct rc_str rest;
     struct rc_str mode;
+    uint32_t rank;
 
-    if (!rc_str_starts(stamp, own_prefix))
+    if (!rc_str_starts(stamp, facts->scope) || stamp.n == scope || stamp.p[scope] != '/')
         return RC_MODE_AUTO;
-    mode = rc_str_split((struct rc_str){ stamp.p + rc_str(own_prefix).n, stamp.n - rc_str(own_prefix).n }, ' ', &outer);
+    rest = (struct rc_str){ stamp.p + scope + 1, stamp.n - scope - 1 };
+    if (!rc_parse_u32(rc_str_split(rest, '/', &mode), UINT32_MAX, &rank) || rank != facts->field[RC_RANK].value)
+        return RC_MODE_AUTO;
+    mode = rc_str_split(mode, ' ', &rest);
     if (rc_str_is(mode, "worker"))
         return RC_MODE_WORKER;
     return rc_str_is(mode, "launcher") ? RC_MODE_LAUNCHER : RC_MODE_AUTO;
@@ -155,9 +160,10 @@ static enum rc_status broken(const struct rc_context *context, struct rc_result 
     return result->status;
 }
 
-static const char *make_stamp(struct rc_result *result, const char *own_prefix)
+static const char *make_stamp(struct rc_result *result)
 {
-    const char *text = rc_format(&result->arena, "%s%s", own_prefix, rc_mode_name(result->mode));
+    const char *text = rc_format(&result->arena, "%s/%u/%s", result->facts.scope, result->facts.field[RC_RANK].value,
+                                 rc_mode_name(result->mode));
 
     for (unsigned i = 0; i < result->outer_count; i++)
         text = rc_format(&result->arena, "%s %s", text, result->outer[i]);
@@ -168,7 +174,6 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
 {
     struct rc_command command;
     struct rc_str stamp;
-    const char *own_prefix;
     enum rc_mode stamped;
     enum rc_claim claim;
 
@@ -186,8 +191,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         return no_task(context, result, claim);
 
     stamp = rc_env_get(&result->env, RC_STAMP);
-    own_prefix = rc_format(&result->arena, "%s/%u/", result->facts.scope, result->facts.field[RC_RANK].value);
-    stamped = stamped_mode(stamp, own_prefix);
+    stamped = stamped_mode(stamp, &result->facts);
     if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !rc_str_is(rc_str(result->launcher->id), "torchrun")) {
         result->mode = stamped;
         result->mode_reason = "set already: this process carries the stamp of its own task";
@@ -204,7 +208,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     if (!rc_mode_decide(context, &command, result))
         return contradiction(result);
     if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
-        const char *own_stamp = make_stamp(result, own_prefix);
+        const char *own_stamp = make_stamp(result);
 
         if (!rc_master_find(context, stamp.p && stamped == RC_MODE_AUTO, result))
             return contradiction(result);
