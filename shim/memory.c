@@ -20,15 +20,27 @@ int memcmp(const void *a, const void *b, size_t n);
  * anything, as memory itself. */
 typedef unsigned long __attribute__((may_alias, aligned(1))) word;
 
+/* Upwards, so that what overlaps may be moved down. The last word overlaps the
+ * one before it, which leaves no single bytes over, and is read before anything
+ * is written. */
+static inline void copy_up(unsigned char *to, const unsigned char *from, size_t n)
+{
+    word last;
+
+    if (n < sizeof(word)) {
+        while (n--)
+            *to++ = *from++;
+        return;
+    }
+    last = *(const word *)(const void *)(from + n - sizeof(word));
+    for (size_t i = 0; i < n - sizeof(word); i += sizeof(word))
+        *(word *)(void *)(to + i) = *(const word *)(const void *)(from + i);
+    *(word *)(void *)(to + n - sizeof(word)) = last;
+}
+
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
-    unsigned char *t = to;
-    const unsigned char *f = from;
-
-    for (; n >= sizeof(word); n -= sizeof(word), t += sizeof(word), f += sizeof(word))
-        *(word *)(void *)t = *(const word *)(const void *)f;
-    while (n--)
-        *t++ = *f++;
+    copy_up(to, from, n);
     return to;
 }
 
@@ -38,9 +50,10 @@ void *memmove(void *to, const void *from, size_t n)
     const unsigned char *f = from;
 
     if ((size_t)(t - f) >= n)
-        return memcpy(to, from, n);
-    while (n--)
-        t[n] = f[n];
+        copy_up(t, f, n);
+    else
+        while (n--)
+            t[n] = f[n];
     return to;
 }
 
