@@ -1,6 +1,6 @@
 /* env.h - an environment block that can be asked for names quickly.
  *
- * One pass builds an index (some 45 instructions a variable), so that the
+ * One pass builds an index (some 40 instructions a variable), so that the
  * preload's cost stays flat in the number of names that the launcher families
  * ask for. Beyond RC_ENV_SLOTS variables the answers are the same, from a scan.
  */

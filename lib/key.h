@@ -58,10 +58,28 @@ static inline uint64_t rc_key_equals(uint64_t word)
     return (x - each) & ~x & each << 7;
 }
 
-/* The bytes before that '=', or all eight. */
-static inline uint64_t rc_key_before(uint64_t word, uint64_t equals)
+/* The place of the first '=' among RC_KEY_SIZE bytes, RC_KEY_SIZE where there is none. */
+static inline unsigned rc_key_end_by_words(const char *entry)
 {
-    return word & (((equals & -equals) >> 7) - 1);
+    uint64_t low = rc_key_equals(rc_key_word(entry));
+    uint64_t high = rc_key_equals(rc_key_word(entry + 8));
+
+    if (low)
+        return (unsigned)__builtin_ctzll(low) / 8;
+    return high ? 8 + (unsigned)__builtin_ctzll(high) / 8 : RC_KEY_SIZE;
+}
+
+static inline unsigned rc_key_end(const char *entry)
+{
+#ifdef __SSE2__
+    typedef char vector __attribute__((vector_size(RC_KEY_SIZE)));
+    vector text;
+
+    __builtin_memcpy(&text, entry, sizeof(text));
+    return (unsigned)__builtin_ctz((unsigned)__builtin_ia32_pmovmskb128((vector)(text == '=')) | 1u << RC_KEY_SIZE);
+#else
+    return rc_key_end_by_words(entry);
+#endif
 }
 
 /* The same from two loads, for every entry with a '='. They may read behind the
@@ -70,18 +88,14 @@ static inline uint64_t rc_key_before(uint64_t word, uint64_t equals)
 static inline struct rc_key rc_key_by_words(const char *entry)
 {
     enum { SMALLEST_PAGE = 4096 };
-    uint64_t low;
-    uint64_t high;
-    uint64_t equals;
+    static const uint64_t masks[] = { UINT64_MAX, UINT64_MAX, 0, 0 };
+    const char *mask;
 
     if ((uintptr_t)entry % SMALLEST_PAGE > SMALLEST_PAGE - RC_KEY_SIZE)
         return rc_key_by_bytes(entry);
-    low = rc_key_word(entry);
-    equals = rc_key_equals(low);
-    if (equals)
-        return (struct rc_key){ rc_key_before(low, equals), 0 };
-    high = rc_key_word(entry + 8);
-    return (struct rc_key){ low, rc_key_before(high, rc_key_equals(high)) };
+    /* as many bytes of ones as there are before the '=' */
+    mask = (const char *)masks + RC_KEY_SIZE - rc_key_end(entry);
+    return (struct rc_key){ rc_key_word(entry) & rc_key_word(mask), rc_key_word(entry + 8) & rc_key_word(mask + 8) };
 }
 #endif
 
