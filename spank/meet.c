@@ -179,6 +179,8 @@ static void run(const struct rc_context *context, const struct rc_request *reque
     n = rc_program_run(&program, output, sizeof(output), &status);
     if (n == -ETIMEDOUT)
         lose("rollcall-exchange did not end");
+    else if (n == -EMSGSIZE)
+        lose("rollcall-exchange said too much");
     else if (n < 0)
         fail(rc_format(arena, "rollcall-exchange cannot be run: %s", strerror((int)-n)));
     else if (WIFSIGNALED(status))

@@ -114,7 +114,7 @@ static int fill(int fd, struct rc_str input)
     if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
         return errno;
     n = write(fd, input.p, input.n);
-    return n == (ssize_t)input.n ? 0 : n < 0 ? errno : EMSGSIZE;
+    return n == (ssize_t)input.n ? 0 : n < 0 ? errno : E2BIG;
 }
 
 /* All that comes through the pipe before the deadline. */

@@ -28,6 +28,12 @@ equal_ranks()
     equal_ranks n1=0,1 n2=2,3
 }
 
+@test "mpi4py after a roll call over PMIx: MPI_Init finds its server as ever" {
+    attempt 90 srun --ddp=exchange=pmix -N2 --ntasks-per-node=2 python "$ours/mpi_rank.py"
+    equal_ranks n1=0,1 n2=2,3
+    unsaid RC6
+}
+
 @test "mpi4py under srun --ddp, ranks by node in turn" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/mpi_rank.py"
     equal_ranks n1=0,2 n2=1,3

@@ -1,0 +1,426 @@
+#!/usr/bin/env bats
+# exchange.bats - the nodes of a step meet before its tasks start; what may go wrong then, and what is said.
+#
+# A fault is a script in the place of rollcall-exchange, on one node alone: nodes have mounts of their own. It
+# finds the real one, with rollcall-pmix beside it, as $real.
+
+# shellcheck disable=SC2154 # programs, whoami, mpi, shared, out, err and status come from helpers.bash
+
+load helpers
+
+helper=$ROLLCALL_PREFIX/libexec/rollcall/rollcall-exchange
+
+setup_file()
+{
+    # a Slurm that has no PMIx is told so by cluster_up
+    cluster_up --nodes 3 --cpus 32 --mpi pmix
+    # nodes see the same files, wherever what they call / is
+    mkdir -p "$shared/real"
+    cp "${helper%/*}"/* "$shared/real"
+    export transports='srun pmix'
+    [ "$mpi" = pmix ] || transports=srun
+}
+
+teardown()
+{
+    local node
+    for node in n1 n2 n3; do
+        while on "$node" umount "$helper" 2> /dev/null; do :; done
+    done
+    login scancel --user="$(id -un)"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# inject NODE...: standard input is what rollcall-exchange does there, until the test ends; a desk is a real one.
+inject()
+{
+    local script=$shared/fault.$BATS_TEST_NUMBER.$1 node
+    {
+        # shellcheck disable=SC2016 # expanded there
+        printf '#!/bin/sh\nreal=%s/rollcall-exchange\n[ "$1" = node ] || exec $real "$@"\n' "$shared/real"
+        cat
+    } > "$script"
+    chmod 755 "$script"
+    for node; do
+        on "$node" mount --bind "$script" "$helper"
+    done
+}
+
+# step SECONDS SRUN-ARGUMENT...: its tasks say "port RANK MASTER_PORT".
+step()
+{
+    local seconds=$1
+    shift
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt "$seconds" srun "$@" /bin/sh -c 'echo "port $RANK $MASTER_PORT"'
+}
+
+# one_port COUNT: so many tasks have started, all with one port.
+one_port()
+{
+    succeeded || return 1
+    [ "$(grep -c '^port [0-9]' "$out")" -eq "$1" ] || explain "not $1 tasks" || return 1
+    [ "$(sed -n 's/^port [0-9]* //p' "$out" | sort -u | wc -l)" -eq 1 ] || explain "not one port"
+}
+
+# Processes of rollcall-exchange and rollcall-pmix on any node, zombies too.
+count_helpers()
+{
+    local node
+    for node in login n1 n2 n3; do
+        # shellcheck disable=SC2016 # expanded there
+        on "$node" sh -c 'cat /proc/[0-9]*/comm 2> /dev/null' || true
+    done | grep -cE '^rollcall-(exchan|pmix)' || true
+}
+
+# Nothing of it stays: it may take a moment to end.
+nothing_remains()
+{
+    local tries
+    for tries in {1..100}; do
+        [ "$(count_helpers)" -ne 0 ] || return 0
+        sleep 0.1
+    done
+    explain "after $tries tries there are $(count_helpers) processes of rollcall's"
+}
+
+# bats test_tags=series
+@test "all tasks have the port that RANK 0 holds, over each transport" {
+    local transport
+    for transport in $transports; do
+        # shellcheck disable=SC2016 # expanded in the task
+        attempt 60 srun "--ddp=exchange=$transport" -N3 --ntasks-per-node=4 sh -c '
+            echo "port $RANK $MASTER_PORT"
+            [ "$RANK" -ne 0 ] || python -c "
+import socket, sys
+s = socket.socket()
+try:
+    s.bind((\"\", int(sys.argv[1])))
+except OSError as error:
+    print(error)
+" "$MASTER_PORT"'
+        one_port 12
+        said 'Address already in use'
+        [ ! -s "$err" ] || explain "something was said"
+    done
+    nothing_remains
+}
+
+# bats test_tags=series
+@test "without PMIx, with uneven nodes and ranks in another order" {
+    step 60 --ddp --mpi=none -N3 -n7
+    one_port 7
+    step 60 --ddp=order=node -N3 -n6 -m cyclic
+    one_port 6
+    step 60 --ddp --export=NONE -N2 -n2
+    one_port 2
+    [ ! -s "$err" ] || explain "something was said"
+}
+
+@test "torch trains over each transport, with both stores, also as a child of the task" {
+    USE_LIBUV=0 attempt 70 srun --ddp=exchange=srun -N2 -n2 python "$programs/env.py"
+    everybody ranks world=2 nodes=2
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 70 srun "--ddp=exchange=${transports##* }" -N2 -n2 sh -c 'python "$0"; exit $?' "$programs/env.py"
+    everybody ranks world=2 nodes=2
+}
+
+# take PORT NODE: a program that has the port there, with the process id $taker.
+take()
+{
+    on "$2" timeout 120 python -c '
+import socket, sys, time
+s = socket.socket()
+s.bind(("", int(sys.argv[1])))
+s.listen()
+print("bound", flush=True)
+time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
+    taker=$!
+    until grep -q bound "$BATS_TEST_TMPDIR/taken"; do
+        kill -0 $taker
+        sleep 0.1
+    done
+}
+
+@test "port=: it is that one, and where it is taken, an error" {
+    step 60 --ddp=port=24001 -N3 -n3
+    one_port 3
+    said '^port 0 24001$'
+    take 24001 n1
+    step 60 --ddp=port=24001,deadline=2 -N3 -n3
+    kill $taker
+    wait $taker || true
+    failed
+    said 'error RC405: port 24001 of n1 is taken by pid [0-9]+ \(python'
+}
+
+@test "a port that another node has taken is no matter" {
+    take 24003 n2
+    step 60 --ddp=port=24003 -N3 -n3
+    kill $taker
+    wait $taker || true
+    one_port 3
+}
+
+# bats test_tags=series
+@test "a helper that is killed is said at once, and its node does not start" {
+    local transport
+    # shellcheck disable=SC2016 # expanded there
+    inject n2 <<< 'kill -KILL $$'
+    for transport in $transports; do
+        step 60 "--ddp=exchange=$transport,deadline=2" -N3 -n3
+        failed
+        said 'error RC613: n2 has lost the other nodes, .*: rollcall-exchange was ended by signal 9; '
+        unsaid '^port 1 '
+    done
+    nothing_remains
+}
+
+@test "a helper that hangs is ended after the deadline" {
+    inject n2 <<< 'exec sleep 300'
+    step 60 --ddp=deadline=1 -N3 -n3
+    failed
+    said 'error RC613: n2 has lost the other nodes, .*: rollcall-exchange did not end; '
+    unsaid '^port 1 '
+}
+
+@test "a helper that says too much, or nothing of sense" {
+    inject n2 <<< 'yes answer=1 | head -c 200000'
+    step 60 --ddp=deadline=2 -N2 -n2
+    failed
+    said 'error RC613: n2 .*: rollcall-exchange said too much; '
+    inject n2 <<< 'echo port=1'
+    step 60 --ddp=deadline=2 -N2 -n2
+    failed
+    said 'error RC613: n2 .*: the answer cannot be read; '
+}
+
+@test "no helper: the port is computed, and that is said" {
+    # a folder cannot be run
+    : > "$shared/none"
+    on n1 mount --bind "$shared/none" "$helper"
+    on n2 mount --bind "$shared/none" "$helper"
+    step 60 --ddp -N2 -n2
+    one_port 2
+    said 'warning RC611: .*: rollcall-exchange cannot be run: Permission denied; '
+}
+
+# The desk, on n1 this time, ends before the nodes come.
+@test "srun's desk is gone: the port is computed, and that is said" {
+    rm -f "$shared/gone"
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 <<< '
+        for process in /proc/[0-9]*; do
+            ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [d]esk" ||
+                kill -KILL ${process#/proc/}
+        done
+        : > '"$shared/gone"'
+        exec $real "$@"'
+    # shellcheck disable=SC2016 # expanded there
+    inject n2 <<< 'until [ -e '"$shared/gone"' ]; do sleep 0.1; done; exec $real "$@"'
+    from=n1 step 60 --ddp=exchange=srun -N2 -n2
+    one_port 2
+    said 'warning RC611: the nodes could not speak to each other: the desk: Connection refused; '
+    nothing_remains
+}
+
+@test "PMIx's library is none, or another one: the port is computed, and that is said" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    local library
+    mkdir -p "$shared/broken" "$shared/other"
+    : > "$shared/broken/libpmix.so.2"
+    library=$(login sh -c 'ls /lib/*/libz.so.1 /usr/lib/*/libz.so.1 2> /dev/null | head -n 1')
+    login cp -L "$library" "$shared/other/libpmix.so.2"
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/broken"' exec $real "$@"'
+    step 60 --ddp=exchange=pmix -N2 -n2
+    one_port 2
+    said 'warning RC611: the nodes could not speak to each other: PMIx: library file too short; '
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/other"' exec $real "$@"'
+    step 60 --ddp=exchange=pmix -N2 -n2
+    one_port 2
+    said 'warning RC611: the nodes could not speak to each other: PMIx: library .*PMIx'
+    nothing_remains
+}
+
+@test "the PMIx server does not answer: the port is computed, and that is said" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 n2 <<< 'unset $(env | sed -n "s/^\(PMIX_SERVER[A-Z0-9_]*\)=.*/\1/p"); exec $real "$@"'
+    step 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
+    one_port 2
+    said 'warning RC611: the nodes could not speak to each other: PMIx: server '
+    nothing_remains
+}
+
+# A thousand idle connections, garbage and a wrong token, all before one node's entry and until it has its answer.
+@test "strangers at srun's desk keep nobody from his answer" {
+    cat > "$shared/strangers.py" <<'PYTHON'
+import re, resource, socket, subprocess, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+request = sys.stdin.buffer.read()
+token, port, host = re.search(rb"^meeting=(\S+) (\d+) (\S+)", request, re.M).groups()
+def call(text=b""):
+    s = socket.create_connection((host.decode(), int(port)), timeout=60)
+    s.sendall(text)
+    return s
+wrong = bytes(reversed(token))
+for text in b"GET / HTTP/1.1\r\n\r\n" * 8, b"\xff" * 4096, b"rollcall 1 " + wrong + b" 7\nroll=1\n":
+    try:
+        assert call(text).recv(1) == b"", "a stranger was answered"
+    except ConnectionResetError:
+        pass
+idle = [call() for _ in range(1000)]
+sys.exit(subprocess.run(sys.argv[1:], input=request).returncode)
+PYTHON
+    # shellcheck disable=SC2016 # expanded there
+    inject n2 <<< 'exec python '"$shared"'/strangers.py $real "$@"'
+    step 90 --ddp=exchange=srun,deadline=30 -N3 -n3
+    one_port 3
+    [ ! -s "$err" ] || explain "something was said"
+    nothing_remains
+}
+
+@test "a node that comes after the deadline is told what the others were told" {
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 <<< '$real "$@"; : > '"$shared/answered"
+    rm -f "$shared/answered"
+    # shellcheck disable=SC2016 # expanded there
+    inject n2 <<< 'until [ -e '"$shared/answered"' ]; do sleep 0.1; done; exec $real "$@"'
+    step 60 --ddp=exchange=srun,check=off,deadline=2 -N2 -n2
+    one_port 2
+    unsaid RC6
+}
+
+# begin SRUN-ARGUMENT...: a step whose tasks wait; $srun is srun's process id in the cluster, $pid the waiting one's here.
+begin()
+{
+    local tries
+    rm -f "$shared/srun"
+    : > "$out"
+    # shellcheck disable=SC2016 # expanded there
+    login sh -c 'echo $$ > "$0"; exec env --default-signal=INT "$@"' "$shared/srun" \
+        srun "$@" sh -c 'echo here; exec sleep 100' > "$out" 2> "$err" 3>&- < /dev/null &
+    pid=$!
+    for tries in {1..300}; do
+        [ "$(grep -c here "$out")" -lt 2 ] || break
+        sleep 0.1
+    done
+    status=0
+    [ "$tries" -lt 300 ] || explain "the tasks do not start" || return 1
+    srun=$(cat "$shared/srun")
+}
+
+@test "the desk is beside srun as long as srun is there, however that ends" {
+    local signal
+    for signal in TERM KILL INT; do
+        begin --ddp=exchange=srun --quit-on-interrupt -N2 -n2
+        [ "$(count_helpers)" -eq 1 ] || explain "$(count_helpers) processes of rollcall's" || return 1
+        login kill "-$signal" "$srun"
+        wait "$pid" || true
+        nothing_remains
+        login scancel --user="$(id -un)"
+    done
+}
+
+@test "the desk has nothing of srun's: no terminal, no session, no descriptors" {
+    begin --ddp=exchange=srun -N2 -n2
+    # its session, its own; no terminal; standard streams, socket, pipe and epoll
+    # shellcheck disable=SC2016 # expanded there
+    login sh -c 'for process in /proc/[0-9]*; do
+            [ "$(cat "$process/comm" 2> /dev/null)" = rollcall-exchan ] || continue
+            sed "s/.*) //" "$process/stat" | cut -d" " -f 4,5 | sed "s|^${process#/proc/} 0$|alone|"
+            ls "$process/fd" | wc -l
+        done' > "$BATS_TEST_TMPDIR/desk"
+    login kill -TERM "$srun"
+    wait "$pid" || true
+    printf '%s\n' alone 6 | diff - "$BATS_TEST_TMPDIR/desk"
+}
+
+# bats test_tags=series
+@test "srun's exit status is its tasks', with a desk or without" {
+    attempt 60 srun --ddp=exchange=srun -N2 -n2 sh -c 'exit 7'
+    [ "$status" -eq 7 ] || explain "status $status"
+    attempt 60 srun --ddp=exchange=srun -N2 -n2 /nowhere/program
+    [ "$status" -eq 2 ] || explain "status $status"
+    nothing_remains
+}
+
+# bats test_tags=series
+@test "a step inside a step has a desk of its own, or none" {
+    # shellcheck disable=SC2016 # expanded in the tasks
+    attempt 90 salloc -N2 --ntasks-per-node=2 srun --overlap --ddp -N2 -n2 sh -c '
+        [ "$SLURM_PROCID" -eq 0 ] || exit 0
+        echo "outer <$SLURM_ROLLCALL_DESK>"
+        srun --overlap --ddp=exchange=srun -N2 -n2 sh -c "echo \"port \$RANK \$MASTER_PORT\""
+        srun --overlap -N2 -n2 sh -c "echo \"plain <\$SLURM_ROLLCALL_DESK>\""
+        srun --overlap --ddp=exchange=off -N2 -n2 sh -c "echo \"off <\$SLURM_ROLLCALL_DESK>\""'
+    one_port 2
+    [ "$(grep -cE '^(plain|off) <>$' "$out")" -eq 4 ] || explain "an outer step's desk is still there"
+    unsaid RC6
+    nothing_remains
+}
+
+@test "a step of several het components does without srun's desk" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --mpi=none --ddp -N1 -n1 sh -c 'echo "port $RANK $MASTER_PORT"' : \
+        --ddp -N2 -n2 sh -c 'echo "port $RANK $MASTER_PORT"'
+    one_port 3
+    unsaid RC611
+    nothing_remains
+}
+
+# Steps that live at once: no two have one port, and none is somebody else's.
+# bats test_tags=series
+@test "many steps at once, and a program that takes all ports it gets" {
+    local greedy
+    mkdir -p "$shared/crowd"
+    cat > "$shared/crowd.sh" <<'SH'
+for i in 1 2 3 4 5 6 7 8; do
+    srun --overlap --ddp -N3 -n3 sh -c '
+        echo "step $0 $MASTER_PORT"
+        : > "$1/$0.$RANK"
+        for i in $(seq 600); do
+            [ "$(ls "$1" | wc -l)" -lt 24 ] || exit 0
+            sleep 0.1
+        done
+        echo "the others did not come"' $i "$1" &
+done
+wait
+SH
+    on n1 timeout 120 python -c '
+import socket, sys, time
+taken = []
+print("begun", flush=True)
+while sys.stdin.readable() and len(taken) < 900:
+    s = socket.socket()
+    s.bind(("", 0))
+    taken.append(s)
+    print("taken", s.getsockname()[1], flush=True)
+    time.sleep(0.005)
+time.sleep(120)' > "$BATS_TEST_TMPDIR/greedy" 3>&- < /dev/null &
+    greedy=$!
+    until grep -q begun "$BATS_TEST_TMPDIR/greedy"; do
+        kill -0 $greedy
+        sleep 0.1
+    done
+    attempt 110 salloc -N3 --ntasks-per-node=8 sh "$shared/crowd.sh" "$shared/crowd"
+    kill $greedy
+    wait $greedy || true
+    succeeded
+    unsaid 'did not come|RC6'
+    [ "$(grep -c '^step' "$out")" -eq 24 ] || explain "not all tasks"
+    # a port for each step, and one step for each port
+    grep '^step' "$out" | sort -u | cut -d' ' -f3 | sort > "$BATS_TEST_TMPDIR/held"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/held")" -eq 8 ] || explain "tasks of one step have several ports"
+    [ "$(sort -u "$BATS_TEST_TMPDIR/held" | wc -l)" -eq 8 ] || explain "two steps have one port"
+    sed -n 's/^taken //p' "$BATS_TEST_TMPDIR/greedy" | sort > "$BATS_TEST_TMPDIR/taken"
+    [ -s "$BATS_TEST_TMPDIR/taken" ]
+    [ -z "$(comm -12 "$BATS_TEST_TMPDIR/held" "$BATS_TEST_TMPDIR/taken")" ] || explain "a held port was taken"
+    nothing_remains
+}
