@@ -94,6 +94,9 @@ static bool hold(const struct rc_context *context, struct rc_result *result, con
     const struct rc_options *options = &context->options;
     struct rc_master *master = &result->master;
 
+    /* of another node, it would be told in RANK 0's place */
+    if (!master->hold)
+        return true;
     if (master->port_is_users || (!options->port_first && result->facts.reserved_ports.n))
         return rc_rank0_hold(result, way, held);
     if (!options->port_first) {

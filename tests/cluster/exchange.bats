@@ -146,11 +146,17 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     done
 }
 
-@test "port=: it is that one, and where it is taken, an error" {
+@test "port=: a taken one of a range is passed over, and all taken is an error" {
     step 60 --ddp=port=24001 -N3 -n3
     one_port 3
     said '^port 0 24001$'
     take 24001 n1
+    # steps begin at one or the other of the two, by their numbers
+    for _ in 1 2 3 4; do
+        step 60 --ddp=port=24001-24002 -N3 -n3
+        one_port 3
+        said '^port 0 24002$'
+    done
     step 60 --ddp=port=24001,deadline=2 -N3 -n3
     kill $taker
     wait $taker || true
