@@ -396,8 +396,9 @@ for i in 1 2 3 4 5 6 7 8; do
             sleep 0.1
         done
         echo "the others did not come"' $i "$1" &
+    pids="$pids $!"
 done
-wait
+wait $pids
 SH
     on n1 timeout 120 python -c '
 import socket, sys, time
