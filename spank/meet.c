@@ -2,33 +2,18 @@
 
 #include "meet.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/wait.h>
-
-#include "entry.h"
-#include "exchange/request.h"
+#include "exchange/entry.h"
+#include "exchange/session.h"
 #include "once.h"
 #include "say.h"
 #include "step.h"
 #include "system/port.h"
-#include "system/program.h"
-
-enum {
-    SLACK_MS = 3000,     /* for the program's own end */
-    OUTPUT_SIZE = 65536, /* an answer, with its findings */
-    TEXT_SIZE = 65536,   /* a request, with the node's entry */
-};
 
 /* Filled in by the first task of the node. */
 static struct {
     struct rc_once met;
     bool pmix; /* it is the transport */
-    bool stop;
-    uint16_t port; /* 0: none that all know of */
-    bool failed;   /* `why` says why; the others miss this node, and compute the port */
-    bool lost;     /* likewise, but the others may go on with one that is not known here */
-    char why[256];
+    struct rc_outcome outcome;
 } *shared;
 
 void rc_spank_meet_prepare(void)
@@ -87,109 +72,15 @@ static void choose_store(spank_t spank, const struct rc_env *env)
         spank_setenv(spank, "PMIX_MCA_gds", "hash", 0);
 }
 
-/* The port of RANK 0's node, held: the user's or Slurm's where there is one, one
- * of port=, else one of the kernel's choice, which nobody else has. */
-static bool hold(const struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way, int *held)
+/* All that it brings back is for all tasks of the node; findings are said at once. */
+static void run(const struct rc_context *context, const struct rc_request *request)
 {
-    const struct rc_options *options = &context->options;
-    struct rc_master *master = &result->master;
-
-    /* of another node, it would be told in RANK 0's place */
-    if (!master->hold)
-        return true;
-    if (master->port_is_users || (!options->port_first && result->facts.reserved_ports.n))
-        return rc_rank0_hold(result, way, held);
-    if (!options->port_first) {
-        master->port = 0;
-        return rc_rank0_hold(result, way, held);
-    }
-    /* from the launch's own one on, round: two launches seldom try the same first */
-    for (uint32_t i = options->port_first; i < options->port_last; i++) {
-        *held = rc_port_hold(master->port);
-        if (*held >= 0)
-            return true;
-        master->port = master->port == options->port_last ? options->port_first : (uint16_t)(master->port + 1);
-    }
-    return rc_rank0_hold(result, way, held);
-}
-
-static void explain(const char *why)
-{
-    struct rc_arena arena = { .base = shared->why, .size = sizeof(shared->why) };
-
-    rc_format(&arena, "%s", why);
-}
-
-static void fail(const char *why)
-{
-    shared->failed = true;
-    explain(why);
-}
-
-static void lose(const char *why)
-{
-    shared->lost = true;
-    explain(why);
-}
-
-/* The line behind "failed=" or "lost=". */
-static const char *reason(struct rc_str output, struct rc_arena *arena)
-{
-    struct rc_str rest;
-    struct rc_str line = rc_str_split(output, '\n', &rest);
-
-    rc_str_split(line, '=', &line);
-    return rc_format(arena, "%S", &line);
-}
-
-/* What the program brings back, for all tasks of the node; findings are said at once. */
-static void take(struct rc_str output)
-{
-    static char text[OUTPUT_SIZE];
+    static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_answer answer;
 
-    if (rc_str_starts(output, "failed=")) {
-        fail(reason(output, &arena));
-    } else if (rc_str_starts(output, "lost=")) {
-        lose(reason(output, &arena));
-    } else if (!rc_answer_read(output, &answer, &arena)) {
-        lose("the answer cannot be read");
-    } else {
-        shared->port = answer.port;
-        shared->stop = answer.stop;
-        rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
-    }
-}
-
-static void run(const struct rc_context *context, const struct rc_request *request, struct rc_arena *arena)
-{
-    static char output[OUTPUT_SIZE];
-    struct rc_program program = {
-        .path = ROLLCALL_LIBEXECDIR "/rollcall-exchange",
-        .argument = "node",
-        .env = context->env,
-        .input = rc_str(rc_request_write(request, arena)),
-        .milliseconds = request->seconds * 1000 + SLACK_MS,
-    };
-    int status;
-    ssize_t n;
-
-    if (!program.input.p) {
-        fail("the entry is too large");
-        return;
-    }
-    n = rc_program_run(&program, output, sizeof(output), &status);
-    if (n == -ETIMEDOUT)
-        lose("rollcall-exchange did not end");
-    else if (n == -EMSGSIZE)
-        lose("rollcall-exchange said too much");
-    else if (n < 0)
-        fail(rc_format(arena, "rollcall-exchange cannot be run: %s", strerror((int)-n)));
-    else if (WIFSIGNALED(status))
-        lose(rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
-    else
-        take((struct rc_str){ output, (size_t)n });
+    rc_session_run(ROLLCALL_LIBEXECDIR "/rollcall-exchange", context->env, request, &answer, &shared->outcome, &arena);
+    rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 
 /* Of the node's first task. *held, where it is RANK 0's, stays open. False
@@ -197,7 +88,7 @@ static void run(const struct rc_context *context, const struct rc_request *reque
 static bool meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
                  int *held)
 {
-    static char text[TEXT_SIZE];
+    static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_request request = {
         .root = result->master.hold,
@@ -213,28 +104,28 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
         if (request.transport == RC_TRANSPORT_NONE) {
             /* not a word of it where nobody asked for one of the ways */
             if (context->options.exchange == RC_EXCHANGE_PMIX)
-                fail("the step has no PMIx server (srun --mpi=pmix)");
+                rc_outcome_fail(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
             else if (context->options.exchange == RC_EXCHANGE_SRUN)
-                fail("there is no desk beside srun");
+                rc_outcome_fail(&shared->outcome, "there is no desk beside srun");
             return true;
         }
     }
-    holds = hold(context, result, way, held);
+    holds = rc_session_hold(&context->options, result, way, held);
     port = rc_port_number(*held);
     if (result->identity.field[RC_NNODES] == 1) {
-        shared->port = port;
-        shared->stop = !holds && context->options.by_user;
+        shared->outcome.port = port;
+        shared->outcome.stop = !holds && context->options.by_user;
         return holds || !context->options.by_user;
     }
     if (!holds && context->options.by_user)
         dead = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
-    request.entry = rc_str(rc_spank_entry(result, port, dead, &arena));
+    request.entry = rc_str(rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), port, dead, &arena));
     shared->pmix = request.transport == RC_TRANSPORT_PMIX;
     if (shared->pmix) {
         choose_store(spank, &result->env);
         context->env = rc_spank_environment(spank);
     }
-    run(context, &request, &arena);
+    run(context, &request);
     return !dead;
 }
 
@@ -243,7 +134,7 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
 static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
                   int *held)
 {
-    if (shared->stop) {
+    if (shared->outcome.stop) {
         rc_message_add(&result->messages, RC612,
                        "the step is not started, for what another line says of its nodes; change that, or say "
                        "check=warn");
@@ -251,15 +142,15 @@ static bool agree(spank_t spank, struct rc_context *context, struct rc_result *r
     }
     if (shared->pmix)
         choose_store(spank, &result->env);
-    if (shared->lost) {
+    if (shared->outcome.lost) {
         rc_message_add(&result->messages, RC613,
                        rc_format(&result->arena,
                                  "%S has lost the other nodes, which may be about to start without it: %s; nothing is "
                                  "started here; start the step again, or say exchange=off",
-                                 &way->node, shared->why));
+                                 &way->node, shared->outcome.why));
         return false;
     }
-    context->told_port = shared->port;
+    context->told_port = shared->outcome.port;
     if (!context->told_port && *held >= 0) {
         rc_port_release(*held);
         *held = -1;
@@ -268,12 +159,12 @@ static bool agree(spank_t spank, struct rc_context *context, struct rc_result *r
     context->env = rc_spank_environment(spank);
     if (rc_resolve(context, result) != RC_RESOLVED)
         return false;
-    if (shared->failed)
+    if (shared->outcome.failed)
         rc_message_add(&result->messages, RC611,
                        rc_format(&result->arena,
                                  "the nodes could not speak to each other: %s; MASTER_PORT is a computed one, and "
                                  "nobody called the roll; try exchange=pmix or exchange=srun, or say exchange=off",
-                                 shared->why));
+                                 shared->outcome.why));
     return true;
 }
 
@@ -289,7 +180,7 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     if (is_first_task(spank, result) && rc_once_begin(&shared->met)) {
         good = meet(spank, context, result, way, held);
         rc_once_done(&shared->met);
-    } else if (!rc_once_wait(&shared->met, rc_options_deadline(&context->options) * 1000 + 2 * SLACK_MS)) {
+    } else if (!rc_once_wait(&shared->met, rc_session_patience(rc_options_deadline(&context->options)))) {
         return true;
     }
     return good && agree(spank, context, result, way, held);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "entry.h"
+#include "exchange/entry.h"
 
 #include <stdlib.h>
 
@@ -24,8 +24,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* "0,1,2,8" becomes "0-2,8": the ranks as SLURM_GTIDS lists them, which the core
- * has checked. */
+/* "0,1,8,2" becomes "0-2,8". */
 static struct rc_str fold_ranks(struct rc_str list, struct rc_arena *arena)
 {
     size_t room = 1;
@@ -75,7 +74,8 @@ static struct rc_str boot_id(char text[BOOT_SIZE])
     return n > 0 ? rc_str_split((struct rc_str){ text, (size_t)n }, '\n', &rest) : RC_ABSENT;
 }
 
-const char *rc_spank_entry(const struct rc_result *result, uint16_t port, const char *dead, struct rc_arena *arena)
+const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *dead,
+                           struct rc_arena *arena)
 {
     const struct rc_facts *facts = &result->facts;
     char name[RC_NODE_NAME_SIZE];
@@ -93,7 +93,7 @@ const char *rc_spank_entry(const struct rc_result *result, uint16_t port, const 
         .node = facts->field[RC_NODE_RANK].value,
         .nodes = facts->field[RC_NNODES].value,
         .world = facts->field[RC_WORLD_SIZE].value,
-        .tasks = fold_ranks(rc_env_get(&result->env, "SLURM_GTIDS"), &own),
+        .tasks = fold_ranks(tasks, &own),
         .addr = rc_str(result->master.addr),
         .port = port,
         .dead = rc_str(dead),
