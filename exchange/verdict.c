@@ -6,6 +6,21 @@
 
 #include "exchange/check.h"
 
+/* Tasks that are not there have asked nobody, and compute their port. */
+static bool are_all_tasks(const struct rc_roll *rolls, size_t count)
+{
+    uint64_t tasks = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct rc_str rest = rolls[i].tasks;
+        uint32_t first, last;
+
+        while (rc_roll_next_range(&rest, &first, &last))
+            tasks += last - first + UINT64_C(1);
+    }
+    return tasks >= rolls[0].world;
+}
+
 /* The port that the node of RANK 0 holds. A launch that is not complete does
  * without: who has not answered will not hear of it. */
 static uint16_t held_port(const struct rc_roll *rolls, size_t count)
@@ -38,7 +53,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     answer->stop = somebody_is_dead(rolls, count) ||
                    (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
-    answer->port = complete ? held_port(rolls, count) : 0;
+    answer->port = complete && are_all_tasks(rolls, count) ? held_port(rolls, count) : 0;
     others = *answer;
     others.findings.count = 0;
     others.said = answer->findings.count > 0;
