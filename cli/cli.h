@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "text.h"
+
 /* Exit statuses. exec adds 126 and 127, as a shell does. */
 enum {
     STATUS_RESOLVED = 0,
@@ -28,6 +30,10 @@ extern const struct subcommand cli_check;
 /* One line on standard error, "rollcall: TEXT"; whatever stands in it is
  * escaped. Returns STATUS_USAGE. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "rollcall: LEVEL ID: TEXT" on standard error, in one call: lines of many
+ * tasks share a terminal, and keep apart. level and id may be empty. */
+void cli_say(const char *level, const char *id, struct rc_str text);
 
 /* getopt_long that stops at the first operand. Of a wrong option it says in
  * one line which and what the nearest right one is, and returns '?'. */

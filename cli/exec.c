@@ -8,6 +8,7 @@
 
 #include "host.h"
 #include "inspect.h"
+#include "meet.h"
 #include "pmixask.h"
 #include "system/here.h"
 #include "system/node.h"
@@ -24,19 +25,10 @@ struct arguments {
     char **command;
 };
 
-/* One call a line: lines of many tasks share a terminal, and keep apart. */
-static void say(const char *level, const char *id, struct rc_str text)
-{
-    char line[1024];
-    struct rc_arena arena = { .base = line, .size = sizeof(line) };
-
-    rc_format(&arena, "rollcall: %s%s%s%s%S\n", level, *id ? " " : "", id, *level ? ": " : "", &text);
-    fputs(arena.full ? "rollcall: a message is too long; see rollcall explain\n" : line, stderr);
-}
-
 /* Errors come from every process that has them; warnings are the same in all
- * tasks of a job, so the first speaks for the others. */
-static void print_messages(const struct rc_result *result, uint32_t debug)
+ * tasks of a job, so the first speaks for the others; what went wrong in the
+ * exchange is each node's own (speaks). */
+static void print_messages(const struct rc_result *result, uint32_t debug, bool speaks)
 {
     const uint32_t *field = result->identity.field;
     /* in launcher mode there is one task a node, and no rank yet; beside an error no identity at all */
@@ -48,8 +40,9 @@ static void print_messages(const struct rc_result *result, uint32_t debug)
     for (unsigned i = 0; i < result->messages.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
 
-        if (entry->level == RC_LEVEL_ERROR || (entry->level == RC_LEVEL_WARNING && first) || debug > 0)
-            say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
+        if (entry->level == RC_LEVEL_ERROR || (entry->level == RC_LEVEL_WARNING && first) ||
+            (result->messages.list[i].id == RC611 && speaks) || debug > 0)
+            cli_say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
     }
 }
 
@@ -64,9 +57,9 @@ static void print_plan(const struct rc_plan *plan)
         struct rc_str value = rc_str(entry->value ? entry->value : "");
 
         if (entry->action == RC_SET)
-            say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source)));
+            cli_say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source)));
         else
-            say("", "", rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
+            cli_say("", "", rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
                                          entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
     }
 }
@@ -88,7 +81,7 @@ static int apply(const struct rc_plan *plan)
 
 static int refuse(const struct rc_result *result, uint32_t debug)
 {
-    print_messages(result, debug);
+    print_messages(result, debug, false);
     return STATUS_CONTRADICTION;
 }
 
@@ -103,9 +96,11 @@ static int prepare(const struct arguments *a, struct rc_result *result)
         .argv = (const char *const *)a->command,
         .pid = (uint32_t)getpid(),
     };
+    bool speaks;
+    int held;
 
     if (said_options(&said, a->ddp, context.env, &context.options) < 0) {
-        say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+        cli_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
         return STATUS_CONTRADICTION;
     }
     if (context.options.mode == RC_MODE_OFF)
@@ -113,19 +108,20 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     /* the command line's wish comes after whatever an outer rollcall did */
     context.ignore_stamp = a->ddp != NULL;
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
-    if (rc_here_resolve(&context, &here, result) != RC_RESOLVED || host_master(result) < 0)
+    if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
+        !meet(&context, result, host_way(), &held, &speaks) || host_master(result, held) < 0)
         return refuse(result, a->debug);
     if (apply(&result->plan) < 0) {
         rc_message_add(&result->messages, RC503,
                        rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));
         return refuse(result, a->debug);
     }
-    print_messages(result, a->debug);
+    print_messages(result, a->debug, speaks);
     if (a->debug > 0) {
         char line[256];
         struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
-        say("", "", rc_str(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason)));
+        cli_say("", "", rc_str(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason)));
     }
     if (a->debug > 1)
         print_plan(&result->plan);
@@ -182,7 +178,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         }
     }
     if (a->ddp && said_options(&said, a->ddp, NULL, &ignored) < 0) {
-        say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+        cli_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
         return -1;
     }
     if (optind == argc) {
@@ -223,6 +219,9 @@ const struct subcommand cli_exec = {
             "                    keys: order=launcher|node, nproc=N (launcher mode),\n"
             "                    addr=IFNAME|CIDR|SUFFIX (how to reach rank 0's node),\n"
             "                    port=N|N-M (the master port),\n"
+            "                    exchange=auto|off (may tasks agree on a free port, where\n"
+            "                    there is a PMIx server?), deadline=SECONDS (at most),\n"
+            "                    check=warn|stop|strict|off (what a contradiction does),\n"
             "                    watch (name who joins torch as another one than it is)\n"
             "  -v, --verbose     say what was found; twice: each variable as well\n"
             "  -h, --help        this help\n"

@@ -7,19 +7,26 @@
 #include "system/portowner.h"
 #include "system/rank0.h"
 
-int host_master(struct rc_result *result)
+const struct rc_rank0 *host_way(void)
 {
-    char node[HOST_NAME_MAX + 1] = "";
-    struct rc_rank0 way = {
+    static char node[HOST_NAME_MAX + 1];
+    static struct rc_rank0 way = {
         .outcome = "the command is not run",
         .is_elsewhere = rc_lookup_is_elsewhere,
         .name_owner = rc_port_owner,
     };
-    int fd;
 
-    if (!rc_lookup_settle(result, way.outcome))
-        return -1;
     gethostname(node, sizeof(node) - 1);
     way.node = rc_str(node);
-    return rc_rank0_begin(result, &way, &fd) ? 0 : -1;
+    return &way;
+}
+
+int host_master(struct rc_result *result, int held)
+{
+    const struct rc_rank0 *way = host_way();
+
+    return rc_lookup_settle(result, way->outcome) && rc_rank0_verify(result, way) &&
+                   (held >= 0 || rc_rank0_hold(result, way, &held))
+               ? 0
+               : -1;
 }

@@ -24,8 +24,7 @@ static struct rc_str failed(const char *kind, const char *text)
     return (struct rc_str){ answer, (size_t)n };
 }
 
-/* Beside this very command, wherever it is installed. 0, or -1 with errno. */
-static int find_program(char path[PATH_MAX])
+int rc_own_program(const char *name, char path[PATH_MAX])
 {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -37,7 +36,7 @@ static int find_program(char path[PATH_MAX])
     end = strrchr(self, '/');
     if (end)
         *end = '\0';
-    if (!end || snprintf(path, PATH_MAX, "%s/" ROLLCALL_LIBEXEC_FROM_BIN "/rollcall-pmix", self) >= PATH_MAX) {
+    if (!end || snprintf(path, PATH_MAX, "%s/" ROLLCALL_LIBEXEC_FROM_BIN "/%s", self, name) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -45,9 +44,8 @@ static int find_program(char path[PATH_MAX])
 }
 
 /* With PMIx 4's default store the second PMIx_Init of a task, which is the
- * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). So
- * rollcall-pmix and the command, which both inherit this, use another one. */
-static void choose_store(void)
+ * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). */
+void rc_pmix_choose_store(void)
 {
     const char *version = getenv("PMIX_VERSION");
 
@@ -62,9 +60,9 @@ struct rc_str rc_pmix_ask(void)
     ssize_t size;
     int status;
 
-    if (find_program(path) < 0)
+    if (rc_own_program("rollcall-pmix", path) < 0)
         return failed("program", strerror(errno));
-    choose_store();
+    rc_pmix_choose_store();
     program.env = (const char *const *)environ;
     size = rc_program_run(&program, answer, sizeof(answer), &status);
     if (size == -ETIMEDOUT || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))

@@ -6,6 +6,8 @@
 #ifndef ROLLCALL_PMIXASK_H
 #define ROLLCALL_PMIXASK_H
 
+#include <limits.h>
+
 #include "text.h"
 
 /* Lines as lib/pmixjob.h explains them, in static storage, which the next call
@@ -14,6 +16,15 @@
  * process and no descriptor behind. With PMIx 4, sets PMIX_MCA_gds=hash in this
  * process's environment. */
 struct rc_str rc_pmix_ask(void);
+
+/* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless it
+ * says something: the store that serves a task's second client, which is its
+ * own program after rollcall-pmix. All tasks of a node have to have the same. */
+void rc_pmix_choose_store(void);
+
+/* The path of one of rollcall's own programs, beside this very command wherever
+ * it is installed. 0, or -1 with errno. */
+int rc_own_program(const char *name, char path[PATH_MAX]);
 
 enum { RC_PMIXASK_DEADLINE = 12000, RC_PMIXASK_SIZE = 1 << 20 };
 

@@ -117,3 +117,12 @@ int cli_getopt(const char *subcommand, int argc, char **argv, const struct optio
         unknown(subcommand, given, options);
     return '?';
 }
+
+void cli_say(const char *level, const char *id, struct rc_str text)
+{
+    char line[1024];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+
+    rc_format(&arena, "rollcall: %s%s%s%s%S\n", level, *id ? " " : "", id, *level ? ": " : "", &text);
+    fputs(arena.full ? "rollcall: a message is too long; see rollcall explain\n" : line, stderr);
+}

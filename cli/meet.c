@@ -1,0 +1,298 @@
+#include "config.h"
+
+#include "meet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "exchange/entry.h"
+#include "exchange/neighbours.h"
+#include "exchange/session.h"
+#include "pmixask.h"
+#include "system/port.h"
+
+extern char **environ;
+
+/* A task that is not there must not cost the others their whole time. */
+enum { SHARE_OF_NODE = 2, RANKS_SIZE = 32768 };
+
+struct meeting {
+    struct rc_context *context;
+    struct rc_result *result;
+    struct rc_outcome outcome;
+    uint32_t seconds;
+    uint32_t nodes;
+    bool is_first; /* of its node */
+    bool again;    /* the launch has met before */
+};
+
+static uint32_t fact(const struct rc_result *result, enum rc_field field)
+{
+    return result->facts.field[field].value;
+}
+
+/* The server is this very launch's, and not an outer one's whose variables are left. */
+static bool has_server(const struct rc_result *result)
+{
+    struct rc_str name = rc_env_get(&result->env, "PMIX_NAMESPACE");
+    const char *launcher = result->launcher->id;
+    uint32_t rank;
+
+    if (!name.n || !(rc_env_get(&result->env, "PMIX_SERVER_URI2").n || rc_env_get(&result->env, "PMIX_SERVER_URI3").n ||
+                     rc_env_get(&result->env, "PMIX_SERVER_URI4").n || rc_env_get(&result->env, "PMIX_SERVER_URI41").n))
+        return false;
+    if (!rc_parse_u32(rc_env_get(&result->env, "PMIX_RANK"), RC_MAX_TASKS, &rank) || rank != fact(result, RC_RANK))
+        return false;
+    if (rc_str_is(rc_str(launcher), "openmpi") || rc_str_is(rc_str(launcher), "pmix"))
+        return !rc_str_starts(name, "slurm.pmix.");
+    /* steps of several het components share a namespace that is not called after each of them */
+    if (!rc_str_is(rc_str(launcher), "slurm") || rc_env_get(&result->env, "SLURM_HET_SIZE").p ||
+        !rc_str_starts(name, "slurm.pmix."))
+        return false;
+    name.p += sizeof("slurm.pmix.") - 1;
+    name.n -= sizeof("slurm.pmix.") - 1;
+    return rc_str_is(name, result->facts.run_id);
+}
+
+/* Whether one task of each node may have a session with the server. Open MPI's
+ * (measured with 4.1.4, 5.0.7 and 6) ends a job with an error where one task was
+ * connected and another one ends without; and some launches, on a busy machine one
+ * of three, never get out of an MPI_Init that comes after such a session. Slurm's
+ * does neither. */
+static bool may_meet(const struct rc_result *result)
+{
+    return rc_str_is(rc_str(result->launcher->id), "slurm");
+}
+
+/* All tasks of a launch have to come to the same answer here: nothing counts that
+ * differs from one to another. Where it was asked for and cannot be, *why says so. */
+static bool is_wanted(const struct rc_context *context, const struct rc_result *result, const char **why)
+{
+    const struct rc_options *options = &context->options;
+    struct rc_str stamp = rc_env_get(&result->env, RC_STAMP);
+    const char *scope = result->facts.scope;
+
+    *why = NULL;
+    if (options->exchange == RC_EXCHANGE_OFF || result->stamped ||
+        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || fact(result, RC_WORLD_SIZE) == 1)
+        return false;
+    /* an outer rollcall's work, of which --ddp asks for a part once more */
+    if (rc_str_starts(stamp, scope) && stamp.n > rc_str(scope).n && stamp.p[rc_str(scope).n] == '/')
+        return false;
+    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
+        if (result->facts.field[i].value == RC_UNKNOWN)
+            return false;
+    if (result->master.port_is_users && rc_env_get(&result->env, "MASTER_ADDR").n)
+        return false;
+    if (options->exchange == RC_EXCHANGE_SRUN)
+        *why = "only srun --ddp has a desk";
+    else if (!has_server(result))
+        *why = options->exchange == RC_EXCHANGE_PMIX ? "there is no PMIx server" : NULL;
+    else if (fact(result, RC_NNODES) == 1)
+        return true;
+    /* the nodes ask for what the launcher's rank 0 has put there */
+    else if (options->order == RC_ORDER_NODE)
+        *why = options->exchange == RC_EXCHANGE_PMIX ? "with order=node nobody knows who RANK 0 is" : NULL;
+    else if (!may_meet(result))
+        *why = options->exchange == RC_EXCHANGE_PMIX ? "several nodes can meet under srun --mpi=pmix alone" : NULL;
+    else
+        return true;
+    return false;
+}
+
+/* A second `rollcall exec` of the same tasks: rank 0 has put a meeting point
+ * there before, the nodes have read it, and would read it again. The server's
+ * own folder, which goes when the launch ends, remembers. */
+static bool is_again(const struct rc_result *result)
+{
+    struct rc_str folder = rc_env_get(&result->env, "PMIX_SERVER_TMPDIR");
+    char path[PATH_MAX];
+    struct rc_arena arena = { .base = path, .size = sizeof(path) };
+    int fd;
+
+    rc_format(&arena, "%S/rollcall-%U-%U-%u", &folder, result->facts.port_seed[0], result->facts.port_seed[1],
+              fact(result, RC_NODE_RANK));
+    if (!folder.n || arena.full)
+        return false;
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 && errno == EEXIST;
+}
+
+/* "3,0,1": this task and its neighbours. */
+static struct rc_str list_ranks(const struct rc_result *result, const struct rc_neighbours *all, struct rc_arena *arena)
+{
+    struct rc_str text = { arena->base + arena->used, 0 };
+
+    rc_format(arena, "%u", fact(result, RC_RANK));
+    for (uint32_t i = 0; i < all->count && !arena->full; i++) {
+        arena->used--; /* the next piece is written over the end of this one */
+        rc_format(arena, ",%u", all->list[i].rank);
+    }
+    text.n = (size_t)(arena->base + arena->used - 1 - text.p);
+    return arena->full ? RC_ABSENT : text;
+}
+
+/* With the other nodes. Finds its own program beside this one, as pmixask.h does. */
+static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const char *dead)
+{
+    static char text[RC_SESSION_TEXT];
+    static char room[RC_SESSION_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_arena answers = { .base = room, .size = sizeof(room) };
+    struct rc_request request = {
+        .transport = RC_TRANSPORT_PMIX,
+        .root = m->result->master.hold,
+        .seconds = m->seconds,
+        /* tasks come late where a script has something else to do first: that
+         * alone stops nothing that its user has not said so of */
+        .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
+        .entry = rc_str(rc_entry_write(m->result, ranks, port, dead, &arena)),
+    };
+    struct rc_answer answer;
+    char path[PATH_MAX];
+
+    if (rc_own_program("rollcall-exchange", path) < 0) {
+        rc_outcome_fail(&m->outcome, rc_format(&arena, "rollcall-exchange cannot be run: %s", strerror(errno)));
+        return;
+    }
+    rc_session_run(path, (const char *const *)environ, &request, &answer, &m->outcome, &answers);
+    for (unsigned i = 0; i < answer.findings.count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(answer.findings.list[i].id);
+
+        cli_say(rc_level_name(entry->level), entry->id, rc_str(answer.findings.list[i].text));
+    }
+}
+
+/* Of the node's first task: for itself and all others here. */
+static bool speak_for_all(struct meeting *m, const char *name, const struct rc_rank0 *way, int *held)
+{
+    static char text[RANKS_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    uint32_t others = fact(m->result, RC_LOCAL_WORLD_SIZE) - 1;
+    uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE;
+    struct rc_neighbours all = { .list = NULL };
+    int rc = others ? rc_neighbours_gather(name, fact(m->result, RC_RANK), others, patience, &all) : 0;
+    const char *dead = NULL;
+
+    if (m->nodes > 1 && is_again(m->result)) {
+        m->again = true;
+    } else if (m->nodes == 1 && all.count < others) {
+        rc_outcome_fail(&m->outcome,
+                        rc < 0 ? rc_format(&arena, "no socket for the tasks of this node: %s", strerror(-rc))
+                               : rc_format(&arena, "only %u of the %u tasks were there within %u ms", all.count + 1,
+                                           others + 1, patience));
+    } else {
+        /* nobody is to wait for a task that does not start */
+        if (!rc_session_hold(&m->context->options, m->result, way, held))
+            dead = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
+        m->outcome.stop = dead;
+        m->outcome.port = rc_port_number(*held);
+        if (m->nodes > 1) {
+            m->outcome.port = 0;
+            speak(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), dead);
+            arena.used = 0;
+        }
+    }
+    rc_neighbours_tell(&all, rc_str(rc_outcome_write(&m->outcome, &arena)));
+    return !dead;
+}
+
+/* Of all others of the node. */
+static void ask_first(struct meeting *m, const char *name)
+{
+    static char text[RC_SESSION_TEXT];
+    static char room[RC_SESSION_TEXT];
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    /* longer than it may take: who leaves before the first task speaks does not do what the others do */
+    uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
+    struct rc_answer answer;
+    int n = rc_neighbours_ask(name, fact(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
+
+    if (n < 0)
+        rc_outcome_fail(&m->outcome, rc_format(&arena, "the node's first task (local rank 0) is not there: %s",
+                                               strerror(-n)));
+    else
+        rc_outcome_read((struct rc_str){ text, (size_t)n }, &answer, &m->outcome, &arena);
+    m->is_first = n < 0;
+}
+
+static void warn(struct rc_result *result, const char *why)
+{
+    rc_message_add(&result->messages, RC611,
+                   rc_format(&result->arena,
+                             "the tasks could not agree on a free port: %s; MASTER_PORT is a computed one; start all "
+                             "tasks with rollcall exec, give deadline= more seconds, or say exchange=off",
+                             why));
+}
+
+/* Resolves once more, with what came of it. */
+static bool agree(struct meeting *m, int *held)
+{
+    struct rc_context *context = m->context;
+    struct rc_result *result = m->result;
+
+    if (m->outcome.stop) {
+        rc_message_add(&result->messages, RC612, "the command is not run, for what another line says of the launch's tasks; change that, or "
+                       "say check=warn");
+        return false;
+    }
+    if (m->outcome.lost) {
+        rc_message_add(&result->messages, RC613,
+                       rc_format(&result->arena,
+                                 "this node has lost the others, which may be about to start without it: %s; the "
+                                 "command is not run; start the launch again, or say exchange=off",
+                                 m->outcome.why));
+        return false;
+    }
+    context->told_port = m->outcome.failed ? 0 : m->outcome.port;
+    if (!context->told_port) {
+        rc_port_release(*held);
+        *held = -1;
+    }
+    /* the block may have moved */
+    context->env = (const char *const *)environ;
+    if (rc_resolve(context, result) != RC_RESOLVED)
+        return false;
+    if (m->outcome.failed)
+        warn(result, m->outcome.why);
+    else if (!context->told_port && m->is_first && !m->again)
+        warn(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
+    return true;
+}
+
+bool meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way, int *held, bool *speaks)
+{
+    struct meeting m = {
+        .context = context,
+        .result = result,
+        .seconds = rc_options_deadline(&context->options),
+        .nodes = fact(result, RC_NNODES),
+        .is_first = fact(result, RC_LOCAL_RANK) == 0,
+    };
+    char name[RC_NEIGHBOURS_NAME];
+    const char *why;
+    bool good = true;
+
+    *held = -1;
+    *speaks = false;
+    if (!is_wanted(context, result, &why)) {
+        if (why)
+            warn(result, why);
+        return true;
+    }
+    rc_neighbours_name(result->facts.scope, fact(result, RC_NODE_RANK), name);
+    if (m.nodes > 1)
+        rc_pmix_choose_store();
+    if (m.is_first)
+        good = speak_for_all(&m, name, way, held);
+    else
+        ask_first(&m, name);
+    *speaks = m.is_first && m.outcome.failed;
+    return good && agree(&m, held);
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# exec.bats - rollcall exec without the plugin: where there is a PMIx server, all ranks agree on a port that is held.
+
+# shellcheck disable=SC2154 # programs, mpi, shared, over_rsh, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# one_port SIZE: everybody was there, with one address and one port
+one_port()
+{
+    local rank
+    succeeded || return 1
+    for ((rank = 0; rank < $1; rank++)); do
+        [ "$(grep -c "^PORT rank=$rank " "$out")" = 1 ] || explain "rank $rank" || return 1
+    done
+    [ "$(sed -n 's/^PORT rank=[0-9]* \(addr=[^ ]* port=[0-9]*\).*/\1/p' "$out" | sort -u | wc -l)" = 1 ] ||
+        explain "several ports"
+}
+
+held()
+{
+    said '^PORT rank=0 .* held$' && said '^rollcall: MASTER_PORT=.*held by rank 0, which told all nodes'
+}
+
+computed()
+{
+    said '^rollcall: MASTER_PORT=.*computed from the launch'
+}
+
+need_pmix()
+{
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+}
+
+# bats test_tags=series
+@test "srun --mpi=pmix, two nodes: the port is held, and a stranger does not get it" {
+    need_pmix
+    attempt 60 srun -N2 --ntasks-per-node=2 --mpi=pmix rollcall exec -vv -- python3 "$programs/port.py"
+    one_port 4 && held && unsaid 'RC6'
+}
+
+# bats test_tags=series
+@test "srun --mpi=pmix: a desk of another step and a second command change nothing" {
+    need_pmix
+    SLURM_ROLLCALL_DESK='0123456789abcdef0123456789abcdef 1 1.0' attempt 60 srun -N2 --ntasks-per-node=2 --mpi=pmix \
+        sh -c "rollcall exec -- true && rollcall exec -vv -- python3 '$programs/port.py'"
+    one_port 4 && computed && unsaid 'RC6'
+}
+
+# bats test_tags=series
+@test "srun --mpi=pmix: the program's own MPI_Init works after the nodes have met" {
+    need_pmix
+    attempt 60 srun -N2 --ntasks-per-node=1 --mpi=pmix rollcall exec -vv -- python3 "$programs/mpi.py"
+    succeeded
+    for rank in 0 1; do
+        grep -qx "MPI rank=$rank size=2 sum=2 env=$rank" "$out" || explain "rank $rank" || return 1
+    done
+    said 'MASTER_PORT=.*held by rank 0'
+}
+
+# bats test_tags=series
+@test "srun --ddp: the plugin has done it, and rollcall exec leaves it" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 rollcall exec -- python3 "$programs/port.py"
+    one_port 4 && said '^PORT rank=0 .* held$' && unsaid 'RC6'
+}
+
+# bats test_tags=series
+@test "srun without PMIx: a computed port, and nobody waits" {
+    attempt 60 srun -N2 --ntasks-per-node=2 --mpi=none rollcall exec --ddp=deadline=600 -vv -- python3 "$programs/port.py"
+    one_port 4 && computed && unsaid 'RC6'
+}
+
+# bats test_tags=series
+@test "mpirun on one node: two at once have two ports, both held" {
+    from=n1 attempt 60 sh -c "mpirun --host n1:2 -np 2 rollcall exec -vv -- python3 '$programs/port.py' \
+        '$shared/exec.a' '$shared/exec.b' & mpirun --host n1:2 -np 2 rollcall exec -vv -- python3 '$programs/port.py' \
+        '$shared/exec.b' '$shared/exec.a' & wait"
+    succeeded
+    [ "$(grep -c '^PORT rank=0 .* held$' "$out")" = 2 ] || explain "not two" || return 1
+    # each is one port with two ranks
+    [ "$(sed -n 's/^PORT .* port=\([0-9]*\).*/\1/p' "$out" | sort | uniq -c | grep -c '^ *2 ')" = 2 ] || explain "ports"
+}
+
+# bats test_tags=series
+@test "mpirun on one node: a task that never comes is waited for a while, and named" {
+    # shellcheck disable=SC2016 # expanded by that shell
+    from=n1 attempt 60 mpirun --host n1:4 -np 4 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 3 ] || exec sleep 5
+        exec rollcall exec --ddp=deadline=4 -vv -- python3 "$0"' "$programs/port.py"
+    one_port 3 && computed && said 'RC611.*only 3 of the 4 tasks were there within 2000 ms'
+}
+
+# bats test_tags=series
+@test "mpirun on two nodes: a computed port, and nobody waits" {
+    from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec --ddp=deadline=600 -vv -- python3 "$programs/port.py"
+    one_port 4 && computed && unsaid 'RC6'
+    from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec --ddp=exchange=pmix -vv -- python3 "$programs/port.py"
+    one_port 4 && computed && said 'RC611.*several nodes can meet under srun --mpi=pmix alone'
+}
