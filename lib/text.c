@@ -119,6 +119,8 @@ static void put_quoted(struct rc_arena *arena, struct rc_str s)
 /* The text from start on, or "" and nothing of it where it did not fit. */
 static const char *finish(struct rc_arena *arena, size_t start)
 {
+    if (arena->used == arena->size) /* an empty text has no room for its NUL */
+        arena->full = true;
     if (arena->full) {
         arena->used = start;
         return "";

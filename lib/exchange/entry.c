@@ -3,6 +3,8 @@
 #include "exchange/entry.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "system/node.h"
 #include "system/sys.h"
@@ -59,11 +61,22 @@ static struct rc_str fold_ranks(struct rc_str list, struct rc_arena *arena)
     return text;
 }
 
-/* Another one after each start of the kernel, and the same in two virtual
- * machines only where one was copied while it ran. */
+/* A container, or a virtual node: a host name of its own, but a kernel that other
+ * nodes run on, too. The first such namespace of a kernel has always this number. */
+static bool shares_its_kernel(void)
+{
+    static const char first[] = "uts:[4026531838]";
+    char link[sizeof(first)];
+    ssize_t n = readlink("/proc/self/ns/uts", link, sizeof(link));
+
+    return n != (ssize_t)sizeof(first) - 1 || memcmp(link, first, sizeof(first) - 1) != 0;
+}
+
+/* Another one after each start of the kernel, and the same in two machines only
+ * where one is a copy of the other, made while it ran. */
 static struct rc_str boot_id(char text[BOOT_SIZE])
 {
-    long fd = rc_sys_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    long fd = shares_its_kernel() ? -1 : rc_sys_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     long n;
     struct rc_str rest;
 

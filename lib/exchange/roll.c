@@ -208,13 +208,6 @@ bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
     return true;
 }
 
-/* rc_format ends each piece with a NUL: the next piece begins on it. */
-static void join(struct rc_arena *arena)
-{
-    if (!arena->full)
-        arena->used--;
-}
-
 /* The end of a line: a value, cut and made printable. */
 static void put_value(struct rc_arena *arena, struct rc_str value, size_t limit)
 {
@@ -223,7 +216,7 @@ static void put_value(struct rc_arena *arena, struct rc_str value, size_t limit)
     if (value.n > limit)
         value.n = limit;
     rc_format(arena, "%S\n", &value);
-    join(arena);
+    rc_join(arena);
     for (size_t i = start; i + 1 < arena->used; i++)
         if (!printable(arena->base[i]))
             arena->base[i] = '?';
@@ -234,14 +227,14 @@ static void put_text(struct rc_arena *arena, const char *name, struct rc_str val
     if (!value.p || value.n == 0)
         return;
     rc_format(arena, "%s=", name);
-    join(arena);
+    rc_join(arena);
     put_value(arena, value, limit);
 }
 
 static void put_number(struct rc_arena *arena, const char *name, uint32_t value)
 {
     rc_format(arena, "%s=%u\n", name, value);
-    join(arena);
+    rc_join(arena);
 }
 
 /* A text's first line, and where in the arena it is. */
@@ -252,7 +245,7 @@ static bool begin(struct rc_arena *arena, const char *head, size_t *start)
     if (arena->full)
         return false;
     *start = (size_t)(text - arena->base);
-    join(arena);
+    rc_join(arena);
     return true;
 }
 
@@ -294,7 +287,7 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
         if (!roll->gpu[i].id.p)
             continue;
         rc_format(arena, "gpu=%u ", roll->gpu[i].rank);
-        join(arena);
+        rc_join(arena);
         put_value(arena, roll->gpu[i].id, RC_ROLL_TEXT_MAX);
     }
     text = finish(arena, start);
@@ -321,7 +314,7 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
         if (!answer->findings.list[i].text[0])
             continue;
         rc_format(arena, "finding=%s ", rc_message_entry(answer->findings.list[i].id)->id);
-        join(arena);
+        rc_join(arena);
         put_value(arena, rc_str(answer->findings.list[i].text), RC_FINDING_MAX);
     }
     return finish(arena, start);

@@ -13,7 +13,7 @@
  *   launcher=slurm
  *   mode=worker
  *   host=n1              the node's own name
- *   boot=4b5f...         /proc/sys/kernel/random/boot_id
+ *   boot=4b5f...         /proc/sys/kernel/random/boot_id; none of a container, which shares it
  *   node=0               its node rank
  *   nodes=2              as it counts them
  *   world=8              tasks of the launch, as it counts them

@@ -219,6 +219,27 @@ static void has_no_room(const void *data)
     (void)data;
     assert_string_equal(rc_format(&arena, "a"), "");
     assert_true(arena.full);
+    arena.full = false;
+    assert_string_equal(rc_format(&arena, ""), "");
+    assert_true(arena.full);
+}
+
+static void joins(const void *data)
+{
+    char text[8];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    (void)data;
+    for (uint32_t i = 1; i <= 7; i++) {
+        rc_format(&arena, "%u", i);
+        rc_join(&arena);
+    }
+    assert_false(arena.full);
+    assert_string_equal(text, "1234567");
+    rc_format(&arena, "%u", (uint32_t)8);
+    rc_join(&arena);
+    assert_true(arena.full);
+    assert_int_equal(arena.used, 7);
 }
 
 /* Numbers against the C library's own spelling. */
@@ -271,6 +292,7 @@ int main(void)
     unit_add_one(fits_or_not, "a text fits whole or not at all");
     unit_add_one(stays_full, "an arena that was too small once stays full");
     unit_add_one(has_no_room, "an arena of no bytes");
+    unit_add_one(joins, "pieces are joined to one text");
     unit_add_one(spells_numbers, "numbers are spelled as the C library does");
     unit_add_one(spells_number_alone, "a number alone");
     return unit_run("text");

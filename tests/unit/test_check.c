@@ -1,0 +1,470 @@
+/* The roll call's findings: one row a fault, with its exact line; and what 100,000 nodes cost.
+ *
+ * Cost is counted, not timed: the exchange is compiled once more so that each of
+ * its basic blocks calls the counter below (see test_linear.c).
+ */
+#include "exchange/check.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES_MAX = 64, DEADLINE = 10 };
+
+static uint64_t blocks;
+
+void __sanitizer_cov_trace_pc(void);
+
+void __sanitizer_cov_trace_pc(void)
+{
+    blocks++;
+}
+
+/* Input: entries between semicolons, "HOST NODE TASKS NAME=VALUE...". What an
+ * entry does not say is that of a sound launch, whose sizes are the row's. */
+struct row {
+    struct rc_str input;
+    uint32_t nodes;
+    uint32_t world;
+    const char *expected; /* lines "RC601 text" */
+    const char *why;
+};
+
+#define ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"
+#define TWICE                                                                                                \
+    "every rank must be there once; start all tasks with one launcher, or unset RANK and SLURM_PROCID where a " \
+    "script exports them"
+#define SILENT                                                                                       \
+    "within 10 s; see what keeps them from starting, or from reaching the node of rank 0, or wait longer with " \
+    "deadline=SECONDS"
+#define ON_NO_NODE "on no node; every rank must be there once; " ONE_LAUNCHER
+#define ALIKE      "; set it alike on all nodes, or on none"
+#define OWN_GPU    "; give each task a GPU of its own (Slurm: srun --gpus-per-task=1)"
+#define ADDRESS    "; all tasks need the address of rank 0's node; unset it where a script exports it"
+#define ONE_MODE   "; give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE"
+#define HOSTS      "; name each host once where the launcher takes its hosts from"
+#define NAMES                                                                                              \
+    "; give each machine a name of its own, and name it once where the launcher takes its hosts from"
+#define BOOT                                                                                             \
+    ": copies of one running machine, or one machine under several names; start copies anew, name each " \
+    "machine once"
+
+#define FOUR "n1 0 0-3; n2 1 4-7; n3 2 8-11; n4 3 12-15"
+
+static const struct row rows[] = {
+    { TEXT("n1 0 0-3; n2 1 4-7"), 2, 8, "", "a sound launch" },
+    { TEXT("n1 0 0-3"), 1, 4, "", "one node" },
+    { TEXT("n1 0 0"), 1, 1, "", "one task" },
+    { TEXT(FOUR), 4, 16, "", "four nodes" },
+    { TEXT("n4 3 12-15; n1 0 0-3; n3 2 8-11; n2 1 4-7"), 4, 16, "", "in any order" },
+    { TEXT("n1 0 0,2,4,6; n2 1 1,3,5,7"), 2, 8, "", "ranks that are dealt out" },
+    { TEXT("n1 0 0-2; n2 1 3"), 2, 4, "", "an uneven layout" },
+    { TEXT("n1 0 0-3 gpu=0:A gpu=1:B; n2 1 4-7 gpu=4:C gpu=5:D gpu=5:E gpu=5:E"), 2, 8, "", "GPUs" },
+    { TEXT("n1 0 0-3 user=NCCL_A=1 user=B=; n2 1 4-7 user=B= user=NCCL_A=1"), 2, 8, "", "variables" },
+    { TEXT("n1 0 0-3; n2 1 4-7 boot= addr= mode= version="), 2, 8, "", "values that are absent are no others" },
+
+    { TEXT("n1 0 0-3; n2 1 4-7"), 4, 16, "RC601 nothing from nodes 2-3 (tasks 8-15) " SILENT, "two are missing" },
+    { TEXT("n1 0 0-3; n2 1 4-7; n4 3 12-15"), 4, 16, "RC601 nothing from node 2 (tasks 8-11) " SILENT,
+      "one is missing" },
+    { TEXT("n2 1 1; n4 3 3"), 5, 5, "RC601 nothing from nodes 0,2,4 (tasks 0,2,4) " SILENT, "first and last" },
+    { TEXT(""), 3, 6, "RC601 nothing from nodes 0-2 (tasks 0-5) " SILENT, "all are missing" },
+    { TEXT("n1 0 0-3"), 100000, 400000, "RC601 nothing from nodes 1-99999 (tasks 4-399999) " SILENT, "many" },
+    { TEXT("n1 0 0; n2 0 0; n3 1 1"), 4, 4, "RC602 rank 0 is there twice: on n1 and on n2; " TWICE
+      "\nRC601 nothing from 1 of 4 nodes " SILENT, "it is not known which one" },
+    { TEXT("n1 0 0-3; n2 1 4-5"), 2, 8, "RC601 tasks 6-7 are " ON_NO_NODE, "tasks are missing" },
+    { TEXT("n1 0 0-3; n2 1 4,6-7"), 2, 8, "RC601 task 5 is " ON_NO_NODE, "a task is missing" },
+    { TEXT("n1 0 0-3 world=8 nodes=2"), 0, 0, "RC601 nothing from node 1 (tasks 4-7) " SILENT, "the entry alone knows the sizes" },
+    { TEXT("n1 0 0-3; n2 1 4-7 world=9 nodes=3; n3 2 8 world=9 nodes=3"), 0, 0, "", "the caller knows no sizes" },
+
+    { TEXT("n1 0 0-3; n2 1 3-7"), 2, 8, "RC602 rank 3 is there twice: on n1 and on n2; " TWICE, "a rank twice" },
+    { TEXT("n2 1 3-7; n1 0 0-3"), 2, 8, "RC602 rank 3 is there twice: on n1 and on n2; " TWICE, "the other way" },
+    { TEXT("n1 0 0-3; n2 1 0-3"), 2, 8, "RC602 ranks 0-3 are there twice: on n1 and on n2; " TWICE, "all ranks" },
+    { TEXT("n1 0 0; n2 0 0; n3 0 0; n4 0 0"), 4, 4, "RC602 rank 0 is there 4 times: on n[1-4]; " TWICE,
+      "all are rank 0" },
+    { TEXT("n1 0 0-1; n2 1 1-2; n3 2 2-3; n4 3 2"), 4, 4,
+      "RC602 ranks 1-2 are there more than once: on n[1-4]; " TWICE, "some twice, some three times" },
+    { TEXT("n1 0 0-1; n2 1 2-3; n3 2 3-4; n4 3 5"), 4, 6, "RC602 rank 3 is there twice: on n2 and on n3; " TWICE,
+      "others are not named" },
+    { TEXT("n1 0 0-3; n1 1 3-7"), 2, 8, "RC602 rank 3 is there twice: on n1; " TWICE
+      "\nRC607 nodes 0-1 (tasks 0-7) are one machine, 'n1'" HOSTS, "twice on one host" },
+
+    { TEXT("n1 0 0-3; n2 1 4-7 world=16; n3 2 8-11"), 3, 12,
+      "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2, and 12 for the launch; "
+      ONE_LAUNCHER, "another world" },
+    { TEXT("n1 0 0-3 world=8; n2 1 4-7 world=8"), 2, 16,
+      "RC603 the number of tasks is 8 for tasks 0-7 on n[1-2], and 16 for the launch; " ONE_LAUNCHER,
+      "another world than the caller's" },
+    { TEXT("n1 0 0-3 nodes=3; n2 1 4-7 nodes=2"), 0, 8,
+      "RC603 the number of nodes is 3 for tasks 0-3 on n1, 2 for tasks 4-7 on n2; " ONE_LAUNCHER, "other nodes" },
+    { TEXT("n1 0 0 world=4; n2 1 1 world=5; n3 2 2 world=6; n4 3 3 world=7"), 4, 0,
+      "RC603 the number of tasks is 4 for task 0 on n1, 5 for task 1 on n2, 6 for task 2 on n3 and 1 more; "
+      ONE_LAUNCHER, "another world each" },
+    { TEXT("n1 0 0-3 world=4; n2 1 6-7 world=8"), 2, 0,
+      "RC603 the number of tasks is 4 for tasks 0-3 on n1, 8 for tasks 6-7 on n2; " ONE_LAUNCHER,
+      "no task is missing for whoever is right" },
+    { TEXT("n1 0 0-1 world=4; n2 1 6-7 world=8"), 2, 0,
+      "RC603 the number of tasks is 4 for tasks 0-1 on n1, 8 for tasks 6-7 on n2; " ONE_LAUNCHER
+      "\nRC601 tasks 2-3 are " ON_NO_NODE, "whoever is right, these are missing" },
+    { TEXT("n1 0 0-3; n2 0 4-7"), 1, 8,
+      "RC603 node 0 of tasks 0-7 on n[1-2] cannot be told apart; every node needs a rank of its own; "
+      ONE_LAUNCHER, "one node rank" },
+
+    { TEXT("n1 0 0-3 addr=n1; n2 1 4-7 addr=n2; n3 2 8-11 addr=n1; n4 3 12-15 addr="), 4, 16,
+      "RC604 MASTER_ADDR is 'n1' for tasks 0-3,8-11 on n[1,3], 'n2' for tasks 4-7 on n2" ADDRESS, "another master" },
+    { TEXT("n1 0 0-3 addr=n1 user=MASTER_ADDR=n1; n2 1 4-7 addr=n2 user=MASTER_ADDR=n2"), 2, 8,
+      "RC604 MASTER_ADDR is 'n1' for tasks 0-3 on n1, 'n2' for tasks 4-7 on n2" ADDRESS, "said once" },
+    { TEXT("n1 0 0-3; n2 1 4-7; n3 2 8-11; n4 3 12-15 mode=launcher"), 4, 16,
+      "RC605 the mode is 'worker' for tasks 0-11 on n[1-3], 'launcher' for tasks 12-15 on n4" ONE_MODE,
+      "another mode" },
+
+    { TEXT("n1 0 0-3 gpu=0:GPU-1c gpu=1:GPU-1c gpu=2:GPU-2; n2 1 4-7 gpu=4:GPU-4"), 2, 8,
+      "RC606 GPU 'GPU-1c' is used by tasks 0-1 on n1" OWN_GPU, "a GPU of two tasks" },
+    { TEXT("n1 0 0-3 gpu=0:A gpu=1:A gpu=2:B gpu=3:B; n2 1 4-7 gpu=4:C gpu=5:C"), 2, 8,
+      "RC606 GPU 'A' is used by tasks 0-1 on n1 (and 2 more like it)" OWN_GPU, "several" },
+    { TEXT("n1 0 0-3 gpu=3:A; n2 1 4-7 gpu=4:A"), 2, 8, "RC606 GPU 'A' is used by tasks 3-4 on n[1-2]" OWN_GPU,
+      "of two nodes" },
+
+    { TEXT("n1 0 0-3; n1 1 4-7"), 2, 8, "RC607 nodes 0-1 (tasks 0-7) are one machine, 'n1'" HOSTS,
+      "one machine as two nodes" },
+    { TEXT("n1 0 0-3 boot=; n1 1 4-7 boot="), 2, 8, "RC607 nodes 0-1 (tasks 0-7) have one host name, 'n1'" NAMES,
+      "without boot ids" },
+    { TEXT("n1 0 0-3 boot=a; n2 1 4-7; n1 2 8-11 boot=b"), 3, 12,
+      "RC607 nodes 0,2 (tasks 0-3,8-11) have one host name, 'n1'" NAMES, "one name" },
+    { TEXT("a 0 0 boot=1; a 1 1 boot=2; b 2 2 boot=3; b 3 3 boot=4; c 4 4; c 5 5; d 6 6"), 7, 7,
+      "RC607 nodes 4-5 (tasks 4-5) are one machine, 'c'" HOSTS
+      "\nRC607 nodes 0-1 (tasks 0-1) have one host name, 'a' (and 1 more like it)" NAMES,
+      "several names" },
+    { TEXT("n1 0 0-3 boot=x; n2 1 4-7 boot=x; n3 2 8-11"), 3, 12,
+      "RC607 n[1-2] (tasks 0-7) have one boot id" BOOT, "one boot id" },
+    { TEXT("a 0 0 boot=x; b 1 1 boot=y; c 2 2 boot=y; d 3 3 boot=x"), 4, 4,
+      "RC607 a,d (tasks 0,3) have one boot id (and 1 more like it)" BOOT, "two boot ids" },
+
+    { TEXT("n1 0 0-3; n2 1 4-7 version=0.2.0"), 2, 8,
+      "RC608 rollcall is version '0.1.0' for tasks 0-3 on n1, '0.2.0' for tasks 4-7 on n2; install the same version "
+      "on all nodes", "another version" },
+
+    { TEXT("n1 0 0-3 user=NCCL_IB_HCA=a; n2 1 4-7 user=NCCL_IB_HCA=b"), 2, 8,
+      "RC609 NCCL_IB_HCA is 'a' for tasks 0-3 on n1, 'b' for tasks 4-7 on n2" ALIKE, "another value" },
+    { TEXT("n1 0 0-3 user=GLOO_A=; n2 1 4-7"), 2, 8,
+      "RC609 GLOO_A is '' for tasks 0-3 on n1, unset for tasks 4-7 on n2" ALIKE, "set on one node only" },
+    { TEXT("n1 0 0 user=SECRET=a; n2 1 1 user=SECRET=b; n3 2 2; n4 3 3 user=SECRET=a"), 4, 4,
+      "RC609 SECRET has one value for tasks 0,3 on n[1,4], another value for task 1 on n2, no value for task 2 on n3"
+      ALIKE, "values that are not shown" },
+    { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_A1=1 user=NCCL_AB=1; n2 1 1 user=NCCL_A=2 user=NCCL_A1=1 user=NCCL_AB=1"),
+      2, 2, "RC609 NCCL_A is '1' for task 0 on n1, '2' for task 1 on n2" ALIKE, "names that begin alike" },
+    { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_B=1 user=NCCL_C=1 user=NCCL_D=1; n2 1 1"), 2, 2,
+      "RC609 NCCL_A is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
+      "\nRC609 NCCL_B is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
+      "\nRC609 NCCL_C is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
+      "\nRC609 NCCL_D differs, too; set each alike on all nodes, or on none", "four variables" },
+    { TEXT("n1 0 0 user=A=1 user=B=1 user=C=1 user=D=1 user=E=1 user=F=1 user=G=1; n2 1 1"), 2, 2,
+      "RC609 A has one value for task 0 on n1, no value for task 1 on n2" ALIKE
+      "\nRC609 B has one value for task 0 on n1, no value for task 1 on n2" ALIKE
+      "\nRC609 C has one value for task 0 on n1, no value for task 1 on n2" ALIKE
+      "\nRC609 D, E and 2 more differ, too; set each alike on all nodes, or on none", "many variables" },
+    { TEXT("n1 0 0 user=Z=1; n2 1 1 user=A=1 user=B=1 user=C=1 user=D=1 user=E=1 user=F=1 user=G=1 user=H=1 "
+           "user=I=1 user=J=1 user=K=1 user=L=1 user=M=1 user=N=1 user=O=1 user=P=1"), 2, 2,
+      "RC609 A has no value for task 0 on n1, one value for task 1 on n2" ALIKE
+      "\nRC609 B has no value for task 0 on n1, one value for task 1 on n2" ALIKE
+      "\nRC609 C has no value for task 0 on n1, one value for task 1 on n2" ALIKE
+      "\nRC609 D, E and 11 more differ, too; set each alike on all nodes, or on none",
+      "an entry that may have had no room for Z" },
+
+    { TEXT("n1 0 0-3; n2 1 4-7; n3 0 0-3 scope=slurm:41.0"), 2, 8,
+      "RC610 the launch is 'slurm:42.0' for tasks 0-7 on n[1-2], 'slurm:41.0' for tasks 0-3 on n3; " ONE_LAUNCHER,
+      "another launch" },
+    { TEXT("n1 0 0-3; n2 1 0-3 scope=mpi:1"), 2, 8,
+      "RC610 the launch is 'slurm:42.0' for tasks 0-3 on n1, 'mpi:1' for tasks 0-3 on n2; " ONE_LAUNCHER,
+      "another launch instead of one's own" },
+    { TEXT("n1 0 0-3; n2 0 0-3 scope=mpi:1"), 3, 8,
+      "RC610 the launch is 'mpi:1' for tasks 0-3 on n2, 'slurm:42.0' for tasks 0-3 on n1; " ONE_LAUNCHER
+      "\nRC601 nothing from 1 of 3 nodes " SILENT, "and another one is missing" },
+    { TEXT("n1 0 0-3; n2 1 0-3 scope=mpi:1"), 3, 8,
+      "RC610 the launch is 'slurm:42.0' for tasks 0-3 on n1, 'mpi:1' for tasks 0-3 on n2; " ONE_LAUNCHER
+      "\nRC601 nothing from node 2 " SILENT, "and one is missing" },
+};
+
+struct launch {
+    struct rc_roll rolls[ENTRIES_MAX];
+    char text[1 << 16];
+    char findings[RC_CHECK_ARENA];
+    size_t count;
+    struct rc_messages messages;
+    struct rc_arena arena;
+};
+
+/* One entry as it comes from its node. */
+static void add_entry(struct launch *launch, size_t *used, char *words, const struct row *row)
+{
+    static const char *const names[] = { "nodes", "world", "scope", "version", "mode", "addr", "boot" };
+    char *value[] = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+    char *rest = words;
+    char *host = strtok_r(NULL, " ", &rest);
+    char *node = strtok_r(NULL, " ", &rest);
+    char *tasks = strtok_r(NULL, " ", &rest);
+    char *start = launch->text + *used;
+    size_t size = sizeof(launch->text) - *used;
+    size_t n = (size_t)snprintf(start, size, "roll=1\nhost=%s\nnode=%s\ntasks=%s\n", host, node, tasks);
+
+    for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
+        char *behind = strchr(word, '=') + 1;
+        bool known = false;
+
+        for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+            if (strncmp(word, names[i], strlen(names[i])) == 0 && word[strlen(names[i])] == '=') {
+                value[i] = behind;
+                known = true;
+            }
+        }
+        if (strncmp(word, "gpu=", 4) == 0)
+            *strchr(word, ':') = ' ';
+        if (!known)
+            n += (size_t)snprintf(start + n, size - n, "%s\n", word);
+    }
+    for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+        char number[16];
+        char boot[64];
+        const char *sound[] = { number, number, "slurm:42.0", "0.1.0", "worker", "n1", boot };
+
+        snprintf(number, sizeof(number), "%u", i ? row->world : row->nodes);
+        snprintf(boot, sizeof(boot), "boot-of-%s", host);
+        if (i < 2 && !(i ? row->world : row->nodes))
+            snprintf(number, sizeof(number), "%u", i ? 9 : 3);
+        if (!value[i] || *value[i])
+            n += (size_t)snprintf(start + n, size - n, "%s=%s\n", names[i], value[i] ? value[i] : sound[i]);
+    }
+    if (!rc_roll_read((struct rc_str){ start, n }, &launch->rolls[launch->count]))
+        fail_msg("no entry: %s", start);
+    launch->count++;
+    *used += n;
+}
+
+static void read_row(struct launch *launch, const struct row *row)
+{
+    char copy[4096];
+    char *rest = copy;
+    size_t used = 0;
+
+    memset(launch, 0, sizeof(*launch));
+    launch->arena = (struct rc_arena){ .base = launch->findings, .size = sizeof(launch->findings) };
+    snprintf(copy, sizeof(copy), "%s", row->input.p);
+    for (char *words; (words = strtok_r(NULL, ";", &rest)) != NULL;)
+        add_entry(launch, &used, words, row);
+}
+
+static void assert_findings(const struct launch *launch, const char *expected)
+{
+    char text[RC_CHECK_ARENA + 64] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < launch->messages.count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? "\n" : "",
+                                 rc_message_entry(launch->messages.list[i].id)->id, launch->messages.list[i].text);
+    assert_string_equal(text, expected);
+}
+
+static void finds(const void *data)
+{
+    const struct row *row = data;
+    struct launch *launch = malloc(sizeof(*launch));
+
+    assert_non_null(launch);
+    read_row(launch, row);
+    assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages,
+                              &launch->arena));
+    assert_findings(launch, row->expected);
+    free(launch);
+}
+
+/* Whoever answers first: what is found is the same. */
+static void finds_in_any_order(const void *data)
+{
+    const struct row *row = data;
+    struct launch *launch = malloc(sizeof(*launch));
+
+    assert_non_null(launch);
+    read_row(launch, row);
+    for (size_t turn = 0; turn < launch->count; turn++) {
+        struct rc_roll first = launch->rolls[0];
+
+        memmove(launch->rolls, launch->rolls + 1, (launch->count - 1) * sizeof(first));
+        launch->rolls[launch->count - 1] = first;
+        launch->messages.count = 0;
+        launch->arena.used = 0;
+        assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE,
+                                  &launch->messages, &launch->arena));
+        assert_findings(launch, row->expected);
+    }
+    free(launch);
+}
+
+/* An arena too small by any number of bytes: nothing is added. */
+static void fits_or_not(const void *data)
+{
+    static const struct row row = { TEXT("n1 0 0-3 mode=launcher; n2 1 3-7"), 2, 8, NULL, NULL };
+    struct launch *launch = malloc(sizeof(*launch));
+    size_t need;
+
+    (void)data;
+    assert_non_null(launch);
+    read_row(launch, &row);
+    assert_true(rc_roll_check(launch->rolls, 2, 2, 8, 0, &launch->messages, &launch->arena));
+    assert_int_equal(launch->messages.count, 2);
+    assert_true(launch->messages.has_error);
+    need = launch->arena.used;
+    for (size_t size = 0; size <= need; size++) {
+        struct rc_messages messages = { .count = 0 };
+        char *text = malloc(size + 1);
+        struct rc_arena arena = { .base = text, .size = size };
+
+        assert_non_null(text);
+        assert_int_equal(rc_roll_check(launch->rolls, 2, 2, 8, 0, &messages, &arena), size == need);
+        assert_int_equal(messages.count, size == need ? 2 : 0);
+        assert_int_equal(messages.has_error, size == need);
+        assert_int_equal(arena.used, size == need ? need : 0);
+        free(text);
+    }
+    free(launch);
+}
+
+static void says_no_deadline(const void *data)
+{
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .count = 0 };
+
+    (void)data;
+    assert_true(rc_roll_check(NULL, 0, 0, 0, 0, &messages, &arena));
+    assert_int_equal(messages.count, 0);
+    assert_true(rc_roll_check(NULL, 0, 1, 1, 0, &messages, &arena));
+    assert_string_equal(messages.list[0].text,
+                        "nothing from node 0 (task 0); see what keeps them from starting, or from reaching the node "
+                        "of rank 0, or wait longer with deadline=SECONDS");
+}
+
+static char *fill(char *text, char with, size_t n)
+{
+    memset(text, with, n);
+    text[n] = '\0';
+    return text;
+}
+
+/* Everything wrong at once, in the longest words: every line keeps to its limit, and the arena has room. */
+static void keeps_to_its_limits(const void *data)
+{
+    enum { NODES = 40 };
+    static struct rc_roll rolls[NODES];
+    static char words[NODES][8][256];
+    static char users[NODES][RC_ROLL_USER_MAX][256];
+    static char space[RC_CHECK_ARENA];
+    struct rc_arena arena = { .base = space, .size = sizeof(space) };
+    struct rc_messages messages = { .count = 0 };
+    bool seen[RC_MESSAGE_COUNT] = { false };
+
+    (void)data;
+    for (unsigned i = 0; i < NODES; i++) {
+        struct rc_roll *roll = &rolls[i];
+        char mark = (char)('a' + i % 20);
+
+        *roll = (struct rc_roll){ .node = 2 * (i / 2), .nodes = 900000 + i % 7, .world = 9000000 + i % 9 };
+        roll->scope = rc_str(fill(words[i][0], i % 10 ? '\'' : '\\', 255 - i % 10));
+        if (i % 10)
+            roll->scope = rc_str("s");
+        roll->version = rc_str(fill(words[i][1], '\'', 255 - i % 20));
+        roll->mode = rc_str(fill(words[i][2], '\\', 255 - i % 20));
+        roll->addr = rc_str(fill(words[i][3], '\'', 255 - i % 20));
+        roll->host = rc_str(fill(words[i][4], mark, i % 4 ? 63 : 255));
+        roll->boot = rc_str(fill(words[i][5], 'b', 255 - i % 3));
+        snprintf(words[i][6], sizeof(words[i][6]), "%u,%u-%u,%u-%u", 1000000 + 10 * i, 2000000 + 5 * i,
+                 2000000 + 5 * i + 7, 3000000 + 10 * i, 3000000 + 10 * i + 3);
+        roll->tasks = rc_str(words[i][6]);
+        if (i % 10 == 3)
+            roll->tasks = rolls[i - 1].tasks;
+        for (unsigned k = 0; k < RC_ROLL_USER_MAX - 1; k++) {
+            fill(users[i][k], (char)('A' + k), 200);
+            memcpy(users[i][k], "NCCL_", 5);
+            users[i][k][100 + k] = '=';
+            users[i][k][150] = mark;
+            roll->user[roll->user_count++] = rc_str(users[i][k]);
+        }
+        fill(words[i][7], '\'', 255 - i % 5);
+        for (unsigned k = 0; k < RC_ROLL_GPUS_MAX; k++)
+            roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){ 1000000 + 10 * i + k, rc_str(words[i][7]) };
+    }
+    assert_true(rc_roll_check(rolls, NODES, 1000000, 10000000, 4000000000u, &messages, &arena));
+    assert_in_range(messages.count, 10, RC_FINDINGS_MAX);
+    for (unsigned i = 0; i < messages.count; i++) {
+        assert_in_range(strlen(messages.list[i].text), 1, RC_FINDING_MAX);
+        seen[messages.list[i].id] = true;
+    }
+    for (enum rc_message_id id = RC601; id <= RC610; id++)
+        if (!seen[id])
+            fail_msg("no %s", rc_message_entry(id)->id);
+}
+
+/* A launch of that many nodes, each with two tasks, and with what is wrong in it. */
+static uint64_t cost(size_t count, unsigned fault)
+{
+    struct rc_roll *rolls = calloc(count, sizeof(*rolls));
+    char(*words)[4][64] = calloc(count, sizeof(*words));
+    static char space[RC_CHECK_ARENA];
+    struct rc_arena arena = { .base = space, .size = sizeof(space) };
+    struct rc_messages messages = { .count = 0 };
+
+    assert_non_null(rolls);
+    assert_non_null(words);
+    for (size_t i = 0; i < count; i++) {
+        size_t k = i * 7919 % count; /* in disorder */
+
+        snprintf(words[i][0], sizeof(words[i][0]), "n%06zu", fault == 1 ? k / 2 : k);
+        snprintf(words[i][1], sizeof(words[i][1]), "boot-%zu", fault == 1 ? k / 3 : k);
+        snprintf(words[i][2], sizeof(words[i][2]), "%zu,%zu", fault == 2 ? k : 2 * k, 2 * k + 1);
+        if (fault == 2)
+            snprintf(words[i][2], sizeof(words[i][2]), "%zu-%zu", k, k + 9);
+        snprintf(words[i][3], sizeof(words[i][3]), "NCCL_A%zu=%zu", fault == 3 ? k : 0, fault == 4 ? k : 0);
+        rolls[i] = (struct rc_roll){
+            .scope = RC_STR("slurm:42.0"), .host = rc_str(words[i][0]), .boot = rc_str(words[i][1]),
+            .node = (uint32_t)k, .nodes = (uint32_t)count, .world = (uint32_t)(2 * count),
+            .tasks = rc_str(words[i][2]), .addr = fault == 4 ? rc_str(words[i][0]) : RC_STR("n0"),
+            .user = { rc_str(words[i][3]) }, .user_count = 1,
+            .gpu = { { (uint32_t)(2 * k), fault == 5 ? RC_STR("GPU") : rc_str(words[i][0]) } }, .gpu_count = 1,
+        };
+    }
+    blocks = 0;
+    assert_true(rc_roll_check(rolls, fault == 6 ? count / 2 : count, (uint32_t)count, 0, DEADLINE, &messages, &arena));
+    assert_int_equal(messages.count > 0, fault > 0);
+    free(words);
+    free(rolls);
+    return blocks;
+}
+
+/* Twice the nodes cost little more than twice as much. */
+static void cost_grows_gently(const void *data)
+{
+    (void)data;
+    for (unsigned fault = 0; fault <= 6; fault++) {
+        uint64_t before = cost(3125, fault);
+
+        assert_int_not_equal(before, 0);
+        for (size_t count = 6250; count <= (fault ? 12500 : 100000); count *= 2) {
+            uint64_t now = cost(count, fault);
+
+            if (now > before * 24 / 10)
+                fail_msg("fault %u: %zu nodes cost %llu steps, half of them %llu", fault, count,
+                         (unsigned long long)now, (unsigned long long)before);
+            before = now;
+        }
+    }
+}
+
+int main(void)
+{
+    UNIT_TABLE(finds, "finds:", rows);
+    UNIT_TABLE(finds_in_any_order, "in any order:", rows);
+    unit_add_one(fits_or_not, "an arena that is too small by any number of bytes");
+    unit_add_one(says_no_deadline, "no deadline, no entries");
+    unit_add_one(keeps_to_its_limits, "everything wrong at once, in the longest words");
+    unit_add_one(cost_grows_gently, "twice the nodes cost little more than twice as much, up to 100,000");
+    return unit_run("check");
+}
