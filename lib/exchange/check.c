@@ -191,7 +191,7 @@ static void check_missing(struct check *check, uint32_t nodes, uint32_t deadline
     } else if (ranks->gaps > 0 && ranks->twices == 0 && check->count == check->all) {
         bool one = ranks->gaps == 1 && ranks->gap->first == ranks->gap->last;
 
-        add(check, RC601, rc_format(check->arena, "%s %s on no node; every rank must be there once; " ONE_LAUNCHER,
+        add(check, RC614, rc_format(check->arena, "%s %s on no node; every rank must be there once; " ONE_LAUNCHER,
                                     rc_name_ranges(&check->namer, "task", ranks->gap, ranks->gaps),
                                     one ? "is" : "are"));
     }

@@ -9,10 +9,11 @@
  *   RC610 error    entries of another launch; what follows leaves them out
  *   RC603 error    nodes count the tasks or the nodes differently, or two have one node rank
  *   RC602 error    a rank is there twice
- *   RC601 error    nodes did not answer by the deadline, or tasks are on no node
+ *   RC601 warning  nodes did not answer by the deadline: all go on with the port that each computes
+ *   RC614 error    all have answered, but tasks are on no node
  *   RC604 error    nodes have another MASTER_ADDR
  *   RC605 error    nodes are in another mode
- *   RC606 error    a GPU is used by two tasks
+ *   RC606 warning  a GPU is used by two tasks
  *   RC607 warning  two nodes have one identity: equal host names, or one boot id under two names
  *   RC608 warning  another version of rollcall
  *   RC609 warning  a variable that must be the same differs, or is set on some nodes

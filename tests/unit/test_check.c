@@ -72,8 +72,8 @@ static const struct row rows[] = {
     { TEXT("n1 0 0-3"), 100000, 400000, "RC601 nothing from nodes 1-99999 (tasks 4-399999) " SILENT, "many" },
     { TEXT("n1 0 0; n2 0 0; n3 1 1"), 4, 4, "RC602 rank 0 is there twice: on n1 and on n2; " TWICE
       "\nRC601 nothing from 1 of 4 nodes " SILENT, "it is not known which one" },
-    { TEXT("n1 0 0-3; n2 1 4-5"), 2, 8, "RC601 tasks 6-7 are " ON_NO_NODE, "tasks are missing" },
-    { TEXT("n1 0 0-3; n2 1 4,6-7"), 2, 8, "RC601 task 5 is " ON_NO_NODE, "a task is missing" },
+    { TEXT("n1 0 0-3; n2 1 4-5"), 2, 8, "RC614 tasks 6-7 are " ON_NO_NODE, "tasks are missing" },
+    { TEXT("n1 0 0-3; n2 1 4,6-7"), 2, 8, "RC614 task 5 is " ON_NO_NODE, "a task is missing" },
     { TEXT("n1 0 0-3 world=8 nodes=2"), 0, 0, "RC601 nothing from node 1 (tasks 4-7) " SILENT, "the entry alone knows the sizes" },
     { TEXT("n1 0 0-3; n2 1 4-7 world=9 nodes=3; n3 2 8 world=9 nodes=3"), 0, 0, "", "the caller knows no sizes" },
 
@@ -105,7 +105,7 @@ static const struct row rows[] = {
       "no task is missing for whoever is right" },
     { TEXT("n1 0 0-1 world=4; n2 1 6-7 world=8"), 2, 0,
       "RC603 the number of tasks is 4 for tasks 0-1 on n1, 8 for tasks 6-7 on n2; " ONE_LAUNCHER
-      "\nRC601 tasks 2-3 are " ON_NO_NODE, "whoever is right, these are missing" },
+      "\nRC614 tasks 2-3 are " ON_NO_NODE, "whoever is right, these are missing" },
     { TEXT("n1 0 0-3; n2 0 4-7"), 1, 8,
       "RC603 node 0 of tasks 0-7 on n[1-2] cannot be told apart; every node needs a rank of its own; "
       ONE_LAUNCHER, "one node rank" },
