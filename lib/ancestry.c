@@ -62,6 +62,18 @@ bool rc_ancestor_is_one_of(struct rc_str name, const char *names)
     return false;
 }
 
+bool rc_ancestor_is_batch(struct rc_str cmdline)
+{
+    struct rc_str step;
+    struct rc_str rest;
+
+    if (!rc_str_is(rc_ancestor_name(cmdline), "slurmstepd"))
+        return false;
+    rc_str_split(cmdline, '[', &rest);
+    rc_str_split(rc_str_split(rest, ']', &rest), '.', &step);
+    return rc_str_is(step, "batch") || rc_str_is(step, "extern") || rc_str_is(step, "interactive");
+}
+
 struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option)
 {
     while (cmdline.p)

@@ -20,6 +20,10 @@ struct rc_str rc_ancestor_name(struct rc_str cmdline);
 /* Whether one of the names in a list that is parted by blanks. */
 bool rc_ancestor_is_one_of(struct rc_str name, const char *names);
 
+/* Slurm's, of a batch script, an extern or an interactive step, which are no
+ * tasks: "slurmstepd: [42.batch]". */
+bool rc_ancestor_is_batch(struct rc_str cmdline);
+
 /* The word behind an option ("--proxy-id"), absent where there is none. */
 struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option);
 

@@ -116,6 +116,46 @@ static const struct candidate *by_ancestors(struct rc_reader *reader, const stru
     return NULL;
 }
 
+/* The stamp of this very task was made in this job of Slurm's. */
+static bool knows_job(struct rc_reader *reader, const struct candidate *task, const char *job)
+{
+    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
+    struct rc_str outer;
+    struct rc_str step;
+
+    if (!task->scope || !job || !rc_str_starts(stamp, rc_format(reader->arena, "%s/%u/", task->scope, task->rank)))
+        return false;
+    for (rc_str_split(stamp, ' ', &outer); outer.p;)
+        if (rc_str_is(rc_str_split(rc_str_split(outer, ' ', &outer), '.', &step), job))
+            return true;
+    return false;
+}
+
+/* sbatch in a task hands on all that the task has, with the stamp; nobody's task
+ * is what comes of it: a batch script without a process of that launcher below
+ * its slurmstepd. torchrun's workers may have been started by another program. */
+static const struct candidate *batch_script(struct rc_reader *reader, const struct candidates *candidates,
+                                            const struct candidate *task)
+{
+    const struct candidate *slurm = NULL;
+
+    for (unsigned i = 0; i < candidates->count; i++)
+        if (candidates->list[i].index == RC_LAUNCHER_INDEX_slurm && candidates->list[i].claim == RC_CLAIM_OUTSIDE)
+            slurm = &candidates->list[i];
+    if (!slurm || !may_be_inside(task) || task->index == RC_LAUNCHER_INDEX_torchrun ||
+        knows_job(reader, task, slurm->scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
+        return NULL;
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
+        struct rc_str name = rc_ancestor_name(reader->here->ancestor[i]);
+
+        if (rc_ancestor_is_one_of(name, rc_launcher_at(task->index)->processes))
+            return NULL;
+        if (rc_ancestor_is_batch(reader->here->ancestor[i]))
+            return slurm;
+    }
+    return NULL;
+}
+
 /* How good a candidate is before anything is known of nesting. */
 static unsigned weight(const struct candidate *candidate)
 {
@@ -129,7 +169,7 @@ static unsigned weight(const struct candidate *candidate)
 static const struct candidate *choose(struct rc_reader *reader, const struct candidates *candidates)
 {
     const struct candidate *best = NULL;
-    const struct candidate *proven;
+    const struct candidate *proven = NULL;
     const struct candidate *nearest;
     unsigned rivals = 0;
     unsigned newer;
@@ -144,16 +184,19 @@ static const struct candidate *choose(struct rc_reader *reader, const struct can
         rivals += may_be_inside(c);
     }
     reader->wanted = 0;
-    if (rivals < 2)
-        return best;
-    proven = by_stamp(reader, candidates, &newer);
-    if (!proven || newer > 1) {
-        rc_learned(reader, RC_LEARN_ANCESTORS);
-        nearest = by_ancestors(reader, candidates);
-        if (nearest)
-            proven = nearest;
+    if (rivals > 1) {
+        proven = by_stamp(reader, candidates, &newer);
+        if (!proven || newer > 1) {
+            rc_learned(reader, RC_LEARN_ANCESTORS);
+            nearest = by_ancestors(reader, candidates);
+            if (nearest)
+                proven = nearest;
+        }
     }
-    return proven ? proven : best;
+    if (proven)
+        best = proven;
+    nearest = best ? batch_script(reader, candidates, best) : NULL;
+    return nearest ? nearest : best;
 }
 
 static void note_others(struct rc_reader *reader, const struct candidates *candidates,
@@ -166,7 +209,8 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
             rc_message_add(reader->messages, RC108,
                            rc_format(reader->arena, "the values of %s are stale: %s",
                                      rc_launcher_at(c->index)->title, c->why));
-        else if (c != chosen && c->claim == RC_CLAIM_TASK && result->outer_count < RC_OUTER_MAX)
+        else if (c != chosen && (c->claim == RC_CLAIM_TASK || c->claim == RC_CLAIM_OUTSIDE) && c->scope &&
+                 result->outer_count < RC_OUTER_MAX)
             result->outer[result->outer_count++] = c->scope;
     }
 }

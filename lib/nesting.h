@@ -9,6 +9,10 @@
  * 3. the nearest process that this one descends from and that starts tasks
  *    (orted, hydra_pmi_proxy, slurmstepd, ...), where the caller has looked;
  * 4. the order of the registry.
+ * Where it is none of Slurm's but stands in a job of Slurm's, and the stamp does
+ * not know that job, it has to descend from a process of its launcher before a
+ * batch script's slurmstepd: a script that a task gave to sbatch has all that
+ * the task had, and is no task (RC_CLAIM_OUTSIDE).
  * Values that contradict a newer launcher's on their face are stale before all
  * that (RC_CLAIM_STALE), and a launcher that starts no processes, like a cloud's
  * names or a user's own, is never inside one that does. Beside another family's

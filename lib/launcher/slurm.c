@@ -43,20 +43,15 @@ static bool is_innermost(const struct rc_reader *reader)
  * what it is for: "slurmstepd: [42.batch]". */
 static bool is_batch_script(struct rc_reader *reader, const char *scope)
 {
-    struct rc_str step;
     struct rc_str rest;
 
     /* whoever has the stamp of this step was seen to be in it */
     if (rc_str_is(rc_str_split(rc_env_get(reader->env, RC_STAMP), '/', &rest), scope) ||
         !rc_learned(reader, RC_LEARN_ANCESTORS))
         return false;
-    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
-        if (!rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))
-            continue;
-        rc_str_split(reader->here->ancestor[i], '[', &rest);
-        rc_str_split(rc_str_split(rest, ']', &rest), '.', &step);
-        return rc_str_is(step, "batch") || rc_str_is(step, "extern") || rc_str_is(step, "interactive");
-    }
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++)
+        if (rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))
+            return rc_ancestor_is_batch(reader->here->ancestor[i]);
     return false;
 }
 
@@ -283,6 +278,15 @@ static bool is_negative(struct rc_str step)
            rc_parse_u64((struct rc_str){step.p + 1, step.n - 1}, UINT32_MAX - step_id_max, &id) && id > 0;
 }
 
+/* A job, but no task of it: rollcall's stamp of a launch inside of it has the job. */
+static enum rc_claim outside(struct rc_reader *reader, struct rc_facts *facts, struct rc_str job)
+{
+    uint64_t id;
+
+    facts->scope = rc_parse_u64(job, JOB_ID_MAX, &id) ? rc_format(reader->arena, "slurm:%S", &job) : NULL;
+    return RC_CLAIM_OUTSIDE;
+}
+
 enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str job = either(reader->env, RC_STR("SLURM_JOB_ID"), RC_STR("SLURM_JOBID"));
@@ -294,7 +298,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     if (!job.p || job.n == 0)
         return RC_CLAIM_ABSENT;
     if (!step.p || step.n == 0 || is_negative(step))
-        return RC_CLAIM_OUTSIDE;
+        return outside(reader, facts, job);
     if (!rc_parse_u64(step, UINT32_MAX, &step_id)) {
         rc_message_add(reader->messages, RC101,
                        rc_format(reader->arena,
@@ -304,7 +308,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
         return RC_CLAIM_BROKEN;
     }
     if (step_id > step_id_max)
-        return RC_CLAIM_OUTSIDE;
+        return outside(reader, facts, job);
     if (!rc_parse_u64(job, JOB_ID_MAX, &job_id)) {
         rc_message_add(reader->messages, RC101,
                        rc_format(reader->arena,
@@ -323,7 +327,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     facts->run_id = facts->scope + (sizeof("slurm:") - 1);
     if (is_innermost(reader))
         return RC_CLAIM_INNERMOST;
-    return is_batch_script(reader, facts->scope) ? RC_CLAIM_OUTSIDE : RC_CLAIM_TASK;
+    return is_batch_script(reader, facts->scope) ? outside(reader, facts, job) : RC_CLAIM_TASK;
 }
 
 bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
