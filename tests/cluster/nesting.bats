@@ -111,6 +111,24 @@ teardown_file()
     everybody nothing count=1
 }
 
+# bats test_tags=series
+@test "sbatch called inside a task of mpirun: the batch script is no task" {
+    batch_script <<< "rollcall exec -- '$whoami'; echo \"left: \$OMPI_COMM_WORLD_RANK\"; rollcall show | head -n 1"
+    attempt 60 salloc -N2 --ntasks-per-node=1 \
+        mpirun -np 4 --oversubscribe --map-by ppr:2:node "$shared/only" 3 sbatch -O --wait -o "$shared/batch.out" "$shared/batch.sh"
+    cp "$shared/batch.out" "$out"
+    said 'left: 3$'
+    said '^launcher *Slurm'
+    everybody nothing count=1
+    # of a task that rollcall had set up the stamp and the RANK go along
+    batch_script <<< "echo \"stamp: \$ROLLCALL_SCOPE\"; rollcall show | head -n 1"
+    attempt 60 salloc -N2 --ntasks-per-node=1 mpirun -np 4 --oversubscribe --map-by ppr:2:node \
+        rollcall exec -- "$shared/only" 3 sbatch -O --wait -o "$shared/batch.out" "$shared/batch.sh"
+    cp "$shared/batch.out" "$out"
+    said 'stamp: openmpi:.*/3/worker'
+    said '^launcher *Slurm'
+}
+
 @test "rollcall exec inside rollcall exec" {
     attempt 40 srun -N2 --ntasks-per-node=2 --mpi=none rollcall exec -- rollcall exec -- sh -c "rollcall exec -- '$whoami'; true"
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3

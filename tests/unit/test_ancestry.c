@@ -93,8 +93,28 @@ static void finds_options(const void *data)
         assert_memory_equal(found.p, row->name, found.n);
 }
 
+static const struct member scripts[] = {
+    { TEXT("slurmstepd: [42.batch]"), NULL, true, "a batch script's" },
+    { TEXT("slurmstepd: [42.batch]\0"), NULL, true, "with its NUL" },
+    { TEXT("slurmstepd:\0[42.extern]\0"), NULL, true, "as it is recorded" },
+    { TEXT("slurmstepd: [42.interactive]"), NULL, true, "salloc's shell" },
+    { TEXT("slurmstepd: [42.0]"), NULL, false, "a step's" },
+    { TEXT("slurmstepd: [42.batch2]"), NULL, false, "no such step" },
+    { TEXT("slurmstepd"), NULL, false, "it has not said yet" },
+    { TEXT("bash\0[42.batch]\0"), NULL, false, "another program" },
+    { NO_TEXT, NULL, false, "nothing was read" },
+};
+
+static void knows_scripts(const void *data)
+{
+    const struct member *row = data;
+
+    assert_int_equal(rc_ancestor_is_batch(unit_guard(row->input)), row->is);
+}
+
 int main(void)
 {
+    UNIT_TABLE(knows_scripts, "a batch script's process is", scripts);
     UNIT_TABLE(tells_names, "the name of", names);
     UNIT_TABLE(finds_members, "one of a list is", members);
     UNIT_TABLE(finds_options, "the option in", options);
