@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "exchange/request.h"
@@ -159,16 +160,29 @@ static int receive_all(const struct rc_request *request)
     return rc < 0 ? failed("the desk", strerror(-rc)) : 0;
 }
 
+static uint32_t milliseconds_since(const struct timespec *start)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint32_t)((now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000);
+}
+
 static int find_and_visit(const struct rc_request *request)
 {
     struct rc_meeting meeting;
     char line[LINE_SIZE];
+    struct timespec start;
+    uint32_t all = request->seconds * 1000 + BEYOND_MS;
+    uint32_t used;
 
+    clock_gettime(CLOCK_MONOTONIC, &start);
     if (!ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
         return failed("PMIx", line);
+    used = milliseconds_since(&start);
     if (strncmp(line, "meeting=", 8) != 0 || !rc_meeting_read(rc_str(line + 8), &meeting))
         return failed("PMIx", "what the node of rank 0 put there is no meeting point");
-    return visit(request, &meeting, request->seconds * 1000 + BEYOND_MS);
+    return visit(request, &meeting, used < all ? all - used : 1);
 }
 
 int node_session(void)
