@@ -139,7 +139,7 @@ static struct rc_str list_ranks(const struct rc_result *result, const struct rc_
 }
 
 /* With the other nodes. Finds its own program beside this one, as pmixask.h does. */
-static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const char *dead)
+static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const char *dead, uint32_t seconds)
 {
     static char text[RC_SESSION_TEXT];
     static char room[RC_SESSION_TEXT];
@@ -148,7 +148,7 @@ static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const c
     struct rc_request request = {
         .transport = RC_TRANSPORT_PMIX,
         .root = m->result->master.hold,
-        .seconds = m->seconds,
+        .seconds = seconds,
         /* tasks come late where a script has something else to do first: that
          * alone stops nothing that its user has not said so of */
         .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
@@ -194,8 +194,10 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
         m->outcome.stop = dead;
         m->outcome.port = rc_port_number(*held);
         if (m->nodes > 1) {
+            uint32_t spent = all.count < others ? m->seconds / SHARE_OF_NODE : 0;
+
             m->outcome.port = 0;
-            speak(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), dead);
+            speak(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), dead, m->seconds - spent);
             arena.used = 0;
         }
     }

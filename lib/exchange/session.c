@@ -59,16 +59,14 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
     return rc_rank0_hold(result, way, held);
 }
 
-/* Over PMIx a node waits for the meeting point, and then there for the others:
- * it must not have gone before the desk has decided, or the two differ. */
-static uint32_t longest(enum rc_transport transport, uint32_t seconds)
+static uint32_t longest(uint32_t seconds)
 {
-    return (transport == RC_TRANSPORT_PMIX ? 2 : 1) * seconds * 1000 + SLACK_MS;
+    return seconds * 1000 + SLACK_MS;
 }
 
 uint32_t rc_session_patience(uint32_t seconds)
 {
-    return longest(RC_TRANSPORT_PMIX, seconds) + SLACK_MS;
+    return longest(seconds) + SLACK_MS;
 }
 
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena)
@@ -114,7 +112,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         .argument = "node",
         .env = env,
         .input = rc_str(rc_request_write(request, arena)),
-        .milliseconds = longest(request->transport, request->seconds),
+        .milliseconds = longest(request->seconds),
     };
     int status;
     ssize_t n;
