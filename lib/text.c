@@ -72,6 +72,8 @@ static void put_bytes(struct rc_arena *arena, const char *p, size_t n)
         arena->full = true;
         return;
     }
+    if (n == 0) /* of what is absent there is not even a place */
+        return;
     __builtin_memcpy(arena->base + arena->used, p, n);
     arena->used += n;
 }

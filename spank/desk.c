@@ -3,6 +3,7 @@
 #include "desk.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "exchange/request.h"
 #include "exchange/wire.h"
 #include "options.h"
+#include "system/beside.h"
 
 extern char **environ;
 
@@ -51,6 +53,7 @@ static int raise_descriptor(int fd)
  * standard error is srun's, for what the roll call finds. */
 static bool start(int listener, int life, const char *token, const struct rc_options *options)
 {
+    char path[PATH_MAX];
     char seconds[16];
     char variable[16 + RC_WIRE_TOKEN + 1];
     char *const argv[] = { (char[]){ "rollcall-exchange" }, (char[]){ "desk" }, seconds,
@@ -80,7 +83,8 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, listener, LISTENER) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, life, LIFE) == 0 &&
-           posix_spawn(&child, ROLLCALL_LIBEXECDIR "/rollcall-exchange", &actions, &attributes, argv, env) == 0;
+           rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", path, sizeof(path)).p &&
+           posix_spawn(&child, path, &actions, &attributes, argv, env) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return good;

@@ -2,11 +2,14 @@
 
 #include "meet.h"
 
+#include <limits.h>
+
 #include "exchange/entry.h"
 #include "exchange/session.h"
 #include "once.h"
 #include "say.h"
 #include "step.h"
+#include "system/beside.h"
 #include "system/port.h"
 
 /* Filled in by the first task of the node. */
@@ -77,9 +80,11 @@ static void run(const struct rc_context *context, const struct rc_request *reque
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char path[PATH_MAX] = "";
     struct rc_answer answer;
 
-    rc_session_run(ROLLCALL_LIBEXECDIR "/rollcall-exchange", context->env, request, &answer, &shared->outcome, &arena);
+    rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", path, sizeof(path));
+    rc_session_run(path, context->env, request, &answer, &shared->outcome, &arena);
     rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 

@@ -2,6 +2,8 @@
 
 #include "sys.h"
 
+enum { LINE_SIZE = 4096 + 128 }; /* of /proc/self/maps */
+
 static unsigned hexadecimal(char c)
 {
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
@@ -87,6 +89,18 @@ struct rc_str rc_beside(struct rc_str file, const char *way, char *path, size_t 
     return arena.full ? RC_ABSENT : rc_str(path);
 }
 
+struct rc_str rc_beside_file(const char *way, const char *name, char *path, size_t size)
+{
+    char buffer[LINE_SIZE];
+    struct rc_str folder = rc_beside(own_file(buffer, sizeof(buffer)), way, path, size);
+    struct rc_arena arena = { .base = path, .size = size, .used = folder.n };
+
+    if (!folder.p)
+        return RC_ABSENT;
+    rc_format(&arena, "/%s", name);
+    return arena.full ? RC_ABSENT : rc_str(path);
+}
+
 static bool can_be_read(struct rc_str folder, const char *name)
 {
     char path[4096];
@@ -102,10 +116,10 @@ static bool can_be_read(struct rc_str folder, const char *name)
 
 struct rc_str rc_beside_watch(const char *way, char *path, size_t size)
 {
-    char buffer[4096 + 128]; /* a line of maps */
+    char buffer[LINE_SIZE];
     struct rc_str folder = way ? rc_beside(own_file(buffer, sizeof(buffer)), way, path, size) : RC_ABSENT;
     struct rc_str behind_colon;
 
     rc_str_split(folder, ':', &behind_colon);
-    return behind_colon.p || !can_be_read(folder, "rollcall_watch.py") ? RC_ABSENT : folder;
+    return !folder.p || behind_colon.p || !can_be_read(folder, "rollcall_watch.py") ? RC_ABSENT : folder;
 }

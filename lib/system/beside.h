@@ -15,6 +15,10 @@
  * where there are not so many or where it does not fit. */
 struct rc_str rc_beside(struct rc_str file, const char *way, char *path, size_t size);
 
+/* The file `name` in the folder that lies `way` from this code's own; whether it
+ * is there is for the caller to find out. */
+struct rc_str rc_beside_file(const char *way, const char *name, char *path, size_t size);
+
 /* The folder of the watch, if torch can load it from there: its module can be
  * read, and PYTHONPATH can hold it (it has no colon). NULL for a way is none. */
 struct rc_str rc_beside_watch(const char *way, char *path, size_t size);

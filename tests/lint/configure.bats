@@ -72,7 +72,8 @@ configure()
     [ "$status" -eq 0 ]
     [[ $output == *"asking PMIx       no"*"costs: rollcall exec under prterun"*"libpmix-dev"* ]]
     make -C "$BATS_TEST_TMPDIR/build" -j2 install
-    [ ! -e "$BATS_TEST_TMPDIR/prefix/libexec" ]
+    [ -x "$BATS_TEST_TMPDIR/prefix/libexec/rollcall/rollcall-exchange" ]
+    [ ! -e "$BATS_TEST_TMPDIR/prefix/libexec/rollcall/rollcall-pmix" ]
     run env -i PMIX_NAMESPACE=prterun-n1-76@1 PMIX_RANK=1 "$BATS_TEST_TMPDIR/prefix/bin/rollcall" exec -- true
     [ "$status" -eq 1 ]
     [[ $output == *"RC120"* ]]

@@ -83,6 +83,8 @@ static void finds_itself(const void *data)
     fd = open(module, O_CREAT | O_WRONLY, 0600);
     assert_true(fd >= 0);
     close(fd);
+    assert_string_equal(rc_beside_file(name, "rollcall_watch.py", path, sizeof(path)).p, module);
+    assert_null(rc_beside_file(name, "rollcall_watch.py", path, 16).p);
     found = rc_beside_watch(name, path, sizeof(path));
     unlink(module);
     *strrchr(module, '/') = '\0';
