@@ -50,25 +50,6 @@ static uint32_t parent_of(uint32_t pid)
     return rc_parse_u32(rc_str_split(behind, ' ', &behind), UINT32_MAX - 1, &parent) ? parent : 0;
 }
 
-/* The command line; where there is none to be read, the program's name alone. A
- * process that is just becoming another one has none for a moment (seen once on
- * a machine with too much to do: the proxy of Hydra passed for nobody, and its
- * task for another launcher's). */
-static size_t read_title(uint32_t pid, char title[TITLE_MAX])
-{
-    enum { TRIES = 3 };
-    size_t n = 0;
-
-    for (int i = 0; n == 0 && i < TRIES; i++)
-        n = read_proc(pid, "cmdline", title, TITLE_MAX);
-    if (n == 0) {
-        n = read_proc(pid, "comm", title, TITLE_MAX);
-        if (n > 0 && title[n - 1] == '\n')
-            title[n - 1] = '\0'; /* as a word of a command line ends */
-    }
-    return n;
-}
-
 static void learn_ancestors(struct rc_here_storage *storage, uint32_t pid)
 {
     struct rc_here *here = &storage->here;
@@ -81,7 +62,7 @@ static void learn_ancestors(struct rc_here_storage *storage, uint32_t pid)
         pid = parent_of(pid);
         if (pid <= 1)
             break;
-        here->ancestor[here->ancestor_count++] = (struct rc_str){ title, read_title(pid, title) };
+        here->ancestor[here->ancestor_count++] = (struct rc_str){ title, read_proc(pid, "cmdline", title, TITLE_MAX) };
         used += here->ancestor[here->ancestor_count - 1].n;
     }
 }

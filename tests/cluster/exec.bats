@@ -82,9 +82,13 @@ need_pmix()
 
 # bats test_tags=series
 @test "mpirun on one node: two at once have two ports, both held" {
-    from=n1 attempt 60 sh -c "mpirun --host n1:2 -np 2 rollcall exec -vv -- python3 '$programs/port.py' \
-        '$shared/exec.a' '$shared/exec.b' & mpirun --host n1:2 -np 2 rollcall exec -vv -- python3 '$programs/port.py' \
-        '$shared/exec.b' '$shared/exec.a' & wait"
+    # a folder each: started at the same moment, two mpiruns of Open MPI 4 may fail over the one that they share
+    # ("orte_session_dir failed", seen once)
+    mkdir "$shared/tmp.a" "$shared/tmp.b"
+    from=n1 attempt 60 sh -c "TMPDIR='$shared/tmp.a' mpirun --host n1:2 -np 2 rollcall exec -vv -- \
+        python3 '$programs/port.py' '$shared/exec.a' '$shared/exec.b' &
+        TMPDIR='$shared/tmp.b' mpirun --host n1:2 -np 2 rollcall exec -vv -- \
+        python3 '$programs/port.py' '$shared/exec.b' '$shared/exec.a' & wait"
     succeeded
     [ "$(grep -c '^PORT rank=0 .* held$' "$out")" = 2 ] || explain "not two" || return 1
     # each is one port with two ranks
