@@ -7,7 +7,8 @@
 #   Sets CORE_CFLAGS, with which the core is compiled wherever it goes, and
 #   SHIM_CFLAGS, what the preload library needs on top: nothing in it may make
 #   the compiler call into a libc, as the program may have another one or none.
-#   Loops that fill memory must not become calls of memset either.
+#   Loops that fill memory must not become calls of memset either. Sets
+#   have_syscalls: whether lib/system/sys.h has this machine's instruction.
 
 AC_DEFUN([X_AC_FREESTANDING], [
   CORE_CFLAGS="-std=c11 -ffreestanding -fno-builtin -fvisibility=hidden"
@@ -16,6 +17,16 @@ AC_DEFUN([X_AC_FREESTANDING], [
   X_AC_CHECK_CFLAGS([SHIM_CFLAGS], [-O2 -fPIC -fno-stack-protector -fno-stack-clash-protection dnl
 -U_FORTIFY_SOURCE -fno-sanitize=all -fno-lto -fno-exceptions -fno-asynchronous-unwind-tables dnl
 -fno-unwind-tables])
+  AC_MSG_CHECKING([whether the preload library can make system calls])
+  AC_COMPILE_IFELSE(
+    [AC_LANG_SOURCE([[#define ROLLCALL_RAW_SYSCALLS 1
+#include "$srcdir/lib/system/sys.h"
+#ifdef RC_NO_SYSCALLS
+#error "none"
+#endif
+]])],
+    [have_syscalls=yes], [have_syscalls=no])
+  AC_MSG_RESULT([$have_syscalls])
   AC_SUBST([CORE_CFLAGS])
   AC_SUBST([SHIM_CFLAGS])
 ])

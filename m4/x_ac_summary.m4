@@ -16,6 +16,11 @@ AC_DEFUN([X_AC_SUMMARY], [
       costs: srun --ddp. rollcall exec and the preload library work without it.
       cure:  install Slurm's headers (Debian: libslurm-dev, Red Hat: slurm-devel)
              or give --with-slurm=DIR, then run configure again."])
+  AS_IF([test "$have_syscalls" = yes],
+    [x_preload=yes],
+    [x_preload="yes, without system calls
+      costs: it sets the identity, but holds no master port and says no error.
+             It can do both on x86_64, aarch64, ppc64le and riscv64."])
   AS_IF([test "$have_jansson" = yes],
     [x_command="yes, with jansson $JANSSON_VERSION"
      x_command_why=],
@@ -46,7 +51,7 @@ AC_DEFUN([X_AC_SUMMARY], [
 rollcall $PACKAGE_VERSION
 
   plugin            $x_plugin$x_plugin_why
-  preload library   yes
+  preload library   $x_preload
   librollcall       yes
   command           $x_command$x_command_why
   asking PMIx       $x_pmix$x_pmix_why

@@ -22,7 +22,9 @@ AC_DEFUN([X_AC_WITH_SLURM], [
       [check|yes], [
         x_srun=`command -v srun 2>/dev/null`
         x_places="default /usr/local/include /opt/slurm/include /usr/local/slurm/include"
-        AS_IF([test "x$x_srun" != x], [x_places="default ${x_srun%/bin/srun}/include $x_places"])],
+        AS_IF([test "x$x_srun" != x], [x_places="default ${x_srun%/bin/srun}/include $x_places"])
+        dnl what lies about on this machine is not for another one
+        AS_IF([test "x$cross_compiling" = xyes], [x_places=default])],
       [x_places="$with_slurm/include $with_slurm"])
     AC_MSG_CHECKING([for slurm/spank.h])
     x_saved_CPPFLAGS=$CPPFLAGS

@@ -26,10 +26,10 @@
  * (`env -i`), 32-bit programs (the loader says "wrong ELF class" and goes on;
  * a 32-bit build of this library serves them).
  *
- * System calls are raw ones (lib/system/sys.h), of x86_64 and aarch64. On other
- * architectures what needs one is left out: the master port is computed but
- * not held, the range of local ports is taken to be Linux's default, and there
- * is no output.
+ * System calls are raw ones (lib/system/sys.h), of x86_64, aarch64, ppc64le and
+ * riscv64. On other architectures what needs one is left out: the master port
+ * is computed but not held, the range of local ports is taken to be Linux's
+ * default, and there is no output.
  */
 #include "config.h"
 

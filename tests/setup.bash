@@ -6,13 +6,15 @@
 #   need_frameworks NAME...    Pythons of the test layer frameworks, each with what PYTHON has and more, as
 #                              $ROLLCALL_PYTHONS/NAME/bin/python; the names are those of setup_frameworks
 #   need_gridengine            Debian's Grid Engine, unpacked and not installed, in $ROLLCALL_GRIDENGINE
+#   need_cross                 Debian's compilers for aarch64, ppc64le and riscv64, unpacked and not installed, in
+#                              $ROLLCALL_CROSS/usr/bin
 #   leave_tmp SCRIPT ARG...    runs SCRIPT of the tree from a copy outside of /tmp and exits, if the
 #                              tree lies below /tmp: each virtual node has a /tmp of its own
 #   build_and_install PREFIX   configure (in ROLLCALL_BUILD, default build/release), make, make install
 #
 # Each returns nonzero, after one line that says why, if it cannot be had.
 # Environment: PYTHON (used as it is if it has the modules), ROLLCALL_PYTHONS (build/pythons),
-# ROLLCALL_GRIDENGINE (build/gridengine), ROLLCALL_BUILD, ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
+# ROLLCALL_GRIDENGINE (build/gridengine), ROLLCALL_CROSS (build/cross), ROLLCALL_BUILD, ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
 
 ROLLCALL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export ROLLCALL_TOP
@@ -214,6 +216,38 @@ need_gridengine()
     done
     rm -rf --one-file-system "$ROLLCALL_GRIDENGINE"
     mv -T "$folder" "$ROLLCALL_GRIDENGINE"
+}
+
+# Installed, they would drive out gcc-multilib, which the 32-bit tests need; and gcc finds its parts from where it is.
+need_cross()
+{
+    local folder machine debian package packages=()
+    export ROLLCALL_CROSS=${ROLLCALL_CROSS:-$ROLLCALL_TOP/build/cross}
+
+    [ ! -d "$ROLLCALL_CROSS" ] || return 0
+    if ! command -v apt-get > /dev/null || [ "$(dpkg --print-architecture 2> /dev/null)" != amd64 ]; then
+        setup_say "this is not Debian on amd64: nothing is built for other machines"
+        return 1
+    fi
+    for machine in aarch64 powerpc64le riscv64; do
+        debian=${machine/aarch64/arm64}
+        debian=${debian/powerpc64le/ppc64el}
+        packages+=({gcc,cpp}-12-"$machine"-linux-gnu binutils-"$machine"-linux-gnu
+            {libc6,libc6-dev,linux-libc-dev,libgcc-s1,libgcc-12-dev}-"$debian"-cross)
+    done
+    folder=$ROLLCALL_CROSS.new
+    rm -rf --one-file-system "$folder"
+    mkdir -p "$folder" && setup_update || return 1
+    (cd "$folder" && apt-get -qq -o APT::Sandbox::User= download "${packages[@]}" >&2) || {
+        setup_say "apt-get has no gcc 12 for other machines: nothing is built for them"
+        return 1
+    }
+    # what they are linked with; gcc-12 brings the rest
+    need_packages gcc-12 libjansson4 || return 1
+    for package in "$folder"/*.deb; do
+        dpkg-deb --extract "$package" "$folder" && rm "$package" || return 1
+    done
+    mv -T "$folder" "$ROLLCALL_CROSS"
 }
 
 # Packages that a build with every part needs.

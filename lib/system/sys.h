@@ -2,10 +2,10 @@
  *
  * Each returns what the kernel does: a result, or -errno. In hosted builds
  * they are libc's functions; with ROLLCALL_RAW_SYSCALLS (the preload, which
- * links no libc) they are the instructions themselves, on x86_64 and aarch64.
- * On another machine they all answer -ENOSYS, RC_HAVE_SYSCALLS is not defined,
- * and the preload goes without what needs them (holding the port, reading the
- * port range).
+ * links no libc) they are the instructions themselves, on x86_64, aarch64,
+ * ppc64le and riscv64. On another machine they all answer -ENOSYS, and the
+ * preload goes without what needs them (holding the port, reading the port
+ * range).
  */
 #ifndef ROLLCALL_SYS_H
 #define ROLLCALL_SYS_H
@@ -34,8 +34,6 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-#define RC_HAVE_SYSCALLS 1
 
 static inline long rc_sys_result(long result)
 {
@@ -115,9 +113,6 @@ static inline long rc_sys_uname(struct utsname *uts)
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
-#define RC_HAVE_SYSCALLS 1
-#define RC_SYS_NR(name)  SYS_##name
-
 static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
 {
     register long r10 __asm__("r10") = d;
@@ -133,9 +128,6 @@ static inline long rc_sys_call(long number, long a, long b, long c, long d, long
 
 #elif defined(__aarch64__) && !defined(__ILP32__)
 
-#define RC_HAVE_SYSCALLS 1
-#define RC_SYS_NR(name)  SYS_##name
-
 static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
 {
     register long x8 __asm__("x8") = number;
@@ -149,9 +141,43 @@ static inline long rc_sys_call(long number, long a, long b, long c, long d, long
     return x0;
 }
 
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+
+/* An error is a positive number, and the overflow bit of the first condition field says so. */
+static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
+{
+    register long r0 __asm__("r0") = number;
+    register long r3 __asm__("r3") = a;
+    register long r4 __asm__("r4") = b;
+    register long r5 __asm__("r5") = c;
+    register long r6 __asm__("r6") = d;
+    register long r7 __asm__("r7") = e;
+
+    __asm__ volatile("sc\n\tbns+ 1f\n\tneg %1, %1\n1:"
+                     : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7)
+                     :
+                     : "memory", "cr0", "ctr", "xer", "r8", "r9", "r10", "r11", "r12");
+    return r3;
+}
+
+#elif defined(__riscv) && __riscv_xlen == 64
+
+static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
+{
+    register long a7 __asm__("a7") = number;
+    register long a0 __asm__("a0") = a;
+    register long a1 __asm__("a1") = b;
+    register long a2 __asm__("a2") = c;
+    register long a3 __asm__("a3") = d;
+    register long a4 __asm__("a4") = e;
+
+    __asm__ volatile("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4) : "memory");
+    return a0;
+}
+
 #else
 
-#define RC_SYS_NR(name) 0 /* i386 and others have no name for some of these */
+#define RC_NO_SYSCALLS 1
 
 static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
 {
@@ -159,6 +185,12 @@ static inline long rc_sys_call(long number, long a, long b, long c, long d, long
     return -ENOSYS;
 }
 
+#endif
+
+#ifdef RC_NO_SYSCALLS
+#define RC_SYS_NR(name) 0 /* i386 and others have no name for some of these */
+#else
+#define RC_SYS_NR(name) SYS_##name
 #endif
 
 static inline long rc_sys_open(const char *path, int flags)

@@ -111,6 +111,7 @@ lib_of()
 }
 
 @test "a 32-bit build has no system calls: RANK 0 gets its identity, holds no port, says nothing" {
+    grep -q '^  preload library   yes, without system calls$' "$bin/build-32.log"
     run --separate-stderr in_task LD_PRELOAD="$preload_32" "${rank_0[@]}" ROLLCALL_DEBUG=2 "$bin/probe-32" RANK LOCAL_RANK
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]

@@ -1,0 +1,229 @@
+#!/usr/bin/env bats
+# architectures.bats - the shim of other machines: aarch64 (Grace, Graviton), ppc64le (POWER under jsrun) and riscv64.
+# Debian's gcc builds it for them, qemu runs their programs and hands their system calls to this kernel.
+
+bats_require_minimum_version 1.5.0
+load helper
+
+cross=${ROLLCALL_CROSS:-$top/build/cross}
+machines=(aarch64 powerpc64le riscv64)
+rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
+
+setup_file()
+{
+    local machine job jobs=()
+
+    has_cross || return 0
+    # without jansson and the rest of this machine: one with Slurm's headers, two without
+    mkdir -p "$bin/slurm/include"
+    ln -s "$(dirname "$(echo '#include <slurm/spank.h>' | gcc -M -x c - | grep -o '/[^ ]*slurm/spank.h')")" \
+        "$bin/slurm/include/slurm"
+    for machine in "${machines[@]}"; do
+        build "$machine" > "$bin/$machine.log" 2>&1 &
+        jobs+=($!)
+    done
+    for job in "${!jobs[@]}"; do
+        wait "${jobs[job]}" || {
+            tail -n 30 "$bin/${machines[job]}.log"
+            return 1
+        }
+    done
+}
+
+setup()
+{
+    has_cross || skip "no compilers for other machines in $cross"
+}
+
+has_cross()
+{
+    [ -d "$cross" ]
+}
+
+# with_cross COMMAND...: with the compilers, and what those programs are linked with
+with_cross()
+{
+    PATH=$cross/usr/bin:$PATH LD_LIBRARY_PATH=$cross/usr/lib/x86_64-linux-gnu "$@"
+}
+
+compiler()
+{
+    printf '%s' "$1-linux-gnu-gcc-12 --sysroot=$cross"
+}
+
+build()
+{
+    local dir=$bin/build-$1 more=() program
+
+    [ "$1" != aarch64 ] || more=(--with-slurm="$bin/slurm")
+    mkdir "$dir" && cd "$dir" || return 1
+    with_cross "$top/configure" --host="$1-linux-gnu" CC="$(compiler "$1")" CFLAGS=-O1 --enable-werror "${more[@]}" &&
+        if [ "$1" = aarch64 ]; then
+            with_cross make all tests/oracle/resolve_stream
+        else
+            with_cross make shim/librollcall-preload.la
+        fi || return 1
+    for program in probe port; do
+        # shellcheck disable=SC2046 # a command and its option
+        with_cross $(compiler "$1") -o "$program" "$here/programs/$program.c" || return 1
+    done
+}
+
+# in_machine MACHINE [NAME=VALUE...] PROGRAM...: in_task, there
+in_machine()
+{
+    local machine=$1 variables=()
+    shift
+    while [[ $1 == *=* ]]; do
+        variables+=("$1")
+        shift
+    done
+    env -i "${task_environment[@]}" "${variables[@]}" "qemu-${machine/powerpc/ppc}" -L "$cross/usr/${machine}-linux-gnu" \
+        -E LD_PRELOAD="$(shim_of "$machine")" "$@"
+}
+
+shim_of()
+{
+    printf '%s' "$bin/build-$1/shim/.libs/librollcall-preload.so"
+}
+
+@test "all of it is built for aarch64; what is there for this machine alone counts as missing, and is said" {
+    local file
+    for file in lib/.libs/librollcall.so spank/.libs/rollcall.so; do
+        readelf -h "$bin/build-aarch64/$file" | grep -q 'Machine: *AArch64'
+    done
+    run cat "$bin/aarch64.log"
+    [[ $output == *"plugin            yes, for Slurm "*$'\n  preload library   yes\n'* ]]
+    [[ $output == *"command           no"*"costs: rollcall exec"*"asking PMIx       no"*"unit tests        no"* ]]
+    # beside srun there are headers, but of another libc
+    run cat "$bin/riscv64.log"
+    [[ $output == *"plugin            no"*"costs: srun --ddp"* ]]
+}
+
+@test "it imports environ and exports nothing; its segments fit pages of 64 KiB where there are such" {
+    local machine shim
+    for machine in "${machines[@]}"; do
+        shim=$(shim_of "$machine")
+        [ "$(readelf --dyn-syms -W "$shim" | awk '$5 == "GLOBAL" || $5 == "WEAK" { print $7, $8 }')" = "UND environ" ]
+        run ! grep -E 'NEEDED|TEXTREL' <(readelf -dW "$shim")
+        [ "$machine" = riscv64 ] || [ "$(readelf -lW "$shim" | awk '$1 == "LOAD" { print $NF }' | sort -u)" = 0x10000 ]
+    done
+}
+
+@test "a task has its identity" {
+    local machine
+    for machine in "${machines[@]}"; do
+        run --separate-stderr in_machine "$machine" RANK=9 "$bin/build-$machine/probe" "${names[@]}" ROLLCALL_SCOPE
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+        expect "${identity[@]}" ROLLCALL_SCOPE=slurm:42.7/3/worker
+    done
+}
+
+@test "RANK 0 holds the master port: the numbers of socket, bind, fcntl, and what they answer" {
+    local machine
+    for machine in "${machines[@]}"; do
+        run --separate-stderr in_machine "$machine" "${rank_0[@]}" "$bin/build-$machine/port"
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+        [ "$output" = $'held\nlistening' ]
+        # another task has no hold on it
+        run in_machine "$machine" "$bin/build-$machine/port"
+        [ "$output" = $'free\nlistening' ]
+    done
+}
+
+# An errno comes back as a positive number on ppc64le, as a negative one on the others.
+@test "a port that a stranger has is an error, said with its id, and nothing is set" {
+    local machine port
+    for machine in "${machines[@]}"; do
+        run --separate-stderr in_machine "$machine" "${rank_0[@]}" "$bin/build-$machine/probe" MASTER_PORT
+        [ -z "$stderr" ]
+        port=$(sed -n 's/^getenv MASTER_PORT=//p' <<< "$output")
+        run --separate-stderr beside_stranger "$port" \
+            in_machine "$machine" "${rank_0[@]}" "$bin/build-$machine/probe" RANK MASTER_PORT
+        [ "$status" -eq 0 ]
+        [ -z "$output" ]
+        [[ $stderr == "rollcall: error RC405: port $port of "* ]]
+    done
+}
+
+# beside_stranger PORT COMMAND...: while another program listens there
+beside_stranger()
+{
+    local port=$1 status=0
+    shift
+    coproc python3 -c '
+import socket, sys
+listener = socket.create_server(("", int(sys.argv[1])))
+print("listening", flush=True)
+sys.stdin.read()' "$port" 3>&-
+    read -r _ <&"${COPROC[0]}"
+    "$@" || status=$?
+    eval "exec ${COPROC[1]}>&-"
+    wait "$COPROC_PID"
+    return "$status"
+}
+
+@test "the range of outgoing ports is read, and the port is the one that this machine's own build computes" {
+    local machine port read
+    run in_task sh -c 'echo $MASTER_PORT'
+    port=$output
+    [ "$port" -ge 1024 ]
+    # qemu's lines of system calls
+    read='openat\(AT_FDCWD,"/proc/sys/net/ipv4/ip_local_port_range",[^)]*\) = [0-9]+'
+    read+=$'\n''[0-9]+ read\([0-9]+,0x[0-9a-f]+,64\) = [1-9]'
+    for machine in "${machines[@]}"; do
+        run --separate-stderr in_machine "$machine" QEMU_STRACE=1 "$bin/build-$machine/probe" MASTER_PORT
+        expect MASTER_PORT="$port"
+        [[ $stderr =~ $read ]]
+    done
+}
+
+@test "an error is one line, ROLLCALL_DEBUG's answer less than 512 bytes" {
+    local machine
+    for machine in "${machines[@]}"; do
+        run --separate-stderr in_machine "$machine" SLURM_LOCALID=7 "$bin/build-$machine/probe" RANK
+        [ "$status" -eq 0 ]
+        [ -z "$output" ]
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr =~ ^rollcall:\ error\ RC1[0-9][0-9]:\  ]]
+        run --separate-stderr in_machine "$machine" ROLLCALL_DEBUG=2 "$bin/build-$machine/probe" RANK
+        expect RANK=3
+        [ "${#stderr}" -lt 512 ]
+        [[ $stderr == "rollcall: launcher slurm, mode worker"*"rollcall: RANK='3'"* ]]
+    done
+}
+
+@test "a launcher's own daemon is left alone: the command line is known there, too" {
+    local machine
+    for machine in "${machines[@]}"; do
+        mkdir "$BATS_TEST_TMPDIR/$machine"
+        cp "$bin/build-$machine/probe" "$BATS_TEST_TMPDIR/$machine/orted"
+        run in_machine "$machine" "$BATS_TEST_TMPDIR/$machine/orted" RANK ROLLCALL_SCOPE
+        [ "$status" -eq 0 ]
+        [ -z "$output" ]
+    done
+}
+
+# A char without a sign, and whatever else is different.
+@test "aarch64's core answers each recorded environment as this machine's does" {
+    make -C "${ROLLCALL_BUILD:-$top/build/release}" check-oracle-programs
+    python3 - "$top"/tests/vectors/*.env > "$BATS_TEST_TMPDIR/requests" <<'PYTHON'
+import sys
+for name in sys.argv[1:]:
+    with open(name, "rb") as file:
+        block = [line for line in file.read().splitlines() if b"=" in line and not line.startswith(b"#")]
+    # options, pid, range of ports, flags, no command, the block
+    sys.stdout.buffer.write(b"\0".join([b"-", b"7", b"0", b"0", b"x", b"-", str(len(block)).encode(), *block, b""]))
+PYTHON
+    answers()
+    {
+        "$@" < "$BATS_TEST_TMPDIR/requests" | sed 's/"nanoseconds": [0-9]*, //'
+    }
+    answers "${ROLLCALL_BUILD:-$top/build/release}/tests/oracle/resolve_stream" > "$BATS_TEST_TMPDIR/here"
+    answers qemu-aarch64 -L "$cross/usr/aarch64-linux-gnu" "$bin/build-aarch64/tests/oracle/resolve_stream" \
+        > "$BATS_TEST_TMPDIR/there"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/here")" -eq "$(find "$top/tests/vectors" -name '*.env' | wc -l)" ]
+    cmp "$BATS_TEST_TMPDIR/here" "$BATS_TEST_TMPDIR/there"
+}
