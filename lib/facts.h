@@ -86,6 +86,7 @@ struct rc_reader {
     const struct rc_here *here; /* NULL: nothing has been learned */
     uint32_t pid;               /* of the process that will be the task, 0 where unknown */
     bool slurm_certain;         /* the caller is slurmstepd's own child (the plugin) */
+    bool alone;                 /* of all launchers one has a mark in the environment */
     struct rc_messages *messages;
     struct rc_arena *arena;
     uint64_t *node_set; /* RC_NODE_SET_BITS bits of scratch */

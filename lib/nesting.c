@@ -240,8 +240,10 @@ enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *r
     struct candidates candidates;
     const struct candidate *chosen;
     enum rc_claim claim;
+    uint32_t marks = without_own_exports(reader->env, rc_launcher_marks(reader->env));
 
-    ask(reader, without_own_exports(reader->env, rc_launcher_marks(reader->env)), &result->facts, &candidates);
+    reader->alone = !(marks & (marks - 1));
+    ask(reader, marks, &result->facts, &candidates);
     chosen = choose(reader, &candidates);
     result->outer_count = 0;
     if (!chosen || chosen->claim != RC_CLAIM_INNERMOST)

@@ -2,7 +2,7 @@
  *
  * In this order:
  * 1. a family that proves that none can be further inside (Slurm wrote this
- *    very process's id into SLURM_TASK_PID);
+ *    very process's id into SLURM_TASK_PID, and this node's name beside it);
  * 2. the stamp: of two launchers the one that an outer rollcall did not know of
  *    when it wrote its stamp was started later (of several such ones rule 3
  *    decides);

@@ -25,9 +25,25 @@ static struct rc_str either(const struct rc_env *env, struct rc_str first, struc
     return value.p && value.n ? value : rc_env_find(env, second);
 }
 
+/* Hydra hands the whole environment of a batch script on to the processes that
+ * it starts on other nodes, and one of them may have that script's pid by
+ * chance. Where Slurm's name of a node is not the node's own, the other rules of
+ * nesting decide. */
+static bool is_on_another_node(struct rc_reader *reader)
+{
+    struct rc_str name = rc_env_get(reader->env, "SLURMD_NODENAME");
+    struct rc_str domain;
+    struct rc_str host;
+
+    if (reader->alone || !name.n || !rc_learned(reader, RC_LEARN_HOST))
+        return false;
+    host = reader->here->host;
+    return host.n && !rc_str_eq(host, name) && !rc_str_eq(rc_str_split(host, '.', &domain), name);
+}
+
 /* Slurm writes the pid of a task's first process into its environment: a
  * launcher further inside would have had to start from another process. */
-static bool is_innermost(const struct rc_reader *reader)
+static bool is_innermost(struct rc_reader *reader)
 {
     uint32_t task_pid;
 
@@ -35,7 +51,7 @@ static bool is_innermost(const struct rc_reader *reader)
         return true;
     return reader->pid &&
            rc_parse_u32(rc_env_get(reader->env, "SLURM_TASK_PID"), UINT32_MAX - 1, &task_pid) &&
-           task_pid == reader->pid;
+           task_pid == reader->pid && !is_on_another_node(reader);
 }
 
 /* sbatch called in a step hands the step's variables on to the new batch

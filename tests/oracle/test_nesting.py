@@ -105,10 +105,10 @@ def of(launcher):
     return [r for r in recorded() if r.launcher == launcher]
 
 
-def ask(env, lines):
+def ask(env, lines, pid=0):
     """As `rollcall explain --from FILE` asks."""
     entries = [f"{key}={value}" for key, value in env.items()] + lines
-    return request([entry.encode() for entry in entries], ["python", "train.py"], None, 0, (32768, 60999), "xi")
+    return request([entry.encode() for entry in entries], ["python", "train.py"], None, pid, (32768, 60999), "xi")
 
 
 # These start no processes: their names stand around a whole container or shell, and nothing that rollcall could be
@@ -232,3 +232,34 @@ def test_names_alone(core, outer, inner):
                 address = {name: value for name, value in i.env.items() if name == "MASTER_ADDR"}
                 identity = core.ask([ask({**o.handed_on, **address}, i.node)])[0]["identity"]
             assert a["identity"] == identity or a["status"] == "contradiction", f"{o.name} > {i.name}: {a['identity']}"
+
+
+PID = 4711
+
+
+def named(node, host):
+    return [line for line in node if not line.startswith("@host=")] + ["@host=" + host]
+
+
+@pytest.mark.parametrize("inner", [launcher for launcher in STARTING if launcher != "slurm"])
+def test_process_id_of_another_node(core, inner):
+    """mpiexec hands the batch script's environment on to all nodes: there SLURM_TASK_PID is some other process's.
+
+    Recorded as mpich43-batch-2; that it was rank 2's own happened once in a thousand tasks.
+    """
+    cells = cells_of("slurm", inner)
+    stray = {"SLURM_TASK_PID": str(PID), "SLURMD_NODENAME": "elsewhere"}
+    hosts = [next((line[6:] for line in i.node if line.startswith("@host=")), "n2") for _, i in cells]
+    answers = core.ask(ask({**o.handed_on, **i.env, **stray}, named(i.node, host) + i.descent() + o.descent(), PID)
+                       for (o, i), host in zip(cells, hosts))
+    identities(cells, answers)
+
+
+@pytest.mark.parametrize("outer", STARTING)
+def test_process_id_of_this_node(core, outer):
+    """The first process of a task of srun: that proves it, by whichever name its node goes, and without a process tree."""
+    cells = cells_of(outer, "slurm")
+    for domain in ("", ".cluster.example"):
+        answers = core.ask(ask({**o.handed_on, **i.env, "SLURM_TASK_PID": str(PID)},
+                               named(i.node, i.env["SLURMD_NODENAME"] + domain), PID) for o, i in cells)
+        identities(cells, answers)
