@@ -126,7 +126,7 @@ def alive(nest):
 def innermost(nest):
     """The level whose identity must come out, or None: then one of those alive, as a whole, or nothing at all.
 
-    1. Slurm knows its own task: the plugin, and a process whose id is SLURM_TASK_PID.
+    1. Slurm knows its own task: the plugin, and a process whose id is SLURM_TASK_PID, on the node of that name.
     2. A stamp knows its own launch and those outside of it: a single launch that it does not know is inside.
     3. The processes from which the task descends: the nearest that starts tasks.
     4. The order of families, torchrun first, a resource manager's own step last.

@@ -39,14 +39,15 @@ def set_up(core, nests):
 def question(nest, task):
     """One task of the innermost launch."""
     last = len(nest.levels) - 1
-    pid, flags, lines = task.pid, "", ()
+    pid, flags, lines, node = task.pid, "", (), {}
     if nest.evidence == "processes":
         lines = descent(nest, last, task)
     elif nest.evidence == "plugin":
         flags = "c"
     elif nest.evidence == "pid":
         pid = int(task.env["SLURM_TASK_PID"])
-    return ask(nest.levels[-1].launch, task, {**nest.env, **task.env}, lines, flags, pid)
+        node = {"@host": task.env["SLURMD_NODENAME"]}  # and not what an outer launch's task was told of its own node
+    return ask(nest.levels[-1].launch, task, {**nest.env, **task.env, **node}, lines, flags, pid)
 
 
 def identity_of(launch, task, order="launcher"):
