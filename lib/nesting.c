@@ -235,6 +235,14 @@ static uint32_t without_own_exports(const struct rc_env *env, uint32_t marks)
     return marks;
 }
 
+/* The marks of one launcher; Slurm's PMIx server is Slurm. */
+static bool are_of_one(const struct rc_env *env, uint32_t marks)
+{
+    if (rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "slurm.pmix."))
+        marks &= ~(1u << RC_LAUNCHER_INDEX_pmix);
+    return !(marks & (marks - 1));
+}
+
 enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *result)
 {
     struct candidates candidates;
@@ -242,7 +250,7 @@ enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *r
     enum rc_claim claim;
     uint32_t marks = without_own_exports(reader->env, rc_launcher_marks(reader->env));
 
-    reader->alone = !(marks & (marks - 1));
+    reader->alone = are_of_one(reader->env, marks);
     ask(reader, marks, &result->facts, &candidates);
     chosen = choose(reader, &candidates);
     result->outer_count = 0;
