@@ -131,7 +131,7 @@ static struct rc_str list_ranks(const struct rc_result *result, const struct rc_
 
     rc_format(arena, "%u", fact(result, RC_RANK));
     for (uint32_t i = 0; i < all->count && !arena->full; i++) {
-        arena->used--; /* the next piece is written over the end of this one */
+        rc_join(arena);
         rc_format(arena, ",%u", all->list[i].rank);
     }
     text.n = (size_t)(arena->base + arena->used - 1 - text.p);

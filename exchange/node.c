@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exchange/request.h"
 #include "exchange/visit.h"
 #include "exchange/wire.h"
+#include "system/clock.h"
 #include "system/program.h"
 #include "verdict.h"
 
@@ -160,26 +160,17 @@ static int receive_all(const struct rc_request *request)
     return rc < 0 ? failed("the desk", strerror(-rc)) : 0;
 }
 
-static uint32_t milliseconds_since(const struct timespec *start)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint32_t)((now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000);
-}
-
 static int find_and_visit(const struct rc_request *request)
 {
     struct rc_meeting meeting;
     char line[LINE_SIZE];
-    struct timespec start;
+    int64_t start = rc_milliseconds();
     uint32_t all = request->seconds * 1000 + BEYOND_MS;
     uint32_t used;
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
     if (!ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
         return failed("PMIx", line);
-    used = milliseconds_since(&start);
+    used = (uint32_t)(rc_milliseconds() - start);
     if (strncmp(line, "meeting=", 8) != 0 || !rc_meeting_read(rc_str(line + 8), &meeting))
         return failed("PMIx", "what the node of rank 0 put there is no meeting point");
     return visit(request, &meeting, used < all ? all - used : 1);

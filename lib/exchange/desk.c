@@ -9,10 +9,10 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exchange/wire.h"
+#include "system/clock.h"
 
 enum { BACKLOG = 4096, EVENTS = 64, FAREWELL_MS = 2000, SPARE_DESCRIPTORS = 32 };
 
@@ -52,14 +52,6 @@ struct rc_desk {
     size_t answer_size;
 };
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
 static int bind_any(int family, uint16_t port)
 {
     struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -94,7 +86,7 @@ int rc_desk_listen(uint16_t first, uint16_t last, uint16_t *port)
     struct sockaddr_in6 name;
     socklen_t size = sizeof(name);
     uint32_t span = (uint32_t)last - first + 1;
-    uint32_t start = (uint32_t)now() % span;
+    uint32_t start = (uint32_t)rc_milliseconds() % span;
     int fd = -EADDRINUSE;
 
     /* many steps of one host share the range: not all of them begin at its beginning */
@@ -231,7 +223,7 @@ bool rc_desk_add(struct rc_desk *desk, struct rc_str entry)
     }
     desk->texts[desk->count++] = text;
     if (desk->first < 0)
-        desk->first = now();
+        desk->first = rc_milliseconds();
     return true;
 }
 
@@ -356,7 +348,7 @@ static void welcome(struct rc_desk *desk)
             continue;
         }
         caller->fd = fd;
-        caller->since = now();
+        caller->since = rc_milliseconds();
         caller->wire.limit = RC_WIRE_BODY_MAX;
         append(&desk->strangers, caller);
     }
@@ -397,13 +389,13 @@ static int pause_until(const struct rc_desk *desk, int64_t deadline)
         until = earlier(until, desk->strangers.first->since + RC_DESK_PATIENCE * 1000);
     if (until == INT64_MAX)
         return -1;
-    until -= now();
+    until -= rc_milliseconds();
     return until < 0 ? 0 : (int)earlier(until, 60000);
 }
 
 static void send_strangers_away(struct rc_desk *desk)
 {
-    int64_t oldest = now() - RC_DESK_PATIENCE * 1000;
+    int64_t oldest = rc_milliseconds() - RC_DESK_PATIENCE * 1000;
 
     while (desk->strangers.first && desk->strangers.first->since <= oldest)
         show_out(desk);
@@ -440,7 +432,7 @@ int rc_desk_run(struct rc_desk *desk, uint32_t seconds, int life, rc_desk_decide
 
     if (rc < 0)
         return rc;
-    while (!is_complete(desk) && (desk->first < 0 || now() < deadline)) {
+    while (!is_complete(desk) && (desk->first < 0 || rc_milliseconds() < deadline)) {
         if (desk->first >= 0)
             deadline = desk->first + seconds * INT64_C(1000);
         if (!wait_and_serve(desk, &life, deadline))
@@ -449,8 +441,8 @@ int rc_desk_run(struct rc_desk *desk, uint32_t seconds, int life, rc_desk_decide
     rc = answer_all(desk, decide, more);
     if (rc < 0)
         return rc;
-    deadline = life >= 0 ? INT64_MAX : now() + FAREWELL_MS;
-    while ((life >= 0 || desk->visitors.first) && now() < deadline)
+    deadline = life >= 0 ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
+    while ((life >= 0 || desk->visitors.first) && rc_milliseconds() < deadline)
         if (!wait_and_serve(desk, &life, deadline))
             break;
     return 0;

@@ -50,8 +50,7 @@ static struct rc_str fold_ranks(struct rc_str list, struct rc_arena *arena)
         while (i + run < count && rank[i + run] == rank[i] + run)
             run++;
         rc_format(arena, run > 1 ? "%s%u-%u" : "%s%u", between, rank[i], rank[i] + (uint32_t)run - 1);
-        /* the next piece is written over the end of this one */
-        arena->used -= !arena->full;
+        rc_join(arena);
         between = ",";
         i += run;
     }

@@ -9,25 +9,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "numbers.h"
+#include "system/clock.h"
 
 /* Some that are not tasks, or come twice, may be among them. */
 enum { SPARE = 16, MESSAGE_SIZE = 32, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 20, TELL_MS = 1000 };
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
 static int left(int64_t deadline)
 {
-    int64_t n = deadline - now();
+    int64_t n = deadline - rc_milliseconds();
 
     return n < 0 ? 0 : n > 60000 ? 60000 : (int)n;
 }
@@ -185,7 +177,7 @@ int rc_neighbours_gather(const char *name, uint32_t own, uint32_t expected, uint
                          struct rc_neighbours *all)
 {
     struct gathering g = { .room = expected + 1 + SPARE, .count = 1, .own = own };
-    int64_t deadline = now() + milliseconds;
+    int64_t deadline = rc_milliseconds() + milliseconds;
     int rc = listen_at(name);
 
     *all = (struct rc_neighbours){ .list = NULL };
@@ -267,7 +259,7 @@ int rc_neighbours_ask(const char *name, uint32_t rank, uint32_t milliseconds, ui
     char message[MESSAGE_SIZE];
     struct rc_arena arena = { .base = message, .size = sizeof(message) };
     struct rc_str told = rc_str(rc_format(&arena, "rank=%u", rank));
-    int64_t deadline = now() + milliseconds;
+    int64_t deadline = rc_milliseconds() + milliseconds;
 
     for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
         int n = call(name, told, deadline + patience, text, size);
@@ -277,7 +269,7 @@ int rc_neighbours_ask(const char *name, uint32_t rank, uint32_t milliseconds, ui
             return n;
         }
         /* not there yet, or not for this task any more */
-        if ((n != -ECONNREFUSED && n != -EAGAIN && n != -ECONNRESET) || now() >= deadline)
+        if ((n != -ECONNREFUSED && n != -EAGAIN && n != -ECONNRESET) || rc_milliseconds() >= deadline)
             return n;
         poll(NULL, 0, pause);
     }

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exchange/wire.h"
+#include "system/clock.h"
 
 /* A host that has several addresses may not be reached by all of them: each gets
  * its second. A desk that refuses is gone, but for the moment in which too many call. */
@@ -23,20 +23,12 @@ struct visit {
     unsigned refusals;
 };
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
 /* Waits for one of the events, until then at most: 0 or -ETIMEDOUT. */
 static int wait_for(int fd, short events, int64_t until)
 {
     for (;;) {
         struct pollfd p = { .fd = fd, .events = events };
-        int64_t left = until - now();
+        int64_t left = until - rc_milliseconds();
 
         if (left <= 0)
             return -ETIMEDOUT;
@@ -48,7 +40,7 @@ static int wait_for(int fd, short events, int64_t until)
 static int connect_to(const struct addrinfo *address, int64_t deadline)
 {
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int64_t until = now() + EACH_MS;
+    int64_t until = rc_milliseconds() + EACH_MS;
     int error = 0;
     socklen_t size = sizeof(error);
     int rc;
@@ -103,7 +95,7 @@ static int reach(struct visit *visit, struct rc_str hosts, uint16_t port)
         }
         if (refused && ++visit->refusals >= REFUSALS_MAX)
             return -ECONNREFUSED;
-        if (now() >= visit->deadline)
+        if (rc_milliseconds() >= visit->deadline)
             return -ETIMEDOUT;
         poll(NULL, 0, PAUSE_MS);
     }
@@ -148,9 +140,9 @@ static int receive(int fd, const char *token, int64_t deadline, char **answer)
 int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_str entry, uint32_t milliseconds,
              char **answer, bool *heard)
 {
-    int64_t deadline = now() + milliseconds;
+    int64_t deadline = rc_milliseconds() + milliseconds;
     /* who cannot be reached in half of the time will not be in all of it */
-    struct visit visit = { .deadline = now() + milliseconds / 2 };
+    struct visit visit = { .deadline = rc_milliseconds() + milliseconds / 2 };
     size_t size;
     char *message = rc_wire_pack(token, entry, &size);
     int fd;

@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
+#include "system/clock.h"
 
 /* The names are the caller's own. NULL without memory. */
 static char **environment(const char *const *env)
@@ -124,7 +117,7 @@ static ssize_t read_until(int fd, int64_t deadline, char *output, size_t size)
 
     for (;;) {
         struct pollfd in = { .fd = fd, .events = POLLIN };
-        int64_t left = deadline - now();
+        int64_t left = deadline - rc_milliseconds();
         ssize_t n;
 
         if (left <= 0)
@@ -150,7 +143,7 @@ static bool reap(pid_t child, int64_t deadline, int *status)
     pid_t ended;
 
     /* its output ends with it, or next to it */
-    while ((ended = waitpid(child, status, WNOHANG)) == 0 && now() < deadline)
+    while ((ended = waitpid(child, status, WNOHANG)) == 0 && rc_milliseconds() < deadline)
         poll(NULL, 0, 1);
     if (ended != 0)
         return true;
@@ -162,7 +155,7 @@ static bool reap(pid_t child, int64_t deadline, int *status)
 
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status)
 {
-    int64_t deadline = now() + program->milliseconds;
+    int64_t deadline = rc_milliseconds() + program->milliseconds;
     int in[2];
     int out[2];
     pid_t child;
