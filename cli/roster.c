@@ -9,9 +9,8 @@
 #include "cli.h"
 #include "exchange/check.h"
 #include "exchange/desk.h"
-#include "exchange/request.h"
+#include "exchange/meeting.h"
 #include "exchange/visit.h"
-#include "exchange/wire.h"
 #include "input.h"
 
 enum { PATIENCE_MS = 5000, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
@@ -114,23 +113,20 @@ static int by_node(const void *a, const void *b)
 int roster_read(struct roster *roster, const char *pid)
 {
     static struct place place;
-    char token[RC_WIRE_TOKEN + 1];
     struct rc_arena arena = { .size = FINDINGS_SIZE };
-    bool heard;
+    struct rc_reply reply;
     int rc;
 
     *roster = (struct roster){ .count = 0 };
     if (find(pid, &place) < 0)
         return -1;
-    memcpy(token, place.meeting.token.p, RC_WIRE_TOKEN);
-    token[RC_WIRE_TOKEN] = '\0';
     memcpy(roster->step, place.step, sizeof(roster->step));
-    rc = rc_visit(place.meeting.hosts, place.meeting.port, token, rc_str(RC_DESK_QUESTION), PATIENCE_MS, &roster->text,
-                  &heard);
+    rc = rc_visit(&place.meeting, rc_str(RC_DESK_QUESTION), PATIENCE_MS, &reply, NULL);
     if (rc < 0) {
         cli_fail("the desk of step %s does not answer: %s", place.step, strerror(-rc));
         return -1;
     }
+    roster->text = reply.text;
     arena.base = roster->findings_text = malloc(FINDINGS_SIZE);
     if (!arena.base || split(roster) < 0) {
         cli_fail("cannot read the roll: %s", strerror(ENOMEM));

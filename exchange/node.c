@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exchange/listen.h"
 #include "exchange/request.h"
 #include "exchange/visit.h"
 #include "exchange/wire.h"
@@ -112,18 +113,14 @@ static char *ask_pmix(const char *argument, struct rc_str input, uint32_t millis
 
 static int visit(const struct rc_request *request, const struct rc_meeting *meeting, uint32_t milliseconds)
 {
-    char token[RC_WIRE_TOKEN + 1];
-    char *answer;
+    struct rc_reply answer;
     bool heard;
-    int rc;
+    int rc = rc_visit(meeting, request->entry, milliseconds, &answer, &heard);
 
-    memcpy(token, meeting->token.p, RC_WIRE_TOKEN);
-    token[RC_WIRE_TOKEN] = '\0';
-    rc = rc_visit(meeting->hosts, meeting->port, token, request->entry, milliseconds, &answer, &heard);
     if (rc < 0)
         return heard ? lost(strerror(-rc)) : failed("the desk", strerror(-rc));
-    fputs(answer, stdout);
-    free(answer);
+    fputs(answer.text, stdout);
+    free(answer.text);
     return 0;
 }
 
@@ -137,7 +134,7 @@ static int receive_all(const struct rc_request *request)
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_desk *desk;
     uint16_t port;
-    int listener = rc_desk_listen(0, 0, &port);
+    int listener = rc_listen(0, 0, &port);
     int rc = listener < 0 ? listener : rc_wire_new_token(token);
 
     if (rc < 0)

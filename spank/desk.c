@@ -13,8 +13,8 @@
 
 #include <slurm/slurm.h>
 
-#include "exchange/desk.h"
-#include "exchange/request.h"
+#include "exchange/listen.h"
+#include "exchange/meeting.h"
 #include "exchange/wire.h"
 #include "options.h"
 #include "system/beside.h"
@@ -113,7 +113,7 @@ static bool open_desk(const struct rc_options *options, char token[RC_WIRE_TOKEN
     bool good = false;
 
     port_range(&first, &last);
-    if (rc_wire_new_token(token) < 0 || (listener = rc_desk_listen(first, last, port)) < 0)
+    if (rc_wire_new_token(token) < 0 || (listener = rc_listen(first, last, port)) < 0)
         return false;
     listener = raise_descriptor(listener);
     if (pipe2(life, O_CLOEXEC) == 0) {

@@ -3,7 +3,6 @@
 #include "exchange/desk.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,121 +10,71 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "exchange/ledger.h"
+#include "exchange/notes.h"
+#include "exchange/queue.h"
 #include "exchange/wire.h"
 #include "system/clock.h"
 
-enum { BACKLOG = 4096, EVENTS = 64, FAREWELL_MS = 2000, SPARE_DESCRIPTORS = 32 };
+enum { EVENTS = 64, FAREWELL_MS = 2000, SPARE_DESCRIPTORS = 32 };
 
-/* One connection: a stranger until its message is whole, a visitor from then on.
- * Strangers stand in a list in order of arrival. */
-struct caller {
-    int fd;
-    int64_t since;
-    struct rc_wire wire;
-    char *reply; /* of its own; NULL: the answer that all get */
-    size_t reply_size;
-    size_t sent; /* of either */
-    bool is_visitor;
-    struct caller *previous;
-    struct caller *next;
+/* What a connection is: known by its message. */
+enum kind {
+    STRANGER, /* which is not whole yet */
+    NODE,     /* an entry: gets the answer */
+    ASKER,    /* a question: gets a reply of its own */
 };
 
-struct list {
-    struct caller *first;
-    struct caller *last;
-    size_t count;
+/* Stands among the strangers, in order of arrival; among the visitors; or at the
+ * note that it waits for. */
+struct caller {
+    struct rc_link link; /* first: a link is its caller */
+    int fd;
+    enum kind kind;
+    int64_t since;
+    struct rc_wire wire;
+    char *reply; /* of an asker; NULL: not yet */
+    size_t reply_size;
+    size_t sent; /* of reply or answer */
 };
 
 struct rc_desk {
     int listener;
     int epoll;
+    bool deaf; /* out of descriptors: the listener is left alone until there is one */
     char token[RC_WIRE_TOKEN + 1];
-    struct list strangers;
-    struct list visitors; /* those who wait for the answer */
+    struct rc_queue strangers;
+    struct rc_queue visitors;
     size_t strangers_max;
-    struct rc_roll *rolls;
-    char **texts; /* that the rolls are slices of */
-    size_t count;
-    size_t room;
+    struct rc_ledger ledger;
+    struct rc_notes *notes;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
 };
 
-static int bind_any(int family, uint16_t port)
+static struct caller *caller_of(struct rc_link *link)
 {
-    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any };
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int no = 0;
-    int rc;
-
-    if (fd < 0)
-        return -errno;
-    if (family == AF_INET6)
-        rc = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0 ||
-             bind(fd, (struct sockaddr *)&six, sizeof(six)) < 0;
-    else
-        rc = bind(fd, (struct sockaddr *)&four, sizeof(four)) < 0;
-    if (!rc && listen(fd, BACKLOG) == 0)
-        return fd;
-    rc = -errno;
-    close(fd);
-    return rc;
+    return (struct caller *)(void *)link;
 }
 
-static int bind_somehow(uint16_t port)
+/* Goes on with a descriptor that is watched already. */
+static bool rewatch(const struct rc_desk *desk, int fd, uint32_t events, void *whom)
 {
-    int fd = bind_any(AF_INET6, port);
+    struct epoll_event event = { .events = events, .data.ptr = whom };
 
-    return fd >= 0 || fd == -EADDRINUSE || fd == -EACCES ? fd : bind_any(AF_INET, port);
-}
-
-int rc_desk_listen(uint16_t first, uint16_t last, uint16_t *port)
-{
-    struct sockaddr_in6 name;
-    socklen_t size = sizeof(name);
-    uint32_t span = (uint32_t)last - first + 1;
-    uint32_t start = (uint32_t)rc_milliseconds() % span;
-    int fd = -EADDRINUSE;
-
-    /* many steps of one host share the range: not all of them begin at its beginning */
-    for (uint32_t i = 0; fd == -EADDRINUSE && i < span; i++)
-        fd = bind_somehow((uint16_t)(first + (start + i) % span));
-    if (fd < 0)
-        return fd;
-    /* the port stands at the same place in both families' addresses */
-    if (getsockname(fd, (struct sockaddr *)&name, &size) < 0) {
-        close(fd);
-        return -errno;
-    }
-    *port = ntohs(name.sin6_port);
-    return fd;
-}
-
-static void append(struct list *list, struct caller *caller)
-{
-    caller->next = NULL;
-    caller->previous = list->last;
-    *(list->last ? &list->last->next : &list->first) = caller;
-    list->last = caller;
-    list->count++;
-}
-
-static void take_out(struct list *list, struct caller *caller)
-{
-    *(caller->previous ? &caller->previous->next : &list->first) = caller->next;
-    *(caller->next ? &caller->next->previous : &list->last) = caller->previous;
-    list->count--;
+    return epoll_ctl(desk->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
 static void hang_up(struct rc_desk *desk, struct caller *caller)
 {
-    take_out(caller->is_visitor ? &desk->visitors : &desk->strangers, caller);
+    rc_queue_leave(&caller->link);
     close(caller->fd); /* which also takes it out of the epoll set */
     rc_wire_free(&caller->wire);
     free(caller->reply);
     free(caller);
+    if (desk->deaf && rewatch(desk, desk->listener, EPOLLIN, desk))
+        desk->deaf = false;
 }
 
 /* As many descriptors as the system allows: there is one for each node. */
@@ -158,13 +107,14 @@ struct rc_desk *rc_desk_create(int listener, const char *token)
     if (!desk)
         return NULL;
     desk->listener = listener;
+    desk->notes = rc_notes_create();
     desk->first = -1;
     memcpy(desk->token, token, RC_WIRE_TOKEN);
     desk->strangers_max = allowed > RC_DESK_STRANGERS_MAX + SPARE_DESCRIPTORS ? RC_DESK_STRANGERS_MAX
                           : allowed > 2 * SPARE_DESCRIPTORS                ? allowed - SPARE_DESCRIPTORS
                                                                            : SPARE_DESCRIPTORS;
     desk->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (desk->epoll < 0 || watch(desk, listener, EPOLLIN, desk) < 0) {
+    if (!desk->notes || desk->epoll < 0 || watch(desk, listener, EPOLLIN, desk) < 0) {
         rc_desk_destroy(desk);
         return NULL;
     }
@@ -173,16 +123,16 @@ struct rc_desk *rc_desk_create(int listener, const char *token)
 
 void rc_desk_destroy(struct rc_desk *desk)
 {
+    struct rc_link *link;
+
     if (!desk)
         return;
-    while (desk->strangers.first)
-        hang_up(desk, desk->strangers.first);
-    while (desk->visitors.first)
-        hang_up(desk, desk->visitors.first);
-    for (size_t i = 0; i < desk->count; i++)
-        free(desk->texts[i]);
-    free(desk->texts);
-    free(desk->rolls);
+    desk->deaf = false;
+    while ((link = desk->strangers.first) || (link = desk->visitors.first) ||
+           (desk->notes && (link = rc_notes_first_waiting(desk->notes))))
+        hang_up(desk, caller_of(link));
+    rc_notes_destroy(desk->notes);
+    rc_ledger_free(&desk->ledger);
     free(desk->answer);
     if (desk->epoll >= 0)
         close(desk->epoll);
@@ -190,38 +140,10 @@ void rc_desk_destroy(struct rc_desk *desk)
     free(desk);
 }
 
-static bool make_room(struct rc_desk *desk)
-{
-    size_t room = desk->room ? 2 * desk->room : 16;
-    struct rc_roll *rolls;
-    char **texts;
-
-    if (desk->count < desk->room)
-        return true;
-    rolls = realloc(desk->rolls, room * sizeof(*rolls));
-    if (rolls)
-        desk->rolls = rolls;
-    texts = realloc(desk->texts, room * sizeof(*texts));
-    if (texts)
-        desk->texts = texts;
-    if (rolls && texts)
-        desk->room = room;
-    return rolls && texts;
-}
-
 bool rc_desk_add(struct rc_desk *desk, struct rc_str entry)
 {
-    char *text;
-
-    if (!make_room(desk) || !(text = malloc(entry.n + 1)))
+    if (!rc_ledger_add(&desk->ledger, entry))
         return false;
-    memcpy(text, entry.p, entry.n);
-    text[entry.n] = '\0';
-    if (!rc_roll_read((struct rc_str){ text, entry.n }, &desk->rolls[desk->count])) {
-        free(text);
-        return false;
-    }
-    desk->texts[desk->count++] = text;
     if (desk->first < 0)
         desk->first = rc_milliseconds();
     return true;
@@ -231,44 +153,78 @@ bool rc_desk_add(struct rc_desk *desk, struct rc_str entry)
  * true as long as there is something to wait for. */
 static bool give_answer(const struct rc_desk *desk, struct caller *caller)
 {
-    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT, .data.ptr = caller };
-    const char *reply = caller->reply ? caller->reply : desk->answer;
-    size_t size = caller->reply ? caller->reply_size : desk->answer_size;
+    const char *text = caller->kind == ASKER ? caller->reply : desk->answer;
+    size_t size = caller->kind == ASKER ? caller->reply_size : desk->answer_size;
 
-    if (!reply)
+    if (!text)
         return true;
     while (caller->sent < size) {
-        ssize_t n = send(caller->fd, reply + caller->sent, size - caller->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n = send(caller->fd, text + caller->sent, size - caller->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return errno == EAGAIN && epoll_ctl(desk->epoll, EPOLL_CTL_MOD, caller->fd, &event) == 0;
+            return errno == EAGAIN && rewatch(desk, caller->fd, EPOLLIN | EPOLLOUT, caller);
         caller->sent += (size_t)n;
     }
     /* closing with nothing unread is no reset, which could overtake the answer */
     return false;
 }
 
+static bool reply(const struct rc_desk *desk, struct caller *caller, struct rc_str text)
+{
+    caller->reply = rc_wire_pack(desk->token, text, &caller->reply_size);
+    return caller->reply != NULL;
+}
+
 /* Makes the reply to RC_DESK_QUESTION. */
 static bool tell_roll(const struct rc_desk *desk, struct caller *caller)
 {
-    size_t size = 0;
-    char *text;
-    char *end;
+    size_t size;
+    char *text = rc_ledger_text(&desk->ledger, &size);
+    bool good = text && reply(desk, caller, (struct rc_str){ text, size });
 
-    for (size_t i = 0; i < desk->count; i++)
-        size += strlen(desk->texts[i]) + 1;
-    end = text = malloc(size + 1);
-    if (!text)
-        return false;
-    for (size_t i = 0; i < desk->count; i++) {
-        end = stpcpy(end, desk->texts[i]);
-        *end++ = '\n';
-    }
-    caller->reply = rc_wire_pack(desk->token, (struct rc_str){ text, size }, &caller->reply_size);
     free(text);
-    return caller->reply != NULL;
+    return good;
+}
+
+static bool tell_note(const struct rc_desk *desk, struct caller *caller, const struct rc_notes_answer *answer)
+{
+    char text[RC_NOTES_HEAD_MAX + RC_NOTES_VALUE_MAX];
+    size_t head = strlen(answer->head);
+
+    memcpy(text, answer->head, head);
+    if (answer->value.n)
+        memcpy(text + head, answer->value.p, answer->value.n);
+    return reply(desk, caller, (struct rc_str){ text, head + answer->value.n });
+}
+
+/* Its question once more, which has a reply now. It is given at the caller's own
+ * next event: others' may still stand in the list of this round. */
+static void wake(struct rc_desk *desk, struct caller *caller)
+{
+    struct rc_notes_answer answer;
+
+    rc_queue_join(&desk->visitors, &caller->link);
+    if (rc_notes_ask(desk->notes, rc_wire_text(&caller->wire), &answer) && tell_note(desk, caller, &answer))
+        rewatch(desk, caller->fd, EPOLLIN | EPOLLOUT, caller);
+    else
+        shutdown(caller->fd, SHUT_RDWR);
+}
+
+static bool look_up_note(struct rc_desk *desk, struct caller *caller)
+{
+    struct rc_notes_answer answer;
+
+    if (!rc_notes_ask(desk->notes, rc_wire_text(&caller->wire), &answer))
+        return false;
+    if (!*answer.head) {
+        rc_queue_join(answer.waiting, &caller->link);
+        return true;
+    }
+    while (answer.waiting && answer.waiting->first)
+        wake(desk, caller_of(answer.waiting->first));
+    return tell_note(desk, caller, &answer);
 }
 
 /* A question, or an entry; late ones are not looked at any more. */
@@ -276,14 +232,19 @@ static bool understand(struct rc_desk *desk, struct caller *caller)
 {
     struct rc_str text = rc_wire_text(&caller->wire);
 
+    rc_queue_join(&desk->visitors, &caller->link);
+    caller->kind = ASKER;
     if (rc_str_is(text, RC_DESK_QUESTION))
         return tell_roll(desk, caller);
+    if (rc_notes_is_question(text))
+        return look_up_note(desk, caller);
+    caller->kind = NODE;
     return desk->answer || rc_desk_add(desk, text);
 }
 
 static void hear(struct rc_desk *desk, struct caller *caller)
 {
-    if (caller->is_visitor) {
+    if (caller->kind != STRANGER) {
         char byte;
         ssize_t n = recv(caller->fd, &byte, 1, MSG_DONTWAIT);
 
@@ -305,10 +266,9 @@ static void hear(struct rc_desk *desk, struct caller *caller)
         hang_up(desk, caller);
         return;
     }
-    rc_wire_free(&caller->wire);
-    take_out(&desk->strangers, caller);
-    caller->is_visitor = true;
-    append(&desk->visitors, caller);
+    /* of a question the text is needed until it has its reply */
+    if (caller->kind == NODE)
+        rc_wire_free(&caller->wire);
     if (!give_answer(desk, caller))
         hang_up(desk, caller);
 }
@@ -318,9 +278,9 @@ static void show_out(struct rc_desk *desk)
 {
     size_t count = desk->strangers.count;
 
-    hear(desk, desk->strangers.first);
+    hear(desk, caller_of(desk->strangers.first));
     if (desk->strangers.count == count)
-        hang_up(desk, desk->strangers.first);
+        hang_up(desk, caller_of(desk->strangers.first));
 }
 
 static void welcome(struct rc_desk *desk)
@@ -331,9 +291,13 @@ static void welcome(struct rc_desk *desk)
 
         if (fd < 0) {
             /* out of descriptors: a stranger's will do */
-            if ((errno == EMFILE || errno == ENFILE) && desk->strangers.first) {
-                show_out(desk);
-                continue;
+            if (errno == EMFILE || errno == ENFILE) {
+                if (desk->strangers.first) {
+                    show_out(desk);
+                    continue;
+                }
+                desk->deaf = rewatch(desk, desk->listener, 0, desk);
+                return;
             }
             if (errno == EINTR || errno == ECONNABORTED)
                 continue;
@@ -350,27 +314,23 @@ static void welcome(struct rc_desk *desk)
         caller->fd = fd;
         caller->since = rc_milliseconds();
         caller->wire.limit = RC_WIRE_BODY_MAX;
-        append(&desk->strangers, caller);
+        rc_queue_join(&desk->strangers, &caller->link);
     }
-}
-
-static bool is_complete(const struct rc_desk *desk)
-{
-    return desk->count > 0 && desk->count >= desk->rolls[0].nodes;
 }
 
 static int answer_all(struct rc_desk *desk, rc_desk_decide *decide, void *more)
 {
-    struct rc_str text = decide(more, desk->rolls, desk->count, is_complete(desk));
-    struct caller *next;
+    const struct rc_ledger *ledger = &desk->ledger;
+    struct rc_str text = decide(more, ledger->rolls, ledger->count, rc_ledger_is_complete(ledger));
+    struct rc_link *next;
 
     desk->answer = rc_wire_pack(desk->token, text, &desk->answer_size);
     if (!desk->answer)
         return -ENOMEM;
-    for (struct caller *caller = desk->visitors.first; caller; caller = next) {
-        next = caller->next;
-        if (!give_answer(desk, caller))
-            hang_up(desk, caller);
+    for (struct rc_link *link = desk->visitors.first; link; link = next) {
+        next = link->next;
+        if (!give_answer(desk, caller_of(link)))
+            hang_up(desk, caller_of(link));
     }
     return 0;
 }
@@ -386,7 +346,7 @@ static int pause_until(const struct rc_desk *desk, int64_t deadline)
     int64_t until = deadline;
 
     if (desk->strangers.first)
-        until = earlier(until, desk->strangers.first->since + RC_DESK_PATIENCE * 1000);
+        until = earlier(until, caller_of(desk->strangers.first)->since + RC_DESK_PATIENCE * 1000);
     if (until == INT64_MAX)
         return -1;
     until -= rc_milliseconds();
@@ -397,7 +357,7 @@ static void send_strangers_away(struct rc_desk *desk)
 {
     int64_t oldest = rc_milliseconds() - RC_DESK_PATIENCE * 1000;
 
-    while (desk->strangers.first && desk->strangers.first->since <= oldest)
+    while (desk->strangers.first && caller_of(desk->strangers.first)->since <= oldest)
         show_out(desk);
 }
 
@@ -432,7 +392,7 @@ int rc_desk_run(struct rc_desk *desk, uint32_t seconds, int life, rc_desk_decide
 
     if (rc < 0)
         return rc;
-    while (!is_complete(desk) && (desk->first < 0 || rc_milliseconds() < deadline)) {
+    while (!rc_ledger_is_complete(&desk->ledger) && (desk->first < 0 || rc_milliseconds() < deadline)) {
         if (desk->first >= 0)
             deadline = desk->first + seconds * INT64_C(1000);
         if (!wait_and_serve(desk, &life, deadline))

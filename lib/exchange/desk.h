@@ -1,4 +1,5 @@
-/* desk.h - where the nodes of a launch meet: takes one entry from each, gives all the same answer.
+/* desk.h - where the nodes of a launch meet: takes one entry from each, gives all the same answer; and where its
+ * tasks leave notes for each other, as long as it is there (notes.h).
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
  * one loop. Whoever connects without the token costs a hundred bytes until it
@@ -22,12 +23,7 @@ enum { RC_DESK_PATIENCE = 5, RC_DESK_STRANGERS_MAX = 256 };
 
 struct rc_desk;
 
-/* A listening socket at any address of this host, IPv6 and IPv4 where there is
- * IPv6, closed on exec, at a port from first to last (0, 0: any). Its port goes
- * into *port. Returns it or -errno. */
-int rc_desk_listen(uint16_t first, uint16_t last, uint16_t *port);
-
-/* listener: of rc_desk_listen, owned by the desk from now on; token is copied.
+/* listener: of rc_listen, owned by the desk from now on; token is copied.
  * NULL without memory. */
 struct rc_desk *rc_desk_create(int listener, const char *token);
 void rc_desk_destroy(struct rc_desk *desk);

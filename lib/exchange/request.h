@@ -13,23 +13,11 @@
 #ifndef ROLLCALL_EXCHANGE_REQUEST_H
 #define ROLLCALL_EXCHANGE_REQUEST_H
 
-#include "env.h"
+#include "exchange/meeting.h"
 #include "option.h"
 #include "text.h"
 
-/* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its
- * desk. The host is where srun runs, which Slurm itself tells them. Names that
- * begin with SLURM_ pass through --export=NONE. */
-#define RC_DESK "SLURM_ROLLCALL_DESK"
-
 enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
-
-/* Where the desk is. */
-struct rc_meeting {
-    struct rc_str token;
-    uint16_t port;
-    struct rc_str hosts; /* parted by blanks */
-};
 
 struct rc_request {
     enum rc_transport transport;
@@ -39,15 +27,6 @@ struct rc_request {
     enum rc_check check;
     struct rc_str entry;
 };
-
-/* "TOKEN PORT HOST..."; false, with *meeting untouched, where it is not that. */
-bool rc_meeting_read(struct rc_str text, struct rc_meeting *meeting);
-
-/* The desk beside srun that the environment of a task names, and the step that
- * it is of, "JOB.STEP". The hosts are text in the arena. False, with nothing
- * written, where there is none. */
-bool rc_meeting_beside_srun(const struct rc_env *env, struct rc_meeting *meeting, struct rc_str *step,
-                            struct rc_arena *arena);
 
 /* NULL where it does not fit. */
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena);

@@ -121,7 +121,7 @@ static int send_all(int fd, const char *message, size_t size, int64_t deadline)
     return 0;
 }
 
-static int receive(int fd, const char *token, int64_t deadline, char **answer)
+static int receive(int fd, const char *token, int64_t deadline, struct rc_reply *reply)
 {
     struct rc_wire wire = { .limit = RC_WIRE_ROLL_MAX };
     enum rc_wire_state state;
@@ -130,32 +130,35 @@ static int receive(int fd, const char *token, int64_t deadline, char **answer)
     while ((state = rc_wire_read(&wire, fd, token)) == RC_WIRE_MORE && (rc = wait_for(fd, POLLIN, deadline)) == 0)
         continue;
     if (state == RC_WIRE_WHOLE) {
-        *answer = wire.body;
+        *reply = (struct rc_reply){ wire.body, wire.used };
         return 0;
     }
     rc_wire_free(&wire);
     return state == RC_WIRE_WRONG ? -EPROTO : rc;
 }
 
-int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_str entry, uint32_t milliseconds,
-             char **answer, bool *heard)
+int rc_visit(const struct rc_meeting *desk, struct rc_str text, uint32_t milliseconds, struct rc_reply *reply,
+             bool *heard)
 {
+    const char *token = desk->token.p;
     int64_t deadline = rc_milliseconds() + milliseconds;
     /* who cannot be reached in half of the time will not be in all of it */
     struct visit visit = { .deadline = rc_milliseconds() + milliseconds / 2 };
     size_t size;
-    char *message = rc_wire_pack(token, entry, &size);
+    char *message = rc_wire_pack(token, text, &size);
     int fd;
     int rc;
 
-    *heard = false;
+    if (heard)
+        *heard = false;
     if (!message)
         return -ENOMEM;
-    fd = reach(&visit, hosts, port);
+    fd = reach(&visit, desk->hosts, desk->port);
     rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
-    *heard = rc == 0;
+    if (heard)
+        *heard = rc == 0;
     if (rc == 0)
-        rc = receive(fd, token, deadline, answer);
+        rc = receive(fd, token, deadline, reply);
     if (fd >= 0)
         close(fd);
     free(message);

@@ -2,21 +2,26 @@
 #ifndef ROLLCALL_EXCHANGE_VISIT_H
 #define ROLLCALL_EXCHANGE_VISIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text.h"
+#include "exchange/meeting.h"
 
 enum { RC_VISIT_HOSTS_MAX = 8 };
 
-/* hosts: names or addresses of the desk's one host, parted by blanks, in the
- * order in which they are tried; the first RC_VISIT_HOSTS_MAX count. Retries
+struct rc_reply {
+    char *text; /* from malloc, with a NUL behind it: the caller frees it */
+    size_t size;
+};
+
+/* Hands in a text. Of the desk's hosts the first RC_VISIT_HOSTS_MAX count. Retries
  * for half of the time while nobody answers there, for a moment only where a host
- * refuses. The answer, with a NUL behind it, is from malloc: the caller frees
- * it. 0, or -errno: -ETIMEDOUT where the deadline passed, -ECONNREFUSED where
- * the desk is gone, -EPROTO for an answer that is none. *heard then says whether
- * the desk may have the entry, and count on this node, all the same. */
-int rc_visit(struct rc_str hosts, uint16_t port, const char *token, struct rc_str entry, uint32_t milliseconds,
-             char **answer, bool *heard);
+ * refuses. 0, or -errno: -ETIMEDOUT where the deadline passed, -ECONNREFUSED where
+ * the desk is gone, -EPROTO for an answer that is none. *heard, which may be NULL,
+ * then says whether the desk may have the text, and count on this node, all the
+ * same. Thread safe. */
+int rc_visit(const struct rc_meeting *desk, struct rc_str text, uint32_t milliseconds, struct rc_reply *reply,
+             bool *heard);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "exchange/desk.h"
+#include "exchange/listen.h"
 #include "exchange/visit.h"
 #include "exchange/wire.h"
 
@@ -46,8 +47,8 @@ static void *participate(void *number)
     char text[2048];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     char rank[16];
-    char *answer = NULL;
-    bool heard;
+    const struct rc_meeting desk = { { token, RC_WIRE_TOKEN }, port, rc_str("127.0.0.1") };
+    struct rc_reply answer;
     struct rc_roll roll = {
         .scope = rc_str("bench:1"), .host = rc_str("n1"), .mode = rc_str("worker"), .addr = rc_str("n1"),
         .node = (uint32_t)(uintptr_t)number, .nodes = participants, .world = participants,
@@ -56,10 +57,9 @@ static void *participate(void *number)
     snprintf(rank, sizeof(rank), "%u", roll.node);
     roll.tasks = rc_str(rank);
     pthread_barrier_wait(&ready);
-    if (rc_visit(rc_str("127.0.0.1"), port, token, rc_str(rc_roll_write(&roll, &arena)), SECONDS * 1000, &answer,
-                 &heard) < 0)
+    if (rc_visit(&desk, rc_str(rc_roll_write(&roll, &arena)), SECONDS * 1000, &answer, NULL) < 0)
         return NULL;
-    free(answer);
+    free(answer.text);
     return number;
 }
 
@@ -68,7 +68,7 @@ static double meet(void)
 {
     pthread_t thread[participants];
     char text[4096];
-    int listener = rc_desk_listen(0, 0, &port);
+    int listener = rc_listen(0, 0, &port);
     pid_t desk = listener < 0 || rc_wire_new_token(token) < 0 ? -1 : fork();
     double start;
     bool good = true;

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exchange/listen.h"
 #include "exchange/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
@@ -106,7 +107,7 @@ static struct office open_office_with(struct start start)
     struct office office = { .life = -1 };
     int life[2] = { -1, -1 };
     int report[2];
-    int listener = rc_desk_listen(0, 0, &office.port);
+    int listener = rc_listen(0, 0, &office.port);
 
     assert_true(listener >= 0);
     assert_int_equal(pipe2(report, O_CLOEXEC), 0);
@@ -540,13 +541,13 @@ static void check_ports(const void *data)
 {
     uint16_t port;
     uint16_t other;
-    int fd = rc_desk_listen(0, 0, &port);
+    int fd = rc_listen(0, 0, &port);
 
     (void)data;
     assert_true(fd >= 0);
     assert_int_not_equal(port, 0);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-    assert_int_equal(rc_desk_listen(port, port, &other), -EADDRINUSE);
+    assert_int_equal(rc_listen(port, port, &other), -EADDRINUSE);
     close(fd);
 }
 
@@ -561,9 +562,9 @@ static void check_range(const void *data)
         uint16_t other;
         int fd;
 
-        taken = rc_desk_listen(0, 0, &port);
+        taken = rc_listen(0, 0, &port);
         assert_true(taken >= 0);
-        if (port < UINT16_MAX && (fd = rc_desk_listen(port, (uint16_t)(port + 1), &other)) >= 0) {
+        if (port < UINT16_MAX && (fd = rc_listen(port, (uint16_t)(port + 1), &other)) >= 0) {
             assert_int_equal(other, port + 1);
             close(fd);
             close(taken);

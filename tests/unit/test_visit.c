@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "exchange/desk.h"
+#include "exchange/listen.h"
 #include "exchange/wire.h"
 
 #define TOKEN  "0123456789abcdef0123456789abcdef"
@@ -139,12 +140,13 @@ static void dismiss(struct desk *desk, int signal_number)
 /* It did not come back with an answer; whether its entry may be there is as important as the reason. */
 static void fails(const char *hosts, uint16_t port, uint32_t milliseconds, int error, bool heard)
 {
-    char *answer = NULL;
+    const struct rc_meeting desk = { RC_STR(TOKEN), port, rc_str(hosts) };
+    struct rc_reply answer = { .text = NULL };
     bool was_heard = !heard;
 
-    assert_int_equal(rc_visit(rc_str(hosts), port, TOKEN, RC_STR(ENTRY), milliseconds, &answer, &was_heard), error);
+    assert_int_equal(rc_visit(&desk, RC_STR(ENTRY), milliseconds, &answer, &was_heard), error);
     assert_int_equal(was_heard, heard);
-    assert_null(answer);
+    assert_null(answer.text);
 }
 
 static void refused(const char *hosts, uint16_t port, uint32_t milliseconds, int error)
@@ -159,12 +161,14 @@ static void unanswered(const struct desk *desk, uint32_t milliseconds, int error
 
 static void answered(const char *hosts, uint16_t port)
 {
-    char *answer;
+    const struct rc_meeting desk = { RC_STR(TOKEN), port, rc_str(hosts) };
+    struct rc_reply answer;
     bool heard;
 
-    assert_int_equal(rc_visit(rc_str(hosts), port, TOKEN, RC_STR(ENTRY), LONG, &answer, &heard), 0);
-    assert_string_equal(answer, ANSWER);
-    free(answer);
+    assert_int_equal(rc_visit(&desk, RC_STR(ENTRY), LONG, &answer, &heard), 0);
+    assert_string_equal(answer.text, ANSWER);
+    assert_int_equal(answer.size, sizeof(ANSWER) - 1);
+    free(answer.text);
 }
 
 /* Lives until the next call. */
@@ -309,17 +313,16 @@ static void check_large_entry(const void *data)
     struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
     struct desk desk = staff((struct script){ .answers = &answer, .visitors = 1, .entry_size = SIZE });
     char *entry = calloc(1, SIZE);
-    char *got;
-    bool heard;
+    const struct rc_meeting place = { RC_STR(TOKEN), desk.port, RC_STR("127.0.0.1") };
+    struct rc_reply got;
 
     (void)data;
     assert_non_null(entry);
     memset(entry, 'x', SIZE);
     memcpy(entry, ENTRY, sizeof(ENTRY) - 1);
-    assert_int_equal(rc_visit(RC_STR("127.0.0.1"), desk.port, TOKEN, (struct rc_str){ entry, SIZE }, LONG, &got,
-                              &heard), 0);
-    assert_string_equal(got, ANSWER);
-    free(got);
+    assert_int_equal(rc_visit(&place, (struct rc_str){ entry, SIZE }, LONG, &got, NULL), 0);
+    assert_string_equal(got.text, ANSWER);
+    free(got.text);
     free(entry);
     dismiss(&desk, 0);
 }
@@ -336,7 +339,7 @@ static void check_real_desk(const void *data)
     struct desk desk = { .pid = 0 };
 
     (void)data;
-    desk.listener = rc_desk_listen(0, 0, &desk.port);
+    desk.listener = rc_listen(0, 0, &desk.port);
     assert_true(desk.listener >= 0);
     desk.pid = fork();
     assert_true(desk.pid >= 0);
