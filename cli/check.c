@@ -14,6 +14,20 @@ static json_t *text(struct rc_str slice)
     return slice.p ? json_stringn(slice.p, slice.n) : json_null();
 }
 
+static json_t *devices(const struct rc_roll *roll)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; list && i < roll->gpu_count; i++) {
+        if (json_array_append_new(list, json_pack("{s:I, s:o}", "rank", (json_int_t)roll->gpu[i].rank, "gpu",
+                                                  text(roll->gpu[i].id))) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static json_t *entries(const struct roster *roster)
 {
     json_t *list = json_array();
@@ -22,12 +36,12 @@ static json_t *entries(const struct roster *roster)
         const struct rc_roll *roll = &roster->roll[i];
 
         if (json_array_append_new(
-                list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node_rank", (json_int_t)roll->node,
+                list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node_rank", (json_int_t)roll->node,
                                 "host", text(roll->host), "boot_id", text(roll->boot), "tasks", text(roll->tasks),
                                 "launcher", text(roll->launcher), "mode", text(roll->mode), "master_addr",
                                 text(roll->addr), "master_port",
                                 roll->port ? json_integer(roll->port) : json_null(), "version",
-                                text(roll->version))) < 0) {
+                                text(roll->version), "visible", text(roll->visible), "gpus", devices(roll))) < 0) {
             json_decref(list);
             return NULL;
         }
@@ -82,15 +96,22 @@ static int print_text(const struct roster *roster)
 {
     int host = widest(roster, offsetof(struct rc_roll, host), 4);
     int tasks = widest(roster, offsetof(struct rc_roll, tasks), 5);
+    int visible = widest(roster, offsetof(struct rc_roll, visible), 0);
 
-    printf("step %s: %zu of %u nodes, %u tasks\n\n%s%4s  %-*s  %-*s  %-8s  %s%s\n", roster->step, roster->count,
+    printf("step %s: %zu of %u nodes, %u tasks\n\n%s%4s  %-*s  %-*s  %-8s  ", roster->step, roster->count,
            roster->roll[0].nodes, roster->roll[0].world, paint_on(PAINT_STRONG), "node", host, "host", tasks, "tasks",
-           "mode", "master", paint_off());
+           "mode");
+    if (visible)
+        printf("%-*s  ", visible, "visible");
+    printf("master%s\n", paint_off());
     for (size_t i = 0; i < roster->count; i++) {
         const struct rc_roll *roll = &roster->roll[i];
 
-        printf("%4u  %-*.*s  %-*.*s  %-8.*s  %.*s", roll->node, host, (int)roll->host.n, roll->host.p, tasks,
-               (int)roll->tasks.n, roll->tasks.p, (int)roll->mode.n, roll->mode.p, (int)roll->addr.n, roll->addr.p);
+        printf("%4u  %-*.*s  %-*.*s  %-8.*s  ", roll->node, host, (int)roll->host.n, roll->host.p, tasks,
+               (int)roll->tasks.n, roll->tasks.p, (int)roll->mode.n, roll->mode.p);
+        if (visible)
+            printf("%-*.*s  ", visible, (int)roll->visible.n, roll->visible.p ? roll->visible.p : "-");
+        printf("%.*s", (int)roll->addr.n, roll->addr.p);
         printf(roll->port ? ":%u (held here)\n" : "\n", (unsigned)roll->port);
     }
     for (unsigned i = 0; i < roster->findings.count; i++) {

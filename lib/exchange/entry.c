@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exchange/devices.h"
+#include "system/gpus.h"
 #include "system/node.h"
 #include "system/sys.h"
 
@@ -93,7 +95,9 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
     char name[RC_NODE_NAME_SIZE];
     char boot[BOOT_SIZE];
     char text[TEXT_SIZE];
+    char device[RC_DEVICES_TEXT];
     struct rc_arena own = { .base = text, .size = sizeof(text) };
+    struct rc_arena devices = { .base = device, .size = sizeof(device) };
     struct rc_roll roll = {
         .version = rc_str(PACKAGE_VERSION),
         .scope = rc_str(facts->scope),
@@ -117,5 +121,6 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         if (value.p)
             roll.user[roll.user_count++] = rc_str(rc_format(&own, "%s=%S", must_agree[i], &value));
     }
+    rc_devices_find(result, RC_GPU_FOLDER, &roll, &devices);
     return own.full ? NULL : rc_roll_write(&roll, arena);
 }

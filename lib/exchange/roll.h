@@ -22,6 +22,7 @@
  *   port=24512           the port that it holds, of the node of RANK 0 alone
  *   dead=RC405           its tasks are not going to start; it says why itself
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
+ *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
  *
  * An answer, RC_ANSWER_SIZE bytes at most:
@@ -47,12 +48,11 @@ enum {
 
 struct rc_roll_gpu {
     uint32_t rank;
-    struct rc_str id; /* UUID: indices are each task's own */
+    struct rc_str id; /* UUID, or one that no other node has: indices are each node's own */
 };
 
 /* Slices of the text that it was read from, or of whoever fills it in. Absent
- * values may be: version, launcher, mode, boot, addr,
- * dead. */
+ * values may be: version, launcher, mode, boot, addr, dead, visible. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -66,6 +66,7 @@ struct rc_roll {
     struct rc_str tasks; /* ranges in ascending order: "0-3,8" */
     struct rc_str addr;
     struct rc_str dead;
+    struct rc_str visible;
     uint16_t port; /* 0: none */
     struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
     unsigned user_count;

@@ -161,7 +161,7 @@ static void is_refused(const void *data)
 
 #define WHOLE                                                                                               \
     "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\nboot=4b5f-00\n"         \
-    "tasks=0-3\naddr=n1.example\nnode=0\nnodes=2\nworld=8\nport=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n" \
+    "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nnode=0\nnodes=2\nworld=8\nport=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n" \
     "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
 
 static struct rc_roll whole(void)
@@ -177,6 +177,7 @@ static struct rc_roll whole(void)
         .world = 8,
         .tasks = RC_STR("0-3"),
         .addr = RC_STR("n1.example"),
+        .visible = RC_STR("CUDA_VISIBLE_DEVICES=0,1"),
         .port = 24512,
         .user = { RC_STR("NCCL_IB_HCA=mlx5_0"), RC_STR("B=") },
         .user_count = 2,
@@ -214,6 +215,7 @@ static void writes_and_reads(const void *data)
     ASSERT_TEXT(roll.boot, "4b5f-00");
     ASSERT_TEXT(roll.tasks, "0-3");
     ASSERT_TEXT(roll.addr, "n1.example");
+    ASSERT_TEXT(roll.visible, "CUDA_VISIBLE_DEVICES=0,1");
     assert_int_equal(roll.node, 0);
     assert_int_equal(roll.nodes, 2);
     assert_int_equal(roll.world, 8);
@@ -241,6 +243,7 @@ static void leaves_out_what_is_absent(const void *data)
     assert_null(roll.mode.p);
     assert_null(roll.boot.p);
     assert_null(roll.addr.p);
+    assert_null(roll.visible.p);
     assert_int_equal(roll.port, 0);
     assert_int_equal(roll.user_count, 0);
     assert_int_equal(roll.gpu_count, 0);

@@ -1,0 +1,169 @@
+#include "exchange/devices.h"
+
+#include "system/gpus.h"
+
+/* What a program may read to learn which GPUs are its own. */
+static const char *const lists[] = {
+    "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL",
+};
+
+/* Whoever has one of these means several tasks to share a GPU, or may. */
+static const char *const shares[] = {
+    "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "SLURM_SHARDS_ON_NODE", "SLURM_NTASKS_PER_GPU", "NCCL_MULTI_RANK_GPU_ENABLE",
+};
+
+static bool may_share(const struct rc_env *env)
+{
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+        struct rc_str value = rc_env_find(env, rc_str(shares[i]));
+
+        if (value.n && !rc_str_is(value, "0"))
+            return true;
+    }
+    return false;
+}
+
+/* "gpu:per_task:1", with newer Slurms "gres/gpu:per_task:1"; ":none" where srun was told to bind nobody. */
+static bool is_bound(const struct rc_env *env)
+{
+    struct rc_str bind = rc_env_get(env, "SLURMD_TRES_BIND");
+    struct rc_str rest;
+
+    if (rc_str_starts(bind, "gres/"))
+        rc_str_split(bind, '/', &bind);
+    rc_str_split(bind, ':', &rest);
+    return bind.n > 0 && !rc_str_is(rest, "none");
+}
+
+static bool has_uuids(struct rc_str list)
+{
+    while (list.p) {
+        struct rc_str device = rc_str_split(list, ',', &list);
+
+        if (device.n < RC_GPU_UUID || !(rc_str_starts(device, "GPU-") || rc_str_starts(device, "MIG-")))
+            return false;
+    }
+    return true;
+}
+
+/* 0,1,2: Slurm numbers what a cgroup leaves of the GPUs anew. */
+static bool counts_from_zero(struct rc_str list)
+{
+    for (uint32_t next = 0; list.p; next++) {
+        uint32_t index;
+
+        if (!rc_parse_u32(rc_str_split(list, ',', &list), UINT16_MAX, &index) || index != next)
+            return false;
+    }
+    return true;
+}
+
+/* The step's GPUs in the order in which its tasks see them; absent where there
+ * are none, or no telling. */
+static struct rc_str find_list(const struct rc_env *env, struct rc_str visible)
+{
+    struct rc_str given = rc_env_get(env, "SLURM_STEP_GPUS");
+    uint32_t count = rc_count_devices(given);
+
+    if (count == 0 || rc_count_devices(visible) != count)
+        return RC_ABSENT;
+    if (has_uuids(visible))
+        return visible;
+    return rc_str_eq(visible, given) || counts_from_zero(visible) ? given : RC_ABSENT;
+}
+
+static struct rc_str device_at(struct rc_str list, uint32_t place)
+{
+    struct rc_str device;
+
+    do
+        device = rc_str_split(list, ',', &list);
+    while (place-- > 0);
+    return device;
+}
+
+struct devices {
+    struct rc_gpu gpu[RC_GPUS_MAX]; /* as the driver's files have them */
+    size_t count;
+    struct rc_str list; /* which the tasks see */
+    uint32_t seen;
+    struct rc_roll *roll;
+    struct rc_arena *arena;
+};
+
+static void add(struct devices *devices, uint32_t rank, uint32_t place)
+{
+    struct rc_roll *roll = devices->roll;
+    struct rc_str device = device_at(devices->list, place);
+    const char *id;
+    uint32_t index;
+
+    if (roll->gpu_count == RC_ROLL_GPUS_MAX)
+        return;
+    if (rc_parse_u32(device, RC_GPUS_MAX, &index) && index < devices->count && devices->gpu[index].uuid[0])
+        id = rc_format(devices->arena, "%s", devices->gpu[index].uuid);
+    else if (has_uuids(device))
+        id = rc_format(devices->arena, "%S", &device);
+    else
+        id = rc_format(devices->arena, "%S of node %u", &device, roll->node);
+    if (!devices->arena->full)
+        roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){ rank, rc_str(id) };
+}
+
+/* Of the task with the lowest rank, which is the first one, or of all in turn. */
+static void add_tasks(struct devices *devices, bool first_alone)
+{
+    struct rc_str rest = devices->roll->tasks;
+    uint32_t local = 0;
+    uint32_t first;
+    uint32_t last;
+
+    while (local < RC_ROLL_GPUS_MAX && rc_roll_next_range(&rest, &first, &last)) {
+        for (uint32_t rank = first; rank <= last && local < RC_ROLL_GPUS_MAX; rank++, local++) {
+            add(devices, rank, local % devices->seen);
+            if (first_alone)
+                return;
+        }
+    }
+}
+
+static struct rc_str name_visible(const struct rc_env *env, struct rc_roll *roll, struct rc_arena *arena)
+{
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+        struct rc_str value = rc_env_find(env, rc_str(lists[i]));
+        struct rc_str begin = value;
+
+        if (!value.p)
+            continue;
+        if (begin.n > RC_ROLL_TEXT_MAX)
+            begin.n = RC_ROLL_TEXT_MAX;
+        roll->visible = rc_str(rc_format(arena, "%s=%S", lists[i], &begin));
+        return value;
+    }
+    return RC_ABSENT;
+}
+
+void rc_devices_find(const struct rc_result *result, const char *folder, struct rc_roll *roll, struct rc_arena *arena)
+{
+    const struct rc_env *env = &result->env;
+    struct rc_str visible = name_visible(env, roll, arena);
+    struct devices devices = { .list = find_list(env, visible), .roll = roll, .arena = arena };
+    uint32_t first;
+
+    if (!devices.list.p || may_share(env))
+        return;
+    devices.seen = rc_count_devices(devices.list);
+    devices.count = rc_gpus_read(folder, devices.gpu);
+    if (result->mode == RC_MODE_LAUNCHER) {
+        struct rc_str tasks = roll->tasks;
+        uint32_t last;
+
+        if (!rc_roll_next_range(&tasks, &first, &last) || first != last || tasks.p)
+            return;
+        for (uint32_t place = 0; place < devices.seen && place < RC_ROLL_GPUS_MAX; place++)
+            add(&devices, first, place);
+    } else {
+        add_tasks(&devices, is_bound(env));
+    }
+}

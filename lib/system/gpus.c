@@ -1,0 +1,87 @@
+#include "gpus.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys.h"
+#include "text.h"
+
+enum { PATH_SIZE = 256, FILE_SIZE = 2048 };
+
+/* Of a longer domain, which has a larger number, there are more digits. */
+static int compare(const void *a, const void *b)
+{
+    const char *left = ((const struct rc_gpu *)a)->address;
+    const char *right = ((const struct rc_gpu *)b)->address;
+    size_t n = strlen(left);
+    size_t m = strlen(right);
+
+    return n == m ? strcmp(left, right) : (n > m) - (n < m);
+}
+
+static bool is_uuid(struct rc_str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '?' || text.p[i] <= ' ')
+            return false;
+    return text.n == RC_GPU_UUID && rc_str_starts(text, "GPU-");
+}
+
+static void read_uuid(const char *folder, struct rc_gpu *gpu)
+{
+    char path[PATH_SIZE];
+    char file[FILE_SIZE];
+    struct rc_arena arena = { .base = path, .size = sizeof(path) };
+    struct rc_str rest;
+    long fd;
+    long n;
+
+    gpu->uuid[0] = '\0';
+    rc_format(&arena, "%s/%s/information", folder, gpu->address);
+    fd = arena.full ? -1 : rc_sys_open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    n = rc_sys_read((int)fd, file, sizeof(file));
+    rc_sys_close((int)fd);
+    rest = (struct rc_str){ file, n > 0 ? (size_t)n : 0 };
+    while (rest.p) {
+        struct rc_str value;
+        struct rc_str name = rc_str_split(rc_str_split(rest, '\n', &rest), ':', &value);
+
+        if (!rc_str_is(name, "GPU UUID"))
+            continue;
+        while (value.n > 0 && (*value.p == ' ' || *value.p == '\t'))
+            value = (struct rc_str){ value.p + 1, value.n - 1 };
+        if (is_uuid(value))
+            memcpy(gpu->uuid, value.p, RC_GPU_UUID);
+        gpu->uuid[RC_GPU_UUID] = '\0';
+        return;
+    }
+}
+
+size_t rc_gpus_read(const char *folder, struct rc_gpu gpu[RC_GPUS_MAX])
+{
+    DIR *all = opendir(folder);
+    size_t count = 0;
+
+    if (!all)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(all));) {
+        size_t n = strlen(entry->d_name);
+
+        if (entry->d_name[0] == '.' || n >= sizeof(gpu->address))
+            continue;
+        /* those that follow would have other numbers */
+        if (count == RC_GPUS_MAX) {
+            count = 0;
+            break;
+        }
+        memcpy(gpu[count++].address, entry->d_name, n + 1);
+    }
+    closedir(all);
+    qsort(gpu, count, sizeof(*gpu), compare);
+    for (size_t i = 0; i < count; i++)
+        read_uuid(folder, &gpu[i]);
+    return count;
+}

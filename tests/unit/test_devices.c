@@ -1,0 +1,241 @@
+/* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
+ * the NVIDIA driver has one. */
+#include "exchange/devices.h"
+#include "system/gpus.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define UUID(digit) "GPU-1c6f0000-0000-4000-8000-00000000000" digit
+#define MIG(digit)  "MIG-1c6f0000-0000-4000-8000-00000000000" digit
+#define LONG_MIG    "MIG-GPU-1c6f0000-0000-4000-8000-000000000000/1/0"
+#define BOTH(list)  "SLURM_STEP_GPUS=" list " CUDA_VISIBLE_DEVICES=" list
+#define FROM_ZERO   "SLURM_STEP_GPUS=2,3 CUDA_VISIBLE_DEVICES=0,1"
+
+struct row {
+    struct rc_str input; /* variables, parted by blanks */
+    const char *tasks;
+    enum rc_mode mode;
+    bool files; /* the driver's are there, of the four GPUs 0 to 3, and 2 has not been used yet */
+    const char *expected;
+    const char *why;
+};
+
+static const struct row rows[] = {
+    { TEXT(BOTH("0,1")), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 1 of node 1", "a GPU for each task" },
+    { TEXT(BOTH("0")), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 0 of node 1", "one GPU for two tasks" },
+    { TEXT(BOTH("0,1")), "4-5,8", RC_MODE_WORKER, false, "4 0 of node 1; 5 1 of node 1; 8 0 of node 1",
+      "two GPUs for three tasks" },
+    { TEXT(BOTH("0")), "0-1", RC_MODE_WORKER, true, "0 " UUID("0") "; 1 " UUID("0"), "the same, by UUID" },
+    { TEXT(FROM_ZERO), "0-1", RC_MODE_WORKER, true, "0 2 of node 1; 1 " UUID("3"),
+      "numbered anew in a cgroup; one that has not been used has no UUID" },
+    { TEXT(FROM_ZERO), "0-1", RC_MODE_WORKER, false, "0 2 of node 1; 1 3 of node 1", "the same without files" },
+    { TEXT(BOTH("7")), "0", RC_MODE_WORKER, true, "0 7 of node 1", "a GPU that the files do not have" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=" MIG("0") "," LONG_MIG), "0-1", RC_MODE_WORKER, true,
+      "0 " MIG("0") "; 1 " LONG_MIG, "parts of GPUs" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=" UUID("a") "," UUID("b")), "0-1", RC_MODE_WORKER, true,
+      "0 " UUID("a") "; 1 " UUID("b"), "a list of UUIDs" },
+    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=GPU-1c"), "0-1", RC_MODE_WORKER, true, "",
+      "the beginning of a UUID may be another's, too" },
+    { TEXT("SLURM_STEP_GPUS=0,1 ROCR_VISIBLE_DEVICES=0,1"), "0-1", RC_MODE_WORKER, false,
+      "0 0 of node 1; 1 1 of node 1", "AMD's alone" },
+    { TEXT(BOTH("0") " SLURMD_TRES_BIND=gpu:per_task:1"), "0-1", RC_MODE_WORKER, false, "0 0 of node 1",
+      "bound tasks: the first speaks of itself" },
+    { TEXT(BOTH("0") " SLURMD_TRES_BIND=gres/gpu:single:2"), "0-1", RC_MODE_WORKER, true, "0 " UUID("0"),
+      "the same with a newer Slurm" },
+    { TEXT(BOTH("0") " SLURMD_TRES_BIND=gres/gpu:none"), "0-1", RC_MODE_WORKER, false,
+      "0 0 of node 1; 1 0 of node 1", "told not to bind" },
+    { TEXT("SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:none"), "0-1", RC_MODE_WORKER, true, "",
+      "the same with Slurm 22.05, which sets nothing then" },
+    { TEXT(BOTH("0,1")), "3", RC_MODE_LAUNCHER, true, "3 " UUID("0") "; 3 " UUID("1"), "a launcher has all of them" },
+    { TEXT(BOTH("0,1")), "3-4", RC_MODE_LAUNCHER, true, "", "launchers side by side: who knows" },
+    { TEXT(BOTH("0,1")), "3", RC_MODE_WORKER, true, "3 " UUID("0"), "a worker has one" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1"), "0-1", RC_MODE_WORKER, true, "", "another list than Slurm's" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1,0"), "0-1", RC_MODE_WORKER, true, "", "in another order" },
+    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES="), "0-1", RC_MODE_WORKER, true, "", "told to use none" },
+    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=-1"), "0-1", RC_MODE_WORKER, true, "", "none, as -1" },
+    { TEXT("SLURM_JOB_GPUS=0,1"), "0-3", RC_MODE_WORKER, true, "", "a step of a batch script, without GPUs" },
+    { TEXT("SLURM_JOB_GPUS=0 CUDA_VISIBLE_DEVICES=0"), "0-3", RC_MODE_WORKER, true, "", "a login file's word for it" },
+    { TEXT("A=1"), "0-3", RC_MODE_WORKER, true, "", "no GPU" },
+    { TEXT(BOTH("0") " CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50"), "0-1", RC_MODE_WORKER, true, "", "gres/mps" },
+    { TEXT(BOTH("0") " CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"), "0-1", RC_MODE_WORKER, true, "", "MPS of the user's" },
+    { TEXT(BOTH("0") " SLURM_SHARDS_ON_NODE=4"), "0-1", RC_MODE_WORKER, true, "", "shards" },
+    { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=1"), "0-1", RC_MODE_WORKER, true, "", "NCCL may" },
+    { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=0"), "0-1", RC_MODE_WORKER, true, "0 " UUID("0") "; 1 " UUID("0"),
+      "NCCL may not" },
+    { TEXT(BOTH("0")), "0-19", RC_MODE_WORKER, true,
+      "0 " UUID("0") "; 1 " UUID("0") "; 2 " UUID("0") "; 3 " UUID("0") "; 4 " UUID("0") "; 5 " UUID("0") "; 6 "
+      UUID("0") "; 7 " UUID("0") "; 8 " UUID("0") "; 9 " UUID("0") "; 10 " UUID("0") "; 11 " UUID("0") "; 12 "
+      UUID("0") "; 13 " UUID("0") "; 14 " UUID("0") "; 15 " UUID("0"), "as many as an entry has" },
+};
+
+static struct rc_result result;
+static char folder[] = "/tmp/rollcall-devices.XXXXXX";
+static const char *const addresses[] = { "0000:81:00.0", "10000:01:00.0", "0000:01:00.0", "0001:00:00.0" };
+
+/* Fills in result.env; the text is the caller's. */
+static void set_env(char *text)
+{
+    static const char *block[16];
+    unsigned count = 0;
+
+    for (char *word = strtok(text, " "); word && count < 15; word = strtok(NULL, " "))
+        block[count++] = word;
+    block[count] = NULL;
+    rc_env_index(&result.env, block);
+}
+
+static void find(struct rc_str env, const char *files, struct rc_roll *roll, struct rc_arena *arena)
+{
+    static char text[4096];
+
+    snprintf(text, sizeof(text), "%.*s", (int)env.n, env.p);
+    set_env(text);
+    rc_devices_find(&result, files, roll, arena);
+    assert_false(arena->full);
+}
+
+static void finds(const void *data)
+{
+    const struct row *row = data;
+    char text[RC_DEVICES_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = { .node = 1, .tasks = rc_str(row->tasks) };
+    char found[RC_DEVICES_TEXT] = "";
+    size_t used = 0;
+
+    result.mode = row->mode;
+    find(row->input, row->files ? folder : "/nowhere", &roll, &arena);
+    for (unsigned i = 0; i < roll.gpu_count; i++)
+        used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%u %.*s", i ? "; " : "", roll.gpu[i].rank,
+                                 (int)roll.gpu[i].id.n, roll.gpu[i].id.p);
+    assert_string_equal(found, row->expected);
+}
+
+struct seen {
+    struct rc_str input;
+    const char *expected;
+    const char *why;
+};
+
+static const struct seen sights[] = {
+    { TEXT("CUDA_VISIBLE_DEVICES=0,1 ROCR_VISIBLE_DEVICES=0,1"), "CUDA_VISIBLE_DEVICES=0,1", "NVIDIA's first" },
+    { TEXT("ROCR_VISIBLE_DEVICES=0 HIP_VISIBLE_DEVICES=1"), "HIP_VISIBLE_DEVICES=1", "what HIP makes of it" },
+    { TEXT("ZE_AFFINITY_MASK=0.1"), "ZE_AFFINITY_MASK=0.1", "Intel's" },
+    { TEXT("CUDA_VISIBLE_DEVICES="), "CUDA_VISIBLE_DEVICES=", "none" },
+    { TEXT("SLURM_STEP_GPUS=0"), NULL, "no such variable" },
+};
+
+static void sees(const void *data)
+{
+    const struct seen *row = data;
+    char text[RC_DEVICES_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = { .tasks = RC_STR("0") };
+
+    find(row->input, "/nowhere", &roll, &arena);
+    if (row->expected)
+        assert_string_equal(roll.visible.p, row->expected);
+    else
+        assert_null(roll.visible.p);
+    assert_int_equal(roll.gpu_count, 0);
+}
+
+/* Sixteen parts of GPUs, and a list that is longer than any. */
+static void has_room(const void *data)
+{
+    static char list[20000] = "SLURM_STEP_GPUS=";
+    char text[RC_DEVICES_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = { .node = 16777215, .tasks = RC_STR("16777200-16777215") };
+    size_t used = strlen(list);
+
+    (void)data;
+    for (unsigned i = 0; i < 16; i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", i ? "," : "", i);
+    used += (size_t)snprintf(list + used, sizeof(list) - used, " CUDA_VISIBLE_DEVICES=");
+    for (unsigned i = 0; i < 16; i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%sMIG-GPU-1c6f0000-0000-4000-8000-%012u/1/0",
+                                 i ? "," : "", i);
+    result.mode = RC_MODE_WORKER;
+    find((struct rc_str){ list, used }, folder, &roll, &arena);
+    assert_int_equal(roll.gpu_count, RC_ROLL_GPUS_MAX);
+    memset(list, 'a', sizeof(list) - 1);
+    memcpy(list, "CUDA_VISIBLE_DEVICES=", 21);
+    arena.used = 0;
+    find((struct rc_str){ list, 3000 }, folder, &roll, &arena);
+    assert_in_range(roll.visible.n, RC_ROLL_TEXT_MAX, RC_ROLL_TEXT_MAX + 32);
+}
+
+static void reads_files(const void *data)
+{
+    static struct rc_gpu gpu[RC_GPUS_MAX];
+
+    (void)data;
+    assert_int_equal(rc_gpus_read(folder, gpu), 4);
+    assert_string_equal(gpu[0].address, "0000:01:00.0");
+    assert_string_equal(gpu[0].uuid, UUID("0"));
+    assert_string_equal(gpu[1].address, "0000:81:00.0");
+    assert_string_equal(gpu[2].address, "0001:00:00.0");
+    assert_string_equal(gpu[2].uuid, "");
+    assert_string_equal(gpu[3].address, "10000:01:00.0");
+    assert_int_equal(rc_gpus_read("/nowhere", gpu), 0);
+}
+
+/* As driver 535 writes it. */
+static void make_files(void)
+{
+    static const unsigned place[] = { 1, 3, 0, 2 };
+
+    if (!mkdtemp(folder))
+        abort();
+    for (unsigned i = 0; i < 4; i++) {
+        char path[128];
+        FILE *file;
+
+        snprintf(path, sizeof(path), "%s/%s", folder, addresses[i]);
+        mkdir(path, 0700);
+        strcat(path, "/information");
+        file = fopen(path, "w");
+        if (!file)
+            abort();
+        fprintf(file, "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 42\n");
+        if (place[i] == 2)
+            fprintf(file, "GPU UUID: \t GPU-%s-%s-%s-%s-%s\n", "???" "?????", "????", "????", "????", "????" "????" "????");
+        else
+            fprintf(file, "GPU UUID: \t GPU-1c6f0000-0000-4000-8000-%012u\n", place[i]);
+        fprintf(file, "Video BIOS: \t 96.00.74.00.01\nBus Location: \t %s\nDevice Minor: \t %u\n", addresses[i], i);
+        fclose(file);
+    }
+}
+
+static void remove_files(void)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/%s/information", folder, addresses[i]);
+        unlink(path);
+        *strrchr(path, '/') = '\0';
+        rmdir(path);
+    }
+    rmdir(folder);
+}
+
+int main(void)
+{
+    int status;
+
+    make_files();
+    UNIT_TABLE(finds, "devices of", rows);
+    UNIT_TABLE(sees, "visible of", sights);
+    unit_add_one(has_room, "devices: there is room for all, and no more");
+    unit_add_one(reads_files, "gpus: the driver's files, in the order of addresses");
+    status = unit_run("devices");
+    remove_files();
+    return status;
+}
