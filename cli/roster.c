@@ -137,8 +137,7 @@ int roster_read(struct roster *roster, const char *pid)
         return -1;
     }
     qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
-    if (!rc_roll_check(roster->roll, roster->count, roster->roll[0].nodes, roster->roll[0].world, 0,
-                       &roster->findings, &arena)) {
+    if (!rc_roll_check(roster->roll, roster->count, 0, 0, 0, &roster->findings, &arena)) {
         cli_fail("cannot check the roll: %s", strerror(ENOMEM));
         return -1;
     }

@@ -48,8 +48,9 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
     struct rc_answer others;
 
-    if (verdict->check != RC_CHECK_OFF && !rc_roll_check(rolls, count, rolls[0].nodes, rolls[0].world,
-                                                         verdict->seconds, &answer->findings, &arena))
+    /* whose entry came first has no say in it: all that is known is what the nodes say */
+    if (verdict->check != RC_CHECK_OFF &&
+        !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, &arena))
         rc_message_add(&answer->findings, RC611, "the roll could not be checked: out of memory; the tasks start");
     answer->stop = somebody_is_dead(rolls, count) ||
                    (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
