@@ -1,91 +1,29 @@
 #!/usr/bin/env bats
 # exchange.bats - the nodes of a step meet before its tasks start; what may go wrong then, and what is said.
 #
-# A fault is a script in the place of rollcall-exchange, on one node alone: nodes have mounts of their own. It
-# finds the real one, with rollcall-pmix beside it, as $real.
+# What nodes say of each other: faults.bats.
 
 # shellcheck disable=SC2154 # programs, whoami, mpi, shared, out, err and status come from helpers.bash
 
 load helpers
-
-helper=$ROLLCALL_PREFIX/libexec/rollcall/rollcall-exchange
+load faults
 
 setup_file()
 {
     # a Slurm that has no PMIx is told so by cluster_up
     cluster_up --nodes 3 --cpus 32 --mpi pmix
-    # nodes see the same files, wherever what they call / is
-    mkdir -p "$shared/real"
-    cp "${helper%/*}"/* "$shared/real"
-    export transports='srun pmix'
-    [ "$mpi" = pmix ] || transports=srun
+    faults_up
 }
 
 teardown()
 {
-    local node
-    for node in n1 n2 n3; do
-        while on "$node" umount "$helper" 2> /dev/null; do :; done
-    done
+    faults_end
     login scancel --user="$(id -un)"
 }
 
 teardown_file()
 {
     cluster_down
-}
-
-# inject NODE...: standard input is what rollcall-exchange does there, until the test ends; a desk is a real one.
-inject()
-{
-    local script=$shared/fault.$BATS_TEST_NUMBER.$1 node
-    {
-        # shellcheck disable=SC2016 # expanded there
-        printf '#!/bin/sh\nreal=%s/rollcall-exchange\n[ "$1" = node ] || exec $real "$@"\n' "$shared/real"
-        cat
-    } > "$script"
-    chmod 755 "$script"
-    for node; do
-        on "$node" mount --bind "$script" "$helper"
-    done
-}
-
-# step SECONDS SRUN-ARGUMENT...: its tasks say "port RANK MASTER_PORT".
-step()
-{
-    local seconds=$1
-    shift
-    # shellcheck disable=SC2016 # expanded in the task
-    attempt "$seconds" srun "$@" /bin/sh -c 'echo "port $RANK $MASTER_PORT"'
-}
-
-# one_port COUNT: so many tasks have started, all with one port.
-one_port()
-{
-    succeeded || return 1
-    [ "$(grep -c '^port [0-9]' "$out")" -eq "$1" ] || explain "not $1 tasks" || return 1
-    [ "$(sed -n 's/^port [0-9]* //p' "$out" | sort -u | wc -l)" -eq 1 ] || explain "not one port"
-}
-
-# Processes of rollcall-exchange and rollcall-pmix on any node, zombies too.
-count_helpers()
-{
-    local node
-    for node in login n1 n2 n3; do
-        # shellcheck disable=SC2016 # expanded there
-        on "$node" sh -c 'cat /proc/[0-9]*/comm 2> /dev/null' || true
-    done | grep -cE '^rollcall-(exchan|pmix)' || true
-}
-
-# Nothing of it stays: it may take a moment to end.
-nothing_remains()
-{
-    local tries
-    for tries in {1..100}; do
-        [ "$(count_helpers)" -ne 0 ] || return 0
-        sleep 0.1
-    done
-    explain "after $tries tries there are $(count_helpers) processes of rollcall's"
 }
 
 # bats test_tags=series

@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# faults.bats - nodes that contradict each other: the line that says so, word for word, over each transport.
+#
+# What a node says is changed on its way to the others: three nodes, one task on each, n1 is node 0.
+
+# shellcheck disable=SC2154 # mpi, shared, out, err, transports and status come from the helpers
+
+load helpers
+load faults
+
+setup_file()
+{
+    cluster_up --nodes 3 --cpus 8 --gpus 2 --mpi pmix
+    faults_up
+}
+
+teardown()
+{
+    local node
+    faults_end
+    for node in n1 n2; do
+        on "$node" sh -c '! grep -q " /proc/driver " /proc/self/mounts || umount /proc/driver'
+    done
+    login scancel --user="$(id -un)"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+one_launcher="start all tasks with one launcher, and unset what a script exports of another's variables"
+
+# changes EXPRESSION NODE...: sed's, of what the node says.
+changes()
+{
+    local expression=$1
+    shift
+    # shellcheck disable=SC2016 # expanded there
+    inject "$@" <<< "sed '$expression' | exec \$real \"\$@\""
+}
+
+# says LINE: exactly that, among what was printed at srun's terminal, and nothing else of the roll call but
+# that the step does not start.
+says()
+{
+    grep -F -- "rollcall: $1" "$err" | grep -qE -- '(^|: )rollcall: .*[^ ]$' || explain "nobody said: $1" || return 1
+    [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 1 ] || explain "something else is said"
+}
+
+# stops LINE [SRUN-ARGUMENT]: a contradiction that would hang: one line, and no task starts.
+stops()
+{
+    local transport
+    for transport in $transports; do
+        step 60 "--ddp=exchange=$transport" -N3 "${2:--n3}"
+        says "error $1" || return 1
+        failed || return 1
+        said 'error RC612: the step is not started, ' || return 1
+        unsaid '^port ' || return 1
+    done
+    nothing_remains
+}
+
+# warns LINE [OPTIONS]: one that would not: one line, and all tasks have one port.
+warns()
+{
+    local transport
+    for transport in $transports; do
+        step 60 "--ddp=exchange=$transport${2:-}" -N3 -n3
+        says "warning $1" || return 1
+        one_port 3 || return 1
+    done
+    nothing_remains
+}
+
+# bats test_tags=series
+@test "RC602: a rank that is there twice" {
+    changes 's/^tasks=.*/tasks=1/' n3
+    stops "RC602: rank 1 is there twice: on n2 and on n3; every rank must be there once; start all tasks with one \
+launcher, or unset RANK and SLURM_PROCID where a script exports them"
+}
+
+@test "RC603: a node that counts another world" {
+    changes 's/^world=.*/world=4/' n3
+    stops "RC603: the number of tasks is 3 for tasks 0-1 on n[1-2], 4 for task 2 on n3; $one_launcher"
+}
+
+@test "RC604: a node with another master" {
+    changes 's/^addr=.*/addr=n9/' n2
+    stops "RC604: MASTER_ADDR is 'n1' for tasks 0,2 on n[1,3], 'n9' for task 1 on n2; all tasks need the address of \
+rank 0's node; unset it where a script exports it"
+}
+
+@test "RC605: a node in another mode" {
+    changes 's/^mode=.*/mode=launcher/' n3
+    stops "RC605: the mode is 'worker' for tasks 0-1 on n[1-2], 'launcher' for task 2 on n3; give all tasks the \
+same one, with --ddp=MODE or ROLLCALL=MODE"
+}
+
+# bats test_tags=series
+@test "RC607: one host name twice, and one boot id" {
+    changes 's/^host=.*/host=n2/' n3
+    warns "RC607: nodes 1-2 (tasks 1-2) have one host name, 'n2'; give each machine a name of its own, and name it \
+once where the launcher takes its hosts from"
+    changes '/^roll=/a boot=4b5f0000-0000-4000-8000-000000000000' n2 n3
+    warns "RC607: n[2-3] (tasks 1-2) have one boot id: copies of one running machine, or one machine under several \
+names; start copies anew, name each machine once"
+}
+
+@test "RC608: another version of rollcall" {
+    changes 's/^version=.*/version=0.0.9/' n2
+    warns "RC608: rollcall is version '$(rollcall --version | sed 's/.* //;q')' for tasks 0,2 on n[1,3], '0.0.9' for \
+task 1 on n2; install the same version on all nodes"
+}
+
+@test "RC609: a variable that is set on one node alone" {
+    changes '/^roll=/a user=NCCL_ALGO=Ring' n3
+    warns "RC609: NCCL_ALGO is unset for tasks 0-1 on n[1-2], 'Ring' for task 2 on n3; set it alike on all nodes, or \
+on none"
+}
+
+@test "RC610: an entry of another launch" {
+    changes 's/^scope=.*/scope=slurm:1.9/' n3
+    stops "RC610: the launch is 'slurm:"
+    said "'slurm:[0-9]+\\.0' for tasks 0-1 on n\\[1-2\\], 'slurm:1\\.9' for task 2 on n3; $one_launcher\$"
+}
+
+@test "RC601: a node that does not come loses nobody the job" {
+    inject n3 <<< 'echo failed=it is of no use'
+    warns "RC601: nothing from node 2 (task 2) within 1 s; see what keeps them from starting, or from reaching the \
+node of rank 0, or wait longer with deadline=SECONDS" ,deadline=1
+}
+
+# bats test_tags=series
+@test "RC614: a task that is on no node" {
+    changes 's/^tasks=.*/tasks=4/' n3
+    stops "RC614: task 5 is on no node; every rank must be there once; $one_launcher" --ntasks-per-node=2
+}
+
+# Its node has a port of its own then: it must not start with that one.
+@test "an entry that cannot be read: its node does not start" {
+    local transport
+    changes 's/^scope=.*/scope=/' n3
+    for transport in $transports; do
+        step 60 "--ddp=exchange=$transport,deadline=1" -N3 -n3
+        failed
+        said 'error RC613: n3 has lost the other nodes, .*: Protocol error; nothing is started here; '
+        unsaid '^port 2 '
+    done
+    nothing_remains
+}
+
+own_gpu='give each task a GPU of its own (Slurm: srun --gpus-per-task=1)'
+
+# bats test_tags=series
+@test "RC606: more tasks than GPUs, which all of them see" {
+    step 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:1
+    one_port 4
+    says "warning RC606: GPU '0 of node 0' is used by tasks 0-1 on n1 (and 1 more like it); $own_gpu"
+    step 60 --ddp=check=strict -N2 --ntasks-per-node=2 --gres=gpu:1
+    failed
+}
+
+# A GPU has the same UUID under whatever name of its machine; the driver's files say it.
+@test "RC606: a GPU that two nodes have" {
+    local node
+    for node in n1 n2; do
+        on "$node" sh -c 'mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/gpus/0000:01:00.0 &&
+            printf "Model: \t\t NVIDIA H100\nGPU UUID: \t GPU-1c6f0000-0000-4000-8000-000000000001\n" \
+                > /proc/driver/nvidia/gpus/0000:01:00.0/information'
+    done
+    step 60 --ddp -N2 --ntasks-per-node=1 --gres=gpu:1
+    says "warning RC606: GPU 'GPU-1c6f0000-0000-4000-8000-000000000001' is used by tasks 0-1 on n[1-2]; $own_gpu"
+    step 60 --ddp -N2 -n2 --gpus-per-task=1
+    says "warning RC606: GPU 'GPU-1c6f0000-0000-4000-8000-000000000001' is used by tasks 0-1 on n[1-2]; $own_gpu"
+}
+
+# bats test_tags=series
+@test "GPUs that are each task's own, or shared on purpose, are no matter" {
+    step 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:2
+    one_port 4
+    [ ! -s "$err" ] || explain "two GPUs for two tasks"
+    step 60 --ddp -N2 -n4 --gpus-per-task=1
+    one_port 4
+    [ ! -s "$err" ] || explain "a GPU for each task"
+    step 60 --ddp -N1 -n4 --ntasks-per-gpu=2
+    one_port 4
+    [ ! -s "$err" ] || explain "two tasks for each GPU"
+    CUDA_MPS_PIPE_DIRECTORY=/tmp/mps step 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:1
+    one_port 4
+    [ ! -s "$err" ] || explain "MPS"
+    CUDA_VISIBLE_DEVICES=0 step 60 --ddp -N2 --ntasks-per-node=4
+    one_port 8
+    [ ! -s "$err" ] || explain "no GPU was asked for"
+}
+
+@test "rollcall check shows which GPUs a node's tasks see" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --gres=gpu:2 --kill-on-bad-exit=0 sh -c '
+        [ "$RANK" -ne 3 ] || { rollcall check; rollcall check --json > "$0"; }' "$shared/gpus.json"
+    succeeded
+    said '^ +0 +n1 +0-1 +worker +CUDA_VISIBLE_DEVICES=0,1 +n1:[0-9]+ '
+    "$PYTHON" -c '
+import json, sys
+entries = json.load(open(sys.argv[1]))["entries"]
+assert [e["visible"] for e in entries] == ["CUDA_VISIBLE_DEVICES=0,1"] * 2, entries
+assert [[(g["rank"], g["gpu"]) for g in e["gpus"]] for e in entries] == [
+    [(0, "0 of node 0"), (1, "1 of node 0")], [(2, "0 of node 1"), (3, "1 of node 1")]], entries' "$shared/gpus.json"
+}
