@@ -215,6 +215,38 @@ static void choose(const struct rc_result *result, const struct place *place, st
                         place->outcome));
 }
 
+static struct rc_str first_label(struct rc_str name)
+{
+    struct rc_str rest;
+
+    return rc_str_split(name, '.', &rest);
+}
+
+/* The name is not this node's, and whoever asks for it here would speak to this
+ * very node. But where a Slurm has several nodes on one machine, for which the
+ * node is called otherwise than the machine, that is right. */
+static bool leads_back(const struct rc_result *result, const struct place *place, const struct rc_addresses *addresses)
+{
+    struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
+
+    return result->identity.field[RC_NODE_RANK] != 0 && result->identity.field[RC_NNODES] != 1 &&
+           all_loopback(addresses) && rc_str_eq(first_label(node), first_label(rc_str(place->node)));
+}
+
+static void says_itself(const struct rc_master *master, const struct rc_netaddr *address, const struct place *place,
+                        struct rc_lookup *lookup)
+{
+    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
+    char text[RC_NETADDR_TEXT];
+
+    rc_netaddr_text(address, text);
+    wrong(lookup, RC416,
+          rc_format(&arena,
+                    "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
+                    "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
+                    place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
+}
+
 /* A name that stays one, if only it resolves. */
 static void check(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
 {
@@ -222,7 +254,9 @@ static void check(const struct rc_result *result, const struct place *place, str
     struct rc_addresses addresses = { .count = 0 };
     int error = rc_resolver_ask(master->addr, &addresses);
 
-    if (!rc_resolver_denies(error)) {
+    if (error == 0 && leads_back(result, place, &addresses)) {
+        says_itself(master, &addresses.list[0], place, lookup);
+    } else if (!rc_resolver_denies(error)) {
         if (error == 0 && master->wish)
             rc_interface_towards(&addresses.list[0], lookup->interface);
     } else if (result->identity.field[RC_NNODES] == 1) {

@@ -3,7 +3,8 @@
  * A name is asked of the C library's resolver, so a call may take as long as the
  * site's DNS; it says the same for all tasks of a node, so one of them is enough.
  *
- *   a name       resolves here, or is an error now instead of torch's timeout
+ *   a name       resolves here, and on another node than rank 0's to another one than this,
+ *                or is an error now instead of torch's timeout
  *   addr=-ib     likewise; the interface is the one by which this node reaches it
  *   addr=CIDR    the address of rank 0's node in that network
  *   addr=ib0     the same, in the networks of this node's own interface ib0; where

@@ -110,6 +110,21 @@ setup()
     [ "$(grep -c RC408 "$err")" -eq 2 ] || explain "not one line a node"
 }
 
+@test "the name of rank 0's node at 127.0.1.1: right on its own node, an error on another" {
+    sed 's/^10.77.0.2 .*/127.0.1.1 n1.cluster.test n1/' "$BATS_FILE_TMPDIR/hosts" > "$shared/hosts.loopback"
+    on n1 mount --bind "$shared/hosts.loopback" /etc/hosts
+    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    no_hosts n1
+    told n1.cluster.test - - -
+    [ ! -s "$err" ] || explain "something was said"
+    on n2 mount --bind "$shared/hosts.loopback" /etc/hosts
+    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    no_hosts n2
+    failed
+    said 'error RC416: n2 resolves n1\.cluster\.test, which is MASTER_ADDR \(.*\), to 127\.0\.1\.1, which is n2 itself; nothing was set; take that name out of the line of 127\.0\.1\.1 in its /etc/hosts, or choose an address that all nodes know with addr=$'
+    [ "$(grep -c RC416 "$err")" -eq 1 ] || explain "not one line"
+}
+
 @test "a name that one node alone does not know: its tasks end, and say so in one line" {
     sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
     hosts n2

@@ -34,6 +34,11 @@ def test_a_name_that_does_not_resolve_ends_every_task_with_one_line_a_node(host)
     assert lookups(played) == ["n1", "n1"]
 
 
+def test_several_nodes_on_one_machine_may_meet_at_loopback(host):
+    played = host.step(EVEN, ["worker"], extra=names("n1=127.0.0.1"))
+    assert addresses(played) == ["n1"] * 6 and played.lines() == []
+
+
 def test_an_administrator_s_default_leaves_the_job_as_it_was(host):
     played = host.step(EVEN, arguments=["default=worker"], extra=names("n2=192.0.2.2"))
     assert [task.exit for task in played.all_tasks] == [0] * 6
