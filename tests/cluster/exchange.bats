@@ -192,6 +192,31 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     nothing_remains
 }
 
+@test "PMIx's library is not there: the port is computed, and that is said" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 n2 <<< 'file=$(readlink -f /usr/lib/*/libpmix.so.2)
+        exec unshare -m sh -c "mount -t tmpfs none ${file%/*} && exec \"\$@\"" sh $real "$@"'
+    step 60 --ddp=exchange=pmix -N2 -n2
+    one_port 2
+    said 'warning RC611: the nodes could not speak to each other: PMIx: library cannot open shared object file: No such file or directory; '
+    nothing_remains
+}
+
+@test "the PMIx server is gone: the port is computed, and that is said" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    # nobody listens at port 1
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 n2 <<< 'for name in $(env | sed -n "s/^\(PMIX_SERVER_URI[0-9]*\)=.*/\1/p"); do
+            eval "export $name=\"\$(echo "\$$name" | sed "s/:[0-9]*\$/:1/")\""
+        done
+        exec $real "$@"'
+    step 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
+    one_port 2
+    said 'warning RC611: the nodes could not speak to each other: PMIx: server PMIx_Init: [A-Z_]*UNREACH'
+    nothing_remains
+}
+
 @test "the PMIx server does not answer: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     # shellcheck disable=SC2016 # expanded there
