@@ -16,7 +16,9 @@
 #include "exchange/wire.h"
 #include "system/clock.h"
 
-enum { EVENTS = 64, FAREWELL_MS = 2000, SPARE_DESCRIPTORS = 32 };
+/* A round takes in no more than so many callers: those that are there already are
+ * heard in between, and a crowd of nodes is never a crowd of strangers. */
+enum { EVENTS = 64, WELCOMES = 64, FAREWELL_MS = 2000, SPARE_DESCRIPTORS = 32 };
 
 /* What a connection is: known by its message. */
 enum kind {
@@ -110,9 +112,9 @@ struct rc_desk *rc_desk_create(int listener, const char *token)
     desk->notes = rc_notes_create();
     desk->first = -1;
     memcpy(desk->token, token, RC_WIRE_TOKEN);
-    desk->strangers_max = allowed > RC_DESK_STRANGERS_MAX + SPARE_DESCRIPTORS ? RC_DESK_STRANGERS_MAX
-                          : allowed > 2 * SPARE_DESCRIPTORS                ? allowed - SPARE_DESCRIPTORS
-                                                                           : SPARE_DESCRIPTORS;
+    desk->strangers_max = allowed > 2 * SPARE_DESCRIPTORS ? allowed - SPARE_DESCRIPTORS : SPARE_DESCRIPTORS;
+    if (desk->strangers_max > RC_DESK_STRANGERS_MAX)
+        desk->strangers_max = RC_DESK_STRANGERS_MAX;
     desk->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!desk->notes || desk->epoll < 0 || watch(desk, listener, EPOLLIN, desk) < 0) {
         rc_desk_destroy(desk);
@@ -285,7 +287,7 @@ static void show_out(struct rc_desk *desk)
 
 static void welcome(struct rc_desk *desk)
 {
-    for (;;) {
+    for (int i = 0; i < WELCOMES; i++) {
         int fd = accept4(desk->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         struct caller *caller;
 
@@ -315,6 +317,8 @@ static void welcome(struct rc_desk *desk)
         caller->since = rc_milliseconds();
         caller->wire.limit = RC_WIRE_BODY_MAX;
         rc_queue_join(&desk->strangers, &caller->link);
+        /* most have said all by now; no event of its own can stand in this round's list yet */
+        hear(desk, caller);
     }
 }
 

@@ -2,9 +2,10 @@
  * tasks leave notes for each other, as long as it is there (notes.h).
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
- * one loop. Whoever connects without the token costs a hundred bytes until it
- * has been silent for RC_DESK_PATIENCE seconds, or until there are too many: then
- * the oldest stranger goes. Entries that cannot be read are refused.
+ * one loop. Whoever connects without the token costs a few hundred bytes and a
+ * descriptor until it has been silent for RC_DESK_PATIENCE seconds, or until
+ * there are too many (as many as the process may have descriptors, less a few):
+ * then the oldest stranger goes. Entries that cannot be read are refused.
  */
 #ifndef ROLLCALL_EXCHANGE_DESK_H
 #define ROLLCALL_EXCHANGE_DESK_H
@@ -19,7 +20,7 @@
  * gets all entries as they came, a blank line behind each. */
 #define RC_DESK_QUESTION "question=roll\n"
 
-enum { RC_DESK_PATIENCE = 5, RC_DESK_STRANGERS_MAX = 256 };
+enum { RC_DESK_PATIENCE = 5, RC_DESK_STRANGERS_MAX = 65536 };
 
 struct rc_desk;
 

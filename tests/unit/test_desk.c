@@ -27,7 +27,9 @@
 enum {
     LONG = 600,     /* seconds that nothing here needs */
     GUARD = 100,    /* seconds after which a test that hangs has failed */
-    MANY = RC_DESK_STRANGERS_MAX + 50,
+    MANY = 300,
+    LESS = MANY - 50, /* descriptors: fewer than there are callers */
+    NODES = 400,
     LARGE = 60000,
     TEXT_SIZE = LARGE + 256,
 };
@@ -371,7 +373,7 @@ static void withdraw(const int crowd[MANY])
 /* As many connections as it keeps, and more; then with fewer descriptors than that. */
 static void check_idle(const void *data)
 {
-    static const rlim_t descriptors[] = { 0, 80 };
+    static const rlim_t descriptors[] = { LESS, 80 };
     int crowd[MANY];
 
     (void)data;
@@ -390,7 +392,8 @@ static void check_idle(const void *data)
  * shown out. */
 static void check_crowd_behind(const void *data)
 {
-    struct office office = open_office(LONG, WITH_LIFE);
+    struct office office =
+        open_office_with((struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = LESS });
     int crowd[MANY];
     int first, second;
     int status;
@@ -406,6 +409,26 @@ static void check_crowd_behind(const void *data)
     hears(second, "answer=1\nport=2\n");
     decided(&office, "2 1\n");
     withdraw(crowd);
+    ends(&office);
+}
+
+/* All of them are there before the first one speaks: nobody is shown out. */
+static void check_many_nodes(const void *data)
+{
+    struct office office = open_office(LONG, WITH_LIFE);
+    char expected[32];
+    int fd[NODES];
+
+    (void)data;
+    for (unsigned i = 0; i < NODES; i++)
+        fd[i] = go(&office);
+    for (unsigned i = 0; i < NODES; i++)
+        say(fd[i], message(TOKEN, entry_of(i, NODES)));
+    snprintf(expected, sizeof(expected), "answer=1\nport=%u\n", (unsigned)NODES);
+    for (unsigned i = 0; i < NODES; i++)
+        hears(fd[i], expected);
+    snprintf(expected, sizeof(expected), "%u 1\n", (unsigned)NODES);
+    decided(&office, expected);
     ends(&office);
 }
 
@@ -585,6 +608,7 @@ int main(void)
     unit_add_one(check_drip, "an entry byte by byte");
     unit_add_one(check_idle, "more idle connections than it keeps");
     unit_add_one(check_crowd_behind, "a crowd behind a node");
+    unit_add_one(check_many_nodes, "many nodes at once");
     unit_add_one(check_latecomers, "latecomers");
     unit_add_one(check_question, "who asks for the roll");
     unit_add_one(check_life_before_answer, "its life ends before there is an answer");
