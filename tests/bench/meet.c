@@ -1,6 +1,7 @@
-/* meet ROUNDS N...: how long N participants take from no connection to the answer, as srun's desk and the
- * nodes' rc_visit do it, on loopback: one process is the desk, N threads visit. Prints the median microseconds
- * of each N. The same for torch's TCPStore is store.py. */
+/* meet ROUNDS TASKS-A-NODE N...: how long N ranks take from no connection to the answer, as srun's desk, the nodes'
+ * rc_visit and the memory that a node's tasks share do it, on loopback: one process is the desk, N threads are
+ * the ranks, of which the first of each node visits and the others wait for it. Prints the median microseconds of
+ * each N. The same for torch's TCPStore, where every rank goes itself, is store.py. */
 #include "config.h"
 
 #include <pthread.h>
@@ -15,12 +16,16 @@
 #include "exchange/listen.h"
 #include "exchange/visit.h"
 #include "exchange/wire.h"
+#include "spank/once.h"
 
-enum { SECONDS = 60 };
+enum { SECONDS = 60, ROUNDS_MAX = 1000 };
 
 static char token[RC_WIRE_TOKEN + 1];
 static uint16_t port;
-static uint32_t participants;
+static uint32_t ranks;
+static uint32_t tasks; /* of a node */
+static uint32_t nodes;
+static struct rc_once *met; /* one a node */
 static pthread_barrier_t ready;
 
 static double now(void)
@@ -36,37 +41,53 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
     static struct rc_answer answer;
     struct rc_arena arena = { .base = more, .size = 4096 };
 
-    if (!complete || count != participants)
+    if (!complete || count != nodes)
         return (struct rc_str){ "", 0 };
     answer.port = rolls[0].port ? rolls[0].port : 23456;
     return rc_str(rc_answer_write(&answer, &arena));
 }
 
-static void *participate(void *number)
+static bool visit(uint32_t node)
 {
-    char text[2048];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    char rank[16];
     const struct rc_meeting desk = { { token, RC_WIRE_TOKEN }, port, rc_str("127.0.0.1") };
     struct rc_reply answer;
+    char text[2048];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char on_it[32];
     struct rc_roll roll = {
         .scope = rc_str("bench:1"), .host = rc_str("n1"), .mode = rc_str("worker"), .addr = rc_str("n1"),
-        .node = (uint32_t)(uintptr_t)number, .nodes = participants, .world = participants,
+        .node = node, .nodes = nodes, .world = ranks,
     };
+    uint32_t last = node * tasks + tasks < ranks ? node * tasks + tasks - 1 : ranks - 1;
 
-    snprintf(rank, sizeof(rank), "%u", roll.node);
-    roll.tasks = rc_str(rank);
-    pthread_barrier_wait(&ready);
+    snprintf(on_it, sizeof(on_it), last > node * tasks ? "%u-%u" : "%u", node * tasks, last);
+    roll.tasks = rc_str(on_it);
     if (rc_visit(&desk, rc_str(rc_roll_write(&roll, &arena)), SECONDS * 1000, &answer, NULL) < 0)
-        return NULL;
+        return false;
     free(answer.text);
-    return number;
+    return true;
+}
+
+static void *participate(void *number)
+{
+    uint32_t rank = (uint32_t)(uintptr_t)number;
+    struct rc_once *once = &met[rank / tasks];
+    bool good;
+
+    pthread_barrier_wait(&ready);
+    if (rank % tasks == 0 && rc_once_begin(once)) {
+        good = visit(rank / tasks);
+        rc_once_done(once);
+    } else {
+        good = rc_once_wait(once, SECONDS * 1000);
+    }
+    return good ? number : NULL;
 }
 
 /* Microseconds of one meeting, -1 where not everybody got the answer. */
 static double meet(void)
 {
-    pthread_t thread[participants];
+    pthread_t thread[ranks];
     char text[4096];
     int listener = rc_listen(0, 0, &port);
     pid_t desk = listener < 0 || rc_wire_new_token(token) < 0 ? -1 : fork();
@@ -82,12 +103,13 @@ static double meet(void)
         _exit(!d || rc_desk_run(d, SECONDS, -1, decide, text) < 0);
     }
     close(listener);
-    pthread_barrier_init(&ready, NULL, participants + 1);
-    for (uintptr_t i = 0; i < participants; i++)
+    memset(met, 0, nodes * sizeof(*met));
+    pthread_barrier_init(&ready, NULL, ranks + 1);
+    for (uintptr_t i = 0; i < ranks; i++)
         pthread_create(&thread[i], NULL, participate, (void *)i);
     pthread_barrier_wait(&ready);
     start = now();
-    for (uintptr_t i = 0; i < participants; i++) {
+    for (uintptr_t i = 0; i < ranks; i++) {
         void *done;
 
         pthread_join(thread[i], &done);
@@ -109,16 +131,20 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    int rounds = argc > 2 ? atoi(argv[1]) : 0;
-    double took[1000];
+    int rounds = argc > 3 ? atoi(argv[1]) : 0;
+    double took[ROUNDS_MAX];
 
-    if (rounds < 1 || rounds > 1000)
+    tasks = argc > 3 ? (uint32_t)atoi(argv[2]) : 0;
+    if (rounds < 1 || rounds > ROUNDS_MAX || tasks < 1)
         return 2;
-    for (int i = 2; i < argc; i++) {
-        participants = (uint32_t)atoi(argv[i]);
-        for (int r = 0; r < rounds; r++)
+    for (int i = 3; i < argc; i++) {
+        ranks = (uint32_t)atoi(argv[i]);
+        nodes = ranks > tasks ? ranks / tasks : 1;
+        met = calloc(nodes, sizeof(*met));
+        for (int r = 0; met && r < rounds; r++)
             if ((took[r] = meet()) < 0)
                 return 1;
+        free(met);
         qsort(took, (size_t)rounds, sizeof(*took), compare);
         printf("%.0f\n", took[rounds / 2]);
     }

@@ -43,6 +43,15 @@ named()
     [ "$(grep -c 'among=0,1' "$out")" = 4 ]
 }
 
+@test "a second rank 0, past all repairs, is named as soon as it joins; unwatched, all wait and nobody says why" {
+    attempt 90 srun --ddp=watch -N2 --ntasks-per-node=1 python "$programs/misnumbered.py" first
+    [ "$(grep -c '^waits$' "$out")" = 2 ] || explain "they did not wait"
+    named RC703 'joins as rank 0 of 2 .*its task is rank 1 of 2'
+    attempt 90 srun --ddp=watch=off -N2 --ntasks-per-node=1 python "$programs/misnumbered.py" first
+    [ "$(grep -c '^waits$' "$out")" = 2 ] || explain "they did not wait"
+    unsaid RC70
+}
+
 @test "who joins as its task is: watched, and not named" {
     PYTHONPATH=/nowhere ROLLCALL_DEBUG=1 attempt 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/env.py"
     everybody ranks world=4 nodes=2

@@ -1,20 +1,33 @@
 """Scripts with an arithmetic of their own: who joins as somebody else than its task is.
 
 alone  each task by itself    half  the tasks of even and of odd rank, two worlds on purpose
+first  each task as rank 0 of all, past whatever its environment says: they wait in vain, here for some seconds
 """
 
 import datetime
 import os
 import sys
+import threading
 
 import torch.distributed as dist
 
 import toy
 
 
+def give_up():
+    print("waits", flush=True)
+    os._exit(0)
+
+
 def main():
     rank, world = int(os.environ["SLURM_PROCID"]), int(os.environ["SLURM_NTASKS"])
     timeout = datetime.timedelta(seconds=toy.TIMEOUT)
+    if sys.argv[1] == "first":
+        os.environ["RANK"] = "0"
+        threading.Timer(5, give_up).start()
+        dist.init_process_group("gloo")
+        toy.report(joined="0")
+        return
     if sys.argv[1] == "alone":
         rank, world = 0, 1
         store = dist.HashStore()

@@ -1,0 +1,132 @@
+"""What the exchange between nodes costs: steps of a real Slurm, sessions with its PMIx server, the desk alone."""
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tools import Missing, need, output_of
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+SRUN_ROUNDS = 61
+SRUN_WAYS = {"off": 1.02, "srun": 1.1, "pmix": 1.1}
+SESSION_ROUNDS = 101
+MEETING_ROUNDS = 31
+MEETINGS = [4, 16, 64]
+SCALE_ROUNDS = 9
+SCALE_RANKS = [1000, 10000, 100000]
+TASKS_A_NODE = 8
+STORE_RANKS = 64
+BARE_SESSION = """#include <pmix.h>
+int main(void)
+{
+    pmix_proc_t self;
+
+    return PMIx_Init(&self, 0, 0) != PMIX_SUCCESS || PMIx_Finalize(0, 0) != PMIX_SUCCESS;
+}
+"""
+
+
+def exponent(counts, times):
+    """By which power of the count the time grows, from the first to the last."""
+    return math.log(times[-1] / times[0]) / math.log(counts[-1] / counts[0])
+
+
+class Exchange:
+    def srun_time(self):
+        minicluster = TOP / "contrib/minicluster/minicluster"
+        if not self.prefix:
+            raise Missing("ROLLCALL_PREFIX is not set: the plugin must be installed")
+        plugin = next(iter(self.prefix.glob("lib*/slurm/rollcall.so")), None)
+        if not plugin or not minicluster.exists():
+            raise Missing(f"{minicluster if plugin else 'the plugin'} is not there")
+        shared = Path(tempfile.mkdtemp(prefix="rollcall-bench.", dir="/var/tmp"))
+        name = f"bench{os.getpid()}"
+
+        def login(*command):
+            return output_of([minicluster, "run", "--name", name, "login", *command])
+
+        try:
+            shutil.copy(HERE / "pairs.py", shared)
+            shutil.copytree(self.prefix, shared / "prefix", symlinks=True)
+            (shared / "plugstack.conf").write_text(f"required {shared}/prefix/{plugin.relative_to(self.prefix)}\n")
+            output_of([minicluster, "up", "--name", name, "--nodes", "2", "--mpi", "pmix",
+                       "--plugstack", shared / "plugstack.conf"])
+            try:
+                self.steps(login, ["python3", shared / "pairs.py", SRUN_ROUNDS])
+                self.sessions(login, shared)
+            finally:
+                output_of([minicluster, "down", "--name", name])
+        finally:
+            shutil.rmtree(shared)
+
+    def steps(self, login, in_turns):
+        """Whole steps, the one over srun and the one over PMIx beside the same step without."""
+        step = ["-N2", "-n4", "/bin/true"]
+        seen = login("srun", "--ddp", "-N2", "-n4", "printenv", "RANK")
+        if sorted(seen.split()) != ["0", "1", "2", "3"]:
+            raise Missing(f"srun --ddp gives the ranks {seen.split()}")
+        for way, goal in SRUN_WAYS.items():
+            base, value, ratio = login(*in_turns, "srun", *step, "--", "srun", f"--ddp=exchange={way}", *step).split()
+            self.row(f"srun --ddp=exchange={way}: wall time of a step, 2 nodes, 4 tasks", f"{float(base) * 1e3:.0f}",
+                     "ms (srun --mpi=pmix)", f"{float(value) * 1e3:.0f}", "ms", f"{float(ratio):.3f} x",
+                     f"<= {goal} x", float(ratio) <= goal)
+
+    def sessions(self, login, shared):
+        """rollcall-pmix, and a program that was linked with libpmix and does nothing but begin and end a session."""
+        source = shared / "bare.c"
+        source.write_text(BARE_SESSION)
+        flags = output_of([need("pkg-config"), "--cflags", "--libs", "pmix"]).split()
+        output_of([need("gcc"), "-O2", "-o", shared / "bare", source, *flags])
+        helper = next((shared / "prefix").glob("libexec/rollcall/rollcall-pmix"), None)
+        if not helper:
+            raise Missing("rollcall-pmix is not installed")
+        (shared / "put").write_text(f"#!/bin/sh\necho {'x' * 128} | exec {helper} put\n")
+        (shared / "bare.sh").write_text(f"#!/bin/sh\necho {'x' * 128} | exec {shared}/bare\n")
+        for script in ("put", "bare.sh"):
+            (shared / script).chmod(0o755)
+        base, value, ratio = login("env", "PMIX_MCA_gds=hash", "srun", "-N1", "-n1", "--mpi=pmix", "python3",
+                                   shared / "pairs.py", SESSION_ROUNDS, shared / "bare.sh", "--", shared / "put").split()
+        self.row("a session of rollcall-pmix that puts a meeting point", f"{float(base) * 1e3:.1f}",
+                 "ms (PMIx_Init, PMIx_Finalize)", f"{float(value) * 1e3:.1f}", "ms", f"{float(ratio):.3f} x", "<= 1.15 x",
+                 float(ratio) <= 1.15)
+
+    def desk_program(self, name, *sources):
+        """One of these programs, with the exchange as it was built."""
+        libraries = [self.build / "lib/.libs" / f"librollcall-{part}.a" for part in ("exchange", "system", "core")]
+        if not libraries[0].exists():
+            raise Missing(f"{libraries[0]} is not there: make it first, and set ROLLCALL_BUILD")
+        return self.built(name, "-pthread", "-I", TOP, "-I", TOP / "lib", "-I", TOP / "exchange", "-I", self.build / "lib",
+                          HERE / f"{name}.c", *sources, *libraries)
+
+    def meeting(self):
+        """The desk alone, without Slurm: what it takes until the last of N ranks has the answer."""
+        python = need(os.environ.get("PYTHON", "python3"))
+        if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+            raise Missing(f"{python} has no torch: set PYTHON")
+        meet = self.desk_program("meet", TOP / "spank/once.c")
+        theirs = [float(word) for word in
+                  output_of([python, HERE / "store.py", MEETING_ROUNDS, *MEETINGS]).split()]
+        for tasks, what in ((1, "each on a node of its own"), (TASKS_A_NODE, f"{TASKS_A_NODE} a node")):
+            ours = [float(word) for word in output_of([meet, MEETING_ROUNDS, tasks, *MEETINGS]).split()]
+            for n, mine, store in zip(MEETINGS, ours, theirs):
+                self.row(f"desk: {n} ranks have the answer, {what}", f"{store:.0f}", "us (torch's TCPStore)",
+                         f"{mine:.0f}", "us", f"{mine / store:.3f} x", "<= 1 x", mine <= store)
+            growth = exponent(MEETINGS, ours)
+            self.row(f"desk: growth from {MEETINGS[0]} to {MEETINGS[-1]} ranks, {what}",
+                     f"{exponent(MEETINGS, theirs):.2f}", "(torch's TCPStore)", f"{growth:.2f}", "",
+                     f"n^{growth:.2f}", "<= n^0.5", growth <= 0.5)
+
+    def scale(self):
+        """As many nodes as there are machines of that size: real messages and a real desk, on loopback."""
+        scale = self.desk_program("scale", TOP / "exchange/verdict.c")
+        figures = [line.split() for line in
+                   output_of([scale, SCALE_ROUNDS, TASKS_A_NODE, *SCALE_RANKS]).splitlines()]
+        first = float(figures[0][0])
+        for ranks, (took, processor) in zip(SCALE_RANKS, figures):
+            self.row(f"desk: {ranks // TASKS_A_NODE} nodes ({ranks} ranks), their roll called and checked",
+                     f"{first:.1f}", f"ms ({SCALE_RANKS[0]} ranks)", f"{float(took):.1f}",
+                     f"ms, {float(processor):.1f} us of the desk's a node", f"{float(took) / first:.1f} x", "<= 2 x",
+                     float(took) / first <= 2)

@@ -1,0 +1,209 @@
+/* scale ROUNDS TASKS-A-NODE N...: how long the nodes of N ranks take from no connection to the answer, all of them
+ * at once at one real desk, which checks their roll. One process is the desk, one all nodes: as many sockets as
+ * there are nodes, the messages of lib/exchange. Prints for each N the median milliseconds, and the desk's own
+ * microseconds of processor a node. */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exchange/desk.h"
+#include "exchange/listen.h"
+#include "exchange/wire.h"
+#include "system/clock.h"
+#include "verdict.h"
+
+enum { SECONDS = 60, EVENTS = 256, ROUNDS_MAX = 100 };
+
+struct node {
+    int fd;
+    bool sent;
+    char *message;
+    size_t size;
+    struct rc_wire wire;
+};
+
+static char token[RC_WIRE_TOKEN + 1];
+
+static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+{
+    struct rc_str text = rc_verdict_decide(more, rolls, count, complete);
+
+    /* a roll without fault, all of it */
+    return complete && ((struct rc_verdict *)more)->answer.findings.count == 0 ? text : RC_STR("");
+}
+
+/* What its node says: as much as a real one does. */
+static bool prepare(struct node *node, uint32_t number, uint32_t nodes, uint32_t tasks)
+{
+    char text[4096], host[32], boot[40], ranks[32];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll = {
+        .version = rc_str("0.1.0"), .scope = rc_str("slurm:4711.0"), .launcher = rc_str("slurm"),
+        .mode = rc_str("worker"), .addr = rc_str("node00000"), .host = rc_str(host), .boot = rc_str(boot),
+        .node = number, .nodes = nodes, .world = nodes * tasks, .tasks = rc_str(ranks),
+        .port = number == 0 ? 24512 : 0,
+    };
+    const char *entry;
+
+    snprintf(host, sizeof(host), "node%05u", number);
+    snprintf(boot, sizeof(boot), "%08x-4ac5-4f5e-9c3e-1b0c9f6d2a11", number * 2654435761u);
+    if (tasks > 1)
+        snprintf(ranks, sizeof(ranks), "%u-%u", number * tasks, number * tasks + tasks - 1);
+    else
+        snprintf(ranks, sizeof(ranks), "%u", number);
+    roll.host = rc_str(host);
+    roll.boot = rc_str(boot);
+    roll.tasks = rc_str(ranks);
+    entry = rc_roll_write(&roll, &arena);
+    *node = (struct node){ .fd = -1, .wire.limit = RC_ANSWER_SIZE };
+    node->message = entry ? rc_wire_pack(token, rc_str(entry), &node->size) : NULL;
+    return node->message != NULL;
+}
+
+static bool set_out(struct node *node, const struct sockaddr_in *to, int epoll)
+{
+    struct epoll_event event = { .events = EPOLLOUT, .data.ptr = node };
+
+    node->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return node->fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, node->fd, &event) == 0 &&
+           (connect(node->fd, (const struct sockaddr *)to, sizeof(*to)) == 0 || errno == EINPROGRESS);
+}
+
+/* -1: something went wrong; 1: it has its answer. */
+static int go_on(struct node *node, int epoll)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = node };
+
+    if (!node->sent) {
+        /* an entry is less than a socket's buffer */
+        node->sent = send(node->fd, node->message, node->size, MSG_NOSIGNAL) == (ssize_t)node->size;
+        return node->sent && epoll_ctl(epoll, EPOLL_CTL_MOD, node->fd, &event) == 0 ? 0 : -1;
+    }
+    switch (rc_wire_read(&node->wire, node->fd, token)) {
+    case RC_WIRE_MORE:
+        return 0;
+    case RC_WIRE_WRONG:
+        return -1;
+    case RC_WIRE_WHOLE:
+        break;
+    }
+    if (!strstr(node->wire.body, "port=24512"))
+        return -1;
+    close(node->fd);
+    return 1;
+}
+
+static bool meet(struct node *node, uint32_t nodes, uint16_t port)
+{
+    const struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port),
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < nodes; i++)
+        if (!set_out(&node[i], &to, epoll))
+            return false;
+    while (done < nodes) {
+        struct epoll_event events[EVENTS];
+        int count = epoll_wait(epoll, events, EVENTS, SECONDS * 1000);
+
+        if (count <= 0 && errno != EINTR)
+            return false;
+        for (int i = 0; i < count; i++) {
+            int rc = go_on(events[i].data.ptr, epoll);
+
+            if (rc < 0)
+                return false;
+            done += (uint32_t)rc;
+        }
+    }
+    close(epoll);
+    return true;
+}
+
+static pid_t open_desk(uint16_t *port)
+{
+    static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = SECONDS };
+    int listener = rc_listen(0, 0, port);
+    pid_t pid = listener < 0 || rc_wire_new_token(token) < 0 ? -1 : fork();
+
+    if (pid == 0) {
+        struct rc_desk *desk = rc_desk_create(listener, token);
+
+        _exit(!desk || rc_desk_run(desk, SECONDS, -1, decide, &verdict) < 0);
+    }
+    if (listener >= 0)
+        close(listener);
+    return pid;
+}
+
+/* Milliseconds, and the desk's microseconds of processor; false where not everybody got the answer. */
+static bool measure(uint32_t nodes, uint32_t tasks, double *took, double *processor)
+{
+    struct node *node = calloc(nodes, sizeof(*node));
+    struct rusage usage;
+    uint16_t port;
+    pid_t desk = open_desk(&port);
+    bool good = node && desk > 0;
+    int64_t start;
+    int status;
+
+    for (uint32_t i = 0; good && i < nodes; i++)
+        good = prepare(&node[i], i, nodes, tasks);
+    start = rc_milliseconds();
+    good = good && meet(node, nodes, port);
+    *took = (double)(rc_milliseconds() - start);
+    if (desk > 0 && wait4(desk, &status, 0, &usage) == desk)
+        good = good && status == 0;
+    *processor = ((double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec) * 1e6 +
+                 (double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec;
+    for (uint32_t i = 0; node && i < nodes; i++) {
+        free(node[i].message);
+        rc_wire_free(&node[i].wire);
+    }
+    free(node);
+    return good;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 3 ? atoi(argv[1]) : 0;
+    uint32_t tasks = argc > 3 ? (uint32_t)atoi(argv[2]) : 0;
+    double took[ROUNDS_MAX], processor[ROUNDS_MAX];
+    struct rlimit limit;
+
+    if (rounds < 1 || rounds > ROUNDS_MAX || tasks < 1)
+        return 2;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    for (int i = 3; i < argc; i++) {
+        uint32_t nodes = (uint32_t)atoi(argv[i]) / tasks;
+
+        for (int r = 0; r < rounds; r++)
+            if (!measure(nodes, tasks, &took[r], &processor[r]))
+                return 1;
+        qsort(took, (size_t)rounds, sizeof(*took), compare);
+        qsort(processor, (size_t)rounds, sizeof(*processor), compare);
+        printf("%.1f %.2f\n", took[rounds / 2], processor[rounds / 2] / nodes);
+    }
+    return 0;
+}
