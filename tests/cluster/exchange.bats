@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # exchange.bats - the nodes of a step meet before its tasks start; what may go wrong then, and what is said.
 #
-# What nodes say of each other: faults.bats.
+# What nodes say of each other: faults.bats. Many steps at once: crowd.bats.
 
 # shellcheck disable=SC2154 # programs, whoami, mpi, shared, out, err and status come from helpers.bash
 
@@ -57,6 +57,23 @@ except OSError as error:
     step 60 --ddp --export=NONE -N2 -n2
     one_port 2
     [ ! -s "$err" ] || explain "something was said"
+}
+
+# The terminal is the first task's, and what the others print is nobody's.
+@test "--pty, over each transport" {
+    local transport
+    for transport in $transports; do
+        rm -rf "$shared/pty"
+        mkdir "$shared/pty"
+        # shellcheck disable=SC2016 # expanded in the task
+        echo 'echo "port $RANK $MASTER_PORT" > "$1/$RANK"; [ "$RANK" -ne 0 ] || tty' > "$shared/pty.sh"
+        attempt 60 script -qec "srun --pty --ddp=exchange=$transport -N3 -n3 sh $shared/pty.sh $shared/pty" /dev/null
+        said '/dev/pts/[0-9]'
+        unsaid rollcall
+        cat "$shared/pty"/* >> "$out"
+        one_port 3
+    done
+    nothing_remains
 }
 
 @test "torch trains over each transport, with both stores, also as a child of the task" {
@@ -341,56 +358,5 @@ begin()
         --ddp -N2 -n2 sh -c 'echo "port $RANK $MASTER_PORT"'
     one_port 3
     unsaid RC611
-    nothing_remains
-}
-
-# Steps that live at once: no two have one port, and none is somebody else's.
-# bats test_tags=series
-@test "many steps at once, and a program that takes all ports it gets" {
-    local greedy
-    mkdir -p "$shared/crowd"
-    cat > "$shared/crowd.sh" <<'SH'
-for i in 1 2 3 4 5 6 7 8; do
-    srun --overlap --ddp -N3 -n3 sh -c '
-        echo "step $0 $MASTER_PORT"
-        : > "$1/$0.$RANK"
-        for i in $(seq 600); do
-            [ "$(ls "$1" | wc -l)" -lt 24 ] || exit 0
-            sleep 0.1
-        done
-        echo "the others did not come"' $i "$1" &
-    pids="$pids $!"
-done
-wait $pids
-SH
-    on n1 timeout 120 python -c '
-import socket, sys, time
-taken = []
-print("begun", flush=True)
-while sys.stdin.readable() and len(taken) < 900:
-    s = socket.socket()
-    s.bind(("", 0))
-    taken.append(s)
-    print("taken", s.getsockname()[1], flush=True)
-    time.sleep(0.005)
-time.sleep(120)' > "$BATS_TEST_TMPDIR/greedy" 3>&- < /dev/null &
-    greedy=$!
-    until grep -q begun "$BATS_TEST_TMPDIR/greedy"; do
-        kill -0 $greedy
-        sleep 0.1
-    done
-    attempt 110 salloc -N3 --ntasks-per-node=8 sh "$shared/crowd.sh" "$shared/crowd"
-    kill $greedy
-    wait $greedy || true
-    succeeded
-    unsaid 'did not come|RC6'
-    [ "$(grep -c '^step' "$out")" -eq 24 ] || explain "not all tasks"
-    # a port for each step, and one step for each port
-    grep '^step' "$out" | sort -u | cut -d' ' -f3 | sort > "$BATS_TEST_TMPDIR/held"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/held")" -eq 8 ] || explain "tasks of one step have several ports"
-    [ "$(sort -u "$BATS_TEST_TMPDIR/held" | wc -l)" -eq 8 ] || explain "two steps have one port"
-    sed -n 's/^taken //p' "$BATS_TEST_TMPDIR/greedy" | sort > "$BATS_TEST_TMPDIR/taken"
-    [ -s "$BATS_TEST_TMPDIR/taken" ]
-    [ -z "$(comm -12 "$BATS_TEST_TMPDIR/held" "$BATS_TEST_TMPDIR/taken")" ] || explain "a held port was taken"
     nothing_remains
 }

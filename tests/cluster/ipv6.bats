@@ -36,6 +36,19 @@ mpirun_starts()
     [ "$(roll field "$out" master)" = n1 ]
 }
 
+@test "the nodes meet over each transport, also without the user's environment" {
+    local transport
+    for transport in srun "$mpi"; do
+        [ "$transport" != none ] || continue
+        # shellcheck disable=SC2016 # expanded in the task
+        attempt 60 srun "--ddp=exchange=$transport" --export=NONE -N2 -n4 -c2 /bin/sh -c 'echo "port $MASTER_PORT"'
+        succeeded
+        [ ! -s "$err" ] || explain "something was said"
+        [ "$(grep -c '^port' "$out")" -eq 4 ] || explain "not all tasks"
+        [ "$(grep '^port [0-9]' "$out" | sort -u | wc -l)" -eq 1 ] || explain "not one port"
+    done
+}
+
 @test "addr=IFNAME and addr=CIDR: an IPv6 address for MASTER_ADDR, which trains" {
     attempt 60 srun --ddp=addr=eth0 -N2 -n2 python "$programs/torchrun_train.py"
     everybody ranks world=2 nodes=2 loss="$loss"

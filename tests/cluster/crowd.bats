@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# crowd.bats - twenty steps at once in one job, again and again, beside a program that takes all ports it gets.
+
+# shellcheck disable=SC2154 # mpi, shared, out, err and status come from helpers.bash
+
+load helpers
+
+steps=20
+
+setup_file()
+{
+    cluster_up --nodes 3 --cpus 32 --mpi pmix
+}
+
+teardown()
+{
+    [ -z "${greedy:-}" ] || { kill "$greedy" && wait "$greedy"; } || true
+    login scancel --user="$(id -un)"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# What a step could leave on a node: files, processes, and those that nobody waits for.
+remains()
+{
+    local node
+    for node in login n1 n2 n3; do
+        # shellcheck disable=SC2016 # expanded there
+        on "$node" sh -c 'find /tmp /dev/shm -mindepth 1 2> /dev/null
+            sed -nE "s/^[0-9]+ \((srun|slurmstepd|rollcall.*)\) .*/process \1/p; s/^[0-9]+ \((.*)\) Z .*/zombie \1/p" \
+                /proc/[0-9]*/stat 2> /dev/null' | sed "s/^/$node: /"
+    done | sort
+}
+
+# It may take a moment to end.
+nothing_more_remains()
+{
+    local tries
+    for tries in {1..100}; do
+        remains | comm -13 "$BATS_TEST_TMPDIR/before" - > "$BATS_TEST_TMPDIR/more"
+        [ -s "$BATS_TEST_TMPDIR/more" ] || return 0
+        sleep 0.1
+    done
+    cat "$BATS_TEST_TMPDIR/more" >> "$err"
+    explain "after $tries tries something is left"
+}
+
+# A program on n1 that binds one port after the other, keeps each for some seconds and says when it got it, in
+# seconds since the start of the machine: "BEFORE AFTER PORT".
+be_greedy()
+{
+    on n1 timeout 3000 python -c '
+import collections, socket, time
+taken = collections.deque()
+while True:
+    s = socket.socket()
+    before = time.clock_gettime(time.CLOCK_BOOTTIME)
+    s.bind(("", 0))
+    print(before, time.clock_gettime(time.CLOCK_BOOTTIME), s.getsockname()[1], flush=True)
+    taken.append(s)
+    if len(taken) > 900:
+        taken.popleft().close()
+    time.sleep(0.004)' > "$BATS_TEST_TMPDIR/greedy" 3>&- < /dev/null &
+    greedy=$!
+    until [ -s "$BATS_TEST_TMPDIR/greedy" ]; do
+        kill -0 $greedy
+        sleep 0.1
+    done
+}
+
+# crowd ROUNDS SECONDS SRUN-ARGUMENT...: in each round the tasks of all steps wait for each other, say
+# "step ROUND STEP RANK PORT SINCE UNTIL" and end.
+crowd()
+{
+    local rounds=$1 seconds=$2
+    shift 2
+    rm -rf "$shared/crowd"
+    mkdir -p "$shared/crowd"
+    cat > "$shared/crowd.sh" <<'SH'
+folder=$1 rounds=$2 steps=$3
+shift 3
+for round in $(seq "$rounds"); do
+    mkdir "$folder/$round"
+    pids=
+    for step in $(seq "$steps"); do
+        srun --overlap -N3 -n3 "$@" sh -c '
+            read -r since rest < /proc/uptime
+            : > "$3/$1/$2.$RANK"
+            for i in $(seq 600); do
+                set -- "$1" "$2" "$3" "$4" "$3/$1"/*
+                [ $(($# - 4)) -lt "$4" ] || break
+                sleep 0.1
+            done
+            [ $(($# - 4)) -ge "$4" ] || echo "the others did not come"
+            read -r until rest < /proc/uptime
+            echo "step $1 $2 $RANK $MASTER_PORT $since $until"' \
+            sh "$round" "$step" "$folder" $((3 * steps)) < /dev/null &
+        pids="$pids $!"
+    done
+    for pid in $pids; do
+        wait "$pid" || echo "a step of round $round ended with $?"
+    done
+    rm -r "$folder/${round:?}"
+done
+SH
+    remains > "$BATS_TEST_TMPDIR/before"
+    be_greedy
+    attempt "$seconds" salloc -N3 --ntasks-per-node="$steps" sh "$shared/crowd.sh" "$shared/crowd" "$rounds" "$steps" "$@"
+    succeeded || return 1
+    unsaid 'did not come|ended with|RC6' || return 1
+    "$PYTHON" - "$out" "$BATS_TEST_TMPDIR/greedy" "$rounds" "$steps" <<'PYTHON' || explain "not as it has to be" || return 1
+import collections, sys
+rounds, steps = int(sys.argv[3]), int(sys.argv[4])
+tasks = collections.defaultdict(dict)
+for line in open(sys.argv[1]):
+    word = line.split()
+    if word[:1] == ["step"]:
+        tasks[int(word[1]), int(word[2])][int(word[3])] = (int(word[4]), float(word[5]), float(word[6]))
+assert len(tasks) == rounds * steps and all(sorted(t) == [0, 1, 2] for t in tasks.values()), "not all tasks"
+assert all(len({port for port, *_ in t.values()}) == 1 for t in tasks.values()), "tasks of one step have several ports"
+held = collections.defaultdict(list)
+for number in range(1, rounds + 1):
+    ports = [tasks[number, step][0][0] for step in range(1, steps + 1)]
+    assert len(set(ports)) == steps, f"two steps of round {number} have one port: {sorted(ports)}"
+    # all live at once: the last one came before the first one went
+    here = [tasks[number, step][0] for step in range(1, steps + 1)]
+    assert max(since for _, since, _ in here) <= min(until for *_, until in here), "the steps were not there at once"
+    for port, since, until in here:
+        held[port].append((since, until))
+greedy = 0
+for line in open(sys.argv[2]):
+    if not line.endswith("\n"):
+        break
+    before, after, port = (float(word) for word in line.split())
+    greedy += 1
+    assert not any(since < before and after < until for since, until in held[int(port)]), f"a held port was taken: {port}"
+print(f"{rounds * steps} steps, {greedy} other ports")
+assert greedy > 10 * rounds
+PYTHON
+    kill $greedy
+    wait $greedy || true
+    greedy=
+    nothing_more_remains
+}
+
+# bats test_tags=series
+@test "twenty steps at once: a port for each, and none is anybody else's" {
+    crowd 1 120 --ddp
+}
+
+# As often as it is asked for: CROWD_ROUNDS is one's own wish.
+# bats test_tags=all
+@test "fifty times, at srun's desk" {
+    crowd "${CROWD_ROUNDS:-50}" 550 --ddp=exchange=srun
+}
+
+# bats test_tags=all
+@test "fifty times, over PMIx" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    crowd "${CROWD_ROUNDS:-50}" 550 --ddp=exchange=pmix
+}
+
+# bats test_tags=all
+@test "fifty times, without PMIx" {
+    crowd "${CROWD_ROUNDS:-50}" 550 --ddp --mpi=none
+}
