@@ -234,32 +234,14 @@ static void warn(struct rc_result *result, const char *why)
 }
 
 /* Resolves once more, with what came of it. */
-static bool agree(struct meeting *m, int *held)
+static bool agree(struct meeting *m, const struct rc_rank0 *way, int *held)
 {
     struct rc_context *context = m->context;
     struct rc_result *result = m->result;
 
-    if (m->outcome.stop) {
-        rc_message_add(&result->messages, RC612, "the command is not run, for what another line says of the launch's tasks; change that, or "
-                       "say check=warn");
-        return false;
-    }
-    if (m->outcome.lost) {
-        rc_message_add(&result->messages, RC613,
-                       rc_format(&result->arena,
-                                 "this node has lost the others, which may be about to start without it: %s; the "
-                                 "command is not run; start the launch again, or say exchange=off",
-                                 m->outcome.why));
-        return false;
-    }
-    context->told_port = m->outcome.failed ? 0 : m->outcome.port;
-    if (!context->told_port) {
-        rc_port_release(*held);
-        *held = -1;
-    }
     /* the block may have moved */
     context->env = (const char *const *)environ;
-    if (rc_resolve(context, result) != RC_RESOLVED)
+    if (!rc_session_settle(&m->outcome, way, context, result, held))
         return false;
     if (m->outcome.failed)
         warn(result, m->outcome.why);
@@ -296,5 +278,5 @@ bool meet(struct rc_context *context, struct rc_result *result, const struct rc_
     else
         ask_first(&m, name);
     *speaks = m.is_first && m.outcome.failed;
-    return good && agree(&m, held);
+    return good && agree(&m, way, held);
 }

@@ -139,30 +139,11 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
 static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
                   int *held)
 {
-    if (shared->outcome.stop) {
-        rc_message_add(&result->messages, RC612,
-                       "the step is not started, for what another line says of its nodes; change that, or say "
-                       "check=warn");
-        return false;
-    }
     if (shared->pmix)
         choose_store(spank, &result->env);
-    if (shared->outcome.lost) {
-        rc_message_add(&result->messages, RC613,
-                       rc_format(&result->arena,
-                                 "%S has lost the other nodes, which may be about to start without it: %s; nothing is "
-                                 "started here; start the step again, or say exchange=off",
-                                 &way->node, shared->outcome.why));
-        return false;
-    }
-    context->told_port = shared->outcome.port;
-    if (!context->told_port && *held >= 0) {
-        rc_port_release(*held);
-        *held = -1;
-    }
     /* in task_init the block may have moved */
     context->env = rc_spank_environment(spank);
-    if (rc_resolve(context, result) != RC_RESOLVED)
+    if (!rc_session_settle(&shared->outcome, way, context, result, held))
         return false;
     if (shared->outcome.failed)
         rc_message_add(&result->messages, RC611,

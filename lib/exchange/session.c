@@ -136,3 +136,30 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else
         rc_outcome_read((struct rc_str){ output, (size_t)n }, answer, outcome, arena);
 }
+
+bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *way, struct rc_context *context,
+                       struct rc_result *result, int *held)
+{
+    const struct rc_str node = way->node.n ? way->node : RC_STR("this node");
+
+    if (outcome->stop) {
+        rc_message_add(&result->messages, RC612,
+                       "nothing is started here, for what another line says of the launch; change that, or say "
+                       "check=warn");
+        return false;
+    }
+    if (outcome->lost) {
+        rc_message_add(&result->messages, RC613,
+                       rc_format(&result->arena,
+                                 "%S has lost the other nodes, which may be about to start without it: %s; nothing is "
+                                 "started here; start again, or say exchange=off",
+                                 &node, outcome->why));
+        return false;
+    }
+    context->told_port = outcome->failed ? 0 : outcome->port;
+    if (!context->told_port) {
+        rc_port_release(*held);
+        *held = -1;
+    }
+    return rc_resolve(context, result) == RC_RESOLVED;
+}

@@ -39,6 +39,13 @@ uint32_t rc_session_patience(uint32_t seconds);
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
 
+/* What a task does with it: resolves once more, in context->env, with the port
+ * that all know of; one that the others do not know of is given back, *held is
+ * -1 then: all compute the same one. False where the task is not to start, with its
+ * error in result->messages. */
+bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *way, struct rc_context *context,
+                       struct rc_result *result, int *held);
+
 /* The outcome as text, and back: an answer (roll.h) without its findings, or
  * one line failed=WHY or lost=WHY. Anything else is read as a lost one. */
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);

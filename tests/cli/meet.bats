@@ -376,7 +376,7 @@ PYTHON
         start 0 2 2 sh -c "$say_port"
         start 1 2 2 sh -c "$say_port"
         stopped
-        said 2 'RC613: this node has lost the others'
+        said 2 ' has lost the other nodes, '
     done
 }
 

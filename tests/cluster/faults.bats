@@ -57,7 +57,7 @@ stops()
         step 30 "--ddp=exchange=$transport,deadline=60" -N3 "${2:--n3}"
         says "error $1" || return 1
         failed || return 1
-        said 'error RC612: the step is not started, ' || return 1
+        said 'error RC612: nothing is started here, ' || return 1
         unsaid '^port ' || return 1
     done
     nothing_remains
