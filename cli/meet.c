@@ -10,7 +10,9 @@
 
 #include "cli.h"
 #include "exchange/entry.h"
+#include "exchange/local.h"
 #include "exchange/neighbours.h"
+#include "exchange/server.h"
 #include "exchange/session.h"
 #include "pmixask.h"
 #include "system/port.h"
@@ -33,29 +35,6 @@ struct meeting {
 static uint32_t fact(const struct rc_result *result, enum rc_field field)
 {
     return result->facts.field[field].value;
-}
-
-/* The server is this very launch's, and not an outer one's whose variables are left. */
-static bool has_server(const struct rc_result *result)
-{
-    struct rc_str name = rc_env_get(&result->env, "PMIX_NAMESPACE");
-    const char *launcher = result->launcher->id;
-    uint32_t rank;
-
-    if (!name.n || !(rc_env_get(&result->env, "PMIX_SERVER_URI2").n || rc_env_get(&result->env, "PMIX_SERVER_URI3").n ||
-                     rc_env_get(&result->env, "PMIX_SERVER_URI4").n || rc_env_get(&result->env, "PMIX_SERVER_URI41").n))
-        return false;
-    if (!rc_parse_u32(rc_env_get(&result->env, "PMIX_RANK"), RC_MAX_TASKS, &rank) || rank != fact(result, RC_RANK))
-        return false;
-    if (rc_str_is(rc_str(launcher), "openmpi") || rc_str_is(rc_str(launcher), "pmix"))
-        return !rc_str_starts(name, "slurm.pmix.");
-    /* steps of several het components share a namespace that is not called after each of them */
-    if (!rc_str_is(rc_str(launcher), "slurm") || rc_env_get(&result->env, "SLURM_HET_SIZE").p ||
-        !rc_str_starts(name, "slurm.pmix."))
-        return false;
-    name.p += sizeof("slurm.pmix.") - 1;
-    name.n -= sizeof("slurm.pmix.") - 1;
-    return rc_str_is(name, result->facts.run_id);
 }
 
 /* Whether one task of each node may have a session with the server. Open MPI's
@@ -90,7 +69,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
         return false;
     if (options->exchange == RC_EXCHANGE_SRUN)
         *why = "only srun --ddp has a desk";
-    else if (!has_server(result))
+    else if (!rc_has_own_server(result))
         *why = options->exchange == RC_EXCHANGE_PMIX ? "there is no PMIx server" : NULL;
     else if (fact(result, RC_NNODES) == 1)
         return true;
@@ -259,7 +238,7 @@ bool meet(struct rc_context *context, struct rc_result *result, const struct rc_
         .nodes = fact(result, RC_NNODES),
         .is_first = fact(result, RC_LOCAL_RANK) == 0,
     };
-    char name[RC_NEIGHBOURS_NAME];
+    char name[RC_LOCAL_NAME];
     const char *why;
     bool good = true;
 
@@ -270,7 +249,7 @@ bool meet(struct rc_context *context, struct rc_result *result, const struct rc_
             warn(result, why);
         return true;
     }
-    rc_neighbours_name(result->facts.scope, fact(result, RC_NODE_RANK), name);
+    rc_local_name(result->facts.scope, fact(result, RC_NODE_RANK), name);
     if (m.nodes > 1)
         rc_pmix_choose_store();
     if (m.is_first)

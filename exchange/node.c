@@ -2,26 +2,18 @@
 
 #include "node.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <limits.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "exchange/listen.h"
 #include "exchange/request.h"
 #include "exchange/visit.h"
 #include "exchange/wire.h"
 #include "system/clock.h"
-#include "system/program.h"
 #include "verdict.h"
-
-extern char **environ;
+#include "whereabouts.h"
 
 /* The nodes hear of the desk's end, not only of their own: it waits for the
  * last of them as long as it was told, from when the first one came. */
@@ -46,69 +38,6 @@ static struct rc_str read_input(void)
     size_t n = fread(text, 1, sizeof(text), stdin);
 
     return (struct rc_str){ text, n };
-}
-
-/* "TOKEN PORT ADDRESS...": by which addresses others may reach this host, IPv4
- * first, as few nodes have IPv6 alone. */
-static void describe(const char *token, uint16_t port, char *text, size_t size)
-{
-    struct ifaddrs *all;
-    size_t used = (size_t)snprintf(text, size, "%s %u", token, (unsigned)port);
-    static const int families[] = { AF_INET, AF_INET6 };
-
-    if (getifaddrs(&all) < 0)
-        return;
-    for (unsigned i = 0; i < 2; i++) {
-        for (const struct ifaddrs *a = all; a; a = a->ifa_next) {
-            char name[INET6_ADDRSTRLEN];
-            const void *address;
-
-            if (!a->ifa_addr || a->ifa_addr->sa_family != families[i] || (a->ifa_flags & IFF_LOOPBACK) ||
-                !(a->ifa_flags & IFF_UP))
-                continue;
-            address = families[i] == AF_INET
-                          ? (const void *)&((const struct sockaddr_in *)(const void *)a->ifa_addr)->sin_addr
-                          : (const void *)&((const struct sockaddr_in6 *)(const void *)a->ifa_addr)->sin6_addr;
-            /* a link-local one is good on one link only, whose number here is not its number there */
-            if (families[i] == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address))
-                continue;
-            if (inet_ntop(families[i], address, name, sizeof(name)) && used + strlen(name) + 3 < size)
-                used += (size_t)snprintf(text + used, size - used, " %s", name);
-        }
-    }
-    freeifaddrs(all);
-    if (used + 2 < size)
-        snprintf(text + used, size - used, "\n");
-}
-
-/* What rollcall-pmix, which stands beside this program, says: a line, or NULL
- * with the reason in `why`. */
-static char *ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size)
-{
-    char path[PATH_MAX];
-    struct rc_program program = { .path = path, .argument = argument, .input = input, .milliseconds = milliseconds };
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("rollcall-pmix"));
-    int status;
-
-    if (n < 0)
-        return NULL;
-    path[n] = '\0';
-    strcpy(strrchr(path, '/') + 1, "rollcall-pmix");
-    program.env = (const char *const *)environ;
-    n = rc_program_run(&program, line, size, &status);
-    if (n < 0) {
-        snprintf(line, size, "%s", n == -ETIMEDOUT ? "no answer by the deadline" : strerror((int)-n));
-        return NULL;
-    }
-    line[strcspn(line, "\n")] = '\0';
-    if (!strncmp(line, "failed=", 7)) {
-        memmove(line, line + 7, strlen(line + 7) + 1);
-        return NULL;
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return line;
-    snprintf(line, size, "rollcall-pmix ended with status %d", status);
-    return NULL;
 }
 
 static int visit(const struct rc_request *request, const struct rc_meeting *meeting, uint32_t milliseconds)
@@ -142,7 +71,7 @@ static int receive_all(const struct rc_request *request)
     desk = rc_desk_create(listener, token);
     if (!desk)
         return failed("the desk", strerror(ENOMEM));
-    describe(token, port, text, sizeof(text));
+    write_whereabouts(token, port, text, sizeof(text));
     if (!ask_pmix("put", rc_str(text), request->seconds * 1000, line, sizeof(line))) {
         rc_desk_destroy(desk);
         return failed("PMIx", line);

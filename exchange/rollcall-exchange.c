@@ -4,6 +4,7 @@
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.h)
  *   rollcall-exchange desk SECONDS CHECK    srun's desk: where all nodes go (desk.h)
+ *   rollcall-exchange board                 a desk for notes, where there is no srun's (startboard.h)
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
  * the process that becomes the user's: no connection, no thread, no memory.
@@ -24,13 +25,14 @@
 #include "exchange/desk.h"
 #include "exchange/wire.h"
 #include "node.h"
+#include "startboard.h"
 #include "verdict.h"
 
 enum { LISTENER = 3, LIFE = 4, STATUS_USAGE = 2 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|desk SECONDS CHECK (rollcall's own; see rollcall --help)\n", stderr);
+    fputs("usage: rollcall-exchange node|desk SECONDS CHECK|board (rollcall's own; see rollcall --help)\n", stderr);
     return STATUS_USAGE;
 }
 
@@ -53,14 +55,14 @@ static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, siz
     return text;
 }
 
-/* What srun had open without close-on-exec is not for a process that stays. */
-static void close_others(void)
+/* What srun, or a task, had open without close-on-exec is not for a process that stays. */
+static void close_from(int first)
 {
     long limit = sysconf(_SC_OPEN_MAX);
 
-    if (syscall(SYS_close_range, LIFE + 1, ~0U, 0) == 0)
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0)
         return;
-    for (int fd = LIFE + 1; fd < (limit > 0 && limit < 65536 ? limit : 65536); fd++)
+    for (int fd = first; fd < (limit > 0 && limit < 65536 ? limit : 65536); fd++)
         close(fd);
 }
 
@@ -74,7 +76,7 @@ static int be_desk(const char *seconds, const char *check)
     if (!rc_wire_is_token(rc_str(token)) || !rc_parse_u32(rc_str(seconds), UINT16_MAX, &verdict.seconds) ||
         !rc_check_read(rc_str(check), &verdict.check))
         return usage();
-    close_others();
+    close_from(LIFE + 1);
     /* a line of many bytes may meet a pipe that nobody reads any more */
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
@@ -92,6 +94,11 @@ int main(int argc, char **argv)
         /* nobody waits for an answer once the task is gone */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         return node_session();
+    }
+    if (argc == 2 && strcmp(argv[1], "board") == 0) {
+        close_from(STDERR_FILENO + 1);
+        signal(SIGPIPE, SIG_IGN);
+        return start_board();
     }
     if (argc == 4 && strcmp(argv[1], "desk") == 0)
         return be_desk(argv[2], argv[3]);

@@ -6,9 +6,10 @@
 # DESCRIPTION
 #   Defines the ways from one installed folder to another that programs and
 #   libraries need at run time, so that an installed tree can be moved:
-#   ROLLCALL_LIBEXEC_FROM_BIN and _FROM_PLUGIN to rollcall-exchange and
-#   rollcall-pmix, and ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to
-#   the folder of the watch. Wants plugindir.
+#   ROLLCALL_LIBEXEC_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to rollcall-exchange
+#   and rollcall-pmix, and ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to
+#   the folder of the watch. Substitutes library_from_python, the way from the
+#   Python module to the libraries. Wants plugindir.
 
 # X_WAY(VARIABLE, FROM, TO): "../share/x" of two folders with make variables
 AC_DEFUN([X_WAY], [
@@ -32,14 +33,19 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
   AS_IF([test "x$prefix" = xNONE], [prefix=$ac_default_prefix])
   AS_IF([test "x$exec_prefix" = xNONE], [exec_prefix=$prefix])
   X_WAY([x_libexec_from_bin], [$bindir], [$libexecdir/$PACKAGE])
+  X_WAY([x_libexec_from_lib], [$libdir], [$libexecdir/$PACKAGE])
   X_WAY([x_libexec_from_plugin], [$plugindir], [$libexecdir/$PACKAGE])
   X_WAY([x_watch_from_bin], [$bindir], [$datadir/$PACKAGE/watch])
   X_WAY([x_watch_from_lib], [$libdir], [$datadir/$PACKAGE/watch])
   X_WAY([x_watch_from_plugin], [$plugindir], [$datadir/$PACKAGE/watch])
+  X_WAY([library_from_python], [$datadir/$PACKAGE/python], [$libdir])
+  AC_SUBST([library_from_python])
   prefix=$x_prefix
   exec_prefix=$x_exec_prefix
   AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_BIN], ["$x_libexec_from_bin"],
     [where our own programs are, from the folder of the command])
+  AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_LIB], ["$x_libexec_from_lib"],
+    [where our own programs are, from the folder of the libraries])
   AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_PLUGIN], ["$x_libexec_from_plugin"],
     [where our own programs are, from the folder of the plugin])
   AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_BIN], ["$x_watch_from_bin"],

@@ -3,6 +3,7 @@
  *   rollcall-pmix job   says who the task is and what the job looks like (job.h)
  *   rollcall-pmix put   tells the job's other nodes where to meet (meeting.h)
  *   rollcall-pmix get   asks where
+ *   rollcall-pmix put-board, get-board   the same for the board of its tasks
  *
  * A program of its own, because PMIx must not stay connected in an application
  * (Slurm ends a step in which a connected process ends without a word), keeps a
@@ -14,6 +15,7 @@
  * hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -37,6 +39,23 @@ static void set_deadline(unsigned seconds)
     alarm(seconds);
 }
 
+static bool is_verb(const char *what)
+{
+    static const char *const verbs[] = { "job", "put", "get", "put-board", "get-board" };
+
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+        if (strcmp(what, verbs[i]) == 0)
+            return true;
+    return false;
+}
+
+static int answer_to(const char *what, const pmix_proc_t *self)
+{
+    const char *key = strstr(what, "-board") ? KEY_OF_BOARD : KEY_OF_MEETING;
+
+    return *what == 'j' ? print_job(self) : *what == 'p' ? put_meeting(key) : print_meeting(self, key);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc == 2 ? argv[1] : "";
@@ -44,8 +63,8 @@ int main(int argc, char **argv)
     pmix_status_t status;
     int answer;
 
-    if (strcmp(what, "job") != 0 && strcmp(what, "put") != 0 && strcmp(what, "get") != 0) {
-        fputs("usage: rollcall-pmix job|put|get (rollcall's own; see rollcall --help)\n", stderr);
+    if (!is_verb(what)) {
+        fputs("usage: rollcall-pmix job|put|get|put-board|get-board (rollcall's own; see rollcall --help)\n", stderr);
         return 2;
     }
     /* nobody waits for an answer once the caller is gone */
@@ -59,7 +78,7 @@ int main(int argc, char **argv)
         fail("server", "PMIx_Init", library.error_string(status));
         return 1;
     }
-    answer = *what == 'j' ? print_job(&self) : *what == 'p' ? put_meeting() : print_meeting(&self);
+    answer = answer_to(what, &self);
     library.finalize(NULL, 0);
     return answer < 0 || fflush(stdout) != 0;
 }

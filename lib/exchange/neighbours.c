@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* struct ucred */
 #include "config.h"
 
 #include "exchange/neighbours.h"
@@ -8,78 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "exchange/local.h"
 #include "numbers.h"
 #include "system/clock.h"
 
 /* Some that are not tasks, or come twice, may be among them. */
-enum { SPARE = 16, MESSAGE_SIZE = 32, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 20, TELL_MS = 1000 };
-
-static int left(int64_t deadline)
-{
-    int64_t n = deadline - rc_milliseconds();
-
-    return n < 0 ? 0 : n > 60000 ? 60000 : (int)n;
-}
-
-void rc_neighbours_name(const char *scope, uint32_t node, char name[RC_NEIGHBOURS_NAME])
-{
-    struct rc_arena arena = { .base = name, .size = RC_NEIGHBOURS_NAME };
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-    rc_format(&arena, "rollcall/%u/%s/%u", (uint32_t)geteuid(), scope, node);
-    if (!arena.full)
-        return;
-    for (const char *c = scope; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    arena = (struct rc_arena){ .base = name, .size = RC_NEIGHBOURS_NAME };
-    rc_format(&arena, "rollcall/%u/%U/%u", (uint32_t)geteuid(), hash, node);
-}
-
-static socklen_t address_of(const char *name, struct sockaddr_un *address)
-{
-    size_t n = strlen(name);
-
-    memset(address, 0, sizeof(*address));
-    address->sun_family = AF_UNIX;
-    if (n > sizeof(address->sun_path) - 1)
-        n = sizeof(address->sun_path) - 1;
-    memcpy(address->sun_path + 1, name, n);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
-}
-
-static bool is_own_users(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-}
-
-static int open_socket(void)
-{
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    return fd < 0 ? -errno : fd;
-}
-
-static int listen_at(const char *name)
-{
-    struct sockaddr_un address;
-    socklen_t size = address_of(name, &address);
-    int fd = open_socket();
-    int rc;
-
-    if (fd < 0)
-        return fd;
-    if (bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, SOMAXCONN) == 0)
-        return fd;
-    rc = -errno;
-    close(fd);
-    return rc;
-}
+enum { SPARE = 16, MESSAGE_SIZE = 32, TELL_MS = 1000 };
 
 /* While it waits: the listener first, then who has connected; `rank` of each is
  * RC_UNKNOWN until it has told it. */
@@ -103,14 +38,10 @@ static void take_out(struct gathering *g, uint32_t i)
 
 static void welcome(struct gathering *g)
 {
-    for (;;) {
-        int fd = accept4(g->poll[0].fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd;
 
-        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
-            continue;
-        if (fd < 0)
-            return;
-        if (g->count == g->room || !is_own_users(fd)) {
+    while ((fd = rc_local_accept(g->poll[0].fd)) >= 0) {
+        if (g->count == g->room) {
             close(fd);
             continue;
         }
@@ -147,7 +78,7 @@ static bool hear(struct gathering *g, uint32_t i)
 static void wait_for_all(struct gathering *g, uint32_t expected, int64_t deadline)
 {
     while (g->told < expected) {
-        int wait = left(deadline);
+        int wait = rc_local_left(deadline);
 
         if (wait == 0)
             return;
@@ -178,7 +109,7 @@ int rc_neighbours_gather(const char *name, uint32_t own, uint32_t expected, uint
 {
     struct gathering g = { .room = expected + 1 + SPARE, .count = 1, .own = own };
     int64_t deadline = rc_milliseconds() + milliseconds;
-    int rc = listen_at(name);
+    int rc = rc_local_listen(name);
 
     *all = (struct rc_neighbours){ .list = NULL };
     if (rc < 0)
@@ -216,61 +147,12 @@ void rc_neighbours_tell(struct rc_neighbours *all, struct rc_str text)
     *all = (struct rc_neighbours){ .list = NULL };
 }
 
-/* One call: the bytes that were said, or -errno. */
-static int call(const char *name, struct rc_str message, int64_t deadline, char *text, size_t size)
-{
-    struct sockaddr_un address;
-    socklen_t length = address_of(name, &address);
-    int fd = open_socket();
-    ssize_t n = 0;
-    int rc = 0;
-
-    if (fd < 0)
-        return fd;
-    if (connect(fd, (struct sockaddr *)&address, length) < 0)
-        rc = -errno;
-    else if (!is_own_users(fd))
-        rc = -EPERM;
-    else if (send(fd, message.p, message.n, MSG_NOSIGNAL) < 0)
-        rc = -errno;
-    while (rc == 0) {
-        struct pollfd in = { .fd = fd, .events = POLLIN };
-        int wait = left(deadline);
-
-        if (wait == 0)
-            rc = -ETIMEDOUT;
-        else if (poll(&in, 1, wait) > 0) {
-            n = recv(fd, text, size - 1, 0);
-            if (n > 0)
-                break;
-            if (n == 0)
-                rc = -ECONNRESET;
-            else if (errno != EAGAIN && errno != EINTR)
-                rc = -errno;
-        }
-    }
-    close(fd);
-    return rc < 0 ? rc : (int)n;
-}
-
 int rc_neighbours_ask(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text,
                       size_t size)
 {
     char message[MESSAGE_SIZE];
     struct rc_arena arena = { .base = message, .size = sizeof(message) };
     struct rc_str told = rc_str(rc_format(&arena, "rank=%u", rank));
-    int64_t deadline = rc_milliseconds() + milliseconds;
 
-    for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
-        int n = call(name, told, deadline + patience, text, size);
-
-        if (n > 0) {
-            text[n] = '\0';
-            return n;
-        }
-        /* not there yet, or not for this task any more */
-        if ((n != -ECONNREFUSED && n != -EAGAIN && n != -ECONNRESET) || rc_milliseconds() >= deadline)
-            return n;
-        poll(NULL, 0, pause);
-    }
+    return rc_local_ask(name, told, rc_milliseconds() + milliseconds, patience, text, size);
 }

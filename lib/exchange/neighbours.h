@@ -1,9 +1,6 @@
 /* neighbours.h - the tasks of one launch on one node, which share no memory: one of them speaks for all.
  *
- * A socket of the kernel's abstract names, rollcall/UID/SCOPE/NODE: no file that
- * stays, none on another node, gone with whoever has it. Each side looks at the
- * kernel's word for the other's user (SO_PEERCRED); another user's process is not
- * heard, and not believed. One packet there, "rank=3", one back.
+ * At a socket of one's own user on this node (local.h). One packet there, "rank=3", one back.
  *
  * The first task waits until all others have told it their ranks, and then the
  * socket is closed. So whoever comes too late finds nobody, and the first task
@@ -19,11 +16,6 @@
 
 #include "text.h"
 
-enum { RC_NEIGHBOURS_NAME = 108 }; /* of an address, its leading NUL left out */
-
-/* The name for a launch's node; a long scope goes by its hash. */
-void rc_neighbours_name(const char *scope, uint32_t node, char name[RC_NEIGHBOURS_NAME]);
-
 struct rc_neighbour {
     int fd;
     uint32_t rank;
@@ -34,7 +26,7 @@ struct rc_neighbours {
     uint32_t count;
 };
 
-/* For the first task: waits until `expected` others have told their ranks, no
+/* For the first task, at a name of rc_local_name: waits until `expected` others have told their ranks, no
  * two the same one and none `own`, but no longer than so many milliseconds.
  * Those that have are in *all: rc_neighbours_tell it, whatever came of it. 0, or
  * -errno where there is no such socket, with nobody in *all. */

@@ -1,0 +1,78 @@
+#include "config.h"
+
+#include "whereabouts.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "system/program.h"
+
+extern char **environ;
+
+void write_whereabouts(const char *token, uint16_t port, char *text, size_t size)
+{
+    struct ifaddrs *all;
+    size_t used = (size_t)snprintf(text, size, "%s %u", token, (unsigned)port);
+    static const int families[] = { AF_INET, AF_INET6 };
+
+    if (getifaddrs(&all) < 0)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        for (const struct ifaddrs *a = all; a; a = a->ifa_next) {
+            char name[INET6_ADDRSTRLEN];
+            const void *address;
+
+            if (!a->ifa_addr || a->ifa_addr->sa_family != families[i] || (a->ifa_flags & IFF_LOOPBACK) ||
+                !(a->ifa_flags & IFF_UP))
+                continue;
+            address = families[i] == AF_INET
+                          ? (const void *)&((const struct sockaddr_in *)(const void *)a->ifa_addr)->sin_addr
+                          : (const void *)&((const struct sockaddr_in6 *)(const void *)a->ifa_addr)->sin6_addr;
+            /* a link-local one is good on one link only, whose number here is not its number there */
+            if (families[i] == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address))
+                continue;
+            if (inet_ntop(families[i], address, name, sizeof(name)) && used + strlen(name) + 3 < size)
+                used += (size_t)snprintf(text + used, size - used, " %s", name);
+        }
+    }
+    freeifaddrs(all);
+    if (used + 2 < size)
+        snprintf(text + used, size - used, "\n");
+}
+
+char *ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size)
+{
+    char path[PATH_MAX];
+    struct rc_program program = { .path = path, .argument = argument, .input = input, .milliseconds = milliseconds };
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("rollcall-pmix"));
+    int status;
+
+    if (n < 0) {
+        snprintf(line, size, "%s", strerror(errno));
+        return NULL;
+    }
+    path[n] = '\0';
+    strcpy(strrchr(path, '/') + 1, "rollcall-pmix");
+    program.env = (const char *const *)environ;
+    n = rc_program_run(&program, line, size, &status);
+    if (n < 0) {
+        snprintf(line, size, "%s", n == -ETIMEDOUT ? "no answer by the deadline" : strerror((int)-n));
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    if (!strncmp(line, "failed=", 7)) {
+        memmove(line, line + 7, strlen(line + 7) + 1);
+        return NULL;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return line;
+    snprintf(line, size, "rollcall-pmix ended with status %d", status);
+    return NULL;
+}
