@@ -1,26 +1,17 @@
 #include "config.h"
 
-#include "rollcall.h"
+#include "job.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "resolve.h"
 #include "system/lookup.h"
-#include "system/here.h"
 #include "system/node.h"
 
 extern char **environ;
 
-struct rollcall {
-    struct rollcall_variable variable[RC_PLAN_MAX];
-    struct rollcall_message message[RC_MESSAGES_MAX];
-    struct rc_result result; /* may point into here */
-    struct rc_here_storage here;
-};
-
-static int fail(struct rollcall_error *error, int code, const char *id, const char *text)
+int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text)
 {
     if (error) {
         struct rc_arena arena = { .base = error->text, .size = sizeof(error->text) };
@@ -40,9 +31,9 @@ static int fail_with_message(struct rollcall_error *error, const struct rc_messa
         const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
 
         if (entry->level == RC_LEVEL_ERROR)
-            return fail(error, ROLLCALL_CONTRADICTION, entry->id, messages->list[i].text);
+            return rc_job_fail(error, ROLLCALL_CONTRADICTION, entry->id, messages->list[i].text);
     }
-    return fail(error, ROLLCALL_CONTRADICTION, "", "the environment's values are too long to be a job's identity");
+    return rc_job_fail(error, ROLLCALL_CONTRADICTION, "", "the environment's values are too long to be a job's identity");
 }
 
 const char *rollcall_version(void)
@@ -74,6 +65,9 @@ static int resolve(const char *const *environment, struct rollcall *job, struct 
         return fail_with_message(error, &result->messages);
     if (!environment && result->master.wish && !rc_lookup_settle(result, "nothing is set"))
         return fail_with_message(error, &result->messages);
+    job->is_own = !environment;
+    if (job->is_own)
+        rc_way_find(result, &job->way);
     return 0;
 }
 
@@ -111,10 +105,10 @@ int rollcall_create(const char *const *environment, struct rollcall **out, struc
     struct rollcall *job;
 
     if (!out)
-        return fail(error, ROLLCALL_INVALID, "", "rollcall_create: out is NULL");
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_create: out is NULL");
     job = calloc(1, sizeof(*job));
     if (!job)
-        return fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
+        return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
     if (resolve(environment, job, error) < 0) {
         rollcall_destroy(job);
         return -1;

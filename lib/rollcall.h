@@ -3,7 +3,9 @@
  * librollcall answers what `rollcall show` answers: it reads the variables
  * that the launcher (srun, mpirun, torchrun, ...) left in an environment, and
  * says which rank this process has, of how many, where rank 0 is, and what
- * PyTorch wants to find in the environment. It changes nothing.
+ * PyTorch wants to find in the environment. It changes nothing. Further below,
+ * rollcall_broadcast() and what stands behind it let the ranks tell each other
+ * something, such as an NCCL unique id.
  *
  *     struct rollcall_error error;
  *     struct rollcall *job;
@@ -17,9 +19,9 @@
  *
  * Link with `pkg-config --cflags --libs rollcall`.
  *
- * Threads: the library has no state of its own. A struct rollcall never
- * changes after it was created: any number of threads may read one, as long as
- * none destroys it meanwhile. rollcall_create(NULL, ...) reads `environ`, so no
+ * Threads: but for what rollcall_broadcast() has to remember, the library has no
+ * state of its own. A struct rollcall never changes after it was created: any
+ * number of threads may read one, as long as none destroys it meanwhile. rollcall_create(NULL, ...) reads `environ`, so no
  * other thread may call setenv() and the like during that call.
  *
  * Ownership: every pointer that a function returns belongs to the struct
@@ -53,13 +55,16 @@ enum rollcall_error_code {
     ROLLCALL_CONTRADICTION = 1, /* the environment's values contradict each other */
     ROLLCALL_INVALID = 2,       /* an argument of the call was wrong */
     ROLLCALL_NO_MEMORY = 3,
+    ROLLCALL_TIMEOUT = 4,       /* another rank has not made the call in time */
+    ROLLCALL_NO_WAY = 5,        /* the ranks cannot speak to each other, or not any more */
+    ROLLCALL_NO_NCCL = 6,       /* there is no libnccl, or it makes no id */
 };
 
 /* Belongs to the caller; written only by a function that fails. */
 struct rollcall_error {
     int code;       /* enum rollcall_error_code */
-    char text[512]; /* one line without a newline, printable ASCII; a contradiction's
-                     * begins with its id, as in "RC103: ..." */
+    char text[512]; /* one line without a newline, printable ASCII; begins with
+                     * an id where rollcall(7) explains it, as in "RC103: ..." */
 };
 
 /* What the process is to do, which decides what PyTorch may find set. */
@@ -186,6 +191,71 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
 /*
  *  Warnings and notes.
  *  rollcall_message_at() returns NULL if [index] is not below the count.
+ */
+
+/*
+ * What ranks tell each other
+ *
+ * For a program that needs a few bytes of another rank before it has anything
+ * else to speak through, at its start: it is kept for the whole launch. Nothing
+ * of the following happens before the first of these calls.
+ *
+ * The ranks meet at a board. Under srun --ddp that is srun's own; else rank 0's
+ * first call starts a process for it (rollcall-exchange), which is no child of
+ * the caller afterwards, though a handler of SIGCHLD may see one child come and
+ * go, and which lives as long as rank 0's process, and ten seconds longer if the
+ * launcher does. On one node that works under any launcher; on
+ * several the launcher must have PMIx, which one short-lived program in each
+ * task then asks. So under srun --mpi=pmix; Open MPI and PRRTE may end a launch
+ * some of whose tasks have not made the call, and their MPI_Init may hang behind
+ * it: a program with MPI has MPI_Bcast.
+ *
+ * Several calls: each meets the other ranks' calls of the same name in order,
+ * their first, their second and so on, counted since the process began; one
+ * that fails counts, too. A forked child counts anew, as a program of its own. A
+ * task may run several programs one after the other, if each rank runs as many.
+ *
+ * A process without a launcher (ROLLCALL_MODE_NONE) is alone: rank 0 of 1. Job
+ * must be of this process's own environment: rollcall_create(NULL, ...).
+ *
+ * timeout_ms: how long to wait for other ranks; 0 is 300 seconds. All return 0;
+ * o/w -1, and say why in [error], which may be NULL. Thread safe.
+ */
+
+enum { ROLLCALL_BROADCAST_MAX = 16384, ROLLCALL_NCCL_ID_SIZE = 128 };
+
+ROLLCALL_API int rollcall_broadcast(const struct rollcall *job, const char *name, void *data, size_t size,
+                                    int root, int timeout_ms, struct rollcall_error *error);
+/*
+ *  Gives the [size] bytes at [data] of rank [root], ROLLCALL_BROADCAST_MAX at
+ *    most, to all ranks of the job: the root's are read, the others' written.
+ *    All ranks give the same [name] (1 to 64 letters, digits and . _ -), size
+ *    and root.
+ *  It is no barrier: the root returns at once, the others when they have it.
+ *    The root's bytes stay where they are until the launch ends, or without
+ *    srun --ddp, until rank 0's process does.
+ */
+
+ROLLCALL_API int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms,
+                                         struct rollcall_error *error);
+/*
+ *  Writes the same ncclUniqueId (ROLLCALL_NCCL_ID_SIZE bytes), fit for one
+ *    ncclCommInitRank() of all ranks, in all ranks.
+ *  Rank 0 makes it, in this process and not before this call: with the
+ *    ncclGetUniqueId() that the program itself would find, o/w with that of
+ *    libnccl.so.2, loaded already or not. What NCCL_... variables say then
+ *    counts. Rank 0's process must live until all ranks have their communicator:
+ *    it is there that NCCL's ranks find each other. An id that cannot be made
+ *    fails in all ranks, and says why in each.
+ */
+
+ROLLCALL_API int rollcall_nccl_unique_ids(const struct rollcall *job, void *ids, int count, int timeout_ms,
+                                          struct rollcall_error *error);
+/*
+ *  The same for ncclCommInitRankScalable(), with [count] ids one behind the
+ *    other, 1 to the number of ranks. NCCL gives each id a range of ranks; its
+ *    first rank makes it, as NCCL recommends. One id for every 128 ranks or so
+ *    is usual.
  */
 
 #ifdef __cplusplus

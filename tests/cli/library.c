@@ -2,11 +2,13 @@
  *
  *   library own         the process's own environment, as NAME VALUE lines
  *   library calls       what every function does with what it should not get
+ *   library share ROOT  broadcasts, and an NCCL id where there is NCCL: "share TEXT", "id BYTES"
  */
 #include <rollcall.h>
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int failures;
@@ -108,7 +110,80 @@ static int calls(void)
     return failures;
 }
 
+/* What rollcall_broadcast and those behind it do with what they should not get; nobody else is in the job. */
+static int wrong_shares(void)
+{
+    static const char *const none[] = { NULL };
+    struct rollcall_error error;
+    struct rollcall *job;
+    char data[4] = "abc";
+    char id[2 * ROLLCALL_NCCL_ID_SIZE];
+    char name[66];
+
+    memset(name, 'x', sizeof(name));
+    name[65] = '\0';
+    CHECK(rollcall_create(none, &job, NULL) == 0);
+    CHECK(rollcall_broadcast(job, "x", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_nccl_unique_id(job, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    rollcall_destroy(job);
+    CHECK(rollcall_create(NULL, &job, NULL) == 0);
+    CHECK(rollcall_broadcast(NULL, "x", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_broadcast(job, NULL, data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_broadcast(job, "", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_broadcast(job, "a b", data, 3, 0, 0, NULL) == -1);
+    CHECK(rollcall_broadcast(job, "a:b", data, 3, 0, 0, NULL) == -1);
+    CHECK(rollcall_broadcast(job, name, data, 3, 0, 0, NULL) == -1);
+    name[64] = '\0';
+    CHECK(rollcall_broadcast(job, name, data, 3, 0, 0, NULL) == 0);
+    CHECK(rollcall_broadcast(job, "x", NULL, 3, 0, 0, NULL) == -1);
+    CHECK(rollcall_broadcast(job, "x", NULL, 0, 0, 0, NULL) == 0);
+    CHECK(rollcall_broadcast(job, "x", data, ROLLCALL_BROADCAST_MAX + 1, 0, 0, NULL) == -1);
+    CHECK(rollcall_broadcast(job, "x", data, 3, 1, 0, NULL) == -1);
+    CHECK(rollcall_broadcast(job, "x", data, 3, -1, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_broadcast(job, "x", data, 3, 0, 0, NULL) == 0 && strcmp(data, "abc") == 0);
+    CHECK(rollcall_nccl_unique_id(NULL, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_nccl_unique_id(job, NULL, 0, NULL) == -1);
+    CHECK(rollcall_nccl_unique_ids(job, id, 0, 0, NULL) == -1);
+    CHECK(rollcall_nccl_unique_ids(job, id, 2, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    rollcall_destroy(job);
+    return failures;
+}
+
+static int share(int root)
+{
+    struct rollcall_error error;
+    struct rollcall *job;
+    unsigned char id[ROLLCALL_NCCL_ID_SIZE];
+    char text[16] = "";
+
+    if (rollcall_create(NULL, &job, &error) < 0) {
+        puts(error.text);
+        return 1;
+    }
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof(text), "%d by %d", i, rollcall_rank(job));
+        if (rollcall_broadcast(job, "text", text, sizeof(text), root, 30000, &error) < 0) {
+            printf("error %d %s\n", error.code, error.text);
+            rollcall_destroy(job);
+            return 1;
+        }
+        printf("share %s\n", text);
+    }
+    if (rollcall_nccl_unique_id(job, id, 30000, &error) == 0) {
+        printf("id ");
+        for (int i = 0; i < 36; i++)
+            printf("%02x", id[i]);
+        putchar('\n');
+    } else {
+        CHECK(error.code == ROLLCALL_NO_NCCL);
+    }
+    rollcall_destroy(job);
+    return failures;
+}
+
 int main(int argc, char **argv)
 {
-    return argc > 1 && strcmp(argv[1], "own") == 0 ? own() : calls();
+    if (argc > 2 && strcmp(argv[1], "share") == 0)
+        return share(atoi(argv[2]));
+    return argc > 1 && strcmp(argv[1], "own") == 0 ? own() : calls() + wrong_shares();
 }

@@ -1,0 +1,22 @@
+/* job.h - what the files of librollcall share: the inside of a struct rollcall. */
+#ifndef ROLLCALL_JOB_H
+#define ROLLCALL_JOB_H
+
+#include "exchange/way.h"
+#include "resolve.h"
+#include "rollcall.h"
+#include "system/here.h"
+
+struct rollcall {
+    struct rollcall_variable variable[RC_PLAN_MAX];
+    struct rollcall_message message[RC_MESSAGES_MAX];
+    struct rc_result result; /* may point into here */
+    struct rc_here_storage here;
+    bool is_own;       /* of this process's own environment */
+    struct rc_way way; /* of an own one */
+};
+
+/* Says why a call fails, id being a message's ("" for none). Returns -1. */
+int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text);
+
+#endif
