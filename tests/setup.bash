@@ -6,6 +6,7 @@
 #   need_frameworks NAME...    Pythons of the test layer frameworks, each with what PYTHON has and more, as
 #                              $ROLLCALL_PYTHONS/NAME/bin/python; the names are those of setup_frameworks
 #   need_gridengine            Debian's Grid Engine, unpacked and not installed, in $ROLLCALL_GRIDENGINE
+#   need_nccl                  NCCL's library and its header, of PyPI's package, in $ROLLCALL_NCCL
 #   need_cross                 Debian's compilers for aarch64, ppc64le and riscv64, unpacked and not installed, in
 #                              $ROLLCALL_CROSS/usr/bin
 #   leave_tmp SCRIPT ARG...    runs SCRIPT of the tree from a copy outside of /tmp and exits, if the
@@ -14,7 +15,7 @@
 #
 # Each returns nonzero, after one line that says why, if it cannot be had.
 # Environment: PYTHON (used as it is if it has the modules), ROLLCALL_PYTHONS (build/pythons),
-# ROLLCALL_GRIDENGINE (build/gridengine), ROLLCALL_CROSS (build/cross), ROLLCALL_BUILD, ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
+# ROLLCALL_GRIDENGINE (build/gridengine), ROLLCALL_NCCL (build/nccl), ROLLCALL_CROSS (build/cross), ROLLCALL_BUILD, ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
 
 ROLLCALL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export ROLLCALL_TOP
@@ -216,6 +217,43 @@ need_gridengine()
     done
     rm -rf --one-file-system "$ROLLCALL_GRIDENGINE"
     mv -T "$folder" "$ROLLCALL_GRIDENGINE"
+}
+
+# A release whose bootstrap protocol tests/cluster/programs/unique_id.py speaks. Not installed: it is found where a
+# test says so, and nowhere else.
+setup_nccl_version=2.26.2
+
+need_nccl()
+{
+    local folder
+    export ROLLCALL_NCCL=${ROLLCALL_NCCL:-$ROLLCALL_TOP/build/nccl}
+
+    [ ! -e "$ROLLCALL_NCCL/libnccl.so.2" ] || return 0
+    if [ "$(uname -m)" != x86_64 ]; then
+        setup_say "NCCL is not run on $(uname -m)"
+        return 1
+    fi
+    need_packages python3 python3-venv || return 1
+    folder=$ROLLCALL_NCCL.new
+    rm -rf --one-file-system "$folder"
+    mkdir -p "$folder" && python3 -m venv "$folder/venv" >&2 || return 1
+    setup_say "pip download nvidia-nccl-cu12==$setup_nccl_version"
+    "$folder/venv/bin/pip" -q --disable-pip-version-check download --no-deps --only-binary :all: -d "$folder" \
+        "nvidia-nccl-cu12==$setup_nccl_version" >&2 || {
+        setup_say "pip has no NCCL: it is not run"
+        rm -rf --one-file-system "$folder"
+        return 1
+    }
+    python3 - "$folder" <<'PYTHON' && rm -rf --one-file-system "$folder/venv" "$ROLLCALL_NCCL" && mv -T "$folder" "$ROLLCALL_NCCL"
+import glob, os, shutil, sys, zipfile
+folder = sys.argv[1]
+(wheel,) = glob.glob(folder + "/*.whl")
+with zipfile.ZipFile(wheel) as files:
+    for name in ("nvidia/nccl/lib/libnccl.so.2", "nvidia/nccl/include/nccl.h"):
+        with files.open(name) as source, open(os.path.join(folder, os.path.basename(name)), "wb") as to:
+            shutil.copyfileobj(source, to)
+os.remove(wheel)
+PYTHON
 }
 
 # Installed, they would drive out gcc-multilib, which the 32-bit tests need; and gcc finds its parts from where it is.

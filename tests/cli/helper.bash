@@ -13,7 +13,10 @@ vectors=$top/tests/vectors
 # Whoever runs the tests may be a task of something.
 for name in ${!SLURM_@} ${!OMPI_@} ${!PMIX_@} ${!PMI_@} ${!PET_@} ${!TORCHELASTIC_@} ${!ROLLCALL@} RANK WORLD_SIZE \
     LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK GROUP_RANK GROUP_WORLD_SIZE MASTER_ADDR MASTER_PORT LD_PRELOAD NO_COLOR; do
-    [ "$name" = ROLLCALL_PREFIX ] || unset -v "$name"
+    case $name in
+        ROLLCALL_PREFIX | ROLLCALL_NCCL) ;;
+        *) unset -v "$name" ;;
+    esac
 done
 unset -v name
 

@@ -1,0 +1,355 @@
+#!/usr/bin/env bats
+# What the ranks of one node tell each other: NCCL ids with the real libnccl, and broadcasts, in C and in Python.
+
+# shellcheck disable=SC2154 # top, prefix and stderr come from helper and bats
+
+load helper
+
+setup_file()
+{
+    load helper
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    read -ra link <<< "$(pkg-config --cflags --libs rollcall)"
+    "${CC:-cc}" "-DVERSION=\"\"" "$BATS_TEST_DIRNAME/library.c" -o "$BATS_FILE_TMPDIR/library" "${link[@]}"
+}
+
+setup()
+{
+    # what tells one launch by hand from another
+    port=$(free_port)
+    ring=$top/tests/cluster/programs/unique_id.py
+}
+
+teardown()
+{
+    local pid
+    for pid in "${started[@]}"; do
+        kill "$pid" 2> /dev/null || true
+    done
+}
+
+need_nccl_here()
+{
+    [ -e "${ROLLCALL_NCCL:-$top/build/nccl}/libnccl.so.2" ] || skip 'there is no NCCL'
+    nccl=${ROLLCALL_NCCL:-$top/build/nccl}
+}
+
+# here CMD...: with the library, the module and, where a test has asked for it, NCCL
+here()
+{
+    with LD_LIBRARY_PATH="$prefix/lib${nccl:+:$nccl}" PYTHONPATH="$prefix/share/rollcall/python" \
+        PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        timeout 100 "$@"
+}
+
+# by_hand RANK SIZE CMD...: one of so many on this node
+by_hand()
+{
+    local rank=$1 size=$2
+    shift 2
+    here env "RANK=$rank" "WORLD_SIZE=$size" "LOCAL_RANK=$rank" "LOCAL_WORLD_SIZE=$size" MASTER_ADDR=127.0.0.1 \
+        "MASTER_PORT=$port" "$@"
+}
+
+# begin RANK SIZE CMD...: the same, meanwhile; what it says goes to rank.RANK, its number to started
+begin()
+{
+    by_hand "$@" > "$BATS_TEST_TMPDIR/rank.$1" 2>&1 3>&- &
+    started+=($!)
+}
+
+# alike COUNT OUTPUT: so many ranks have said the same ids, and no id twice
+alike()
+{
+    echo "$2"
+    [ "$(sed -n 's/^unique \([0-9]*\) of .*/\1/p' <<< "$2" | sort -u | wc -l)" -eq "$1" ] || return 1
+    ids=$(sed -n 's/^unique .*, //p' <<< "$2" | sort -u)
+    [ "$(wc -l <<< "$ids")" -eq 1 ] || return 1
+    [ -z "$(tr ' ' '\n' <<< "$ids" | sort | uniq -d)" ]
+}
+
+@test "NCCL's own root answers all ranks of mpirun" {
+    need_nccl_here
+    run -0 --separate-stderr here mpirun --oversubscribe -np 4 python3 "$ring" 2
+    alike 4 "$output"
+    [ "$(wc -w <<< "$ids")" -eq 4 ]
+}
+
+@test "torchrun's workers, and a rank alone" {
+    need_nccl_here
+    "${PYTHON:-python3}" -c 'import torch' || skip 'there is no torch'
+    run -0 --separate-stderr here "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node 3 "$ring" 1
+    alike 3 "$output"
+    run -0 here python3 "$ring" 1
+    alike 1 "$output"
+}
+
+@test "each program of a task has ids of its own" {
+    need_nccl_here
+    # shellcheck disable=SC2016 # expanded in the task
+    run -0 --separate-stderr here mpirun --oversubscribe -np 3 sh -c 'python3 "$0" | sed "s/^/first /"; python3 "$0"' "$ring"
+    first=$(sed -n 's/^first //p' <<< "$output")
+    second=$(sed -n '/^unique/p' <<< "$output")
+    alike 3 "$first"
+    before=$ids
+    alike 3 "$second"
+    [ "$before" != "$ids" ]
+}
+
+@test "broadcasts in order, from each root, in C; the root is late" {
+    for root in 0 1; do
+        begin $((1 - root)) 2 "$BATS_FILE_TMPDIR/library" share $root
+        run -0 by_hand $root 2 "$BATS_FILE_TMPDIR/library" share $root
+        wait "${started[-1]}"
+        [ "$(grep share <<< "$output")" = "share 0 by $root
+share 1 by $root
+share 2 by $root" ]
+        [ "$(grep share "$BATS_TEST_TMPDIR/rank.$((1 - root))")" = "$(grep share <<< "$output")" ]
+        port=$(free_port)
+    done
+}
+
+@test "without leaks or wild reads, on both sides" {
+    need_nccl_here
+    check=(valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --error-exitcode=99)
+    begin 1 2 "${check[@]}" "$BATS_FILE_TMPDIR/library" share 0
+    run -0 by_hand 0 2 "${check[@]}" "$BATS_FILE_TMPDIR/library" share 0
+    wait "${started[-1]}"
+    [ "$(grep -E '^(share|id) ' <<< "$output")" = "$(grep -E '^(share|id) ' "$BATS_TEST_TMPDIR/rank.1")" ]
+    grep -q '^id [0-9a-f]' <<< "$output"
+}
+
+@test "Python: any size, any root, and who this is" {
+    cat > "$BATS_TEST_TMPDIR/share.py" <<'PYTHON'
+import hashlib, rollcall
+me = rollcall.identity()
+assert (me.world_size, me.local_rank, me.launcher, me.mode) == (2, me.rank, "env", "worker"), me
+data = bytes(range(256)) * 200
+for root in 0, 1:
+    for size in 0, 1, 16384, 16385, len(data):
+        got = rollcall.broadcast("data", data[:size] if me.rank == root else None, root=root, timeout=60)
+        assert got == data[:size], (root, size, len(got))
+print(hashlib.sha256(data).hexdigest())
+for call in lambda: rollcall.broadcast("no name", b""), lambda: rollcall.broadcast("x", b"", root=2):
+    try:
+        call()
+        raise SystemExit("no error")
+    except rollcall.Error as error:
+        assert error.code == 2
+PYTHON
+    begin 1 2 python3 "$BATS_TEST_TMPDIR/share.py"
+    run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/share.py"
+    wait "${started[-1]}"
+    [ "$output" = "$(cat "$BATS_TEST_TMPDIR/rank.1")" ]
+}
+
+# fails CODE TEXT CMD...: in Python, with this code and one line that has the text
+fails()
+{
+    local code=$1 text=$2
+    shift 2
+    cat > "$BATS_TEST_TMPDIR/fails.py" <<'PYTHON'
+import sys, rollcall
+try:
+    print(eval(sys.argv[1]))
+except rollcall.Error as error:
+    print(error.code, error)
+PYTHON
+    run -0 "$@"
+    echo "$output"
+    [ "$(wc -l <<< "$output")" -eq 1 ]
+    [[ $output == "$code "*"$text"* ]]
+}
+
+@test "rank 0 never calls: one line, within the time" {
+    fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; ' \
+        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id(timeout=1)'
+    # it has a board, and has gone on to something else
+    begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("here", b"")'
+    fails 4 'RC617: rank 1: rollcall_broadcast("there"): rank 0 has not called it within 1 s; ' \
+        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
+}
+
+@test "no NCCL: all ranks say so at once" {
+    begin 1 2 python3 -c 'import rollcall
+try:
+    rollcall.nccl_unique_id(timeout=60)
+except rollcall.Error as error:
+    print(error.code, error)'
+    fails 6 'RC618: rank 0: rank 0 makes no NCCL id: libnccl cannot be loaded: libnccl.so.2: cannot open ' \
+        by_hand 0 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id()'
+    wait "${started[-1]}"
+    grep -q '^6 RC618: rank 1: rank 0 makes no NCCL id: libnccl cannot be loaded: ' "$BATS_TEST_TMPDIR/rank.1"
+}
+
+@test "NCCL makes no id: its reason, in all ranks" {
+    need_nccl_here
+    begin 1 2 python3 -c 'import rollcall
+try:
+    rollcall.nccl_unique_id(timeout=60)
+except rollcall.Error as error:
+    print(error.code, error)'
+    fails 6 'RC618: rank 0: rank 0 makes no NCCL id: ncclGetUniqueId failed with ' \
+        by_hand 0 2 env NCCL_SOCKET_IFNAME==nosuch0 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id()'
+    wait "${started[-1]}"
+    grep -q '^6 RC618: rank 1: rank 0 makes no NCCL id: ncclGetUniqueId failed with ' "$BATS_TEST_TMPDIR/rank.1"
+}
+
+@test "several nodes and nothing between them: one line" {
+    fails 5 'RC616: rank 3: rollcall_broadcast("x"): no way to the other tasks: ' \
+        here env "${task_3[@]}" python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+    fails 5 'RC616: ' here env "${task_3[@]}" SLURM_ROLLCALL_DESK="0123456789abcdef0123456789abcdef 9 41.7" \
+        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+}
+
+@test "srun's desk is gone: one line" {
+    fails 5 'RC620: rank 3: rollcall_broadcast("x"): srun, which keeps what tasks tell each other, is not to be reached; ' \
+        here env "${task_3[@]}" SLURM_ROLLCALL_DESK="0123456789abcdef0123456789abcdef 9 42.7" \
+        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+}
+
+@test "a launcher's process has no rank" {
+    fails 2 'this process has no rank' \
+        here env "${agent_0[@]}" ROLLCALL=launcher python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x", b"")'
+}
+
+@test "another root, another size: one line" {
+    begin 0 2 python3 -c 'import rollcall
+try:
+    rollcall.broadcast("x", b"1")
+    rollcall.broadcast("end", b"")
+except rollcall.Error as error:
+    print(error.code, error)'
+    fails 1 'RC619: rank 1: rollcall_broadcast("x"): another rank calls itself the root, too; give all ranks the same root' \
+        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("end") and 0 or rollcall.broadcast("x", b"1", root=1)'
+    wait "${started[-1]}"
+    port=$(free_port)
+    begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("x", b"123")'
+    fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 8 bytes and this one takes 3; give all ranks the same size' \
+        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._Job().__enter__()]]'
+}
+
+# board: the number of the process that keeps this launch's notes
+board()
+{
+    # its name is nobody else's: the owner of the socket is known by its inode
+    python3 - <<'PYTHON'
+import glob, os
+for path in glob.glob("/proc/[0-9]*/comm"):
+    try:
+        if open(path).read() == "rollcall-exchan\n" and "board" in open(path[:-4] + "cmdline").read():
+            env = open(path[:-4] + "environ").read()
+            if f"MASTER_PORT={os.environ['port']}\0" in env:
+                print(path.split("/")[2])
+    except OSError:
+        pass
+PYTHON
+}
+
+@test "the board is nobody's child, has nothing of its task, and ends with the launch" {
+    cat > "$BATS_TEST_TMPDIR/keeper.py" <<'PYTHON'
+import os, rollcall, sys, time
+me = rollcall.identity()
+if me.rank != 0:
+    rollcall.broadcast("board", timeout=60)
+    sys.exit()
+inherited = os.open("/etc/passwd", os.O_RDONLY)
+os.set_inheritable(inherited, True)
+before = sorted(os.listdir("/proc/self/fd"))
+rollcall.broadcast("x", b"")
+assert sorted(os.listdir("/proc/self/fd")) == before, os.listdir("/proc/self/fd")
+try:
+    os.waitpid(-1, os.WNOHANG)
+    sys.exit("there is a child")
+except ChildProcessError:
+    pass
+def boards():
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if "exchange\0board" in open(f"/proc/{pid}/cmdline").read() and os.environ["WHOSE"] in open(f"/proc/{pid}/environ").read():
+                yield pid
+        except OSError:
+            pass
+(pid,) = boards()
+links = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
+assert not any("/passwd" in link or "pts" in link for link in links), links
+assert os.readlink(f"/proc/{pid}/cwd") == "/"
+assert os.getsid(int(pid)) != os.getsid(0)
+print(pid, flush=True)
+rollcall.broadcast("board", b"")
+PYTHON
+    run -0 --separate-stderr here env WHOSE="$BATS_TEST_TMPDIR" mpirun --oversubscribe -np 2 python3 "$BATS_TEST_TMPDIR/keeper.py"
+    # what the machine's first process has not taken yet is no process any more
+    for _ in {1..50}; do
+        [ -s "/proc/$output/cmdline" ] || break
+        sleep 0.1
+    done
+    [ ! -s "/proc/$output/cmdline" ]
+}
+
+@test "the board is killed: the next call says so" {
+    export port
+    mkfifo "$BATS_TEST_TMPDIR/go"
+    cat > "$BATS_TEST_TMPDIR/left.py" <<'PYTHON'
+import sys, rollcall
+rollcall.broadcast("x")
+print("heard", flush=True)
+sys.stdin.read()
+try:
+    rollcall.broadcast("x")
+except rollcall.Error as error:
+    print(error.code, error)
+PYTHON
+    begin 1 2 sh -c 'exec python3 "$0" < "$1"' "$BATS_TEST_TMPDIR/left.py" "$BATS_TEST_TMPDIR/go"
+    exec 4> "$BATS_TEST_TMPDIR/go"
+    run -0 by_hand 0 2 python3 -c 'import rollcall; rollcall.broadcast("x", b"")'
+    until grep -q heard "$BATS_TEST_TMPDIR/rank.1"; do
+        kill -0 "${started[-1]}"
+        sleep 0.05
+    done
+    kill -KILL "$(board)"
+    exec 4>&-
+    wait "${started[-1]}"
+    grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): rank 0's process, which kept what tasks tell each other, has ended; " \
+        "$BATS_TEST_TMPDIR/rank.1"
+}
+
+@test "a forked child counts anew; threads share one count" {
+    cat > "$BATS_TEST_TMPDIR/threads.py" <<'PYTHON'
+import os, rollcall, sys, threading
+me = rollcall.identity()
+got = []
+def one():
+    got.append(rollcall.broadcast("t", b"x" if me.rank == 0 else None, timeout=60))
+threads = [threading.Thread(target=one) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+assert got == [b"x"] * 4, got
+child = os.fork()
+if child == 0:
+    assert rollcall.broadcast("t", b"child" if me.rank == 0 else None, timeout=60) == b"child"
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert rollcall.broadcast("t", b"parent" if me.rank == 0 else None, timeout=60) == b"parent"
+PYTHON
+    begin 1 2 python3 "$BATS_TEST_TMPDIR/threads.py"
+    run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/threads.py"
+    wait "${started[-1]}"
+}
+
+@test "the example without MPI: it builds, and reduces where there is a GPU" {
+    cp "$top"/contrib/examples/* "$BATS_TEST_TMPDIR"
+    PKG_CONFIG_PATH=$prefix/lib/pkgconfig CFLAGS='-std=c99 -Wall -Wextra -Wpedantic -Werror' make -C "$BATS_TEST_TMPDIR"
+    nccl=${ROLLCALL_NCCL:-$top/build/nccl}
+    # as many ranks as there are GPUs, two at most
+    ranks=$(python3 -c 'import glob; print(min(2, len(glob.glob("/dev/nvidia[0-9]*"))))')
+    if [ "$ranks" -eq 0 ]; then
+        run -77 here "$BATS_TEST_TMPDIR/nccl-allreduce"
+        [ "$output" = 'no GPU, no CUDA runtime or no NCCL here' ]
+        skip 'it builds; there is no GPU to run it on'
+    fi
+    run here mpirun --oversubscribe -np "$ranks" "$BATS_TEST_TMPDIR/nccl-allreduce"
+    [ "$status" -ne 77 ] || skip 'it builds; there is no CUDA runtime to run it with'
+    [ "$status" -eq 0 ]
+    [ "$(grep -c ': good$' <<< "$output")" -eq "$ranks" ]
+}
