@@ -23,7 +23,7 @@
 #include "system/clock.h"
 #include "whereabouts.h"
 
-enum { FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
+enum { KEEPERS = 8, FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
 
 /* Somebody whose end matters: by a descriptor, where the kernel has them (5.3). */
 struct watched {
@@ -41,7 +41,7 @@ struct request {
 
 struct board {
     struct request request;
-    struct watched keeper;
+    struct watched keeper[KEEPERS]; /* the latest, and those before who are still there */
     struct watched launcher;
     struct watched outer; /* the launcher's own parent */
     int caller; /* the listening socket of the name */
@@ -89,9 +89,22 @@ static uint32_t parent_of(uint32_t pid)
     return rc_parse_u32(rc_str_split(rest, ' ', &rest), INT32_MAX, &parent) ? parent : 0;
 }
 
+static bool is_kept(const struct board *board)
+{
+    for (int i = 0; i < KEEPERS; i++)
+        if (is_there(&board->keeper[i]))
+            return true;
+    return false;
+}
+
+/* A forked child of a task keeps the board beside its parent, which may outlive it. */
 static void watch_keeper(struct board *board, uint32_t keeper, uint32_t launcher)
 {
-    watch(&board->keeper, keeper);
+    int place = 0;
+
+    while (place < KEEPERS - 1 && board->keeper[place].pid != keeper && is_there(&board->keeper[place]))
+        place++;
+    watch(&board->keeper[place], keeper);
     watch(&board->launcher, launcher);
     watch(&board->outer, parent_of(launcher));
 }
@@ -135,7 +148,7 @@ static bool is_over(struct board *board, int64_t *farewell)
 {
     bool launched = is_there(&board->launcher);
 
-    if (is_there(&board->keeper)) {
+    if (is_kept(board)) {
         *farewell = INT64_MAX;
         return false;
     }
@@ -153,13 +166,18 @@ static void *attend(void *more)
     int64_t farewell = INT64_MAX;
 
     while (!is_over(board, &farewell)) {
-        bool leaving = !is_there(&board->keeper);
-        struct pollfd p[] = {
-            { .fd = board->caller, .events = POLLIN },
-            { .fd = leaving ? -1 : board->keeper.fd, .events = POLLIN },
-        };
+        struct pollfd p[1 + KEEPERS] = { { .fd = board->caller, .events = POLLIN } };
+        bool tick = !is_kept(board);
 
-        if (poll(p, 2, leaving || board->keeper.fd < 0 ? TICK_MS : -1) > 0 && p[0].revents)
+        for (int i = 0; i < KEEPERS; i++) {
+            const struct watched *keeper = &board->keeper[i];
+            bool there = is_there(keeper);
+
+            /* one that has ended would be told again and again */
+            p[1 + i] = (struct pollfd){ .fd = there ? keeper->fd : -1, .events = POLLIN };
+            tick = tick || (there && keeper->fd < 0);
+        }
+        if (poll(p, 1 + KEEPERS, tick ? TICK_MS : -1) > 0 && p[0].revents)
             answer(board);
     }
     close(board->caller);
@@ -253,7 +271,7 @@ static int tell(struct board *board, const char *token, uint16_t port)
 
 int start_board(void)
 {
-    static struct board board = { .keeper = { .fd = -1 }, .launcher = { .fd = -1 }, .outer = { .fd = -1 } };
+    static struct board board = { .launcher = { .fd = -1 }, .outer = { .fd = -1 } };
     char token[RC_WIRE_TOKEN + 1];
     struct rc_desk *desk;
     uint16_t port;
@@ -261,6 +279,8 @@ int start_board(void)
     int listener;
     int rc;
 
+    for (int i = 0; i < KEEPERS; i++)
+        board.keeper[i].fd = -1;
     if (!read_request(&board.request))
         return failed("the request", "cannot be read");
     board.caller = rc_local_listen(board.request.name);

@@ -100,7 +100,7 @@ alike()
     for root in 0 1; do
         begin $((1 - root)) 2 "$BATS_FILE_TMPDIR/library" share $root
         run -0 by_hand $root 2 "$BATS_FILE_TMPDIR/library" share $root
-        wait "${started[-1]}"
+        wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
         [ "$(grep share <<< "$output")" = "share 0 by $root
 share 1 by $root
 share 2 by $root" ]
@@ -114,7 +114,7 @@ share 2 by $root" ]
     check=(valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --error-exitcode=99)
     begin 1 2 "${check[@]}" "$BATS_FILE_TMPDIR/library" share 0
     run -0 by_hand 0 2 "${check[@]}" "$BATS_FILE_TMPDIR/library" share 0
-    wait "${started[-1]}"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     [ "$(grep -E '^(share|id) ' <<< "$output")" = "$(grep -E '^(share|id) ' "$BATS_TEST_TMPDIR/rank.1")" ]
     grep -q '^id [0-9a-f]' <<< "$output"
 }
@@ -139,7 +139,7 @@ for call in lambda: rollcall.broadcast("no name", b""), lambda: rollcall.broadca
 PYTHON
     begin 1 2 python3 "$BATS_TEST_TMPDIR/share.py"
     run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/share.py"
-    wait "${started[-1]}"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     [ "$output" = "$(cat "$BATS_TEST_TMPDIR/rank.1")" ]
 }
 
@@ -178,7 +178,7 @@ except rollcall.Error as error:
     print(error.code, error)'
     fails 6 'RC618: rank 0: rank 0 makes no NCCL id: libnccl cannot be loaded: libnccl.so.2: cannot open ' \
         by_hand 0 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id()'
-    wait "${started[-1]}"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     grep -q '^6 RC618: rank 1: rank 0 makes no NCCL id: libnccl cannot be loaded: ' "$BATS_TEST_TMPDIR/rank.1"
 }
 
@@ -191,7 +191,7 @@ except rollcall.Error as error:
     print(error.code, error)'
     fails 6 'RC618: rank 0: rank 0 makes no NCCL id: ncclGetUniqueId failed with ' \
         by_hand 0 2 env NCCL_SOCKET_IFNAME==nosuch0 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id()'
-    wait "${started[-1]}"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     grep -q '^6 RC618: rank 1: rank 0 makes no NCCL id: ncclGetUniqueId failed with ' "$BATS_TEST_TMPDIR/rank.1"
 }
 
@@ -222,7 +222,7 @@ except rollcall.Error as error:
     print(error.code, error)'
     fails 1 'RC619: rank 1: rollcall_broadcast("x"): another rank calls itself the root, too; give all ranks the same root' \
         by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("end") and 0 or rollcall.broadcast("x", b"1", root=1)'
-    wait "${started[-1]}"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     port=$(free_port)
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("x", b"123")'
     fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 8 bytes and this one takes 3; give all ranks the same size' \
@@ -309,7 +309,7 @@ PYTHON
     done
     kill -KILL "$(board)"
     exec 4>&-
-    wait "${started[-1]}"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): rank 0's process, which kept what tasks tell each other, has ended; " \
         "$BATS_TEST_TMPDIR/rank.1"
 }
@@ -334,7 +334,7 @@ assert rollcall.broadcast("t", b"parent" if me.rank == 0 else None, timeout=60) 
 PYTHON
     begin 1 2 python3 "$BATS_TEST_TMPDIR/threads.py"
     run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/threads.py"
-    wait "${started[-1]}"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
 }
 
 @test "the example without MPI: it builds, and reduces where there is a GPU" {
