@@ -189,6 +189,29 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     nothing_remains
 }
 
+@test "srun's desk hangs: no node starts, and each says so after the deadline" {
+    rm -f "$shared/stopped"
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 <<< '
+        for process in /proc/[0-9]*; do
+            ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [d]esk" ||
+                { kill -STOP ${process#/proc/}; desk=${process#/proc/}; }
+        done
+        echo $desk > '"$shared/stopping"'
+        mv '"$shared/stopping $shared/stopped"'
+        exec $real "$@"'
+    # shellcheck disable=SC2016 # expanded there
+    inject n2 <<< 'until [ -e '"$shared/stopped"' ]; do sleep 0.1; done; exec $real "$@"'
+    from=n1 step 60 --ddp=exchange=srun,deadline=1 -N2 -n2
+    # shellcheck disable=SC2016 # expanded there
+    on n1 sh -c 'kill -CONT $(cat "$0")' "$shared/stopped"
+    failed
+    unsaid '^port '
+    said 'error RC613: n1 has lost the other nodes, which may be about to start without it: Connection timed out; '
+    said 'error RC613: n2 has lost the other nodes, which may be about to start without it: Connection timed out; '
+    nothing_remains
+}
+
 @test "PMIx's library is none, or another one: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     local library
