@@ -10,15 +10,18 @@
 static bool are_all_tasks(const struct rc_roll *rolls, size_t count)
 {
     uint64_t tasks = 0;
+    uint32_t world = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct rc_str rest = rolls[i].tasks;
         uint32_t first, last;
 
+        if (rolls[i].world > world)
+            world = rolls[i].world;
         while (rc_roll_next_range(&rest, &first, &last))
             tasks += last - first + UINT64_C(1);
     }
-    return tasks >= rolls[0].world;
+    return tasks >= world;
 }
 
 /* The port that the node of RANK 0 holds. A launch that is not complete does

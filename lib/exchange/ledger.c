@@ -36,13 +36,15 @@ bool rc_ledger_add(struct rc_ledger *ledger, struct rc_str entry)
         free(text);
         return false;
     }
+    if (ledger->count == 0 || ledger->rolls[ledger->count].nodes < ledger->nodes)
+        ledger->nodes = ledger->rolls[ledger->count].nodes;
     ledger->texts[ledger->count++] = text;
     return true;
 }
 
 bool rc_ledger_is_complete(const struct rc_ledger *ledger)
 {
-    return ledger->count > 0 && ledger->count >= ledger->rolls[0].nodes;
+    return ledger->count > 0 && ledger->count >= ledger->nodes;
 }
 
 char *rc_ledger_text(const struct rc_ledger *ledger, size_t *size)

@@ -13,12 +13,14 @@ struct rc_ledger {
     char **texts; /* that the rolls are slices of */
     size_t count;
     size_t room;
+    uint32_t nodes; /* the lowest number of them that an entry has */
 };
 
 /* Keeps a copy. False, with nothing kept, where it is no entry, and without memory. */
 bool rc_ledger_add(struct rc_ledger *ledger, struct rc_str entry);
 
-/* Whether all nodes are there that the first one says there are. */
+/* Whether as many nodes are there as any of them says there are: where they count
+ * differently, nobody waits for those that only one of them knows of. */
 bool rc_ledger_is_complete(const struct rc_ledger *ledger);
 
 /* All entries as they came, a blank line behind each, from malloc; NULL without memory. */

@@ -87,6 +87,12 @@ launcher, or unset RANK and SLURM_PROCID where a script exports them"
     stops "RC603: the number of tasks is 3 for tasks 0-1 on n[1-2], 4 for task 2 on n3; $one_launcher"
 }
 
+@test "RC603: a node that counts more nodes: nobody waits for them" {
+    changes 's/^nodes=.*/nodes=4/' n3
+    stops "RC603: the number of nodes is 3 for tasks 0-3 on n[1-2], 4 for tasks 4-5 on n3; $one_launcher" \
+        --ntasks-per-node=2
+}
+
 @test "RC604: a node with another master" {
     changes 's/^addr=.*/addr=n9/' n2
     stops "RC604: MASTER_ADDR is 'n1' for tasks 0,2 on n[1,3], 'n9' for task 1 on n2; all tasks need the address of \
