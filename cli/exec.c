@@ -90,7 +90,11 @@ static int refuse(const struct rc_result *result, uint32_t debug)
 static int prepare(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
-    static struct rc_here_storage here = { .ask_pmix = rc_pmix_ask, .watch_way = ROLLCALL_WATCH_FROM_BIN };
+    static struct rc_here_storage here = {
+        .ask_pmix = rc_pmix_ask,
+        .watch_way = ROLLCALL_WATCH_FROM_BIN,
+        .guard_way = ROLLCALL_LIB_FROM_BIN,
+    };
     struct rc_context context = {
         .env = (const char *const *)environ,
         .argv = (const char *const *)a->command,
@@ -222,7 +226,8 @@ const struct subcommand cli_exec = {
             "                    exchange=auto|off (may tasks agree on a free port, where\n"
             "                    there is a PMIx server?), deadline=SECONDS (at most),\n"
             "                    check=warn|stop|strict|off (what a contradiction does),\n"
-            "                    watch (name who joins torch as another one than it is)\n"
+            "                    watch (name who joins torch as another one than it is),\n"
+            "                    guard=nccl (a rank taken twice is an error, not a hang)\n"
             "  -v, --verbose     say what was found; twice: each variable as well\n"
             "  -h, --help        this help\n"
             "\n"

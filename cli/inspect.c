@@ -56,6 +56,7 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
         /* another process may be connected to its server, which takes the asker for it */
         inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? rc_pmix_ask : NULL;
         inspection->here.watch_way = ROLLCALL_WATCH_FROM_BIN;
+        inspection->here.guard_way = ROLLCALL_LIB_FROM_BIN;
         rc_here_resolve(&context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
             rc_lookup_settle(&inspection->result, "nothing would be set");

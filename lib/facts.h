@@ -55,6 +55,7 @@ enum rc_learn {
     RC_LEARN_GPUS = 8,      /* the number of GPUs that the process may find */
     RC_LEARN_PMIX = 16,     /* what the launcher's PMIx server says of the job (pmixjob.h) */
     RC_LEARN_WATCH = 32,    /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
+    RC_LEARN_GUARD = 64,    /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
@@ -68,6 +69,7 @@ struct rc_here {
     uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
     struct rc_str pmix;      /* absent where nobody could ask */
     struct rc_str watch;     /* absent where it is not to be found; ends with a NUL */
+    struct rc_str guard;     /* likewise */
 };
 
 /* What a family can say of an environment. */

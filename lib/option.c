@@ -208,6 +208,21 @@ static bool read_watch(struct reading *r, struct rc_str value)
     return false;
 }
 
+static bool read_guard(struct reading *r, struct rc_str value)
+{
+    if (r->options.guard != RC_GUARD_UNSET)
+        return twice(r, "guard=");
+    if (rc_str_is(value, "nccl"))
+        r->options.guard = RC_GUARD_NCCL;
+    else if (rc_str_is(value, "off"))
+        r->options.guard = RC_GUARD_OFF;
+    if (r->options.guard != RC_GUARD_UNSET)
+        return true;
+    rc_message_add(r->messages, RC202,
+                   rc_format(r->arena, "%s: guard=%q is not known; use guard=nccl or guard=off", r->where, &value));
+    return false;
+}
+
 static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
@@ -228,6 +243,8 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
         return read_deadline(r, value);
     if (value.p && rc_str_is(key, "port"))
         return read_port(r, value);
+    if (value.p && rc_str_is(key, "guard"))
+        return read_guard(r, value);
     if (rc_str_is(key, "watch"))
         return read_watch(r, value);
     if (first && read_mode(item, &r->options.mode)) {
@@ -239,7 +256,7 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
                              "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
                              "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX, port=N|N-M, "
                              "exchange=auto|pmix|srun|off, check=off|warn|stop|strict, deadline=SECONDS, "
-                             "watch[=on|off]",
+                             "watch[=on|off], guard=nccl|off",
                              r->where, &item));
     return false;
 }
@@ -299,6 +316,8 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
     }
     if (over->watch == RC_WATCH_UNSET)
         over->watch = under->watch;
+    if (over->guard == RC_GUARD_UNSET)
+        over->guard = under->guard;
     over->given = true;
 }
 

@@ -30,6 +30,9 @@ enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_C
 
 enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
 
+/* Whether processes are checked at the moment when they join an NCCL communicator. */
+enum rc_guard { RC_GUARD_UNSET, RC_GUARD_OFF, RC_GUARD_NCCL };
+
 struct rc_options {
     bool given;         /* something was said at all */
     bool by_user;       /* of a combination: on the command line or in ROLLCALL */
@@ -47,6 +50,7 @@ struct rc_options {
     uint16_t port_last;
     bool port_by_user;   /* of a combination */
     enum rc_watch watch; /* watch alone is watch=on */
+    enum rc_guard guard;
 };
 
 enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600 };

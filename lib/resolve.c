@@ -1,6 +1,7 @@
 #include "resolve.h"
 
 #include "command.h"
+#include "guard.h"
 #include "identity.h"
 #include "master.h"
 #include "mode.h"
@@ -220,6 +221,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         if (context->explain)
             rc_identity_list_rejected(result);
         rc_watch_plan(context, result);
+        rc_guard_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)
             forget_ranks(result);
     } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {

@@ -48,7 +48,7 @@ static const char *with_folder(struct rc_result *result, struct rc_str folder)
     return rc_format(&result->arena, "%S:%S", &now, &folder);
 }
 
-static const char *identity(struct rc_result *result)
+const char *rc_watch_identity(struct rc_result *result)
 {
     const uint32_t *field = result->identity.field;
     uint32_t other = result->facts.field[RC_RANK].value;
@@ -88,7 +88,7 @@ static bool begin(struct rc_result *result, struct rc_str folder)
         return false;
     }
     set(result, RC_STR("PYTHONPATH"), path, "where torch finds the watch, behind all other folders");
-    set(result, RC_STR(RC_IDENTITY), identity(result), "what the watch compares with");
+    set(result, RC_STR(RC_IDENTITY), rc_watch_identity(result), "what the watch compares with");
     return true;
 }
 

@@ -21,4 +21,7 @@
  * RC_LEARN_WATCH. What keeps the watch from working is a warning, no more. */
 void rc_watch_plan(const struct rc_context *context, struct rc_result *result);
 
+/* That text. */
+const char *rc_watch_identity(struct rc_result *result);
+
 #endif

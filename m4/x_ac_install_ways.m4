@@ -7,9 +7,10 @@
 #   Defines the ways from one installed folder to another that programs and
 #   libraries need at run time, so that an installed tree can be moved:
 #   ROLLCALL_LIBEXEC_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to rollcall-exchange
-#   and rollcall-pmix, and ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to
-#   the folder of the watch. Substitutes library_from_python, the way from the
-#   Python module to the libraries. Wants plugindir.
+#   and rollcall-pmix, ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to the
+#   folder of the watch, and ROLLCALL_LIB_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to
+#   that of the libraries, where the guard is. Substitutes library_from_python, the
+#   way from the Python module to the libraries. Wants plugindir.
 
 # X_WAY(VARIABLE, FROM, TO): "../share/x" of two folders with make variables
 AC_DEFUN([X_WAY], [
@@ -40,6 +41,9 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
   X_WAY([x_watch_from_plugin], [$plugindir], [$datadir/$PACKAGE/watch])
   X_WAY([library_from_python], [$datadir/$PACKAGE/python], [$libdir])
   AC_SUBST([library_from_python])
+  X_WAY([x_lib_from_bin], [$bindir], [$libdir])
+  X_WAY([x_lib_from_lib], [$libdir], [$libdir])
+  X_WAY([x_lib_from_plugin], [$plugindir], [$libdir])
   prefix=$x_prefix
   exec_prefix=$x_exec_prefix
   AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_BIN], ["$x_libexec_from_bin"],
@@ -54,4 +58,10 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
     [where the watch is, from the folder of the libraries])
   AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_PLUGIN], ["$x_watch_from_plugin"],
     [where the watch is, from the folder of the plugin])
+  AC_DEFINE_UNQUOTED([ROLLCALL_LIB_FROM_BIN], ["$x_lib_from_bin"],
+    [where the libraries are, from the folder of the command])
+  AC_DEFINE_UNQUOTED([ROLLCALL_LIB_FROM_LIB], ["$x_lib_from_lib"],
+    [where the libraries are, from their own folder])
+  AC_DEFINE_UNQUOTED([ROLLCALL_LIB_FROM_PLUGIN], ["$x_lib_from_plugin"],
+    [where the libraries are, from the folder of the plugin])
 ])

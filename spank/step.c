@@ -154,8 +154,16 @@ static void find_watch(void)
 {
     static char path[4096];
 
-    step.here.learned = RC_LEARN_WATCH;
+    step.here.learned |= RC_LEARN_WATCH;
     step.here.watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, path, sizeof(path));
+}
+
+static void find_guard(void)
+{
+    static char path[4096];
+
+    step.here.learned |= RC_LEARN_GUARD;
+    step.here.guard = rc_beside_guard(ROLLCALL_LIB_FROM_PLUGIN, path, sizeof(path));
 }
 
 static bool is_first_node(spank_t spank, const struct rc_env *env)
@@ -196,6 +204,8 @@ void rc_spank_step_begin(spank_t spank)
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
     if (step.options.watch == RC_WATCH_ON)
         find_watch();
+    if (step.options.guard == RC_GUARD_NCCL)
+        find_guard();
     step.mode = RC_MODE_AUTO;
     if (step.understood)
         step.mode = decide(spank, env);

@@ -19,7 +19,7 @@ struct rc_spank_step {
     struct rc_messages wrong; /* of options that cannot be read */
     enum rc_mode mode;       /* decided for the node, or RC_MODE_AUTO: each task decides */
     char reason[128];        /* of that decision */
-    struct rc_here here;     /* of the node: the folder of the watch, if it was asked for */
+    struct rc_here here;     /* of the node: where watch and guard are, if they were asked for */
     uint16_t local_port_first;
     uint16_t local_port_last;
 };

@@ -37,7 +37,7 @@ static bool is_everywhere(enum rc_message_id id)
  * of a cluster where rollcall is on for every step. */
 static bool is_advice(enum rc_message_id id)
 {
-    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706;
+    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706 || id == RC807;
 }
 
 /* The first error of the task. A user who asked gets an error and no task; where

@@ -101,25 +101,39 @@ struct rc_str rc_beside_file(const char *way, const char *name, char *path, size
     return arena.full ? RC_ABSENT : rc_str(path);
 }
 
-static bool can_be_read(struct rc_str folder, const char *name)
+static bool can_be_read(const char *path)
 {
-    char path[4096];
-    struct rc_arena arena = { .base = path, .size = sizeof(path) };
-    long fd;
+    long fd = rc_sys_open(path, O_RDONLY | O_CLOEXEC);
 
-    rc_format(&arena, "%S/%s", &folder, name);
-    fd = arena.full ? -1 : rc_sys_open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         rc_sys_close((int)fd);
     return fd >= 0;
 }
 
+static bool has(struct rc_str text, char character)
+{
+    struct rc_str behind;
+
+    rc_str_split(text, character, &behind);
+    return behind.p != NULL;
+}
+
 struct rc_str rc_beside_watch(const char *way, char *path, size_t size)
 {
+    char module[4096];
+    struct rc_arena arena = { .base = module, .size = sizeof(module) };
     char buffer[LINE_SIZE];
     struct rc_str folder = way ? rc_beside(own_file(buffer, sizeof(buffer)), way, path, size) : RC_ABSENT;
-    struct rc_str behind_colon;
 
-    rc_str_split(folder, ':', &behind_colon);
-    return !folder.p || behind_colon.p || !can_be_read(folder, "rollcall_watch.py") ? RC_ABSENT : folder;
+    if (!folder.p || has(folder, ':'))
+        return RC_ABSENT;
+    rc_format(&arena, "%S/rollcall_watch.py", &folder);
+    return arena.full || !can_be_read(module) ? RC_ABSENT : folder;
+}
+
+struct rc_str rc_beside_guard(const char *way, char *path, size_t size)
+{
+    struct rc_str file = way ? rc_beside_file(way, "librollcall-nccl.so", path, size) : RC_ABSENT;
+
+    return !file.p || has(file, ':') || has(file, ' ') || has(file, '$') || !can_be_read(path) ? RC_ABSENT : file;
 }

@@ -91,6 +91,8 @@ static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid,
         here->pmix = storage->ask_pmix ? storage->ask_pmix() : RC_ABSENT;
     if (wants & RC_LEARN_WATCH)
         here->watch = rc_beside_watch(storage->watch_way, storage->watch, sizeof(storage->watch));
+    if (wants & RC_LEARN_GUARD)
+        here->guard = rc_beside_guard(storage->guard_way, storage->guard, sizeof(storage->guard));
     here->learned |= wants;
 }
 

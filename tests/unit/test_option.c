@@ -36,6 +36,8 @@ static const struct taken_row taken[] = {
     { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
     { TEXT("watch"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a key that may stand alone" },
     { TEXT("launcher,watch=on,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with its value, among others" },
+    { TEXT("worker,guard=nccl"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "a guard" },
+    { TEXT("guard=off,nproc=3"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 3, "no guard" },
     { TEXT("launcher,addr=10.1.0.0/16,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with other keys" },
 };
 
@@ -117,6 +119,12 @@ static const struct refused_row refused[] = {
     { TEXT("watch,watch"), RC203, "watch is given twice", "the bare key twice" },
     { TEXT("watch,auto,watch=off"), RC201, "'auto' is not known", "a mode behind a key" },
     { TEXT("watch=off,watch=on"), RC203, "watch is given twice", "two values" },
+    { TEXT("guard"), RC201, "'guard' is not known", "a guard of nothing" },
+    { TEXT("guard="), RC202, "guard='' is not known; use guard=nccl or guard=off", "no value" },
+    { TEXT("guard=NCCL"), RC202, "guard='NCCL' is not known", "capitals" },
+    { TEXT("guard=on"), RC202, "guard='on' is not known", "another key's value" },
+    { TEXT("guard=nccl,guard=nccl"), RC203, "guard= is given twice", "the same guard twice" },
+    { TEXT("guard=off,guard=nccl"), RC203, "guard= is given twice", "two guards" },
     { TEXT("addr=ib0,addr=ib0"), RC203, "addr= is given twice", "the same address twice" },
     { TEXT("order=node,order=launcher"), RC203, "order= is given twice", "two orders" },
     { TEXT("order=node,order=node"), RC203, "order= is given twice", "the same order twice" },
@@ -361,6 +369,33 @@ static void combines_watches(const void *data)
     }
 }
 
+struct guard_row {
+    const char *command_line, *environment, *administrator;
+    enum rc_guard guard;
+};
+
+/* And guard. */
+static void combines_guards(const void *data)
+{
+    static const struct guard_row rows[] = {
+        { "", "-", "-", RC_GUARD_UNSET },
+        { "guard=nccl", "guard=off", "guard=off", RC_GUARD_NCCL },
+        { "guard=off", "guard=nccl", "guard=nccl", RC_GUARD_OFF },
+        { "watch", "guard=nccl", "-", RC_GUARD_NCCL },
+        { "-", "-", "off,guard=nccl", RC_GUARD_NCCL },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct parsed parsed[3];
+        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
+                                                   source(rows[i].environment, &parsed[1]),
+                                                   source(rows[i].administrator, &parsed[2]));
+
+        assert_int_equal(all.guard, rows[i].guard);
+    }
+}
+
 int main(void)
 {
     UNIT_TABLE(takes, "option takes", taken);
@@ -368,6 +403,7 @@ int main(void)
     UNIT_TABLE(combines, "option combines", combined);
     unit_add_one(combines_addresses, "addr= is the first one's that has it");
     unit_add_one(combines_watches, "watch is the first one's that has it");
+    unit_add_one(combines_guards, "guard= is the first one's that has it");
     unit_add_one(names_modes, "every mode has its name");
     unit_add_one(lacks_room, "an error without room for its line is still an error");
     return unit_run("option");

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    ALL = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX | RC_LEARN_WATCH
+    ALL = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX | RC_LEARN_WATCH |
+          RC_LEARN_GUARD
 };
 
 static void is(struct rc_str found, const char *expected, size_t size)
@@ -28,7 +29,7 @@ static void reads_all_kinds(const void *row)
 {
     static const char *const block[] = {
         "RANK=1", "@host-file=n1", "@ancestor=orted -mca ess", "@host=n2", "@ancestor=slurmstepd: [42.0]", "@gpus=4",
-        "A=@ancestor=x", "@watch=/w", "@pmix=rank=1", "@host-file=n2 slots=2", "@pmix=size=4", NULL,
+        "A=@ancestor=x", "@watch=/w", "@guard=/g.so", "@pmix=rank=1", "@host-file=n2 slots=2", "@pmix=size=4", NULL,
     };
     struct rc_here here;
     char *storage;
@@ -40,6 +41,7 @@ static void reads_all_kinds(const void *row)
     is(here.ancestor[1], "slurmstepd:\0[42.0]\0", 19);
     is(here.host, "n2", 2);
     is(here.watch, "/w", 2);
+    is(here.guard, "/g.so", 5);
     is(here.host_file, "n1\nn2 slots=2\n", 14);
     is(here.pmix, "rank=1\nsize=4\n", 14);
     assert_int_equal(here.gpus, 4);
@@ -58,6 +60,7 @@ static void knows_nothing(const void *row)
     assert_int_equal(here.ancestor_count, 0);
     assert_null(here.host.p);
     assert_null(here.watch.p);
+    assert_null(here.guard.p);
     assert_null(here.host_file.p);
     assert_null(here.pmix.p);
     assert_int_equal(here.gpus, RC_UNKNOWN);
