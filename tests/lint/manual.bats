@@ -28,7 +28,7 @@ shown()
 }
 
 @test "sections are in their order" {
-    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH LAUNCHERS FRAMEWORKS'
+    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD LAUNCHERS FRAMEWORKS'
     sections+=' ENVIRONMENT FILES MESSAGES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$page" | paste -sd' ')"
 }
@@ -51,14 +51,14 @@ shown()
     text=$(shown)
     names+=" $(cd "$top" && sed -n 's/^ROLLCALL_FRAMEWORK("\([A-Z_]*\)",.*/\1/p' lib/frameworks.def)"
     [[ $names == *" JAX_"* ]]
-    for name in $names ROLLCALL ROLLCALL_DEBUG ROLLCALL_SCOPE ROLLCALL_IDENTITY PYTHONPATH; do
+    for name in $names ROLLCALL ROLLCALL_DEBUG ROLLCALL_SCOPE ROLLCALL_IDENTITY PYTHONPATH ROLLCALL_GUARD LD_PRELOAD; do
         grep -qw "$name" <<< "$text" || { echo "$name is not in the page"; return 1; }
     done
 }
 
 @test "installed files are where the page says" {
     shown | sed -n '/^FILES/,/^MESSAGES/s|^ *\(/.*\)$|\1|p' > "$BATS_TEST_TMPDIR/files"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/files")" -eq 6 ]
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/files")" -eq 7 ]
     while read -r file; do
         [ -e "$file" ] || { echo "$file is not there"; return 1; }
     done < "$BATS_TEST_TMPDIR/files"

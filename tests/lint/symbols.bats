@@ -58,8 +58,20 @@ load helper
     expect_same environ "$(wanted "$preload")"
 }
 
+@test "the guard exports the four functions of NCCL" {
+    expect_same "$(printf '%s\n' ncclCommInitRank ncclCommInitRankConfig ncclCommInitRankScalable ncclGetUniqueId)" \
+        "$(defined "$guard")"
+}
+
+# It is loaded into programs of any libc: musl ends one for which a name is missing.
+@test "the guard wants of libc no more than its list" {
+    found=$(nm -D --undefined-only "$guard" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort)
+    [ -n "$found" ]
+    expect_same "" "$(comm -13 <(list guard.imports | LC_ALL=C sort) <(printf '%s\n' "$found"))"
+}
+
 @test "no object has a symbol of the core that others could see" {
-    for object in "$library" "$plugin" "$preload" "$command" "$asker"; do
+    for object in "$library" "$plugin" "$preload" "$guard" "$command" "$asker"; do
         run defined "$object"
         [[ $output != *rc_* ]]
     done

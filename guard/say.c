@@ -1,0 +1,39 @@
+#include "config.h"
+
+#include "say.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 1280 };
+
+bool guard_debug(void)
+{
+    const char *level = getenv("ROLLCALL_DEBUG");
+
+    return level && *level && strcmp(level, "0") != 0;
+}
+
+void guard_say(enum rc_message_id id, const char *text)
+{
+    const struct rc_message_entry *entry = rc_message_entry(id);
+    char line[LINE_SIZE];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+    size_t n;
+    ssize_t written;
+
+    if (entry->level == RC_LEVEL_NOTE && !guard_debug())
+        return;
+    rc_format(&arena, "rollcall: %s %s: %s", rc_level_name(entry->level), entry->id, text);
+    if (arena.full)
+        return;
+    n = strlen(line);
+    for (size_t i = 0; i < n; i++)
+        if (line[i] < ' ' || line[i] > '~')
+            line[i] = '?';
+    line[n] = '\n';
+    /* what cannot be written cannot be said either */
+    written = write(STDERR_FILENO, line, n + 1);
+    (void)written;
+}
