@@ -67,7 +67,8 @@ except OSError as error:
         mkdir "$shared/pty"
         # shellcheck disable=SC2016 # expanded in the task
         echo 'echo "port $RANK $MASTER_PORT" > "$1/$RANK"; [ "$RANK" -ne 0 ] || tty' > "$shared/pty.sh"
-        attempt 60 script -qec "srun --pty --ddp=exchange=$transport -N3 -n3 sh $shared/pty.sh $shared/pty" /dev/null
+        attempt 60 python -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+            srun --pty "--ddp=exchange=$transport" -N3 -n3 sh "$shared/pty.sh" "$shared/pty"
         said '/dev/pts/[0-9]'
         unsaid rollcall
         cat "$shared/pty"/* >> "$out"
