@@ -227,6 +227,7 @@ const struct subcommand cli_exec = {
             "                    there is a PMIx server?), deadline=SECONDS (at most),\n"
             "                    check=warn|stop|strict|off (what a contradiction does),\n"
             "                    watch (name who joins torch as another one than it is),\n"
+            "                    watch=SECONDS (and who has not joined; srun --ddp only),\n"
             "                    guard=nccl (a rank taken twice is an error, not a hang)\n"
             "  -v, --verbose     say what was found; twice: each variable as well\n"
             "  -h, --help        this help\n"

@@ -200,11 +200,13 @@ static bool read_watch(struct reading *r, struct rc_str value)
         r->options.watch = RC_WATCH_ON;
     else if (rc_str_is(value, "off"))
         r->options.watch = RC_WATCH_OFF;
+    else if (rc_parse_u32(value, RC_WATCH_SECONDS_MAX, &r->options.watch_seconds) && r->options.watch_seconds > 0)
+        r->options.watch = RC_WATCH_ON;
     if (r->options.watch != RC_WATCH_UNSET)
         return true;
     rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: watch=%q is not known; use watch, watch=on or watch=off", r->where,
-                             &value));
+                   rc_format(r->arena, "%s: watch=%q is not known; use watch, watch=on, watch=off or, in seconds, "
+                             "watch=1 to watch=%u", r->where, &value, (uint32_t)RC_WATCH_SECONDS_MAX));
     return false;
 }
 
@@ -256,7 +258,7 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
                              "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
                              "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX, port=N|N-M, "
                              "exchange=auto|pmix|srun|off, check=off|warn|stop|strict, deadline=SECONDS, "
-                             "watch[=on|off], guard=nccl|off",
+                             "watch[=on|off|SECONDS], guard=nccl|off",
                              r->where, &item));
     return false;
 }
@@ -314,8 +316,10 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
         over->port_first = under->port_first;
         over->port_last = under->port_last;
     }
-    if (over->watch == RC_WATCH_UNSET)
+    if (over->watch == RC_WATCH_UNSET) {
         over->watch = under->watch;
+        over->watch_seconds = under->watch_seconds;
+    }
     if (over->guard == RC_GUARD_UNSET)
         over->guard = under->guard;
     over->given = true;

@@ -50,10 +50,11 @@ struct rc_options {
     uint16_t port_last;
     bool port_by_user;   /* of a combination */
     enum rc_watch watch; /* watch alone is watch=on */
+    uint32_t watch_seconds; /* watch=SECONDS, which is on, too; 0: not given */
     enum rc_guard guard;
 };
 
-enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600 };
+enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };
 
 const char *rc_mode_name(enum rc_mode mode);
 

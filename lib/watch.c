@@ -1,5 +1,7 @@
 #include "watch.h"
 
+#include "exchange/meeting.h"
+
 #define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
 
 /* What does not fit would be a reason to set nothing at all, and a watch is none:
@@ -48,6 +50,24 @@ static const char *with_folder(struct rc_result *result, struct rc_str folder)
     return rc_format(&result->arena, "%S:%S", &now, &folder);
 }
 
+/* The desk beside srun, if it is this very step's: "TOKEN PORT JOB.STEP". */
+static bool has_desk(const struct rc_result *result)
+{
+    struct rc_str rest = rc_env_get(&result->env, RC_DESK);
+
+    for (int i = 0; i < 2 && rest.p; i++)
+        rc_str_split(rest, ' ', &rest);
+    return rest.n > 0 && rc_str_is(rc_str(result->launcher->id), "slurm") && rc_str_is(rest, result->facts.run_id);
+}
+
+/* Slurm's own number for it: the roll call names tasks so. */
+static const char *with_task(struct rc_result *result, const char *text)
+{
+    const struct rc_number *field = result->facts.field;
+
+    return rc_format(&result->arena, "%s task=%u tasks=%u", text, field[RC_RANK].value, field[RC_WORLD_SIZE].value);
+}
+
 const char *rc_watch_identity(struct rc_result *result)
 {
     const uint32_t *field = result->identity.field;
@@ -65,10 +85,11 @@ const char *rc_watch_identity(struct rc_result *result)
 }
 
 /* False, with a warning, where the watch cannot work. */
-static bool begin(struct rc_result *result, struct rc_str folder)
+static bool begin(struct rc_result *result, struct rc_str folder, uint32_t seconds)
 {
     struct rc_str loads = rc_env_get(&result->env, SWITCH);
     const char *path;
+    const char *who;
 
     if (loads.p && !rc_str_is(loads, "1")) {
         rc_message_add(&result->messages, RC705,
@@ -87,8 +108,18 @@ static bool begin(struct rc_result *result, struct rc_str folder)
                                   "installed to; nobody watches; install all of rollcall on this node");
         return false;
     }
+    who = rc_watch_identity(result);
+    if (seconds && has_desk(result))
+        who = with_task(result, who);
+    else if (seconds)
+        rc_message_add(&result->messages, RC709,
+                       rc_format(&result->arena,
+                                 "watch=%u was asked for, but there is no desk beside srun; nobody tells which tasks have "
+                                 "not reached init_process_group; start it with srun --ddp=watch=%u, without "
+                                 "exchange=off and exchange=pmix, or say watch",
+                                 seconds, seconds));
     set(result, RC_STR("PYTHONPATH"), path, "where torch finds the watch, behind all other folders");
-    set(result, RC_STR(RC_IDENTITY), rc_watch_identity(result), "what the watch compares with");
+    set(result, RC_STR(RC_IDENTITY), who, "what the watch compares with");
     return true;
 }
 
@@ -98,7 +129,7 @@ void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
 
     if (on && !(context->here && (context->here->learned & RC_LEARN_WATCH)))
         result->wants |= RC_LEARN_WATCH;
-    else if (on && begin(result, context->here->watch))
+    else if (on && begin(result, context->here->watch, context->options.watch_seconds))
         return;
     if (rc_env_get(&result->env, RC_IDENTITY).p)
         add(result, (struct rc_plan_entry){ .action = RC_UNSET,

@@ -51,13 +51,15 @@ static int raise_descriptor(int fd)
 
 /* A session of its own: what is typed at srun's terminal is for srun. Its
  * standard error is srun's, for what the roll call finds. */
-static bool start(int listener, int life, const char *token, const struct rc_options *options)
+static bool start(int listener, int life, const char *token, const struct rc_options *options, uint32_t job)
 {
     char path[PATH_MAX];
     char seconds[16];
+    char watch[16];
+    char job_id[16];
     char variable[16 + RC_WIRE_TOKEN + 1];
     char *const argv[] = { (char[]){ "rollcall-exchange" }, (char[]){ "desk" }, seconds,
-                           (char *)(uintptr_t)rc_check_name(rc_options_check(options)), NULL };
+                           (char *)(uintptr_t)rc_check_name(rc_options_check(options)), watch, job_id, NULL };
     char *const env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -66,6 +68,8 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
     bool good;
 
     snprintf(seconds, sizeof(seconds), "%u", rc_options_deadline(options));
+    snprintf(watch, sizeof(watch), "%u", options->watch_seconds);
+    snprintf(job_id, sizeof(job_id), "%u", job);
     snprintf(variable, sizeof(variable), "ROLLCALL_TOKEN=%s", token);
     sigemptyset(&none);
     sigfillset(&all);
@@ -105,7 +109,7 @@ static bool wants_desk(struct rc_options *options)
 
 /* The write end of the pipe stays open in srun, and nowhere else: its end is the
  * desk's sign to leave. */
-static bool open_desk(const struct rc_options *options, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
+static bool open_desk(const struct rc_options *options, uint32_t job, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
     uint16_t first, last;
     int life[2] = { -1, -1 };
@@ -119,7 +123,7 @@ static bool open_desk(const struct rc_options *options, char token[RC_WIRE_TOKEN
     if (pipe2(life, O_CLOEXEC) == 0) {
         life[0] = raise_descriptor(life[0]);
         life[1] = raise_descriptor(life[1]);
-        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start(listener, life[0], token, options);
+        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start(listener, life[0], token, options, job);
     }
     if (listener >= 0)
         close(listener);
@@ -139,7 +143,7 @@ void rc_spank_open_desk(spank_t spank)
     uint16_t port;
 
     if (wants_desk(&options) && spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
-        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_desk(&options, token, &port))
+        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_desk(&options, job, token, &port))
         snprintf(value, sizeof(value), "%s %u %u.%u", token, (unsigned)port, job, step);
     /* an outer step's cannot be unset: srun has copied its environment already
      * and only adds what is set now (srun_job.c:pre_launch_srun_job) */

@@ -4,6 +4,9 @@
 ROLLCALL_IDENTITY. torch calls install() at the end of `import torch`, from release 2.5 on; with an older one
 nothing happens, unless a script does it: `import torch, rollcall_watch; rollcall_watch.install()`.
 
+With `watch=SECONDS` it also tells the desk beside srun (SLURM_ROLLCALL_DESK) that its task has reached
+init_process_group; the desk says who has not.
+
 It prints lines and changes nothing: what goes wrong in here is passed over (a line with ROLLCALL_DEBUG=1),
 nothing is ever ended, and init_process_group gets what it was given. For Python 3.8 and later.
 """
@@ -12,6 +15,7 @@ import os
 import sys
 
 PREFIX = "rollcall: "
+DESK = "SLURM_ROLLCALL_DESK"  # "TOKEN PORT JOB.STEP"
 NOTES = ("RC704",)
 
 said = set()  # what this process and those that it was forked from have printed
@@ -64,6 +68,67 @@ def start_environment():
     except OSError:
         return dict(os.environ)
     return dict(entry.split("=", 1) for entry in entries if "=" in entry)
+
+
+class Desk:
+    """Who stands beside srun and waits for this process's task, `task` of `tasks`; found when torch is imported."""
+
+    PATIENCE = 0.05  # seconds that init_process_group may be held up: a desk that listens needs a hundredth of that
+    CONNECT = 2  # seconds, of what is in the background then
+    REPLY = 10
+    told = False  # by this process, or one that it was forked from
+
+    def __init__(self, identity):
+        self.hosts = []
+        try:
+            if "task" in identity:
+                self.find(identity["task"], identity["tasks"])
+        except Exception as error:
+            explain(error)
+
+    def find(self, task, tasks):
+        variables = {**os.environ, **start_environment()}
+        token, port, step = variables.get(DESK, "").split()
+        text = "reached=%d %d\n" % (task, tasks)
+        self.message = ("rollcall 1 %s %d\n%s" % (token, len(text), text)).encode()
+        self.port = int(port)
+        here = variables.get("SLURM_JOB_ID"), variables.get("SLURM_STEP_ID")
+        if None in here or step == "%s.%s" % here:  # else a step in the task that nobody watches
+            names = (variables.get(name) for name in ("SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_HOST"))
+            self.hosts = [name.encode() for name in names if name]
+
+    def tell(self):
+        """Once a process, and in the background where it takes longer than is noticed."""
+        if self.told or not self.hosts:
+            return
+        Desk.told = True
+        import threading  # torch has imported all three
+
+        thread = threading.Thread(target=self.visit, name="rollcall-watch", daemon=True)
+        thread.start()
+        thread.join(self.PATIENCE)
+
+    def visit(self):
+        import socket
+        import time
+
+        failure = OSError("the desk beside srun did not listen")
+        until = time.monotonic() + self.REPLY
+        try:
+            while time.monotonic() < until:
+                for host in self.hosts:
+                    try:
+                        with socket.create_connection((host, self.port), self.CONNECT) as connection:
+                            connection.settimeout(self.REPLY)
+                            connection.sendall(self.message)
+                            if connection.recv(1):
+                                return
+                    except OSError as error:
+                        failure = error
+                time.sleep(0.1)
+            explain(failure)
+        except Exception as error:
+            explain(error)
 
 
 def was_spawned():
@@ -197,13 +262,14 @@ class Task:
             torchrun.compare_rank(told)
 
 
-def compare(task, call, caller, c10d):
+def backend(call):
+    return str(call.get("backend")).lower()
+
+
+def compare(task, call, caller):
     """True if it was known beforehand what init_process_group is going to do."""
-    backend = str(call.get("backend")).lower()
-    if c10d.is_initialized() or backend == "fake":
-        return True
     try:
-        if backend == "mpi":
+        if backend(call) == "mpi":
             raise LookupError("MPI decides")
         told = Told(call, caller)
     except (LookupError, ValueError, TypeError):
@@ -212,7 +278,7 @@ def compare(task, call, caller, c10d):
     return True
 
 
-def wrap(task, c10d):
+def wrap(task, desk, c10d):
     import functools  # torch has imported both
     import inspect
 
@@ -224,7 +290,10 @@ def wrap(task, c10d):
         done = True
         try:
             caller = sys._getframe(1).f_globals.get("__name__", "?")
-            done = compare(task, signature.bind(*args, **kwargs).arguments, caller, c10d)
+            call = signature.bind(*args, **kwargs).arguments
+            if not c10d.is_initialized() and backend(call) != "fake":
+                desk.tell()
+                done = compare(task, call, caller)
         except Exception as error:
             explain(error)
         result = original(*args, **kwargs)
@@ -248,9 +317,10 @@ def install():
         c10d = sys.modules.get("torch.distributed.distributed_c10d")
         if not words or {"off", "watch=off"} & set(os.environ.get("ROLLCALL", "").split(",")):
             return
-        task = Task({name: int(value) for name, _, value in (word.partition("=") for word in words)})
+        identity = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
+        task = Task(identity)
         if task.count > 1 and hasattr(c10d, "init_process_group"):
             if not hasattr(c10d.init_process_group, "rollcall_watch"):
-                wrap(task, c10d)
+                wrap(task, Desk(identity), c10d)
     except Exception as error:
         explain(error)

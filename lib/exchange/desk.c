@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "exchange/arrivals.h"
 #include "exchange/ledger.h"
 #include "exchange/notes.h"
 #include "exchange/queue.h"
@@ -18,7 +19,7 @@
 
 /* A round takes in no more than so many callers: those that are there already are
  * heard in between, and a crowd of nodes is never a crowd of strangers. */
-enum { EVENTS = 64, WELCOMES = 64, FAREWELL_MS = 2000, SPARE_DESCRIPTORS = 32 };
+enum { EVENTS = 64, WELCOMES = 64, FAREWELL_MS = 2000, SPARE_DESCRIPTORS = 32, SAY_SIZE = 1024 };
 
 /* What a connection is: known by its message. */
 enum kind {
@@ -50,6 +51,9 @@ struct rc_desk {
     size_t strangers_max;
     struct rc_ledger ledger;
     struct rc_notes *notes;
+    struct rc_arrivals arrivals;
+    rc_desk_say *say;
+    void *say_more;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
@@ -134,12 +138,21 @@ void rc_desk_destroy(struct rc_desk *desk)
            (desk->notes && (link = rc_notes_first_waiting(desk->notes))))
         hang_up(desk, caller_of(link));
     rc_notes_destroy(desk->notes);
+    rc_arrivals_free(&desk->arrivals);
     rc_ledger_free(&desk->ledger);
     free(desk->answer);
     if (desk->epoll >= 0)
         close(desk->epoll);
     close(desk->listener);
     free(desk);
+}
+
+void rc_desk_watch(struct rc_desk *desk, uint32_t seconds, uint32_t job, rc_desk_say *say, void *more)
+{
+    desk->arrivals.seconds = seconds;
+    desk->arrivals.job = job;
+    desk->say = say;
+    desk->say_more = more;
 }
 
 bool rc_desk_add(struct rc_desk *desk, struct rc_str entry)
@@ -229,6 +242,16 @@ static bool look_up_note(struct rc_desk *desk, struct caller *caller)
     return tell_note(desk, caller, &answer);
 }
 
+/* The reply has nothing in it but that it was heard. */
+static bool note_arrival(struct rc_desk *desk, struct caller *caller)
+{
+    const struct rc_ledger *ledger = &desk->ledger;
+
+    return rc_arrivals_take(&desk->arrivals, rc_wire_text(&caller->wire), ledger->count ? ledger->rolls[0].world : 0,
+                            rc_milliseconds()) &&
+           reply(desk, caller, RC_STR(""));
+}
+
 /* A question, or an entry; late ones are not looked at any more. */
 static bool understand(struct rc_desk *desk, struct caller *caller)
 {
@@ -240,6 +263,8 @@ static bool understand(struct rc_desk *desk, struct caller *caller)
         return tell_roll(desk, caller);
     if (rc_notes_is_question(text))
         return look_up_note(desk, caller);
+    if (rc_arrivals_is_one(text))
+        return note_arrival(desk, caller);
     caller->kind = NODE;
     return desk->answer || rc_desk_add(desk, text);
 }
@@ -347,7 +372,7 @@ static int64_t earlier(int64_t a, int64_t b)
 /* Milliseconds until something has to be done without anybody's asking; -1: nothing. */
 static int pause_until(const struct rc_desk *desk, int64_t deadline)
 {
-    int64_t until = deadline;
+    int64_t until = earlier(deadline, rc_arrivals_due(&desk->arrivals));
 
     if (desk->strangers.first)
         until = earlier(until, caller_of(desk->strangers.first)->since + RC_DESK_PATIENCE * 1000);
@@ -363,6 +388,18 @@ static void send_strangers_away(struct rc_desk *desk)
 
     while (desk->strangers.first && caller_of(desk->strangers.first)->since <= oldest)
         show_out(desk);
+}
+
+static void speak_of_arrivals(struct rc_desk *desk)
+{
+    const struct rc_ledger *ledger = &desk->ledger;
+    char space[SAY_SIZE];
+    struct rc_arena arena = { .base = space, .size = sizeof(space) };
+    enum rc_message_id id;
+    const char *text = rc_arrivals_say(&desk->arrivals, ledger->rolls, ledger->count, rc_milliseconds(), &id, &arena);
+
+    if (text)
+        desk->say(desk->say_more, id, text);
 }
 
 /* One round; false once the other end of `life` is closed. A caller may be hung
@@ -386,6 +423,7 @@ static bool wait_and_serve(struct rc_desk *desk, const int *life, int64_t deadli
     if (knock)
         welcome(desk);
     send_strangers_away(desk);
+    speak_of_arrivals(desk);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* desk.h - where the nodes of a launch meet: takes one entry from each, gives all the same answer; and where its
- * tasks leave notes for each other, as long as it is there (notes.h).
+ * tasks leave notes for each other, as long as it is there (notes.h), or say how far they are (arrivals.h).
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
  * one loop. Whoever connects without the token costs a few hundred bytes and a
@@ -31,6 +31,13 @@ void rc_desk_destroy(struct rc_desk *desk);
 
 /* The entry of the desk's own node, which has no connection. False if it cannot be read. */
 bool rc_desk_add(struct rc_desk *desk, struct rc_str entry);
+
+/* What it says by itself, once it is running. */
+typedef void rc_desk_say(void *more, enum rc_message_id id, const char *text);
+
+/* Has it watch who reaches init_process_group, so many seconds after the first
+ * (arrivals.h). job: Slurm's. */
+void rc_desk_watch(struct rc_desk *desk, uint32_t seconds, uint32_t job, rc_desk_say *say, void *more);
 
 /* Makes an answer of the entries; *complete says whether those of all nodes are
  * there. Returns its text, which must live until the desk is destroyed. */

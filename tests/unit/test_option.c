@@ -35,6 +35,8 @@ static const struct taken_row taken[] = {
     { TEXT("addr=ib0"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an address" },
     { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
     { TEXT("watch"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a key that may stand alone" },
+    { TEXT("watch=1"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a second" },
+    { TEXT("worker,watch=86400"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "a day" },
     { TEXT("launcher,watch=on,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with its value, among others" },
     { TEXT("worker,guard=nccl"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "a guard" },
     { TEXT("guard=off,nproc=3"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 3, "no guard" },
@@ -112,13 +114,21 @@ static const struct refused_row refused[] = {
     { TEXT("addr=\x1b]0;x"), RC202, "addr='\\x1b]0;x' is not the name of an interface", "a terminal escape" },
     { TEXT("addr=" K64 K64 K64 K64), RC202, "is longer than the name of an interface", "256 characters" },
     { TEXT("addr"), RC201, "'addr' is not known", "a key without a value" },
-    { TEXT("watch="), RC202, "watch='' is not known; use watch, watch=on or watch=off", "no value" },
-    { TEXT("watch=1"), RC202, "watch='1' is not known", "a number" },
+    { TEXT("watch="), RC202, "watch='' is not known; use watch, watch=on, watch=off or", "no value" },
+    { TEXT("watch=0"), RC202, "watch='0' is not known; use watch, watch=on, watch=off or, in seconds, watch=1 to "
+      "watch=86400", "no seconds" },
+    { TEXT("watch=86401"), RC202, "watch='86401' is not known", "more than a day" },
+    { TEXT("watch=4294967297"), RC202, "watch='4294967297' is not known", "wraps to 1" },
+    { TEXT("watch=060"), RC202, "watch='060' is not known", "a leading zero" },
+    { TEXT("watch=60s"), RC202, "watch='60s' is not known", "a unit" },
+    { TEXT("watch=1.5"), RC202, "watch='1.5' is not known", "a fraction" },
+    { TEXT("watch=-1"), RC202, "watch='-1' is not known", "negative" },
     { TEXT("watch=On"), RC202, "watch='On' is not known", "a value with a capital" },
     { TEXT("watching"), RC201, "'watching' is not known", "longer than the key" },
     { TEXT("watch,watch"), RC203, "watch is given twice", "the bare key twice" },
     { TEXT("watch,auto,watch=off"), RC201, "'auto' is not known", "a mode behind a key" },
     { TEXT("watch=off,watch=on"), RC203, "watch is given twice", "two values" },
+    { TEXT("watch=60,watch"), RC203, "watch is given twice", "seconds, and without" },
     { TEXT("guard"), RC201, "'guard' is not known", "a guard of nothing" },
     { TEXT("guard="), RC202, "guard='' is not known; use guard=nccl or guard=off", "no value" },
     { TEXT("guard=NCCL"), RC202, "guard='NCCL' is not known", "capitals" },
@@ -342,19 +352,25 @@ static void combines_addresses(const void *data)
 struct watch_row {
     const char *command_line, *environment, *administrator;
     enum rc_watch watch;
+    uint32_t seconds;
 };
 
 /* watch, too, comes from the first that says anything of it. */
 static void combines_watches(const void *data)
 {
     static const struct watch_row rows[] = {
-        { "", "-", "-", RC_WATCH_UNSET },
-        { "watch", "watch=off", "watch=off", RC_WATCH_ON },
-        { "watch=off", "watch", "watch", RC_WATCH_OFF },
-        { "worker", "watch=on", "-", RC_WATCH_ON },
-        { "-", "watch=off", "auto,watch", RC_WATCH_OFF },
-        { "-", "-", "auto,watch", RC_WATCH_ON },
-        { "", "-", "off,watch", RC_WATCH_ON },
+        { "", "-", "-", RC_WATCH_UNSET, 0 },
+        { "watch", "watch=off", "watch=off", RC_WATCH_ON, 0 },
+        { "watch=off", "watch", "watch", RC_WATCH_OFF, 0 },
+        { "worker", "watch=on", "-", RC_WATCH_ON, 0 },
+        { "-", "watch=off", "auto,watch", RC_WATCH_OFF, 0 },
+        { "-", "-", "auto,watch", RC_WATCH_ON, 0 },
+        { "", "-", "off,watch", RC_WATCH_ON, 0 },
+        { "watch=60", "watch=7", "watch=off", RC_WATCH_ON, 60 },
+        { "worker", "watch=7", "watch=60", RC_WATCH_ON, 7 },
+        { "", "-", "auto,watch=60", RC_WATCH_ON, 60 },
+        { "watch", "watch=7", "watch=60", RC_WATCH_ON, 0 },
+        { "watch=off", "watch=7", "-", RC_WATCH_OFF, 0 },
     };
 
     (void)data;
@@ -366,6 +382,7 @@ static void combines_watches(const void *data)
 
         assert_true(all.given);
         assert_int_equal(all.watch, rows[i].watch);
+        assert_int_equal(all.watch_seconds, rows[i].seconds);
     }
 }
 
