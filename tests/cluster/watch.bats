@@ -28,6 +28,28 @@ named()
     done
 }
 
+# attempt_late SECONDS CMD...: the task that is late, which waits for $shared/late/go, comes once RC707 was said
+attempt_late()
+{
+    local watcher
+    rm -rf "$shared/late"
+    mkdir -p "$shared/late"
+    : > "$err"
+    (until grep -q 'warning RC707: ' "$err"; do sleep 0.2; done && touch "$shared/late/go") 3>&- &
+    watcher=$!
+    attempt "$@"
+    kill $watcher 2> /dev/null || true
+    wait $watcher || true
+}
+
+# said_once ID REGEX: at srun's terminal one line of this id, and it matches
+said_once()
+{
+    if [ "$(cat "$out" "$err" | grep -c "$1")" != 1 ] || ! grep -qE "^rollcall: [a-z]+ $1: $2" "$err"; then
+        explain "not one line $1 with '$2'"
+    fi
+}
+
 @test "each task trains alone: all four are named at once, none is ended" {
     attempt 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/misnumbered.py" alone
     succeeded
@@ -83,4 +105,29 @@ named()
 sys.argv[1:] = ['alone']; import misnumbered; misnumbered.main()"
     succeeded
     unsaid RC70
+}
+
+# A job that hangs because one task does not get there; SECONDS are as many as the others may need from the first to
+# the last of them, who go there together.
+@test "watch=SECONDS: who has not reached init_process_group is named at srun's terminal, and when all have" {
+    ROLLCALL=watch=5 attempt_late 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/late.py" "$shared/late" 2
+    everybody ranks world=4 nodes=2
+    said_once RC707 '5 s after the first, 3 of 4 tasks have reached init_process_group, but not task 2 on n2; .*srun --jobid='
+    said_once RC708 'all 4 tasks have reached init_process_group now, [0-9]+ s after the first$'
+    unsaid 'RC70[1-69]'
+    attempt 30 srun --ddp=worker,watch=60,exchange=off -N2 --ntasks-per-node=2 true
+    succeeded
+    said_once RC709 'watch=60 was asked for, but there is no desk beside srun; '
+}
+
+@test "watch=SECONDS: Lightning's tasks, and torchrun's workers, of which one is enough" {
+    TOY_LATE="3 $shared/late/go" attempt_late 150 srun --ddp=watch=1 -N2 --ntasks-per-node=2 python "$programs/lit.py"
+    everybody ranks world=4 nodes=2
+    said_once RC707 '1 s after the first, [1-3] of 4 tasks have .*, but not tasks? [0-9,-]+ on n'
+    said_once RC708 'all 4 tasks have reached init_process_group now, '
+    TOY_LATE="1 $shared/late/go" attempt_late 120 srun --ddp=launcher,nproc=2,watch=1 -N2 --ntasks-per-node=1 \
+        torchrun "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2
+    said_once RC707 '1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n2; '
+    said_once RC708 'all 2 tasks have reached init_process_group now, '
 }

@@ -45,6 +45,7 @@ class Net(pl.LightningModule):
 
 
 def main():
+    toy.come_late()
     x, y = next(toy.batches())
     trainer = pl.Trainer(
         accelerator="cpu",

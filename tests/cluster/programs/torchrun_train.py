@@ -9,6 +9,7 @@ import toy
 
 
 def main():
+    toy.come_late()
     local_rank = int(os.environ["LOCAL_RANK"])
     dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=toy.TIMEOUT))
     rank, world = dist.get_rank(), dist.get_world_size()
