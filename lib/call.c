@@ -171,11 +171,11 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
 
 static int fail_way(const struct rc_call *call, const char *why, struct rollcall_error *error)
 {
+    char reason[TEXT_SIZE / 2 - 64];
     char text[TEXT_SIZE / 2];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str reason = rc_str(why);
 
-    rc_format(&arena, "no way to the other tasks: %q", &reason);
+    rc_format(&arena, "no way to the other tasks: %s", rc_job_piece(why, reason, sizeof(reason)));
     return fail(call, error, ROLLCALL_NO_WAY, RC616, text,
                 "start them with srun --ddp, or with a launcher that has PMIx (srun --mpi=pmix)");
 }

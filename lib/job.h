@@ -19,4 +19,7 @@ struct rollcall {
 /* Says why a call fails, id being a message's ("" for none). Returns -1. */
 int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text);
 
+/* A text of whoever as a piece of a line: printable characters, cut where it is too long. Returns `to`. */
+const char *rc_job_piece(const char *text, char *to, size_t size);
+
 #endif

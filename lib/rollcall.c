@@ -25,6 +25,16 @@ int rc_job_fail(struct rollcall_error *error, int code, const char *id, const ch
     return -1;
 }
 
+const char *rc_job_piece(const char *text, char *to, size_t size)
+{
+    size_t n = 0;
+
+    for (; *text && n + 1 < size; text++)
+        to[n++] = *text >= ' ' && *text <= '~' ? *text : ' ';
+    to[n] = '\0';
+    return to;
+}
+
 static int fail_with_message(struct rollcall_error *error, const struct rc_messages *messages)
 {
     for (unsigned i = 0; i < messages->count; i++) {

@@ -47,16 +47,6 @@ static bool find_nccl(struct nccl *nccl)
     return true;
 }
 
-/* A line of printable characters, cut where it is too long. */
-static void put_line(char *to, size_t size, const char *text)
-{
-    size_t n = 0;
-
-    for (; *text && n + 1 < size; text++)
-        to[n++] = *text >= ' ' && *text <= '~' ? *text : ' ';
-    to[n] = '\0';
-}
-
 /* The note of an id: one, or why there is none. Its size. */
 static size_t make_id(char note[NOTE_SIZE])
 {
@@ -72,8 +62,8 @@ static size_t make_id(char note[NOTE_SIZE])
     if (!find_nccl(&nccl)) {
         const char *why = dlerror();
 
-        put_line(text, sizeof(text) - 64, why ? why : "it has no ncclGetUniqueId");
-        rc_format(&reason, "libnccl cannot be loaded: %s", text);
+        rc_format(&reason, "libnccl cannot be loaded: %s",
+                  rc_job_piece(why ? why : "it has no ncclGetUniqueId", text, sizeof(text) - 64));
         return 1 + strlen(note + 1);
     }
     memset(&id, 0, sizeof(id));
@@ -85,7 +75,7 @@ static size_t make_id(char note[NOTE_SIZE])
     }
     rc_format(&arena, "ncclGetUniqueId failed with %u (%s)", (uint32_t)result,
               nccl.error_string ? nccl.error_string(result) : "no reason given");
-    put_line(note + 1, REASON_SIZE, text);
+    rc_job_piece(text, note + 1, REASON_SIZE);
     return 1 + strlen(note + 1);
 }
 

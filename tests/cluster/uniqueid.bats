@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# uniqueid.bats - the ranks of several nodes get one NCCL id from rollcall, and NCCL's own root in rank 0 answers them.
+
+# shellcheck disable=SC2154 # programs, mpi, shared, tree, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    export nccl=${ROLLCALL_NCCL:-$tree/build/nccl} ring=$programs/unique_id.py bind=()
+    [ -e "$nccl/libnccl.so.2" ] || skip 'there is no NCCL'
+    # what is outside of the tree is seen by nodes that have another / only if they are told
+    case ${SERIES:+$nccl} in
+        '' | "$tree"/*) ;;
+        *) bind=(--bind "$nccl") ;;
+    esac
+    cluster_up --nodes 2 --cpus 16 --mpi pmix "${bind[@]}"
+    export LD_LIBRARY_PATH=$nccl PYTHONPATH=$ROLLCALL_PREFIX/share/rollcall/python
+}
+
+teardown_file()
+{
+    [ ! -e "$nccl/libnccl.so.2" ] || cluster_down
+}
+
+# alike COUNT [PROGRAMS]: so many ranks say the same ids, each program's others, and none of them twice
+alike()
+{
+    local ids
+    succeeded || return 1
+    [ "$(grep -c '^unique ' "$out")" -eq $(($1 * ${2:-1})) ] || explain "not $1 ranks" || return 1
+    [ "$(sed -n 's/^unique \([0-9]*\) of .*/\1/p' "$out" | sort -u | wc -l)" -eq "$1" ] || explain 'ranks are missing' ||
+        return 1
+    ids=$(sed -n 's/^unique .*, //p' "$out" | sort -u)
+    [ "$(wc -l <<< "$ids")" -eq "${2:-1}" ] || explain 'ranks have different ids' || return 1
+    [ -z "$(tr ' ' '\n' <<< "$ids" | sort | uniq -d)" ] || explain 'an id is there twice'
+}
+
+# Processes of rollcall's on any node.
+count_helpers()
+{
+    local node
+    for node in login n1 n2; do
+        # shellcheck disable=SC2016 # expanded there
+        on "$node" sh -c 'cat /proc/[0-9]*/comm 2> /dev/null' || true
+    done | grep -cE '^rollcall-(exchan|pmix)' || true
+}
+
+# A board that is left alone by Slurm ends by itself, some seconds after its launch.
+nothing_remains()
+{
+    local tries
+    for tries in {1..300}; do
+        [ "$(count_helpers)" -ne 0 ] || return 0
+        sleep 0.1
+    done
+    explain "after $tries tries there are $(count_helpers) processes of rollcall's"
+}
+
+# bats test_tags=series
+@test "srun --ddp: srun's desk tells the ids, to each program of a task others" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 100 srun --ddp=exchange="$([ "$mpi" = none ] && echo auto || echo srun)" -N2 --ntasks-per-node=2 sh -c '
+        python "$0" 2 && exec python "$0" 2' "$ring"
+    alike 4 2
+    nothing_remains
+}
+
+# bats test_tags=series
+@test "srun --mpi=pmix, with rollcall or without: PMIx tells where rank 0's board is" {
+    if [ "$mpi" = none ]; then
+        attempt 60 srun -N2 -n2 python -c 'import rollcall; rollcall.nccl_unique_id()'
+        failed
+        said 'RC616: rank 1: rollcall_nccl_unique_id: no way to the other tasks: .*; start them with srun --ddp'
+        return 0
+    fi
+    attempt 100 srun --ddp=exchange=pmix -N2 --ntasks-per-node=2 python "$ring" 3
+    alike 4
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 100 srun -N2 --ntasks-per-node=2 sh -c 'python "$0" 1 && python "$0" 1' "$ring"
+    alike 4 2
+    nothing_remains
+}
+
+@test "neither a desk nor PMIx: one line from each rank, at once" {
+    attempt 60 srun --mpi=none -N2 -n4 python -c '
+import rollcall
+try:
+    rollcall.nccl_unique_id()
+except rollcall.Error as error:
+    print(error.code, error)'
+    succeeded
+    [ "$(grep -cE '^5 RC616: rank [0-3]: rollcall_nccl_unique_id: no way to the other tasks: there is no desk ' "$out")" -eq 4 ] ||
+        explain 'not four lines'
+    # on one node nothing is needed
+    attempt 60 srun --mpi=none -N1 -n3 python "$ring" 1
+    alike 3
+    nothing_remains
+}
+
+@test "rank 0 comes late, or never" {
+    # nobody waits for a time: rank 0 comes when another one says that it is about to ask
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --ddp -N2 -n2 sh -c '
+        if [ "$SLURM_PROCID" -eq 0 ]; then
+            until [ -e "$1/asks" ]; do sleep 0.05; done
+        else
+            : > "$1/asks"
+        fi
+        exec python "$0" 1' "$ring" "$shared"
+    alike 2
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --ddp -N2 -n2 sh -c '
+        [ "$SLURM_PROCID" -ne 0 ] || exit 0
+        exec python -c "import rollcall; rollcall.nccl_unique_id(timeout=1)"'
+    failed
+    said 'Timeout: RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; '
+}
+
+# bats test_tags=all
+@test "torchrun on two nodes: its workers meet at srun's desk, those of one node among themselves" {
+    attempt 120 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$ring" 2
+    alike 4
+    attempt 120 srun --ddp=exchange=srun -N2 --ntasks-per-node=1 torchrun --standalone --nproc-per-node 2 "$ring" 1
+    succeeded
+    [ "$(sed -n 's/^unique .* of 2, //p' "$out" | sort | uniq -c | awk '$1 == 2' | wc -l)" -eq 2 ] ||
+        explain 'not two launches of their own'
+    nothing_remains
+}
