@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* dladdr */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -28,18 +29,29 @@ static bool look_up(void *handle, const char *name, void *function)
     return address;
 }
 
+/* rollcall's guard (guard=nccl) stands before NCCL and looks for one that is loaded. */
+static bool is_guards(int (*function)(struct nccl_id *id))
+{
+    void *address;
+    Dl_info info;
+
+    memcpy(&address, &function, sizeof(address));
+    return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "librollcall-nccl.so");
+}
+
 /* The one that the program itself would call. One that another library has
  * brought along is not among the names of the whole program, but loaded. */
 static bool find_nccl(struct nccl *nccl)
 {
+    bool is_global = look_up(RTLD_DEFAULT, "ncclGetUniqueId", &nccl->get_unique_id);
     void *handle = RTLD_DEFAULT;
 
-    if (!look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id)) {
+    if (!is_global || is_guards(nccl->get_unique_id)) {
         handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
         if (!handle)
             handle = dlopen("libnccl.so.2", RTLD_NOW);
         /* never closed: NCCL has a thread that waits for the ranks */
-        if (!handle || !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id))
+        if (!handle || (!is_global && !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id)))
             return false;
     }
     if (!look_up(handle, "ncclGetErrorString", &nccl->error_string))
