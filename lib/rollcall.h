@@ -21,8 +21,9 @@
  *
  * Threads: but for what rollcall_broadcast() has to remember, the library has no
  * state of its own. A struct rollcall never changes after it was created: any
- * number of threads may read one, as long as none destroys it meanwhile. rollcall_create(NULL, ...) reads `environ`, so no
- * other thread may call setenv() and the like during that call.
+ * number of threads may read one, as long as none destroys it meanwhile.
+ * rollcall_create(NULL, ...) reads `environ`, so no other thread may call
+ * setenv() and the like during that call.
  *
  * Ownership: every pointer that a function returns belongs to the struct
  * rollcall that it was asked of (or to the library, where it says so) and is

@@ -3,7 +3,7 @@
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
  * one loop. Whoever connects without the token costs a few hundred bytes and a
- * descriptor until it has been silent for RC_DESK_PATIENCE seconds, or until
+ * descriptor until it has been silent for RC_CROWD_PATIENCE seconds, or until
  * there are too many (as many as the process may have descriptors, less a few):
  * then the oldest stranger goes. Entries that cannot be read are refused.
  */
@@ -19,8 +19,6 @@
 /* What somebody sends who wants to see the roll, as far as it has been called:
  * gets all entries as they came, a blank line behind each. */
 #define RC_DESK_QUESTION "question=roll\n"
-
-enum { RC_DESK_PATIENCE = 5, RC_DESK_STRANGERS_MAX = 65536 };
 
 struct rc_desk;
 
