@@ -1,7 +1,8 @@
 """One task is late: the others stand in init_process_group and wait for it. late.py FOLDER TASK
 
 They go there at once, all together; the task TASK when there is a file FOLDER/go. Then all meet once more, in a
-second group.
+second group. Each group has a file to meet at: a store that ends and begins anew at one port would lose those who are
+faster than RANK 0.
 """
 
 import datetime
@@ -29,7 +30,13 @@ def main():
         (folder / f"here.{rank}").touch()
         wait(lambda: len(list(folder.glob("here.*"))) == world - 1)
     for again in False, True:
-        dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=toy.TIMEOUT))
+        dist.init_process_group(
+            "gloo",
+            init_method=(folder / f"store.{again}").as_uri(),
+            rank=rank,
+            world_size=world,
+            timeout=datetime.timedelta(seconds=toy.TIMEOUT),
+        )
         seen = toy.everyone(rank, world)
         if again:
             toy.report(rank=rank, world=world, local=os.environ["LOCAL_RANK"], node=os.environ["NODE_RANK"], seen=seen)
