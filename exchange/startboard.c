@@ -54,7 +54,11 @@ static void watch(struct watched *who, uint32_t pid)
     if (who->fd >= 0)
         close(who->fd);
     who->pid = pid;
-    who->fd = pid > 1 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
+    who->fd = -1;
+#ifdef SYS_pidfd_open
+    if (pid > 1)
+        who->fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+#endif
 }
 
 static bool is_there(const struct watched *who)

@@ -77,8 +77,9 @@ alike()
 
 @test "torchrun's workers, and a rank alone" {
     need_nccl_here
-    "${PYTHON:-python3}" -c 'import torch' || skip 'there is no torch'
-    run -0 --separate-stderr here "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node 3 "$ring" 1
+    torch=${PYTHON:-python3}
+    "$torch" -c 'import torch' || skip 'there is no torch'
+    run -0 --separate-stderr here "$torch" -m torch.distributed.run --standalone --nproc-per-node 3 "$ring" 1
     alike 3 "$output"
     run -0 here python3 "$ring" 1
     alike 1 "$output"
@@ -210,6 +211,14 @@ except rollcall.Error as error:
         here env "${task_3[@]}" python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
     fails 5 'RC616: ' here env "${task_3[@]}" SLURM_ROLLCALL_DESK="0123456789abcdef0123456789abcdef 9 41.7" \
         SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+}
+
+@test "several nodes, and a PMIx server that is gone: one line from each rank" {
+    server=(PMIX_NAMESPACE=slurm.pmix.42.7 'PMIX_SERVER_URI2=pmix-server.1;tcp4://127.0.0.1:9')
+    fails 5 'RC616: rank 3: rollcall_broadcast("x"): no way to the other tasks: ' \
+        here env "${task_3[@]}" "${server[@]}" PMIX_RANK=3 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+    fails 5 'RC616: rank 0: rollcall_broadcast("x"): no way to the other tasks: PMIx: ' \
+        here env "${task_0[@]}" "${server[@]}" PMIX_RANK=0 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x", b"")'
 }
 
 @test "srun's desk is gone: one line" {
