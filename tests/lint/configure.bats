@@ -111,12 +111,22 @@ configure()
     [ "$status" -ne 0 ]
 }
 
-@test "a distribution's hardening flags do not reach the preload" {
+# The guard that was built here wants what is in the list, and nothing that is fortified.
+expect_guard()
+{
+    make -C "$BATS_TEST_TMPDIR/build" -j2 guard/librollcall-nccl.la
+    expect_same "" "$(comm -13 <(list guard.imports | LC_ALL=C sort) <(nm -D --undefined-only \
+        "$BATS_TEST_TMPDIR/build/guard/.libs/librollcall-nccl.so" |
+        awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort))"
+}
+
+@test "a distribution's hardening flags do not reach the preload, nor those of glibc alone the guard" {
     run configure CFLAGS="-g -O2 -fstack-protector-all -fstack-clash-protection" CPPFLAGS=-D_FORTIFY_SOURCE=2
     [ "$status" -eq 0 ]
     make -C "$BATS_TEST_TMPDIR/build" -j2 shim/librollcall-preload.la lib/librollcall.la
     expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
     wanted "$BATS_TEST_TMPDIR/build/lib/.libs/librollcall.so" | grep -qx __stack_chk_fail
+    expect_guard
 }
 
 @test "the preload needs no libc without optimisation either" {
@@ -131,6 +141,7 @@ configure()
     [ "$status" -eq 0 ]
     make -C "$BATS_TEST_TMPDIR/build" -j2
     expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
+    expect_guard
 }
 
 @test "the unit tests pass under address and undefined-behaviour sanitizers" {

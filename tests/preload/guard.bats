@@ -468,3 +468,15 @@ C
         nm -D --defined-only "$ROLLCALL_NCCL/libnccl.so.2" | grep -qE " [TW] $name$"
     done
 }
+
+@test "the real NCCL without the guard: a rank that is there twice, and two who wait in vain" {
+    [ -e "${ROLLCALL_NCCL:-}/libnccl.so.2" ] || skip 'no NCCL'
+    bootstrap()
+    {
+        run -0 env NCCL_SOCKET_IFNAME=lo python3 "$here/programs/bootstrap.py" "$ROLLCALL_NCCL/libnccl.so.2" "$@"
+    }
+    bootstrap 60 4 0 1 2 3
+    [ "$output" = $'0 answered\n1 answered\n2 answered\n3 answered' ]
+    bootstrap 2 4 0 1 2 2
+    [ "$(grep -c '^2 waits' <<< "$output")" = 2 ]
+}
