@@ -74,8 +74,7 @@ void guard_made(const nccl_id *id)
     __atomic_store_n(&process.made, digest(id, 1), __ATOMIC_RELEASE);
 }
 
-/* With NCCL_COMM_ID it is the same for all of them:
- * then it cannot tell one from the other. */
+/* With NCCL_COMM_ID all communicators have the same id, which cannot tell one from the other. */
 static bool is_shared(const nccl_id *id)
 {
     const uint64_t magic = 0x0280028002800280u;
@@ -83,14 +82,18 @@ static bool is_shared(const nccl_id *id)
     return memcmp(id, &magic, sizeof(magic)) == 0;
 }
 
-/* Whether this process is the first to find something wrong with this communicator: it has the word. */
-static bool is_first_to_refuse(struct guard_talk *talk)
+/* The line of whoever is the first to find something wrong with this communicator. It comes before the others hear
+ * of it: their end may be this process's, too. */
+static bool refuse(struct guard_talk *talk, enum rc_message_id id, const char *text)
 {
     char standing[VALUE_SIZE];
-    size_t size = 0;
-    int rc = guard_put(talk, "done", RC_STR("no"), standing, sizeof(standing), &size);
+    uint64_t before = 0;
+    size_t size;
 
-    return rc != 0 || !rc_str_is((struct rc_str){ standing, size }, "no");
+    if (guard_count(talk, "said", &before) != 0 || before == 0)
+        guard_say(id, text);
+    (void)guard_put(talk, "done", RC_STR("no"), standing, sizeof(standing), &size);
+    return false;
 }
 
 static const char *own_name(struct guard_talk *talk)
@@ -100,13 +103,12 @@ static const char *own_name(struct guard_talk *talk)
 
 static bool refuse_rank(struct guard_talk *talk, int rank)
 {
-    if (is_first_to_refuse(talk))
-        guard_say(RC802, rc_format(&talk->arena,
-                                   "%s joins an NCCL communicator of all %u processes as rank %s%u, but ranks are 0 to %u; "
-                                   "no process joins; pass RANK as rollcall set it",
-                                   own_name(talk), talk->nranks, rank < 0 ? "-" : "",
-                                   rank < 0 ? 0 - (uint32_t)rank : (uint32_t)rank, talk->nranks - 1));
-    return false;
+    return refuse(talk, RC802,
+                  rc_format(&talk->arena,
+                            "%s joins an NCCL communicator of all %u processes as rank %s%u, but ranks are 0 to %u; no "
+                            "process joins; pass RANK as rollcall set it",
+                            own_name(talk), talk->nranks, rank < 0 ? "-" : "",
+                            rank < 0 ? 0 - (uint32_t)rank : (uint32_t)rank, talk->nranks - 1));
 }
 
 /* Of the two who join as the same rank one has often left its own task's to nobody. */
@@ -122,48 +124,43 @@ static const char *whom_nobody_is(struct guard_talk *talk)
 
 static bool refuse_twin(struct guard_talk *talk, struct rc_str other)
 {
-    /* what takes a moment comes before the others hear of it: their end may be this one's */
     const char *nobody = whom_nobody_is(talk);
 
-    if (is_first_to_refuse(talk))
-        guard_say(RC801, rc_format(&talk->arena,
-                                   "%s and %s both join an NCCL communicator of all %u processes as rank %u%s; no process "
-                                   "joins; pass RANK as rollcall set it",
-                                   own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank,
-                                   nobody));
-    return false;
+    return refuse(talk, RC801,
+                  rc_format(&talk->arena,
+                            "%s and %s both join an NCCL communicator of all %u processes as rank %u%s; no process "
+                            "joins; pass RANK as rollcall set it",
+                            own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank, nobody));
 }
 
-/* Several may see that one has another size; the first of them says it. */
 static bool refuse_size(struct guard_talk *talk, struct rc_str note)
 {
     struct rc_str record;
     struct rc_str size = rc_str_split(note, ' ', &record);
     struct rc_str rank = rc_str_split(record, ' ', &record);
-    uint64_t before = 0;
 
-    if (guard_count(talk, "said", &before) == 0 && before == 0)
-        guard_say(RC803, rc_format(&talk->arena,
-                                   "%s joins an NCCL communicator as rank %u of %u, but %s joins the same one as rank "
-                                   "%S of %S; no process joins; pass the same number to all, WORLD_SIZE",
-                                   own_name(talk), talk->rank, talk->nranks, guard_member_name(record, &talk->arena),
-                                   &rank, &size));
-    return false;
+    return refuse(talk, RC803,
+                  rc_format(&talk->arena,
+                            "%s joins an NCCL communicator as rank %u of %u, but %s joins the same one as rank %S of %S; no "
+                            "process joins; pass the same number to all, WORLD_SIZE",
+                            own_name(talk), talk->rank, talk->nranks, guard_member_name(record, &talk->arena), &rank,
+                            &size));
 }
 
-/* What stands under "done", and whether the call goes on with that. */
-static bool heed(struct guard_talk *talk, struct rc_str done)
+/* The first of a communicator says how many they are; NCCL waits without end where somebody has another number. */
+static bool check_size(struct guard_talk *talk)
 {
+    const char *note = rc_format(&talk->arena, "%u %u %s", talk->nranks, talk->rank, talk->member->record);
+    char standing[VALUE_SIZE];
     struct rc_str rest;
-    uint32_t size;
+    uint32_t nranks;
+    size_t size = 0;
+    int rc = guard_put(talk, "size", rc_str(note), standing, sizeof(standing), &size);
 
-    if (rc_str_is(done, "no"))
-        return false;
-    if (!rc_str_is(rc_str_split(done, ' ', &rest), "size"))
-        return true;
-    /* also of somebody for whom as many are not all */
-    return (rc_parse_u32(rc_str_split(rest, ' ', &done), RC_MAX_TASKS, &size) && size == talk->nranks) ||
-           refuse_size(talk, rest);
+    if (rc < 0)
+        return give_up(talk, rc);
+    return rc == 1 || !rc_parse_u32(rc_str_split((struct rc_str){ standing, size }, ' ', &rest), RC_MAX_TASKS, &nranks) ||
+           nranks == talk->nranks || refuse_size(talk, (struct rc_str){ standing, size });
 }
 
 /* NCCL finds this itself, and says it in each process; here is who they are. */
@@ -192,6 +189,12 @@ static void check_device(struct guard_talk *talk)
                                own_name(talk), guard_member_name(other, &talk->arena), uuid));
 }
 
+/* What stands under "done", and whether the call goes on with that. */
+static bool heed(const char *done, size_t size)
+{
+    return !rc_str_is((struct rc_str){ done, size }, "no");
+}
+
 /* The last one tells the others; who is not the last waits for that, no longer than the deadline. */
 static bool meet(struct guard_talk *talk, bool last, bool waits)
 {
@@ -201,13 +204,13 @@ static bool meet(struct guard_talk *talk, bool last, bool waits)
 
     if (last) {
         rc = guard_put(talk, "done", RC_STR("ok"), done, sizeof(done), &size);
-        return rc < 0 ? give_up(talk, rc) : rc == 1 || heed(talk, (struct rc_str){ done, size });
+        return rc < 0 ? give_up(talk, rc) : rc == 1 || heed(done, size);
     }
     if (!waits || is_set(&process.waited))
         return true;
     rc = guard_await(talk, done, sizeof(done), &size);
     if (rc == 0)
-        return heed(talk, (struct rc_str){ done, size });
+        return heed(done, size);
     if (rc != -ETIMEDOUT)
         return give_up(talk, rc);
     if (set_first(&process.waited))
@@ -221,7 +224,7 @@ static bool check_again(struct guard_talk *talk)
     char done[VALUE_SIZE];
     size_t size;
 
-    return !guard_is_there(talk, "done", done, sizeof(done), &size) || heed(talk, (struct rc_str){ done, size });
+    return !guard_is_there(talk, "done", done, sizeof(done), &size) || heed(done, size);
 }
 
 static bool check(struct guard_talk *talk, int rank, bool waits)
@@ -235,6 +238,10 @@ static bool check(struct guard_talk *talk, int rank, bool waits)
 
     if (rank < 0 || (uint32_t)rank >= talk->nranks)
         return refuse_rank(talk, rank);
+    if (!check_size(talk))
+        return false;
+    if (is_set(&process.off))
+        return true;
     rc = guard_put(talk, guard_rank_key(key, "r", talk->rank), rc_str(member->record), standing, sizeof(standing), &size);
     if (rc < 0)
         return give_up(talk, rc);
@@ -250,30 +257,20 @@ static bool check(struct guard_talk *talk, int rank, bool waits)
     return rc < 0 ? give_up(talk, rc) : meet(talk, before + 1 == talk->nranks, waits);
 }
 
-/* One that is not of all processes is none of the guard's business, unless
- * others hold the same id for one that is; of each process the first is looked at. */
-static bool check_size(struct guard_talk *talk)
+/* One that is not of all processes is none of the guard's business, unless others
+ * hold the same id for one that is. If they are right, they need not wait for this one. */
+static bool check_other(struct guard_talk *talk)
 {
     char standing[VALUE_SIZE];
-    uint64_t before = 0;
     size_t size = 0;
-    const char *note = rc_format(&talk->arena, "size %u %u %s", talk->nranks, talk->rank, talk->member->record);
-    int rc = guard_put(talk, "done", rc_str(note), standing, sizeof(standing), &size);
+    int rc;
 
-    if (rc < 0)
-        return give_up(talk, rc);
-    if (rc == 0 && rc_str_is((struct rc_str){ standing, size }, "ok")) {
-        guard_say(RC803, rc_format(&talk->arena,
-                                   "%s joins an NCCL communicator as rank %u of %u, but as many as another number have "
-                                   "joined the same one already; pass the same number to all, WORLD_SIZE",
-                                   own_name(talk), talk->rank, talk->nranks));
+    if (!check_size(talk))
         return false;
-    }
-    if (rc == 0)
-        return heed(talk, (struct rc_str){ standing, size });
-    rc = guard_count(talk, "n", &before);
-    /* those who have come before know which one they join, and say it */
-    return rc < 0 ? give_up(talk, rc) : before == 0;
+    if (is_set(&process.off))
+        return true;
+    rc = guard_put(talk, "done", RC_STR("some"), standing, sizeof(standing), &size);
+    return rc < 0 ? give_up(talk, rc) : rc == 1 || heed(standing, size);
 }
 
 static bool is_blocking(const struct nccl_config *config)
@@ -306,7 +303,7 @@ bool guard_admits(const nccl_id *ids, int count, int nranks, int rank, const str
     talk.rank = (uint32_t)rank;
     talk.own = digest(ids, count) == __atomic_load_n(&process.made, __ATOMIC_ACQUIRE);
     if (talk.nranks != member.size && talk.nranks != member.world)
-        return !first || rank < 0 || rank >= nranks || check_size(&talk);
+        return !first || rank < 0 || rank >= nranks || check_other(&talk);
     if (__atomic_fetch_add(&process.checked, 1, __ATOMIC_ACQ_REL) >= CHECKED_MAX)
         return true;
     return check(&talk, rank, is_blocking(config));

@@ -7,12 +7,14 @@
  * until somebody has found what cannot be. What is found ends the call in all of
  * them, with one line from one of them.
  *
- *   guard/ID/r3     record (member.h) of the process that joins as rank 3
+ *   guard/ID/size   "4 3 RECORD" of the first that joins: as rank 3 of 4 (record: member.h)
+ *   guard/ID/r3     record of the process that joins as rank 3
  *   guard/ID/n      counter of those
  *   guard/ID/done   "ok" where all have come; "no" where somebody has found something;
- *                   "size 3 2 RECORD" where one joins as rank 2 of 3
- *   guard/ID/said   counter of those who would say that; guard/ID/gpus likewise
+ *                   "some" where one has come for whom these are not all
+ *   guard/ID/said   counter of those that found something
  *   guard/ID/gpu-U  record of the process on that GPU
+ *   guard/ID/gpus   counter of those that found one there before them
  */
 #ifndef ROLLCALL_GUARD_WORLD_H
 #define ROLLCALL_GUARD_WORLD_H
