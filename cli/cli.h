@@ -26,6 +26,7 @@ extern const struct subcommand cli_exec;
 extern const struct subcommand cli_show;
 extern const struct subcommand cli_explain;
 extern const struct subcommand cli_check;
+extern const struct subcommand cli_map;
 
 /* One line on standard error, "rollcall: TEXT"; whatever stands in it is
  * escaped. Returns STATUS_USAGE. */

@@ -7,7 +7,8 @@
 
 #include "cli.h"
 
-static const struct subcommand *const subcommands[] = { &cli_exec, &cli_show, &cli_explain, &cli_check };
+static const struct subcommand *const subcommands[] = { &cli_exec, &cli_show, &cli_explain, &cli_check,
+                                                      &cli_map };
 
 enum { COUNT = sizeof(subcommands) / sizeof(*subcommands) };
 

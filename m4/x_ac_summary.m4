@@ -38,8 +38,17 @@ AC_DEFUN([X_AC_SUMMARY], [
       cure:  install PMIx's headers (Debian: libpmix-dev, Red Hat: pmix-devel)
              or give --with-pmix=DIR, then run configure again."])
   AS_IF([test "$have_hwloc" = yes],
-    [x_hwloc="$HWLOC_VERSION (not used by this release)"],
-    [x_hwloc="no (not used by this release: costs nothing)"])
+    [x_map="yes, with hwloc $HWLOC_VERSION"
+     x_map_why=],
+    [x_map=no
+     AS_IF([test "$have_hwloc" = old], [x_map="no: hwloc $HWLOC_VERSION is older than 2.5"])
+     x_map_why="
+      costs: rollcall map.
+      cure:  install hwloc 2.5 or later (Debian: libhwloc-dev, Red Hat: hwloc-devel)
+             or give --with-hwloc=DIR, then run configure again."])
+  AS_IF([test "$have_jansson" = no],
+    [x_map="no, without the command"
+     x_map_why=])
   AS_IF([test "$have_cmocka" = yes],
     [x_unit="yes, with cmocka $CMOCKA_VERSION"
      x_unit_why=],
@@ -55,7 +64,7 @@ rollcall $PACKAGE_VERSION
   librollcall       yes
   command           $x_command$x_command_why
   asking PMIx       $x_pmix$x_pmix_why
-  hwloc             $x_hwloc
+  rollcall map      $x_map$x_map_why
   unit tests        $x_unit$x_unit_why
 
   compiler          $CC $CFLAGS${HOSTED_CFLAGS:+ ($HOSTED_CFLAGS for all but the preload library)}

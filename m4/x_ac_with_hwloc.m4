@@ -4,9 +4,23 @@
 #   X_AC_WITH_HWLOC
 #
 # DESCRIPTION
-#   Looks for hwloc. Nothing links it in this release: what was found is shown
-#   in the summary and by `rollcall --version`.
+#   Looks for hwloc 2.5 or later, which rollcall-map alone links: without it
+#   `rollcall map` says so, and the rest is built. Conditionals: BUILD_PLACEMENT,
+#   and BUILD_MAP, which needs jansson as well (call X_AC_WITH_JANSSON before).
 
 AC_DEFUN([X_AC_WITH_HWLOC], [
   X_AC_FIND_LIBRARY([hwloc], [hwloc], [hwloc.h], [hwloc_topology_load], [hwloc])
+  AS_IF([test "$have_hwloc" = yes], [
+    AC_MSG_CHECKING([for hwloc 2.5 or later])
+    x_saved_CFLAGS=$CFLAGS
+    CFLAGS="$HWLOC_CFLAGS $CFLAGS"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <hwloc.h>
+#if HWLOC_API_VERSION < 0x00020500
+#error too old
+#endif]], [[]])], [], [have_hwloc=old])
+    CFLAGS=$x_saved_CFLAGS
+    AC_MSG_RESULT([$have_hwloc])
+  ])
+  AM_CONDITIONAL([BUILD_PLACEMENT], [test "$have_hwloc" = yes])
+  AM_CONDITIONAL([BUILD_MAP], [test "$have_hwloc" = yes && test "$have_jansson" = yes])
 ])

@@ -16,6 +16,7 @@ configure()
     [[ $output == *"plugin            yes, for Slurm "* ]]
     [[ $output == *"command           yes, with jansson "* ]]
     [[ $output == *"asking PMIx       yes, with the headers of PMIx "* ]]
+    [[ $output == *"rollcall map      yes, with hwloc "* ]]
     [[ $output == *"unit tests        yes, with cmocka "* ]]
     [[ $output != *costs:* ]]
 }
@@ -77,6 +78,31 @@ configure()
     run env -i PMIX_NAMESPACE=prterun-n1-76@1 PMIX_RANK=1 "$BATS_TEST_TMPDIR/prefix/bin/rollcall" exec -- true
     [ "$status" -eq 1 ]
     [[ $output == *"RC120"* ]]
+}
+
+@test "without hwloc the rest is built, and rollcall map says what is missing" {
+    run configure --without-hwloc --without-slurm --without-pmix
+    [ "$status" -eq 0 ]
+    [[ $output == *"rollcall map      no"*"costs: rollcall map."*"libhwloc-dev"* ]]
+    run sed -n 's/^am__append_[0-9]* = //p; s/^pkglibexec_PROGRAMS = //p' "$BATS_TEST_TMPDIR/build/Makefile"
+    [[ $output != *rollcall-map* ]]
+    make -C "$BATS_TEST_TMPDIR/build" -j2 rollcall
+    run "$BATS_TEST_TMPDIR/build/rollcall" map
+    [ "$status" -eq 2 ]
+    [ "$output" = "rollcall: map: this rollcall was built without hwloc; install it (Debian: libhwloc-dev) and build again" ]
+    "$BATS_TEST_TMPDIR/build/rollcall" map --help > /dev/null
+}
+
+@test "an hwloc that is too old is as good as none, and the summary says why" {
+    mkdir -p "$BATS_TEST_TMPDIR/hwloc/include" "$BATS_TEST_TMPDIR/hwloc/lib/pkgconfig"
+    cp -r "$(dirname "$(echo '#include <hwloc.h>' | gcc -M -x c - | grep -o '/[^ ]*/hwloc\.h')")"/hwloc* \
+        "$BATS_TEST_TMPDIR/hwloc/include"
+    sed -i 's/^\(#define HWLOC_API_VERSION\) .*/\1 0x00020100/' "$BATS_TEST_TMPDIR/hwloc/include/hwloc.h"
+    printf 'Name: hwloc\nDescription: old\nVersion: 2.1.0\nCflags: -isystem %s\nLibs: -lhwloc\n' \
+        "$BATS_TEST_TMPDIR/hwloc/include" > "$BATS_TEST_TMPDIR/hwloc/lib/pkgconfig/hwloc.pc"
+    run configure --with-hwloc="$BATS_TEST_TMPDIR/hwloc" --without-slurm
+    [ "$status" -eq 0 ]
+    [[ $output == *"rollcall map      no: hwloc 2.1.0 is older than 2.5"*"costs: rollcall map."* ]]
 }
 
 @test "the command finds what asks PMIx wherever both are installed to" {

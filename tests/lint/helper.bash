@@ -14,6 +14,7 @@ guard=$prefix/lib/librollcall-nccl.so
 library=$prefix/lib/librollcall.so
 command=$prefix/bin/rollcall
 asker=$prefix/libexec/rollcall/rollcall-pmix
+mapper=$prefix/libexec/rollcall/rollcall-map
 
 # expect_same EXPECTED ACTUAL: two texts, and their difference where there is one.
 expect_same()

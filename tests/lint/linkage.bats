@@ -33,6 +33,15 @@ segments()
     expect_same "$(printf '%s\n' libc.so.6 libjansson.so.4)" "$(needed "$command")"
 }
 
+# hwloc is for `rollcall map`: what is loaded into others, and what each task starts, does without.
+@test "the program that draws the map, and no other, loads hwloc" {
+    expect_same "$(printf '%s\n' libc.so.6 libhwloc.so.15 libjansson.so.4)" "$(needed "$mapper")"
+    for object in "$plugin" "$preload" "$library" "$command" "$asker" "$prefix/libexec/rollcall/rollcall-exchange"; do
+        run needed "$object"
+        [[ $output != *hwloc* ]]
+    done
+}
+
 # libpmix comes and goes with the launcher's environment: it is opened where it is needed.
 @test "the program that asks PMIx loads libc and nothing else" {
     expect_same libc.so.6 "$(needed "$asker")"
@@ -54,47 +63,47 @@ soname()
 }
 
 @test "no object has a search path of its own" {
-    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker"; do
+    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker" "$mapper"; do
         run dynamic "$object"
         [[ $output != *RPATH* && $output != *RUNPATH* ]]
     done
 }
 
 @test "no object relocates its code" {
-    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker"; do
+    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker" "$mapper"; do
         run dynamic "$object"
         [[ $output != *TEXTREL* ]]
     done
 }
 
 @test "no object has a stack that can be executed" {
-    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker"; do
+    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker" "$mapper"; do
         segments "$object" | grep -qE 'GNU_STACK.* RW +0x'
     done
 }
 
 @test "no object has a segment that can be written and executed" {
-    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker"; do
+    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker" "$mapper"; do
         run segments "$object"
         [[ ! $output =~ LOAD[^$'\n']*RWE ]]
     done
 }
 
 @test "every object binds at start and makes its tables read-only" {
-    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker"; do
+    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker" "$mapper"; do
         segments "$object" | grep -q GNU_RELRO
         dynamic "$object" | grep -qE '\(FLAGS_1\).*NOW|BIND_NOW'
     done
 }
 
 @test "the programs are position-independent" {
-    for object in "$command" "$asker"; do
+    for object in "$command" "$asker" "$mapper"; do
         readelf -hW "$object" | grep -q 'Type: *DYN'
     done
 }
 
 @test "plugin, guard, library and programs have a stack protector, the preload has none" {
-    for object in "$plugin" "$guard" "$library" "$command" "$asker"; do
+    for object in "$plugin" "$guard" "$library" "$command" "$asker" "$mapper"; do
         wanted "$object" | grep -qx __stack_chk_fail
     done
     run wanted "$preload"
@@ -111,7 +120,7 @@ soname()
 }
 
 @test "no object holds a folder of the machine that it was built on" {
-    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker"; do
+    for object in "$plugin" "$preload" "$guard" "$library" "$command" "$asker" "$mapper"; do
         strip --strip-debug -o "$BATS_TEST_TMPDIR/stripped" "$object"
         run grep -cF "$top" "$BATS_TEST_TMPDIR/stripped"
         [ "$output" = 0 ]

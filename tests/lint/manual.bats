@@ -28,8 +28,8 @@ shown()
 }
 
 @test "sections are in their order" {
-    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD NCCL IDS LAUNCHERS'
-    sections+=' FRAMEWORKS ENVIRONMENT FILES MESSAGES SEE ALSO'
+    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD NCCL IDS MAP'
+    sections+=' LAUNCHERS FRAMEWORKS ENVIRONMENT FILES MESSAGES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$page" | paste -sd' ')"
 }
 
@@ -58,7 +58,7 @@ shown()
 
 @test "installed files are where the page says" {
     shown | sed -n '/^FILES/,/^MESSAGES/s|^ *\(/.*\)$|\1|p' > "$BATS_TEST_TMPDIR/files"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/files")" -eq 9 ]
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/files")" -eq 10 ]
     while read -r file; do
         [ -e "$file" ] || { echo "$file is not there"; return 1; }
     done < "$BATS_TEST_TMPDIR/files"

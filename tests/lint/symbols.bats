@@ -71,7 +71,7 @@ load helper
 }
 
 @test "no object has a symbol of the core that others could see" {
-    for object in "$library" "$plugin" "$preload" "$guard" "$command" "$asker"; do
+    for object in "$library" "$plugin" "$preload" "$guard" "$command" "$asker" "$mapper"; do
         run defined "$object"
         [[ $output != *rc_* ]]
     done

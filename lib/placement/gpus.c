@@ -1,0 +1,129 @@
+#include "placement/gpus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* PCI Code and ID Assignment Specification: base class 03 is display; 1200 is a
+ * processing accelerator, as which AMD's Instincts without display register. */
+enum { CLASS_VGA = 0x0300, CLASS_3D = 0x0302, CLASS_DISPLAY = 0x0380, CLASS_ACCELERATOR = 0x1200 };
+
+static const struct {
+    unsigned short id; /* https://pci-ids.ucw.cz */
+    const char *name;
+} vendors[RC_GPU_VENDORS] = {
+    [RC_GPU_NVIDIA] = { 0x10de, "NVIDIA" },
+    [RC_GPU_AMD] = { 0x1002, "AMD" },
+    [RC_GPU_INTEL] = { 0x8086, "Intel" },
+};
+
+/* CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, MIG: CUDA C++ Programming Guide, "CUDA Environment
+ * Variables"; indices and UUIDs may not be mixed. ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES: ROCm's
+ * "GPU isolation techniques"; HIP takes CUDA_VISIBLE_DEVICES for its own where that is not set, and
+ * counts what ROCR left (gres.conf(5) warns of both). ZE_AFFINITY_MASK: oneAPI Level Zero's
+ * "Environment Variables"; D.S is tile S of device D. ONEAPI_DEVICE_SELECTOR: oneAPI DPC++'s
+ * "Environment Variables". */
+const struct rc_gpu_variable rc_gpu_variables[] = {
+    { RC_GPU_NVIDIA, "CUDA_VISIBLE_DEVICES", "GPU-UUID or its first digits, MIG-UUID",
+      "PCI bus ids with CUDA_DEVICE_ORDER=PCI_BUS_ID, else fastest first" },
+    { RC_GPU_AMD, "ROCR_VISIBLE_DEVICES", "GPU-UUID", "the driver's (/sys/class/kfd), that of PCI bus ids as a rule" },
+    { RC_GPU_AMD, "HIP_VISIBLE_DEVICES", "", "of what ROCR_VISIBLE_DEVICES left" },
+    { RC_GPU_INTEL, "ZE_AFFINITY_MASK", "DEVICE.TILE", "the driver's; PCI bus ids with ZE_ENABLE_PCI_ID_DEVICE_ORDER=1" },
+    { RC_GPU_INTEL, "ONEAPI_DEVICE_SELECTOR", "level_zero:DEVICE.TILE", "of what ZE_AFFINITY_MASK left" },
+    { RC_GPU_VENDORS, NULL, NULL, NULL },
+};
+
+const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor)
+{
+    return vendors[vendor].name;
+}
+
+void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID])
+{
+    snprintf(text, RC_BUS_ID, "%04x:%02x:%02x.%01x", (unsigned)pci->attr->pcidev.domain,
+             (unsigned)pci->attr->pcidev.bus, (unsigned)pci->attr->pcidev.dev, (unsigned)pci->attr->pcidev.func);
+}
+
+/* A BMC's VGA (ASPEED, Matrox) has another vendor; a switch of NVLink (0680), the sound of a GPU (0403)
+ * and its USB (0c03) have another class. */
+static bool is_gpu(const struct hwloc_pcidev_attr_s *pci, enum rc_gpu_vendor *vendor)
+{
+    for (*vendor = 0; *vendor < RC_GPU_VENDORS; (*vendor)++)
+        if (pci->vendor_id == vendors[*vendor].id)
+            break;
+    if (*vendor == RC_GPU_VENDORS)
+        return false;
+    return pci->class_id == CLASS_VGA || pci->class_id == CLASS_3D || pci->class_id == CLASS_DISPLAY ||
+           (pci->class_id == CLASS_ACCELERATOR && *vendor == RC_GPU_AMD);
+}
+
+static int compare_numbers(unsigned a, unsigned b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct rc_found_gpu *left = a;
+    const struct rc_found_gpu *right = b;
+    const struct hwloc_pcidev_attr_s *l = &left->pci->attr->pcidev;
+    const struct hwloc_pcidev_attr_s *r = &right->pci->attr->pcidev;
+    int order = compare_numbers(left->integrated, right->integrated);
+
+    if (order == 0)
+        order = compare_numbers(left->vendor, right->vendor);
+    if (order == 0)
+        order = compare_numbers(l->domain, r->domain);
+    if (order == 0)
+        order = compare_numbers(l->bus, r->bus);
+    if (order == 0)
+        order = compare_numbers(l->dev, r->dev);
+    return order ? order : compare_numbers(l->func, r->func);
+}
+
+static bool same_device(const struct rc_found_gpu *a, const struct rc_found_gpu *b)
+{
+    return strcmp(a->bus_id, b->bus_id) == 0;
+}
+
+int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list)
+{
+    int most = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PCI_DEVICE);
+    struct rc_found_gpu *gpu = calloc(most > 0 ? (size_t)most + 1 : 1, sizeof(*gpu));
+    size_t count = 0;
+    size_t kept = 0;
+
+    if (!gpu)
+        return -1;
+    for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci)) != NULL && count < (size_t)most;) {
+        if (!is_gpu(&pci->attr->pcidev, &gpu[count].vendor))
+            continue;
+        gpu[count].pci = pci;
+        rc_bus_id(pci, gpu[count].bus_id);
+        gpu[count].integrated =
+            gpu[count].vendor == RC_GPU_INTEL && strcmp(gpu[count].bus_id, "0000:00:02.0") == 0;
+        count++;
+    }
+    qsort(gpu, count, sizeof(*gpu), compare);
+    /* a file that somebody wrote may have one twice */
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || !same_device(&gpu[kept - 1], &gpu[i]))
+            gpu[kept++] = gpu[i];
+    *list = (struct rc_gpu_list){ .gpu = gpu, .count = kept };
+    while (list->used < kept && gpu[list->used].vendor == gpu[0].vendor && !gpu[list->used].integrated)
+        list->used++;
+    return 0;
+}
+
+const char *rc_gpu_model(const struct rc_found_gpu *gpu)
+{
+    static const char *const names[] = { "GPUModel", "PCIDevice" };
+
+    for (hwloc_obj_t os = gpu->pci->io_first_child; os; os = os->next_sibling) {
+        const char *model = os->type == HWLOC_OBJ_OS_DEVICE ? hwloc_obj_get_info_by_name(os, names[0]) : NULL;
+
+        if (model)
+            return model;
+    }
+    return hwloc_obj_get_info_by_name(gpu->pci, names[1]);
+}

@@ -1,0 +1,52 @@
+/* gpus.h - the GPUs of a topology, by PCI class and vendor, in the order of their bus ids.
+ *
+ * That order is CUDA's with CUDA_DEVICE_ORDER=PCI_BUS_ID, and Slurm's. One PCI
+ * function is one GPU, however many names drivers give it (cuda0, nvml0, ...).
+ */
+#ifndef ROLLCALL_PLACEMENT_GPUS_H
+#define ROLLCALL_PLACEMENT_GPUS_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum rc_gpu_vendor { RC_GPU_NVIDIA, RC_GPU_AMD, RC_GPU_INTEL, RC_GPU_VENDORS };
+
+enum { RC_BUS_ID = 24 };
+
+struct rc_found_gpu {
+    hwloc_obj_t pci;
+    enum rc_gpu_vendor vendor;
+    char bus_id[RC_BUS_ID]; /* "0000:3b:00.0" */
+    bool integrated;        /* part of the processor (Intel's at 0000:00:02.0) */
+};
+
+struct rc_gpu_list {
+    struct rc_found_gpu *gpu;
+    size_t count; /* of all vendors: those of `vendor` stand first */
+    size_t used;  /* of the vendor whose runtime a job uses: the first in the order above that there is */
+};
+
+/* 0, or -1 without memory. free() list->gpu. */
+int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list);
+
+const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
+
+/* The product's name, where the topology has one; else NULL. */
+const char *rc_gpu_model(const struct rc_found_gpu *gpu);
+
+/* How a vendor's runtime is told which GPUs it sees. */
+struct rc_gpu_variable {
+    enum rc_gpu_vendor vendor;
+    const char *name;
+    const char *forms; /* of an entry, beside its index */
+    const char *order; /* of the indices */
+};
+
+/* Ends with a row whose name is NULL. Outermost first: a later row's indices
+ * count what an earlier one left. */
+extern const struct rc_gpu_variable rc_gpu_variables[];
+
+void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID]);
+
+#endif

@@ -1,0 +1,123 @@
+#include "placement/near.h"
+
+#include <string.h>
+
+enum { DEPTH_MAX = 128 };
+
+hwloc_obj_t rc_near_cpus(hwloc_obj_t object)
+{
+    while (object->parent && !object->cpuset)
+        object = object->parent;
+    return object;
+}
+
+hwloc_obj_t rc_near_memory(hwloc_obj_t object)
+{
+    object = rc_near_cpus(object);
+    while (object->parent && object->memory_arity == 0)
+        object = object->parent;
+    return object;
+}
+
+/* Memory of a GPU is a NUMA node, too (GH200, POWER9), but not for a program's own data. */
+static bool is_gpu_memory(hwloc_obj_t node)
+{
+    return node->subtype && strcmp(node->subtype, "GPUMemory") == 0;
+}
+
+int rc_near_node(hwloc_topology_t topology, hwloc_const_bitmap_t cpus)
+{
+    hwloc_obj_t best = NULL;
+    int least = 0;
+
+    for (hwloc_obj_t node = NULL; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != NULL;) {
+        int weight = hwloc_bitmap_weight(node->cpuset);
+
+        if (is_gpu_memory(node) || !hwloc_bitmap_isincluded(cpus, node->cpuset))
+            continue;
+        /* of several kinds at the same cores the first is what the kernel takes by itself: DRAM, not HBM or CXL */
+        if (!best || weight < least || (weight == least && node->os_index < best->os_index)) {
+            best = node;
+            least = weight;
+        }
+    }
+    return best ? (int)best->os_index : -1;
+}
+
+int rc_place_numa(hwloc_obj_t object)
+{
+    hwloc_obj_t memory = rc_near_memory(object);
+    hwloc_obj_t found = NULL;
+    unsigned count = 0;
+
+    /* a root without memory of its own has all nodes below it */
+    if (memory->memory_arity == 0)
+        return -1;
+    for (hwloc_obj_t child = memory->memory_first_child; child; child = child->next_sibling) {
+        hwloc_obj_t node = child;
+
+        while (node && node->type != HWLOC_OBJ_NUMANODE)
+            node = node->memory_first_child;
+        if (!node || is_gpu_memory(node) || hwloc_bitmap_iszero(node->cpuset))
+            continue;
+        if (!found || node->os_index < found->os_index)
+            found = node;
+        count++;
+    }
+    return count > 0 ? (int)found->os_index : -1;
+}
+
+/* An object and what is around it, from the inside out. */
+struct chain {
+    hwloc_obj_t object[DEPTH_MAX];
+    unsigned count;
+};
+
+static void climb(hwloc_obj_t object, struct chain *chain)
+{
+    for (chain->count = 0; object && chain->count < DEPTH_MAX; object = object->parent)
+        chain->object[chain->count++] = object;
+}
+
+/* How far out one has to go to find it. */
+static unsigned distance(const struct chain *chain, hwloc_obj_t object)
+{
+    for (; object; object = object->parent)
+        for (unsigned i = 0; i < chain->count; i++)
+            if (chain->object[i] == object)
+                return i;
+    return DEPTH_MAX;
+}
+
+static int nearest(hwloc_obj_t from, const struct rc_nic_list *nics, unsigned *load)
+{
+    struct chain chain;
+    unsigned least = 0;
+    int best = -1;
+
+    climb(from, &chain);
+    for (size_t i = 0; i < nics->used; i++) {
+        unsigned far = distance(&chain, nics->nic[i].pci);
+
+        if (best < 0 || far < least || (far == least && load[i] < load[best])) {
+            least = far;
+            best = (int)i;
+        }
+    }
+    if (best >= 0)
+        load[best]++;
+    return best;
+}
+
+void rc_near_nics(const struct rc_gpu_list *gpus, const struct rc_nic_list *nics, int *nic_of_gpu, unsigned *load)
+{
+    for (size_t i = 0; i < gpus->count; i++)
+        nic_of_gpu[i] = nearest(gpus->gpu[i].pci, nics, load);
+}
+
+int rc_near_nic(hwloc_topology_t topology, const struct rc_nic_list *nics, hwloc_const_bitmap_t cpus, unsigned *load)
+{
+    hwloc_obj_t around = hwloc_get_obj_covering_cpuset(topology, cpus);
+
+    return nearest(around ? around : hwloc_get_root_obj(topology), nics, load);
+}

@@ -1,0 +1,69 @@
+#include "placement/topology.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Each opens a driver, or an X display. x86 moves this process from core to
+ * core to ask each of them for what sysfs tells as well. */
+static const char *const components[] = { "cuda", "nvml", "opencl", "levelzero", "rsmi", "gl", "x86" };
+
+static int fail(char *error, const char *what, const char *why)
+{
+    snprintf(error, RC_TOPOLOGY_ERROR, "%.100s: %.50s", what, why);
+    return -1;
+}
+
+static int check_file(const char *file, char *error)
+{
+    struct stat status;
+
+    if (stat(file, &status) < 0)
+        return fail(error, file, errno == ENOENT ? "there is no such file" : strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return fail(error, file, "it is not a file");
+    if (status.st_size == 0)
+        return fail(error, file, "it is empty");
+    if (status.st_size > RC_TOPOLOGY_FILE_MAX)
+        return fail(error, file, "it is larger than 64 MiB");
+    return 0;
+}
+
+/* In order: the filters apply to what is loaded afterwards. */
+static int load(hwloc_topology_t topology, const char *file)
+{
+    for (size_t i = 0; i < sizeof(components) / sizeof(*components); i++)
+        /* one that this hwloc does not have is none to leave out */
+        (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, components[i]);
+    if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) < 0 ||
+        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL) < 0 ||
+        hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
+                                               HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS) < 0)
+        return -1;
+    if (file && hwloc_topology_set_xml(topology, file) < 0)
+        return -1;
+    return hwloc_topology_load(topology);
+}
+
+int rc_topology_load(const char *file, hwloc_topology_t *topology, char error[RC_TOPOLOGY_ERROR])
+{
+    hwloc_topology_t made;
+
+    if (file && check_file(file, error) < 0)
+        return -1;
+    /* files of plugins that hwloc_topology_init would load, with the libraries that they need */
+    setenv("HWLOC_PLUGINS_BLACKLIST",
+           "hwloc_cuda.so,hwloc_nvml.so,hwloc_opencl.so,hwloc_levelzero.so,hwloc_rsmi.so,hwloc_gl.so", 0);
+    setenv("HWLOC_HIDE_ERRORS", "2", 0);
+    if (hwloc_topology_init(&made) < 0)
+        return fail(error, "hwloc", "out of memory");
+    if (load(made, file) < 0) {
+        hwloc_topology_destroy(made);
+        return file ? fail(error, file, "hwloc cannot read it as a topology")
+                    : fail(error, "this machine", "hwloc cannot read its topology");
+    }
+    *topology = made;
+    return 0;
+}

@@ -1,0 +1,117 @@
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "cli/escape.h"
+#include "cli/json.h"
+#include "map/mapping.h"
+#include "numbers.h"
+
+/* Names come from files that anybody may have written. */
+static json_t *text(const char *string)
+{
+    char *clean = string ? escape_invalid_utf8(rc_str(string)) : NULL;
+    json_t *value = string ? json_string(clean ? clean : "") : json_null();
+
+    free(clean);
+    return value;
+}
+
+static json_t *number(int64_t value)
+{
+    return value < 0 ? json_null() : json_integer(value);
+}
+
+static json_t *known(uint32_t value)
+{
+    return value == RC_UNKNOWN ? json_null() : json_integer((json_int_t)value);
+}
+
+static const char *const nearness[] = {
+    [RC_NEAR_NUMA] = "numa",
+    [RC_NEAR_PACKAGE] = "package",
+    [RC_NEAR_FAR] = "far",
+    [RC_NEAR_UNKNOWN] = NULL,
+};
+
+static json_t *task(const struct mapping *mapping, unsigned i)
+{
+    const struct rc_place *place = &mapping->place[i];
+    const struct rc_nic *nic = place->nic >= 0 ? &mapping->nics.nic[place->nic] : NULL;
+    char *cpus = NULL;
+    json_t *object;
+
+    if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
+        return NULL;
+    object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:b, s:o}", "local_rank", (int)i, "rank",
+                       known(i == mapping->local_rank ? mapping->rank : RC_UNKNOWN), "gpu", number(place->gpu),
+                       "pci", text(place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL), "near",
+                       text(nearness[place->nearness]), "numa", number(place->memory), "cores", (int)place->cores,
+                       "cpus", text(cpus), "shared", place->shared, "nic", text(nic ? rc_nic_name(nic) : NULL));
+    free(cpus);
+    return object;
+}
+
+static json_t *gpu(const struct mapping *mapping, unsigned i)
+{
+    const struct rc_found_gpu *gpu = &mapping->gpus.gpu[i];
+
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "index", (int)i, "pci", text(gpu->bus_id), "vendor",
+                     text(rc_gpu_vendor_name(gpu->vendor)), "model", text(rc_gpu_model(gpu)), "numa",
+                     number(rc_place_numa(gpu->pci)), "used", i < mapping->gpus.used);
+}
+
+static json_t *nic(const struct mapping *mapping, unsigned i)
+{
+    const struct rc_nic *nic = &mapping->nics.nic[i];
+
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "fabric", text(nic->fabric), "network", text(nic->network),
+                     "kind", text(rc_nic_kind_name(nic->kind)), "pci", text(nic->bus_id), "numa",
+                     number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used);
+}
+
+static json_t *variable(const struct mapping *mapping, unsigned i)
+{
+    const struct rc_gpu_variable *row = &rc_gpu_variables[i];
+
+    (void)mapping;
+    return json_pack("{s:o, s:o, s:o, s:o}", "name", text(row->name), "vendor", text(rc_gpu_vendor_name(row->vendor)),
+                     "forms", text(row->forms), "order", text(row->order));
+}
+
+static json_t *note(const struct mapping *mapping, unsigned i)
+{
+    return text(mapping->note[i]);
+}
+
+static json_t *list(const struct mapping *mapping, size_t count,
+                    json_t *(*make)(const struct mapping *mapping, unsigned i))
+{
+    json_t *array = json_array();
+
+    for (unsigned i = 0; array && i < count; i++) {
+        if (json_array_append_new(array, make(mapping, i)) < 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+int mapping_print_json(const struct mapping *mapping)
+{
+    size_t variables = 0;
+    json_t *object;
+    int status;
+
+    while (rc_gpu_variables[variables].name)
+        variables++;
+    object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from", text(mapping->file),
+                       "local_rank", known(mapping->local_rank), "tasks", list(mapping, mapping->tasks, task), "gpus",
+                       list(mapping, mapping->gpus.count, gpu), "nics", list(mapping, mapping->nics.count, nic),
+                       "variables", list(mapping, variables, variable), "notes", list(mapping, mapping->notes, note));
+    status = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+    json_decref(object);
+    if (status == 0)
+        putchar('\n');
+    return status;
+}
