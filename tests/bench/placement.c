@@ -1,0 +1,71 @@
+/* What a placement costs: placement FILE.xml TASKS. Prints microseconds: reading the file; finding GPUs and NICs
+ * and placing the tasks (median of 101). */
+#include "placement/place.h"
+#include "placement/topology.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS = 101, TASKS = 4096 };
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static int once(hwloc_topology_t topology, unsigned tasks)
+{
+    static struct rc_place place[TASKS];
+    static unsigned chosen[TASKS];
+    struct rc_gpu_list gpus;
+    struct rc_nic_list nics;
+    struct rc_place_request request = { .topology = topology, .gpus = &gpus, .nics = &nics, .tasks = tasks };
+
+    if (rc_gpus_find(topology, &gpus) < 0 || rc_nics_find(topology, &nics) < 0)
+        return -1;
+    for (unsigned i = 0; i < gpus.used && i < TASKS; i++)
+        chosen[request.chosen_count++] = i;
+    request.chosen = chosen;
+    if (rc_place_tasks(&request, place) < 0)
+        return -1;
+    rc_place_free(place, tasks);
+    free(gpus.gpu);
+    free(nics.nic);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static double times[ROUNDS];
+    char error[RC_TOPOLOGY_ERROR];
+    hwloc_topology_t topology;
+    unsigned tasks = argc == 3 ? (unsigned)atoi(argv[2]) : 0;
+    double start = now();
+    double loaded;
+
+    if (tasks == 0 || tasks > TASKS || rc_topology_load(argv[1], &topology, error) < 0)
+        return 2;
+    loaded = now() - start;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        start = now();
+        if (once(topology, tasks) < 0)
+            return 1;
+        times[i] = now() - start;
+    }
+    qsort(times, ROUNDS, sizeof(*times), compare);
+    printf("%.0f %.0f\n", loaded, times[ROUNDS / 2]);
+    hwloc_topology_destroy(topology);
+    return 0;
+}
