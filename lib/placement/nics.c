@@ -53,15 +53,34 @@ static enum rc_nic_kind kind_of(const struct rc_nic *nic)
     return RC_NIC_ETHERNET;
 }
 
+/* hwloc 3 has a set of types: one of OpenFabrics' is a network device as well. */
+static bool is_fabric(hwloc_obj_t os)
+{
+#if HWLOC_API_VERSION >= 0x00030000
+    return (os->attr->osdev.types & HWLOC_OBJ_OSDEV_OPENFABRICS) != 0;
+#else
+    return os->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS;
+#endif
+}
+
+static bool is_network(hwloc_obj_t os)
+{
+#if HWLOC_API_VERSION >= 0x00030000
+    return (os->attr->osdev.types & HWLOC_OBJ_OSDEV_NETWORK) != 0 && !is_fabric(os);
+#else
+    return os->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK;
+#endif
+}
+
 static bool read_nic(hwloc_obj_t pci, struct rc_nic *nic)
 {
     *nic = (struct rc_nic){ .pci = pci };
     for (hwloc_obj_t os = pci->io_first_child; os; os = os->next_sibling) {
         if (os->type != HWLOC_OBJ_OS_DEVICE || !os->name)
             continue;
-        if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS && !nic->fabric)
+        if (is_fabric(os) && !nic->fabric)
             nic->fabric = os->name;
-        if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK && !nic->network)
+        if (is_network(os) && !nic->network)
             nic->network = os->name;
     }
     if (!nic->fabric && !nic->network)

@@ -31,6 +31,13 @@ static int check_file(const char *file, char *error)
     return 0;
 }
 
+/* What nobody here asks for, and costs time: distances, memory attributes, kinds of cores. */
+#if HWLOC_API_VERSION >= 0x00020800
+#define FLAGS (HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS)
+#else
+#define FLAGS 0UL
+#endif
+
 /* In order: the filters apply to what is loaded afterwards. */
 static int load(hwloc_topology_t topology, const char *file)
 {
@@ -39,8 +46,7 @@ static int load(hwloc_topology_t topology, const char *file)
         (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, components[i]);
     if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) < 0 ||
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL) < 0 ||
-        hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
-                                               HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS) < 0)
+        hwloc_topology_set_flags(topology, FLAGS) < 0)
         return -1;
     if (file && hwloc_topology_set_xml(topology, file) < 0)
         return -1;
