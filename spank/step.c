@@ -179,25 +179,25 @@ static bool is_first_node(spank_t spank, const struct rc_env *env)
            !rc_parse_u32(leader, UINT32_MAX, &leader_job) || leader_job == job;
 }
 
-void rc_spank_step_begin(spank_t spank)
+bool rc_spank_step_begin(spank_t spank)
 {
     struct rc_arena arena = { .base = wrong_text, .size = sizeof(wrong_text) };
     const char *const *env;
     uint32_t id;
 
     if (step.begun)
-        return;
+        return false;
     step.begun = true;
     if (!get_number(spank, S_JOB_STEPID, &id) || id >= first_special_step)
-        return;
+        return true;
     env = rc_spank_environment(spank);
     if (!env)
-        return;
+        return true;
     rc_env_index(&result.env, env);
     step.understood = rc_spank_asked(rc_env_get(&result.env, "ROLLCALL"), &step.options, &step.wrong, &arena);
     step.active = step.options.given && step.options.mode != RC_MODE_OFF;
     if (!step.active)
-        return;
+        return true;
     step.first_node = is_first_node(spank, &result.env);
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
@@ -209,6 +209,7 @@ void rc_spank_step_begin(spank_t spank)
     step.mode = RC_MODE_AUTO;
     if (step.understood)
         step.mode = decide(spank, env);
+    return true;
 }
 
 bool rc_spank_step_speaks(spank_t spank)

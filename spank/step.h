@@ -24,8 +24,9 @@ struct rc_spank_step {
     uint16_t local_port_last;
 };
 
-/* Builds the node's plan. Runs as the user, touches no file, never fails. */
-void rc_spank_step_begin(spank_t spank);
+/* Builds the node's plan, once. Runs as the user, touches no file, never fails.
+ * True for the first call. */
+bool rc_spank_step_begin(spank_t spank);
 
 void rc_spank_step_end(void);
 

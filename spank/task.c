@@ -116,7 +116,9 @@ int rc_spank_task_begin(spank_t spank)
     const char *failed;
     int held;
 
-    rc_spank_step_begin(spank);
+    /* without user_init the node's tasks share no memory: none of them may know more than the others */
+    if (rc_spank_step_begin(spank))
+        rc_spank_meet_forget();
     if (!step->active)
         return 0;
     if (!step->understood)
