@@ -109,6 +109,7 @@ s.listen()' "$2"
 
 @test "RANK 0 holds MASTER_PORT from before the program starts until it ends" {
     local pid port='' tries
+    : > "$out"
     # shellcheck disable=SC2016 # expanded in the task
     login timeout 30 srun --ddp -N2 -n4 sh -c 'echo "$RANK: port $MASTER_PORT"; exec sleep 5' \
         > "$out" 2> "$err" 3>&- < /dev/null &
