@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "exchange/board.h"
+#include "hash.h"
 #include "missing.h"
 #include "say.h"
 #include "talk.h"
@@ -58,15 +59,10 @@ static bool give_up(struct guard_talk *talk, int rc)
     return true;
 }
 
-/* FNV-1a, of what is the same in all that join one communicator and in no two of them. */
+/* Of what is the same in all that join one communicator and in no two of them. */
 static uint64_t digest(const nccl_id *ids, int count)
 {
-    const unsigned char *byte = (const unsigned char *)ids;
-    uint64_t sum = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < (size_t)count * sizeof(*ids); i++)
-        sum = (sum ^ byte[i]) * 0x100000001b3u;
-    return sum;
+    return rc_hash(ids, (size_t)count * sizeof(*ids));
 }
 
 void guard_made(const nccl_id *id)

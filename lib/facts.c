@@ -1,5 +1,7 @@
 #include "facts.h"
 
+#include "hash.h"
+
 void rc_facts_init(struct rc_facts *facts)
 {
     *facts = (struct rc_facts){ .scope = NULL };
@@ -26,13 +28,9 @@ bool rc_learned_file(struct rc_reader *reader, struct rc_str path)
 
 void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a: any spread will do */
-
     if (!run_id.p || run_id.n == 0 || run_id.n > 255)
         run_id = rc_str(family);
-    for (size_t i = 0; i < run_id.n; i++)
-        hash = (hash ^ (unsigned char)run_id.p[i]) * 1099511628211u;
-    facts->port_seed[0] = hash >> 16;
+    facts->port_seed[0] = rc_hash(run_id.p, run_id.n) >> 16;
     facts->run_id = rc_format(reader->arena, "%S", &run_id);
     facts->scope = rc_format(reader->arena, "%s:%S", family, &run_id);
 }

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include "hash.h"
 #include "numbers.h"
 #include "system/sys.h"
 
@@ -46,16 +47,6 @@ static void end_line(struct page *page)
         page->arena.used--;
 }
 
-/* FNV-1a: tells one error's text from another's, no more. */
-static uint64_t digest(const char *text)
-{
-    uint64_t sum = 0xcbf29ce484222325u;
-
-    for (; *text; text++)
-        sum = (sum ^ (unsigned char)*text) * 0x100000001b3u;
-    return sum;
-}
-
 static const char *first_error(const struct rc_messages *messages, const char **text)
 {
     for (unsigned i = 0; i < messages->count; i++) {
@@ -77,7 +68,8 @@ const char *shim_report_error(const struct rc_messages *messages, struct rc_str 
     struct page page;
     const char *text;
     const char *id = first_error(messages, &text);
-    const char *mark = rc_format(arena, "%s:%U", id, digest(text));
+    /* tells one error's text from another's, no more */
+    const char *mark = rc_format(arena, "%s:%U", id, rc_hash(text, rc_str(text).n));
 
     if (rc_str_is(reported, mark))
         return NULL;

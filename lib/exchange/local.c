@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "hash.h"
 #include "system/clock.h"
 
 enum { PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 20 };
@@ -25,15 +26,12 @@ int rc_local_left(int64_t deadline)
 void rc_local_name(const char *scope, uint32_t node, char name[RC_LOCAL_NAME])
 {
     struct rc_arena arena = { .base = name, .size = RC_LOCAL_NAME };
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 
     rc_format(&arena, "rollcall/%u/%s/%u", (uint32_t)geteuid(), scope, node);
     if (!arena.full)
         return;
-    for (const char *c = scope; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     arena = (struct rc_arena){ .base = name, .size = RC_LOCAL_NAME };
-    rc_format(&arena, "rollcall/%u/%U/%u", (uint32_t)geteuid(), hash, node);
+    rc_format(&arena, "rollcall/%u/%U/%u", (uint32_t)geteuid(), rc_hash(scope, strlen(scope)), node);
 }
 
 static socklen_t address_of(const char *name, struct sockaddr_un *address)

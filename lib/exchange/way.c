@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "exchange/server.h"
+#include "hash.h"
 #include "system/beside.h"
 #include "system/clock.h"
 #include "system/program.h"
@@ -47,11 +48,7 @@ static const char *full_scope(const struct rc_result *result, struct rc_arena *a
 
 static void name_scope(const char *text, char scope[RC_WAY_SCOPE])
 {
-    unsigned long long hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    snprintf(scope, RC_WAY_SCOPE, "%016llx", hash);
+    snprintf(scope, RC_WAY_SCOPE, "%016llx", (unsigned long long)rc_hash(text, strlen(text)));
 }
 
 /* The step that this process belongs to, as its desk names it. */
