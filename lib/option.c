@@ -44,29 +44,59 @@ static bool read_mode(struct rc_str item, enum rc_mode *mode)
     return false;
 }
 
-static const char checks[][8] = { [RC_CHECK_OFF] = "off",
-                                  [RC_CHECK_WARN] = "warn",
-                                  [RC_CHECK_STOP] = "stop",
-                                  [RC_CHECK_STRICT] = "strict" };
+/* Keys whose value is one of some words, in the order of their enums, which begin behind UNSET. */
+enum choice_key {
+    KEY_ORDER,
+    KEY_EXCHANGE,
+    KEY_CHECK,
+    KEY_GUARD,
+    KEY_GPUS,
+    KEY_BIND,
+    KEY_NIC,
+    CHOICE_KEYS
+};
+
+enum { WORDS_MAX = 4 };
+
+static const struct {
+    char key[9];
+    char word[WORDS_MAX][9];
+} choices[CHOICE_KEYS] = {
+    [KEY_ORDER] = { "order", { "launcher", "node" } },
+    [KEY_EXCHANGE] = { "exchange", { "auto", "pmix", "srun", "off" } },
+    [KEY_CHECK] = { "check", { "off", "warn", "stop", "strict" } },
+    [KEY_GUARD] = { "guard", { "nccl", "off" } },
+    [KEY_GPUS] = { "gpus", { "auto", "all", "own" } },
+    [KEY_BIND] = { "bind", { "auto", "cores", "numa", "none" } },
+    [KEY_NIC] = { "nic", { "auto", "none" } },
+};
+
+/* What a word stands for; 0, UNSET, where it is none of them. */
+static unsigned find_word(enum choice_key key, struct rc_str text)
+{
+    for (unsigned i = 0; i < WORDS_MAX && choices[key].word[i][0]; i++)
+        if (rc_str_is(text, choices[key].word[i]))
+            return i + 1;
+    return 0;
+}
 
 const char *rc_check_name(enum rc_check check)
 {
-    return checks[check];
+    return choices[KEY_CHECK].word[check - 1];
 }
 
 bool rc_check_read(struct rc_str text, enum rc_check *check)
 {
-    for (unsigned i = RC_CHECK_OFF; i <= RC_CHECK_STRICT; i++) {
-        if (rc_str_is(text, checks[i])) {
-            *check = (enum rc_check)i;
-            return true;
-        }
-    }
-    return false;
+    unsigned found = find_word(KEY_CHECK, text);
+
+    if (found)
+        *check = (enum rc_check)found;
+    return found != 0;
 }
 
 struct reading {
     struct rc_options options;
+    unsigned chosen[CHOICE_KEYS];
     const char *where;
     struct rc_messages *messages;
     struct rc_arena *arena;
@@ -79,19 +109,32 @@ static bool twice(struct reading *r, const char *what)
     return false;
 }
 
-static bool read_order(struct reading *r, struct rc_str value)
+/* "order=launcher or order=node", "check=off, warn, stop or strict" */
+static const char *list_words(struct reading *r, enum choice_key key)
 {
-    if (r->options.order != RC_ORDER_UNSET)
-        return twice(r, "order=");
-    if (rc_str_is(value, "launcher"))
-        r->options.order = RC_ORDER_LAUNCHER;
-    else if (rc_str_is(value, "node"))
-        r->options.order = RC_ORDER_NODE;
-    if (r->options.order != RC_ORDER_UNSET)
+    const char *name = choices[key].key;
+    const char *list = rc_format(r->arena, "%s=%s", name, choices[key].word[0]);
+    unsigned count = 1;
+
+    while (count < WORDS_MAX && choices[key].word[count][0])
+        count++;
+    if (count == 2)
+        return rc_format(r->arena, "%s or %s=%s", list, name, choices[key].word[1]);
+    for (unsigned i = 1; i < count; i++)
+        list = rc_format(r->arena, "%s%s%s", list, i + 1 < count ? ", " : " or ", choices[key].word[i]);
+    return list;
+}
+
+static bool read_choice(struct reading *r, enum choice_key key, struct rc_str value)
+{
+    if (r->chosen[key])
+        return twice(r, rc_format(r->arena, "%s=", choices[key].key));
+    r->chosen[key] = find_word(key, value);
+    if (r->chosen[key])
         return true;
     rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: order=%q is not known; use order=launcher or order=node", r->where,
-                             &value));
+                   rc_format(r->arena, "%s: %s=%q is not known; use %s", r->where, choices[key].key, &value,
+                             list_words(r, key)));
     return false;
 }
 
@@ -125,38 +168,6 @@ static bool read_addr(struct reading *r, struct rc_str value)
                              "%s: addr=%q is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16) or a suffix "
                              "of node names (addr=-ib, addr=.hsn)",
                              r->where, &value, wrong));
-    return false;
-}
-
-static bool read_exchange(struct reading *r, struct rc_str value)
-{
-    static const char names[][5] = { [RC_EXCHANGE_AUTO] = "auto",
-                                     [RC_EXCHANGE_PMIX] = "pmix",
-                                     [RC_EXCHANGE_SRUN] = "srun",
-                                     [RC_EXCHANGE_OFF] = "off" };
-
-    if (r->options.exchange != RC_EXCHANGE_UNSET)
-        return twice(r, "exchange=");
-    for (unsigned i = RC_EXCHANGE_AUTO; i <= RC_EXCHANGE_OFF; i++)
-        if (rc_str_is(value, names[i]))
-            r->options.exchange = (enum rc_exchange)i;
-    if (r->options.exchange != RC_EXCHANGE_UNSET)
-        return true;
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: exchange=%q is not known; use exchange=auto, pmix, srun or off", r->where,
-                             &value));
-    return false;
-}
-
-static bool read_check(struct reading *r, struct rc_str value)
-{
-    if (r->options.check != RC_CHECK_UNSET)
-        return twice(r, "check=");
-    if (rc_check_read(value, &r->options.check))
-        return true;
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: check=%q is not known; use check=off, warn, stop or strict", r->where,
-                             &value));
     return false;
 }
 
@@ -210,43 +221,23 @@ static bool read_watch(struct reading *r, struct rc_str value)
     return false;
 }
 
-static bool read_guard(struct reading *r, struct rc_str value)
-{
-    if (r->options.guard != RC_GUARD_UNSET)
-        return twice(r, "guard=");
-    if (rc_str_is(value, "nccl"))
-        r->options.guard = RC_GUARD_NCCL;
-    else if (rc_str_is(value, "off"))
-        r->options.guard = RC_GUARD_OFF;
-    if (r->options.guard != RC_GUARD_UNSET)
-        return true;
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: guard=%q is not known; use guard=nccl or guard=off", r->where, &value));
-    return false;
-}
-
 static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
     struct rc_str key = rc_str_split(item, '=', &value);
 
+    for (unsigned i = 0; value.p && i < CHOICE_KEYS; i++)
+        if (rc_str_is(key, choices[i].key))
+            return read_choice(r, (enum choice_key)i, value);
     /* no table of pointers: each is a relocation in every process with the preload */
-    if (value.p && rc_str_is(key, "order"))
-        return read_order(r, value);
     if (value.p && rc_str_is(key, "nproc"))
         return read_nproc(r, value);
     if (value.p && rc_str_is(key, "addr"))
         return read_addr(r, value);
-    if (value.p && rc_str_is(key, "exchange"))
-        return read_exchange(r, value);
-    if (value.p && rc_str_is(key, "check"))
-        return read_check(r, value);
     if (value.p && rc_str_is(key, "deadline"))
         return read_deadline(r, value);
     if (value.p && rc_str_is(key, "port"))
         return read_port(r, value);
-    if (value.p && rc_str_is(key, "guard"))
-        return read_guard(r, value);
     if (rc_str_is(key, "watch"))
         return read_watch(r, value);
     if (first && read_mode(item, &r->options.mode)) {
@@ -258,7 +249,8 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
                              "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
                              "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX, port=N|N-M, "
                              "exchange=auto|pmix|srun|off, check=off|warn|stop|strict, deadline=SECONDS, "
-                             "watch[=on|off|SECONDS], guard=nccl|off",
+                             "watch[=on|off|SECONDS], guard=nccl|off, gpus=auto|all|own, bind=auto|cores|numa|none, "
+                             "nic=auto|none",
                              r->where, &item));
     return false;
 }
@@ -274,6 +266,13 @@ bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *
     for (bool first = true; rest.p; first = false)
         if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
             return false;
+    r.options.order = (enum rc_order)r.chosen[KEY_ORDER];
+    r.options.exchange = (enum rc_exchange)r.chosen[KEY_EXCHANGE];
+    r.options.check = (enum rc_check)r.chosen[KEY_CHECK];
+    r.options.guard = (enum rc_guard)r.chosen[KEY_GUARD];
+    r.options.gpus = (enum rc_gpus)r.chosen[KEY_GPUS];
+    r.options.bind = (enum rc_bind)r.chosen[KEY_BIND];
+    r.options.nic = (enum rc_nics)r.chosen[KEY_NIC];
     if (r.options.nproc && r.options.mode == RC_MODE_WORKER) {
         rc_message_add(messages, RC204,
                        rc_format(arena, "%s: nproc= belongs to launcher mode, not to worker mode; leave it out",
@@ -322,6 +321,12 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
     }
     if (over->guard == RC_GUARD_UNSET)
         over->guard = under->guard;
+    if (over->gpus == RC_GPUS_UNSET)
+        over->gpus = under->gpus;
+    if (over->bind == RC_BIND_UNSET)
+        over->bind = under->bind;
+    if (over->nic == RC_NICS_UNSET)
+        over->nic = under->nic;
     over->given = true;
 }
 

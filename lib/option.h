@@ -31,7 +31,21 @@ enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_C
 enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
 
 /* Whether processes are checked at the moment when they join an NCCL communicator. */
-enum rc_guard { RC_GUARD_UNSET, RC_GUARD_OFF, RC_GUARD_NCCL };
+enum rc_guard { RC_GUARD_UNSET, RC_GUARD_NCCL, RC_GUARD_OFF };
+
+/* Which of its node's GPUs a task sees. AUTO, the default: those of the whole
+ * step wherever cuda:LOCAL_RANK can be the task's own among them; ALL: wherever
+ * no cgroup forbids it; OWN: its own alone. */
+enum rc_gpus { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
+
+/* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default:
+ * whole ones beside its GPU, where nobody else has bound it and the node's cores
+ * are known to be the job's own; CORES: the same, without these two conditions;
+ * NUMA: all of the NUMA nodes that those are in; NONE: left as they are. */
+enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND_NONE };
+
+/* Whether libraries are told which network cards to use. NONE is the default. */
+enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_NONE };
 
 struct rc_options {
     bool given;         /* something was said at all */
@@ -52,6 +66,9 @@ struct rc_options {
     enum rc_watch watch; /* watch alone is watch=on */
     uint32_t watch_seconds; /* watch=SECONDS, which is on, too; 0: not given */
     enum rc_guard guard;
+    enum rc_gpus gpus;
+    enum rc_bind bind;
+    enum rc_nics nic;
 };
 
 enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };

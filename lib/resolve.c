@@ -5,6 +5,7 @@
 #include "identity.h"
 #include "master.h"
 #include "mode.h"
+#include "pinning.h"
 #include "watch.h"
 
 static void forget_identity(struct rc_result *result)
@@ -222,6 +223,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
             rc_identity_list_rejected(result);
         rc_watch_plan(context, result);
         rc_guard_plan(context, result);
+        rc_pinning_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)
             forget_ranks(result);
     } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {

@@ -37,6 +37,8 @@ struct rc_context {
     uint16_t local_port_first;  /* net.ipv4.ip_local_port_range of this node */
     uint16_t local_port_last;
     uint16_t told_port;         /* the master port that the nodes have agreed on; 0: none */
+    const struct rc_pins *pins; /* where the tasks of this node go (pins.h); NULL: nobody is bound */
+    uint32_t pin;               /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
     bool slurm_certain;         /* called in a task that slurmstepd is starting */
     bool ignore_stamp;          /* show and explain: resolve what is set already, too */
     bool explain;               /* list what was rejected (plan.rejected) as well */

@@ -106,6 +106,18 @@ static inline long rc_sys_uname(struct utsname *uts)
     return rc_sys_result(uname(uts));
 }
 
+/* Of the calling thread. The system calls themselves: libc's answers have fixed
+ * sizes, and an older one's is too small for the largest machines. */
+static inline long rc_sys_getaffinity(void *mask, size_t size)
+{
+    return rc_sys_result(syscall(SYS_sched_getaffinity, 0, size, mask));
+}
+
+static inline long rc_sys_setaffinity(const void *mask, size_t size)
+{
+    return rc_sys_result(syscall(SYS_sched_setaffinity, 0, size, mask));
+}
+
 #else /* ROLLCALL_RAW_SYSCALLS */
 
 #include <sys/syscall.h>
@@ -258,6 +270,16 @@ static inline long rc_sys_read_folder(int fd, void *buffer, size_t size)
 static inline long rc_sys_uname(struct utsname *uts)
 {
     return rc_sys_call(RC_SYS_NR(uname), (long)uts, 0, 0, 0, 0);
+}
+
+static inline long rc_sys_getaffinity(void *mask, size_t size)
+{
+    return rc_sys_call(RC_SYS_NR(sched_getaffinity), 0, (long)size, (long)mask, 0, 0);
+}
+
+static inline long rc_sys_setaffinity(const void *mask, size_t size)
+{
+    return rc_sys_call(RC_SYS_NR(sched_setaffinity), 0, (long)size, (long)mask, 0, 0);
 }
 
 #endif

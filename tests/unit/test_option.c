@@ -40,6 +40,8 @@ static const struct taken_row taken[] = {
     { TEXT("launcher,watch=on,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with its value, among others" },
     { TEXT("worker,guard=nccl"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "a guard" },
     { TEXT("guard=off,nproc=3"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 3, "no guard" },
+    { TEXT("gpus=own"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "GPUs" },
+    { TEXT("worker,gpus=all,bind=none,nic=auto"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "GPUs, cores and NICs" },
     { TEXT("launcher,addr=10.1.0.0/16,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with other keys" },
 };
 
@@ -135,6 +137,11 @@ static const struct refused_row refused[] = {
     { TEXT("guard=on"), RC202, "guard='on' is not known", "another key's value" },
     { TEXT("guard=nccl,guard=nccl"), RC203, "guard= is given twice", "the same guard twice" },
     { TEXT("guard=off,guard=nccl"), RC203, "guard= is given twice", "two guards" },
+    { TEXT("gpus=none"), RC202, "gpus='none' is not known; use gpus=auto, all or own", "no such GPUs" },
+    { TEXT("bind=core"), RC202, "bind='core' is not known; use bind=auto, cores, numa or none", "a shorter word" },
+    { TEXT("nic=ib0"), RC202, "nic='ib0' is not known; use nic=auto or nic=none", "a card" },
+    { TEXT("bind"), RC201, "'bind' is not known", "a key without a value" },
+    { TEXT("gpus=own,gpus=all"), RC203, "gpus= is given twice", "two wishes" },
     { TEXT("addr=ib0,addr=ib0"), RC203, "addr= is given twice", "the same address twice" },
     { TEXT("order=node,order=launcher"), RC203, "order= is given twice", "two orders" },
     { TEXT("order=node,order=node"), RC203, "order= is given twice", "the same order twice" },
@@ -413,6 +420,36 @@ static void combines_guards(const void *data)
     }
 }
 
+struct placement_row {
+    const char *command_line, *environment, *administrator;
+    enum rc_gpus gpus;
+    enum rc_bind bind;
+    enum rc_nics nic;
+};
+
+/* And each of the three that say where a task goes. */
+static void combines_placements(const void *data)
+{
+    static const struct placement_row rows[] = {
+        { "", "-", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET },
+        { "gpus=own,bind=numa,nic=auto", "gpus=all", "bind=none", RC_GPUS_OWN, RC_BIND_NUMA, RC_NICS_AUTO },
+        { "bind=cores", "gpus=auto", "nic=none,bind=none", RC_GPUS_AUTO, RC_BIND_CORES, RC_NICS_NONE },
+        { "-", "-", "off,bind=none,gpus=all,nic=auto", RC_GPUS_ALL, RC_BIND_NONE, RC_NICS_AUTO },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct parsed parsed[3];
+        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
+                                                   source(rows[i].environment, &parsed[1]),
+                                                   source(rows[i].administrator, &parsed[2]));
+
+        assert_int_equal(all.gpus, rows[i].gpus);
+        assert_int_equal(all.bind, rows[i].bind);
+        assert_int_equal(all.nic, rows[i].nic);
+    }
+}
+
 int main(void)
 {
     UNIT_TABLE(takes, "option takes", taken);
@@ -421,6 +458,7 @@ int main(void)
     unit_add_one(combines_addresses, "addr= is the first one's that has it");
     unit_add_one(combines_watches, "watch is the first one's that has it");
     unit_add_one(combines_guards, "guard= is the first one's that has it");
+    unit_add_one(combines_placements, "gpus=, bind= and nic= are each the first one's that has it");
     unit_add_one(names_modes, "every mode has its name");
     unit_add_one(lacks_room, "an error without room for its line is still an error");
     return unit_run("option");

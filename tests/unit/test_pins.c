@@ -1,0 +1,125 @@
+/* Where the tasks of a node go: the text that rollcall-map answers with, and what a task carries of it. */
+#include "pinning.h"
+#include "pins.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define TWO "node fabric=mlx5_0,mlx5_1 network=ib0\n" \
+            "pin cpus=0-7,64-71 cores=8 gpu=1 fabric=mlx5_0 network=ib0\n" \
+            "pin cpus=8-11 cores=4 gpu=0 near=far shared=yes\n"
+
+static void reads(const void *data)
+{
+    struct rc_pins pins;
+    struct rc_pin pin;
+
+    (void)data;
+    assert_true(rc_pins_read(unit_guard(RC_STR(TWO)), &pins));
+    assert_int_equal(pins.count, 2);
+    assert_int_equal(pins.least_cores, 4);
+    assert_true(rc_str_is(pins.fabric, "mlx5_0,mlx5_1"));
+    assert_true(rc_str_is(pins.network, "ib0"));
+    assert_true(rc_pins_at(&pins, 0, &pin));
+    assert_true(rc_str_is(pin.cpus, "0-7,64-71"));
+    assert_int_equal(pin.cores, 8);
+    assert_int_equal(pin.gpu, 1);
+    assert_true(rc_str_is(pin.fabric, "mlx5_0"));
+    assert_false(pin.shared);
+    assert_true(rc_pins_at(&pins, 1, &pin));
+    assert_true(rc_str_is(pin.cpus, "8-11"));
+    assert_false(pin.fabric.p);
+    assert_true(pin.shared);
+    assert_false(rc_pins_at(&pins, 2, &pin));
+    assert_false(rc_pins_at(&pins, RC_UNKNOWN, &pin));
+}
+
+struct refused_row {
+    struct rc_str input;
+    const char *why;
+};
+
+static const struct refused_row refused[] = {
+    { NO_TEXT, "unset" },
+    { TEXT(""), "empty" },
+    { TEXT("node\n"), "no pin" },
+    { TEXT("pin cpus=0 cores=1\n"), "no line for the node" },
+    { TEXT("node\npin cores=1\n"), "no threads" },
+    { TEXT("node\npin cpus=0-1\n"), "no cores" },
+    { TEXT("node\npin cpus=0-1 cores=3\n"), "more cores than threads" },
+    { TEXT("node\npin cpus=0-x cores=1\n"), "threads that are no list" },
+    { TEXT("node\npin cpus= cores=1\n"), "an empty list" },
+    { TEXT("node\npin cpus=0 cores=1 gpu=x\n"), "a GPU that is no number" },
+    { TEXT("node\npin cpus=0 cores=1\nerror\n"), "another line among them" },
+    { TEXT("node\npin cpus=0 cores=1\n\npin cpus=1 cores=1\n"), "an empty line" },
+    { TEXT("error: no topology\n"), "an error" },
+};
+
+static void refuses(const void *data)
+{
+    const struct refused_row *row = data;
+    struct rc_pins pins, before;
+
+    memset(&pins, 0x5a, sizeof(pins));
+    memcpy(&before, &pins, sizeof(pins));
+    assert_false(rc_pins_read(unit_guard(row->input), &pins));
+    assert_memory_equal(&pins, &before, sizeof(pins));
+}
+
+static struct rc_str planned(const struct rc_result *result, const char *name)
+{
+    for (unsigned i = 0; i < result->plan.count; i++)
+        if (rc_str_is(result->plan.entry[i].name, name) && result->plan.entry[i].action == RC_SET)
+            return rc_str(result->plan.entry[i].value);
+    return RC_ABSENT;
+}
+
+struct plan_row {
+    struct rc_str input;
+    uint32_t pin;
+    const char *own_threads; /* OMP_NUM_THREADS that is there already, or NULL */
+    const char *threads;
+    const char *list;
+    const char *why;
+};
+
+static const struct plan_row plans[] = {
+    { TEXT("worker"), 0, NULL, "8", NULL, "a worker's threads" },
+    { TEXT("worker"), 1, NULL, "4", NULL, "another one's" },
+    { TEXT("worker"), RC_UNKNOWN, NULL, NULL, NULL, "a worker that is not bound" },
+    { TEXT("worker"), 0, "OMP_NUM_THREADS=3", NULL, NULL, "the user's own number" },
+    { TEXT("worker"), 0, "OMP_NUM_THREADS=", NULL, NULL, "and what the user left empty" },
+    { TEXT("launcher"), RC_UNKNOWN, NULL, "4", "0-7,64-71 8-11", "torchrun's workers: all lists, and the fewest cores" },
+    { TEXT("launcher"), RC_UNKNOWN, "OMP_NUM_THREADS=1", NULL, "0-7,64-71 8-11", "with the user's own number" },
+};
+
+static void plans_variables(const void *data)
+{
+    static struct rc_result result;
+    const struct plan_row *row = data;
+    const char *env[] = { "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1",
+                          "MASTER_PORT=29500", "ROLLCALL_PINNED=1", row->own_threads, NULL };
+    struct rc_pins pins;
+    struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin };
+    struct rc_messages messages = { .count = 0 };
+    char text[64];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    assert_true(rc_pins_read(RC_STR(TWO), &pins));
+    assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages, &arena));
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    assert_int_equal(planned(&result, "OMP_NUM_THREADS").p != NULL, row->threads != NULL);
+    if (row->threads)
+        assert_true(rc_str_is(planned(&result, "OMP_NUM_THREADS"), row->threads));
+    assert_int_equal(planned(&result, RC_PINS).p != NULL, row->list != NULL);
+    if (row->list)
+        assert_true(rc_str_is(planned(&result, RC_PINS), row->list));
+}
+
+int main(void)
+{
+    unit_add_one(reads, "an answer is read");
+    UNIT_TABLE(refuses, "pins refuse", refused);
+    UNIT_TABLE(plans_variables, "pins plan", plans);
+    return unit_run("pins");
+}
