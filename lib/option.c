@@ -247,10 +247,8 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
     rc_message_add(r->messages, RC201,
                    rc_format(r->arena,
                              "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
-                             "off, and keys order=launcher|node, nproc=N, addr=IFNAME|CIDR|SUFFIX, port=N|N-M, "
-                             "exchange=auto|pmix|srun|off, check=off|warn|stop|strict, deadline=SECONDS, "
-                             "watch[=on|off|SECONDS], guard=nccl|off, gpus=auto|all|own, bind=auto|cores|numa|none, "
-                             "nic=auto|none",
+                             "off, and keys order=, nproc=, addr=, port=, exchange=, check=, deadline=, watch, guard=, "
+                             "gpus=, bind= and nic=",
                              r->where, &item));
     return false;
 }
