@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # minicluster.bats - contrib/minicluster itself: what the other cluster tests stand on
 #
-# Needs root, Slurm and Open MPI; a test of another Slurm series runs where a root folder is.
+# Needs root, Slurm and Open MPI; a test of another Slurm series runs where a root folder is, one of device cgroups
+# where this machine has them.
 
 bats_require_minimum_version 1.5.0
 
@@ -39,6 +40,8 @@ machine()
     awk -v state="$MINICLUSTER_STATE" '
         index($0, state) || $5 ~ "^(/tmp|/proc|/sys|/sys/fs/cgroup|/dev/shm|/etc/.*)$" { print $1, $4, $5 }' /proc/self/mountinfo
     find "$MINICLUSTER_STATE" -maxdepth 0 2> /dev/null || true
+    find /sys/fs/cgroup/{devices,freezer} -maxdepth 1 -name "minicluster${MINICLUSTER_STATE//\//!}*" 2> /dev/null || true
+    find /dev -maxdepth 1 -name 'nvidia*'
     # Told by a pipe, so that grep does not find itself.
     echo "$MINICLUSTER_STATE" | grep -laFs -f - /proc/[0-9]*/cmdline || true
 }
@@ -105,6 +108,119 @@ sorted()
     [ "$(sorted)" = "0,1 0,1" ]
     on login srun -n1 --gpus=5 true
     [ "$status" -ne 0 ]
+}
+
+# What a task says of itself, NODE.LOCALID:GPUs that Slurm names:GPUs that it may open. Whoever may is told that nothing
+# answers there; of access(2) nobody hears anything else.
+# shellcheck disable=SC2016 # expanded in the task
+may_open='
+for file in /dev/nvidia*; do
+    said=$({ : <> "$file"; } 2>&1)
+    case $said in
+        *"No such device or address"*) allowed=$allowed,${file#/dev/nvidia} ;;
+        *"Operation not permitted"*) ;;
+        *) echo "$file: $said" ;;
+    esac
+    if [ -r "$file" ] && [ -w "$file" ]; then accessible=$accessible,${file#/dev/nvidia}; fi
+done
+[ "$accessible" = "$allowed" ] || echo "opened: $allowed, accessible: $accessible"
+allowed=${allowed#,}
+echo "$SLURMD_NODENAME.$SLURM_LOCALID:${CUDA_VISIBLE_DEVICES-none}:${allowed:-none}"'
+
+@test "a node's GPUs are devices in a /dev of its own, which has what the machine's has" {
+    on n1 stat -c '%t:%T %a' /dev/nvidia0 /dev/nvidia1
+    [ "$output" = $'f0:0 666\nf0:1 666' ] || skip "no device can be made here"
+    on n1 sh -c 'ls -d /dev/nvidia*; > /dev/nvidia1'
+    [[ $output == $'/dev/nvidia0\n/dev/nvidia1' ]]
+    [[ $stderr == *"No such device"* ]]
+    on login ls /dev
+    [ "$output" = "$(ls /dev)" ]
+    # none is lacking but consoles, and those that are there work
+    on n1 ls /dev
+    [ -z "$(comm -13 <(sort <<< "$output") <(ls /dev | grep -vE '^(tty[0-9]|vcs|nvidia[0-9])' | sort))" ]
+    on n1 sh -c 'echo > /dev/null; head -c 3 /dev/zero | wc -c; head -c 3 /dev/urandom | wc -c; ls /dev/fd/0; echo > /dev/shm/own'
+    [ "$status" -eq 0 ]
+    [ "$output" = $'3\n3\n/dev/fd/0' ]
+    on n1 python3 -c 'import os, pty; print(os.ttyname(pty.openpty()[1]))'
+    [[ $output == /dev/pts/* ]]
+    # it is the node's: what is made there, or removed, is so nowhere else
+    on n1 sh -c 'echo > /dev/own; rm /dev/nvidia1'
+    [ ! -e /dev/own ]
+    on n2 sh -c 'test ! -e /dev/own && test -c /dev/nvidia1'
+    [ "$status" -eq 0 ]
+    on n1 sh -c 'rm /dev/own && mknod -m 666 /dev/nvidia1 c 240 1'
+    [ "$status" -eq 0 ]
+    # nobody is denied any without --gpu-cgroup
+    on login srun -N2 --ntasks-per-node=2 --gpus-per-task=1 sh -c "$may_open"
+    [ "$(sorted)" = "n1.0:0:0,1 n1.1:1:0,1 n2.0:0:0,1 n2.1:1:0,1" ]
+}
+
+# May be had where cgroups of version 1 are mounted.
+cgroups()
+{
+    if ! [ -w /sys/fs/cgroup/devices/tasks ] || ! [ -w /sys/fs/cgroup/freezer/tasks ]; then
+        return 1
+    fi
+    unshare --mount sh -c 'mount -t tmpfs -o mode=755 none /mnt && mknod /mnt/gpu c 240 0' 2> /dev/null
+}
+
+@test "--gpu-cgroup: a task may open the GPUs that Slurm has given it, on each node" {
+    cgroups || skip "no cgroups of version 1 for devices"
+    "$minicluster" up --name two --nodes 2 --gpus 3 --gpu-cgroup 3>&-
+    opens_its_own
+    # beside a job that has the first one: Slurm counts from 0 again
+    mkfifo "$MINICLUSTER_STATE/two/shared/end"
+    "$minicluster" run --name two login srun -w n1 --gpus=1 sh -c 'echo > "$0/runs"; cat "$0/end"' \
+        "$MINICLUSTER_STATE/two/shared" 3>&- &
+    until [ -e "$MINICLUSTER_STATE/two/shared/runs" ]; do sleep 0.05; done
+    on --name two login srun -w n1 -n2 --gpus-per-task=1 sh -c "$may_open"
+    [ "$(sorted)" = "n1.0:0:1 n1.1:0:2" ]
+    echo > "$MINICLUSTER_STATE/two/shared/end"
+    wait $!
+    "$minicluster" down --name two
+    [ -z "$(find /sys/fs/cgroup/{devices,freezer} -name 'minicluster*!two')" ]
+}
+
+@test "--gpu-cgroup: down leaves no cgroup, though a step was frozen and the holder killed" {
+    local folder pid frozen
+    cgroups || skip "no cgroups of version 1 for devices"
+    machine > "$BATS_TEST_TMPDIR/before"
+    "$minicluster" up --name crash --nodes 1 --gpus 1 --gpu-cgroup 3>&-
+    "$minicluster" run --name crash login srun sleep 999 3>&- &
+    folder=/sys/fs/cgroup/freezer/minicluster${MINICLUSTER_STATE//\//!}!crash/n1
+    until frozen=$(find "$folder" -path '*/step_0/freezer.state') && [ -n "$frozen" ] && grep -q . "${frozen%/*}/tasks"; do
+        sleep 0.05
+    done
+    echo FROZEN > "$frozen"
+    # shellcheck disable=SC2046
+    kill -KILL $(processes "minicluster:$MINICLUSTER_STATE/crash" bash)
+    "$minicluster" down --name crash
+    wait $! || true
+    machine | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "--gpu-cgroup where it cannot be had: status 1, a line that says why" {
+    local way
+    cgroups || skip "no cgroups of version 1 for devices"
+    for way in "umount -l /sys/fs/cgroup/freezer" "mount -t tmpfs none /sys/fs/cgroup" \
+        "mount -o remount,bind,ro /sys/fs/cgroup/devices"; do
+        run unshare --mount sh -c "$way"' && "$0" up --name two --gpus 1 --gpu-cgroup' "$minicluster" 3>&-
+        [ "$status" -eq 1 ]
+        [ ${#lines[@]} -eq 1 ]
+        [[ $output == "minicluster: --gpu-cgroup: "*/sys/fs/cgroup/* ]]
+        [ ! -e "$MINICLUSTER_STATE/two" ]
+    done
+}
+
+# Of a cluster named two with two nodes: what each task of a step may open.
+opens_its_own()
+{
+    on --name two login srun -N2 --ntasks-per-node=2 --gpus-per-task=1 sh -c "$may_open"
+    [ "$(sorted)" = "n1.0:0:0 n1.1:0:1 n2.0:0:0 n2.1:0:1" ]
+    on --name two login srun -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c "$may_open"
+    [ "$(sorted)" = "n1.0:0,1:0,1 n2.0:0,1:0,1" ]
+    on --name two login srun -N2 --ntasks-per-node=1 sh -c "$may_open"
+    [ "$(sorted)" = "n1.0:none:none n2.0:none:none" ]
 }
 
 @test "steps run side by side in one job" {
@@ -319,17 +435,19 @@ n2_stopped()
 }
 
 @test "another series, from a root folder" {
-    local folder root
+    local folder root also=()
+    ! cgroups || also=(--gpu-cgroup)
     for folder in "${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}"/*/usr/sbin/slurmctld; do
         [ -x "$folder" ] || skip "no root folder"
         root=${folder%/usr/sbin/slurmctld}
-        "$minicluster" up --name two --slurm "${root##*/}" --bind "$BATS_TEST_DIRNAME" 3>&-
+        "$minicluster" up --name two --slurm "${root##*/}" --bind "$BATS_TEST_DIRNAME" --gpus 2 "${also[@]}" 3>&-
         on --name two login srun -N2 srun --version
         [[ $output == *"slurm-wlm ${root##*/}."* ]]
         on --name two n1 getent hosts login
         [[ $output == *login ]]
         on --name two n1 pwd
         [ "$output" = "$BATS_TEST_DIRNAME" ]
+        [ ${#also[@]} -eq 0 ] || opens_its_own
         "$minicluster" down --name two
         [ ! -e "$root$MINICLUSTER_STATE" ]
         ! grep -F "$root" /proc/self/mountinfo
@@ -376,6 +494,7 @@ up --nodes 0
 up --nodes x
 up --cpus 0
 up --gpus -1
+up --gpu-cgroup
 up --name a/b
 up --name ..
 up --prefix N1

@@ -62,25 +62,67 @@ wire_main()
     local node=$3 number=$4 bits=16
     state=$2
     read_settings || exit 1
+    local -a spaces=(--pid)
     [ "$ipv6" = no ] || bits=64
+    if [ "$gpu_cgroup" = yes ] && [ "$node" != login ]; then
+        enter_cgroups "$node" || exit 1
+        spaces+=(--cgroup)
+    fi
     ip link set lo up && plug_in eth0 "port$number" br0 "$(address_of "$number")/$bits" || exit 1
     if [ -n "$fabric" ]; then
         plug_in "$fabric" "fabric$number" br1 "$(ipv6=no address_of "$number" $fabric_subnet)/16" || exit 1
     fi
-    exec unshare --fork --pid --kill-child -- \
+    exec unshare --fork "${spaces[@]}" --kill-child -- \
         "$BASH" "$self" __node "minicluster:$state:$node" "$state" "$node"
+}
+
+# A /dev of the node's own, in which are the GPUs that it claims and what else this machine's has.
+own_devices()
+{
+    local dev=$1 table=$2 entry gpu
+    local -a links=() folders=()
+    mount -t tmpfs -o mode=755,nosuid tmpfs "$dev" || return 1
+    for entry in /dev/*; do
+        case $entry in
+            /dev/nvidia[0-9]* | /dev/tty[0-9]* | /dev/vcs* | *[[:space:]]*) continue ;;
+        esac
+        if [ -L "$entry" ]; then
+            links+=("$entry")
+            continue
+        elif [ "$entry" = /dev/ptmx ]; then
+            # The kernel looks for pts beside it, where a bind mount's own folder is not.
+            mknod -m 666 "$dev/ptmx" c 5 2 2> /dev/null || ln -s pts/ptmx "$dev/ptmx" || return 1
+            continue
+        elif [ -d "$entry" ]; then
+            folders+=("$dev/${entry##*/}")
+        else
+            : > "$dev/${entry##*/}" || return 1
+        fi
+        echo "$entry $dev/${entry##*/} none rbind"
+    done > "$table"
+    # one process each, whatever there is
+    [ ${#folders[@]} -eq 0 ] || mkdir "${folders[@]}" || return 1
+    [ ${#links[@]} -eq 0 ] || cp -P -- "${links[@]}" "$dev" || return 1
+    mount --all --fstab "$table" || return 1
+    # 240 is a major number set aside for local use: nothing answers there. Whoever may open one is told that
+    # there is no such device, and whom a cgroup denies it, that it is not permitted.
+    for ((gpu = 0; gpu < gpus; gpu++)); do
+        mknod -m 666 "$dev/nvidia$gpu" c 240 "$gpu" 2> /dev/null || : > "$dev/nvidia$gpu"
+    done
 }
 
 # A node's own view of the machine. All mounts are in its mount namespace and vanish with it.
 furnish()
 {
-    local node=$1 own=$state/node/$1 top='' file folder
+    local node=$1 own=$state/node/$1 top='' file folder devices=all
     mount --make-rprivate / || return 1
+    [ "$gpus" -eq 0 ] || [ "$node" = login ] || devices=own
     if [ -n "$root" ]; then
         # A root folder with a Slurm of its own: becomes / of the node, with the machine's devices,
         # the state folder and what the user asked for in it.
         top=$own/root
-        mount --bind "$root" "$top" && mount --rbind /dev "$top/dev" || return 1
+        mount --bind "$root" "$top" || return 1
+        [ "$devices" = own ] || mount --rbind /dev "$top/dev" || return 1
         for folder in "$state" "${binds[@]}"; do
             if [ -d "$folder" ]; then
                 mkdir -p "$top$folder" || return 1
@@ -89,6 +131,9 @@ furnish()
             fi
             mount --bind "$folder" "$top$folder" || return 1
         done
+    fi
+    if [ "$devices" = own ]; then
+        own_devices "$own/dev" "$own/fstab" && mount --move "$own/dev" "$top/dev" || return 1
     fi
     mount -t proc -o nosuid,nodev,noexec proc "$top/proc" &&
         mount --bind "$own/tmp" "$top/tmp" &&
@@ -105,6 +150,9 @@ furnish()
             mount --rbind "$own/cgroup" "$top/sys/fs/cgroup"
         fi
         umount -l "$own/cgroup"
+    fi
+    if [ "$gpu_cgroup" = yes ] && [ "$node" != login ]; then
+        own_cgroups "$node" "$top" || return 1
     fi
     if [ -n "$top" ]; then
         # The old root lies over the new one for a moment; the name . is then that of the old.

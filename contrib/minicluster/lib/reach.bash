@@ -44,6 +44,7 @@ known_node()
 reach()
 {
     local node=$1 folder=$2 here pid
+    local -a spaces=()
     shift 2
     read_settings || die "no cluster named '$name' in $base: start it with minicluster up --name $name"
     known_node "$node" || die "no node '$node' in cluster '$name': it has login ${node_names[*]}"
@@ -60,7 +61,8 @@ reach()
     [ -n "$pid" ] || die "node '$node' of cluster '$name' is not running: minicluster down --name $name, then up"
     # The folder is lost on the way into another mount namespace. Without a fork here, so that this process
     # stays the caller's child, and the command is the grandchild, already in the node's process namespace.
-    exec nsenter --target "$pid" --mount --uts --ipc --net --pid --no-fork -- \
+    [ "$gpu_cgroup" = no ] || [ "$node" = login ] || spaces=(--cgroup)
+    exec nsenter --target "$pid" --mount --uts --ipc --net --pid "${spaces[@]}" --no-fork -- \
         /bin/bash "$state/bin/minicluster" __forward "forward:$state" "$(foreground)" "$folder" \
         "${#environment[@]}" "${environment[@]}" "$@"
 }

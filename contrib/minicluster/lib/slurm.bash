@@ -88,7 +88,7 @@ choose_slurm()
 write_settings()
 {
     {
-        declare -p node_names series root binds ipv6 fabric domain
+        declare -p node_names series root binds ipv6 fabric domain gpus gpu_cgroup
     } | sed 's/^declare /declare -g /' > "$state/settings"
 }
 
@@ -111,12 +111,13 @@ write_hosts()
 
 write_slurm_conf()
 {
-    local line gres='' last=$((gpus - 1)) node number=0
+    local line gres='' last=$((gpus - 1)) proctrack=linuxproc node number=0
     if [ "$gpus" -gt 0 ]; then
         gres=" Gres=gpu:$gpus"
-        echo "Name=gpu File=$state/dev/nvidia[0-$last]" > "$state/gres.conf"
-        [ "$last" -gt 0 ] || echo "Name=gpu File=$state/dev/nvidia0" > "$state/gres.conf"
+        echo "Name=gpu File=/dev/nvidia[0-$last]" > "$state/gres.conf"
+        [ "$last" -gt 0 ] || echo "Name=gpu File=/dev/nvidia0" > "$state/gres.conf"
     fi
+    [ "$gpu_cgroup" = no ] || proctrack=cgroup
     cat > "$state/slurm.conf" << CONF
 ClusterName=$name
 SlurmctldHost=login($(address_of 0))
@@ -133,7 +134,7 @@ SlurmdLogFile=$state/log/slurmd.%n.log
 SlurmctldSyslogDebug=quiet
 SlurmdSyslogDebug=quiet
 PlugStackConfig=$state/plugstack.conf
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/$proctrack
 MpiDefault=$mpi
 # Memory is not counted: it is the machine's, whatever a node claims.
 SelectType=select/cons_tres
@@ -151,6 +152,7 @@ SlurmdTimeout=30
 MailProg=/bin/true
 CONF
     {
+        [ "$gpu_cgroup" = no ] || echo "TaskPlugin=task/cgroup"
         [ "$ipv6" = no ] || echo "CommunicationParameters=EnableIPv6,DisableIPv4"
         for node in "${node_names[@]}"; do
             number=$((number + 1))
@@ -162,8 +164,10 @@ CONF
             printf '%s\n' "$line"
         done
     } >> "$state/slurm.conf"
+    if [ "$gpu_cgroup" = yes ]; then
+        printf '%s\n' CgroupPlugin=cgroup/v1 "CgroupMountpoint=$cgroup_top" ConstrainDevices=yes > "$state/cgroup.conf"
     # Without this a slurmd from 23.11 on wants a cgroup tree that it may write to.
-    if [ "${series/./}" -ge 2311 ]; then
+    elif [ "${series/./}" -ge 2311 ]; then
         echo "CgroupPlugin=disabled" > "$state/cgroup.conf"
     fi
     if [ -n "$plugstack" ]; then

@@ -4,21 +4,18 @@
 
 make_state()
 {
-    local node gpu
-    mkdir -p "$state"/{bin,etc,log,door,dev,here,node,spool/slurmctld,shared} || exit 1
+    local node
+    mkdir -p "$state"/{bin,etc,log,door,here,node,spool/slurmctld,shared} || exit 1
     chmod 1777 "$state/shared"
     for node in login "${node_names[@]}"; do
-        mkdir -p "$state/node/$node"/{tmp,cgroup,root} "$state/spool/$node${domain:+.$domain}" || exit 1
+        mkdir -p "$state/node/$node"/{tmp,cgroup,dev,root} "$state/spool/$node${domain:+.$domain}" || exit 1
         chmod 1777 "$state/node/$node/tmp"
         echo "$node" > "$state/node/$node/node"
         mkfifo -m 600 "$state/node/$node/door" || exit 1
     done
     # The nodes run a copy: the original may lie below /tmp, or change.
     cp -r -- "$here/minicluster" "$here/lib" "$state/bin/" || exit 1
-    # 240 is a major number set aside for local use: nothing answers there.
-    for ((gpu = 0; gpu < gpus; gpu++)); do
-        mknod -m 666 "$state/dev/nvidia$gpu" c 240 "$gpu" 2> /dev/null || : > "$state/dev/nvidia$gpu"
-    done
+    [ "$gpu_cgroup" = no ] || make_cgroups
 }
 
 start_holder()
@@ -73,7 +70,7 @@ wait_ready()
 cmd_up()
 {
     local wanted='' nodes=2 cpus=4 gpus=0 mpi=none prefix=n plugstack='' slurm='' number reason log lock
-    local ipv6=no fabric='' domain=''
+    local ipv6=no fabric='' domain='' gpu_cgroup=no
     local -a conf_lines=() node_names=() binds=()
     local series root began=$EPOCHREALTIME
     while [ $# -gt 0 ]; do
@@ -83,6 +80,11 @@ cmd_up()
         case $1 in
             --ipv6)
                 ipv6=yes
+                shift
+                continue
+                ;;
+            --gpu-cgroup)
+                gpu_cgroup=yes
                 shift
                 continue
                 ;;
@@ -109,6 +111,7 @@ cmd_up()
     [[ $nodes =~ ^[1-9][0-9]{0,2}$ ]] || die_usage "--nodes '$nodes' is not a number from 1 to 999"
     [[ $cpus =~ ^[1-9][0-9]{0,3}$ ]] || die_usage "--cpus '$cpus' is not a number from 1 to 9999"
     [[ $gpus =~ ^[0-9]{1,2}$ ]] || die_usage "--gpus '$gpus' is not a number from 0 to 99"
+    [ "$gpu_cgroup" = no ] || [ "$gpus" -gt 0 ] || die_usage "--gpu-cgroup needs --gpus"
     [[ $prefix =~ ^[a-z]([a-z0-9-]{0,30}[a-z-])?$ ]] ||
         die_usage "--prefix '$prefix' is not lower case letters, digits and dashes, a letter first and no digit last"
     [[ $fabric =~ ^([a-z]{1,8}[0-9]{1,2})?$ && $fabric != eth0 ]] ||
@@ -125,6 +128,7 @@ cmd_up()
     [ ${#state} -le 60 ] || die "state folder $state is longer than 60 characters: set MINICLUSTER_STATE"
     choose_slurm "$slurm"
     check_machine
+    [ "$gpu_cgroup" = no ] || check_cgroups
     # It is there to be mounted over; debootstrap makes none.
     [ -e "$root/etc/hosts" ] || [ -z "$root" ] || : > "$root/etc/hosts"
     [ -e "$root/etc/hosts" ] || die "there is no /etc/hosts: make one, an empty one will do"
@@ -175,11 +179,13 @@ gone()
 clean_up()
 {
     local unmade=''
+    thaw_cgroups
     # The holder is the first process of a namespace: its end takes all others with it, in whatever
     # session they are, and the processes whose argument the holder's mark is have waited for that.
     gone "$(holder_mark)" || return 1
     # Their commands are gone with the nodes, but one that is stopped would keep a namespace.
     gone "forward:$state" || return 1
+    remove_cgroups || return 1
     [ -e "$state" ] || return 0
     # Never remove through a mount.
     if grep -qF " $state/" /proc/self/mountinfo; then
