@@ -1,27 +1,19 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "catalogue.h"
+#include "entries.h"
 #include "escape.h"
 #include "inspect.h"
 #include "json.h"
 #include "report.h"
 #include "table.h"
 
-enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
-
-/* "    from    SLURM_PROCID": one fact about the value above it. */
-static int detail(const char *label, const char *text)
-{
-    if (!text || !*text)
-        return 0;
-    printf("%*s%s%-*s%s", (int)INDENT, "", paint_on(PAINT_FAINT), (int)LABEL, label, paint_off());
-    return print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
-}
-
 static int detail_value(const char *label, struct rc_str value)
 {
     char *clean = escape(value, REPORT_CUT);
-    int status = clean ? detail(label, *clean ? clean : "(empty)") : -1;
+    int status = clean ? report_detail(label, *clean ? clean : "(empty)") : -1;
 
     free(clean);
     return status;
@@ -44,8 +36,8 @@ static int identity(const struct rc_result *result)
                                                     : "not known");
         else
             printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), report_field_name(field), value, paint_off());
-        if (value != RC_UNKNOWN && (detail("what", report_field_meaning(field)) < 0 ||
-                                    detail("from", report_field_source(result, field)) < 0))
+        if (value != RC_UNKNOWN && (report_detail("what", report_field_meaning(field)) < 0 ||
+                                    report_detail("from", report_field_source(result, field)) < 0))
             return -1;
     }
     return 0;
@@ -65,9 +57,9 @@ static int variable(const struct rc_result *result, const struct rc_plan_entry *
     free(value);
     if (entry->changes && now.p && detail_value("was", now) < 0)
         return -1;
-    if (entry->action == RC_SET && detail("from", entry->source) < 0)
+    if (entry->action == RC_SET && report_detail("from", entry->source) < 0)
         return -1;
-    return detail("why", entry->reason);
+    return report_detail("why", entry->reason);
 }
 
 static int environment(const struct rc_result *result)
@@ -87,7 +79,7 @@ static int rejected(const struct rc_plan *plan)
         title("not believed");
     for (unsigned i = 0; i < plan->rejected_count; i++) {
         printf("  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
-        if (detail_value("value", plan->rejected[i].value) < 0 || detail("why", plan->rejected[i].reason) < 0)
+        if (detail_value("value", plan->rejected[i].value) < 0 || report_detail("why", plan->rejected[i].reason) < 0)
             return -1;
     }
     return 0;
@@ -99,11 +91,12 @@ static int messages(const struct rc_messages *list)
         title("messages");
     for (unsigned i = 0; i < list->count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
+        const struct catalogue_entry *words = catalogue_entry(list->list[i].id);
 
         printf("  %s%s %s%s\n", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
-        if (detail("what", list->list[i].text) < 0 || detail("cause", entry->cause) < 0 ||
-            detail("cure", entry->cure) < 0)
+        if (report_detail("what", list->list[i].text) < 0 || report_detail("cause", words->cause) < 0 ||
+            report_detail("cure", words->cure) < 0)
             return -1;
     }
     return 0;
@@ -122,18 +115,67 @@ static int print(const struct inspection *inspection)
     return messages(&result->messages);
 }
 
+/* What inspect reads, and what belongs to ids of messages. */
+static const struct option options[] = {
+    INSPECT_OPTIONS,
+    { "list", no_argument, NULL, 'l' },
+    { "help", no_argument, NULL, 'h' },
+    { NULL, 0, NULL, 0 },
+};
+
+/* An operand, or --list, asks for the catalogue: then nothing of an environment goes with it. */
 static int run(int argc, char **argv)
 {
-    return inspect(argc, argv, &cli_explain, print);
+    const char *other = NULL;
+    bool json = false;
+    bool list = false;
+    size_t ids = 0;
+
+    for (;;) {
+        int c = cli_getopt("explain", argc, argv, options);
+
+        if (c == '?')
+            return STATUS_USAGE;
+        if (c == 'h') {
+            fputs(cli_explain.help, stdout);
+            return STATUS_RESOLVED;
+        }
+        if (c == 'l')
+            list = true;
+        else if (c == 'j')
+            json = true;
+        else if (c != -1)
+            other = c == 'f' ? "--from" : c == 'p' ? "--pid" : "--ddp";
+        else if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
+            argv[++ids] = argv[optind++]; /* it has been read up to there */
+        else
+            break;
+    }
+    if (!list && ids == 0) {
+        optind = 0;
+        return inspect(argc, argv, &cli_explain, print);
+    }
+    if (optind < argc)
+        other = argv[optind];
+    if (list && ids > 0)
+        other = argv[1];
+    if (other)
+        return cli_fail("explain: '%.64s' does not go together with %s", other, list ? "--list" : argv[1]);
+    return list ? entries_list(json) : entries_print(argv + 1, ids, json);
 }
 
 const struct subcommand cli_explain = {
     .name = "explain",
-    .summary = "why each value is what it is, and what was not believed",
+    .summary = "why each value is what it is; ID: what a message means",
     .help = "usage: rollcall explain [OPTION]... [-- CMD...]\n"
+            "       rollcall explain [--json] ID...\n"
+            "       rollcall explain [--json] --list\n"
             "\n"
             "Says of every value what it is, where it comes from and why; what was found\n"
             "and not believed; what is kept; and what every message means. No side effect.\n"
-            "\n" INSPECT_HELP,
+            "\n"
+            "With ID, such as RC602: the cause of a message, an example, and what to do.\n"
+            "\n"
+            "      --list        all ids, one line each\n" INSPECT_HELP,
     .run = run,
 };

@@ -94,9 +94,9 @@ struct arguments {
 static int read_arguments(int argc, char **argv, const char *name, struct arguments *a)
 {
     static const struct option options[] = {
-        { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' },
-        { "ddp", optional_argument, NULL, 'd' },  { "json", no_argument, NULL, 'j' },
-        { "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 },
+        INSPECT_OPTIONS,
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
     };
     struct rc_options ignored;
     struct said said;

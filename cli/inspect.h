@@ -22,6 +22,11 @@ struct inspection {
     struct rc_result result;
 };
 
+/* For getopt_long, but for --help. */
+#define INSPECT_OPTIONS                                                                         \
+    { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' },          \
+    { "ddp", optional_argument, NULL, 'd' }, { "json", no_argument, NULL, 'j' }
+
 /* The help text of the options, for both commands. */
 #define INSPECT_HELP                                                                 \
     "      --from FILE   a recorded environment: NUL-separated as in\n"              \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "catalogue.h"
 #include "escape.h"
 #include "report.h"
 
@@ -90,10 +91,11 @@ static json_t *names(const struct rc_plan *plan, enum rc_action action)
 static json_t *message(const struct rc_messages *list, unsigned i, bool explain)
 {
     const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
+    const struct catalogue_entry *words = catalogue_entry(list->list[i].id);
     json_t *object = json_pack("{s:s, s:s, s:o}", "id", entry->id, "level", rc_level_name(entry->level), "text",
                                string(list->list[i].text));
 
-    if (explain && object && (put(object, "cause", string(entry->cause)) || put(object, "cure", string(entry->cure)))) {
+    if (explain && object && (put(object, "cause", string(words->cause)) || put(object, "cure", string(words->cure)))) {
         json_decref(object);
         return NULL;
     }
@@ -182,9 +184,8 @@ static json_t *build(const struct rc_result *result, bool explain)
     return NULL;
 }
 
-int json_print(const struct rc_result *result, bool explain)
+static int print(json_t *object)
 {
-    json_t *object = build(result, explain);
     int status;
 
     if (!object)
@@ -195,4 +196,28 @@ int json_print(const struct rc_result *result, bool explain)
     putchar('\n');
     /* a failed write shows in the stream's state, which main looks at */
     return status < 0 && !ferror(stdout) ? -1 : 0;
+}
+
+int json_print(const struct rc_result *result, bool explain)
+{
+    return print(build(result, explain));
+}
+
+int json_print_entries(const enum rc_message_id *id, size_t count)
+{
+    json_t *array = json_array();
+    int failed = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct catalogue_entry *words = catalogue_entry(id[i]);
+
+        failed |= json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", rc_message_entry(id[i])->id,
+                                                         "level", rc_level_name(rc_message_entry(id[i])->level), "cause",
+                                                         words->cause, "example", words->example, "cure", words->cure));
+    }
+    if (failed) {
+        json_decref(array);
+        return -1;
+    }
+    return print(json_pack("{s:i, s:o}", "schema", JSON_SCHEMA, "messages", array));
 }

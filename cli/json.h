@@ -10,4 +10,7 @@ enum { JSON_SCHEMA = 1 };
  * kept, what was not believed, and why. -1 without memory. */
 int json_print(const struct rc_result *result, bool explain);
 
+/* Prints one object with entries of the catalogue of messages. -1 without memory. */
+int json_print_entries(const enum rc_message_id *id, size_t count);
+
 #endif

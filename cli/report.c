@@ -63,6 +63,16 @@ const char *report_verb(const struct rc_plan_entry *entry)
     return entry->changes ? "set" : "same";
 }
 
+enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
+
+int report_detail(const char *label, const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    printf("%*s%s%-*s%s", (int)INDENT, "", paint_on(PAINT_FAINT), (int)LABEL, label, paint_off());
+    return print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
+}
+
 enum paint report_level_paint(enum rc_level level)
 {
     return level == RC_LEVEL_ERROR ? PAINT_BAD : level == RC_LEVEL_WARNING ? PAINT_WARN : PAINT_FAINT;

@@ -21,6 +21,10 @@ const char *report_verb(const struct rc_plan_entry *entry);
 
 enum paint report_level_paint(enum rc_level level);
 
+/* "    from    SLURM_PROCID": one fact about what stands above it; nothing
+ * without a text. -1 without memory. */
+int report_detail(const char *label, const char *text);
+
 /* Launcher, mode and master: the lines on top. -1 without memory. */
 int report_head(const struct rc_result *result);
 

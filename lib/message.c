@@ -1,7 +1,7 @@
 #include "message.h"
 
 static const struct rc_message_entry catalogue[] = {
-#define ROLLCALL_MESSAGE(id, level, cause, cure) [id] = { #id, level, cause, cure },
+#define ROLLCALL_MESSAGE(id, level, cause, cure, example) [id] = { #id, level },
 #include "messages.def"
 #undef ROLLCALL_MESSAGE
 };

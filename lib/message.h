@@ -1,7 +1,8 @@
 /* message.h - what rollcall has to say, with stable ids.
  *
- * messages.def is the catalogue: id, level, cause and cure. A message is one
- * lower-case line: what was found, what was done instead, what to change.
+ * messages.def is the catalogue. A message is one lower-case line: what was
+ * found, what was done instead, what to change. Its cause, its cure and an
+ * example are the command's alone (cli/catalogue.h).
  */
 #ifndef ROLLCALL_MESSAGE_H
 #define ROLLCALL_MESSAGE_H
@@ -15,19 +16,17 @@ enum rc_level {
 };
 
 enum rc_message_id {
-#define ROLLCALL_MESSAGE(id, level, cause, cure) id,
+#define ROLLCALL_MESSAGE(id, level, cause, cure, example) id,
 #include "messages.def"
 #undef ROLLCALL_MESSAGE
     RC_MESSAGE_COUNT
 };
 
-/* Arrays, not pointers: each pointer of a table is one relocation, and every
+/* An array, not a pointer: each pointer of a table is one relocation, and every
  * process that the preload is loaded into pays for it. */
 struct rc_message_entry {
     char id[6];
     enum rc_level level;
-    char cause[120];
-    char cure[152];
 };
 
 enum { RC_MESSAGES_MAX = 24 };

@@ -14,11 +14,19 @@ function text(line)
     split($0, word, /[(, ]+/)
     level = tolower(word[3])
     sub(/^rc_level_/, "", level)
+    part = 0
     printf ".TP\n.BR %s \" (%s)\"\n", word[2], level
     next
 }
 
-# The cause, then the cure.
+# The cause, the cure, and an example, which is to be found as it stands.
 /^ +"/ {
-    print "\\&" text($0) ($0 ~ /,$/ ? ":" : ".")
+    part++
+    line = text($0)
+    if (part == 3) {
+        gsub(/\047/, "\\(aq", line)
+        print ".br\n\\&\\fI" line "\\fR"
+    } else {
+        print "\\&" line (part == 1 ? ":" : ".")
+    }
 }

@@ -1,4 +1,5 @@
 /* The messages: the catalogue's rows, and the list that a result carries. */
+#include "cli/catalogue.h"
 #include "message.h"
 #include "unit.h"
 
@@ -13,7 +14,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define ROLLCALL_MESSAGE(id, level, cause, cure) { TEXT(#id), id, cause },
+#define ROLLCALL_MESSAGE(id, level, cause, cure, example) { TEXT(#id), id, cause },
 #include "messages.def"
 #undef ROLLCALL_MESSAGE
 };
@@ -33,22 +34,44 @@ static void check_line(const char *text)
     assert_int_not_equal(strncmp(text, "The ", 4), 0);
 }
 
+/* "rollcall: error RC602: rank 1 is there twice: ...", or, where a call of the library fails,
+ * "rollcall.Timeout: RC617: rank 1: ...", as Python prints it. */
+static void check_example(const char *line, const struct rc_message_entry *entry)
+{
+    char prefix[64];
+    int n;
+
+    if (strncmp(line, "rollcall.", 9) == 0)
+        n = snprintf(prefix, sizeof(prefix), "%.*s: %s: ", (int)strcspn(line, ":"), line, entry->id);
+    else
+        n = snprintf(prefix, sizeof(prefix), "rollcall: %s %s: ", rc_level_name(entry->level), entry->id);
+    assert_in_range(n, 1, sizeof(prefix) - 1);
+    assert_int_equal(strncmp(line, prefix, (size_t)n), 0);
+    assert_in_range(strlen(line), n + 10, 320);
+    for (const char *c = line; *c; c++)
+        assert_true(*c >= ' ' && *c < 0x7f);
+    assert_false(isspace((unsigned char)line[n]) || isspace((unsigned char)line[strlen(line) - 1]));
+    /* no sentence: "..." stands for the rest of a long line */
+    if (line[strlen(line) - 1] == '.')
+        assert_string_equal(line + strlen(line) - 3, "...");
+}
+
 static void is_in_catalogue(const void *data)
 {
     const struct row *row = data;
     const struct rc_message_entry *entry = rc_message_entry(row->id);
+    const struct catalogue_entry *words = catalogue_entry(row->id);
     char series;
 
     assert_string_equal(entry->id, row->input.p);
     assert_int_equal(sscanf(entry->id, "RC%c%*2[0-9]%c", &series, &series), 1);
     assert_in_range(series, '1', '9');
-    /* the texts are arrays: one that just fits would have no end */
+    /* an array: an id that just fits would have no end */
     assert_non_null(memchr(entry->id, '\0', sizeof(entry->id)));
-    assert_non_null(memchr(entry->cause, '\0', sizeof(entry->cause)));
-    assert_non_null(memchr(entry->cure, '\0', sizeof(entry->cure)));
-    assert_string_equal(entry->cause, row->why);
-    check_line(entry->cause);
-    check_line(entry->cure);
+    assert_string_equal(words->cause, row->why);
+    check_line(words->cause);
+    check_line(words->cure);
+    check_example(words->example, entry);
     assert_in_range(entry->level, RC_LEVEL_NOTE, RC_LEVEL_ERROR);
 }
 

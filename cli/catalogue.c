@@ -1,0 +1,12 @@
+#include "catalogue.h"
+
+static const struct catalogue_entry catalogue[] = {
+#define ROLLCALL_MESSAGE(id, level, cause, cure, example) [id] = { cause, cure, example },
+#include "messages.def"
+#undef ROLLCALL_MESSAGE
+};
+
+const struct catalogue_entry *catalogue_entry(enum rc_message_id id)
+{
+    return &catalogue[id];
+}

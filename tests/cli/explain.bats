@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# rollcall explain ID: the catalogue of messages.
+
+load helper
+
+@test "an id, in each of its forms, and several" {
+    expected=$("$rollcall" explain RC602)
+    [[ $expected == "error RC602"$'\n'*'cause   a rank is there twice'*'example rollcall: error RC602: rank 1 is there twice: '* ]]
+    for id in rc602 602 Rc602; do
+        [ "$("$rollcall" explain $id)" = "$expected" ]
+    done
+    run -0 "$rollcall" explain RC301 602
+    [[ $output == "warning RC301"$'\n'* && $output == *$'\n\n'"$expected" ]]
+    [ "$(awk 'length > 80' <<< "$output")" = "" ]
+}
+
+@test "JSON: the same, wherever --json stands" {
+    run -0 "$rollcall" explain rc602 --json 101
+    [ "$output" = "$("$rollcall" explain --json RC602 RC101)" ]
+    [ "$(jq -r '[.schema, (.messages[] | .id, .level)] | join(" ")' <<< "$output")" = '1 RC602 error RC101 error' ]
+    jq -e 'all(.messages[]; (.cause, .cure, .example) | length > 10)' <<< "$output"
+    [ "$(jq -r '.messages[0] | keys | join(" ")' <<< "$output")" = 'cause cure example id level' ]
+}
+
+@test "--list: one line an id, all of them" {
+    run -0 "$rollcall" explain --list
+    [ "$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")" = "$(cut -d' ' -f1 <<< "$output")" ]
+    grep -qx 'RC602 error    a rank is there twice' <<< "$output"
+    [ "$("$rollcall" explain --list --json | jq '.messages | length')" = "${#lines[@]}" ]
+}
+
+@test "an id that is not there: one line, with the nearest" {
+    fails_with 2 "there is no message 'RC615'; the nearest are RC614 and RC616; see rollcall explain --list" \
+        "$rollcall" explain RC615
+    fails_with 2 "no message 'rc1'; the nearest is RC101;" "$rollcall" explain rc1
+    fails_with 2 "no message '99999'; the nearest is RC" "$rollcall" explain RC602 99999
+    for wrong in RC RC602x RC-602 +602 602. '' 6020000000000; do
+        fails_with 2 "what is '$wrong'? a message has an id such as RC602" "$rollcall" explain "$wrong"
+    done
+}
+
+@test "an id and what is looked at do not go together" {
+    fails_with 2 "'--from' does not go together with RC602" "$rollcall" explain --from /dev/null RC602
+    fails_with 2 "'--pid' does not go together with --list" "$rollcall" explain --list --pid 1
+    fails_with 2 "'true' does not go together with RC602" "$rollcall" explain RC602 -- true
+    fails_with 2 "'RC602' does not go together with --list" "$rollcall" explain RC602 --list
+    fails_with 2 "unknown option '--lits'; did you mean --list?" "$rollcall" explain RC602 --lits
+}
+
+# What a recorded environment brings about is printed as the example says: the same line, or one of several.
+@test "examples are lines that recorded environments bring about" {
+    for vector in "$vectors"/*.env; do
+        with "$rollcall" explain --json --from "$vector" || [ $? = 1 ]
+    done | jq -r '.messages[] | "rollcall: \(.level) \(.id): \(.text)"' > "$BATS_TEST_TMPDIR/said"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/said")" -gt 200 ]
+    with "$rollcall" explain --list --json | jq -r '.messages[] | "\(.id) \(.example)"' > "$BATS_TEST_TMPDIR/examples"
+    count=0
+    while read -r id example; do
+        grep -q "^rollcall: [a-z]* $id: " "$BATS_TEST_TMPDIR/said" || continue
+        count=$((count + 1))
+        grep -qxF -- "$example" "$BATS_TEST_TMPDIR/said" || echo "$example"
+    done < "$BATS_TEST_TMPDIR/examples" > "$BATS_TEST_TMPDIR/none"
+    cat "$BATS_TEST_TMPDIR/none"
+    [ ! -s "$BATS_TEST_TMPDIR/none" ]
+    [ "$count" -ge 20 ]
+}
