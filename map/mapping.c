@@ -11,6 +11,7 @@
 #include "cli/input.h"
 #include "numbers.h"
 #include "placement/topology.h"
+#include "system/gpus.h"
 #include "system/here.h"
 
 static void note(struct mapping *mapping, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -57,27 +58,6 @@ static int choose(struct mapping *mapping, size_t room)
     return -1;
 }
 
-/* An index, or a bus id with or without its domain. */
-static bool find_gpu(const struct rc_gpu_list *gpus, struct rc_str name, unsigned *index)
-{
-    uint32_t number;
-
-    if (rc_parse_u32(name, UINT32_MAX - 1, &number)) {
-        *index = number;
-        return number < gpus->count;
-    }
-    for (size_t i = 0; i < gpus->count; i++) {
-        struct rc_str bus_id = rc_str(gpus->gpu[i].bus_id);
-
-        if (rc_str_eq(name, bus_id) || (rc_str_starts(bus_id, "0000:") &&
-                                        rc_str_eq(name, (struct rc_str){ bus_id.p + 5, bus_id.n - 5 }))) {
-            *index = (unsigned)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static size_t pieces(const char *list)
 {
     size_t count = 1;
@@ -96,7 +76,9 @@ static int take_list(struct mapping *mapping, const char *list)
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
-        if (!find_gpu(&mapping->gpus, name, &mapping->chosen[mapping->chosen_count++])) {
+        /* the driver's files speak of this machine alone */
+        if (!rc_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_GPU_FOLDER,
+                           &mapping->chosen[mapping->chosen_count++])) {
             cli_fail("map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
                      name.n > 64 ? 64 : (int)name.n, name.p, mapping->gpus.count);
             return -1;

@@ -2,7 +2,7 @@
  *
  * A program of its own, so that `rollcall exec` needs no hwloc on a node and does
  * not pay for loading it (hwloc and libudev: half a millisecond, a third of the
- * command's own start).
+ * command's own start). Plugin and command ask it for a placement (pins.h), too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "map/mapping.h"
 #include "map/picture.h"
+#include "map/pins.h"
 
 struct output {
     bool json;
@@ -83,6 +84,9 @@ int main(int argc, char **argv)
     struct mapping mapping;
     int status = STATUS_USAGE;
 
+    /* by its own name: as `rollcall map`, argv[0] is "map" */
+    if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0)
+        return pins_answer(argc > 2 ? argv[2] : NULL);
     if (read_arguments(argc, argv, &wishes, &output) < 0)
         return STATUS_USAGE;
     paint_choose();

@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "numbers.h"
+#include "system/gpus.h"
 
 /* PCI Code and ID Assignment Specification: base class 03 is display; 1200 is a
  * processing accelerator, as which AMD's Instincts without display register. */
@@ -126,4 +130,49 @@ const char *rc_gpu_model(const struct rc_found_gpu *gpu)
             return model;
     }
     return hwloc_obj_get_info_by_name(gpu->pci, names[1]);
+}
+
+/* In capitals or not, with "0000:" or without. */
+static bool is_bus_id(struct rc_str name, const char *bus_id)
+{
+    return name.n > 0 && ((strncasecmp(bus_id, name.p, name.n) == 0 && bus_id[name.n] == '\0') ||
+                          (strncmp(bus_id, "0000:", 5) == 0 && strncasecmp(bus_id + 5, name.p, name.n) == 0 &&
+                           bus_id[5 + name.n] == '\0'));
+}
+
+/* The bus id of the one GPU whose UUID begins so; absent where none does, or two do. */
+static struct rc_str find_uuid(struct rc_str name, const char *folder, struct rc_gpu gpu[RC_GPUS_MAX])
+{
+    size_t count = folder ? rc_gpus_read(folder, gpu) : 0;
+    struct rc_str found = RC_ABSENT;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!rc_str_starts(rc_str(gpu[i].uuid), "GPU-") || strncmp(gpu[i].uuid, name.p, name.n) != 0)
+            continue;
+        if (found.p)
+            return RC_ABSENT;
+        found = rc_str(gpu[i].address);
+    }
+    return found;
+}
+
+bool rc_gpus_named(const struct rc_gpu_list *list, struct rc_str name, const char *folder, unsigned *index)
+{
+    struct rc_gpu gpu[RC_GPUS_MAX];
+    uint32_t number;
+
+    if (rc_parse_u32(name, UINT32_MAX - 1, &number)) {
+        if (number < list->count)
+            *index = number;
+        return number < list->count;
+    }
+    if (rc_str_starts(name, "GPU-"))
+        name = find_uuid(name, folder, gpu);
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_bus_id(name, list->gpu[i].bus_id)) {
+            *index = (unsigned)i;
+            return true;
+        }
+    }
+    return false;
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "text.h"
+
 enum rc_gpu_vendor { RC_GPU_NVIDIA, RC_GPU_AMD, RC_GPU_INTEL, RC_GPU_VENDORS };
 
 enum { RC_BUS_ID = 24 };
@@ -31,6 +33,11 @@ struct rc_gpu_list {
 int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list);
 
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
+
+/* The one that somebody means: an index of the list; a bus id, with or without
+ * its domain; where folder (system/gpus.h, RC_GPU_FOLDER; NULL: none) tells, a
+ * UUID or its first digits. False, with *index untouched, where it is none of them. */
+bool rc_gpus_named(const struct rc_gpu_list *list, struct rc_str name, const char *folder, unsigned *index);
 
 /* The product's name, where the topology has one; else NULL. */
 const char *rc_gpu_model(const struct rc_found_gpu *gpu);

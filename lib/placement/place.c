@@ -397,7 +397,7 @@ static int place_all(struct work *work, struct rc_place *place)
 static bool in_range(const struct rc_place_request *request)
 {
     for (size_t i = 0; i < request->chosen_count; i++)
-        if (request->chosen[i] >= request->gpus->count)
+        if (request->chosen[i] >= request->gpus->count && request->chosen[i] != RC_PLACE_NO_GPU)
             return false;
     return request->tasks > 0 && request->tasks <= RC_PLACE_TASKS_MAX;
 }
@@ -423,7 +423,7 @@ int rc_place_tasks(const struct rc_place_request *request, struct rc_place *plac
         work.allowed = hwloc_topology_get_allowed_cpuset(request->topology);
     for (unsigned i = 0; i < request->tasks; i++) {
         place[i] = (struct rc_place){ .cpus = hwloc_bitmap_alloc(), .gpu = -1, .nic = -1, .memory = -1 };
-        if (request->chosen_count > 0)
+        if (request->chosen_count > 0 && request->chosen[i % request->chosen_count] != RC_PLACE_NO_GPU)
             place[i].gpu = (int)request->chosen[i % request->chosen_count];
         if (!place[i].cpus)
             status = -1;

@@ -18,6 +18,9 @@
 
 enum { RC_PLACE_TASKS_MAX = 65536 };
 
+/* In the list of chosen GPUs: none, or one that the topology does not know. */
+#define RC_PLACE_NO_GPU UINT32_MAX
+
 struct rc_place_request {
     hwloc_topology_t topology;
     hwloc_const_bitmap_t allowed; /* hardware threads; NULL: all that the topology has */
