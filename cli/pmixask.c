@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "system/beside.h"
 #include "system/program.h"
 
 extern char **environ;
@@ -26,21 +27,10 @@ static struct rc_str failed(const char *kind, const char *text)
 
 int rc_own_program(const char *name, char path[PATH_MAX])
 {
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *end;
-
-    if (n < 0)
-        return -1;
-    self[n] = '\0';
-    end = strrchr(self, '/');
-    if (end)
-        *end = '\0';
-    if (!end || snprintf(path, PATH_MAX, "%s/" ROLLCALL_LIBEXEC_FROM_BIN "/%s", self, name) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return access(path, X_OK);
+    if (rc_beside_file(ROLLCALL_LIBEXEC_FROM_BIN, name, path, PATH_MAX).p)
+        return access(path, X_OK);
+    errno = ENOENT;
+    return -1;
 }
 
 /* With PMIx 4's default store the second PMIx_Init of a task, which is the

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "system/beside.h"
 #include "system/program.h"
 
 extern char **environ;
@@ -51,15 +51,13 @@ char *ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds,
 {
     char path[PATH_MAX];
     struct rc_program program = { .path = path, .argument = argument, .input = input, .milliseconds = milliseconds };
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("rollcall-pmix"));
+    ssize_t n;
     int status;
 
-    if (n < 0) {
-        snprintf(line, size, "%s", strerror(errno));
+    if (!rc_beside_file(".", "rollcall-pmix", path, sizeof(path)).p) {
+        snprintf(line, size, "%s", strerror(ENOENT));
         return NULL;
     }
-    path[n] = '\0';
-    strcpy(strrchr(path, '/') + 1, "rollcall-pmix");
     program.env = (const char *const *)environ;
     n = rc_program_run(&program, line, size, &status);
     if (n < 0) {

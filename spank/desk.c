@@ -23,7 +23,7 @@ extern char **environ;
 
 /* Where rollcall-exchange finds them; a number that nothing of ours has, so that
  * one dup2 does not close the other's source. */
-enum { LISTENER = 3, LIFE = 4, ABOVE = 16, TEXT_SIZE = 2048 };
+enum { LISTENER = 3, LIFE = 4, ABOVE = 16 };
 
 /* Of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -96,12 +96,7 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
 
 static bool wants_desk(struct rc_options *options)
 {
-    char text[TEXT_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages messages = { .count = 0 };
-
-    return rc_spank_asked(rc_str(getenv("ROLLCALL")), options, &messages, &arena) && options->given &&
-           options->mode != RC_MODE_OFF &&
+    return rc_spank_asked_here(options) &&
            (options->exchange == RC_EXCHANGE_UNSET || options->exchange == RC_EXCHANGE_AUTO ||
             options->exchange == RC_EXCHANGE_SRUN) &&
            !getenv("SLURM_HET_SIZE");

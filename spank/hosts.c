@@ -13,23 +13,12 @@
 
 /* Longer lists go without: the name must stay far below what one entry of an
  * environment may hold (128 KiB). */
-enum { LIST_MAX = 64 * 1024, TEXT_SIZE = 2048, WORDS_MAX = 256 * 1024 };
+enum { LIST_MAX = 64 * 1024, WORDS_MAX = 256 * 1024 };
 
 /* Of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
 extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) __attribute__((weak));
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
-
-static bool is_asked_for(void)
-{
-    char text[TEXT_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages messages = { .count = 0 };
-    struct rc_options options;
-
-    return rc_spank_asked(rc_str(getenv("ROLLCALL")), &options, &messages, &arena) && options.given &&
-           options.mode != RC_MODE_OFF;
-}
 
 /* `-m arbitrary` in any spelling. Where the word means something else, one
  * question too many is asked. */
@@ -122,9 +111,10 @@ static char *ask(spank_t spank)
 
 void rc_spank_name_hosts(spank_t spank)
 {
+    struct rc_options options;
     char *list = NULL;
 
-    if (!is_asked_for())
+    if (!rc_spank_asked_here(&options))
         return;
     if (may_be_arbitrary())
         list = ask(spank);

@@ -33,4 +33,8 @@ bool rc_spank_check_environment(void);
 bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
                     struct rc_arena *arena);
 
+/* In srun: was rollcall asked for, so that all can be read? Says nothing where it
+ * cannot; out->addr, which would need an arena, is left out. */
+bool rc_spank_asked_here(struct rc_options *out);
+
 #endif
