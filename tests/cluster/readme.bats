@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# readme.bats - what README.md tells a reader to type is typed: each command of its code blocks and tables, word
+# for word, on the login node of a cluster, with rollcall where the README has put it, in $HOME/rollcall.
+
+# shellcheck disable=SC2154 # tree, programs, shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    cluster_up --nodes 2 --cpus 4 --mpi pmix
+    # a reader's home and folder
+    mkdir -p "$shared/home" "$shared/work"
+    ln -s "$ROLLCALL_PREFIX" "$shared/home/rollcall"
+    cp -r "$tree/contrib" "$shared/work/contrib"
+    cp "$whoami" "$shared/work/train.py"
+    grep -v '^#' "$tree/tests/vectors/slurm-gpus.env" > "$shared/work/saved.env"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# The lines of code blocks, but the demo's own output.
+blocks()
+{
+    awk '/^## /{ shown = /^## Before and after/ } /^    [^ ]/ && !shown' "$1" | sed 's/^    //'
+}
+
+# Whole commands among the words in backquotes.
+words()
+{
+    grep -oE '`[^`]+`' "$1" | tr -d '`' |
+        grep -E '^([A-Z_]+=[^ ]+ )*(srun|mpirun|rollcall) .*(python|torchrun|rollcall) [a-z]' | LC_ALL=C sort -u
+}
+
+# Where a command is run that changes the machine, or takes long.
+elsewhere()
+{
+    case $1 in
+        contrib/demo/demo\ * | tests/run\ *) ;;       # the whole of either: by whoever tries or tests rollcall
+        apt-get\ install\ * | ./autogen.sh\ * | make\ *) ;; # tests/run and make distcheck do that
+        optional\ *) ;;                               # a line of a file, and each cluster of these tests has it
+        *) return 1 ;;
+    esac
+}
+
+# A reader has more cores than this machine.
+typed()
+{
+    # shellcheck disable=SC2016 # expanded there
+    attempt 90 env HOME="$shared/home" OMPI_MCA_rmaps_base_oversubscribe=1 ${SLURM_NTASKS:+SLURM_NTASKS=$SLURM_NTASKS} sh -c 'cd "$1" || exit 1
+        PATH=$HOME/rollcall/bin:$PATH PYTHONPATH=$HOME/rollcall/share/rollcall/python
+        export PYTHONPATH
+        eval "$2"' sh "$shared/work" "$1"
+    echo "$1: status $status"
+    succeeded
+}
+
+@test "the commands of the code blocks" {
+    blocks "$tree/README.md" > "$BATS_TEST_TMPDIR/commands"
+    count=0
+    while IFS= read -r command <&3; do
+        ! elsewhere "$command" || continue
+        count=$((count + 1))
+        case $command in
+            srun\ --jobid=42\ *)
+                # shellcheck disable=SC2016 # expanded there
+                attempt 60 bash -c 'srun --ddp -N2 -n2 sleep 30 & step=$!
+                    until id=$(squeue --noheader --steps --format=%i | grep -m 1 "\.0"); do sleep 0.1; done
+                    until text=$(eval "${1/--jobid=42/--jobid=${id%.*}}" 2>&1) && [ -n "$text" ]; do
+                        kill -0 "$step" || exit 1
+                        sleep 0.2
+                    done
+                    echo "$text"; scancel "${id%.*}"; wait' bash "$command"
+                succeeded
+                said 'n1.*' && said 'n2'
+                ;;
+            rollcall\ map*) typed "$command" && said 'cores?' ;;
+            *) typed "$command" && [ -s "$out" ] || [[ $command == export\ * || $command == *make\ * ]] ;;
+        esac
+    done 3< "$BATS_TEST_TMPDIR/commands"
+    [ "$count" -ge 10 ]
+}
+
+@test "the commands among the words: each rank is there once" {
+    words "$tree/README.md" > "$BATS_TEST_TMPDIR/commands"
+    count=0
+    while IFS= read -r command <&3; do
+        count=$((count + 1))
+        # a reader's job has its own number of tasks
+        case $command in
+            srun*-N*) unset SLURM_NTASKS ;;
+            *) export SLURM_NTASKS=2 ;;
+        esac
+        typed "$command"
+        everybody whoami
+    done 3< "$BATS_TEST_TMPDIR/commands"
+    [ "$count" -ge 5 ]
+}
