@@ -29,6 +29,7 @@ blocks()
 }
 
 # Whole commands among the words in backquotes.
+# shellcheck disable=SC2016 # they are meant
 words()
 {
     grep -oE '`[^`]+`' "$1" | tr -d '`' |
