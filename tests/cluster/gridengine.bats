@@ -72,6 +72,14 @@ SCRIPT
     said "KeyError: 'NODE_RANK'"
 }
 
+@test "the template of docs/jobs" {
+    mkdir -p "$shared/home" "$shared/job"
+    ln -sfn "$ROLLCALL_PREFIX" "$shared/home/rollcall"
+    cp "$whoami" "$shared/home/train.py"
+    job "n1 n2" <<< "export CUDA_VISIBLE_DEVICES=0,1 HOME=$shared/home; cd \$HOME; $(cat "$tree/docs/jobs/gridengine.sh")"
+    everybody whoami world=4 nodes=2
+}
+
 # What ABCI's manual says to write; four GPUs, as its nodes have, are what makes it launcher mode.
 abci()
 {

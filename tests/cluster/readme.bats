@@ -8,7 +8,7 @@ load helpers
 
 setup_file()
 {
-    cluster_up --nodes 2 --cpus 4 --mpi pmix
+    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
     # a reader's home and folder
     mkdir -p "$shared/home" "$shared/work"
     ln -s "$ROLLCALL_PREFIX" "$shared/home/rollcall"
@@ -99,4 +99,25 @@ typed()
         everybody whoami
     done 3< "$BATS_TEST_TMPDIR/commands"
     [ "$count" -ge 5 ]
+}
+
+# With as many nodes, tasks and GPUs as this cluster has, and the job's output in a file that is there when it ends.
+submit()
+{
+    sed 's/--ntasks-per-node=4/--ntasks-per-node=2/; s/--gpus-per-node=4/--gpus-per-node=2/' \
+        "$tree/docs/jobs/$1.sbatch" > "$shared/work/job.sbatch"
+    attempt 120 env HOME="$shared/home" OMPI_MCA_rmaps_base_oversubscribe=1 \
+        sbatch --wait --chdir "$shared/work" --output "$shared/batch.out" "$shared/work/job.sbatch"
+    cat "$shared/batch.out" >> "$out"
+}
+
+@test "the job templates of docs/jobs" {
+    for job in srun torchrun mpirun preload; do
+        submit "$job"
+        everybody whoami world=4 nodes=2
+    done
+    bash -n "$tree"/docs/jobs/apptainer.sbatch
+    # none that nobody runs
+    set -- "$tree"/docs/jobs/*.sbatch
+    [ $# -eq 5 ]
 }
