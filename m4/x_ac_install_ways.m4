@@ -39,7 +39,7 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
   X_WAY([x_watch_from_bin], [$bindir], [$datadir/$PACKAGE/watch])
   X_WAY([x_watch_from_lib], [$libdir], [$datadir/$PACKAGE/watch])
   X_WAY([x_watch_from_plugin], [$plugindir], [$datadir/$PACKAGE/watch])
-  X_WAY([library_from_python], [$datadir/$PACKAGE/python], [$libdir])
+  X_WAY([library_from_python], [$datadir/$PACKAGE/python/rollcall], [$libdir])
   AC_SUBST([library_from_python])
   X_WAY([x_lib_from_bin], [$bindir], [$libdir])
   X_WAY([x_lib_from_lib], [$libdir], [$libdir])

@@ -1,15 +1,23 @@
 """rollcall - who this process is in its distributed job, and a few bytes that all of its ranks share.
 
-The C library librollcall in Python: one file, ctypes, nothing to be compiled. Put its folder on PYTHONPATH:
+The C library librollcall in Python: ctypes, nothing to be compiled. Install the wheel, or put the folder that rollcall
+itself has installed on PYTHONPATH:
 
+    pip install rollcall-VERSION-py3-none-any.whl
     export PYTHONPATH=PREFIX/share/rollcall/python
 
-Who is this process? What `rollcall show` says:
+Who is this process?
 
     >>> import rollcall
     >>> me = rollcall.identity()
     >>> me.rank, me.world_size, me.local_rank
     (3, 8, 1)
+
+And what would rollcall set for it, and why? As text, which `python -m rollcall` prints as well, and as data:
+
+    >>> rollcall.show()
+    >>> rollcall.plan().set["MASTER_ADDR"]
+    'n1'
 
 An NCCL unique id, the same in all ranks, without MPI and without torch.distributed. Rank 0's process makes it,
 with the libnccl that it has loaded, and must live until all have their communicators.
@@ -43,12 +51,29 @@ other, and what has to live how long, is in rollcall.h.
 from __future__ import annotations
 
 import ctypes
+import glob
 import os
+import shutil
+import sys
 import threading
-from typing import Dict, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, TextIO, Tuple
 
-__all__ = ["Error", "Identity", "Timeout", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids"]
+__all__ = [
+    "Error",
+    "Identity",
+    "Message",
+    "Plan",
+    "Timeout",
+    "broadcast",
+    "identity",
+    "nccl_unique_id",
+    "nccl_unique_ids",
+    "plan",
+    "show",
+    "version",
+]
 
+# The way to the library, of a module that was installed with it; a wheel's knows none.
 _FROM_HERE = "@library_from_python@"
 _NAME = "librollcall.so.0"
 _ID_SIZE = 128
@@ -86,26 +111,84 @@ class Identity(NamedTuple):
     mode: str
 
 
+class Message(NamedTuple):
+    """A warning or a note; rollcall(7) explains its id."""
+
+    id: str
+    level: str
+    text: str
+
+
+class Plan(NamedTuple):
+    """What rollcall exec would do to this process's environment."""
+
+    set: Dict[str, str]
+    unset: Tuple[str, ...]
+    keep: Dict[str, str]
+    messages: Tuple[Message, ...]
+
+
 class _Error(ctypes.Structure):
     _fields_ = [("code", ctypes.c_int), ("text", ctypes.c_char * 512)]
+
+
+class _Variable(ctypes.Structure):
+    _fields_ = [
+        ("action", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("value", ctypes.c_char_p),
+        ("source", ctypes.c_char_p),
+        ("reason", ctypes.c_char_p),
+    ]
+
+
+class _Message(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_char_p), ("level", ctypes.c_int), ("text", ctypes.c_char_p)]
 
 
 _library: Optional[ctypes.CDLL] = None
 
 
-def _open() -> ctypes.CDLL:
-    """The library of the same installation, else the one that the loader finds."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), _FROM_HERE, _NAME)
+def _load() -> ctypes.CDLL:
+    """The library of the same installation, else the one that the loader finds, else that of the command in PATH."""
+    if not _FROM_HERE.startswith("@"):
+        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), _FROM_HERE, _NAME)
+        if os.path.exists(beside):
+            return ctypes.CDLL(beside)
     try:
-        library = ctypes.CDLL(beside if os.path.exists(beside) else _NAME)
+        return ctypes.CDLL(_NAME)
     except OSError as error:
-        raise ImportError(f"{error}; put the folder of {_NAME} on LD_LIBRARY_PATH") from None
+        reason = str(error)
+    command = shutil.which("rollcall")
+    if command is not None:
+        prefix = os.path.dirname(os.path.dirname(os.path.realpath(command)))
+        for folder in ("lib", "lib64", os.path.join("lib", "*-linux-*")):
+            for file in sorted(glob.glob(os.path.join(glob.escape(prefix), folder, _NAME))):
+                try:
+                    return ctypes.CDLL(file)
+                except OSError as error:
+                    reason = str(error)
+    raise ImportError(
+        f"{_NAME}, the C library that this module speaks to, was not found ({reason}): install rollcall itself "
+        f"(Debian: librollcall0), put the folder of its command rollcall on PATH, or that of {_NAME} on LD_LIBRARY_PATH"
+    )
+
+
+def _open() -> ctypes.CDLL:
+    library = _load()
     job, error, text, number = ctypes.c_void_p, ctypes.POINTER(_Error), ctypes.c_char_p, ctypes.c_int
     for name in ("rank", "world_size", "local_rank", "local_world_size", "node_rank", "nnodes", "master_port", "mode"):
         getattr(library, "rollcall_" + name).argtypes = [job]
     for name in ("master_addr", "launcher"):
         getattr(library, "rollcall_" + name).argtypes = [job]
         getattr(library, "rollcall_" + name).restype = text
+    for name, kind in (("variable", _Variable), ("message", _Message)):
+        getattr(library, f"rollcall_{name}_count").argtypes = [job]
+        getattr(library, f"rollcall_{name}_count").restype = ctypes.c_size_t
+        getattr(library, f"rollcall_{name}_at").argtypes = [job, ctypes.c_size_t]
+        getattr(library, f"rollcall_{name}_at").restype = ctypes.POINTER(kind)
+    library.rollcall_version.argtypes = []
+    library.rollcall_version.restype = text
     library.rollcall_mode_name.argtypes = [number]
     library.rollcall_mode_name.restype = text
     library.rollcall_create.argtypes = [ctypes.c_void_p, ctypes.POINTER(job), error]
@@ -122,15 +205,19 @@ def _check(result: int, error: _Error) -> None:
         raise (Timeout if error.code == _TIMEOUT else Error)(error.code, error.text.decode("ascii", "replace"))
 
 
+def _opened() -> ctypes.CDLL:
+    global _library
+    if _library is None:
+        _library = _open()
+    return _library
+
+
 class _Job:
     """A struct rollcall of the environment as it is now."""
 
     def __init__(self) -> None:
-        global _library
         self.pointer = ctypes.c_void_p()
-        if _library is None:
-            _library = _open()
-        self.library = _library
+        self.library = _opened()
 
     def __enter__(self) -> _Job:
         error = _Error()
@@ -152,6 +239,33 @@ class _Job:
         error = _Error()
         _check(getattr(self.library, "rollcall_" + name)(self.pointer, *arguments, ctypes.byref(error)), error)
 
+    def identity(self) -> Identity:
+        mode: bytes = self.library.rollcall_mode_name(self.library.rollcall_mode(self.pointer))
+        return Identity(
+            *(self.number(n) for n in ("rank", "world_size", "local_rank", "local_world_size", "node_rank", "nnodes")),
+            self.text("master_addr"),
+            self.number("master_port"),
+            self.text("launcher"),
+            mode.decode(),
+        )
+
+    def variables(self) -> List[Tuple[str, str, Optional[str], str, str]]:
+        """set, unset or keep; name, value, source, reason: in the library's order."""
+        found = []
+        for index in range(self.library.rollcall_variable_count(self.pointer)):
+            one = self.library.rollcall_variable_at(self.pointer, index).contents
+            action = ("set", "unset", "keep")[one.action]
+            value = None if one.value is None else os.fsdecode(one.value)
+            found.append((action, one.name.decode(), value, (one.source or b"").decode(), (one.reason or b"").decode()))
+        return found
+
+    def messages(self) -> Tuple[Message, ...]:
+        found = []
+        for index in range(self.library.rollcall_message_count(self.pointer)):
+            one = self.library.rollcall_message_at(self.pointer, index).contents
+            found.append(Message(one.id.decode(), ("note", "warning")[one.level], one.text.decode("ascii", "replace")))
+        return tuple(found)
+
 
 # One broadcast is several calls, and those of two threads must not come between each other.
 _turns: Dict[str, threading.Lock] = {}
@@ -164,17 +278,55 @@ def _milliseconds(timeout: float) -> int:
     return max(1, min(int(timeout * 1000), 2**31 - 1))
 
 
+def version() -> str:
+    """The C library's version, such as "0.1.0"."""
+    text: bytes = _opened().rollcall_version()
+    return text.decode()
+
+
 def identity() -> Identity:
     """Who this process is. Raises Error where its launcher's variables contradict each other."""
     with _Job() as job:
-        mode: bytes = job.library.rollcall_mode_name(job.library.rollcall_mode(job.pointer))
-        return Identity(
-            *(job.number(n) for n in ("rank", "world_size", "local_rank", "local_world_size", "node_rank", "nnodes")),
-            job.text("master_addr"),
-            job.number("master_port"),
-            job.text("launcher"),
-            mode.decode(),
+        return job.identity()
+
+
+def plan() -> Plan:
+    """What rollcall exec would do to the environment that this process has now. It does nothing itself.
+
+    set also names what is there already with that value. Raises Error as identity() does.
+    """
+    with _Job() as job:
+        variables = job.variables()
+        return Plan(
+            {name: value or "" for action, name, value, *_ in variables if action == "set"},
+            tuple(name for action, name, *_ in variables if action == "unset"),
+            {name: value or "" for action, name, value, *_ in variables if action == "keep"},
+            job.messages(),
         )
+
+
+def show(file: Optional[TextIO] = None) -> None:
+    """Prints who this process is, what rollcall would set for it, where from, and what is wrong, to file or stdout.
+
+    What `rollcall show` knows, as far as a process knows it without asking anybody. Raises Error as identity() does.
+    """
+    with _Job() as job:
+        me, variables, messages = job.identity(), job.variables(), job.messages()
+    rows = [(name.replace("_", " "), "-" if value is None else str(value)) for name, value in zip(me._fields, me)]
+    lines = [f"{name:<16}  {_printable(value)}" for name, value in rows]
+    lines += [""] if variables else []
+    width = max((len(name) for _, name, *_ in variables), default=0)
+    for action, name, value, source, reason in variables:
+        why = source or reason
+        assigned = name if value is None else f"{name:<{width}}  {_printable(value)}"
+        lines.append(f"{action:<5}  {assigned}" + (f"  ({_printable(why)})" if why else ""))
+    lines += [""] if messages else []
+    lines += [f"{one.level} {one.id}: {one.text}" for one in messages]
+    print("\n".join(lines), file=file or sys.stdout)
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: float = 300.0) -> bytes:
@@ -220,7 +372,7 @@ def nccl_unique_id(timeout: float = 300.0) -> bytes:
         return buffer.raw
 
 
-def nccl_unique_ids(count: int, timeout: float = 300.0) -> list[bytes]:
+def nccl_unique_ids(count: int, timeout: float = 300.0) -> List[bytes]:
     """The count ids of one ncclCommInitRankScalable, the same in all ranks; each is made by the first of its ranks."""
     milliseconds = _milliseconds(timeout)
     if count < 1:

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# The Python module as a wheel, in a virtual environment that has nothing else. tests/cli/uniqueid.bats has what
+# its ranks tell each other.
+
+# shellcheck disable=SC2154 # prefix, rollcall, stderr, task_3 and top come from helper and bats
+
+load helper
+
+setup_file()
+{
+    load helper
+    export venv=$BATS_FILE_TMPDIR/venv source=$BATS_FILE_TMPDIR/source
+    # what a release has of it; the build may leave nothing there
+    mkdir -p "$source/python/rollcall"
+    cp "$top/VERSION" "$top/LICENSE" "$source"
+    cp "$top/python/pyproject.toml" "$top/python/makewheel.py" "$source/python"
+    cp "$top"/python/rollcall/*.py "$top/python/rollcall/py.typed" "$source/python/rollcall"
+    chmod -R a-w "$source"
+    # another one's site-packages are not this one's, and nothing may be fetched
+    with PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1 sh -ec '
+        python3 -m venv "$1"
+        "$1/bin/pip" -q wheel --no-deps -w "$2" "$3"
+        "$1/bin/pip" -q install --no-compile "$2"/rollcall-*.whl
+    ' - "$venv" "$BATS_FILE_TMPDIR/wheels" "$source/python" > "$BATS_FILE_TMPDIR/log" 2>&1 || {
+        cat "$BATS_FILE_TMPDIR/log"
+        return 1
+    }
+}
+
+# clean [NAME=VALUE...] CMD...: without the build's own module and library
+clean()
+{
+    (cd "$BATS_TEST_TMPDIR" && with PYTHONDONTWRITEBYTECODE=1 "$@")
+}
+
+@test "pip makes the wheel from a read-only source, the same bytes as python makes" {
+    ls "$BATS_FILE_TMPDIR/wheels"
+    name=rollcall-$(cat "$top/VERSION")-py3-none-any.whl
+    [ "$(python3 -B "$top/python/makewheel.py" "$BATS_TEST_TMPDIR")" = "$name" ]
+    cmp "$BATS_FILE_TMPDIR/wheels/$name" "$BATS_TEST_TMPDIR/$name"
+    run -0 clean "$venv/bin/python" -c 'import importlib.metadata as m
+files = m.files("rollcall")
+for one in files:
+    if one.hash and one.suffix != ".pyc":
+        import base64, hashlib
+        digest = base64.urlsafe_b64encode(hashlib.sha256(one.read_binary()).digest()).rstrip(b"=").decode()
+        assert digest == one.hash.value, one
+print(m.version("rollcall"), *sorted(str(one) for one in files if str(one).startswith("rollcall/")))'
+    [ "$output" = "$(cat "$top/VERSION") rollcall/__init__.py rollcall/__main__.py rollcall/py.typed" ]
+    [ -z "$(find "$source" -name '*.pyc' -o -name '*.egg-info' -o -name build)" ]
+}
+
+@test "identity, plan and version are what rollcall show says" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" PET_NNODES=2 MASTER_PORT=4000 "$venv/bin/python" -c 'import json, rollcall
+plan = rollcall.plan()
+print(json.dumps([rollcall.version(), rollcall.identity().rank, rollcall.identity().mode, plan.set, sorted(plan.unset), plan.keep]))'
+    shown=$(with "${task_3[@]}" PET_NNODES=2 MASTER_PORT=4000 "$rollcall" show --json)
+    [ "$(jq -S . <<< "$output")" = "$(jq -S --arg version "$(cat "$top/VERSION")" \
+        '[$version, 3, "worker", .set, .unset, {"MASTER_PORT": "4000"}]' <<< "$shown")" ]
+}
+
+@test "show prints it, and what is wrong" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" PET_NNODES=2 "$venv/bin/python" -m rollcall
+    grep -qxE 'rank +3' <<< "$output"
+    grep -qxE 'mode +worker' <<< "$output"
+    grep -qxE 'set +RANK +3 +\(SLURM_PROCID\)' <<< "$output"
+    grep -qE '^unset +PET_NNODES ' <<< "$output"
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" RANK=0 WORLD_SIZE=2 "$venv/bin/python" -c 'import io, rollcall
+text = io.StringIO(); assert rollcall.show(text) is None; print(text.getvalue(), end="")'
+    grep -qE '^warning RC118: RANK and WORLD_SIZE are set' <<< "$output"
+    run -1 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" SLURM_LOCALID=x "$venv/bin/python" -m rollcall
+    [ -z "$output" ]
+    [[ $stderr == 'rollcall: RC101: '* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "without the library: one line that says what to do" {
+    # not that of a rollcall which is installed here
+    if clean "$venv/bin/python" -c 'import ctypes; ctypes.CDLL("librollcall.so.0")' 2> /dev/null; then
+        skip 'the loader finds a librollcall.so.0 of this machine'
+    fi
+    run -1 --separate-stderr clean PATH=/usr/bin:/bin "$venv/bin/python" -m rollcall
+    [ -z "$output" ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    for word in 'librollcall.so.0' 'was not found' librollcall0 PATH LD_LIBRARY_PATH; do
+        [[ $stderr == *"$word"* ]]
+    done
+    run -0 clean PATH=/usr/bin:/bin "$venv/bin/python" -c 'import rollcall
+try:
+    rollcall.nccl_unique_id()
+except ImportError as error:
+    print(error)'
+    [[ $output == 'librollcall.so.0, the C library'* ]]
+}
+
+@test "with the command rollcall in PATH its library is found, also through a link" {
+    run -0 clean PATH="$prefix/bin:$PATH" "${task_3[@]}" "$venv/bin/python" -c 'import rollcall; print(rollcall.identity().rank)'
+    [ "$output" = 3 ]
+    ln -s "$rollcall" "$BATS_TEST_TMPDIR/rollcall"
+    run -0 clean PATH="$BATS_TEST_TMPDIR:$PATH" "${task_3[@]}" "$venv/bin/python" -c 'import rollcall; print(rollcall.identity().rank)'
+    [ "$output" = 3 ]
+}
+
+@test "every public name has its words, every function its types, also for Python 3.8" {
+    run -0 clean "$venv/bin/python" - "$top" <<'PYTHON'
+import ast, inspect, os, sys, typing
+import rollcall
+for name in rollcall.__all__:
+    thing = getattr(rollcall, name)
+    assert inspect.getdoc(thing), name
+    if inspect.isfunction(thing):
+        hints = typing.get_type_hints(thing)
+        assert set(hints) == set(inspect.signature(thing).parameters) | {"return"}, name
+public = {n for n, t in vars(rollcall).items() if getattr(t, "__module__", "") == "rollcall" and not n.startswith("_")}
+assert public == set(rollcall.__all__), public ^ set(rollcall.__all__)
+for file in ("rollcall/__init__.py", "rollcall/__main__.py", "makewheel.py"):
+    with open(os.path.join(sys.argv[1], "python", file)) as text:
+        ast.parse(text.read(), feature_version=(3, 8))
+PYTHON
+}
