@@ -179,6 +179,46 @@ setup()
     cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
 }
 
+# spank_rollcall(8), INSTALLATION: the two ways to switch it on for some nodes or jobs alone.
+
+# shellcheck disable=SC2016 # expanded in the task
+asked='echo "ASKED ${RANK--} of ${WORLD_SIZE--}"'
+
+@test "spank_rollcall(8): a line of plugstack.conf counts where the tasks run" {
+    local conf
+    conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
+    sed 's/$/ default=auto/' "$conf" > "$shared/plugstack.n2"
+    on n2 mount --bind "$shared/plugstack.n2" "$conf"
+    attempt 30 srun -w n1.cluster.test -n2 sh -c "$asked"
+    succeeded
+    [ "$(grep ASKED "$out" | sort -u)" = 'ASKED - of -' ] || explain "n1 was asked"
+    attempt 30 srun -w n2.cluster.test -n2 sh -c "$asked"
+    on n2 umount "$conf"
+    succeeded
+    [ "$(grep ASKED "$out" | sort | paste -sd,)" = 'ASKED 0 of 2,ASKED 1 of 2' ] || explain "n2 was not asked"
+}
+
+@test "spank_rollcall(8): job_submit.lua for a partition" {
+    local conf lua=${root:-}/usr/lib/x86_64-linux-gnu/slurm-wlm/job_submit_lua.so
+    [ -e "$lua" ] || skip "this Slurm has no job_submit/lua"
+    conf=$(dirname "$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')")
+    awk -v mark=lua -f "$tree/tests/examples.awk" "$ROLLCALL_PREFIX/share/man/man8/spank_rollcall.8" > "$conf/job_submit.lua"
+    [ -s "$conf/job_submit.lua" ]
+    cp "$conf/slurm.conf" "$BATS_TEST_TMPDIR/slurm.conf"
+    printf '%s\n' JobSubmitPlugins=lua 'PartitionName=gpu Nodes=ALL State=UP' >> "$conf/slurm.conf"
+    login scontrol reconfigure
+    batch 30 -p gpu -N2 -n4 <<< "srun -N2 -n4 sh -c '$asked'"
+    succeeded
+    [ "$(grep ASKED "$out" | sort | paste -sd,)" = 'ASKED 0 of 4,ASKED 1 of 4,ASKED 2 of 4,ASKED 3 of 4' ] ||
+        explain "the partition's job was not asked"
+    batch 30 -p gpu -n2 <<< "srun --ddp=off -n2 sh -c '$asked'"
+    [ "$(grep ASKED "$out" | sort -u)" = 'ASKED - of -' ] || explain "--ddp=off does not win"
+    batch 30 -n2 <<< "srun -n2 sh -c '$asked'"
+    [ "$(grep ASKED "$out" | sort -u)" = 'ASKED - of -' ] || explain "another partition's job was asked"
+    cp "$BATS_TEST_TMPDIR/slurm.conf" "$conf/slurm.conf"
+    login scontrol reconfigure
+}
+
 @test "rollcall exec under mpirun: the same three kinds" {
     attempt 30 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec --ddp=addr=ib0 -- sh -c "$told"

@@ -110,3 +110,28 @@ need_pmix()
     from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec --ddp=exchange=pmix -vv -- python3 "$programs/port.py"
     one_port 4 && computed && said 'RC611.*several nodes can meet under srun --mpi=pmix alone'
 }
+
+# example NUMBER: what stands in rollcall(1), EXAMPLES, run as one script where a job can be had
+example()
+{
+    local name=$shared/example.$1
+    mkdir "$name"
+    awk -v mark=cluster -v number="$1" -f "$tree/tests/examples.awk" "$ROLLCALL_PREFIX/share/man/man1/rollcall.1" \
+        > "$name/script"
+    [ -s "$name/script" ]
+    # one write: the lines of two tasks of a node do not mix
+    echo 'import os; os.write(1, "TRAINED {RANK} {WORLD_SIZE}\n".format(**os.environ).encode())' > "$name/train.py"
+    attempt 90 env -C "$name" bash -euxo pipefail script
+}
+
+@test "rollcall(1): the examples that need a cluster" {
+    example 1
+    succeeded
+    # three launches of four ranks
+    [ "$(grep '^TRAINED' "$out" | sort | uniq -c | awk '{ print $1, $3, $4 }' | paste -sd,)" = '3 0 4,3 1 4,3 2 4,3 3 4' ] ||
+        explain "not every rank three times"
+    example 2
+    succeeded
+    said '^[0-3]: .*rank' && said '^[0-3]: .*why'
+    [ "$(grep -xE '[0-3]' "$out" | sort | paste -sd,)" = 0,1,2,3 ] || explain "not four ranks"
+}

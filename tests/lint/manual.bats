@@ -1,42 +1,89 @@
 #!/usr/bin/env bats
-# The manual page: well formed, complete, and true of what is installed.
+# The manual pages: well formed, complete, and true of what is installed.
 
 load helper
 
 setup()
 {
-    page=$prefix/share/man/man7/rollcall.7
+    man=$prefix/share/man
+    page=$man/man7/rollcall.7
+    mapfile -t pages < <(find "$man" -type f | LC_ALL=C sort)
+    [ ${#pages[@]} -ge 4 ]
 }
 
 shown()
 {
-    MANWIDTH=${1:-100} LC_ALL=C.UTF-8 man --warnings=all -P cat "$page" 2> "$BATS_TEST_TMPDIR/warnings" | col -b
+    MANWIDTH=${1:-100} LC_ALL=C.UTF-8 man --warnings=all -P cat "${2:-$page}" 2> "$BATS_TEST_TMPDIR/warnings" | col -b
 }
 
-@test "the page is well formed" {
-    shown > "$BATS_TEST_TMPDIR/text"
-    expect_same "" "$(cat "$BATS_TEST_TMPDIR/warnings")"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/text")" -gt 100 ]
-    found=$(mandoc -Tlint -W warning "$page" || true)
-    expect_same "" "$found"
+# section PAGE TITLE: what stands there, as the page's source has it
+section()
+{
+    sed -n "/^\.SH \"\{0,1\}$2/,/^\.SH /{/^\.SH/d;p}" "$1"
+}
+
+@test "the pages are well formed, also on a narrow terminal" {
+    for file in "${pages[@]}"; do
+        shown 80 "$file" > "$BATS_TEST_TMPDIR/text"
+        expect_same "" "$(cat "$BATS_TEST_TMPDIR/warnings")"
+        [ "$(wc -l < "$BATS_TEST_TMPDIR/text")" -gt 100 ]
+        expect_same "" "$(mandoc -Tlint -W warning "$file" || true)"
+    done
 }
 
 @test "nothing is left to be put in, and the version is there" {
-    run grep -nE '@[A-Za-z]+@' "$page"
-    [ -z "$output" ]
-    grep -qE "^\.TH ROLLCALL 7 [0-9-]+ \"rollcall $(cat "$top/VERSION")\" " "$page"
+    for file in "${pages[@]}"; do
+        run grep -nE '@[A-Za-z]+@' "$file"
+        [ -z "$output" ]
+        name=$(basename "$file")
+        grep -qiE "^\.TH ${name%.*} ${name#*.} [0-9-]+ \"rollcall $(cat "$top/VERSION")\" " "$file"
+    done
 }
 
 @test "sections are in their order" {
-    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD NCCL IDS MAP'
+    sections='NAME SYNOPSIS DESCRIPTION EXIT STATUS JSON ENVIRONMENT FILES EXAMPLES SEE ALSO'
+    expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man1/rollcall.1" | tr -d '"' | paste -sd' ')"
+    sections='NAME SYNOPSIS DESCRIPTION RETURN VALUE ATTRIBUTES FILES EXAMPLES SEE ALSO'
+    expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man3/librollcall.3" | tr -d '"' | paste -sd' ')"
+    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD MAP'
     sections+=' LAUNCHERS FRAMEWORKS ENVIRONMENT FILES MESSAGES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$page" | paste -sd' ')"
+    sections='NAME SYNOPSIS DESCRIPTION INSTALLATION PORTS WHAT RUNS AS WHOM CONTAINERS UPGRADING SWITCHING IT OFF'
+    sections+=' FILES SEE ALSO'
+    expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man8/spank_rollcall.8" | tr -d '"' | paste -sd' ')"
+}
+
+@test "each page refers to pages and sections that are there, and the first one to all others" {
+    for file in "${pages[@]}"; do
+        for reference in $(grep -ohE '\b(lib|spank_)?rollcall (\(|"\()[1-9]\)' "$file" | tr -d ' "'); do
+            name=${reference%(*}
+            number=${reference#*(}
+            [ -e "$man/man${number%)}/$name.${number%)}" ] || { echo "$file: $reference"; return 1; }
+        done
+        name=$(basename "$file")
+        [ "$name" = rollcall.1 ] || section "$man/man1/rollcall.1" 'SEE ALSO' | grep -qF "${name%.*} (${name#*.})"
+    done
+}
+
+@test "no line of text stands in two pages" {
+    for file in "${pages[@]}"; do
+        grep -vE '^\.|^\\&' "$file" | awk 'length > 45' | LC_ALL=C sort -u
+    done | LC_ALL=C sort | uniq -d > "$BATS_TEST_TMPDIR/twice"
+    expect_same "" "$(cat "$BATS_TEST_TMPDIR/twice")"
+}
+
+@test "every example says what runs it" {
+    for file in "${pages[@]}"; do
+        [ "$(awk -v mark=count -f "$top/tests/examples.awk" "$file")" = 0 ] || { echo "$file"; return 1; }
+    done
 }
 
 @test "every message of the catalogue is there, with what to do" {
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
     expect_same "$ids" "$(grep -oE '^\.BR RC[0-9]+' "$page" | cut -d' ' -f2)"
-    shown 2000 | grep -qF '(Slurm: srun --ntasks-per-node=N); plain torch copes, Lightning and others do not.'
+    shown 2000 > "$BATS_TEST_TMPDIR/text"
+    grep -qF '(Slurm: srun --ntasks-per-node=N); plain torch copes, Lightning and others do not.' "$BATS_TEST_TMPDIR/text"
+    grep -qF "rollcall: error RC104: SLURM_STEP_TASKS_PER_NODE is '2(x', not a list" "$BATS_TEST_TMPDIR/text"
 }
 
 @test "every launcher of the registry has its row, in that order, and no other has" {
@@ -56,10 +103,38 @@ shown()
     done
 }
 
-@test "installed files are where the page says" {
-    shown | sed -n '/^FILES/,/^MESSAGES/s|^ *\(/.*\)$|\1|p' > "$BATS_TEST_TMPDIR/files"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/files")" -eq 10 ]
+@test "librollcall(3) has every function of rollcall.h and of the module, and every code" {
+    declared=$(gcc -E -P "$prefix/include/rollcall.h" | grep -oE '\brollcall_[a-z_]+\(' | LC_ALL=C sort -u)
+    expect_same "$declared" "$(section "$man/man3/librollcall.3" SYNOPSIS | grep -oE '\brollcall_[a-z_]+\(' | LC_ALL=C sort -u)"
+    codes=$(sed -nE 's/^ +(ROLLCALL_[A-Z_]+) = ([1-9]).*/.BR \1 " (\2)"/p' <(sed -n '/^enum rollcall_error_code/,/^}/p' "$prefix/include/rollcall.h"))
+    expect_same "$codes" "$(grep '^\.BR ROLLCALL_[A-Z_]* " ([1-9])"$' "$man/man3/librollcall.3")"
+    functions=$(sed -n '/^__all__ = /,/^\]/p' "$prefix/share/rollcall/python/rollcall/__init__.py" |
+        grep -oE '"[a-z][a-z_]*"' | tr -d '"')
+    expect_same "$(LC_ALL=C sort <<< "$functions")" "$(section "$man/man3/librollcall.3" SYNOPSIS |
+        sed -nE 's/^\\fBrollcall\.([a-z_]+)\(.*/\1/p' | LC_ALL=C sort)"
+}
+
+@test "the keys of --ddp are those that its help names" {
+    keys=$("$command" exec --help | sed -n '/--ddp/,/--verbose/p; /--verbose/q' | grep -oE '\b[a-z]+=' | tr -d = | LC_ALL=C sort -u)
+    [ "$(wc -l <<< "$keys")" -gt 8 ]
+    expect_same "$keys" "$(sed -n '/^\\fBkey\\fR/,/^\.TE$/p' "$man/man1/rollcall.1" | sed '1d;$d' | cut -f1 |
+        tr -s ', ' '\n' | LC_ALL=C sort)"
+}
+
+@test "installed files are where the pages say, each in one page" {
+    for file in "${pages[@]}"; do
+        section "$file" FILES | sed -n 's|^\.I \(/.*\)$|\1|p' | sed 's/\\-/-/g'
+    done > "$BATS_TEST_TMPDIR/files"
+    expect_same "" "$(LC_ALL=C sort "$BATS_TEST_TMPDIR/files" | uniq -d)"
     while read -r file; do
         [ -e "$file" ] || { echo "$file is not there"; return 1; }
     done < "$BATS_TEST_TMPDIR/files"
+    # and they are all; a folder stands for what is in it
+    (cd "$prefix" && find . -name __pycache__ -prune -o -type f -printf "$prefix/%P\n") |
+        grep -vE '/share/(doc|man|bash-completion|zsh|fish)/|/lib/pkgconfig/|\.so\.[0-9.]+$' |
+        while read -r file; do
+            grep -qxF -e "$file" -e "${file%/watch/*}/watch" -e "${file%/python/*}/python" "$BATS_TEST_TMPDIR/files" ||
+                echo "$file"
+        done > "$BATS_TEST_TMPDIR/missing"
+    expect_same "" "$(cat "$BATS_TEST_TMPDIR/missing")"
 }

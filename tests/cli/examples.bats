@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# What stands in EXAMPLES of the manual pages, as it stands there. Those that need a cluster run in tests/cluster.
+
+load helper
+
+# example PAGE MARK NUMBER: one of them, without its roff; fails where there is none
+example()
+{
+    awk -v mark="$2" -v number="$3" -f "$top/tests/examples.awk" "$prefix/share/man/$1" > "$BATS_TEST_TMPDIR/example"
+    [ -s "$BATS_TEST_TMPDIR/example" ]
+}
+
+setup()
+{
+    export PATH=$prefix/bin:$PATH PYTHONPATH=$prefix/share/rollcall/python PYTHONDONTWRITEBYTECODE=1
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+    mkdir "$BATS_TEST_TMPDIR/python"
+    ln -s "$(command -v python3)" "$BATS_TEST_TMPDIR/python/python"
+    command -v python > /dev/null || PATH=$PATH:$BATS_TEST_TMPDIR/python
+    cd "$BATS_TEST_TMPDIR"
+    echo 'print("trained")' > train.py
+}
+
+# in_folder NAME CMD...: with a train.py, and no file of another example; it has to print something
+in_folder()
+{
+    mkdir "$1"
+    cp train.py "$1"
+    (cd "$1" && "${@:2}" > said && [ -s said ])
+}
+
+@test "rollcall(1): every command of its examples" {
+    number=0
+    while example man1/rollcall.1 run $((number + 1)); do
+        number=$((number + 1))
+        cat example
+        # in a task of a job, and outside
+        in_folder "task.$number" env "${task_3[@]}" bash -euo pipefail -x ../example
+        in_folder "alone.$number" bash -euo pipefail -x ../example
+    done
+    [ "$number" -ge 4 ]
+    cat alone.*/node.svg | grep -q '<svg'
+}
+
+@test "librollcall(3): its programs, alone and as a task" {
+    number=0
+    while example man3/librollcall.3 'run C' $((number + 1)); do
+        number=$((number + 1))
+        cp example program.c
+        # shellcheck disable=SC2046 # lists of arguments
+        gcc -Wall -Wextra -Werror -o program program.c $(pkg-config --cflags --libs rollcall)
+        ./program > "alone.$number"
+    done
+    [ "$number" = 2 ]
+    [ "$(cat alone.1)" = 'rank -1 of -1' ]
+    [ "$(cat alone.2)" = /scratch/run-7 ]
+    example man3/librollcall.3 'run Python' 1
+    [ "$(python3 example)" = "None None"$'\n'/scratch/run-7 ]
+    task=(RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)
+    [ "$(env "${task[@]}" python3 example)" = "0 1"$'\n'/scratch/run-7 ]
+    [ "$(env "${task[@]}" ./program)" = /scratch/run-7 ]
+}
