@@ -17,8 +17,14 @@ static struct {
 static struct {
     bool read;
     struct rc_options value;
+    enum rc_spank_log log;
     char text[TEXT_SIZE]; /* what value points to */
 } administrator;
+
+enum rc_spank_log rc_spank_log(void)
+{
+    return administrator.log;
+}
 
 /* Called for the environment first and the command line then, in slurmstepd up
  * to 23.11 twice (b3527b1882): the last call counts, whatever came before. */
@@ -83,10 +89,15 @@ void rc_spank_read_arguments(int argc, char *argv[])
             word = (struct rc_str){ word.p + 8, word.n - 8 };
             if (!rc_options_parse(word, "plugstack.conf: default=", &administrator.value, &wrong, &arena))
                 complain(&wrong);
+        } else if (rc_str_is(word, "log=text")) {
+            administrator.log = RC_SPANK_LOG_TEXT;
+        } else if (rc_str_is(word, "log=json")) {
+            administrator.log = RC_SPANK_LOG_JSON;
         } else {
             rc_message_add(&wrong, RC201,
                            rc_format(&arena,
-                                     "plugstack.conf: %q is not known; use default=[MODE][,KEY=VALUE]...",
+                                     "plugstack.conf: %q is not known; use default=[MODE][,KEY=VALUE]..., log=text or "
+                                     "log=json",
                                      &word));
             complain(&wrong);
         }

@@ -22,6 +22,11 @@ void rc_spank_register(spank_t spank);
  * that it is called. One that is not understood is reported and ignored. */
 void rc_spank_read_arguments(int argc, char *argv[]);
 
+/* What the words say of Slurm's log (event.h). */
+enum rc_spank_log { RC_SPANK_LOG_NONE, RC_SPANK_LOG_TEXT, RC_SPANK_LOG_JSON };
+
+enum rc_spank_log rc_spank_log(void);
+
 /* Srun's side: whether the ROLLCALL variable of this process can be read. Says
  * so where it cannot. */
 bool rc_spank_check_environment(void);

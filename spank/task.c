@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "apply.h"
+#include "event.h"
 #include "meet.h"
 #include "say.h"
 #include "step.h"
@@ -40,23 +41,32 @@ static bool is_advice(enum rc_message_id id)
     return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706 || id == RC807;
 }
 
-/* The first error of the task. A user who asked gets an error and no task; where
- * only the administrator did, the job runs as it would without rollcall. */
-static int give_up(spank_t spank, const struct rc_messages *messages)
+/* The first error of the task. False where another one speaks. */
+static bool say_error(spank_t spank, const struct rc_messages *messages)
 {
     const struct rc_spank_step *step = rc_spank_step();
     unsigned i = 0;
 
     while (i < messages->count && rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
         i++;
-    if (i == messages->count) { /* it did not fit among the others */
-        if (step->first_node && rc_spank_step_speaks(spank))
-            rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
-    } else if ((step->first_node || !is_everywhere(messages->list[i].id)) && rc_spank_step_speaks(spank)) {
+    if ((!step->first_node && (i == messages->count || is_everywhere(messages->list[i].id))) ||
+        !rc_spank_step_speaks(spank))
+        return false;
+    if (i == messages->count) /* it did not fit among the others */
+        rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
+    else
         rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, messages->list[i].id,
                      messages->list[i].text);
-    }
-    if (!step->options.by_user)
+    return true;
+}
+
+/* A user who asked gets an error and no task; where only the administrator did,
+ * the job runs as it would without rollcall. */
+static int give_up(spank_t spank, const struct rc_messages *messages)
+{
+    if (say_error(spank, messages))
+        rc_spank_event_refused(rc_spank_result(), messages);
+    if (!rc_spank_step()->options.by_user)
         return 0;
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and of
      * a `required` one it would only print a second line */
@@ -142,14 +152,20 @@ int rc_spank_task_begin(spank_t spank)
     way.outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same";
     if (!rc_spank_meet(spank, &context, result, &way, &held) || !find_master(result))
         return give_up(spank, &result->messages);
-    /* the other nodes' tasks have their ranks already: without the user's word
-     * against it, this one gets its own, port or no port */
-    if (!rc_rank0_verify(result, &way) || (held < 0 && !rc_rank0_hold(result, &way, &held)))
-        give_up(spank, &result->messages);
+    if (!rc_rank0_verify(result, &way) || (held < 0 && !rc_rank0_hold(result, &way, &held))) {
+        if (step->options.by_user)
+            return give_up(spank, &result->messages);
+        /* the other nodes' tasks have their ranks already: without the user's word
+         * against it, this one gets its own, port or no port */
+        say_error(spank, &result->messages);
+    }
     say_warnings(result);
     failed = rc_spank_apply(spank, &result->plan);
-    if (!failed)
+    if (!failed) {
+        if (rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0"))
+            rc_spank_event_set(result);
         return 0;
+    }
     rc_message_add(&result->messages, RC503,
                    rc_format(&result->arena,
                              "%s could not be put into the task's environment; nothing is set; make the "

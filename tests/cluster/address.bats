@@ -166,11 +166,15 @@ setup()
     local conf
     conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
     cp "$conf" "$BATS_TEST_TMPDIR/plugstack.conf"
-    sed -i 's/$/ default=off,addr=-ib/' "$conf"
+    sed -i 's/$/ default=off,addr=-ib log=json/' "$conf"
     attempt 30 srun -N2 -n2 sh -c "$told"
     told '' - - -
     attempt 30 srun --ddp -N2 -n2 sh -c "$told"
     told n1-ib.cluster.test ib0 =ib0 ib0
+    # and one line of it in the log of the first node's slurmd, none at the user's terminal
+    unsaid '"event"'
+    grep -o 'rollcall: {.*"nodes":2,"master_addr":"n1-ib.cluster.test",.*}' "${conf%/*}"/log/slurmd.n*.log > "$out"
+    [ "$(wc -l < "$out")" -eq 1 ]
     attempt 30 srun --ddp=addr=eth0 -N2 -n2 sh -c "$told"
     told 10.77.0.2 eth0 =eth0 eth0
     # an address of the user's own, too

@@ -215,6 +215,15 @@ void slurm_error(const char *format, ...)
     va_end(values);
 }
 
+void slurm_info(const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    log_line("info", format, values);
+    va_end(values);
+}
+
 slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id)
 {
     slurm_step_layout_t *layout;

@@ -1,6 +1,8 @@
 """What the plugin does when everything is as it should be: options, layouts, modes, the port."""
 
+import json
 import os
+import re
 import socket
 
 import pytest
@@ -178,6 +180,30 @@ def test_wrong_words_in_plugstack_conf_are_reported_and_ignored(host, word):
     assert len(played.lines("error")) == len(EVEN.hosts)  # once in each slurmstepd
     untouched(played, EVEN)
     is_worker(host.step(EVEN, ["worker"], [word, "default=launcher"]), EVEN)
+
+
+def test_one_line_a_step_in_slurms_log(host):
+    """log= in plugstack.conf: what was set, by the task of RANK 0; nothing without it, and nothing for other steps."""
+    assert host.step(EVEN, ["worker"]).lines("info") == []
+    assert host.step(EVEN, [], ["log=json"]).lines("info") == []
+    line, = host.step(EVEN, ["worker"], ["log=text"]).lines("info")
+    assert re.fullmatch(r"rollcall: step 42\.0 set: worker mode, 4 tasks on 2 nodes, master n1 port [0-9]+", line)
+    line, = host.step(EVEN, ["worker"], ["log=json", "default=off"]).lines("info")
+    event = json.loads(line.removeprefix("rollcall: "))
+    assert event.pop("master_port") > 1023 and event.pop("version")
+    assert event == {"event": "step", "job": 42, "step": 0, "node": "n1", "outcome": "set", "mode": "worker",
+                     "tasks": 4, "nodes": 2, "master_addr": "n1", "messages": []}
+    # a step that is refused; what a user has set is in its line, and not in the log
+    line, = host.step(EVEN, ["worker,order=secret"], ["log=json"]).lines("info")
+    event = json.loads(line.removeprefix("rollcall: "))
+    assert (event["outcome"], event["messages"], event["tasks"]) == ("refused", ["RC202"], None)
+    assert "secret" not in line
+    played = host.step(Step([[0, 2], [1]]), ["worker"], ["log=json"])
+    event = json.loads(played.lines("info")[0].removeprefix("rollcall: "))
+    assert (event["outcome"], event["messages"], event["tasks"]) == ("set", ["RC301"], 3)
+    # nothing that ends a string comes from a name
+    line, = host.step(EVEN, ["worker"], ["log=json"], {"MASTER_ADDR": 'n1"},{"a":"'}).lines("info")
+    assert json.loads(line.removeprefix("rollcall: "))["event"] == "step"
 
 
 @pytest.mark.parametrize("name", SPECIAL_STEPS)
