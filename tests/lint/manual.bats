@@ -24,7 +24,9 @@ section()
 
 @test "the pages are well formed, also on a narrow terminal" {
     for file in "${pages[@]}"; do
-        shown 80 "$file" > "$BATS_TEST_TMPDIR/text"
+        # a folder's name is one word, and here a long one
+        sed "s|$prefix|/opt/rollcall|g" "$file" > "$BATS_TEST_TMPDIR/page"
+        shown 80 "$BATS_TEST_TMPDIR/page" > "$BATS_TEST_TMPDIR/text"
         expect_same "" "$(cat "$BATS_TEST_TMPDIR/warnings")"
         [ "$(wc -l < "$BATS_TEST_TMPDIR/text")" -gt 100 ]
         expect_same "" "$(mandoc -Tlint -W warning "$file" || true)"
