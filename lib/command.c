@@ -199,6 +199,15 @@ static bool is_shell(struct rc_str name)
     return rc_str_is(name, "sh") || rc_str_is(name, "bash") || rc_str_is(name, "dash") || rc_str_is(name, "zsh");
 }
 
+bool rc_command_starts_another(struct rc_str program)
+{
+    /* beyond those that a command line is looked through for */
+    static const char others[][NAME_SIZE] = { "ash", "ksh", "ksh93", "mksh", "csh", "tcsh", "fish", "busybox", "setsid" };
+    struct rc_str name = base_name(program);
+
+    return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, others);
+}
+
 static bool is_assignment(struct rc_str word)
 {
     struct rc_str value;

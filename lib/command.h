@@ -26,4 +26,8 @@ struct rc_command {
  * NULL-terminated or NULL. Reads at most a few hundred words. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
+/* Is the program with this path one that starts another, and does not do the work
+ * itself: a shell, env, numactl, ...? */
+bool rc_command_starts_another(struct rc_str program);
+
 #endif

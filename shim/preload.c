@@ -12,6 +12,8 @@
  *   nothing, and needs no other library.
  * - Outside of a task (no launcher's variable is there) it looks through the
  *   environment once and returns; it has nothing to say there at any time.
+ * - A worker that torchrun or Lightning has started in a task whose cores rollcall
+ *   has dealt out goes to its own (pin.h).
  * - On any doubt it changes nothing. It never fails, prints once or nothing
  *   (report.h), allocates nothing, starts nothing.
  * - What it exports is stamped (ROLLCALL_SCOPE), and a process that finds the
@@ -34,9 +36,12 @@
 #include "config.h"
 
 #include "launcher/registry.h"
+#include "pin.h"
+#include "pinning.h"
 #include "rank0.h"
 #include "report.h"
 #include "resolve.h"
+#include "system/affinity.h"
 #include "system/here.h"
 #include "system/node.h"
 #include "system/port.h"
@@ -53,6 +58,7 @@ extern char **environ;
 static struct rc_result result;
 static struct rc_here_storage here;
 static struct shim_table table;
+static struct shim_pin pin;
 
 static struct {
     struct rc_messages messages;
@@ -144,6 +150,25 @@ static void apply(uint32_t debug)
         shim_report_result(&result, debug);
 }
 
+/* In a process that nothing else is to be done for: one whose launch is its own
+ * gets no cores from a launch further outside. */
+static void go_to_own_cores(const char *const *argv, uint32_t debug)
+{
+    if (!shim_pin_find(&result.env, argv, &pin) || !rc_affinity_set(&pin.own))
+        return;
+    result.plan.count = 1;
+    result.plan.entry[0] = (struct rc_plan_entry){
+        .action = RC_SET,
+        .name = RC_STR(RC_PINNED),
+        .value = rc_format_number(&own.arena, pin.local_rank),
+        .is_new = true,
+    };
+    if (!publish(&result.plan))
+        rc_affinity_set(&pin.before);
+    else if (debug > 0)
+        shim_report_pin(pin.local_rank, pin.cpus);
+}
+
 static void be_task(const char *const *argv)
 {
     struct rc_context context = { .env = (const char *const *)environ, .indexed = true, .argv = argv };
@@ -172,6 +197,8 @@ static void be_task(const char *const *argv)
         apply(debug);
     else if (debug > 1)
         shim_report_result(&result, debug);
+    if (result.status == RC_RESOLVED && result.plan.count == 0 && context.options.mode != RC_MODE_OFF)
+        go_to_own_cores(argv, debug);
 }
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)

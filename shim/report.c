@@ -134,6 +134,17 @@ void shim_report_result(const struct rc_result *result, uint32_t level)
     say(page.text, page.arena.used);
 }
 
+void shim_report_pin(uint32_t local_rank, struct rc_str cpus)
+{
+    struct page page;
+
+    open_page(&page);
+    rc_format(&page.arena, "rollcall: the worker with LOCAL_RANK=%u is bound to hardware threads %q\n", local_rank,
+              &cpus);
+    end_line(&page);
+    say(page.text, page.arena.used);
+}
+
 void shim_report_nothing(const char *reason)
 {
     struct page page;

@@ -30,6 +30,9 @@ const char *shim_report_error(const struct rc_messages *messages, struct rc_str 
 /* ROLLCALL_DEBUG for a task whose plan has been carried out. */
 void shim_report_result(const struct rc_result *result, uint32_t level);
 
+/* ROLLCALL_DEBUG for a launcher's worker that has gone to its cores (pin.h). */
+void shim_report_pin(uint32_t local_rank, struct rc_str cpus);
+
 /* ROLLCALL_DEBUG for a task that could not be helped. */
 void shim_report_nothing(const char *reason);
 

@@ -63,7 +63,7 @@ build()
         else
             with_cross make shim/librollcall-preload.la
         fi || return 1
-    for program in probe port; do
+    for program in probe port mask; do
         # shellcheck disable=SC2046 # a command and its option
         with_cross $(compiler "$1") -o "$program" "$here/programs/$program.c" || return 1
     done
@@ -203,6 +203,21 @@ sys.stdin.read()' "$port" 3>&-
         run in_machine "$machine" "$BATS_TEST_TMPDIR/$machine/orted" RANK ROLLCALL_SCOPE
         [ "$status" -eq 0 ]
         [ -z "$output" ]
+    done
+}
+
+@test "a launcher's worker goes to its cores" {
+    local machine first second
+    read -r first second _ < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')
+    [ -n "${second:-}" ] || skip "a machine with one hardware thread"
+    for machine in "${machines[@]}"; do
+        run --separate-stderr taskset -c "$first,$second" env -i \
+            "$(type -P "qemu-${machine/powerpc/ppc}")" -L "$cross/usr/${machine}-linux-gnu" \
+            -E LD_PRELOAD="$(shim_of "$machine")",TORCHELASTIC_RUN_ID=1,RANK=1,LOCAL_RANK=1,LOCAL_WORLD_SIZE=2 \
+            -E ROLLCALL_PINS="$first $second" "$bin/build-$machine/mask"
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+        [ "$output" = "$second 1" ]
     done
 }
 

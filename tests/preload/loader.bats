@@ -204,6 +204,15 @@ as_nobody()
     in_site env -u ROLLCALL_SCOPE RANK=9 "$suid/drop" /bin/true
     [ "$status" -eq 0 ]
     [ "${lines[0]}" = "secure 1, RANK=9" ]
+    # nor is it bound as a launcher's worker (pins.bats)
+    worker=(ROLLCALL_SCOPE=slurm:42.7/0/launcher TORCHELASTIC_RUN_ID=42.7 RANK=0 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
+        ROLLCALL_PINS="$(taskset -cp $$ | sed 's/.*: //')")
+    in_site "${worker[@]}" "$suid/probe" ROLLCALL_PINNED
+    expect ROLLCALL_PINNED=0
+    chmod 4755 "$suid/probe"
+    in_site "${worker[@]}" "$suid/probe" ROLLCALL_PINNED
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
 }
 
 @test "the shim twice, by two names or as two copies: one identity, one port, said once" {

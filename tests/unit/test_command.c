@@ -88,9 +88,35 @@ static void reads_no_argv(const void *data)
     assert_int_equal(command.kind, RC_COMMAND_UNKNOWN);
 }
 
+struct program {
+    struct rc_str input;
+    bool starts;
+    const char *why;
+};
+
+static const struct program programs[] = {
+    { TEXT("/usr/bin/bash"), true, "a shell" },
+    { TEXT("/bin/busybox"), true, "a shell, and much else" },
+    { TEXT("/usr/bin/env"), true, "a wrapper" },
+    { TEXT("numactl"), true, "one without a folder" },
+    { TEXT("/usr/bin/python3.11"), false, "a worker" },
+    { TEXT("/opt/bash/bin/train"), false, "a folder's name says nothing" },
+    { TEXT("/opt/bin/bash-train"), false, "nor does the beginning of a name" },
+    { TEXT("/opt/bin/"), false, "no name" },
+    { TEXT(""), false, "nothing" },
+};
+
+static void starts_another(const void *data)
+{
+    const struct program *program = data;
+
+    assert_int_equal(rc_command_starts_another(unit_guard(program->input)), program->starts);
+}
+
 int main(void)
 {
     UNIT_TABLE(reads, "command", rows);
+    UNIT_TABLE(starts_another, "starter", programs);
     unit_add_one(reads_torchrun_options, "torchrun's own options, not the script's");
     unit_add_one(reads_no_argv, "no command line at all");
     return unit_run("command");

@@ -1,0 +1,67 @@
+#include "pin.h"
+
+#include "command.h"
+#include "pinning.h"
+#include "system/affinity.h"
+#include "system/sys.h"
+
+/* The kernel says which program this is: argv[0] is anybody's, and musl does not
+ * hand it over. */
+static bool is_worker(const char *const *argv)
+{
+    char path[4096];
+    long n = rc_sys_call(RC_SYS_NR(readlinkat), AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof(path), 0);
+    struct rc_command command;
+
+    if (n <= 0 || rc_command_starts_another((struct rc_str){ path, (size_t)n }))
+        return false;
+    rc_command_read(argv, &command);
+    return command.kind == RC_COMMAND_UNKNOWN;
+}
+
+/* torchrun says how many workers there are on this node, Lightning how many there
+ * are: a LOCAL_RANK with neither is somebody else's. */
+static bool counts_agree(const struct rc_env *env, uint32_t lists)
+{
+    struct rc_str local = rc_env_get(env, "LOCAL_WORLD_SIZE");
+    uint32_t size;
+    uint32_t nodes;
+
+    if (local.p)
+        return rc_parse_u32(local, RC_MAX_TASKS, &size) && size == lists;
+    if (!rc_parse_u32(rc_env_get(env, "PET_NNODES"), RC_MAX_TASKS, &nodes))
+        nodes = 1;
+    return rc_parse_u32(rc_env_get(env, "WORLD_SIZE"), RC_MAX_TASKS, &size) && (uint64_t)nodes * lists == size;
+}
+
+static bool read_lists(struct rc_str lists, struct shim_pin *pin, uint32_t *count)
+{
+    bool found = false;
+
+    pin->all = (struct rc_cpuset){ .word = { 0 } };
+    for (*count = 0; lists.p; ++*count) {
+        struct rc_str cpus = rc_str_split(lists, ' ', &lists);
+        struct rc_cpuset set;
+
+        if (!rc_cpuset_read(cpus, &set))
+            return false;
+        rc_cpuset_add(&pin->all, &set);
+        if (*count != pin->local_rank)
+            continue;
+        pin->cpus = cpus;
+        pin->own = set;
+        found = true;
+    }
+    return found;
+}
+
+bool shim_pin_find(const struct rc_env *env, const char *const *argv, struct shim_pin *pin)
+{
+    struct rc_str lists = rc_env_get(env, RC_PINS);
+    uint32_t count;
+
+    return lists.p && !rc_env_get(env, RC_PINNED).p &&
+           rc_parse_u32(rc_env_get(env, "LOCAL_RANK"), RC_MAX_TASKS, &pin->local_rank) &&
+           read_lists(lists, pin, &count) && counts_agree(env, count) &&
+           rc_affinity_get(&pin->before) && rc_cpuset_is_within(&pin->all, &pin->before) && is_worker(argv);
+}

@@ -1,0 +1,280 @@
+#!/usr/bin/env bats
+# pins.bats - a launcher's worker goes to the cores that its task carries for it, and nobody else goes anywhere.
+#
+# Here is one worker at a time; the tests of the cluster have torchrun's and Lightning's own.
+
+# shellcheck disable=SC2154 # bin and here come from helper.bash
+
+bats_require_minimum_version 1.5.0
+load helper
+
+setup_file()
+{
+    need_preload
+    gcc -O2 -Wall -Wextra -Werror -o "$bin/mask" "$here/programs/mask.c"
+    musl-gcc -O2 -Wall -Wextra -Werror -o "$bin/mask-musl" "$here/programs/mask.c"
+    gcc -O2 -Wall -Wextra -Werror -static -o "$bin/mask-static" "$here/programs/mask.c"
+    gcc -O2 -Wall -Wextra -Werror -pthread -o "$bin/children" "$here/programs/children.c"
+    gcc -O2 -o "$bin/envexec" "$here/programs/envexec.c"
+}
+
+# Two hardware threads, on which everything here runs; a worker has one of them.
+setup()
+{
+    read -r first second _ < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')
+    [ -n "${second:-}" ] || skip "a machine with one hardware thread"
+    taskset -p -c "$first,$second" $$ > /dev/null
+    all=$first,$second
+    in_launcher=("${task_environment[@]}" ROLLCALL_SCOPE=slurm:42.7/3/launcher ROLLCALL_PINS="$first $second")
+    torchrun=(TORCHELASTIC_RUN_ID=42.7 RANK=5 LOCAL_RANK=1 WORLD_SIZE=8 LOCAL_WORLD_SIZE=2)
+    lightning=(PET_NNODES=2 NODE_RANK=1 WORLD_SIZE=4 LOCAL_RANK=1)
+}
+
+# worker [NAME=VALUE...] PROGRAM...: as torchrun starts it in a task of launcher mode
+worker()
+{
+    run --separate-stderr env -i "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$preload" "$@"
+}
+
+# said LINE...: that is all of the output, and nothing is wrong
+said()
+{
+    [ "$status" -eq 0 ] && [ -z "$stderr" ] && [ "$output" = "$(printf '%s\n' "$@")" ] || {
+        echo "status $status, $stderr, said: $output, expected: $*"
+        return 1
+    }
+}
+
+mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=" "); print(os.getenv("ROLLCALL_PINNED", "-"))'
+
+@test "torchrun's worker has the cores of its LOCAL_RANK: in C, in musl, in Python" {
+    local rank=0 cpu
+    for cpu in "$first" "$second"; do
+        worker LOCAL_RANK=$rank "$bin/mask"
+        said "$cpu $rank"
+        worker LOCAL_RANK=$rank "$bin/mask-musl"
+        said "$cpu $rank"
+        worker LOCAL_RANK=$rank python3 -c "$mask_of_python"
+        said "$cpu $rank"
+        rank=$((rank + 1))
+    done
+}
+
+@test "Lightning's, which has the stamp of its task; and one that has lost what srun says" {
+    run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]}" LD_PRELOAD="$preload" "$bin/mask"
+    said "$second 1"
+    run --separate-stderr env -i ROLLCALL_PINS="$first $second" "${torchrun[@]}" LD_PRELOAD="$preload" "$bin/mask"
+    said "$second 1"
+    # one node, where nobody says so
+    run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]:1}" WORLD_SIZE=2 LD_PRELOAD="$preload" "$bin/mask"
+    said "$second 1"
+}
+
+@test "lists may have ranges, be of several threads, and share them" {
+    worker ROLLCALL_PINS="$first-$first $first,$second-$second" "$bin/mask"
+    said "$all 1"
+    worker ROLLCALL_PINS="$first-$first $first,$second-$second" LOCAL_RANK=0 "$bin/mask"
+    said "$first 0"
+    worker ROLLCALL_PINS="$first,$second $second" "$bin/mask"
+    said "$second 1"
+    worker ROLLCALL_PINS="$all" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 "$bin/mask"
+    said "$all 0"
+}
+
+@test "no list, no LOCAL_RANK, or none of these workers: the mask stays" {
+    local value
+    worker env -u ROLLCALL_PINS "$bin/mask"
+    said "$all -"
+    worker env -u LOCAL_RANK "$bin/mask"
+    said "$all -"
+    for value in '' 2 -1 01 ' 1' '1 ' 0x1 1.0 x 4294967295 18446744073709551617; do
+        worker LOCAL_RANK="$value" "$bin/mask"
+        [ "$output" = "$all -" ]
+    done
+    # it is another count of workers that those cores were dealt out to
+    for value in '' 1 3 02 x; do
+        worker LOCAL_WORLD_SIZE="$value" "$bin/mask"
+        [ "$output" = "$all -" ]
+    done
+    worker env -u LOCAL_WORLD_SIZE WORLD_SIZE=8 "$bin/mask"
+    said "$all -"
+    worker env -u LOCAL_WORLD_SIZE -u WORLD_SIZE "$bin/mask"
+    said "$all -"
+    for value in 2 8 x ''; do
+        run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]}" WORLD_SIZE="$value" LD_PRELOAD="$preload" \
+            "$bin/mask"
+        said "$all -"
+    done
+}
+
+@test "a list that cannot be read, or one with threads that are not there: the mask stays" {
+    local list
+    for list in '' ' ' "$first" "$first " " $first $second" "$first  $second" "$first $second " "$first,$second" \
+        "$first $second,8191" "$first $second-8191" "$first $second,99999" "$first $second," "$first ${second}x" \
+        "$first -$second" "$first 0x$second" "$first $second-" $'0\n1' "$(printf '%s ' {1..5000})$first"; do
+        worker ROLLCALL_PINS="$list" "$bin/mask"
+        said "$all -"
+    done
+}
+
+@test "somebody has bound it since: that holds" {
+    worker taskset -c "$first" "$bin/mask"
+    said "$first -"
+    worker taskset -c "$second" "$bin/mask"
+    said "$second -"
+    # of two workers with cores in common one is bound already
+    worker ROLLCALL_PINS="$all $first" taskset -c "$first" "$bin/mask"
+    said "$first -"
+}
+
+@test "cores that are no worker's: nobody gets them" {
+    worker ROLLCALL_PINS="$first $first" "$bin/mask"
+    said "$first 1"
+    worker ROLLCALL_PINS="$first" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 "$bin/mask"
+    said "$first 0"
+}
+
+@test "a worker that is marked stays where it is started, whatever the mark says" {
+    local value
+    for value in '' 0 1 x; do
+        worker ROLLCALL_PINNED="$value" "$bin/mask"
+        said "$all $value"
+    done
+}
+
+@test "ROLLCALL=off, or a value of ROLLCALL that cannot be read: the mask stays" {
+    worker ROLLCALL=off "$bin/mask"
+    said "$all -"
+    worker ROLLCALL=bnid=none "$bin/mask"
+    [ "$output" = "$all -" ]
+    [[ $stderr == "rollcall: error RC"* ]]
+}
+
+@test "a launch further inside, and the task itself: no worker of that launcher, and the list is gone" {
+    # what rollcall has to set here it sets; so the process is another launch's
+    run --separate-stderr env -i "${task_environment[@]}" "${torchrun[@]:1}" ROLLCALL_PINS="$first $second" \
+        LD_PRELOAD="$preload" sh -c "$bin/mask; echo \${ROLLCALL_PINS-gone}"
+    said "$all -" gone
+    worker env -u TORCHELASTIC_RUN_ID OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1 \
+        OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_MCA_ess_base_jobid=7 ROLLCALL_PINNED=0 \
+        sh -c "$bin/mask; echo \$RANK \${ROLLCALL_PINS-gone}"
+    said "$all -" "1 gone"
+}
+
+@test "what the worker starts has the worker's mask: fork, vfork, clone, posix_spawn, execve, a shell" {
+    local way
+    for way in fork vfork clone posix_spawn posix_spawnp execve; do
+        worker "$bin/children" "$way" own "$bin/mask"
+        said "$second 1"
+    done
+    worker LOCAL_RANK=0 "$bin/children" system own "$bin/mask"
+    said "$first 0"
+    # an environment of its own, in which it is not marked: its mask is no longer that of all
+    worker "$bin/children" fork given "$bin/mask"
+    said "$second -"
+}
+
+@test "a worker that has gone elsewhere since: so does what it starts" {
+    worker "$bin/mask" "$all" "$bin/mask"
+    said "$second 1" "$all 1"
+    worker "$bin/mask" "$first" "$bin/mask" "$all" sh -c "$bin/mask"
+    said "$second 1" "$first 1" "$all 1"
+}
+
+@test "Python's data loaders: fork, spawn, forkserver; also where the worker has gone elsewhere since" {
+    cat > "$BATS_TEST_TMPDIR/loaders.py" <<'PYTHON'
+import multiprocessing, os, sys
+
+
+def mask(_):
+    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
+
+
+if __name__ == "__main__":
+    for where in (sys.argv[1], sys.argv[2]):
+        os.sched_setaffinity(0, map(int, where.split(",")))
+        for way in ("fork", "spawn"):
+            with multiprocessing.get_context(way).Pool(2) as pool:
+                print(way, *sorted(set(pool.map(mask, range(8)))))
+    # its server is started once, so only now
+    with multiprocessing.get_context("forkserver").Pool(2) as pool:
+        print("forkserver", *sorted(set(pool.map(mask, range(8)))))
+PYTHON
+    worker python3 "$BATS_TEST_TMPDIR/loaders.py" "$second" "$all"
+    said "fork $second" "spawn $second" "fork $all" "spawn $all" "forkserver $all"
+}
+
+@test "shells and env are no workers: who they start is one, also behind a static shell" {
+    local shell
+    for shell in sh bash dash mksh zsh fish tcsh "busybox sh" bash-static; do
+        # shellcheck disable=SC2086 # a command and its argument
+        worker $shell -c "$bin/mask; $bin/mask-musl"
+        said "$second 1" "$second 1"
+    done
+    worker bash -c "ROLLCALL_PINNED= $bin/mask; echo \${ROLLCALL_PINNED-none}"
+    said "$all " none
+    worker env A=1 nice timeout 60 setsid -w env "$bin/mask"
+    said "$second 1"
+    printf '#!/bin/sh\nexec "$@"\n' > "$BATS_TEST_TMPDIR/wrapper"
+    chmod 755 "$BATS_TEST_TMPDIR/wrapper"
+    worker "$BATS_TEST_TMPDIR/wrapper" "$bin/mask"
+    said "$second 1"
+    worker "$bin/mask-static" "$all" "$bin/mask"
+    said "$all -" "$second 1"
+}
+
+# The real one refuses "--physcpubind" with a thread that is not in its own mask: torchrun --numa-binding starts it.
+@test "numactl has the whole mask to choose from, and what it chooses holds" {
+    cp "$bin/mask" "$BATS_TEST_TMPDIR/numactl"
+    worker "$BATS_TEST_TMPDIR/numactl" "$first" "$bin/mask"
+    said "$all -" "$first -"
+    worker LOCAL_RANK=0 sh -c "exec $BATS_TEST_TMPDIR/numactl $second python3 -c '$mask_of_python'"
+    said "$all -" "$second -"
+    if command -v numactl > /dev/null; then
+        worker numactl --physcpubind="$first" "$bin/mask"
+        said "$first -"
+    fi
+}
+
+@test "a launcher is no worker, whatever is in its environment" {
+    cp "$bin/mask" "$BATS_TEST_TMPDIR/torchrun"
+    worker "$BATS_TEST_TMPDIR/torchrun"
+    said "$all -"
+    worker bash -c "exec -a torchrun $bin/mask"
+    said "$all -"
+}
+
+@test "more variables than the shim's table: neither mark nor binding" {
+    local n entries
+    for n in 4000 5000; do
+        mapfile -t entries < <(seq -f 'FILLER_%g=x' "$n")
+        block "$BATS_TEST_TMPDIR/block" "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$preload" "${entries[@]}"
+        run --separate-stderr "$bin/envexec" "$BATS_TEST_TMPDIR/block" "$bin/mask"
+        if [ "$n" = 4000 ]; then
+            said "$second 1"
+        else
+            said "$all -"
+        fi
+    done
+}
+
+@test "ROLLCALL_DEBUG says it, once" {
+    worker ROLLCALL_DEBUG=1 sh -c "$bin/mask"
+    [ "$output" = "$second 1" ]
+    [ "$stderr" = "rollcall: the worker with LOCAL_RANK=1 is bound to hardware threads '$second'" ]
+}
+
+@test "who is no worker with lists asks the kernel nothing; a worker asks for its mask and its name" {
+    local calls=readlinkat,sched_getaffinity,sched_setaffinity
+    asked()
+    {
+        strace -e trace="$calls" -o "$BATS_TEST_TMPDIR/trace" "$bin/envexec" "$BATS_TEST_TMPDIR/block" /bin/true
+        sed -n 's/^\(readlinkat\|sched_[gs]etaffinity\)(.*/\1/p' "$BATS_TEST_TMPDIR/trace"
+    }
+    block "$BATS_TEST_TMPDIR/block" "${in_launcher[@]}" LD_PRELOAD="$preload"
+    [ -z "$(asked)" ]
+    block "$BATS_TEST_TMPDIR/block" "${task_environment[@]}" "${torchrun[@]}" LD_PRELOAD="$preload"
+    [ -z "$(asked)" ]
+    block "$BATS_TEST_TMPDIR/block" "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$preload"
+    [ "$(asked)" = $'sched_getaffinity\nreadlinkat\nsched_setaffinity' ]
+}
