@@ -3,6 +3,7 @@
 #include "frameworks.h"
 #include "hostlist.h"
 #include "netaddr.h"
+#include "nicnames.h"
 #include "resolve.h"
 
 /* The kernel's: IFNAMSIZ with its NUL; no '/', ':' or blank (dev_valid_name). */
@@ -108,24 +109,16 @@ static const struct {
 
 enum { INTERFACE_NAMES = sizeof(interface_names) / sizeof(*interface_names) };
 
-static void add(struct rc_result *result, struct rc_plan_entry entry)
-{
-    if (result->plan.count == RC_PLAN_MAX)
-        result->plan.full = true;
-    else
-        result->plan.entry[result->plan.count++] = entry;
-}
-
 static void set(struct rc_result *result, struct rc_str name, const char *value, const char *source, const char *reason)
 {
-    add(result, (struct rc_plan_entry){
-                    .action = RC_SET,
-                    .name = name,
-                    .value = value,
-                    .source = source,
-                    .reason = reason,
-                    .changes = !rc_str_is(rc_env_find(&result->env, name), value),
-                });
+    rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                   .action = RC_SET,
+                                   .name = name,
+                                   .value = value,
+                                   .source = source,
+                                   .reason = reason,
+                                   .changes = !rc_str_is(rc_env_find(&result->env, name), value),
+                               });
 }
 
 static bool is_own(const struct rc_result *result, unsigned i, struct rc_str now)
@@ -137,20 +130,28 @@ static bool is_own(const struct rc_result *result, unsigned i, struct rc_str now
            rc_str_eq((struct rc_str){ now.p + before, now.n - before }, own);
 }
 
+bool rc_address_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now)
+{
+    for (unsigned i = 0; i < INTERFACE_NAMES; i++)
+        if (rc_str_eq(rc_name(&interface_names[i].name), name))
+            return is_own(result, i, now);
+    return false;
+}
+
 static void set_interface(struct rc_result *result, const char *interface, const char *source)
 {
     for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
         struct rc_str name = rc_name(&interface_names[i].name);
         struct rc_str now = rc_env_find(&result->env, name);
 
-        if (now.n && !is_own(result, i, now))
-            add(result, (struct rc_plan_entry){
-                            .action = RC_KEEP,
-                            .name = name,
-                            .value = rc_format(&result->arena, "%S", &now),
-                            .source = name.p,
-                            .reason = "as the user set it",
-                        });
+        if (now.n && !is_own(result, i, now) && !rc_nicnames_is_own(result, name, now))
+            rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                           .action = RC_KEEP,
+                                           .name = name,
+                                           .value = rc_format(&result->arena, "%S", &now),
+                                           .source = name.p,
+                                           .reason = "as the user set it",
+                                       });
         else
             set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,
                 interface_names[i].reason);
@@ -194,18 +195,24 @@ void rc_address_settle(struct rc_result *result, const char *addr, const char *s
         rc_address_forget(result);
 }
 
+/* What has been planned since, for the cards of this node (nicnames.h), stays. */
+static void forget(struct rc_result *result, struct rc_str name)
+{
+    for (unsigned i = 0; i < result->plan.count; i++)
+        if (rc_str_eq(result->plan.entry[i].name, name))
+            return;
+    rc_plan_put(&result->plan, (struct rc_plan_entry){ .action = RC_UNSET,
+                                                       .name = name,
+                                                       .reason = "set by an outer rollcall for its own addr=",
+                                                       .changes = true });
+}
+
 void rc_address_forget(struct rc_result *result)
 {
-    static const char reason[] = "set by an outer rollcall for its own addr=";
-
     if (!rc_env_get(&result->env, OWN_INTERFACE).p)
         return;
     for (unsigned i = 0; i < INTERFACE_NAMES; i++)
         if (is_own(result, i, rc_env_find_name(&result->env, &interface_names[i].name)))
-            add(result, (struct rc_plan_entry){ .action = RC_UNSET,
-                                                .name = rc_name(&interface_names[i].name),
-                                                .reason = reason,
-                                                .changes = true });
-    add(result, (struct rc_plan_entry){
-                    .action = RC_UNSET, .name = RC_STR(OWN_INTERFACE), .reason = reason, .changes = true });
+            forget(result, rc_name(&interface_names[i].name));
+    forget(result, RC_STR(OWN_INTERFACE));
 }

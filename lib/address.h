@@ -45,6 +45,9 @@ struct rc_result;
  * use it, each in its own syntax, unless the user told them something already. */
 void rc_address_settle(struct rc_result *result, const char *addr, const char *source, const char *interface);
 
+/* Whether a variable's value is one that a rollcall further outside has set for its interface. */
+bool rc_address_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now);
+
 /* The variables that an outer rollcall set for its interface, and that are good
  * for no other launch: taken away. */
 void rc_address_forget(struct rc_result *result);

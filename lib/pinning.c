@@ -1,5 +1,6 @@
 #include "pinning.h"
 
+#include "nicnames.h"
 #include "pins.h"
 
 /* What does not fit would be a reason to set nothing at all, and a binding is none. */
@@ -74,9 +75,15 @@ static bool plan_workers(const struct rc_pins *pins, struct rc_result *result)
     return true;
 }
 
+bool rc_pins_wanted(const struct rc_options *options)
+{
+    return options->bind != RC_BIND_NONE || options->nic == RC_NICS_AUTO;
+}
+
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
 {
-    const struct rc_pins *pins = context->pins;
+    bool bound = !context->nics_only && context->options.bind != RC_BIND_NONE;
+    const struct rc_pins *pins = bound ? context->pins : NULL;
     bool carried = false;
     struct rc_pin pin;
 
@@ -87,4 +94,5 @@ void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
     if (!carried)
         unset(result, RC_STR(RC_PINS));
     unset(result, RC_STR(RC_PINNED));
+    rc_nicnames_plan(context, result);
 }

@@ -18,6 +18,9 @@
  * one starts (data loaders) keeps the mask that it is started with. */
 #define RC_PINNED "ROLLCALL_PINNED"
 
+/* Whether a placement is asked about at all: for what is bound, or for the cards of nic=auto alone. */
+bool rc_pins_wanted(const struct rc_options *options);
+
 /* Adds to the plan of worker or launcher mode what context->pins say; takes an
  * outer launch's away. */
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);

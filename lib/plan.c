@@ -335,6 +335,21 @@ static void set_for_frameworks(struct writer *w, const char *stamp)
     }
 }
 
+void rc_plan_put(struct rc_plan *plan, struct rc_plan_entry entry)
+{
+    unsigned i = 0;
+
+    while (i < plan->count && !rc_str_eq(plan->entry[i].name, entry.name))
+        i++;
+    if (i == RC_PLAN_MAX) {
+        plan->full = true;
+        return;
+    }
+    plan->entry[i] = entry;
+    if (i == plan->count)
+        plan->count++;
+}
+
 bool rc_plan_make(struct rc_result *result, const struct rc_command *command, uint32_t nproc, const char *stamp)
 {
     struct writer writer = { result, command, nproc };

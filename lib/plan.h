@@ -37,6 +37,9 @@ struct rc_plan {
     bool full;
 };
 
+/* Adds an entry, in the place of another one for the same name. */
+void rc_plan_put(struct rc_plan *plan, struct rc_plan_entry entry);
+
 struct rc_result;
 struct rc_command;
 

@@ -38,6 +38,7 @@ struct rc_context {
     uint16_t local_port_last;
     uint16_t told_port;         /* the master port that the nodes have agreed on; 0: none */
     const struct rc_pins *pins; /* where the tasks of this node go (pins.h); NULL: nobody is bound */
+    bool nics_only;             /* pins are there for nic=auto alone: nobody is bound either */
     uint32_t pin;               /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
     bool slurm_certain;         /* called in a task that slurmstepd is starting */
     bool ignore_stamp;          /* show and explain: resolve what is set already, too */

@@ -4,6 +4,7 @@
 #include "cli/escape.h"
 #include "cli/json.h"
 #include "map/mapping.h"
+#include "map/proposals.h"
 #include "numbers.h"
 
 /* Names come from files that anybody may have written. */
@@ -33,7 +34,24 @@ static const char *const nearness[] = {
     [RC_NEAR_UNKNOWN] = NULL,
 };
 
-static json_t *task(const struct mapping *mapping, unsigned i)
+/* What nic=auto would set: for one task alone, or alike for all. */
+static json_t *proposed(const struct mapping *mapping, const struct proposals *proposals, unsigned task, bool own)
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 0; object && i < RC_NIC_VARIABLES; i++) {
+        const char *value =
+            proposals_is_own(i) == own ? proposals_value(proposals, mapping, task, i) : NULL;
+
+        if (value && json_object_set_new(object, rc_nicnames_variable(i).p, json_string(value)) < 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *task(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     const struct rc_place *place = &mapping->place[i];
     const struct rc_nic *nic = place->nic >= 0 ? &mapping->nics.nic[place->nic] : NULL;
@@ -42,54 +60,59 @@ static json_t *task(const struct mapping *mapping, unsigned i)
 
     if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
         return NULL;
-    object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:b, s:o}", "local_rank", (int)i, "rank",
+    object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o}", "local_rank", (int)i, "rank",
                        known(i == mapping->local_rank ? mapping->rank : RC_UNKNOWN), "gpu", number(place->gpu),
                        "pci", text(place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL), "near",
                        text(nearness[place->nearness]), "numa", number(place->memory), "cores", (int)place->cores,
-                       "cpus", text(cpus), "shared", place->shared, "nic", text(nic ? rc_nic_name(nic) : NULL));
+                       "cpus", text(cpus), "shared", place->shared, "nic", text(nic ? rc_nic_name(nic) : NULL),
+                       "nic_auto", proposed(mapping, proposals, i, true));
     free(cpus);
     return object;
 }
 
-static json_t *gpu(const struct mapping *mapping, unsigned i)
+static json_t *gpu(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     const struct rc_found_gpu *gpu = &mapping->gpus.gpu[i];
 
+    (void)proposals;
     return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "index", (int)i, "pci", text(gpu->bus_id), "vendor",
                      text(rc_gpu_vendor_name(gpu->vendor)), "model", text(rc_gpu_model(gpu)), "numa",
                      number(rc_place_numa(gpu->pci)), "used", i < mapping->gpus.used);
 }
 
-static json_t *nic(const struct mapping *mapping, unsigned i)
+static json_t *nic(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     const struct rc_nic *nic = &mapping->nics.nic[i];
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "fabric", text(nic->fabric), "network", text(nic->network),
+    (void)proposals;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "fabric", text(nic->fabric), "network", text(nic->network),
                      "kind", text(rc_nic_kind_name(nic->kind)), "pci", text(nic->bus_id), "numa",
-                     number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used);
+                     number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used, "down", nic->down);
 }
 
-static json_t *variable(const struct mapping *mapping, unsigned i)
+static json_t *variable(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     const struct rc_gpu_variable *row = &rc_gpu_variables[i];
 
     (void)mapping;
+    (void)proposals;
     return json_pack("{s:o, s:o, s:o, s:o}", "name", text(row->name), "vendor", text(rc_gpu_vendor_name(row->vendor)),
                      "forms", text(row->forms), "order", text(row->order));
 }
 
-static json_t *note(const struct mapping *mapping, unsigned i)
+static json_t *note(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
+    (void)proposals;
     return text(mapping->note[i]);
 }
 
-static json_t *list(const struct mapping *mapping, size_t count,
-                    json_t *(*make)(const struct mapping *mapping, unsigned i))
+static json_t *list(const struct mapping *mapping, const struct proposals *proposals, size_t count,
+                    json_t *(*make)(const struct mapping *mapping, const struct proposals *proposals, unsigned i))
 {
     json_t *array = json_array();
 
     for (unsigned i = 0; array && i < count; i++) {
-        if (json_array_append_new(array, make(mapping, i)) < 0) {
+        if (json_array_append_new(array, make(mapping, proposals, i)) < 0) {
             json_decref(array);
             return NULL;
         }
@@ -97,20 +120,28 @@ static json_t *list(const struct mapping *mapping, size_t count,
     return array;
 }
 
-int mapping_print_json(const struct mapping *mapping)
+static json_t *whole(const struct mapping *mapping, const struct proposals *proposals)
 {
     size_t variables = 0;
-    json_t *object;
-    int status;
 
     while (rc_gpu_variables[variables].name)
         variables++;
-    object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from", text(mapping->file),
-                       "local_rank", known(mapping->local_rank), "tasks", list(mapping, mapping->tasks, task), "gpus",
-                       list(mapping, mapping->gpus.count, gpu), "nics", list(mapping, mapping->nics.count, nic),
-                       "variables", list(mapping, variables, variable), "notes", list(mapping, mapping->notes, note));
-    status = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from", text(mapping->file),
+                     "local_rank", known(mapping->local_rank), "tasks", list(mapping, proposals, mapping->tasks, task),
+                     "gpus", list(mapping, proposals, mapping->gpus.count, gpu), "nics",
+                     list(mapping, proposals, mapping->nics.count, nic), "nic_auto",
+                     proposed(mapping, proposals, 0, false), "variables", list(mapping, proposals, variables, variable),
+                     "notes", list(mapping, proposals, mapping->notes, note));
+}
+
+int mapping_print_json(const struct mapping *mapping)
+{
+    struct proposals proposals;
+    json_t *object = proposals_make(mapping, &proposals) == 0 ? whole(mapping, &proposals) : NULL;
+    int status = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+
     json_decref(object);
+    proposals_free(&proposals);
     if (status == 0)
         putchar('\n');
     return status;

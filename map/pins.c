@@ -162,53 +162,32 @@ static int widen(struct work *work)
     return 0;
 }
 
-/* The names that the kernel gives; what else stands in a file would make another line of it. */
-static bool is_name(const char *name)
+static int print_node(const struct rc_nic_list *nics)
 {
-    return name && *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:@") == strlen(name);
-}
+    char *fabric = rc_nics_names(nics, rc_nic_card);
+    char *network = rc_nics_names(nics, rc_nic_interface);
+    int status = fabric && network ? 0 : -1;
 
-static const char *name_of(const struct rc_nic *nic, bool fabric)
-{
-    const char *name = fabric ? nic->fabric : nic->network;
-
-    return is_name(name) ? name : NULL;
-}
-
-static bool is_named_before(const struct rc_nic_list *nics, size_t index, bool fabric)
-{
-    for (size_t i = 0; i < index; i++)
-        if (name_of(&nics->nic[i], fabric) && strcmp(name_of(&nics->nic[i], fabric), name_of(&nics->nic[index], fabric)) == 0)
-            return true;
-    return false;
-}
-
-static void print_names(const struct rc_nic_list *nics, bool fabric)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < nics->used; i++) {
-        const char *name = name_of(&nics->nic[i], fabric);
-
-        if (!name || is_named_before(nics, i, fabric))
-            continue;
-        printf("%s%s", any ? "," : fabric ? " fabric=" : " network=", name);
-        any = true;
-    }
+    if (status == 0)
+        printf("node%s%s%s%s\n", *fabric ? " fabric=" : "", fabric, *network ? " network=" : "", network);
+    free(fabric);
+    free(network);
+    return status;
 }
 
 static void print_pin(const struct work *work, unsigned task, const char *cpus)
 {
     const struct rc_place *pin = &work->place[task];
     const struct rc_nic *nic = pin->nic >= 0 ? &work->nics.nic[pin->nic] : NULL;
+    char name[RC_NIC_NAME];
 
     printf("pin cpus=%s cores=%u", cpus, pin->cores);
     if (pin->gpu >= 0)
         printf(" gpu=%u", (unsigned)(task % work->chosen_count));
-    if (nic && name_of(nic, true))
-        printf(" fabric=%s", name_of(nic, true));
-    if (nic && name_of(nic, false))
-        printf(" network=%s", name_of(nic, false));
+    if (nic && rc_nic_card(nic, name))
+        printf(" fabric=%s", name);
+    if (nic && rc_nic_interface(nic, name))
+        printf(" network=%s", name);
     puts(pin->shared ? " shared=yes" : "");
 }
 
@@ -224,12 +203,8 @@ static int print(const struct work *work)
         else if (hwloc_bitmap_list_asprintf(&cpus[i], work->place[i].cpus) < 0)
             status = -1;
     }
-    if (status == 0) {
-        fputs("node", stdout);
-        print_names(&work->nics, true);
-        print_names(&work->nics, false);
-        putchar('\n');
-    }
+    if (status == 0)
+        status = print_node(&work->nics);
     for (unsigned i = 0; status == 0 && i < work->tasks; i++)
         print_pin(work, i, cpus[i]);
     for (unsigned i = 0; cpus && i < work->tasks; i++)

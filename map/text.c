@@ -5,6 +5,7 @@
 #include "cli/escape.h"
 #include "cli/table.h"
 #include "map/mapping.h"
+#include "map/proposals.h"
 #include "numbers.h"
 
 static int count(const struct mapping *mapping, hwloc_obj_type_t type)
@@ -169,14 +170,51 @@ static int put_nics(const struct mapping *mapping)
         where(nic->pci, text);
         table_text(&table, PAINT_NONE, text);
         table_text(&table, PAINT_NONE, rc_nic_kind_name(nic->kind));
-        table_text(&table, PAINT_FAINT, nic->bus_id);
+        snprintf(names, sizeof(names), "%s%s", nic->bus_id, nic->down ? " (down)" : "");
+        table_text(&table, PAINT_FAINT, names);
     }
     return table_print(&table);
 }
 
+/* Whose own card: this process's, or as an example the first one's. */
+static void put_proposal(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
+{
+    unsigned task = mapping->local_rank == RC_UNKNOWN ? 0 : mapping->local_rank;
+    const char *value = proposals_value(proposals, mapping, task, i);
+    int column;
+
+    if (!value)
+        return;
+    column = printf("  %s=", rc_nicnames_variable(i).p);
+    put_list((unsigned)column, value);
+    if (proposals_is_own(i) && mapping->tasks > 1)
+        printf("    for task %u; the others have their own NIC's\n", task);
+}
+
+static int put_proposals(const struct mapping *mapping)
+{
+    struct proposals proposals;
+    bool any = false;
+
+    if (proposals_make(mapping, &proposals) < 0) {
+        proposals_free(&proposals);
+        return -1;
+    }
+    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        if (!any && proposals_value(&proposals, mapping, 0, i)) {
+            printf("\n%sWith nic=auto%s\n", paint_on(PAINT_STRONG), paint_off());
+            any = true;
+        }
+        put_proposal(mapping, &proposals, i);
+    }
+    proposals_free(&proposals);
+    return 0;
+}
+
 int mapping_print_text(const struct mapping *mapping)
 {
-    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_nics(mapping) < 0)
+    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_nics(mapping) < 0 ||
+        put_proposals(mapping) < 0)
         return -1;
     for (unsigned i = 0; i < mapping->notes; i++) {
         printf("\nnote: ");

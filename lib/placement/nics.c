@@ -1,5 +1,9 @@
 #include "placement/nics.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,14 +76,37 @@ static bool is_network(hwloc_obj_t os)
 #endif
 }
 
+/* hwloc has the first character of /sys/class/infiniband/NAME/ports/N/state: "4: ACTIVE". 0 where none
+ * is active, 1 where it says nothing of them. */
+static unsigned active_port(hwloc_obj_t os)
+{
+    enum { PORTS_MAX = 8, NAME = 16 };
+    bool told = false;
+
+    for (unsigned port = 1; port <= PORTS_MAX; port++) {
+        char name[NAME];
+        const char *state;
+
+        snprintf(name, sizeof(name), "Port%uState", port);
+        state = hwloc_obj_get_info_by_name(os, name);
+        if (state && *state == '4')
+            return port;
+        told = told || state;
+    }
+    return told ? 0 : 1;
+}
+
 static bool read_nic(hwloc_obj_t pci, struct rc_nic *nic)
 {
-    *nic = (struct rc_nic){ .pci = pci };
+    *nic = (struct rc_nic){ .pci = pci, .port = 1 };
     for (hwloc_obj_t os = pci->io_first_child; os; os = os->next_sibling) {
         if (os->type != HWLOC_OBJ_OS_DEVICE || !os->name)
             continue;
-        if (is_fabric(os) && !nic->fabric)
+        if (is_fabric(os) && !nic->fabric) {
             nic->fabric = os->name;
+            nic->port = active_port(os);
+            nic->down = nic->port == 0;
+        }
         if (is_network(os) && !nic->network)
             nic->network = os->name;
     }
@@ -97,10 +124,93 @@ static int compare(const void *a, const void *b)
     size_t n = strlen(left->bus_id);
     size_t m = strlen(right->bus_id);
 
+    if (left->down != right->down)
+        return left->down ? 1 : -1;
     if (left->kind != right->kind)
         return left->kind < right->kind ? -1 : 1;
     /* of a longer domain, which has a larger number, there are more digits */
     return n == m ? strcmp(left->bus_id, right->bus_id) : (n > m) - (n < m);
+}
+
+static bool is_reached(const struct ifaddrs *entry)
+{
+    const struct sockaddr_in6 *six = (const void *)entry->ifa_addr;
+
+    if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP) || !(entry->ifa_flags & IFF_RUNNING))
+        return false;
+    return entry->ifa_addr->sa_family == AF_INET ||
+           (entry->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr));
+}
+
+/* A library that is told of an interface without an address fails, where it
+ * would have found another one by itself. */
+static void find_silent(struct rc_nic *nic, size_t count)
+{
+    struct ifaddrs *all;
+
+    if (count == 0 || getifaddrs(&all) < 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        nic[i].silent = nic[i].network != NULL;
+        for (const struct ifaddrs *entry = all; entry && nic[i].silent; entry = entry->ifa_next)
+            nic[i].silent = !is_reached(entry) || strcmp(entry->ifa_name, nic[i].network) != 0;
+        nic[i].down = nic[i].down || (nic[i].silent && nic[i].kind == RC_NIC_ETHERNET);
+    }
+    freeifaddrs(all);
+}
+
+enum { NAME_MAX_LENGTH = 63 }; /* IB_DEVICE_NAME_MAX, with its NUL; interfaces have 15 */
+
+static bool is_plain(const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+
+    return n > 0 && n <= NAME_MAX_LENGTH && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@") == n;
+}
+
+bool rc_nic_card(const struct rc_nic *nic, char name[RC_NIC_NAME])
+{
+    if (nic->down || !is_plain(nic->fabric))
+        return false;
+    if (nic->port > 1)
+        snprintf(name, RC_NIC_NAME, "%s:%u", nic->fabric, nic->port);
+    else
+        snprintf(name, RC_NIC_NAME, "%s", nic->fabric);
+    return true;
+}
+
+bool rc_nic_interface(const struct rc_nic *nic, char name[RC_NIC_NAME])
+{
+    if (nic->down || nic->silent || !is_plain(nic->network))
+        return false;
+    snprintf(name, RC_NIC_NAME, "%s", nic->network);
+    return true;
+}
+
+/* A file that somebody wrote may have a name twice. */
+static bool is_listed(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at += n)
+        if ((at == text || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    return false;
+}
+
+char *rc_nics_names(const struct rc_nic_list *list, bool (*name_of)(const struct rc_nic *nic, char name[RC_NIC_NAME]))
+{
+    size_t size = (list->used + 1) * (RC_NIC_NAME + 1);
+    char *text = calloc(1, size);
+    size_t at = 0;
+    char name[RC_NIC_NAME];
+
+    for (size_t i = 0; text && i < list->used; i++) {
+        if (!name_of(&list->nic[i], name) || is_listed(text, name))
+            continue;
+        at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "," : "", name);
+    }
+    return text;
 }
 
 int rc_nics_find(hwloc_topology_t topology, struct rc_nic_list *list)
@@ -114,9 +224,11 @@ int rc_nics_find(hwloc_topology_t topology, struct rc_nic_list *list)
     for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci)) != NULL && count < (size_t)most;)
         if (read_nic(pci, &nic[count]))
             count++;
+    if (hwloc_topology_is_thissystem(topology))
+        find_silent(nic, count);
     qsort(nic, count, sizeof(*nic), compare);
     *list = (struct rc_nic_list){ .nic = nic, .count = count };
-    while (list->used < count && nic[list->used].kind == nic[0].kind)
+    while (list->used < count && !nic[list->used].down && nic[list->used].kind == nic[0].kind)
         list->used++;
     return 0;
 }

@@ -22,12 +22,15 @@ struct rc_nic {
     char bus_id[RC_BUS_ID];
     const char *fabric; /* "mlx5_0", "cxi0": for NCCL_IB_HCA and the like; NULL where there is none */
     const char *network; /* "ib0", "hsn0", "eth0"; NULL where there is none */
+    unsigned port;       /* of the fabric: the first that is active */
+    bool down;           /* no port is active, or it is Ethernet without an address: none for a job */
+    bool silent;         /* on this machine, and the interface has no address to be reached by */
 };
 
 struct rc_nic_list {
     struct rc_nic *nic;
-    size_t count; /* by kind, then by bus id */
-    size_t used;  /* of the first kind that there is */
+    size_t count; /* those that are down last; by kind, then by bus id */
+    size_t used;  /* of the first kind that there is and that is not down */
 };
 
 /* 0, or -1 without memory. free() list->nic. The names live as long as the topology. */
@@ -37,5 +40,15 @@ const char *rc_nic_kind_name(enum rc_nic_kind kind);
 
 /* The one name of a card that has two. */
 const char *rc_nic_name(const struct rc_nic *nic);
+
+/* What libraries may be told (nicnames.h): names as the kernel gives them, whatever
+ * stands in a file, and of what can be used. The card, with its port where that is
+ * not the first; the interface. False where there is nothing to say. */
+enum { RC_NIC_NAME = 80 };
+bool rc_nic_card(const struct rc_nic *nic, char name[RC_NIC_NAME]);
+bool rc_nic_interface(const struct rc_nic *nic, char name[RC_NIC_NAME]);
+
+/* One of these of all that a job uses, each once: "mlx5_0,mlx5_1". To be freed; NULL without memory. */
+char *rc_nics_names(const struct rc_nic_list *list, bool (*name_of)(const struct rc_nic *nic, char name[RC_NIC_NAME]));
 
 #endif

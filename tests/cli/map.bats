@@ -281,8 +281,80 @@ expect()
         .gpus[2] == {"index": 2, "pci": "0000:47:00.0", "vendor": "NVIDIA", "model": "GA100 [A100 SXM4 40GB]",
                      "numa": 1, "used": true} and
         .nics[8] == {"fabric": "mlx5_4", "network": "enp225s0f0", "kind": "RoCE", "pci": "0000:e1:00.0", "numa": 6,
-                     "used": false} and
+                     "used": false, "down": false} and
         (.variables | map(.name) | index("CUDA_VISIBLE_DEVICES")) == 0' <<< "$output"
+}
+
+# All rails for NCCL, by exact name, without mlx5_4 and mlx5_5, which are for storage; its own for UCX. These
+# cards have no interfaces, so sockets are left alone.
+@test "nic=auto: what it would set, of all and of each task" {
+    dgx='=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_6,mlx5_7,mlx5_8,mlx5_9'
+    placed dgx-a100 > /dev/null
+    jq -e --arg dgx "$dgx" '.nic_auto == {"NCCL_IB_HCA": $dgx} and
+        ([.tasks[].nic_auto.UCX_NET_DEVICES] | join(" ")) ==
+            "mlx5_0:1 mlx5_1:1 mlx5_2:1 mlx5_3:1 mlx5_6:1 mlx5_7:1 mlx5_8:1 mlx5_9:1"' "$BATS_TEST_TMPDIR/map.json"
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/dgx-a100.xml"
+    [[ $output == *$'\n\nWith nic=auto\n  NCCL_IB_HCA='"$dgx"$'\n  UCX_NET_DEVICES=mlx5_0:1\n'* ]]
+    # verbs and sockets
+    placed summit > /dev/null
+    jq -e '.nic_auto == {"NCCL_IB_HCA": "=mlx5_0,mlx5_1,mlx5_2,mlx5_3", "NCCL_SOCKET_IFNAME": "=ib0,ib1,ib2,ib3",
+                         "GLOO_SOCKET_IFNAME": "ib0", "TP_SOCKET_IFNAME": "ib0"}' "$BATS_TEST_TMPDIR/map.json"
+    # Slingshot's library finds its cards by itself; sockets go over their interfaces, gloo's alike in all tasks
+    placed frontier > /dev/null
+    jq -e '.nic_auto == {"NCCL_SOCKET_IFNAME": "=hsn0,hsn1,hsn2,hsn3", "GLOO_SOCKET_IFNAME": "hsn0",
+                         "TP_SOCKET_IFNAME": "hsn0"} and ([.tasks[].nic_auto] | unique) == [{}]' "$BATS_TEST_TMPDIR/map.json"
+    # Ethernet alone
+    placed laptop > /dev/null
+    jq -e '.nic_auto == {"NCCL_SOCKET_IFNAME": "=wlan0", "GLOO_SOCKET_IFNAME": "wlan0", "TP_SOCKET_IFNAME": "wlan0"} and
+        .tasks[0].nic_auto == {"UCX_NET_DEVICES": "wlan0"}' "$BATS_TEST_TMPDIR/map.json"
+    # none
+    placed no-locality > /dev/null
+    jq -e '.nic_auto == {} and .tasks[0].nic_auto == {}' "$BATS_TEST_TMPDIR/map.json"
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/no-locality.xml"
+    [[ $output != *nic=auto* ]]
+}
+
+# state PORT STATE CARD: as /sys/class/infiniband/CARD/ports/PORT/state has it, "1: DOWN", "4: ACTIVE"
+state()
+{
+    sed -i "s|<object type=\"OSDev\" \(.*\)name=\"$3\"\(.*\)>|&<info name=\"Port$1State\" value=\"$2\"/>|" \
+        "$BATS_TEST_TMPDIR/ports.xml"
+}
+
+@test "nic=auto: a card that is down is nobody's, another port than the first is named" {
+    cp "$BATS_FILE_TMPDIR/abci-v.xml" "$BATS_TEST_TMPDIR/ports.xml"
+    state 1 1 mlx5_0
+    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/ports.xml" --json
+    jq -e '[.tasks[].nic] == ["mlx5_1", "mlx5_1", "mlx5_1", "mlx5_1"] and .nic_auto.NCCL_IB_HCA == "=mlx5_1" and
+        (.nics | map([.fabric, .down, .used])) == [["mlx5_1", false, true], ["mlx5_0", true, false]]' <<< "$output"
+    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/ports.xml"
+    [[ $output == *'0000:41:00.0 (down)'* ]]
+    state 2 4 mlx5_0
+    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/ports.xml" --json
+    jq -e '.nic_auto.NCCL_IB_HCA == "=mlx5_0:2,mlx5_1" and .tasks[0].nic_auto.UCX_NET_DEVICES == "mlx5_0:2"' <<< "$output"
+    # all of them
+    cp "$BATS_FILE_TMPDIR/abci-v.xml" "$BATS_TEST_TMPDIR/ports.xml"
+    state 1 2 mlx5_0
+    state 1 1 mlx5_1
+    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/ports.xml" --json
+    jq -e '[.tasks[].nic] == [null, null, null, null] and .nic_auto == {}' <<< "$output"
+}
+
+# Whatever stands in a file: what goes into an environment has names alone.
+@test "nic=auto: names that are none" {
+    for name in 'mlx5 0' 'a,b' 'a=b' '\&#10;x' 'mlx5_0;id' "$(printf 'x%.0s' {1..64})"; do
+        sed "s/\"mlx5_0\"/\"$name\"/; s/\"ib0\"/\"$name\"/" "$BATS_FILE_TMPDIR/abci-v.xml" > "$BATS_TEST_TMPDIR/names.xml"
+        run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/names.xml" --json
+        jq -e '.nic_auto == {"NCCL_IB_HCA": "=mlx5_1", "NCCL_SOCKET_IFNAME": "=ib1", "GLOO_SOCKET_IFNAME": "ib1",
+                             "TP_SOCKET_IFNAME": "ib1"} and .tasks[0].nic_auto == {}' <<< "$output"
+    done
+}
+
+@test "explain: nic=auto is settled where a task starts, and map shows it" {
+    run -0 with "${task_3[@]}" "$rollcall" explain --ddp=nic=auto
+    [[ $output == *RC931*'rollcall map shows what it'* ]]
+    run -0 with "${task_3[@]}" "$rollcall" explain --ddp=nic=none
+    [[ $output != *RC931* ]]
 }
 
 # A machine that one does not sit at is not what this environment speaks of.
@@ -313,11 +385,12 @@ expect()
     jq -e '(.tasks | length) == 3 and .local_rank == null' <<< "$output"
 }
 
-# hwloc's plugins for CUDA, NVML, OpenCL, X and so on open devices and load drivers.
+# hwloc's plugins for CUDA, NVML, OpenCL, X and so on open devices and load drivers. The kernel is asked about this
+# machine's interfaces (AF_NETLINK), which is neither.
 @test "no driver, no display, no device is opened" {
     run -0 with DISPLAY=:99 strace -f -e trace=openat,open,connect,socket -o "$BATS_TEST_TMPDIR/trace" "$rollcall" map
     grep -q libhwloc "$BATS_TEST_TMPDIR/trace"
-    run grep -E '(hwloc_(cuda|nvml|opencl|levelzero|rsmi|gl)\.so|libcuda|nvidia-ml|OpenCL|libX|ze_loader|rocm_smi|/dev/(nvidia|kfd|dri)|connect\(|socket\()' \
+    run grep -E '(hwloc_(cuda|nvml|opencl|levelzero|rsmi|gl)\.so|libcuda|nvidia-ml|OpenCL|libX|ze_loader|rocm_smi|/dev/(nvidia|kfd|dri)|connect\(|socket\(AF_(UNIX|INET))' \
         "$BATS_TEST_TMPDIR/trace"
     [ "$status" -eq 1 ]
 }

@@ -1,0 +1,267 @@
+/* What nic=auto tells NCCL, UCX, gloo and tensorpipe of a node's network cards. */
+#include "address.h"
+#include "nicnames.h"
+#include "pinning.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The values of all five, "-" where there is nothing to say. */
+static void show(const struct rc_pins *pins, const struct rc_pin *pin, char *text, size_t size)
+{
+    char room[512];
+    size_t at = 0;
+
+    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        struct rc_arena arena = { .base = room, .size = sizeof(room) };
+        const char *value = rc_nicnames_value(i, pins, pin, &arena);
+
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i ? " " : "", value ? value : "-");
+    }
+}
+
+struct value_row {
+    struct rc_str input;
+    const char *task; /* of local rank 0 */
+    const char *launcher;
+    const char *why;
+};
+
+static const struct value_row values[] = {
+    { TEXT("node fabric=mlx5_0,mlx5_1 network=ib0,ib1\npin cpus=0 cores=1 fabric=mlx5_1 network=ib1\n"),
+      "=mlx5_0,mlx5_1 mlx5_1:1 =ib0,ib1 ib0 ib0", "=mlx5_0,mlx5_1 mlx5_0:1,mlx5_1:1 =ib0,ib1 ib0 ib0",
+      "two rails: NCCL has both, UCX its own, sockets the same on the node" },
+    { TEXT("node fabric=mlx5_0,mlx5_1\npin cpus=0 cores=1 fabric=mlx5_0\n"), "=mlx5_0,mlx5_1 mlx5_0:1 - - -",
+      "=mlx5_0,mlx5_1 mlx5_0:1,mlx5_1:1 - - -", "no interface with an address" },
+    { TEXT("node fabric=mlx4_0:2\npin cpus=0 cores=1 fabric=mlx4_0:2\n"), "=mlx4_0:2 mlx4_0:2 - - -",
+      "=mlx4_0:2 mlx4_0:2 - - -", "a card that is told with its port" },
+    { TEXT("node fabric=mlx5_bond_0 network=bond0\npin cpus=0 cores=1 fabric=mlx5_bond_0 network=bond0\n"),
+      "=mlx5_bond_0 mlx5_bond_0:1 =bond0 bond0 bond0", "=mlx5_bond_0 mlx5_bond_0:1 =bond0 bond0 bond0", "RoCE" },
+    { TEXT("node network=eth0,eth1\npin cpus=0 cores=1 network=eth1\n"), "- eth1 =eth0,eth1 eth0 eth0",
+      "- eth0,eth1 =eth0,eth1 eth0 eth0", "Ethernet: UCX and NCCL have sockets alone" },
+    { TEXT("node fabric=cxi0,cxi1 network=hsn0,hsn1\npin cpus=0 cores=1 fabric=cxi1 network=hsn1\n"),
+      "- - =hsn0,hsn1 hsn0 hsn0", "- - =hsn0,hsn1 hsn0 hsn0", "Slingshot: its own library finds the cards" },
+    { TEXT("node fabric=rdmap0s6,efa_1\npin cpus=0 cores=1 fabric=rdmap0s6\n"), "- - - - -", "- - - - -", "EFA" },
+    { TEXT("node fabric=hfi1_0,opap1s0 network=ib0\npin cpus=0 cores=1 fabric=hfi1_0 network=ib0\n"),
+      "- - =ib0 ib0 ib0", "- - =ib0 ib0 ib0", "Omni-Path" },
+    { TEXT("node\npin cpus=0 cores=1\n"), "- - - - -", "- - - - -", "no card at all" },
+    { TEXT("node fabric=mlx5_0 network=ib0\npin cpus=0 cores=1\n"), "=mlx5_0 - =ib0 ib0 ib0",
+      "=mlx5_0 mlx5_0:1 =ib0 ib0 ib0", "a task without a card of its own" },
+};
+
+static void gives(const void *data)
+{
+    const struct value_row *row = data;
+    struct rc_pins pins;
+    struct rc_pin pin;
+    char text[512];
+
+    assert_true(rc_pins_read(unit_guard(row->input), &pins));
+    assert_true(rc_pins_at(&pins, 0, &pin));
+    show(&pins, &pin, text, sizeof(text));
+    assert_string_equal(text, row->task);
+    show(&pins, NULL, text, sizeof(text));
+    assert_string_equal(text, row->launcher);
+}
+
+#define NODE "node fabric=mlx5_0,mlx5_1 network=ib0\n" \
+             "pin cpus=0-7 cores=8 fabric=mlx5_0 network=ib0\n" \
+             "pin cpus=8-11 cores=4 fabric=mlx5_1 network=ib0\n"
+#define STALE "ROLLCALL_SCOPE=slurm:1.0/7/worker"
+
+struct plan_row {
+    struct rc_str input;
+    uint32_t pin;
+    const char *env[5];
+    const char *plan; /* what it says of the five and of the list of our own, in its order */
+    const char *why;
+};
+
+#define ALL "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; " \
+            "set GLOO_SOCKET_IFNAME=ib0; set TP_SOCKET_IFNAME=ib0; "
+#define OWN_CARDS "set ROLLCALL_NICS=NCCL_IB_HCA==mlx5_0,mlx5_1 UCX_NET_DEVICES=mlx5_1:1"
+#define OWN OWN_CARDS " NCCL_SOCKET_IFNAME==ib0 GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; "
+
+static const struct plan_row plans[] = {
+    { TEXT("worker"), 1, { NULL }, "", "nothing without nic=auto" },
+    { TEXT("worker,nic=none"), 1, { NULL }, "", "nor with nic=none" },
+    { TEXT("worker,nic=auto"), 1, { NULL }, ALL OWN, "a worker" },
+    { TEXT("worker,nic=auto,bind=none"), 1, { NULL }, ALL OWN, "who is not bound" },
+    { TEXT("worker,nic=auto"), RC_UNKNOWN, { NULL }, "", "a worker of whom nothing is known" },
+    { TEXT("launcher,nic=auto"), RC_UNKNOWN, { NULL },
+      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; "
+      "set GLOO_SOCKET_IFNAME=ib0; set TP_SOCKET_IFNAME=ib0; "
+      "set ROLLCALL_NICS=NCCL_IB_HCA==mlx5_0,mlx5_1 UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
+      "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
+      "torchrun's workers: all cards" },
+    { TEXT("worker,nic=auto"), 1, { "NCCL_IB_HCA=mlx5", "GLOO_SOCKET_IFNAME=eth0" },
+      "keep NCCL_IB_HCA=mlx5; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; keep GLOO_SOCKET_IFNAME=eth0; "
+      "set TP_SOCKET_IFNAME=ib0; set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 TP_SOCKET_IFNAME=ib0; ",
+      "the user's own" },
+    { TEXT("worker,nic=auto"), 1, { "NCCL_IB_HCA=" }, ALL OWN, "what is empty is not set" },
+    { TEXT("worker,nic=auto,addr=eth3"), 1, { NULL },
+      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ", "addr= has the socket names" },
+    { TEXT("worker,nic=auto,addr=10.0.0.0/8"), 1, { NULL },
+      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ", "a network, too" },
+    { TEXT("worker,nic=auto,addr=-ib"), 1, { NULL }, ALL OWN, "a suffix names no interface" },
+    { TEXT("worker,nic=auto"), 1,
+      { STALE, "ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7", "UCX_NET_DEVICES=mlx5_7:1",
+        "NCCL_IB_HCA==mlx5_8" },
+      "keep NCCL_IB_HCA==mlx5_8; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; set GLOO_SOCKET_IFNAME=ib0; "
+      "set TP_SOCKET_IFNAME=ib0; set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
+      "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
+      "an outer launch's is replaced, what the user made of it stays" },
+    { TEXT("worker"), 1,
+      { STALE, "ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7", "UCX_NET_DEVICES=mlx5_7:1",
+        "NCCL_IB_HCA==mlx5_8" },
+      "unset UCX_NET_DEVICES; unset ROLLCALL_NICS; ", "or taken away" },
+    { TEXT("worker,nic=auto"), 1, { STALE, "ROLLCALL_IFNAME=ib7", "GLOO_SOCKET_IFNAME=ib7", "NCCL_SOCKET_IFNAME==ib7" },
+      "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
+      "set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; " OWN,
+      "in the place of an outer launch's addr=" },
+};
+
+static bool is_of_cards(struct rc_str name)
+{
+    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++)
+        if (rc_str_eq(name, rc_nicnames_variable(i)))
+            return true;
+    return rc_str_is(name, RC_NICS_OWN) || rc_str_is(name, "ROLLCALL_IFNAME");
+}
+
+static void describe(const struct rc_result *result, char *text, size_t size)
+{
+    static const char *const verbs[] = { [RC_SET] = "set", [RC_UNSET] = "unset", [RC_KEEP] = "keep" };
+    size_t at = 0;
+
+    *text = '\0';
+    for (unsigned i = 0; i < result->plan.count; i++) {
+        const struct rc_plan_entry *entry = &result->plan.entry[i];
+
+        if (is_of_cards(entry->name))
+            at += (size_t)snprintf(text + at, size - at, "%s %s%s%s; ", verbs[entry->action], entry->name.p,
+                                   entry->value ? "=" : "", entry->value ? entry->value : "");
+    }
+}
+
+static struct rc_result result;
+
+static void resolve(struct rc_str options, const char *const more[5], const struct rc_pins *pins, uint32_t pin)
+{
+    static const char *env[32];
+    static char text[64];
+    struct rc_context context = { .env = env, .slurm_certain = true, .pins = pins, .pin = pin };
+    struct rc_messages messages = { .count = 0 };
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    /* a step of two nodes with one task on each */
+    static const char *const task[] = {
+        "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_LOCALID=0", "SLURM_NODEID=1",
+        "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_TASKS_PER_NODE=1(x2)",
+        "SLURM_STEP_NODELIST=n[1-2].example.org", "SLURM_GTIDS=1", "SLURM_DISTRIBUTION=block",
+    };
+
+    memset(env, 0, sizeof(env));
+    memcpy(env, task, sizeof(task));
+    for (unsigned i = 0; i < 5 && more[i]; i++)
+        env[UNIT_COUNT(task) + i] = more[i];
+    assert_true(rc_options_parse(options, "--ddp", &context.options, &messages, &arena));
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+}
+
+static void plans_variables(const void *data)
+{
+    const struct plan_row *row = data;
+    struct rc_pins pins;
+    char text[1024];
+
+    assert_true(rc_pins_read(RC_STR(NODE), &pins));
+    resolve(row->input, row->env, &pins, row->pin);
+    describe(&result, text, sizeof(text));
+    assert_string_equal(text, row->plan);
+}
+
+/* addr= finds its address after the plan is made. */
+static void is_settled(const void *data)
+{
+    static const char *const outer[5] = { STALE, "ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7", "GLOO_SOCKET_IFNAME=ib7",
+                                          "ROLLCALL_IFNAME=ib7", "NCCL_SOCKET_IFNAME==ib7" };
+    struct rc_pins pins;
+    char text[1024];
+
+    (void)data;
+    assert_true(rc_pins_read(RC_STR(NODE), &pins));
+    resolve(RC_STR("worker,nic=auto,addr=eth3"), outer, &pins, 1);
+    rc_address_settle(&result, "10.0.0.1", "a test", "eth3");
+    describe(&result, text, sizeof(text));
+    assert_string_equal(text, "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set GLOO_SOCKET_IFNAME=eth3; "
+                              OWN_CARDS "; set NCCL_SOCKET_IFNAME==eth3; set TP_SOCKET_IFNAME=eth3; "
+                              "set ROLLCALL_IFNAME=eth3; ");
+    /* a name that resolves to an address of which nobody knows the interface */
+    resolve(RC_STR("worker,nic=auto"), outer, &pins, 1);
+    rc_address_settle(&result, "10.0.0.1", "a test", NULL);
+    describe(&result, text, sizeof(text));
+    assert_string_equal(text, "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; "
+                              "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; "
+                              OWN);
+}
+
+/* A node of so many cards that the list does not fit is one without cards, not one without an identity. */
+static void leaves_room(const void *data)
+{
+    static const char *const none[5] = { NULL };
+    static char text[65536];
+    struct rc_pins pins;
+    char plan[1024];
+    size_t at = (size_t)snprintf(text, sizeof(text), "node fabric=mlx5_0");
+
+    (void)data;
+    while (at < 60000)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, ",mlx5_%u", (unsigned)at);
+    snprintf(text + at, sizeof(text) - at, "\npin cpus=0 cores=1 fabric=mlx5_0\n");
+    assert_true(rc_pins_read(rc_str(text), &pins));
+    resolve(RC_STR("worker,nic=auto"), none, &pins, 0);
+    describe(&result, plan, sizeof(plan));
+    assert_string_equal(plan, "");
+}
+
+static void is_said(const void *data)
+{
+    static const char *const none[5] = { NULL };
+    struct rc_pins pins;
+
+    (void)data;
+    resolve(RC_STR("worker,nic=auto"), none, NULL, 0);
+    assert_int_equal(result.messages.count, 0);
+    assert_true(rc_pins_read(RC_STR("node\npin cpus=0 cores=1\n"), &pins));
+    resolve(RC_STR("worker,nic=auto"), none, &pins, 0);
+    assert_int_equal(result.messages.count, 1);
+    assert_int_equal(result.messages.list[0].id, RC932);
+    resolve(RC_STR("worker"), none, &pins, 0);
+    assert_int_equal(result.messages.count, 0);
+}
+
+static void is_wanted(const void *data)
+{
+    struct rc_options options = { .bind = RC_BIND_NONE };
+
+    (void)data;
+    assert_false(rc_pins_wanted(&options));
+    options.nic = RC_NICS_NONE;
+    assert_false(rc_pins_wanted(&options));
+    options.nic = RC_NICS_AUTO;
+    assert_true(rc_pins_wanted(&options));
+    options = (struct rc_options){ .bind = RC_BIND_CORES };
+    assert_true(rc_pins_wanted(&options));
+}
+
+int main(void)
+{
+    UNIT_TABLE(gives, "cards give", values);
+    UNIT_TABLE(plans_variables, "cards plan", plans);
+    unit_add_one(is_settled, "addr= and nic=auto: each socket name once");
+    unit_add_one(leaves_room, "more cards than there is room for");
+    unit_add_one(is_said, "a node without cards is named, where somebody asked for them");
+    unit_add_one(is_wanted, "a placement is asked about for its cards alone");
+    return unit_run("nicnames");
+}
