@@ -13,9 +13,10 @@
 
 enum { NOT_THERE = 127, PATH_SIZE = 4096 };
 
-/* Told apart by colour-blind eyes, too: M. Okabe, K. Ito, "Color Universal Design". */
+/* Told apart by colour-blind eyes, too: M. Okabe, K. Ito, "Color Universal Design"; in the place of its
+ * black, on which nobody reads, olive (P. Tol, "Colour Schemes"). */
 static const char *const colours[] = { "#56b4e9", "#e69f00", "#009e73", "#f0e442",
-                                       "#cc79a7", "#d55e00", "#0072b2", "#bbbbbb" };
+                                       "#cc79a7", "#d55e00", "#0072b2", "#999933" };
 
 static void paint(hwloc_obj_t object, const char *colour)
 {
@@ -67,10 +68,11 @@ static void become_lstopo(const char *xml, const char *format, const char *file)
     _exit(NOT_THERE);
 }
 
-static int run_lstopo(const char *xml, const char *format, const char *file)
+/* The status as of waitpid, or -1. */
+static int draw_as(const char *xml, const char *format, const char *file)
 {
     pid_t child = fork();
-    int status = 0;
+    int status = -1;
     pid_t ended;
 
     if (child == 0)
@@ -78,13 +80,27 @@ static int run_lstopo(const char *xml, const char *format, const char *file)
     do
         ended = waitpid(child, &status, 0);
     while (child > 0 && ended < 0 && errno == EINTR);
-    if (child < 0 || ended < 0)
+    return child < 0 || ended < 0 ? -1 : status;
+}
+
+static int run_lstopo(const char *xml, const char *format, const char *file)
+{
+    bool svg = strcmp(format, "svg") == 0;
+    int status = draw_as(xml, svg ? "nativesvg" : format, file);
+
+    /* its own SVG has the text as text, cairo's as shapes; an old one knows no difference */
+    if (svg && status > 0 && WIFEXITED(status) && WEXITSTATUS(status) != NOT_THERE)
+        status = draw_as(xml, format, file);
+    if (status < 0)
         cli_fail("map: cannot start lstopo: %s", strerror(errno));
     else if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE)
         cli_fail("map: --%s needs lstopo, which is not there; install it (Debian: hwloc; for --svg hwloc-nox will do)",
                  format);
-    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        cli_fail("map: lstopo could not draw %.200s; a lstopo without graphics has no PNG (Debian: install hwloc)", file);
+    else if (status != 0 && !svg)
+        cli_fail("map: this lstopo draws no PNG: it was built without cairo; install the whole one (Debian: hwloc, in the "
+                 "place of hwloc-nox; Red Hat: hwloc-gui), or draw --svg");
+    else if (status != 0)
+        cli_fail("map: lstopo could not draw %.200s", file);
     else
         return 0;
     return -1;
@@ -96,11 +112,29 @@ static int target(const char *file, char path[PATH_SIZE])
     return snprintf(path, PATH_SIZE, "%s%s", *file == '-' ? "./" : "", file) < PATH_SIZE ? 0 : -1;
 }
 
+/* Whoever cannot write there says so himself: lstopo's reasons are told apart by nothing but its status.
+ * *made: it was not there before. */
+static int make(const char *file, bool *made)
+{
+    int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    *made = fd >= 0;
+    if (fd < 0 && errno == EEXIST)
+        fd = open(file, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        cli_fail("map: cannot write %.200s: %s", file, strerror(errno));
+        return -1;
+    }
+    close(fd);
+    return 0;
+}
+
 static int draw(hwloc_topology_t topology, const char *format, const char *file)
 {
     const char *folder = getenv("TMPDIR");
     char xml[PATH_SIZE];
     char path[PATH_SIZE];
+    bool made;
     int status = -1;
     int fd;
 
@@ -109,9 +143,13 @@ static int draw(hwloc_topology_t topology, const char *format, const char *file)
         cli_fail("map: the name of the file is too long");
         return -1;
     }
+    if (make(path, &made) < 0)
+        return -1;
     fd = mkstemp(xml);
     if (fd < 0) {
         cli_fail("map: cannot make %.200s: %s", xml, strerror(errno));
+        if (made)
+            unlink(path);
         return -1;
     }
     close(fd);
@@ -120,6 +158,8 @@ static int draw(hwloc_topology_t topology, const char *format, const char *file)
     else
         status = run_lstopo(xml, format, path);
     unlink(xml);
+    if (status < 0 && made)
+        unlink(path);
     return status;
 }
 
