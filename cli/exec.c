@@ -10,6 +10,7 @@
 #include "inspect.h"
 #include "meet.h"
 #include "pmixask.h"
+#include "system/devicefiles.h"
 #include "system/here.h"
 #include "system/node.h"
 
@@ -92,6 +93,7 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     static struct said said;
     static struct rc_here_storage here = {
         .ask_pmix = rc_pmix_ask,
+        .find_gpu_files = rc_device_files_find,
         .watch_way = ROLLCALL_WATCH_FROM_BIN,
         .guard_way = ROLLCALL_LIB_FROM_BIN,
     };
@@ -228,7 +230,8 @@ const struct subcommand cli_exec = {
             "                    check=warn|stop|strict|off (what a contradiction does),\n"
             "                    watch (name who joins torch as another one than it is),\n"
             "                    watch=SECONDS (and who has not joined; srun --ddp only),\n"
-            "                    guard=nccl (a rank taken twice is an error, not a hang)\n"
+            "                    guard=nccl (a rank taken twice is an error, not a hang),\n"
+            "                    gpus=auto|all|own (which GPUs a task sees)\n"
             "  -v, --verbose     say what was found; twice: each variable as well\n"
             "  -h, --help        this help\n"
             "\n"

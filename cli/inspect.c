@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pmixask.h"
+#include "system/devicefiles.h"
 #include "system/lookup.h"
 #include "system/node.h"
 
@@ -55,6 +56,7 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
         rc_node_port_range(&context.local_port_first, &context.local_port_last);
         /* another process may be connected to its server, which takes the asker for it */
         inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? rc_pmix_ask : NULL;
+        inspection->here.find_gpu_files = rc_device_files_find;
         inspection->here.watch_way = ROLLCALL_WATCH_FROM_BIN;
         inspection->here.guard_way = ROLLCALL_LIB_FROM_BIN;
         rc_here_resolve(&context, &inspection->here, &inspection->result);

@@ -36,6 +36,17 @@ static struct rc_str take_lines(char **end, const char *const *block, const char
     return lines.n ? lines : RC_ABSENT;
 }
 
+/* "8/1" or "8/1 amd": files, and those that may be opened. */
+static void read_gpu_files(const char *text, struct rc_here *here)
+{
+    struct rc_str rest;
+    struct rc_str open;
+    struct rc_str files = rc_str_split(rc_str_split(rc_str(text), ' ', &rest), '/', &open);
+
+    if (rc_parse_u32(files, UINT16_MAX, &here->gpu_files) && rc_parse_u32(open, UINT16_MAX, &here->gpu_files_open))
+        here->gpu_files_amd = rc_str_is(rest, "amd");
+}
+
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage)
 {
     /* every line becomes shorter by its prefix, and longer by one at most */
@@ -46,7 +57,7 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
         return -1;
     *here = (struct rc_here){
         .learned = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX |
-                   RC_LEARN_WATCH | RC_LEARN_GUARD,
+                   RC_LEARN_WATCH | RC_LEARN_GUARD | RC_LEARN_GPU_FILES,
         .gpus = RC_UNKNOWN,
     };
     for (const char *const *entry = block; *entry; entry++) {
@@ -60,6 +71,8 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
             here->guard = rc_str(text);
         else if ((text = behind(*entry, "@gpus=")))
             (void)rc_parse_u32(rc_str(text), UINT16_MAX, &here->gpus);
+        else if ((text = behind(*entry, "@gpu-files=")))
+            read_gpu_files(text, here);
     }
     here->host_file = take_lines(&end, block, "@host-file=");
     here->pmix = take_lines(&end, block, "@pmix=");

@@ -55,6 +55,7 @@ enum rc_learn {
     RC_LEARN_GPUS = 8,      /* the number of GPUs that the process may find */
     RC_LEARN_PMIX = 16,     /* what the launcher's PMIx server says of the job (pmixjob.h) */
     RC_LEARN_WATCH = 32,    /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
+    RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
     RC_LEARN_GUARD = 64,    /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
 };
 
@@ -67,6 +68,9 @@ struct rc_here {
     struct rc_str host;
     struct rc_str host_file; /* absent where it cannot be read */
     uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
+    uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or nobody has looked */
+    uint32_t gpu_files_open; /* those that this process may open */
+    bool gpu_files_amd;      /* they are not NVIDIA's */
     struct rc_str pmix;      /* absent where nobody could ask */
     struct rc_str watch;     /* absent where it is not to be found; ends with a NUL */
     struct rc_str guard;     /* likewise */

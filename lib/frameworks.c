@@ -21,12 +21,12 @@ static const char *jax_coordinator(struct rc_result *result)
 
 static const char *jax_local_devices(struct rc_result *result)
 {
-    struct rc_str visible = rc_env_get(&result->env, "CUDA_VISIBLE_DEVICES");
-    uint32_t count = visible.p ? rc_count_devices(visible) : result->facts.gpus.value;
+    uint32_t visible = result->visible.count;
+    uint32_t count = visible != RC_UNKNOWN ? visible : result->facts.gpus.value;
     const char *list = "0";
 
     if (result->mode == RC_MODE_WORKER)
-        return visible.p && count == 1 && result->identity.field[RC_LOCAL_WORLD_SIZE] > 1 ? list : NULL;
+        return visible == 1 && result->identity.field[RC_LOCAL_WORLD_SIZE] > 1 ? list : NULL;
     if (count == RC_UNKNOWN || count < 2 || count > DEVICES_MAX)
         return NULL;
     for (uint32_t i = 1; i < count; i++)

@@ -33,9 +33,9 @@ enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
 /* Whether processes are checked at the moment when they join an NCCL communicator. */
 enum rc_guard { RC_GUARD_UNSET, RC_GUARD_NCCL, RC_GUARD_OFF };
 
-/* Which of its node's GPUs a task sees. AUTO, the default: those of the whole
- * step wherever cuda:LOCAL_RANK can be the task's own among them; ALL: wherever
- * no cgroup forbids it; OWN: its own alone. */
+/* Which of its node's GPUs a task sees (visible.h). AUTO, the default: those of
+ * the whole step wherever cuda:LOCAL_RANK can be the task's own among them; ALL:
+ * also where Slurm gave each task several, if no cgroup forbids it; OWN: its own alone. */
 enum rc_gpus { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
 
 /* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default:

@@ -83,6 +83,17 @@ static void set_field(struct writer *w, struct rc_str name, enum rc_field field,
     set_number(w, name, w->result->identity.field[field], source, reason);
 }
 
+/* Programs index devices with it. */
+static void set_local_rank(struct writer *w)
+{
+    const struct rc_visible *visible = &w->result->visible;
+
+    if (visible->why)
+        set_number(w, RC_STR("LOCAL_RANK"), visible->device, "the GPUs that this task sees", visible->why);
+    else
+        set_field(w, RC_STR("LOCAL_RANK"), RC_LOCAL_RANK, "this task's number on its node");
+}
+
 static void unset(struct writer *w, struct rc_str name, const char *reason)
 {
     if (rc_env_find(&w->result->env, name).p)
@@ -177,7 +188,7 @@ static void plan_worker(struct writer *w)
 
     set_field(w, RC_STR("RANK"), RC_RANK, "this task's number in the job");
     set_field(w, RC_STR("WORLD_SIZE"), RC_WORLD_SIZE, "tasks in the job");
-    set_field(w, RC_STR("LOCAL_RANK"), RC_LOCAL_RANK, "this task's number on its node");
+    set_local_rank(w);
     set_field(w, RC_STR("LOCAL_WORLD_SIZE"), RC_LOCAL_WORLD_SIZE, "tasks on this node");
     set_field(w, RC_STR("NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
     set_field(w, RC_STR("GROUP_RANK"), RC_NODE_RANK, "torchrun's name for the node's number");
@@ -350,9 +361,10 @@ void rc_plan_put(struct rc_plan *plan, struct rc_plan_entry entry)
         plan->count++;
 }
 
-bool rc_plan_make(struct rc_result *result, const struct rc_command *command, uint32_t nproc, const char *stamp)
+bool rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
+                  const char *stamp)
 {
-    struct writer writer = { result, command, nproc };
+    struct writer writer = { result, command, context->options.nproc };
 
     if (result->mode == RC_MODE_WORKER)
         plan_worker(&writer);
@@ -360,6 +372,7 @@ bool rc_plan_make(struct rc_result *result, const struct rc_command *command, ui
         plan_launcher(&writer);
     else
         return true;
+    rc_visible_plan(context, result);
     set_for_frameworks(&writer, stamp);
     set(&writer, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");
     if (!result->plan.full && !result->arena.full)

@@ -40,12 +40,14 @@ struct rc_plan {
 /* Adds an entry, in the place of another one for the same name. */
 void rc_plan_put(struct rc_plan *plan, struct rc_plan_entry entry);
 
+struct rc_context;
 struct rc_result;
 struct rc_command;
 
-/* Writes the plan of a decided result (identity, mode and master are there).
+/* Writes the plan of a decided result (identity, mode, master and visible are there).
  * stamp is the value of the scope variable that this process is to carry.
  * False, with a message, if the values do not fit. */
-bool rc_plan_make(struct rc_result *result, const struct rc_command *command, uint32_t nproc, const char *stamp);
+bool rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
+                  const char *stamp);
 
 #endif

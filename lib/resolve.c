@@ -6,6 +6,7 @@
 #include "master.h"
 #include "mode.h"
 #include "pinning.h"
+#include "visible.h"
 #include "watch.h"
 
 static void forget_identity(struct rc_result *result)
@@ -216,7 +217,8 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
             return contradiction(result);
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
             return contradiction(result);
-        if (!rc_plan_make(result, &command, context->options.nproc, own_stamp))
+        rc_visible_decide(context, result);
+        if (!rc_plan_make(context, result, &command, own_stamp))
             return contradiction(result);
         warn_uneven(result);
         if (context->explain)

@@ -15,6 +15,7 @@
 #include "message.h"
 #include "option.h"
 #include "plan.h"
+#include "visible.h"
 
 /* The stamp: scope, rank and mode of what rollcall exported, and the scopes of
  * the launchers that were further outside: "openmpi:7/3/worker slurm:42.0". A
@@ -39,6 +40,7 @@ struct rc_context {
     uint16_t told_port;         /* the master port that the nodes have agreed on; 0: none */
     const struct rc_pins *pins; /* where the tasks of this node go (pins.h); NULL: nobody is bound */
     bool nics_only;             /* pins are there for nic=auto alone: nobody is bound either */
+    const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
     uint32_t pin;               /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
     bool slurm_certain;         /* called in a task that slurmstepd is starting */
     bool ignore_stamp;          /* show and explain: resolve what is set already, too */
@@ -81,6 +83,7 @@ struct rc_result {
     enum rc_mode mode;                  /* NONE, WORKER, LAUNCHER or TORCHRUN */
     const char *mode_reason;
     struct rc_master master;
+    struct rc_visible visible;          /* the GPUs that the task sees, in worker and launcher mode */
     bool stamped;                       /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;
     struct rc_messages messages;

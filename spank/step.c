@@ -14,7 +14,7 @@
 /* slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern, interactive and pending are above */
 static const uint32_t first_special_step = 0xfffffff0u;
 
-enum { SYNTHETIC_MAX = 9, TEXT_SIZE = 4608 };
+enum { SYNTHETIC_MAX = 9, TEXT_SIZE = 4608, GPUS_SIZE = 8192 };
 
 static struct rc_spank_step step;
 static struct rc_result result;
@@ -166,6 +166,24 @@ static void find_guard(void)
     step.here.guard = rc_beside_guard(ROLLCALL_LIB_FROM_PLUGIN, path, sizeof(path));
 }
 
+static struct rc_str copy(struct rc_str text, struct rc_arena *arena)
+{
+    return text.p ? rc_str(rc_format(arena, "%S", &text)) : RC_ABSENT;
+}
+
+/* The step's GPUs, as no task of it may see them: Slurm binds a task, or takes
+ * the variables away (gpu-bind=none up to 23.02), between here and task_init. */
+static void find_gpus(const struct rc_env *env)
+{
+    static char text[GPUS_SIZE];
+    static struct rc_step_gpus gpus;
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    for (unsigned i = 0; i < RC_GPU_LISTS; i++)
+        gpus.list[i] = copy(rc_env_find(env, rc_gpu_list_name((enum rc_gpu_list_index)i)), &arena);
+    step.gpus = arena.full ? NULL : &gpus;
+}
+
 static bool is_first_node(spank_t spank, const struct rc_env *env)
 {
     struct rc_str leader = rc_env_get(env, "SLURM_JOB_ID");
@@ -199,6 +217,7 @@ bool rc_spank_step_begin(spank_t spank)
     if (!step.active)
         return true;
     step.first_node = is_first_node(spank, &result.env);
+    find_gpus(&result.env);
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
     rc_node_port_range(&step.local_port_first, &step.local_port_last);

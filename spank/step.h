@@ -20,6 +20,7 @@ struct rc_spank_step {
     enum rc_mode mode;       /* decided for the node, or RC_MODE_AUTO: each task decides */
     char reason[128];        /* of that decision */
     struct rc_here here;     /* of the node: where watch and guard are, if they were asked for */
+    const struct rc_step_gpus *gpus; /* of the step on this node; NULL where user_init did not see them */
     uint16_t local_port_first;
     uint16_t local_port_last;
 };

@@ -7,6 +7,7 @@
 #include "meet.h"
 #include "say.h"
 #include "step.h"
+#include "system/devicefiles.h"
 #include "system/lookup.h"
 #include "system/portowner.h"
 #include "system/rank0.h"
@@ -38,7 +39,8 @@ static bool is_everywhere(enum rc_message_id id)
  * of a cluster where rollcall is on for every step. */
 static bool is_advice(enum rc_message_id id)
 {
-    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706 || id == RC807;
+    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706 || id == RC807 ||
+           id == RC901 || id == RC902 || id == RC903;
 }
 
 /* The first error of the task. False where another one speaks. */
@@ -114,6 +116,21 @@ static bool find_master(struct rc_result *result)
     return rc_lookup_apply(result, rc_spank_step_lookup(result, "nothing was set"));
 }
 
+/* Which GPUs of the node this task may open is looked at only where it decides something. */
+static enum rc_status resolve(struct rc_context *context, struct rc_result *result)
+{
+    static struct rc_here here;
+    enum rc_status status = rc_resolve(context, result);
+
+    if (!(result->wants & RC_LEARN_GPU_FILES))
+        return status;
+    here = rc_spank_step()->here;
+    rc_device_files_find(&here);
+    here.learned |= RC_LEARN_GPU_FILES;
+    context->here = &here;
+    return rc_resolve(context, result);
+}
+
 int rc_spank_task_begin(spank_t spank)
 {
     const struct rc_spank_step *step = rc_spank_step();
@@ -124,10 +141,12 @@ int rc_spank_task_begin(spank_t spank)
     };
     struct rc_context context;
     const char *failed;
+    bool late;
     int held;
 
     /* without user_init the node's tasks share no memory: none of them may know more than the others */
-    if (rc_spank_step_begin(spank))
+    late = rc_spank_step_begin(spank);
+    if (late)
         rc_spank_meet_forget();
     if (!step->active)
         return 0;
@@ -143,8 +162,9 @@ int rc_spank_task_begin(spank_t spank)
         .local_port_last = step->local_port_last,
         .slurm_certain = true,
         .decided_mode = step->mode,
+        .step_gpus = late ? NULL : step->gpus,
     };
-    if (rc_resolve(&context, result) != RC_RESOLVED) {
+    if (resolve(&context, result) != RC_RESOLVED) {
         rc_spank_meet_not(spank, result);
         return give_up(spank, &result->messages);
     }

@@ -20,8 +20,9 @@ _rollcall_ddp()
         check=*) before+=check= words=(off warn stop strict) ;;
         watch=*) before+=watch= words=(on off) ;;
         guard=*) before+=guard= words=(nccl off) ;;
+        gpus=*) before+=gpus= words=(auto all own) ;;
         *=*) words=() ;;
-        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard=) ;;
+        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus=) ;;
     esac
     candidates=("${words[@]/#/$before}")
 }

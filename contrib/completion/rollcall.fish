@@ -6,7 +6,7 @@ function __rollcall_ddp
     set -l modes auto worker launcher off
     string match -q '*,*' -- $text; and set modes
     for word in $modes order={launcher,node} nproc= addr= port= exchange={auto,pmix,srun,off} \
-            check={off,warn,stop,strict} deadline= watch watch={on,off} guard={nccl,off}
+            check={off,warn,stop,strict} deadline= watch watch={on,off} guard={nccl,off} gpus={auto,all,own}
         echo $before$word
     end
 end

@@ -2,40 +2,6 @@
 
 #include "system/gpus.h"
 
-/* What a program may read to learn which GPUs are its own. */
-static const char *const lists[] = {
-    "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL",
-};
-
-/* Whoever has one of these means several tasks to share a GPU, or may. */
-static const char *const shares[] = {
-    "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
-    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "SLURM_SHARDS_ON_NODE", "SLURM_NTASKS_PER_GPU", "NCCL_MULTI_RANK_GPU_ENABLE",
-};
-
-static bool may_share(const struct rc_env *env)
-{
-    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
-        struct rc_str value = rc_env_find(env, rc_str(shares[i]));
-
-        if (value.n && !rc_str_is(value, "0"))
-            return true;
-    }
-    return false;
-}
-
-/* "gpu:per_task:1", with newer Slurms "gres/gpu:per_task:1"; ":none" where srun was told to bind nobody. */
-static bool is_bound(const struct rc_env *env)
-{
-    struct rc_str bind = rc_env_get(env, "SLURMD_TRES_BIND");
-    struct rc_str rest;
-
-    if (rc_str_starts(bind, "gres/"))
-        rc_str_split(bind, '/', &bind);
-    rc_str_split(bind, ':', &rest);
-    return bind.n > 0 && !rc_str_is(rest, "none");
-}
-
 static bool has_uuids(struct rc_str list)
 {
     while (list.p) {
@@ -130,18 +96,17 @@ static void add_tasks(struct devices *devices, bool first_alone)
 
 static struct rc_str name_visible(const struct rc_env *env, struct rc_roll *roll, struct rc_arena *arena)
 {
-    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-        struct rc_str value = rc_env_find(env, rc_str(lists[i]));
-        struct rc_str begin = value;
+    unsigned first = rc_gpu_list_first(env);
+    struct rc_str name, value, begin;
 
-        if (!value.p)
-            continue;
-        if (begin.n > RC_ROLL_TEXT_MAX)
-            begin.n = RC_ROLL_TEXT_MAX;
-        roll->visible = rc_str(rc_format(arena, "%s=%S", lists[i], &begin));
-        return value;
-    }
-    return RC_ABSENT;
+    if (first == RC_GPU_LISTS)
+        return RC_ABSENT;
+    name = rc_gpu_list_name((enum rc_gpu_list_index)first);
+    value = begin = rc_env_find(env, name);
+    if (begin.n > RC_ROLL_TEXT_MAX)
+        begin.n = RC_ROLL_TEXT_MAX;
+    roll->visible = rc_str(rc_format(arena, "%s=%S", name.p, &begin));
+    return value;
 }
 
 void rc_devices_find(const struct rc_result *result, const char *folder, struct rc_roll *roll, struct rc_arena *arena)
@@ -151,7 +116,7 @@ void rc_devices_find(const struct rc_result *result, const char *folder, struct 
     struct devices devices = { .list = find_list(env, visible), .roll = roll, .arena = arena };
     uint32_t first;
 
-    if (!devices.list.p || may_share(env))
+    if (!devices.list.p || rc_gpus_may_be_shared(env))
         return;
     devices.seen = rc_count_devices(devices.list);
     devices.count = rc_gpus_read(folder, devices.gpu);
@@ -164,6 +129,6 @@ void rc_devices_find(const struct rc_result *result, const char *folder, struct 
         for (uint32_t place = 0; place < devices.seen && place < RC_ROLL_GPUS_MAX; place++)
             add(&devices, first, place);
     } else {
-        add_tasks(&devices, is_bound(env));
+        add_tasks(&devices, rc_gpus_are_bound(env));
     }
 }

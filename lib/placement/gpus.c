@@ -21,19 +21,12 @@ static const struct {
     [RC_GPU_INTEL] = { 0x8086, "Intel" },
 };
 
-/* CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, MIG: CUDA C++ Programming Guide, "CUDA Environment
- * Variables"; indices and UUIDs may not be mixed. ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES: ROCm's
- * "GPU isolation techniques"; HIP takes CUDA_VISIBLE_DEVICES for its own where that is not set, and
- * counts what ROCR left (gres.conf(5) warns of both). ZE_AFFINITY_MASK: oneAPI Level Zero's
- * "Environment Variables"; D.S is tile S of device D. ONEAPI_DEVICE_SELECTOR: oneAPI DPC++'s
- * "Environment Variables". */
 const struct rc_gpu_variable rc_gpu_variables[] = {
-    { RC_GPU_NVIDIA, "CUDA_VISIBLE_DEVICES", "GPU-UUID or its first digits, MIG-UUID",
-      "PCI bus ids with CUDA_DEVICE_ORDER=PCI_BUS_ID, else fastest first" },
-    { RC_GPU_AMD, "ROCR_VISIBLE_DEVICES", "GPU-UUID", "the driver's (/sys/class/kfd), that of PCI bus ids as a rule" },
-    { RC_GPU_AMD, "HIP_VISIBLE_DEVICES", "", "of what ROCR_VISIBLE_DEVICES left" },
-    { RC_GPU_INTEL, "ZE_AFFINITY_MASK", "DEVICE.TILE", "the driver's; PCI bus ids with ZE_ENABLE_PCI_ID_DEVICE_ORDER=1" },
-    { RC_GPU_INTEL, "ONEAPI_DEVICE_SELECTOR", "level_zero:DEVICE.TILE", "of what ZE_AFFINITY_MASK left" },
+#define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
+#define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
+#include "visible.def"
+#undef ROLLCALL_GPU_LIST
+#undef ROLLCALL_GPU_SELECTOR
     { RC_GPU_VENDORS, NULL, NULL, NULL },
 };
 

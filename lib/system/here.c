@@ -93,6 +93,8 @@ static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid,
         here->watch = rc_beside_watch(storage->watch_way, storage->watch, sizeof(storage->watch));
     if (wants & RC_LEARN_GUARD)
         here->guard = rc_beside_guard(storage->guard_way, storage->guard, sizeof(storage->guard));
+    if (wants & RC_LEARN_GPU_FILES && storage->find_gpu_files)
+        storage->find_gpu_files(here);
     here->learned |= wants;
 }
 
@@ -103,6 +105,8 @@ enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storag
     if (result->wants) {
         storage->here.learned = 0;
         storage->here.ancestor_count = 0;
+        storage->here.gpu_files = storage->here.gpu_files_open = 0;
+        storage->here.gpu_files_amd = false;
     }
     /* each round learns something new: as many as there are things to learn */
     while (result->wants) {

@@ -28,6 +28,8 @@ struct rc_here_storage {
      * that may not be done: by the preload, which starts nothing, and for a
      * process that may be connected to its server already. */
     struct rc_str (*ask_pmix)(void);
+    /* rc_device_files_find (devicefiles.h), which needs a libc; NULL in the preload. */
+    void (*find_gpu_files)(struct rc_here *here);
 };
 
 /* rc_resolve for a process of this node, context->pid. What the answer lacks

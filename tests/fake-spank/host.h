@@ -32,6 +32,8 @@ struct scenario {
     struct words arguments; /* behind the plugin's path in plugstack.conf */
     struct words env;       /* the step's, before a task has any of its own */
     struct words task_env;  /* what PMIx and GRES plugins add for a task */
+    struct words own_env;   /* the same for one task: "1 CUDA_VISIBLE_DEVICES=1"; without "=" it is taken away */
+    struct words devices;   /* below /dev: "nvidia0", and "!nvidia1", which a task may not open */
     struct words argv;
     struct words options;   /* values of --ddp, in the order of the callbacks */
     struct words lie;       /* names that spank_setenv takes and does not set */

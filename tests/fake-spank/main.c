@@ -136,6 +136,16 @@ static void task_environment(const struct node *node, uint32_t local)
         env_overwrite(&now.env, name, value ? value : "");
         free(entry);
     }
+    for (int i = 0; i < scenario.own_env.count; i++) {
+        char *entry = strdup(scenario.own_env.word[i]), *value = entry, *task = strsep(&value, " ");
+        char *name = value ? strsep(&value, "=") : NULL;
+
+        if (name && strtoul(task, NULL, 10) == local && value)
+            env_overwrite(&now.env, name, value);
+        else if (name && strtoul(task, NULL, 10) == local)
+            env_unset(now.env, name);
+        free(entry);
+    }
 }
 
 /* Entries that are there a second time, right behind the first. */

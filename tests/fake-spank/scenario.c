@@ -69,7 +69,8 @@ static bool read_line(const char *key, char *value)
         struct words *words;
     } lists[] = {
         { "argument", &scenario.arguments }, { "env", &scenario.env },
-        { "task_env", &scenario.task_env },
+        { "task_env", &scenario.task_env },  { "own_env", &scenario.own_env },
+        { "device", &scenario.devices },
         { "argv", &scenario.argv },          { "option", &scenario.options },
         { "lie", &scenario.lie },            { "refuse", &scenario.refuse },
         { "missing", &scenario.missing },    { "skip", &scenario.skip },

@@ -29,6 +29,7 @@ class Seen:
     master: set = field(default_factory=set)     # names and addresses of the host of RANK 0
     port_free: bool = False                      # the port is rollcall's choice
     repaired: dict = field(default_factory=dict)  # if it changes, then to this
+    messages: set = field(default_factory=set)    # of this task, beside those of all
 
 
 @dataclass
@@ -121,6 +122,26 @@ def master_of(launch, host, addresses):
     return addr, port, messages
 
 
+LISTS = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+
+
+def on_node(launch, task):
+    """Slurm's count of the node's devices, where there is one: an outer Slurm's speaks of the same node, or more."""
+    count = int(task.env.get("SLURM_GPUS_ON_NODE", 0))
+    return max(count, launch.layout.gpus or 0) if count else None
+
+
+def own_alone(launch, task):
+    """The task's own device where it is to see that one alone, as device 0; in these layouts all see the same list."""
+    devices, there = launch.layout.gpus or 0, len(launch.layout.ranks[task.node])
+    if not 0 < devices < there:
+        return None
+    # with several devices for more tasks, only Slurm's own count says that they are the whole node's
+    if devices > 1 and on_node(launch, task) != devices and (launch.kind != "slurm" or on_node(launch, task)):
+        return None
+    return str(task.local % devices)
+
+
 def expect(launch):
     layout, mode = launch.layout, decide(launch)
     _, order, nproc = asked(launch)
@@ -157,18 +178,26 @@ def expect(launch):
         s.values["NODE_RANK"] = str(node)
         # JAX numbers its device by the local rank: wrong for a task's only one, and for a task with several
         devices = layout.gpus or 0
+        own = own_alone(launch, task)
         if mode == "launcher" and devices > 1:
             s.values["JAX_LOCAL_DEVICE_IDS"] = ",".join(map(str, range(devices)))
-        elif mode == "worker" and devices == 1 and counts[task.node] > 1:
+        elif mode == "worker" and own is not None:
             s.values["JAX_LOCAL_DEVICE_IDS"] = "0"
         else:
             s.absent.add("JAX_LOCAL_DEVICE_IDS")
         if mode == "worker":
             s.values.update({
-                "RANK": str(ours[task.rank]), "WORLD_SIZE": str(layout.size), "LOCAL_RANK": str(task.local),
+                "RANK": str(ours[task.rank]), "WORLD_SIZE": str(layout.size), "LOCAL_RANK": str(task.local) if own is None else "0",
                 "LOCAL_WORLD_SIZE": str(counts[task.node]), "GROUP_RANK": str(node),
                 "GROUP_WORLD_SIZE": str(len(counts)),
             })
+            if own is not None:
+                # one that says something else is an outer launch's, or somebody's own
+                s.values.update({name: own for name in LISTS if task.env.get(name) == task.env[LISTS[0]]})
+                if devices > 1:
+                    s.values["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+            if devices and on_node(launch, task) and counts[task.node] > on_node(launch, task):
+                s.messages.add("RC902")
             s.absent_prefixes = ("PET_", "TORCHELASTIC_")
             right = {
                 "SLURM_PROCID": task.rank if launch.kind == "slurm" else ours[task.rank], "SLURM_LOCALID": task.local,

@@ -7,7 +7,7 @@
 
 enum {
     ALL = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX | RC_LEARN_WATCH |
-          RC_LEARN_GUARD
+          RC_LEARN_GUARD | RC_LEARN_GPU_FILES
 };
 
 static void is(struct rc_str found, const char *expected, size_t size)
@@ -29,7 +29,8 @@ static void reads_all_kinds(const void *row)
 {
     static const char *const block[] = {
         "RANK=1", "@host-file=n1", "@ancestor=orted -mca ess", "@host=n2", "@ancestor=slurmstepd: [42.0]", "@gpus=4",
-        "A=@ancestor=x", "@watch=/w", "@guard=/g.so", "@pmix=rank=1", "@host-file=n2 slots=2", "@pmix=size=4", NULL,
+        "A=@ancestor=x", "@watch=/w", "@guard=/g.so", "@pmix=rank=1", "@host-file=n2 slots=2", "@pmix=size=4",
+        "@gpu-files=8/1 amd", NULL,
     };
     struct rc_here here;
     char *storage;
@@ -45,13 +46,17 @@ static void reads_all_kinds(const void *row)
     is(here.host_file, "n1\nn2 slots=2\n", 14);
     is(here.pmix, "rank=1\nsize=4\n", 14);
     assert_int_equal(here.gpus, 4);
+    assert_int_equal(here.gpu_files, 8);
+    assert_int_equal(here.gpu_files_open, 1);
+    assert_true(here.gpu_files_amd);
     assert_int_equal(here.learned, ALL);
     free(storage);
 }
 
 static void knows_nothing(const void *row)
 {
-    static const char *const block[] = { "RANK=1", "@gpus=many", "@gpus=-1", "@gpus=65536", "@Host=n1", "@", "@=", NULL };
+    static const char *const block[] = { "RANK=1", "@gpus=many", "@gpus=-1", "@gpus=65536", "@Host=n1", "@", "@=",
+                                         "@gpu-files=8", "@gpu-files=x/1", NULL };
     struct rc_here here;
     char *storage;
 

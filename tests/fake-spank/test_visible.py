@@ -1,0 +1,187 @@
+"""Which GPUs the tasks see, from what Slurm tells user_init and task_init (recorded with 22.05, 24.11 and 26.05)."""
+
+import pytest
+
+from fake import Step
+
+LISTS = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL")
+OPEN = [("device", f"nvidia{i}") for i in range(4)] + [("device", "nvidiactl"), ("device", "nvidia-uvm")]
+CGROUP = [("device", "nvidia0")] + [("device", f"!nvidia{i}") for i in range(1, 4)]
+FOUR = Step([[0, 1, 2, 3]])
+TWO = Step([[0, 1]])
+
+
+def gpus(devices, on_node=None, lists=LISTS):
+    """The step's part on this node, as user_init finds it."""
+    return {**{name: devices for name in lists}, "SLURM_STEP_GPUS": devices,
+            "SLURM_GPUS_ON_NODE": str(on_node or devices.count(",") + 1)}
+
+
+def bound(own, step_gpus=None, lists=LISTS, bind="gpu:per_task:1"):
+    """What each task has of it: its own, and SLURMD_TRES_BIND; None takes all away."""
+    lines = [("task_env", f"SLURMD_TRES_BIND={bind}")]
+    for local, devices in enumerate(own):
+        for name in lists:
+            lines.append(("own_env", f"{local} {name}={devices}" if devices else f"{local} {name}"))
+        given = (step_gpus or own)[local]
+        lines.append(("own_env", f"{local} SLURM_STEP_GPUS={given}" if given else f"{local} SLURM_STEP_GPUS"))
+    return lines
+
+
+def seen(played, names=LISTS):
+    """Of each task: LOCAL_RANK, and what its variables say, which is one thing."""
+    out = []
+    for task in played.all_tasks:
+        assert task.exit == 0
+        values = {task.env.get(name) for name in names}
+        assert len(values) == 1, values
+        out.append((task.env["LOCAL_RANK"], values.pop()))
+        assert task.env["SLURM_LOCALID"] == str(task.local)
+        assert task.env["LOCAL_WORLD_SIZE"] == str(len(played.all_tasks))
+    return out
+
+
+def devices_of(rows):
+    """The device that cuda:LOCAL_RANK is, of each task."""
+    return [devices.split(",")[int(local)] for local, devices in rows]
+
+
+def test_all_see_all(host):
+    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"), extra=OPEN)
+    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)]
+    assert "CUDA_DEVICE_ORDER" not in played.all_tasks[0].env and played.lines() == []
+
+
+@pytest.mark.parametrize("bind", ["gpu:per_task:1", "gres/gpu:per_task:1"])
+def test_one_by_variable_becomes_the_steps_list(host, bind):
+    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"), extra=OPEN + bound(["0", "1", "2", "3"], bind=bind))
+    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)]
+    assert {t.env["CUDA_DEVICE_ORDER"] for t in played.all_tasks} == {"PCI_BUS_ID"} and played.lines() == []
+
+
+def test_a_map_of_the_users(host):
+    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"),
+                       extra=OPEN + bound(["3", "1", "0", "2"], bind="gpu:map_gpu:3,1,0,2"))
+    assert devices_of(seen(played)) == ["3", "1", "0", "2"]
+    assert all(sorted(devices.split(",")) == ["0", "1", "2", "3"] for _, devices in seen(played))
+
+
+def test_fewer_tasks_than_gpus(host):
+    played = host.step(TWO, ["worker"], env=gpus("4,5,6,7"), extra=[("device", f"nvidia{i}") for i in range(8)]
+                       + bound(["6", "4"], bind="gpu:map_gpu:6,4"))
+    assert seen(played) == [("0", "6,5,4,7"), ("1", "5,4,6,7")]
+
+
+def test_gpus_own(host):
+    played = host.step(FOUR, ["worker,gpus=own"], env=gpus("0,1,2,3"), extra=OPEN)
+    assert seen(played) == [("0", str(i)) for i in range(4)]
+    assert all(t.env["JAX_LOCAL_DEVICE_IDS"] == "0" for t in played.all_tasks)
+
+
+def test_task_sharing_of_23_11(host):
+    """--gres-flags=allow-task-sharing: the step's cgroup alone, whose GPUs are counted from 0."""
+    extra = [("device", f"!nvidia{i}") for i in range(4)] + [("device", f"nvidia{i}") for i in range(4, 8)]
+    env = {**gpus("0,1,2,3"), "SLURM_STEP_GPUS": "4,5,6,7"}
+    played = host.step(FOUR, ["worker"], env=env, extra=extra + bound(["0", "1", "2", "3"], ["4", "5", "6", "7"]))
+    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)] and played.lines() == []
+
+
+@pytest.mark.parametrize("first", [0, 4])
+def test_one_by_cgroup(host, first):
+    env = {**gpus("0,1,2,3"), "SLURM_STEP_GPUS": ",".join(str(first + i) for i in range(4))}
+    extra = CGROUP + [("device", f"!nvidia{i}") for i in range(4, 4 + first)]
+    played = host.step(FOUR, ["worker"], env=env,
+                       extra=extra + bound(["0"] * 4, [str(first + i) for i in range(4)]))
+    assert seen(played) == [("0", "0")] * 4
+    line, = played.lines()
+    assert line.startswith("rollcall: warning RC901: ") and "--gpus-per-node=4" in line
+    assert all(t.env["JAX_LOCAL_DEVICE_IDS"] == "0" and "CUDA_DEVICE_ORDER" not in t.env for t in played.all_tasks)
+
+
+def test_what_p2p_costs_is_no_news_where_only_the_administrator_asked(host):
+    played = host.step(FOUR, arguments=["default=worker"], env=gpus("0,1,2,3"), extra=CGROUP + bound(["0"] * 4))
+    assert seen(played) == [("0", "0")] * 4 and played.lines() == []
+
+
+def test_all_where_a_cgroup_forbids_it(host):
+    played = host.step(FOUR, ["worker,gpus=all"], env=gpus("0,1,2,3"),
+                       extra=CGROUP + bound(["0"] * 4, ["0", "1", "2", "3"]))
+    assert seen(played) == [("0", "0")] * 4
+    assert [line[:23] for line in played.lines()] == ["rollcall: warning RC901", "rollcall: warning RC903"]
+
+
+@pytest.mark.parametrize("devices", [[], ["nvidia2"], ["dri/card0"]])
+def test_what_cannot_be_known(host, devices):
+    """No device files, or those that a container has: each task keeps its own."""
+    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"),
+                       extra=[("device", name) for name in devices] + bound(["0", "1", "2", "3"]))
+    assert seen(played) == [("0", str(i)) for i in range(4)] and played.lines() == []
+
+
+def test_gpu_bind_none_up_to_23_02(host):
+    """Slurm takes the variables away, though it was told not to bind."""
+    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"), extra=OPEN + bound([None] * 4, bind="gpu:none"))
+    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)] and played.lines() == []
+
+
+def test_gpu_bind_none_and_a_launcher(host):
+    step = Step([[0], [1]])
+    played = host.step(step, [""], env=gpus("0,1"), extra=OPEN + bound([None], bind="gpu:none"))
+    for task in played.all_tasks:
+        assert task.env["PET_NPROC_PER_NODE"] == "2" and task.env["CUDA_VISIBLE_DEVICES"] == "0,1"
+        assert task.env["JAX_LOCAL_DEVICE_IDS"] == "0,1"
+
+
+def test_no_gpus_asked_for(host):
+    """Slurm takes the variables away, too, and that is meant."""
+    env = {"CUDA_VISIBLE_DEVICES": "0,1"}
+    played = host.step(TWO, ["worker"], env=env, extra=OPEN + [("own_env", f"{i} CUDA_VISIBLE_DEVICES") for i in (0, 1)])
+    assert seen(played) == [("0", None), ("1", None)]
+
+
+def test_more_tasks_than_gpus(host):
+    played = host.step(FOUR, ["worker"], env=gpus("0,1"), extra=OPEN)
+    assert seen(played) == [("0", "0"), ("0", "1"), ("0", "0"), ("0", "1")]
+    line, = played.lines()
+    assert line.startswith("rollcall: warning RC902: 4 tasks share 2 GPUs")
+
+
+def test_tasks_per_gpu(host):
+    played = host.step(FOUR, ["worker"], env=gpus("0,1"), extra=OPEN + bound(["0", "0", "1", "1"], bind="gpu:single:2"))
+    assert seen(played) == [("0", "0"), ("0", "0"), ("0", "1"), ("0", "1")] and played.lines() == []
+
+
+def test_several_each(host):
+    extra = OPEN + bound(["0,1", "2,3"], bind="gpu:per_task:2")
+    assert seen(host.step(TWO, ["worker"], env=gpus("0,1,2,3"), extra=extra)) == [("0", "0,1"), ("1", "2,3")]
+    played = host.step(TWO, ["worker,gpus=all"], env=gpus("0,1,2,3"), extra=extra)
+    assert seen(played) == [("0", "0,1,2,3"), ("1", "0,2,3,1")]
+
+
+def test_mig(host):
+    step = ",".join(f"MIG-{letter}" for letter in "abcd")
+    env = {**gpus("0,1,2,3"), "CUDA_VISIBLE_DEVICES": step}
+    played = host.step(FOUR, ["worker"], env=env, extra=[("device", "nvidia0")])
+    assert seen(played, ("CUDA_VISIBLE_DEVICES",)) == [("0", f"MIG-{letter}") for letter in "abcd"]
+
+
+def test_amd(host):
+    """All four lists on AMD's GPUs: only ROCR's may stay where they would be filtered twice."""
+    extra = [("device", f"dri/renderD{128 + i}") for i in range(8)] + [("device", "dri/card0"), ("device", "kfd")]
+    played = host.step(FOUR, ["worker"], env=gpus("4,5,6,7"), extra=extra + bound(["4", "5", "6", "7"]))
+    for task in played.all_tasks:
+        assert task.env["ROCR_VISIBLE_DEVICES"] == task.env["ZE_AFFINITY_MASK"] == "4,5,6,7"
+        assert "CUDA_VISIBLE_DEVICES" not in task.env and "GPU_DEVICE_ORDINAL" not in task.env
+        assert task.env["LOCAL_RANK"] == str(task.local) and "CUDA_DEVICE_ORDER" not in task.env
+
+
+def test_nothing_of_user_init(host):
+    """Where user_init was not called, the task's own list is not the step's."""
+    played = host.step(TWO, ["worker"], env=gpus("0,1"), extra=OPEN + bound(["0", "1"]) + [("skip", "user_init")])
+    assert seen(played) == [("0", "0"), ("0", "1")]
+
+
+def test_a_list_longer_than_any(host):
+    devices = ",".join(f"GPU-{i:036d}" for i in range(120))
+    played = host.step(TWO, ["worker"], env={"CUDA_VISIBLE_DEVICES": devices}, extra=OPEN)
+    assert seen(played, ("CUDA_VISIBLE_DEVICES",)) == [("0", devices), ("1", devices)]

@@ -1,0 +1,389 @@
+/* Which GPUs a task sees: every way in which Slurm and others hand them out, by more, as many and fewer tasks. */
+#include "resolve.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL4   "CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3 "
+#define ALL2   "CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
+#define BOUND  "SLURMD_TRES_BIND=gres/gpu:per_task:1 SLURM_GPUS_ON_NODE=4 "
+#define MIGS   "CUDA_VISIBLE_DEVICES=MIG-a,MIG-b SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
+#define FOUR(list) "CUDA_VISIBLE_DEVICES=" list " ROCR_VISIBLE_DEVICES=" list " ZE_AFFINITY_MASK=" list \
+                   " GPU_DEVICE_ORDINAL=" list " "
+#define ALONE  "LOCAL_RANK=0 "
+#define PCI    " CUDA_DEVICE_ORDER=PCI_BUS_ID"
+#define JAX    " JAX_LOCAL_DEVICE_IDS=0"
+
+struct row {
+    struct rc_str input; /* variables, parted by blanks */
+    uint32_t rank;
+    uint32_t tasks;
+    const char *files;   /* "4/1": device files, and those that may be opened; a third, "amd"; NULL: nobody can look */
+    const char *step;    /* CUDA_VISIBLE_DEVICES in user_init; NULL: no plugin */
+    const char *options;
+    const char *expected; /* LOCAL_RANK, and what changes of the GPUs' variables; behind it the messages */
+    const char *why;
+};
+
+static const struct row rows[] = {
+    /* no GPUs */
+    { TEXT(""), 1, 2, NULL, NULL, "", "LOCAL_RANK=1", "no variable" },
+    { TEXT("CUDA_VISIBLE_DEVICES="), 1, 2, NULL, NULL, "", "LOCAL_RANK=1", "none" },
+    { TEXT("CUDA_VISIBLE_DEVICES=-1"), 1, 2, NULL, NULL, "", "LOCAL_RANK=1", "none, as Flux says it" },
+    { TEXT("CUDA_VISIBLE_DEVICES=NoDevFiles"), 1, 2, NULL, NULL, "", "LOCAL_RANK=1", "none, as old Slurms say it" },
+    { TEXT("CUDA_VISIBLE_DEVICES= ROCR_VISIBLE_DEVICES=0"), 1, 2, NULL, NULL, "", "LOCAL_RANK=1", "hidden on purpose" },
+    { TEXT("CUDA_VISIBLE_DEVICES="), 1, 2, NULL, NULL, "gpus=own", "LOCAL_RANK=1", "none of its own" },
+
+    /* all of them in every task */
+    { TEXT(ALL4), 0, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=0", "as many tasks, the first" },
+    { TEXT(ALL4), 3, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=3", "the last" },
+    { TEXT(ALL4), 1, 2, NULL, "0,1,2,3", "", "LOCAL_RANK=1", "fewer tasks" },
+    { TEXT(ALL4), 3, 4, NULL, NULL, "", "LOCAL_RANK=3", "without the plugin" },
+    { TEXT(ALL4 "SLURMD_TRES_BIND=gpu:none"), 3, 4, NULL, NULL, "", "LOCAL_RANK=3", "told not to bind" },
+    { TEXT(ALL4), 3, 4, NULL, NULL, "gpus=all", "LOCAL_RANK=3", "all, and that is how it is" },
+    { TEXT("CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=4,5"), 1, 2, "8/2", "0,1", "", "LOCAL_RANK=1",
+      "numbered anew by the step's cgroup" },
+    { TEXT("CUDA_VISIBLE_DEVICES=0,1,2,3"), 3, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=3", "without Slurm's count" },
+    { TEXT("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b SLURM_GPUS_ON_NODE=2"), 1, 2, NULL, NULL, "", "LOCAL_RANK=1", "UUIDs" },
+    { TEXT("CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=2"), 3, 4, NULL, NULL, "", "LOCAL_RANK=3", "more by hand" },
+
+    /* more tasks than GPUs */
+    { TEXT(ALL2), 0, 4, NULL, "0,1", "", ALONE "CUDA_VISIBLE_DEVICES=0" PCI JAX " RC902", "the first of two" },
+    { TEXT(ALL2), 3, 4, NULL, "0,1", "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX " RC902", "in turn" },
+    { TEXT(ALL2), 2, 3, NULL, NULL, "gpus=all", ALONE "CUDA_VISIBLE_DEVICES=0" PCI JAX " RC902", "and not to be had otherwise" },
+    { TEXT(ALL2 "CUDA_DEVICE_ORDER=FASTEST_FIRST"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" JAX " RC902",
+      "an order of the user's own" },
+    { TEXT(ALL2 "CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX, "with MPS" },
+    { TEXT(ALL2 "SLURM_NTASKS_PER_GPU=2"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX, "as it is meant" },
+    { TEXT("CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=1"), 1, 2, NULL, NULL, "", "LOCAL_RANK=0" JAX " RC902", "one for two" },
+    { TEXT("CUDA_VISIBLE_DEVICES=0"), 1, 2, NULL, NULL, "", "LOCAL_RANK=0" JAX, "one, and nobody says whose" },
+    { TEXT("CUDA_VISIBLE_DEVICES=0 SLURM_SHARDS_ON_NODE=4"), 1, 2, NULL, NULL, "", "LOCAL_RANK=0" JAX, "shards" },
+    { TEXT("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b SLURM_GPUS_ON_NODE=2"), 3, 4, NULL, NULL, "",
+      ALONE "CUDA_VISIBLE_DEVICES=GPU-b" JAX " RC902", "UUIDs need no order" },
+    { TEXT(FOUR("0,1") "SLURM_GPUS_ON_NODE=2"), 3, 4, "2/2", NULL, "",
+      ALONE "CUDA_VISIBLE_DEVICES=1 ROCR_VISIBLE_DEVICES=1 GPU_DEVICE_ORDINAL=1 ZE_AFFINITY_MASK=1" PCI JAX " RC902",
+      "all four of Slurm's" },
+    { TEXT(FOUR("0,1") "SLURM_GPUS_ON_NODE=2"), 3, 4, "2/2 amd", NULL, "",
+      ALONE "-CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES=1 -GPU_DEVICE_ORDINAL ZE_AFFINITY_MASK=1" JAX " RC902",
+      "AMD's: what would count what ROCR left" },
+    { TEXT("ROCR_VISIBLE_DEVICES=4,5 HIP_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2"), 3, 4, "8/8 amd", NULL, "",
+      ALONE "HIP_VISIBLE_DEVICES=1" JAX " RC902", "AMD's with two lists that know of each other" },
+    { TEXT("SLURMD_TRES_BIND=gpu:single:2 CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1"), 3, 4, "2/2", "0,1",
+      "", "LOCAL_RANK=0" JAX, "--ntasks-per-gpu=2: the one that Slurm chose" },
+    { TEXT("SLURMD_TRES_BIND=gpu:map_gpu:0,0,1 CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1"), 2, 3, "2/2",
+      "0,1", "", "LOCAL_RANK=0" JAX " RC902", "a map for three" },
+
+    /* one by variable */
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "",
+      "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "the step's list" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "8/8", "0,1,2,3", "",
+      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "the first; other jobs' may be opened as well" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=3 SLURM_STEP_GPUS=3"), 0, 4, "4/4", "0,1,2,3", "",
+      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=3,1,2,0" PCI, "another one than its place: they change places" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=3 SLURM_STEP_GPUS=3"), 1, 2, "4/4", "0,1,2,3", "",
+      "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,3,2,1" PCI, "fewer tasks than GPUs" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=5"), 1, 4, "8/4", "0,1,2,3", "",
+      "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "--gres-flags=allow-task-sharing: the step's cgroup alone" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=GPU-b"), 0, 4, "4/4", "GPU-a,GPU-b,GPU-c,GPU-d", "",
+      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=GPU-b,GPU-a,GPU-c,GPU-d", "UUIDs" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=7 SLURM_STEP_GPUS=7"), 2, 4, "8/8", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "none of the step's" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX, "without the plugin" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=0" JAX, "and nobody looks" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "0/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "no device files" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "1/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "a container's" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "none to be opened" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX, "as asked for" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "gpus=all", "LOCAL_RANK=0" JAX " RC903",
+      "all, but which are these?" },
+    { TEXT("CUDA_VISIBLE_DEVICES=2 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX,
+      "by a script of the user's" },
+    { TEXT(FOUR("1") BOUND "SLURM_STEP_GPUS=1"), 0, 4, "4/4", "0,1,2,3", "",
+      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=1,0,2,3 ROCR_VISIBLE_DEVICES=1,0,2,3 GPU_DEVICE_ORDINAL=1,0,2,3 "
+      "ZE_AFFINITY_MASK=1,0,2,3" PCI,
+      "all four of Slurm's" },
+    { TEXT("CUDA_VISIBLE_DEVICES=2 ZE_AFFINITY_MASK=0.1 " BOUND "SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "",
+      "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "another list than Slurm's is left alone" },
+    { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/4", "0,1,2,3", "worker",
+      "LOCAL_RANK=0", "one task: nobody is its peer" },
+    { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=1"), 0, 1, "4/4", "0,1,2,3", "worker,gpus=all",
+      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=1,0,2,3" PCI, "one task that wants them all" },
+
+    /* taken away */
+    { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 2, 4, "4/4", "0,1,2,3", "",
+      "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3", "Slurm up to 23.02" },
+    { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=2"), 2, 4, "4/4", "0,1", "",
+      ALONE "CUDA_VISIBLE_DEVICES=0" PCI JAX " RC902", "and more tasks than GPUs" },
+    { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=2", "without the plugin" },
+    { TEXT(""), 2, 4, "4/4", "0,1,2,3", "", "LOCAL_RANK=2", "by another hand" },
+    { TEXT("SLURMD_TRES_BIND=gpu:none CUDA_VISIBLE_DEVICES="), 2, 4, "4/4", "0,1,2,3", "", "LOCAL_RANK=2", "hidden by hand" },
+
+    /* one by cgroup */
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901", "the first" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901", "the last" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", NULL, "", "LOCAL_RANK=0" JAX " RC901", "without the plugin" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=all", "LOCAL_RANK=0" JAX " RC901 RC903",
+      "all is not to be had" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX " RC901", "own" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX " RC901",
+      "no device files, but Slurm's numbers tell" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX, "or do not" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4"), 0, 2, "1/1", NULL, "", "LOCAL_RANK=0" JAX " RC901", "a container's" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/1", NULL, "worker", "LOCAL_RANK=0", "one task has no peers" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:1 SLURM_GPUS_ON_NODE=1 CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/1", "0", "worker",
+      "LOCAL_RANK=0", "one task and one GPU on this node" },
+
+    /* MIG: a process uses the first of its list */
+    { TEXT(MIGS), 1, 2, "1/1", "MIG-a,MIG-b", "", ALONE "CUDA_VISIBLE_DEVICES=MIG-b" JAX, "as many as tasks" },
+    { TEXT(MIGS), 0, 1, "1/1", "MIG-a,MIG-b", "worker", "LOCAL_RANK=0", "for one task" },
+    { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "", "LOCAL_RANK=0" JAX, "bound" },
+    { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "gpus=all", "LOCAL_RANK=0" JAX " RC903",
+      "bound, and all wanted" },
+
+    /* each its own */
+    { TEXT(ALL4), 2, 4, NULL, "0,1,2,3", "gpus=own", ALONE "CUDA_VISIBLE_DEVICES=2" PCI JAX, "gpus=own" },
+    { TEXT(ALL4), 0, 1, NULL, "0,1,2,3", "worker,gpus=own", ALONE "CUDA_VISIBLE_DEVICES=0" PCI, "of one task" },
+
+    /* several each */
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=0,1 SLURM_GPUS_ON_NODE=4"), 0, 2, "4/4",
+      "0,1,2,3", "", "LOCAL_RANK=0", "left as they are" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4, "8/8",
+      "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2 RC904", "without one that LOCAL_RANK names" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4, "8/8",
+      "0,1,2,3,4,5,6,7", "gpus=own", "LOCAL_RANK=0", "gpus=own" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4, "8/8",
+      "0,1,2,3,4,5,6,7", "gpus=all", "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,4,5,2,3,6,7" PCI, "gpus=all" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=2,3 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 3, 4, "4/4",
+      "0,1,2,3", "gpus=all", "LOCAL_RANK=3 CUDA_VISIBLE_DEVICES=0,1,3,2" PCI, "gpus=all, as far as there are places" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2, "4/2",
+      "0,1,2,3", "", "LOCAL_RANK=1 RC901", "by cgroup" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2, "4/2",
+      "0,1,2,3", "gpus=all", "LOCAL_RANK=1 RC901 RC903", "by cgroup, and all wanted" },
+};
+
+struct find {
+    char text[2048];
+    const char *env[64];
+    struct rc_context context;
+    struct rc_here here;
+    struct rc_step_gpus gpus;
+    char option[256];
+};
+
+static void start(struct find *f, const struct row *row)
+{
+    static const char head[] = "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_NODEID=0 SLURM_STEP_NUM_NODES=1 "
+                               "SLURM_STEP_NODELIST=n1 SLURM_PROCID=%u SLURM_LOCALID=%u SLURM_STEP_NUM_TASKS=%u "
+                               "SLURM_STEP_TASKS_PER_NODE=%u %.*s";
+    size_t n = 0;
+
+    memset(f, 0, sizeof(*f));
+    snprintf(f->text, sizeof(f->text), head, row->rank, row->rank, row->tasks, row->tasks, (int)row->input.n,
+             row->input.p);
+    for (char *word = strtok(f->text, " "); word; word = strtok(NULL, " "))
+        f->env[n++] = word;
+    f->context = (struct rc_context){ .env = f->env, .here = &f->here };
+    if (row->files) {
+        char end[8] = "";
+
+        assert_true(sscanf(row->files, "%u/%u %7s", &f->here.gpu_files, &f->here.gpu_files_open, end) >= 2);
+        f->here.gpu_files_amd = end[0];
+        f->here.learned = RC_LEARN_GPU_FILES;
+    }
+    if (row->step) {
+        /* the other lists of the step as the task has them: all of them, or CUDA's alone */
+        for (unsigned i = 0; i < RC_GPU_LISTS; i++)
+            if (i == RC_GPU_LIST_CUDA || (strstr(row->input.p, "ORDINAL") && i != RC_GPU_LIST_HIP))
+                f->gpus.list[i] = rc_str(row->step);
+        f->context.step_gpus = &f->gpus;
+    }
+    if (row->options[0]) {
+        struct rc_messages messages = { .count = 0 };
+        struct rc_arena arena = { .base = f->option, .size = sizeof(f->option) };
+
+        assert_true(rc_options_parse(rc_str(row->options), "--ddp", &f->context.options, &messages, &arena));
+    }
+}
+
+static bool is_shown(struct rc_str name)
+{
+    return rc_str_is(name, "LOCAL_RANK") || rc_str_is(name, "CUDA_DEVICE_ORDER") ||
+           rc_str_is(name, "JAX_LOCAL_DEVICE_IDS") || rc_str_starts(name, "GPU_") ||
+           strstr(name.p, "VISIBLE_DEVICES") || rc_str_is(name, "ZE_AFFINITY_MASK");
+}
+
+static void put(char *text, size_t size, const char *sign, const char *name, const char *value)
+{
+    size_t n = strlen(text);
+
+    snprintf(text + n, size - n, "%s%s%s%s%s", n ? " " : "", sign, name, value ? "=" : "", value ? value : "");
+}
+
+static void describe(const struct rc_result *result, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (unsigned i = 0; i < result->plan.count; i++) {
+        const struct rc_plan_entry *entry = &result->plan.entry[i];
+
+        if (is_shown(entry->name) && (entry->changes || rc_str_is(entry->name, "LOCAL_RANK")))
+            put(text, size, entry->action == RC_UNSET ? "-" : "", entry->name.p, entry->value);
+    }
+    for (unsigned i = 0; i < result->messages.count; i++)
+        put(text, size, "", rc_message_entry(result->messages.list[i].id)->id, NULL);
+}
+
+/* What the plan makes of the environment, as another program finds it. */
+static void apply(struct find *f, const struct rc_result *result, char *room, size_t size)
+{
+    for (unsigned i = 0; i < result->plan.count; i++) {
+        const struct rc_plan_entry *entry = &result->plan.entry[i];
+        size_t at = 0;
+        int n;
+
+        while (f->env[at] && (strncmp(f->env[at], entry->name.p, entry->name.n) || f->env[at][entry->name.n] != '='))
+            at++;
+        if (entry->action == RC_UNSET)
+            f->env[at] = "X=";
+        else if (entry->action == RC_SET) {
+            n = snprintf(room, size, "%s=%s", entry->name.p, entry->value);
+            assert_true(at < UNIT_COUNT(f->env) - 1 && (size_t)n < size);
+            f->env[at] = room;
+            room += n + 1;
+            size -= (size_t)n + 1;
+        }
+    }
+}
+
+static void decides(const void *data)
+{
+    static struct rc_result result;
+    const struct row *row = data;
+    char room[4096];
+    char local[16];
+    char found[1024];
+    struct find f;
+
+    start(&f, row);
+    assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
+    assert_string_equal(found, row->expected);
+    assert_int_equal(result.identity.field[RC_LOCAL_RANK], row->rank);
+    /* whoever looks again, without the plugin's knowledge and without its option, finds it so */
+    apply(&f, &result, room, sizeof(room));
+    snprintf(local, sizeof(local), "%.12s", found);
+    f.context.step_gpus = NULL;
+    f.context.ignore_stamp = true;
+    f.context.explain = true;
+    if (strstr(row->options, "own"))
+        return;
+    f.context.options = (struct rc_options){ .mode = RC_MODE_WORKER };
+    assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
+    assert_memory_equal(found, local, strlen(local));
+    assert_null(strchr(found, '-'));
+    assert_null(strstr(found, "VISIBLE"));
+    assert_null(strstr(found, "RC5"));
+    for (unsigned i = 0; i < result.plan.rejected_count; i++)
+        assert_string_not_equal(result.plan.rejected[i].name, "LOCAL_RANK");
+}
+
+/* Somebody's own numbers, and another launcher's. */
+static void of_others(const void *data)
+{
+    static struct rc_result result;
+    const char *by_hand[] = { "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1",
+                              "MASTER_PORT=29500", "CUDA_VISIBLE_DEVICES=0", NULL };
+    const char *mpirun[] = { "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_RANK=3",
+                             "OMPI_COMM_WORLD_LOCAL_SIZE=4", "PMIX_NAMESPACE=1", "CUDA_VISIBLE_DEVICES=0,1", NULL };
+    struct rc_context context = { .env = by_hand };
+    char found[1024];
+
+    (void)data;
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
+    assert_memory_equal(found, "LOCAL_RANK=1", 12);
+    /* two for each of four, or two for all? */
+    context.env = mpirun;
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
+    assert_memory_equal(found, "LOCAL_RANK=3 RC904", 18);
+    mpirun[5] = "CUDA_VISIBLE_DEVICES=3";
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
+    assert_memory_equal(found, ALONE, 13);
+}
+
+/* torchrun has all; a list that was taken away is put back, and AMD's are put right. */
+static void of_launchers(const void *data)
+{
+    static struct rc_result result;
+    static const struct row taken = { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 0, 1, NULL, "0,1,2,3",
+                                      "launcher", "", "" };
+    static const struct row amd = { TEXT(FOUR("2,3") "SLURM_GPUS_ON_NODE=2"), 0, 1, "4/4 amd", NULL, "launcher", "", "" };
+    char found[1024];
+    struct find f;
+
+    (void)data;
+    start(&f, &taken);
+    assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
+    assert_string_equal(found, "CUDA_VISIBLE_DEVICES=0,1,2,3 JAX_LOCAL_DEVICE_IDS=0,1,2,3");
+    start(&f, &amd);
+    assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
+    assert_string_equal(found, "-CUDA_VISIBLE_DEVICES -GPU_DEVICE_ORDINAL JAX_LOCAL_DEVICE_IDS=0,1");
+}
+
+/* Nothing is asked of the node where nothing depends on it. */
+static void asks(const void *data)
+{
+    static struct rc_result result;
+    static const struct row all = { TEXT(FOUR("0,1") "SLURM_GPUS_ON_NODE=2"), 1, 2, NULL, "0,1", "", "", "" };
+    static const struct row bound = { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1"), 1, 2, NULL, "0,1", "", "", "" };
+    struct find f;
+
+    (void)data;
+    start(&f, &all);
+    rc_resolve(&f.context, &result);
+    assert_int_equal(result.wants & RC_LEARN_GPU_FILES, 0);
+    start(&f, &bound);
+    rc_resolve(&f.context, &result);
+    assert_int_equal(result.wants & RC_LEARN_GPU_FILES, RC_LEARN_GPU_FILES);
+}
+
+/* After the nodes have met, the roll call has named the tasks that share a GPU. */
+static void says_it_once(const void *data)
+{
+    static struct rc_result result;
+    static const struct row row = { TEXT(ALL2), 3, 4, NULL, NULL, "", "", "" };
+    struct find f;
+
+    (void)data;
+    start(&f, &row);
+    for (size_t i = 0; f.env[i]; i++) {
+        if (!strcmp(f.env[i], "SLURM_STEP_NUM_NODES=1"))
+            f.env[i] = "SLURM_STEP_NUM_NODES=2";
+        else if (!strcmp(f.env[i], "SLURM_STEP_NODELIST=n1"))
+            f.env[i] = "SLURM_STEP_NODELIST=n1,n2";
+        else if (!strcmp(f.env[i], "SLURM_STEP_NUM_TASKS=4"))
+            f.env[i] = "SLURM_STEP_NUM_TASKS=8";
+        else if (!strcmp(f.env[i], "SLURM_STEP_TASKS_PER_NODE=4"))
+            f.env[i] = "SLURM_STEP_TASKS_PER_NODE=4(x2)";
+    }
+    assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
+    assert_int_equal(result.messages.count, 1);
+    f.context.told_port = 29500;
+    assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
+    assert_int_equal(result.messages.count, 0);
+}
+
+int main(void)
+{
+    UNIT_TABLE(decides, "the GPUs that a task sees", rows);
+    unit_add_one(of_others, "somebody's own numbers are believed, and another launcher's lists left alone");
+    unit_add_one(of_launchers, "a launcher's task sees all, once");
+    unit_add_one(asks, "device files are looked at only where they decide something");
+    unit_add_one(says_it_once, "a shared GPU is said once");
+    return unit_run("visible");
+}
