@@ -27,6 +27,7 @@ extern const struct subcommand cli_show;
 extern const struct subcommand cli_explain;
 extern const struct subcommand cli_check;
 extern const struct subcommand cli_map;
+extern const struct subcommand cli_doctor;
 
 /* One line on standard error, "rollcall: TEXT"; whatever stands in it is
  * escaped. Returns STATUS_USAGE. */

@@ -68,8 +68,7 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
     }
 }
 
-static int run(struct inspection *inspection, const char *ddp, const char *const *argv,
-               int (*print)(const struct inspection *inspection))
+static void settle(struct inspection *inspection, const char *ddp, const char *const *argv)
 {
     struct rc_options options = { .given = false };
 
@@ -79,6 +78,20 @@ static int run(struct inspection *inspection, const char *ddp, const char *const
     } else {
         resolve(inspection, argv, &options);
     }
+}
+
+int inspect_own(struct inspection *inspection)
+{
+    if (input_own(&inspection->input) < 0)
+        return -1;
+    settle(inspection, NULL, NULL);
+    return 0;
+}
+
+static int run(struct inspection *inspection, const char *ddp, const char *const *argv,
+               int (*print)(const struct inspection *inspection))
+{
+    settle(inspection, ddp, argv);
     if (print(inspection) < 0)
         return cli_fail("out of memory");
     return inspection->result.status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;

@@ -8,7 +8,7 @@
 #include "cli.h"
 
 static const struct subcommand *const subcommands[] = { &cli_exec, &cli_show, &cli_explain, &cli_check,
-                                                      &cli_map };
+                                                      &cli_map, &cli_doctor };
 
 enum { COUNT = sizeof(subcommands) / sizeof(*subcommands) };
 

@@ -1,4 +1,4 @@
-# messages.awk - lib/messages.def as the section MESSAGES of the manual page.
+# messages.awk - lib/messages.def as the section MESSAGES of the manual page, doctor/findings.def as a part of DOCTOR.
 
 function text(line)
 {
@@ -10,7 +10,7 @@ function text(line)
     return line
 }
 
-/^ROLLCALL_MESSAGE\(RC/ {
+/^ROLLCALL_(MESSAGE\(RC|FINDING\(D)/ {
     split($0, word, /[(, ]+/)
     level = tolower(word[3])
     sub(/^rc_level_/, "", level)

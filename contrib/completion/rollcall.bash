@@ -46,7 +46,7 @@ _rollcall()
             *) [ "${words[1]}" != exec ] || first=$i && break ;;
         esac
     done
-    case ${words[1]} in exec | show | explain) ;; *) first=1 ;; esac
+    case ${words[1]} in exec | show | explain | doctor) ;; *) first=1 ;; esac
     if ((first > 1)) || [[ ${words[1]} == exec && ${#words[@]} -gt 2 && $current != -* ]]; then
         ((first > 1)) || first=$((${#words[@]} - 1))
         if ((first < ${#words[@]} - 1)); then
@@ -60,10 +60,10 @@ _rollcall()
 
     case $current,$previous in
         --ddp=*) _rollcall_ddp "$current" ;;
-        --from=* | --svg=* | --png=*)
+        --from=* | --svg=* | --png=* | --script=*)
             mapfile -t candidates < <(compgen -P "${current%%=*}=" -f -- "${current#*=}")
             ;;
-        *,--from | *,--svg | *,--png)
+        *,--from | *,--svg | *,--png | *,--script)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             compopt -o filenames 2> /dev/null
             return
@@ -72,7 +72,7 @@ _rollcall()
         *,--tasks | *,--gpus | *,--cpus) return ;;
         *)
             case ${#words[@]},${words[1]} in
-                2,*) candidates=(exec show explain check map --help --version) ;;
+                2,*) candidates=(exec show explain check map doctor --help --version) ;;
                 *,exec) candidates=(--ddp --ddp= --verbose --help) ;;
                 *,show) candidates=(--from --pid --ddp --ddp= --json --help --) ;;
                 *,explain)
@@ -80,6 +80,10 @@ _rollcall()
                     [[ $current == -* ]] || mapfile -t candidates < <("$1" explain --list 2> /dev/null | cut -d' ' -f1)
                     ;;
                 *,check) candidates=(--pid --json --help) ;;
+                *,doctor)
+                    candidates=(--script --json --help --)
+                    [[ $current == -* ]] || mapfile -t candidates < <(compgen -f -- "$current")
+                    ;;
                 *,map) candidates=(--tasks --gpus --cpus --from --json --svg --png --help) ;;
             esac
             ;;

@@ -22,6 +22,7 @@ complete -c rollcall -n __fish_use_subcommand -a show -d 'who this process is, a
 complete -c rollcall -n __fish_use_subcommand -a explain -d 'why each value is what it is, or what a message means'
 complete -c rollcall -n __fish_use_subcommand -a check -d 'the roll call of a live step'
 complete -c rollcall -n __fish_use_subcommand -a map -d 'which GPU, cores and NIC belong together'
+complete -c rollcall -n __fish_use_subcommand -a doctor -d 'what would go wrong'
 complete -c rollcall -n __fish_use_subcommand -s V -l version -d 'the version, and what was found at build'
 complete -c rollcall -s h -l help -d 'a short help'
 
@@ -31,7 +32,7 @@ complete -c rollcall -n '__rollcall_in exec' -s v -l verbose -d 'say what was fo
 complete -c rollcall -n '__rollcall_in exec' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c rollcall -n '__rollcall_in show explain' -l from -r -F -d 'a recorded environment'
 complete -c rollcall -n '__rollcall_in show explain check' -l pid -x -a '(__fish_complete_pids)' -d 'a process'
-complete -c rollcall -n '__rollcall_in show explain check map' -l json -d 'one JSON object'
+complete -c rollcall -n '__rollcall_in show explain check map doctor' -l json -d 'one JSON object'
 complete -c rollcall -n '__rollcall_in explain' -l list -d 'all messages'
 complete -c rollcall -n '__rollcall_in explain' -a '(rollcall explain --list 2> /dev/null | string replace -r " +[a-z]+ +" \t)'
 complete -c rollcall -n '__rollcall_in map' -l tasks -x -d 'so many tasks'
@@ -40,3 +41,5 @@ complete -c rollcall -n '__rollcall_in map' -l cpus -x -d 'of these hardware thr
 complete -c rollcall -n '__rollcall_in map' -l from -r -F -d 'the topology of another machine'
 complete -c rollcall -n '__rollcall_in map' -l svg -r -F -d 'a picture'
 complete -c rollcall -n '__rollcall_in map' -l png -r -F -d 'a picture'
+complete -c rollcall -n '__rollcall_in doctor' -l script -r -F -d 'a job script'
+complete -c rollcall -n '__rollcall_in doctor' -F

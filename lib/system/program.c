@@ -69,30 +69,54 @@ static int set_signals(posix_spawnattr_t *attributes)
     return error;
 }
 
-static int spawn(const struct rc_program *program, int in, int out, pid_t *child)
+/* Its name and its arguments, which are the caller's own. NULL without memory. */
+static char **arguments(const struct rc_program *program)
 {
     const char *name = strrchr(program->path, '/');
-    char *argv[] = { (char *)(uintptr_t)(name ? name + 1 : program->path),
-                     (char *)(uintptr_t)program->argument, NULL };
+    size_t count = 0;
+    size_t used = 0;
+    char **argv;
+
+    while (program->more && program->more[count])
+        count++;
+    argv = malloc((count + 3) * sizeof(*argv));
+    if (!argv)
+        return NULL;
+    argv[used++] = (char *)(uintptr_t)(name ? name + 1 : program->path);
+    if (program->argument)
+        argv[used++] = (char *)(uintptr_t)program->argument;
+    for (size_t i = 0; program->argument && i < count; i++)
+        argv[used++] = (char *)(uintptr_t)program->more[i];
+    argv[used] = NULL;
+    return argv;
+}
+
+static int spawn(const struct rc_program *program, int in, int out, pid_t *child)
+{
+    char **argv = arguments(program);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     char **env = environment(program->env);
     int error = ENOMEM;
 
-    if (!env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
+    if (!argv || !env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
         free(env);
+        free(argv);
         return error;
     }
     if ((error = posix_spawnattr_init(&attributes)) == 0) {
         if ((error = set_signals(&attributes)) == 0 &&
             (error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO)) == 0 &&
             (error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO)) == 0 &&
-            (error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0)
+            (error = program->with_errors
+                         ? posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO)
+                         : posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0)
             error = posix_spawn(child, program->path, &actions, &attributes, argv, env);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
     free(env);
+    free(argv);
     return error;
 }
 

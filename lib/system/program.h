@@ -1,4 +1,4 @@
-/* program.h - runs one of rollcall's own programs: text in, text out, and an end by a deadline. */
+/* program.h - runs a program, mostly one of rollcall's own: text in, text out, and an end by a deadline. */
 #ifndef ROLLCALL_SYSTEM_PROGRAM_H
 #define ROLLCALL_SYSTEM_PROGRAM_H
 
@@ -9,14 +9,16 @@
 
 struct rc_program {
     const char *path;
-    const char *argument;       /* its one argument, or NULL */
+    const char *argument;       /* its first argument, or NULL */
+    const char *const *more;    /* those behind it, NULL-terminated; or NULL */
+    bool with_errors;           /* takes its standard error as well */
     const char *const *env;     /* its environment; LD_PRELOAD is left out: that is for the task's own programs */
     struct rc_str input;        /* its standard input; what a pipe holds at once, 64 KiB */
     uint32_t milliseconds;      /* then it is killed */
 };
 
 /* Runs it and takes all that it writes, with a NUL behind it; its standard
- * error is /dev/null. Returns the number of bytes, or -errno: -ETIMEDOUT where
+ * error is /dev/null, unless that is to be taken, too. Returns the number of bytes, or -errno: -ETIMEDOUT where
  * it had to be killed, -EMSGSIZE where it wrote more than size - 1, another one
  * where it could not be started. *status is as waitpid writes it. Leaves no
  * process and no descriptor behind. */

@@ -7,23 +7,6 @@ load helper
 
 named=('SLURM_STEP_NODELIST=n[1-2]')
 
-# with_names 'LINE...' [NAME=VALUE...] CMD...: like with; CMD sees these lines for /etc/hosts, and no other resolver
-with_names()
-{
-    local folder=$BATS_TEST_TMPDIR as_root=()
-    printf '%s\n' '127.0.0.1 localhost' "$1" > "$folder/hosts"
-    echo "hosts: ${resolver:-files}" > "$folder/nsswitch.conf"
-    echo 'nameserver 192.0.2.53' > "$folder/resolv.conf"
-    shift
-    [ "$EUID" -eq 0 ] || as_root=(--map-root-user)
-    # shellcheck disable=SC2016 # for the inner shell
-    unshare "${as_root[@]}" --mount --net sh -c '
-        for file in hosts nsswitch.conf resolv.conf; do
-            mount --bind "$0/$file" "$(readlink -f "/etc/$file")" || exit 99
-        done
-        exec "$@"' "$folder" env -i PATH="$PATH" HOME="$folder" LANG=C.UTF-8 "$@"
-}
-
 @test "a name that does not resolve: one line with the name and the node, and the command is not run" {
     fails_with 1 "$(uname -n) cannot resolve n1, which is MASTER_ADDR (first host of SLURM_STEP_NODELIST); the command is not run" \
         with_names '192.0.2.2 n2' "${task_3[@]}" "${named[@]}" "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"

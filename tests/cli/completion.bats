@@ -124,6 +124,8 @@ expect()
     expect 'rollcall exec -- python ta' task.env
     expect 'rollcall explain RC80' "$("$rollcall" explain --list | grep -o '^RC80[0-9]' | paste -sd' ')"
     expect 'rollcall map --tasks '
+    expect 'rollcall doctor tr' train.py
+    expect 'rollcall doctor --script t' task.env train.py
     [[ " $(bash_completes 'rollcall check --pid ' | paste -sd' ') " == *" $$ "* ]]
     # where the = parts no words
     # shellcheck disable=SC2016 # bash's

@@ -38,6 +38,26 @@ with()
     env -i PATH="$PATH" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "$@"
 }
 
+# with_names 'LINE...' [NAME=VALUE...] CMD...: like with; CMD sees these lines for /etc/hosts, and no other
+# resolver, no network, and what $before, run as root there, has changed
+with_names()
+{
+    local folder=$BATS_TEST_TMPDIR as_root=()
+    printf '%s\n' '127.0.0.1 localhost' "$1" > "$folder/hosts"
+    echo "hosts: ${resolver:-files}" > "$folder/nsswitch.conf"
+    echo 'nameserver 192.0.2.53' > "$folder/resolv.conf"
+    shift
+    [ "$EUID" -eq 0 ] || as_root=(--map-root-user)
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare "${as_root[@]}" --mount --net sh -c '
+        for file in hosts nsswitch.conf resolv.conf; do
+            mount --bind "$0/$file" "$(readlink -f "/etc/$file")" || exit 99
+        done
+        eval "$1" || exit 98
+        shift
+        exec "$@"' "$folder" "${before:-:}" env -i PATH="$PATH" HOME="$folder" LANG=C.UTF-8 "$@"
+}
+
 # The values of names, in this order, as a program sees them; "-" where one is not there.
 names='RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK MASTER_ADDR'
 print_names='for n in '$names'; do eval "printf \"%s \" \"\${$n--}\""; done; echo'

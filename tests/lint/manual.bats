@@ -88,6 +88,12 @@ section()
     grep -qF "rollcall: error RC104: SLURM_STEP_TASKS_PER_NODE is '2(x', not a list" "$BATS_TEST_TMPDIR/text"
 }
 
+@test "every finding of the doctor is there" {
+    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/doctor/findings.def")
+    [ "$(wc -l <<< "$ids")" -gt 50 ]
+    expect_same "$ids" "$(grep -oE '^\.BR D[0-9]+ "' "$page" | grep -oE 'D[0-9]+')"
+}
+
 @test "every launcher of the registry has its row, in that order, and no other has" {
     ids=$(sed -n 's/^ROLLCALL_LAUNCHER(\([a-z0-9]*\))$/\1/p' "$top/lib/launcher/registry.def")
     expect_same "$ids" "$(sed -n '/^\.TS$/,/^\.TE$/s/^\([a-z0-9]*\)\t.*/\1/p' "$page" | grep -v '^name$')"
@@ -135,7 +141,8 @@ section()
     (cd "$prefix" && find . -name __pycache__ -prune -o -type f -printf "$prefix/%P\n") |
         grep -vE '/share/(doc|man)/|/lib/pkgconfig/|\.so\.[0-9.]+$' |
         while read -r file; do
-            grep -qxF -e "$file" -e "${file%/watch/*}/watch" -e "${file%/python/*}/python" "$BATS_TEST_TMPDIR/files" ||
+            grep -qxF -e "$file" -e "${file%/watch/*}/watch" -e "${file%/python/*}/python" \
+                -e "${file%/doctor/*}/doctor" "$BATS_TEST_TMPDIR/files" ||
                 echo "$file"
         done > "$BATS_TEST_TMPDIR/missing"
     expect_same "" "$(cat "$BATS_TEST_TMPDIR/missing")"

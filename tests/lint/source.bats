@@ -15,7 +15,7 @@ c_files()
 }
 
 @test "no forbidden call outside of the command" {
-    mapfile -t sources < <(c_files lib spank shim guard pmix map)
+    mapfile -t sources < <(c_files lib spank shim guard doctor pmix map)
     [ ${#sources[@]} -gt 20 ]
     words='ato[il]|atoll|strto[ul]|strtoul|strtou?ll|strtok|strtok_r|v?sprintf|strn?cpy|strn?cat|gets|popen|system'
     words+='|exit|abort|assert|alloca|getpw[a-z_]*|getgr[a-z_]*'
@@ -24,7 +24,7 @@ c_files()
 }
 
 @test "no call that cannot be given a size anywhere" {
-    mapfile -t sources < <(c_files lib spank shim guard cli pmix map)
+    mapfile -t sources < <(c_files lib spank shim guard cli doctor pmix map)
     found=$(code "${sources[@]}" | grep -E '\b(v?sprintf|strcpy|strcat|gets|strtok)[[:space:]]*\(' || true)
     expect_same "" "$found"
 }
@@ -46,19 +46,19 @@ c_files()
 }
 
 @test "no tab in C, no blank at a line's end" {
-    mapfile -t sources < <(files lib spank shim guard cli pmix map tests | grep -E '\.[ch]$')
+    mapfile -t sources < <(files lib spank shim guard cli doctor pmix map tests | grep -E '\.[ch]$')
     found=$(cd "$top" && grep -nP '\t|[ \t]+$' "${sources[@]}" || true)
     expect_same "" "$found"
 }
 
 @test "no file of C has more than 600 lines" {
-    mapfile -t sources < <(files lib spank shim guard cli pmix map tests | grep -E '\.[ch]$')
+    mapfile -t sources < <(files lib spank shim guard cli doctor pmix map tests | grep -E '\.[ch]$')
     found=$(cd "$top" && wc -l "${sources[@]}" | awk '$1 > 600 && $2 != "total" { print $2 ": " $1 }')
     expect_same "" "$found"
 }
 
 @test "every header opens with what it is and guards itself" {
-    for header in $(files lib spank shim guard cli pmix map | grep '\.h$'); do
+    for header in $(files lib spank shim guard cli doctor pmix map | grep '\.h$'); do
         name=$(basename "$header")
         head -n 1 "$top/$header" | grep -q "^/\* $name - " || { echo "$header has no head"; return 1; }
         grep -q '^#ifndef ROLLCALL_' "$top/$header" || { echo "$header has no guard"; return 1; }
@@ -75,9 +75,18 @@ c_files()
 
 @test "every message is used, and every one used is in the catalogue" {
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
-    mapfile -t sources < <(c_files lib spank shim guard cli pmix map)
+    mapfile -t sources < <(c_files lib spank shim guard cli doctor pmix map)
     used=$({ code "${sources[@]}" | grep -oE '\bRC[1-9][0-9]{2}\b' &&
         grep -hoE '"RC[1-9][0-9]{2}"' "$top/watch/rollcall_watch.py" | tr -d '"'; } | LC_ALL=C sort -u)
+    expect_same "$ids" "$used"
+}
+
+@test "ids of findings are unique, sorted, in their hundred, and every one is used" {
+    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/doctor/findings.def")
+    expect_same "$(LC_ALL=C sort -u <<< "$ids")" "$ids"
+    run grep -vxE 'D[1-5][0-9][0-9]' <<< "$ids"
+    [ -z "$output" ]
+    used=$(cd "$top" && grep -hoE '(FINDING_|")D[1-5][0-9]{2}\b' doctor/*.c doctor/python/*.py | grep -oE 'D[0-9]+' | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
 }
 

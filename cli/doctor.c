@@ -1,0 +1,159 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "doctor/findings.h"
+#include "doctor/network.h"
+#include "doctor/node.h"
+#include "doctor/report.h"
+#include "doctor/script.h"
+#include "doctor/slurm.h"
+#include "doctor/step.h"
+#include "inspect.h"
+#include "system/lookup.h"
+#include "table.h"
+
+struct arguments {
+    struct doctor_request request;
+    bool json;
+    bool help;
+};
+
+/* 0, or -1 after one line. Options and the script in any order, a line behind --. */
+static int read_arguments(int argc, char **argv, struct arguments *a)
+{
+    static const struct option options[] = {
+        { "script", required_argument, NULL, 's' },
+        { "json", no_argument, NULL, 'j' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+
+    for (;;) {
+        int c = cli_getopt("doctor", argc, argv, options);
+
+        if (c == '?')
+            return -1;
+        if (c == 's')
+            a->request.job = optarg;
+        a->json = a->json || c == 'j';
+        a->help = a->help || c == 'h';
+        if (c != -1)
+            continue;
+        if (optind >= argc || strcmp(argv[optind - 1], "--") == 0)
+            break;
+        if (a->request.script) {
+            cli_fail("doctor: one script at a time, not '%.64s' as well; an srun or sbatch line goes after --", argv[optind]);
+            return -1;
+        }
+        a->request.script = argv[optind++];
+    }
+    if (optind < argc)
+        a->request.line = (const char *const *)argv + optind;
+    return 0;
+}
+
+/* This machine, and the launch that this process is a task of. */
+static int look_around(struct findings *findings)
+{
+    struct inspection *inspection = calloc(1, sizeof(*inspection));
+    const char *type = getenv("SLURM_MPI_TYPE");
+    struct doctor_slurm slurm;
+    int status = -1;
+
+    if (!inspection) {
+        cli_fail("out of memory");
+        return -1;
+    }
+    if (inspect_own(inspection) == 0) {
+        if (rc_lookup_is_needed(&inspection->result))
+            rc_lookup_settle(&inspection->result, "nothing would be set");
+        doctor_step(findings, &inspection->result);
+        doctor_slurm(findings, &slurm, true);
+        if (type)
+            doctor_slurm_type(findings, &slurm, type, NULL, 0);
+        doctor_network(findings, &inspection->result);
+        doctor_node(findings, &inspection->result);
+        status = 0;
+    }
+    input_free(&inspection->input);
+    free(inspection);
+    return status;
+}
+
+/* Whether a line, or a job script's, asks for what only the plugin knows. */
+static bool wants_option(const struct doctor_request *request)
+{
+    for (size_t i = 0; request->line && request->line[i]; i++)
+        if (strncmp(request->line[i], "--ddp", 5) == 0)
+            return true;
+    return false;
+}
+
+static int look_at_script(struct findings *findings, const struct doctor_request *request)
+{
+    struct doctor_slurm slurm = { .has_option = false };
+    struct findings of_slurm = { .count = 0 };
+
+    /* the machine's own state is asked for by `rollcall doctor` alone */
+    if (request->job || request->line)
+        doctor_slurm(wants_option(request) ? findings : &of_slurm, &slurm, true);
+    findings_free(&of_slurm);
+    return doctor_script(findings, request, &slurm);
+}
+
+static int print(struct findings *findings, bool json)
+{
+    findings_sort(findings);
+    paint_choose();
+    if (findings->failed || (json ? doctor_print_json(findings) : doctor_print_text(findings)) < 0)
+        return cli_fail("out of memory");
+    return findings->count ? STATUS_CONTRADICTION : STATUS_RESOLVED;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { .json = false };
+    struct findings findings = { .count = 0 };
+    int status = STATUS_USAGE;
+
+    if (read_arguments(argc, argv, &a) < 0)
+        return STATUS_USAGE;
+    if (a.help) {
+        fputs(cli_doctor.help, stdout);
+        return STATUS_RESOLVED;
+    }
+    if ((a.request.script || a.request.job || a.request.line ? look_at_script(&findings, &a.request)
+                                                             : look_around(&findings)) == 0)
+        status = print(&findings, a.json);
+    findings_free(&findings);
+    return status;
+}
+
+const struct subcommand cli_doctor = {
+    .name = "doctor",
+    .summary = "what would go wrong: on this machine, in this step, in a script",
+    .help = "usage: rollcall doctor [--json]\n"
+            "       rollcall doctor [--json] [--script JOB] [SCRIPT] [-- LINE...]\n"
+            "\n"
+            "Without SCRIPT and JOB it looks at this machine or, inside of a step, at this\n"
+            "task: Slurm and the plugin, names, ports and interfaces, GPUs, cores and\n"
+            "limits, and what all nodes of the step have said:\n"
+            "\n"
+            "  srun --ddp -N2 --ntasks-per-node=1 rollcall doctor\n"
+            "\n"
+            "With SCRIPT it reads a training script and the modules beside it, with JOB a\n"
+            "job script, with LINE the srun or sbatch line that is meant, and says what\n"
+            "contradicts what. Nothing of them is imported or run.\n"
+            "\n"
+            "  rollcall doctor train.py -- srun -N2 --ntasks-per-node=4 python train.py\n"
+            "\n"
+            "      --script JOB  a job script with #SBATCH lines\n"
+            "      --json        one JSON object instead of text\n"
+            "  -h, --help        this help\n"
+            "\n"
+            "Exit status: 0 nothing found, 1 something was, 2 wrong usage or a file that\n"
+            "cannot be read.\n",
+    .run = run,
+};

@@ -1,0 +1,204 @@
+#include "network.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "filter.h"
+#include "master.h"
+#include "system/interfaces.h"
+#include "system/node.h"
+#include "system/resolver.h"
+
+enum { LIST = 512, PATIENCE_MS = 5000 };
+
+#define HCA_FOLDER "/sys/class/infiniband"
+
+/* Appends a name to a list, "eth0, ib0", unless it is there already. */
+static void append(char list[LIST], const char *name)
+{
+    size_t used = strlen(list);
+
+    if (!strstr(list, name))
+        snprintf(list + used, LIST - used, "%s%s", used ? ", " : "", name);
+}
+
+static bool spans_nodes(const struct rc_result *result)
+{
+    uint32_t nodes = result->identity.field[RC_NNODES];
+
+    return nodes != RC_UNKNOWN && nodes > 1;
+}
+
+static void port_range(struct findings *findings)
+{
+    static const uint64_t seed[2] = { 1, 1 };
+    uint16_t first;
+    uint16_t last;
+    bool outside = true;
+
+    rc_node_port_range(&first, &last);
+    rc_master_port(seed, first, last, &outside);
+    if (!outside)
+        findings_add(findings, FINDING_D201, "/proc/sys/net/ipv4/ip_local_port_range", 0, NULL,
+                     "outgoing connections may have any port from %u to %u", (unsigned)first, (unsigned)last);
+}
+
+static bool has_address(const struct rc_interface *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (list[i].address.size && !rc_netaddr_is_loopback(&list[i].address))
+            return true;
+    return false;
+}
+
+static void own_name(struct findings *findings)
+{
+    struct rc_addresses addresses = { .count = 0 };
+    char name[RC_NODE_NAME_SIZE];
+    char text[RC_NETADDR_TEXT];
+    int error = rc_resolver_ask(rc_node_name(name), &addresses);
+    unsigned loopback = 0;
+
+    for (unsigned i = 0; i < addresses.count; i++)
+        loopback += rc_netaddr_is_loopback(&addresses.list[i]);
+    if (error && rc_resolver_denies(error))
+        findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here", name);
+    else if (!error && addresses.count > 0 && loopback == addresses.count)
+        findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here", name,
+                     rc_netaddr_text(&addresses.list[0], text));
+}
+
+static void nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+{
+    const char *filter = getenv("NCCL_SOCKET_IFNAME");
+    char names[LIST] = "";
+    bool passes = false;
+
+    if (!filter || !*filter)
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        append(names, list[i].name);
+        passes = passes || (list[i].address.size && doctor_filter_passes(rc_str(filter), rc_str(list[i].name)));
+    }
+    if (!passes)
+        findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none of %s", filter, names);
+}
+
+static bool is_there(struct rc_str name, const struct rc_interface *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (rc_str_is(name, list[i].name))
+            return true;
+    return false;
+}
+
+static void gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+{
+    const char *value = getenv("GLOO_SOCKET_IFNAME");
+    char names[LIST] = "";
+
+    if (!value || !*value)
+        return;
+    for (unsigned i = 0; i < count; i++)
+        append(names, list[i].name);
+    for (struct rc_str rest = rc_str(value); rest.p;) {
+        struct rc_str name = rc_str_split(rest, ',', &rest);
+
+        if (!is_there(name, list, count)) {
+            findings_add(findings, FINDING_D205, NULL, 0, NULL, "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s, but %s",
+                         value, (int)name.n, name.p, names);
+            return;
+        }
+    }
+}
+
+static void devices(struct findings *findings)
+{
+    const char *filter = getenv("NCCL_IB_HCA");
+    const char *disabled = getenv("NCCL_IB_DISABLE");
+    char names[LIST] = "";
+    bool passes = false;
+    DIR *folder;
+
+    if (!filter || !*filter || (disabled && strcmp(disabled, "0") != 0))
+        return;
+    folder = opendir(HCA_FOLDER);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        append(names, entry->d_name);
+        passes = passes || doctor_filter_passes(rc_str(filter), rc_str(entry->d_name));
+    }
+    if (folder)
+        closedir(folder);
+    if (!passes)
+        findings_add(findings, FINDING_D206, NULL, 0, NULL, "NCCL_IB_HCA=%s matches none of this node's devices: %s", filter,
+                     names[0] ? names : "there are none");
+}
+
+/* 0 where somebody is there: a port that is held and not listened on refuses. */
+static int knock(const struct rc_netaddr *address, uint16_t port)
+{
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
+    bool is_four = address->size == RC_IPV4_BYTES;
+    int fd = socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct pollfd out = { .fd = fd, .events = POLLOUT };
+    socklen_t size = sizeof(int);
+    int error = 0;
+
+    if (fd < 0)
+        return 0;
+    memcpy(is_four ? (void *)&four.sin_addr : (void *)&six.sin6_addr, address->byte, address->size);
+    if (connect(fd, is_four ? (void *)&four : (void *)&six, is_four ? sizeof(four) : sizeof(six)) < 0)
+        error = errno;
+    if (error == EINPROGRESS) {
+        error = ETIMEDOUT;
+        if (poll(&out, 1, PATIENCE_MS) == 1)
+            getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    }
+    close(fd);
+    return error == ECONNREFUSED ? 0 : error;
+}
+
+/* The held master port of rank 0's node, once from each node. */
+static void master(struct findings *findings, const struct rc_result *result)
+{
+    const struct rc_master *where = &result->master;
+    struct rc_addresses addresses = { .count = 0 };
+    uint32_t local = result->identity.field[RC_LOCAL_RANK];
+    char text[RC_NETADDR_TEXT];
+    int error;
+
+    if (!getenv(RC_STAMP) || !where->addr || !where->port || (local != 0 && local != RC_UNKNOWN) ||
+        rc_resolver_ask(where->addr, &addresses) != 0 || addresses.count == 0)
+        return;
+    error = knock(&addresses.list[0], where->port);
+    if (error)
+        findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s", where->addr,
+                     (unsigned)where->port, rc_netaddr_text(&addresses.list[0], text), strerror(error));
+}
+
+void doctor_network(struct findings *findings, const struct rc_result *result)
+{
+    static struct rc_interface list[RC_INTERFACES_MAX];
+    unsigned count = rc_interfaces(list);
+
+    port_range(findings);
+    /* outside of every launch this may become a node of several */
+    if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
+        own_name(findings);
+    nccl_interfaces(findings, list, count);
+    gloo_interfaces(findings, list, count);
+    devices(findings);
+    if (spans_nodes(result))
+        master(findings, result);
+}

@@ -1,0 +1,19 @@
+/* plugstack.h - where Slurm's plugstack.conf names rollcall's plugin. */
+#ifndef ROLLCALL_DOCTOR_PLUGSTACK_H
+#define ROLLCALL_DOCTOR_PLUGSTACK_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct doctor_plugstack {
+    char conf[PATH_MAX];   /* the file that names it */
+    unsigned line;
+    char plugin[PATH_MAX]; /* as it stands there */
+};
+
+/* Reads plugstack.conf, beside slurm.conf (SLURM_CONF, else the usual places)
+ * or where that says, and what it includes. False where it cannot be read or
+ * names no such plugin: conf is then the file that was read, or empty. */
+bool doctor_plugstack_find(struct doctor_plugstack *found);
+
+#endif

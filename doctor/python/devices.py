@@ -1,0 +1,110 @@
+"""devices.py - which GPU a process takes: none, the first one, or another node's."""
+import ast
+
+from ranks import INIT, starts_workers
+from source import constant, literal, UNKNOWN
+
+LAUNCHED_BY_FRAMEWORK = ("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "deepspeed", "horovod",
+                         "composer", "colossalai", "mmengine", "mmcv", "megatron", "transformers", "ray", "timm",
+                         "fairseq", "nemo", "jax", "tensorflow", "torchtitan", "torchtune", "apex")
+# Whoever says one of these has thought of the device.
+CHOSEN = ("set_device", "device_id", "device_ids", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "set_device_index",
+          "set_device_idx", "init_device_mesh", "LOCAL_RANK", "SLURM_LOCALID", "local_rank", "gpu_id", "gpu")
+
+
+def backend_is_nccl(program, source, call):
+    backend = call.argument(0, "backend")
+    if backend is None:
+        return False
+    return all(isinstance(literal(value), str) and "nccl" in literal(value)
+               for value in program.values(source, backend))
+
+
+def first_gpu(program):
+    """The line where a process takes "the" GPU."""
+    for source in program.sources:
+        for call in source.calls:
+            if call.last not in ("cuda", "to", "device"):
+                continue
+            first = call.argument(0, "device")
+            if call.last == "cuda" and first is None:
+                return source, call.line
+            if first is not None and any(literal(value) in ("cuda", "cuda:0") for value in program.values(source, first)):
+                return source, call.line
+    return None
+
+
+def missing(program, report):
+    if program.imports_any(*LAUNCHED_BY_FRAMEWORK) or starts_workers(program):
+        return
+    groups = list(program.calls(*INIT))
+    if not groups or not all(backend_is_nccl(program, source, call) for source, call in groups):
+        return
+    if program.says(*CHOSEN):
+        return
+    where = first_gpu(program)
+    if where:
+        report("D412", where[0].path, where[1], "every process takes the first GPU that it sees: nothing here chooses one",
+               'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
+
+
+def is_global_rank(program, source, node, function):
+    """Whether a name was given the rank of all processes, in the same function or at the top of the file."""
+    name = source.dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+    if isinstance(node, ast.Call) and source.dotted(node.func) == "torch.distributed.get_rank":
+        return True
+    rows = [row for row in source.assigned.get(name, []) if row[2] is function or row[2] is None]
+    if not rows or len(rows) != len(source.assigned.get(name, [])):
+        return False
+    return all(global_rank(source, value) for value, _, _ in rows)
+
+
+def global_rank(source, value):
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "int" and len(value.args) == 1:
+        return global_rank(source, value.args[0])
+    if isinstance(value, ast.Call):
+        name = source.dotted(value.func)
+        if name == "torch.distributed.get_rank" and not value.args:
+            return True
+        return name in ("os.getenv", "os.environ.get") and value.args and constant(value.args[0]) in ("RANK", "SLURM_PROCID")
+    return source.environment_name(value) in ("RANK", "SLURM_PROCID")
+
+
+def enclosing(call):
+    for node in reversed(call.stack):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return node
+    return None
+
+
+def by_global_rank(program, report):
+    if starts_workers(program):
+        return
+    for source, call in program.calls("torch.cuda.set_device"):
+        device = call.argument(0, "device")
+        if isinstance(device, ast.JoinedStr):
+            device = next((part.value for part in device.values if isinstance(part, ast.FormattedValue)), device)
+        if device is not None and is_global_rank(program, source, device, enclosing(call)):
+            report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
+                   'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
+            return
+
+
+def overwritten(program, report):
+    """os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"."""
+    for source, setting in program.settings("CUDA_VISIBLE_DEVICES"):
+        value = literal(setting.value)
+        if value is UNKNOWN or str(value).strip() in ("", "-1") or not str(value).replace(",", "").replace(" ", "").isdigit():
+            continue
+        if not setting.stack or not any(isinstance(node, (ast.If, ast.Try)) and not main_guard(node) for node in setting.stack):
+            report("D418", source.path, setting.line, 'CUDA_VISIBLE_DEVICES is set to "%s" here' % value, "(leave the line out)")
+
+
+def main_guard(node):
+    return isinstance(node, ast.If) and any(getattr(part, "id", "") == "__name__" for part in ast.walk(node.test))
+
+
+def check(program, report):
+    missing(program, report)
+    by_global_rank(program, report)
+    overwritten(program, report)

@@ -1,0 +1,135 @@
+"""launch.py - what a command line starts, and whether its own arguments fit the step it is started in."""
+import os
+import re
+
+PYTHON = re.compile(r"^python[\d.]*$")
+# Options of torchrun and of Python that have a value of their own word.
+TORCHRUN_FLAGS = {"--standalone", "--no-python", "--no_python", "--run-path", "--run_path", "-m", "--module", "--use-env",
+                  "--use_env", "--signals-to-handle"}
+PYTHON_VALUES = {"-W", "-X"}
+
+
+class Launch:
+    """A command by its kind: python, torchrun, distributed.launch, accelerate, deepspeed or None."""
+
+    def __init__(self, command):
+        self.command = command
+        self.kind = None
+        self.options = {}
+        self.script = None
+        self.unknown = any("$" in word for word in command.words)  # "${ARGS[@]}": there may be more options
+        self.arguments = []
+        words = list(command.words)
+        name = os.path.basename(words[0])
+        if PYTHON.match(name):
+            words = self.python(words[1:])
+            name = self.kind
+        elif name in ("torchrun", "deepspeed", "composer"):
+            self.kind = name
+            words = words[1:]
+        elif name == "accelerate" and len(words) > 1 and words[1] == "launch":
+            self.kind = name
+            words = words[2:]
+        elif name == "mpirun" or name == "mpiexec":
+            self.kind = "mpirun"
+            return
+        if self.kind in ("torchrun", "launch", "deepspeed", "composer", "accelerate"):
+            words = self.launcher(words)
+        if self.kind and words:
+            self.script = words[0]
+            self.arguments = words[1:]
+
+    def python(self, words):
+        self.kind = "python"
+        while words and words[0].startswith("-"):
+            if words[0] in ("-m", "-mtorch.distributed.run"):
+                module = words[1] if words[0] == "-m" and len(words) > 1 else words[0][2:]
+                rest = words[2:] if words[0] == "-m" else words[1:]
+                if module in ("torch.distributed.run", "torch.distributed.launch"):
+                    self.kind = "torchrun" if module.endswith("run") else "launch"
+                    return rest
+                if module == "accelerate.commands.launch":
+                    self.kind = "accelerate"
+                    return rest
+                return [module + " (module)"] + rest
+            if words[0] == "-c":
+                return []
+            words = words[2:] if words[0] in PYTHON_VALUES else words[1:]
+        return words
+
+    def launcher(self, words):
+        while words and words[0].startswith("-"):
+            name, sign, value = words[0].partition("=")
+            words = words[1:]
+            if name in TORCHRUN_FLAGS:
+                value = ""
+            elif not sign and words and not words[0].startswith("--") and not words[0].endswith(".py"):
+                value = words[0]
+                words = words[1:]
+            self.options[name.lstrip("-").replace("-", "_")] = value
+        return words
+
+    def number(self, *names):
+        for name in names:
+            value = self.options.get(name)
+            if value is not None and re.match(r"^\d+$", value):
+                return int(value)
+        return None
+
+    def starts_workers(self):
+        return self.kind in ("torchrun", "launch", "accelerate", "deepspeed", "composer")
+
+    def title(self):
+        return {"launch": "torch.distributed.launch", "accelerate": "accelerate launch"}.get(self.kind, self.kind)
+
+
+def several_launchers(launch, layout, job, report):
+    """A launcher in each of several tasks of a node."""
+    if not launch.starts_workers() or not layout.tasks_per_node or layout.tasks_per_node < 2:
+        return
+    workers = launch.number("nproc_per_node", "num_processes", "num_gpus")
+    text = "%d tasks a node each start %s" % (layout.tasks_per_node, launch.title())
+    if workers and workers > 1:
+        text += ", which starts %d workers: %d processes" % (workers, workers * layout.tasks_per_node)
+        if layout.gpus_per_node:
+            text += " on %d GPUs" % layout.gpus_per_node
+    report("D504", job.path, launch.command.line, text, "srun --ntasks-per-node=1 " + launch.title())
+
+
+def arguments(launch, layout, job, report):
+    """torchrun's own numbers of nodes and processes against the step's."""
+    if launch.kind not in ("torchrun", "launch") or launch.command.srun is None:
+        return
+    line = launch.command.line
+    nodes = launch.number("nnodes")
+    ddp = "ddp" in launch.command.srun or "ddp" in job.options or any(
+        name.startswith("PET_") or name == "ROLLCALL" for name, _, _ in job.exports)
+    if layout.nodes and layout.nodes > 1:
+        if "standalone" in launch.options:
+            report("D513", job.path, line, "torchrun --standalone on %d nodes" % layout.nodes, "srun --ddp torchrun SCRIPT")
+        elif "nnodes" not in launch.options and not ddp and not launch.unknown:
+            report("D513", job.path, line, "%s has no --nnodes, on %d nodes" % (launch.title(), layout.nodes),
+                   "srun --ddp torchrun SCRIPT")
+        elif launch.options.get("node_rank") == "0":
+            report("D512", job.path, line, "--node_rank=0 on all %d nodes" % layout.nodes, "srun --ddp torchrun SCRIPT")
+    if nodes and layout.nodes and nodes != layout.nodes:
+        report("D512", job.path, line, "--nnodes=%d, but the step has %d node%s" % (
+            nodes, layout.nodes, "s" if layout.nodes > 1 else ""), "--nnodes=%d" % layout.nodes)
+    workers = launch.number("nproc_per_node")
+    if workers and layout.gpus_per_node and workers > layout.gpus_per_node:
+        report("D508", job.path, line, "--nproc_per_node=%d, but %d GPU%s a node" % (
+            workers, layout.gpus_per_node, "s" if layout.gpus_per_node > 1 else ""), "--nproc_per_node=%d" % layout.gpus_per_node)
+
+
+def machine_ranks(launch, layout, job, report):
+    """accelerate launch --machine_rank 0 on several nodes."""
+    if launch.kind == "accelerate" and launch.command.srun is not None and layout.nodes and layout.nodes > 1 and \
+            launch.options.get("machine_rank") == "0":
+        report("D512", job.path, launch.command.line, "--machine_rank 0 on all %d nodes" % layout.nodes,
+               "srun bash -c 'accelerate launch --machine_rank $SLURM_NODEID ...'")
+
+
+def check(launch, layout, job, report):
+    several_launchers(launch, layout, job, report)
+    arguments(launch, layout, job, report)
+    machine_ranks(launch, layout, job, report)

@@ -1,0 +1,176 @@
+"""master.py - where a script says that rank 0 is: addresses and ports that are written down, or each its own."""
+import ast
+import re
+
+from ranks import INIT, starts_workers
+from source import UNKNOWN, constant, guarded, literal
+
+LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$")
+URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")
+OWN_NAME = ("socket.gethostname", "platform.node", "socket.getfqdn", "os.uname")
+LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
+
+
+def is_loopback(text):
+    return bool(LOOPBACK.match(text.strip()))
+
+
+def names_in(source, node):
+    return {source.dotted(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)} | {
+        source.environment_name(part) for part in ast.walk(node)} | {
+            constant(part.args[0]) for part in ast.walk(node)
+            if isinstance(part, ast.Call) and part.args and source.dotted(part.func) in ("os.getenv", "os.environ.get")}
+
+
+def draws(source, node, depth=3):
+    """Whether an expression is another number in each process: a random or a free port."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and depth:
+            for value, _, _ in source.assigned.get(source.dotted(part), []):
+                drawn = draws(source, value, depth - 1)
+                if drawn:
+                    return drawn
+        if not isinstance(part, ast.Call):
+            continue
+        name = source.dotted(part.func)
+        last = name.split(".")[-1].lower()
+        if name.startswith(("random.", "numpy.random.")) and last in ("randint", "randrange", "choice", "random"):
+            return "a random number"
+        if "free_port" in last or "open_port" in last or last in ("getfreeport", "pick_port", "find_port", "get_port"):
+            return "a port that is free here"
+    return None
+
+
+def seeded(source):
+    return any(call.name in ("random.seed", "numpy.random.seed", "random.Random") for call in source.calls)
+
+
+def one_machine(program, nodes):
+    """Whether loopback is right: one node, as far as the launch or the script itself says."""
+    if nodes:
+        return nodes == 1
+    return bool(starts_workers(program)) and not program.says(
+        "node_rank", "NODE_RANK", "nnodes", "num_nodes", "SLURM_NODEID", "machine_rank", "nodes")
+
+
+def addresses(program, nodes, report):
+    own = starts_workers(program)
+    for source, setting in program.settings("MASTER_ADDR"):
+        if guarded(setting.stack, "MASTER_ADDR", "environ"):
+            continue
+        for node in program.values(source, setting.value):
+            value = literal(node)
+            names = names_in(source, node)
+            if isinstance(value, str) and is_loopback(value):
+                if one_machine(program, nodes):
+                    continue
+                report("D404", source.path, setting.line, 'MASTER_ADDR is set to "%s"' % value,
+                       'os.environ.setdefault("MASTER_ADDR", "%s")' % value)
+            elif isinstance(value, str) and value.strip() and re.match(r"^[\w.:-]+$", value):
+                report("D405", source.path, setting.line, 'MASTER_ADDR is set to "%s", one machine\'s' % value,
+                       '(leave the line out: the launcher sets MASTER_ADDR)')
+            elif names & set(LISTS) and isinstance(node, (ast.Subscript, ast.Call)) and plain_read(source, node):
+                report("D409", source.path, setting.line, "MASTER_ADDR is the whole list of nodes, such as n[01-04]",
+                       '(leave the line out: the launcher sets MASTER_ADDR)')
+            elif "SLURM_LAUNCH_NODE_IPADDR" in names:
+                report("D410", source.path, setting.line, "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where srun was typed",
+                       '(leave the line out: the launcher sets MASTER_ADDR)')
+            elif names & set(OWN_NAME) and not own and not single(setting):
+                report("D411", source.path, setting.line, "each process takes its own host for MASTER_ADDR",
+                       '(leave the line out: the launcher sets MASTER_ADDR)')
+
+
+def plain_read(source, node):
+    """os.environ["X"] or os.getenv("X") alone: nothing is done to the list."""
+    return source.environment_name(node) is not None or (
+        isinstance(node, ast.Call) and source.dotted(node.func) in ("os.getenv", "os.environ.get"))
+
+
+def single(setting):
+    """Inside of `if rank == 0`."""
+    for node in setting.stack:
+        if isinstance(node, ast.If):
+            for part in ast.walk(node.test):
+                if isinstance(part, ast.Compare) and any(constant(value) == 0 for value in part.comparators):
+                    return True
+    return False
+
+
+def ports(program, report):
+    own = starts_workers(program)
+    for source, setting in program.settings("MASTER_PORT"):
+        if guarded(setting.stack, "MASTER_PORT", "MASTER_ADDR", "environ"):
+            continue
+        for node in program.values(source, setting.value):
+            value = literal(node)
+            if value is not UNKNOWN and str(value).strip().isdigit():
+                report("D403", source.path, setting.line, "MASTER_PORT is always %s" % value,
+                       'os.environ.setdefault("MASTER_PORT", "%s")' % value)
+            elif not own and not single(setting) and not seeded(source):
+                drawn = draws(source, node)
+                if drawn:
+                    report("D406", source.path, setting.line, "each process takes %s for MASTER_PORT" % drawn,
+                           "(leave the line out: the launcher sets MASTER_PORT)")
+
+
+def methods(program, nodes, report):
+    """init_method="tcp://HOST:PORT"."""
+    own = starts_workers(program)
+    for source, call in program.calls(*INIT):
+        method = call.argument(1, "init_method")
+        if method is None:
+            continue
+        for node in program.values(source, method):
+            value = literal(node)
+            text = value if isinstance(value, str) else front(node)
+            found = URL.match(text) if text else None
+            if found and is_loopback(found.group(1)):
+                if not one_machine(program, nodes):
+                    report("D404", source.path, node.lineno, 'init_method is "%s"' % found.group(0),
+                           'init_method="env://"')
+            elif found and found.group(1):
+                report("D405", source.path, node.lineno, 'init_method is "%s", one machine\'s' % found.group(0),
+                       'init_method="env://"')
+            elif not own and draws(source, node):
+                report("D406", source.path, node.lineno, "each process takes %s for init_method" % draws(source, node),
+                       'init_method="env://"')
+
+
+def front(node):
+    """The beginning of an f-string or of "..." + x, up to what only a run knows; its port stands for any."""
+    if isinstance(node, ast.JoinedStr):
+        parts = []
+        for part in node.values:
+            value = constant(part)
+            parts.append(value if isinstance(value, str) else "0")
+        return "".join(parts) if isinstance(constant(node.values[0]), str) and ":" in constant(node.values[0])[6:] else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        value = constant(node.left)
+        if isinstance(value, str) and re.match(r"^tcp://[^:]+:$", value):
+            return value + "0"
+    return None
+
+
+def interfaces(program, report):
+    for source, setting in program.settings("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
+        value = literal(setting.value)
+        if not isinstance(value, str) or guarded(setting.stack, setting.name):
+            continue
+        if setting.name == "GLOO_SOCKET_IFNAME" and not_concrete(value):
+            report("D420", source.path, setting.line, 'GLOO_SOCKET_IFNAME is "%s"' % value,
+                   'os.environ["GLOO_SOCKET_IFNAME"] = "ib0"')
+        elif value and not value.startswith("^") and value not in ("lo",):
+            report("D419", source.path, setting.line, '%s is always "%s"' % (setting.name, value),
+                   'os.environ.setdefault("%s", "%s")' % (setting.name, value))
+
+
+def not_concrete(value):
+    """What NCCL takes and gloo does not: an exclusion, an exact match, an address."""
+    return value.startswith(("^", "=")) or bool(re.match(r"^\d+\.\d+\.\d+\.\d+$", value))
+
+
+def check(program, nodes, report):
+    addresses(program, nodes, report)
+    ports(program, report)
+    methods(program, nodes, report)
+    interfaces(program, report)

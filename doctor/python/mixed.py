@@ -1,0 +1,206 @@
+"""mixed.py - lightning.pytorch and pytorch_lightning in one program: two libraries of the same classes.
+
+Looks at the script, its own modules, and the files of installed packages that it names, which are found as
+Python finds them, but read as text. `try: import a / except ImportError: import b` counts as what is installed.
+"""
+import ast
+import importlib.machinery
+import os
+import site
+import sys
+
+from source import Source, Unreadable, within
+
+NEW, OLD = "lightning.pytorch", "pytorch_lightning"
+MOST_FILES = 150
+
+# These are the same in both, or know nothing of Trainer and modules.
+HARMLESS = {"rank_zero_only", "rank_zero_info", "rank_zero_warn", "rank_zero_debug", "rank_zero_deprecation",
+            "seed_everything", "LightningEnum", "AttributeDict", "__version__", "utilities", "loggers"}
+HARMLESS_MODULES = ("utilities", "loggers", "cli", "_graveyard", "core.saving", "profilers")
+# Their own files mix nothing, and are large.
+SKIPPED = {"lightning", "pytorch_lightning", "lightning_fabric", "lightning_utilities", "torch", "torchvision",
+           "numpy", "torchmetrics", "transformers", "jax", "tensorflow", "pandas", "scipy", "matplotlib"}
+
+
+def side(entry):
+    """Which of the two an import is of, or None; what cannot meet the other's Trainer is neither's."""
+    if entry.level:
+        return None
+    words = entry.module.split(".")
+    if entry.item in HARMLESS:
+        return None
+    if words[0] == OLD:
+        inner = words[1:]
+        found = OLD
+    elif words[:2] == ["lightning", "pytorch"]:
+        inner = words[2:]
+        found = NEW
+    elif words == ["lightning"] and entry.item != "fabric":
+        inner = []
+        found = NEW
+    else:
+        return None
+    return None if ".".join(inner).startswith(HARMLESS_MODULES) else found
+
+
+class Installed:
+    """Where packages lie, for this very Python and the script's folder."""
+
+    def __init__(self, program):
+        paths = [program.top] + os.environ.get("PYTHONPATH", "").split(os.pathsep) + sys.path
+        try:
+            paths.append(site.getusersitepackages())
+        except (AttributeError, OSError):
+            pass
+        self.paths = [path for path in paths if path and os.path.isdir(path)]
+        self.specs = {}
+
+    def package(self, name):
+        if name not in self.specs:
+            try:
+                self.specs[name] = importlib.machinery.PathFinder.find_spec(name, self.paths)
+            except (ImportError, ValueError, AttributeError, OSError):
+                self.specs[name] = None
+        return self.specs[name]
+
+    def files(self, dotted):
+        """The files that `import dotted` would run, of packages alone; those that are there."""
+        words = dotted.split(".")
+        spec = self.package(words[0])
+        if not spec or not spec.origin or not spec.origin.endswith(".py"):
+            return
+        yield spec.origin
+        folder = os.path.dirname(spec.origin)
+        for word in words[1:]:
+            folder = os.path.join(folder, word)
+            for file in (os.path.join(folder, "__init__.py"), folder + ".py"):
+                if os.path.isfile(file):
+                    yield file
+
+
+def effective(source, installed):
+    """The imports that take place: not those for type checkers, of an alternative, or that need an `if`."""
+    skipped = set()
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Try) or not node.handlers:
+            continue
+        names = [name for part in node.body for name in imported_names(part)]
+        if names and (not installed or all(installed.package(name.split(".")[0]) for name in names)
+                      or not any(imported_names(part) for handler in node.handlers for part in handler.body)):
+            skipped.update(id(handler) for handler in node.handlers)
+        elif names:
+            skipped.update(id(part) for part in node.body)
+    for entry in source.imports:
+        if any(id(node) in skipped for node in entry.stack):
+            continue
+        if not within(entry.stack, ast.If):
+            yield entry
+
+
+def imported_names(node):
+    for part in ast.walk(node):
+        if isinstance(part, ast.Import):
+            for alias in part.names:
+                yield alias.name
+        elif isinstance(part, ast.ImportFrom) and not part.level:
+            yield part.module
+
+
+def bases(source, entry):
+    """The first class of a file that is made of what an import brought."""
+    for node in source.classes:
+        for base in node.bases:
+            if source.dotted(base).startswith(entry.module + "."):
+                return node.name
+    return None
+
+
+def dependency(first, wanted, installed):
+    """Of the files that an import leads to, the first whose classes are of `wanted`: (path, line, class)."""
+    package = first.module.split(".")[0]
+    queue = [first.module] + ([first.module + "." + first.item] if first.item else [])
+    queue = [file for name in queue for file in installed.files(name)]
+    known = set(queue)
+    count = 0
+    while queue and count < MOST_FILES:
+        path = queue.pop(0)
+        count += 1
+        try:
+            source = Source(path)
+        except Unreadable:
+            continue
+        for entry in effective(source, installed):
+            if side(entry) == wanted:
+                name = bases(source, entry)
+                if name:
+                    return path, entry.line, name
+            for file in followed(path, entry, package, installed):
+                if file not in known:
+                    known.add(file)
+                    queue.append(file)
+    return None
+
+
+def followed(path, entry, package, installed):
+    """Further files of the same package."""
+    if entry.level:
+        base = os.path.dirname(path)
+        for _ in range(entry.level - 1):
+            base = os.path.dirname(base)
+        words = entry.module.split(".") if entry.module else []
+        for names in (words, words + [entry.item] if entry.item else words):
+            stem = os.path.join(base, *names)
+            for file in (stem + ".py", os.path.join(stem, "__init__.py")):
+                if names and os.path.isfile(file):
+                    yield file
+    elif entry.module.split(".")[0] == package:
+        for file in installed.files(entry.module):
+            yield file
+
+
+def check(program, report):
+    installed = Installed(program)
+    known = installed if installed.package("lightning") or installed.package(OLD) else None
+    seen = {}
+    for source in program.sources:
+        for entry in effective(source, known):
+            found = side(entry)
+            if found and found not in seen:
+                seen[found] = (source, entry)
+    if len(seen) == 2:
+        source, entry = seen[OLD]
+        other, line = seen[NEW][0].path, seen[NEW][1].line
+        text = "%s is imported here, %s in %s:%d" % (OLD, NEW, os.path.basename(other), line)
+        report("D401", source.path, entry.line, text, change(source, entry))
+    elif len(seen) == 1:
+        foreign(program, installed, seen, report)
+
+
+def change(source, entry):
+    """The line as it should be, where that is one line."""
+    with open(source.path, "rb") as file:
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    text = lines[entry.line - 1].strip() if entry.line <= len(lines) else ""
+    if text == "import " + OLD:
+        return "import lightning.pytorch as pytorch_lightning"
+    if OLD in text and "(" not in text:
+        return text.replace(OLD, NEW)
+    return ""
+
+
+def foreign(program, installed, seen, report):
+    (own, (source, entry)), = seen.items()
+    wanted = OLD if own == NEW else NEW
+    for where in program.sources:
+        for other in effective(where, installed):
+            package = other.module.split(".")[0]
+            if other.level or package in SKIPPED or package in sys.builtin_module_names or not other.module:
+                continue
+            found = dependency(other, wanted, installed)
+            if found and os.path.realpath(found[0]) not in program.known:
+                text = "%s:%d imports %s, whose class %s is %s's; %s:%d imports %s" % (
+                    os.path.basename(where.path), other.line, other.module, found[2], wanted,
+                    os.path.basename(source.path), entry.line, own)
+                report("D402", found[0], found[1], text, "")
+                return

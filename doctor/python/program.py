@@ -1,0 +1,146 @@
+"""program.py - a training script with those of its own modules that it imports, and what they ask each other."""
+import ast
+import os
+
+from source import Source, Unreadable, UNKNOWN, constant, literal
+
+MOST_FILES = 200
+
+
+class Program:
+    """The script first, then what it imports of its own folder."""
+
+    def __init__(self, path):
+        self.main = Source(path)
+        self.sources = [self.main]
+        self.top = os.path.dirname(os.path.abspath(path))
+        self.known = known = {os.path.realpath(path)}
+        queue = [self.main]
+        while queue and len(self.sources) < MOST_FILES:
+            for found in self.imported(queue.pop(0)):
+                real = os.path.realpath(found)
+                if real in known or len(self.sources) >= MOST_FILES:
+                    continue
+                known.add(real)
+                try:
+                    source = Source(found)
+                except Unreadable:
+                    continue
+                source.path = os.path.join(os.path.dirname(path), os.path.relpath(found, self.top))
+                self.sources.append(source)
+                queue.append(source)
+
+    def imported(self, source):
+        """Files of the program's own folder that a file of it imports."""
+        for entry in source.imports:
+            base = self.top
+            if entry.level:
+                base = os.path.dirname(os.path.join(self.top, os.path.relpath(source.path, os.path.dirname(self.main.path) or ".")))
+                for _ in range(entry.level - 1):
+                    base = os.path.dirname(base)
+            parts = entry.module.split(".") if entry.module else []
+            for words in (parts, parts + [entry.item] if entry.item else parts):
+                stem = os.path.join(base, *words)
+                for candidate in (stem + ".py", os.path.join(stem, "__init__.py")):
+                    if words and os.path.isfile(candidate):
+                        yield candidate
+
+    def calls(self, *names):
+        """(source, call) of these functions, by their whole name."""
+        for source in self.sources:
+            for call in source.calls:
+                if call.name in names:
+                    yield source, call
+
+    def settings(self, *names):
+        for source in self.sources:
+            for setting in source.settings:
+                if setting.name in names:
+                    yield source, setting
+
+    def imports_any(self, *packages):
+        return any(entry.module.split(".")[0] in packages
+                   for source in self.sources for entry in source.imports if not entry.level)
+
+    def reads(self, *names):
+        return any(name in source.reads for source in self.sources for name in names)
+
+    def says(self, *texts):
+        """Whether any of these stands in one of the files, as a name, an attribute or inside a string."""
+        for source in self.sources:
+            for node in ast.walk(source.tree):
+                value = constant(node)
+                for text in texts:
+                    if getattr(node, "attr", None) == text or getattr(node, "id", None) == text or (
+                            isinstance(value, str) and text in value) or (
+                                isinstance(node, ast.keyword) and node.arg == text):
+                        return True
+        return False
+
+    def values(self, source, node, depth=4):
+        """The expressions that a value may come from: through names that are assigned once or more in its file."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("str", "int") and \
+                len(node.args) == 1 and isinstance(node.args[0], (ast.Name, ast.Attribute)):
+            node = node.args[0]
+        name = source.dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+        if depth == 0 or not name or name not in source.assigned:
+            return [node]
+        found = []
+        for value, _, _ in source.assigned[name]:
+            found.extend([value] if value is node else self.values(source, value, depth - 1))
+        return found
+
+    def option(self, source, node):
+        """The row of argparse that args.NAME comes from: (source, dest, names, default, line), or None."""
+        if not isinstance(node, ast.Attribute):
+            return None
+        for other in [source] + self.sources:
+            if node.attr in other.options:
+                names, default, line = other.options[node.attr]
+                return other, node.attr, names, default, line
+        return None
+
+    def number(self, source, node, arguments=None):
+        """An integer that an expression certainly has, with this command line; else None."""
+        found = set()
+        for value in self.values(source, node):
+            known = literal(value)
+            row = self.option(source, value)
+            if row:
+                known = self.given(row, arguments)
+            if isinstance(known, str) and known.lstrip("-").isdigit():
+                known = int(known)
+            found.add(known if isinstance(known, int) and not isinstance(known, bool) else None)
+        return found.pop() if len(found) == 1 else None
+
+    @staticmethod
+    def given(row, arguments):
+        """What the command line gives to an option; its default, where the command is known and does not name it."""
+        _, _, names, default, _ = row
+        if arguments is None:
+            return None
+        for position, word in enumerate(arguments):
+            name, sign, value = word.partition("=")
+            if name in names:
+                return value if sign else arguments[position + 1] if position + 1 < len(arguments) else None
+            if any(name.replace("_", "-") == known.replace("_", "-") for known in names):
+                return None
+        value = literal(default) if default is not None else UNKNOWN
+        return None if value is UNKNOWN else value
+
+
+def frameworks(program):
+    """What it is written for, in the words of its users."""
+    rows = (
+        ("lightning", "Lightning"), ("pytorch_lightning", "PyTorch Lightning"), ("lightning_fabric", "Fabric"),
+        ("accelerate", "Accelerate"), ("deepspeed", "DeepSpeed"), ("horovod", "Horovod"), ("jax", "JAX"),
+        ("composer", "Composer"), ("mmengine", "MMEngine"), ("fairseq", "fairseq"), ("megatron", "Megatron"),
+        ("nemo", "NeMo"), ("ray", "Ray"), ("ignite", "Ignite"), ("colossalai", "ColossalAI"),
+        ("transformers", "Transformers"), ("tensorflow", "TensorFlow"),
+    )
+    found = [title for package, title in rows if program.imports_any(package)]
+    if program.imports_any("torch") and any(program.calls("torch.distributed.init_process_group")):
+        found.append("torch.distributed")
+    elif program.imports_any("torch") and not found:
+        found.append("PyTorch")
+    return found

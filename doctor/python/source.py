@@ -1,0 +1,270 @@
+"""source.py - one Python file, read as text and parsed: what it imports, sets, reads and calls.
+
+Nothing of it is imported or run. Works with Python 3.6 and later, whose trees differ a little.
+"""
+import ast
+import os
+
+LARGEST = 2 << 20  # bytes of a file
+
+# A pattern or a value that nobody but a run of the program can know.
+UNKNOWN = object()
+
+
+class Unreadable(Exception):
+    """The file is not there, too large, or no Python that this interpreter can parse."""
+
+
+def constant(node):
+    """The value of a literal, else UNKNOWN."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = constant(node.operand)
+        return -value if isinstance(value, (int, float)) else UNKNOWN
+    kind = type(node).__name__
+    if kind in ("Constant", "NameConstant"):
+        return node.value
+    if kind == "Str":
+        return node.s
+    if kind == "Num":
+        return node.n
+    return UNKNOWN
+
+
+def literal(node):
+    """The same, for a number or a text that str(...) or f"..." wraps as well; int("4") is 4."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        value = literal(node.args[0])
+        if value is not UNKNOWN and node.func.id == "str":
+            return str(value)
+        if node.func.id == "int" and isinstance(value, (int, str)):
+            try:
+                return int(value)
+            except ValueError:
+                return UNKNOWN
+    if isinstance(node, ast.JoinedStr):
+        parts = [literal(part) for part in node.values]
+        return "".join(map(str, parts)) if UNKNOWN not in parts else UNKNOWN
+    if isinstance(node, ast.FormattedValue):
+        return literal(node.value)
+    return constant(node)
+
+
+class Call:
+    """A call: its function's whole dotted name, as far as imports tell it."""
+
+    def __init__(self, name, node, stack):
+        self.name = name
+        self.last = getattr(node.func, "attr", name)  # "cuda" of f(x).cuda()
+        self.node = node
+        self.line = node.lineno
+        self.stack = stack
+        self.keywords = {word.arg: word.value for word in node.keywords if word.arg}
+        self.open = any(word.arg is None for word in node.keywords) or any(
+            isinstance(argument, ast.Starred) for argument in node.args)
+
+    def argument(self, position, *names):
+        """The argument at a position or by one of its names, or None."""
+        for name in names:
+            if name in self.keywords:
+                return self.keywords[name]
+        if position is not None and position < len(self.node.args):
+            return self.node.args[position]
+        return None
+
+
+class Import:
+    """One imported name: "pytorch_lightning", or "pytorch_lightning" with item "Trainer"."""
+
+    def __init__(self, module, item, level, line, stack):
+        self.module = module
+        self.item = item
+        self.level = level
+        self.line = line
+        self.stack = stack
+
+
+class Setting:
+    """os.environ[name] = value."""
+
+    def __init__(self, name, value, line, stack):
+        self.name = name
+        self.value = value
+        self.line = line
+        self.stack = stack
+
+
+class Source(ast.NodeVisitor):
+    """A parsed file."""
+
+    def __init__(self, path):
+        self.path = path
+        self.imports = []
+        self.calls = []
+        self.settings = []
+        self.reads = {}  # variable of the environment: lines
+        self.assigned = {}  # name, or "self.x": [(value, line, function)]
+        self.options = {}  # of argparse, click: dest: (option strings, default node, line)
+        self.strings = []  # (text, line)
+        self.functions = {}  # name: node
+        self.classes = []
+        self.aliases = {}
+        self.stack = []
+        try:
+            if os.path.getsize(path) > LARGEST:
+                raise Unreadable("larger than %d bytes" % LARGEST)
+            with open(path, "rb") as file:
+                self.tree = ast.parse(file.read(), path)
+            self.visit(self.tree)
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise Unreadable(type(error).__name__) from None
+
+    def generic_visit(self, node):
+        self.stack.append(node)
+        super().generic_visit(node)
+        self.stack.pop()
+
+    def here(self):
+        return tuple(self.stack)
+
+    def dotted(self, node):
+        """"torch.distributed.init_process_group" for dist.init_process_group; "" where it is no plain name."""
+        parts = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        parts.append(self.aliases.get(node.id, node.id))
+        return ".".join(reversed(parts))
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            self.imports.append(Import(alias.name, None, 0, node.lineno, self.here()))
+            if alias.asname:
+                self.aliases[alias.asname] = alias.name
+            else:
+                self.aliases[alias.name.split(".")[0]] = alias.name.split(".")[0]
+
+    def visit_ImportFrom(self, node):
+        for alias in node.names:
+            self.imports.append(Import(node.module or "", alias.name, node.level, node.lineno, self.here()))
+            if not node.level:
+                self.aliases[alias.asname or alias.name] = "%s.%s" % (node.module, alias.name)
+
+    def environment_name(self, node):
+        """X of os.environ["X"], else None."""
+        if isinstance(node, ast.Subscript) and self.dotted(node.value) == "os.environ":
+            index = node.slice
+            if type(index).__name__ == "Index":
+                index = index.value
+            name = constant(index)
+            return name if isinstance(name, str) else None
+        return None
+
+    def visit_Subscript(self, node):
+        name = self.environment_name(node)
+        if name and isinstance(node.ctx, ast.Load):
+            self.reads.setdefault(name, []).append(node.lineno)
+        self.generic_visit(node)
+
+    def function(self):
+        for node in reversed(self.stack):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return node
+        return None
+
+    def assign(self, target, value, line):
+        name = self.environment_name(target)
+        if name:
+            self.settings.append(Setting(name, value, line, self.here()))
+        elif isinstance(target, (ast.Name, ast.Attribute)):
+            self.assigned.setdefault(self.dotted(target) or "?", []).append((value, line, self.function()))
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            values = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+            for position, element in enumerate(target.elts):
+                known = len(values) == len(target.elts)
+                self.assign(element, values[position] if known else value, line)
+
+    def visit_Assign(self, node):
+        for target in node.targets:
+            self.assign(target, node.value, node.lineno)
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node):
+        if node.value is not None:
+            self.assign(node.target, node.value, node.lineno)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node):
+        self.assign(node.target, node, node.lineno)
+        self.generic_visit(node)
+
+    def visit_FunctionDef(self, node):
+        self.functions[node.name] = node
+        self.generic_visit(node)
+
+    def visit_ClassDef(self, node):
+        self.classes.append(node)
+        self.generic_visit(node)
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str):
+            self.strings.append((node.value, node.lineno))
+
+    def visit_Str(self, node):
+        self.strings.append((node.s, node.lineno))
+
+    def visit_Call(self, node):
+        call = Call(self.dotted(node.func), node, self.here())
+        self.calls.append(call)
+        first = constant(node.args[0]) if node.args else UNKNOWN
+        if call.name in ("os.getenv", "os.environ.get", "os.environ.pop") and isinstance(first, str):
+            self.reads.setdefault(first, []).append(node.lineno)
+        elif call.name == "os.putenv" and len(node.args) == 2 and isinstance(first, str):
+            self.settings.append(Setting(first, node.args[1], node.lineno, self.here()))
+        elif call.name == "os.environ.update":
+            self.update(call)
+        elif call.name.endswith(".add_argument"):
+            self.option(call)
+        self.generic_visit(node)
+
+    def update(self, call):
+        for name, value in call.keywords.items():
+            self.settings.append(Setting(name, value, call.line, self.here()))
+        for argument in call.node.args:
+            if isinstance(argument, ast.Dict):
+                for key, value in zip(argument.keys, argument.values):
+                    if key is not None and isinstance(constant(key), str):
+                        self.settings.append(Setting(constant(key), value, value.lineno, self.here()))
+
+    def option(self, call):
+        names = [constant(argument) for argument in call.node.args]
+        names = [name for name in names if isinstance(name, str)]
+        longest = [name for name in names if name.startswith("--")] or names
+        if not longest:
+            return
+        given = constant(call.keywords["dest"]) if "dest" in call.keywords else UNKNOWN
+        dest = given if isinstance(given, str) else longest[0].lstrip("-").replace("-", "_")
+        self.options[dest] = (names, call.keywords.get("default"), call.line)
+
+
+def within(stack, *kinds):
+    return any(isinstance(node, kinds) for node in stack)
+
+
+def mentions(node, text):
+    """Whether an expression has a literal or a name of this text in it."""
+    for part in ast.walk(node):
+        if constant(part) == text or getattr(part, "id", None) == text or getattr(part, "attr", None) == text:
+            return True
+    return False
+
+
+def guarded(stack, *texts):
+    """Whether an `if` or a handler around it asks about one of these first."""
+    for node in stack:
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and any(mentions(node.test, text) for text in texts):
+            return True
+        if isinstance(node, ast.ExceptHandler):
+            return True
+    return False

@@ -1,0 +1,138 @@
+#include "report.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/escape.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/table.h"
+
+enum { NAME = 10, PLACE = 512 };
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void place(const struct finding *finding, char *text, size_t size)
+{
+    if (finding->file && finding->line)
+        snprintf(text, size, "%s:%u", finding->file, finding->line);
+    else
+        snprintf(text, size, "%s", finding->file ? finding->file : "");
+}
+
+static void verdict(const struct findings *findings, char *text, size_t size)
+{
+    size_t errors = findings_count(findings, RC_LEVEL_ERROR);
+    size_t warnings = findings_count(findings, RC_LEVEL_WARNING);
+    char where[PLACE];
+    int n;
+
+    if (findings->count == 0) {
+        snprintf(text, size, "nothing found");
+        return;
+    }
+    place(&findings->list[0], where, sizeof(where));
+    if (errors && warnings)
+        n = snprintf(text, size, "%zu error%s, %zu warning%s", errors, plural(errors), warnings, plural(warnings));
+    else
+        n = snprintf(text, size, "%zu %s%s", findings->count, errors ? "error" : "warning", plural(findings->count));
+    if (n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "; begin with %s%s%s", findings->list[0].id, *where ? ", " : "", where);
+}
+
+static int print_finding(const struct finding *finding)
+{
+    char where[PLACE];
+    char *clean;
+
+    place(finding, where, sizeof(where));
+    clean = escape(rc_str(where), 0);
+    if (!clean)
+        return -1;
+    printf("\n%s%s %s%s%s%s\n", paint_on(report_level_paint(finding->level)), rc_level_name(finding->level),
+           finding->id, paint_off(), *clean ? "  " : "", clean);
+    free(clean);
+    return report_detail("what", finding->what) < 0 || report_detail("why", finding->why) < 0 ||
+                   report_detail("change", finding->change) < 0
+               ? -1
+               : 0;
+}
+
+int doctor_print_text(const struct findings *findings)
+{
+    char text[PLACE + 64];
+
+    for (size_t i = 0; i < findings->fact_count; i++) {
+        printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
+        if (print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < findings->count; i++)
+        if (print_finding(&findings->list[i]) < 0)
+            return -1;
+    verdict(findings, text, sizeof(text));
+    printf("%s%s%-*s%s", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off());
+    return print_wrapped(NAME, NAME, findings->count ? report_level_paint(findings->list[0].level) : PAINT_GOOD, text);
+}
+
+/* jansson refuses text that is not UTF-8, and files may have any name. */
+static json_t *string(const char *text)
+{
+    char *clean = text ? escape_invalid_utf8(rc_str(text)) : NULL;
+    json_t *value = clean ? json_string(clean) : json_null();
+
+    free(clean);
+    return value;
+}
+
+static json_t *facts(const struct findings *findings)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; list && i < findings->fact_count; i++)
+        if (json_array_append_new(list, json_pack("{s:o, s:o}", "name", string(findings->facts[i].name), "text",
+                                                  string(findings->facts[i].text))) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *entries(const struct findings *findings)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; list && i < findings->count; i++) {
+        const struct finding *f = &findings->list[i];
+
+        if (json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "id", f->id, "level",
+                                                  rc_level_name(f->level), "file", string(f->file), "line",
+                                                  f->line ? json_integer(f->line) : json_null(), "what",
+                                                  string(f->what), "why", f->why, "change", string(f->change))) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+int doctor_print_json(const struct findings *findings)
+{
+    char text[PLACE + 64];
+    json_t *object;
+    int status;
+
+    verdict(findings, text, sizeof(text));
+    object = json_pack("{s:i, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "looked_at", facts(findings), "findings",
+                       entries(findings), "verdict", string(text));
+    if (!object)
+        return -1;
+    status = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    json_decref(object);
+    putchar('\n');
+    return status < 0 && !ferror(stdout) ? -1 : 0;
+}

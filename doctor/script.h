@@ -1,0 +1,17 @@
+/* script.h - a training script and a job, read by the Python of this machine, or as text without one. */
+#ifndef ROLLCALL_DOCTOR_SCRIPT_H
+#define ROLLCALL_DOCTOR_SCRIPT_H
+
+#include "findings.h"
+#include "slurm.h"
+
+struct doctor_request {
+    const char *script;      /* NULL: none */
+    const char *job;         /* a job script, NULL: none */
+    const char *const *line; /* srun, sbatch or the command itself; NULL: none */
+};
+
+/* 0, or -1 after one line on standard error: a file that cannot be read. */
+int doctor_script(struct findings *findings, const struct doctor_request *request, const struct doctor_slurm *slurm);
+
+#endif

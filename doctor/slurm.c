@@ -1,0 +1,184 @@
+#include "slurm.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "path.h"
+#include "pluginversion.h"
+#include "plugstack.h"
+#include "system/program.h"
+
+extern char **environ;
+
+enum { PATIENCE_MS = 10000, ANSWER = 256 * 1024 };
+
+static char answer[ANSWER];
+
+/* The line that says what was fatal. */
+static const char *last_line(char *text)
+{
+    char *end = text + strlen(text);
+    const char *start;
+
+    while (end > text && end[-1] == '\n')
+        *--end = '\0';
+    start = strrchr(text, '\n');
+    return start ? start + 1 : text;
+}
+
+/* What srun says to one argument; NULL, with D101, where it did not end well. */
+static const char *ask(struct findings *findings, const char *srun, const char *argument)
+{
+    struct rc_program program = {
+        .path = srun,
+        .argument = argument,
+        .with_errors = true,
+        .env = (const char *const *)environ,
+        .milliseconds = PATIENCE_MS,
+    };
+    int status;
+    ssize_t n = rc_program_run(&program, answer, sizeof(answer), &status);
+
+    if (n > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return answer;
+    findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument, n > 0 ? ": " : "",
+                 n > 0 ? last_line(answer) : "");
+    return NULL;
+}
+
+/* "slurm 22.05.8" */
+static bool read_series(const char *text, char series[DOCTOR_SERIES])
+{
+    unsigned major;
+    unsigned minor;
+    const char *start = strstr(text, "slurm ");
+
+    if (!start || sscanf(start, "slurm %4u.%4u", &major, &minor) != 2)
+        return false;
+    snprintf(series, DOCTOR_SERIES, "%02u.%02u", major, minor);
+    return true;
+}
+
+/* Words that stand between the names. */
+static bool is_filler(const char *word, size_t n)
+{
+    static const char *const fillers[] = { "specific", "plugin", "versions", "available" };
+
+    for (unsigned i = 0; i < sizeof(fillers) / sizeof(*fillers); i++)
+        if (strlen(fillers[i]) == n && strncmp(word, fillers[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* Names of one word a line, behind the line that says what they are; from 22.05
+ * on with "specific pmix plugin versions available: pmix_v4,..." behind them. */
+static void read_types(const char *text, char types[DOCTOR_TYPES])
+{
+    const char *start = strstr(text, "MPI plugin types are");
+    size_t used = 0;
+
+    types[0] = '\0';
+    if (!start)
+        return;
+    start += strlen("MPI plugin types are");
+    types[used++] = ' ';
+    while (*start && used + 2 < DOCTOR_TYPES) {
+        size_t n = strspn(start, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+        if (n > 0 && used + n + 2 < DOCTOR_TYPES && !is_filler(start, n)) {
+            memcpy(types + used, start, n);
+            memcpy(types + used + n, " ", 2);
+            /* a blank is in front of each: one that is there already is named once */
+            if (strstr(types, types + used - 1) == types + used - 1)
+                used += n + 1;
+            types[used] = '\0';
+        }
+        start += n ? n : 1;
+    }
+    types[used] = '\0';
+}
+
+static uint32_t version_of(const char *plugin)
+{
+    int fd = open(plugin, O_RDONLY | O_CLOEXEC);
+    uint32_t version = 0;
+    struct stat file;
+
+    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0) {
+        void *map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+        if (map != MAP_FAILED) {
+            version = doctor_plugin_version(map, (size_t)file.st_size);
+            munmap(map, (size_t)file.st_size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return version;
+}
+
+/* Why srun does not know --ddp. */
+static void explain(struct findings *findings, const struct doctor_slurm *slurm, bool wanted)
+{
+    struct doctor_plugstack stack;
+    bool named = doctor_plugstack_find(&stack);
+    uint32_t version = named ? version_of(stack.plugin) : 0;
+    char series[DOCTOR_SERIES];
+
+    snprintf(series, sizeof(series), "%02u.%02u", version >> 16 & 0xff, version >> 8 & 0xff);
+    if (version && strcmp(series, slurm->series) != 0)
+        findings_add(findings, FINDING_D103, stack.conf, stack.line, NULL, "%s was built for Slurm %s, srun is of %s",
+                     stack.plugin, series, slurm->series);
+    else if (named && stack.plugin[0] == '/' && access(stack.plugin, F_OK) < 0)
+        findings_add(findings, FINDING_D104, stack.conf, stack.line, NULL, "%s is not there", stack.plugin);
+    else if (named || wanted)
+        findings_add(findings, FINDING_D102, stack.conf[0] ? stack.conf : NULL, stack.line, NULL,
+                     named ? "srun --help does not list --ddp, although the plugin is named here"
+                           : "srun --help does not list --ddp: no plugstack.conf names the plugin");
+}
+
+void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool wanted)
+{
+    char srun[PATH_MAX];
+    const char *text;
+
+    *slurm = (struct doctor_slurm){ .has_option = false };
+    if (!doctor_find_program("srun", srun))
+        return;
+    text = ask(findings, srun, "--version");
+    if (!text)
+        return;
+    if (!read_series(text, slurm->series)) {
+        findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
+        return;
+    }
+    text = ask(findings, srun, "--help");
+    if (!text)
+        return;
+    slurm->has_option = strstr(text, "--ddp") != NULL;
+    if (!slurm->has_option)
+        explain(findings, slurm, wanted);
+    text = ask(findings, srun, "--mpi=list");
+    if (text)
+        read_types(text, slurm->types);
+    findings_fact(findings, "Slurm", "%s, %s --ddp, --mpi:%s", slurm->series, slurm->has_option ? "with" : "without",
+                  slurm->types[0] ? slurm->types : " not known");
+}
+
+void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
+                       unsigned line)
+{
+    char word[64];
+
+    if (!slurm->types[0] || !*type || strcmp(type, "list") == 0 ||
+        snprintf(word, sizeof(word), " %s ", type) >= (int)sizeof(word) || strstr(slurm->types, word))
+        return;
+    findings_add(findings, FINDING_D105, file, line, NULL, "--mpi=%s, but srun of this machine has%s", type,
+                 slurm->types);
+}

@@ -1,0 +1,22 @@
+/* slurm.h - the srun of this machine: does it run, has it the plugin, which types of --mpi. */
+#ifndef ROLLCALL_DOCTOR_SLURM_H
+#define ROLLCALL_DOCTOR_SLURM_H
+
+#include "findings.h"
+
+enum { DOCTOR_SERIES = 16, DOCTOR_TYPES = 512 };
+
+struct doctor_slurm {
+    char series[DOCTOR_SERIES]; /* "22.05"; empty where there is no srun */
+    char types[DOCTOR_TYPES];   /* " none pmi2 pmix "; empty where that is not known */
+    bool has_option;            /* srun knows --ddp */
+};
+
+/* Asks srun. `wanted` is whether somebody wants --ddp here: then it is missed where it is not there. */
+void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool wanted);
+
+/* D105 where a type is none of srun's. file and line may be NULL and 0. */
+void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
+                       unsigned line);
+
+#endif

@@ -1,0 +1,445 @@
+#!/usr/bin/env bats
+# doctor.bats - rollcall doctor: each failure that people report most often, injected, is found with its id and
+# line; nothing is found where nothing is wrong.
+#
+# The twenty, by how many of the public threads that were collected speak of them, and the findings that name them:
+#
+#    1  one GPU visible to a task: invalid device ordinal, no P2P   D509 D302
+#    2  a constant master port, taken on the node                   D403 D516
+#    3  cores that srun does not take over, or that nobody asked for D510 D511 D304
+#    4  launchers in several tasks of a node, workers spawned twice D504 D503
+#    5  host -I, host -i and the name at loopback as master address D519 D202
+#    6  gloo's interface in NCCL's words                            D420 D205
+#    7  the framework's devices are not the tasks of the node       D501 D507
+#    8  several ranks on one GPU                                    D412 D508 D301
+#    9  $SLURM_PROCID and $SLURM_NODEID expanded by the batch shell D515
+#   10  localhost as master address                                 D404 D517
+#   11  an interface filter that matches nothing                    D204 D419
+#   12  a node rank that is 0 on all nodes                          D512
+#   13  the whole node list, or the login node, as master address   D409 D410 D518
+#   14  each process at a port of its own                           D406
+#   15  --mpi type and plugin that are not there                    D105 D102 D103 D104
+#   16  rank or size by arithmetic instead of the launcher's        D407 D408 D416
+#   17  the size of the world by visible GPUs                       D417
+#   18  nodes that train apart: no --nnodes, no srun                D513 D514 D502
+#   19  the GPU by the rank of all nodes, or by an argument         D413 D415
+#   20  two Lightnings in one program                               D401 D402
+
+# shellcheck disable=SC2154,SC2016 # what helper.bash sets; scripts are written as they are
+
+load helper
+
+setup()
+{
+    cd "$BATS_TEST_TMPDIR"
+    mkdir bin
+    printf '#!/bin/sh\nexec %s "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" > bin/python3
+    chmod 755 bin/python3
+}
+
+# doctor ARG...: with a PATH on which there is Python, and srun where a test has put one
+doctor()
+{
+    env -i PATH="$BATS_TEST_TMPDIR/bin" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${environment[@]}" "$rollcall" doctor "$@"
+}
+
+# found 'ID FILE:LINE' ARG...: exactly this, or nothing, and the status that goes with it
+found()
+{
+    local expected=$1 status=0
+    shift
+    doctor --json "$@" > json || status=$?
+    [ "$status" = $((${#expected} > 0)) ] || { cat json; echo "status $status"; return 1; }
+    diff -u --label expected --label found \
+        <(printf '%s' "$expected${expected:+$'\n'}") \
+        <(jq -r '.findings[] | "\(.id) \(.file // "-"):\(.line // 0)"' json) || { cat json; return 1; }
+}
+
+# script LINE...: train.py; job LINE...: job.sh, with its first line
+script()
+{
+    printf '%s\n' "$@" > train.py
+}
+
+job()
+{
+    printf '%s\n' '#!/bin/bash' "$@" > job.sh
+}
+
+init='import os, torch, torch.distributed as dist'
+
+@test "healthy scripts: nothing, with and without a launch" {
+    script "$init" 'dist.init_process_group("nccl")' 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))' \
+        'model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1).cuda())'
+    found '' train.py
+    found '' train.py -- srun --ddp -N2 --ntasks-per-node=4 --gpus-per-node=4 python train.py
+    found '' train.py -- srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=4 torchrun train.py
+    found '' train.py -- torchrun --standalone --nproc_per_node=4 train.py
+    script 'import os' 'os.environ.setdefault("MASTER_PORT", "29500")' 'if "MASTER_ADDR" not in os.environ:' \
+        '    os.environ["MASTER_ADDR"] = "localhost"' 'import torch'
+    found '' train.py
+    script 'try:' '    import lightning.pytorch as pl' 'except ImportError:' '    import pytorch_lightning as pl' \
+        'pl.Trainer(devices=4, num_nodes=2)'
+    found '' train.py -- srun --ddp -N2 --ntasks-per-node=4 --gpus-per-node=4 python train.py
+    found '' train.py -- srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=4 python train.py
+    script 'import torch.multiprocessing as mp' 'def main(rank):' '    pass' 'mp.spawn(main, nprocs=4)'
+    found '' train.py -- srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=4 python train.py
+}
+
+@test "healthy job scripts: nothing" {
+    job '#SBATCH -N 2' '#SBATCH --ntasks-per-node=4' '#SBATCH --gpus-per-node=4' '#SBATCH --cpus-per-task=8' \
+        'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)' \
+        'srun --ddp --cpus-per-task=$SLURM_CPUS_PER_TASK python train.py --epochs 3'
+    found '' --script job.sh
+    job '#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4 --cpus-per-task=32' \
+        "srun --cpus-per-task=32 bash -c 'torchrun --nnodes=2 --nproc_per_node=4 --node_rank=\$SLURM_NODEID \\" \
+        "  --master_addr=\$MASTER_ADDR train.py'"
+    found '' --script job.sh
+    job '#SBATCH -n 1' '#SBATCH --gpus=1' 'python train.py'
+    found '' --script job.sh
+}
+
+@test " 1 one GPU visible to each task" {
+    job '#SBATCH -N 2' '#SBATCH --ntasks-per-node=4' '#SBATCH --gpus-per-task=1' 'srun python train.py'
+    found 'D509 job.sh:4' --script job.sh
+    found 'D509 command line:1' -- srun -N2 --ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=closest python train.py
+    jq -e '.findings[0].change == "--gpus-per-node=4 --gpu-bind=none"' json
+}
+
+@test " 2 a constant master port" {
+    script 'import os, torch' 'os.environ["MASTER_PORT"] = "12355"'
+    found 'D403 train.py:2' train.py
+    script 'import os, torch' 'PORT = 29500' 'def setup():' '    os.environ["MASTER_PORT"] = str(PORT)'
+    found 'D403 train.py:4' train.py
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_PORT=29500' 'srun python train.py'
+    found 'D516 job.sh:3' --script job.sh
+}
+
+@test " 3 one core for a task and its data loaders" {
+    fake_srun 22.05.8
+    job '#SBATCH -N 2 --ntasks-per-node=4 --gpus-per-node=4' '#SBATCH --cpus-per-task=8' 'srun --ddp python train.py'
+    found 'D510 job.sh:4' --script job.sh
+    fake_srun 24.11.5
+    found '' --script job.sh
+    script "$init" 'dist.init_process_group("nccl"); torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))' \
+        'loader = torch.utils.data.DataLoader([], num_workers=6)'
+    job '#SBATCH -N 2 --ntasks-per-node=4 --gpus-per-node=4' 'srun --ddp python train.py'
+    found 'D511 job.sh:3' --script job.sh train.py
+    jq -e '.findings[0].change == "--cpus-per-task=7"' json
+}
+
+@test " 4 a launcher in each task, workers that are spawned twice" {
+    job '#SBATCH -N 2 --ntasks-per-node=8 --gpus-per-node=8' 'srun torchrun --nnodes=2 --nproc_per_node=8 train.py'
+    found 'D504 job.sh:3' --script job.sh
+    jq -e '.findings[0].what | endswith("64 processes on 8 GPUs")' json
+    found 'D504 command line:1' -- srun -N1 -n4 deepspeed train.py
+    script 'import torch.multiprocessing as mp' 'mp.spawn(print, nprocs=4)'
+    found 'D503 train.py:2' train.py -- srun -N2 --ntasks-per-node=4 --gpus-per-node=4 python train.py
+    found 'D503 train.py:2' train.py -- torchrun --nproc_per_node=4 train.py
+}
+
+@test " 5 an address of hostname -I" {
+    job '#SBATCH -N 2 --ntasks-per-node=4' "export MASTER_ADDR=\$(hostname -I | awk '{print \$1}')" 'srun python train.py'
+    found 'D519 job.sh:3' --script job.sh
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'MASTER_ADDR=$(hostname --ip-address)' 'srun python train.py'
+    found 'D519 job.sh:3' --script job.sh
+}
+
+@test " 6 gloo's interface in NCCL's words" {
+    script 'import os, torch' 'os.environ["GLOO_SOCKET_IFNAME"] = "^lo,docker"'
+    found 'D420 train.py:2' train.py
+    job '#SBATCH -N 2' 'export GLOO_SOCKET_IFNAME=10.1.2.3' 'srun python train.py'
+    found 'D420 job.sh:3' --script job.sh
+}
+
+@test " 7 devices are not the tasks of the node" {
+    script 'import lightning.pytorch as pl' 'trainer = pl.Trainer(' '    devices=4,' '    num_nodes=2)'
+    found 'D501 train.py:3' train.py -- srun --ddp -N2 --ntasks-per-node=8 --gpus-per-node=8 python train.py
+    found 'D501 train.py:3' train.py -- srun -N2 --ntasks-per-node=1 --gpus-per-node=4 python train.py
+    found 'D502 train.py:4' train.py -- srun -N4 --ntasks-per-node=4 --gpus-per-node=4 python train.py
+    script 'import argparse' 'from pytorch_lightning import Trainer' 'p = argparse.ArgumentParser()' \
+        'p.add_argument("--devices", type=int, default=2)' 'args = p.parse_args()' \
+        'Trainer(devices=args.devices, num_nodes=1)'
+    found 'D501 train.py:6' train.py -- srun -N1 -n4 python train.py --devices 8
+    found 'D501 train.py:6' train.py -- srun -N1 -n4 python train.py
+    found '' train.py -- srun -N1 -n4 python train.py --devices=4
+    job '#SBATCH --ntasks=1' '#SBATCH --ntasks-per-node=2' 'srun python train.py'
+    found 'D507 job.sh:3' --script job.sh
+}
+
+@test " 8 several ranks on one GPU" {
+    script "$init" 'dist.init_process_group("nccl")' 'x = torch.ones(1).cuda()'
+    found 'D412 train.py:3' train.py
+    found 'D508 command line:1' -- srun -N2 --ntasks-per-node=8 --gpus-per-node=4 python other.py
+    found 'D508 command line:1' -- srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=4 torchrun --nproc-per-node=8 other.py
+}
+
+@test " 9 variables of a task, expanded by the batch shell" {
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'export NODE_RANK=$SLURM_NODEID' 'srun --ddp torchrun train.py'
+    found 'D515 job.sh:3' --script job.sh
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'srun accelerate launch --num_machines 2 \' '    --machine_rank ${SLURM_PROCID} train.py'
+    found 'D515 job.sh:3' --script job.sh
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'srun bash -c "torchrun --nnodes=2 --node_rank=\$SLURM_NODEID train.py"'
+    found '' --script job.sh
+}
+
+@test "10 localhost for all nodes" {
+    script 'import os, torch' 'os.environ["MASTER_ADDR"] = "localhost"'
+    found 'D404 train.py:2' train.py
+    found '' train.py -- srun -N1 -n4 python train.py
+    script "$init" 'dist.init_process_group("gloo",' '    init_method="tcp://127.0.0.1:23456", rank=0)'
+    found 'D404 train.py:3' train.py
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_ADDR=127.0.0.1' 'srun python train.py'
+    found 'D517 job.sh:3' --script job.sh
+}
+
+@test "11 an interface that is written down" {
+    script 'import os, torch' 'os.environ["NCCL_SOCKET_IFNAME"] = "eno1"'
+    found 'D419 train.py:2' train.py
+    script 'import os, torch' 'os.environ["NCCL_SOCKET_IFNAME"] = "^lo,docker"'
+    found '' train.py
+}
+
+@test "12 a node rank that is 0 on all nodes" {
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'srun torchrun --nnodes=2 --node_rank=0 --master_addr=n1 train.py'
+    found 'D512 job.sh:3' --script job.sh
+    found 'D512 command line:1' -- srun -N2 --ntasks-per-node=1 accelerate launch --machine_rank 0 train.py
+    found 'D512 command line:1' -- srun --ddp -N4 --ntasks-per-node=1 torchrun --nnodes 2 train.py
+}
+
+@test "13 the whole node list, or the login node" {
+    script 'import os, torch' 'os.environ["MASTER_ADDR"] = os.environ["SLURM_NODELIST"]'
+    found 'D409 train.py:2' train.py
+    script 'import os, torch' 'os.environ["MASTER_ADDR"] = os.getenv("SLURM_LAUNCH_NODE_IPADDR")'
+    found 'D410 train.py:2' train.py
+    script 'import os, socket, torch' 'os.environ["MASTER_ADDR"] = socket.gethostname()'
+    found 'D411 train.py:2' train.py
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_ADDR=$SLURM_JOB_NODELIST' 'srun python train.py'
+    found 'D518 job.sh:3' --script job.sh
+}
+
+@test "14 each process at a port of its own" {
+    script 'import os, random, torch' 'os.environ["MASTER_PORT"] = str(random.randint(10000, 20000))'
+    found 'D406 train.py:2' train.py
+    script 'import os, torch' 'from utils import find_free_port' 'def main():' \
+        '    port = find_free_port()' '    os.environ["MASTER_PORT"] = str(port)'
+    found 'D406 train.py:5' train.py
+}
+
+# here NAME=VALUE... CMD...: as a task of two nodes that know this one's name, with memory to share; $hosts and $before
+# are for the test to change, and $outside takes the task away
+here()
+{
+    local name task=("${task_3[@]}")
+    name=$(uname -n)
+    [ -z "${outside-}" ] || task=()
+    before="mount -t tmpfs -o size=1g tmpfs /dev/shm${before:+ && $before}" \
+        with_names "${hosts-192.0.2.2 $name}" "${task[@]}" PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$@"
+}
+
+# around 'ID PLACE' NAME=VALUE...: exactly this is found in such a task, or nothing
+around()
+{
+    local expected=$1 status=0
+    shift
+    here "$@" "$rollcall" doctor --json > json || status=$?
+    [ "$status" = $((${#expected} > 0)) ] || { cat json; echo "status $status"; return 1; }
+    diff -u --label expected --label found <(printf '%s' "$expected${expected:+$'\n'}") \
+        <(jq -r '.findings[] | "\(.id) \(.file // "-"):\(.line // 0)"' json) || { cat json; return 1; }
+}
+
+# fake_srun VERSION [OPTION]: an srun that says so; its --help names OPTION
+fake_srun()
+{
+    cat > bin/srun << SRUN
+#!/bin/sh
+case \$1 in
+    --version) echo 'slurm $1' ;;
+    --help) echo '  ${2---ddp[=...]}  one identity for each task' ;;
+    --mpi=list) printf 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\nspecific pmix plugin versions available: pmix_v4\n' ;;
+esac
+SRUN
+    chmod 755 bin/srun
+}
+
+@test "15 a type of --mpi that srun does not have, and a plugin that it has not loaded" {
+    fake_srun 22.05.8
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'srun --mpi=pmix_v5 python train.py'
+    found 'D105 job.sh:3' --script job.sh
+    found '' -- srun --mpi=pmix_v4 -N2 --ntasks-per-node=4 python train.py
+    fake_srun 22.05.8 --mpi
+    mkdir etc
+    environment=("SLURM_CONF=$PWD/etc/slurm.conf")
+    found 'D102 -:0' -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    printf '# ours\ninclude %s/etc/*.d/*.conf\n' "$PWD" > etc/plugstack.conf
+    mkdir etc/plugstack.conf.d
+    echo "optional $prefix/lib/slurm/gone-rollcall.so" > etc/plugstack.conf.d/rollcall.conf
+    found "D104 $PWD/etc/plugstack.conf.d/rollcall.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    echo "optional $prefix/lib/slurm/rollcall.so default=off" > etc/plugstack.conf.d/rollcall.conf
+    fake_srun 99.11.0 --mpi
+    found "D103 $PWD/etc/plugstack.conf.d/rollcall.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    series=$("$rollcall" --version | sed -n 's/^plugin: for Slurm //p')
+    [[ $(jq -r '.findings[0].what' json) == *"was built for Slurm $series, srun is of 99.11" ]]
+}
+
+@test "16 ranks and sizes that are computed or misspelt" {
+    script 'import os, torch' 'node = int(os.environ["SLURM_NODEID"])' 'local = int(os.environ["SLURM_LOCALID"])' \
+        'rank = node * 4 + local'
+    found 'D407 train.py:4' train.py
+    script 'import os, torch' 'local = int(os.environ.get("SLURM_LOCAL_ID", 0))'
+    found 'D408 train.py:2' train.py
+    script "$init" 'dist.init_process_group("gloo", world_size=8, rank=int(os.environ["RANK"]))'
+    found 'D416 train.py:2' train.py
+}
+
+@test "17 the world is what this process sees of GPUs" {
+    script "$init" 'size = torch.cuda.device_count()' 'dist.init_process_group("nccl", rank=int(os.environ["SLURM_PROCID"]),' \
+        '    world_size=size)' 'torch.cuda.set_device(int(os.environ["SLURM_LOCALID"]))'
+    found 'D417 train.py:2' train.py
+}
+
+@test "18 nodes that train apart" {
+    found 'D513 command line:1' -- srun -N2 --ntasks-per-node=1 --gpus-per-node=4 torchrun --nproc_per_node=4 train.py
+    found 'D513 command line:1' -- srun --ddp -N2 --ntasks-per-node=1 torchrun --standalone train.py
+    job '#SBATCH --nodes=4' '#SBATCH --ntasks-per-node=8' 'python train.py'
+    found 'D514 job.sh:4' --script job.sh
+    script 'import pytorch_lightning as pl' 'pl.Trainer(devices=4)'
+    found 'D502 train.py:2' train.py -- srun -N2 --ntasks-per-node=4 python train.py
+}
+
+@test "19 the GPU by another number than the local rank" {
+    script "$init" 'dist.init_process_group("nccl")' 'rank = dist.get_rank()' 'torch.cuda.set_device(rank)'
+    found 'D413 train.py:4' train.py
+    script 'import argparse' "$init" 'p = argparse.ArgumentParser()' 'p.add_argument("--local_rank", type=int, default=0)' \
+        'args = p.parse_args()' 'dist.init_process_group("nccl")' 'torch.cuda.set_device(args.local_rank)'
+    found 'D415 train.py:4' train.py
+}
+
+# As it was: the script's own Trainer is of one, its data are of a dependency's, which is of the other.
+@test "20 two Lightnings in one program" {
+    script 'import torch' 'import lightning.pytorch as pl' '' 'from pytorch_lightning.callbacks import ModelCheckpoint'
+    found 'D401 train.py:4' train.py
+    jq -e '.findings[0].change == "from lightning.pytorch.callbacks import ModelCheckpoint"' json
+    script 'from pytorch_lightning import Trainer' 'import data'
+    printf '%s\n' 'import torch' 'from lightning.pytorch import LightningDataModule' > data.py
+    found 'D401 train.py:1' train.py
+    mkdir -p site/graphs/parts
+    printf '%s\n' 'from .parts.data import Graphs' > site/graphs/__init__.py
+    touch site/graphs/parts/__init__.py
+    printf '%s\n' 'try:' '    from pytorch_lightning import LightningDataModule as Base' 'except ImportError:' '    Base = object' \
+        'class Graphs(Base):' '    pass' > site/graphs/parts/data.py
+    mkdir site/pytorch_lightning
+    touch site/pytorch_lightning/__init__.py
+    script 'import lightning.pytorch as pl' 'from graphs import Graphs'
+    environment=(PYTHONPATH="$PWD/site")
+    found "D402 $PWD/site/graphs/parts/data.py:2" train.py
+    # what is only used beside it does no harm
+    script 'import lightning.pytorch as pl' 'from pytorch_lightning.utilities import rank_zero_only'
+    found '' train.py
+}
+
+@test "a healthy task: nothing, and one verdict" {
+    fake_srun 22.05.8
+    around ''
+    around '' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 GLOO_SOCKET_IFNAME=lo NCCL_IB_HCA=
+    run -0 here "$rollcall" doctor
+    [ "${lines[-1]}" = 'verdict   nothing found' ]
+    [[ $output == *'Slurm     22.05, with --ddp, --mpi: none pmi2 pmix pmix_v4'* ]]
+    [ "$(wc -L <<< "$output")" -le 80 ]
+}
+
+@test "the machine outside of a step" {
+    fake_srun 22.05.8
+    outside=yes around ''
+    outside=yes hosts='127.0.1.1 me' around ''
+    rm bin/srun
+    fake_srun 22.05.8 --mpi
+    outside=yes around 'D102 -:0' SLURM_CONF=/nowhere/slurm.conf
+    printf '#!/bin/sh\necho "srun: fatal: no configuration"\nexit 1\n' > bin/srun
+    outside=yes around 'D101 -:0'
+    [[ $(jq -r '.findings[0].what' json) == *'srun --version fails: srun: fatal: no configuration' ]]
+}
+
+@test "names and ports of this node" {
+    fake_srun 22.05.8
+    hosts="127.0.1.1 $(uname -n)" around 'D202 /etc/hosts:0'
+    hosts='192.0.2.7 another' around 'D203 -:0'
+    before='echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range' around 'RC406 -:0
+D201 /proc/sys/net/ipv4/ip_local_port_range:0'
+    around 'RC103 -:0' SLURM_GTIDS=7,8
+}
+
+@test "filters that match nothing here" {
+    fake_srun 22.05.8
+    around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0,eno
+    around 'D205 -:0' GLOO_SOCKET_IFNAME=^lo
+    around 'D205 -:0' GLOO_SOCKET_IFNAME=lo,ib0
+    around 'D206 -:0' NCCL_IB_HCA==mlx5_77
+    around '' NCCL_IB_HCA==mlx5_77 NCCL_IB_DISABLE=1
+}
+
+@test "GPUs, cores and limits of a task" {
+    fake_srun 22.05.8
+    around 'D302 -:0' CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2
+    around 'D301 -:0' CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=1
+    around 'D303 -:0' CUDA_VISIBLE_DEVICES= SLURM_GPUS_ON_NODE=2
+    before='taskset -p -c "$(taskset -p -c $$ | sed "s/.*: //; s/[,-].*//")" $$ > /dev/null' \
+        around 'D304 -:0' CUDA_VISIBLE_DEVICES=0,1
+    before='mount -t tmpfs -o size=64m tmpfs /dev/shm' around 'D306 /dev/shm:0'
+    before='ulimit -S -n 1024' around 'D307 -:0' SLURM_STEP_NUM_NODES=4 SLURM_NNODES=4 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=8 \
+        'SLURM_STEP_TASKS_PER_NODE=2(x4)' 'SLURM_STEP_NODELIST=192.0.2.[1-4]'
+}
+
+# No route leads to rank 0's node, where the port of this launch would be held.
+@test "a master port that cannot be reached" {
+    fake_srun 22.05.8
+    run -1 here SLURM_PROCID=2 SLURM_LOCALID=0 ROLLCALL=exchange=off "$rollcall" exec -- "$rollcall" doctor --json
+    jq -r '.findings[].id' <<< "$output"
+    [ "$(jq -r '.findings[] | "\(.id) \(.what)"' <<< "$output" | sed 's/ port .*: / /')" = 'D207 192.0.2.1 Network is unreachable' ]
+}
+
+@test "without a Python, and where it cannot parse a script: the text alone, which the first lines say" {
+    script 'print "two"' 'import os' 'os.environ["MASTER_PORT"] = "29500"'
+    found 'D403 train.py:3' train.py
+    [[ $(jq -r '.looked_at[0].text' json) == 'train.py: looked at as text alone (SyntaxError)' ]]
+    rm bin/python3
+    found 'D403 train.py:3' train.py
+    [[ $(jq -r '.looked_at[0].text' json) == 'none on PATH: '* ]]
+    job 'export MASTER_PORT=29500' 'python train.py'
+    found 'D516 job.sh:2' --script job.sh
+}
+
+@test "nothing of a script is run or imported, and none is too much" {
+    script 'import helper, os' 'open("ran", "w")' 'os.environ["MASTER_PORT"] = "1234"'
+    echo 'open("ran", "w")' > helper.py
+    echo 'open("ran", "w")' > source.py
+    echo 'open("ran", "w")' > ast.py
+    found 'D403 train.py:3' train.py
+    [ ! -e ran ]
+    [ -z "$(find . -name __pycache__)" ]
+    python3 -c 'print("x = " + "(" * 3000 + ")" * 3000)' > train.py
+    found '' train.py
+    python3 -c 'print("x = 1\n" * 300000)' > train.py
+    found '' train.py
+    printf 'x = "\0"\n\377\376\n' > train.py
+    found '' train.py
+    : > train.py
+    found '' train.py
+}
+
+@test "wrong usage, and files that cannot be read" {
+    touch a.py b.py
+    fails_with 2 'one script at a time' "$rollcall" doctor a.py b.py
+    fails_with 2 'cannot read none.py: No such file' "$rollcall" doctor none.py
+    fails_with 2 'cannot read .: Invalid argument' "$rollcall" doctor .
+    fails_with 2 '--script needs a value' "$rollcall" doctor --script
+    fails_with 2 "did you mean --script?" "$rollcall" doctor --scrip=x=y --scirpt
+}
+
+@test "what a script is called, and says, is printed without terminal escapes" {
+    printf 'import os, torch\nos.environ["MASTER_ADDR"] = "127.0.0.1\033[31m"\nos.environ["MASTER_PORT"] = "1"\n' > $'a\e[31m.py'
+    run -1 doctor $'a\e[31m.py'
+    [[ $output == *'a\x1b[31m.py:3'* && $output != *$'\e'* ]]
+    run -1 doctor --json $'a\e[31m.py'
+    jq -e . <<< "$output"
+}

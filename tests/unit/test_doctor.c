@@ -1,0 +1,155 @@
+/* The doctor's pure parts: NCCL's filters, a plugin's version, rules on text, the order of findings. */
+#include "doctor/filter.h"
+#include "doctor/findings.h"
+#include "doctor/pluginversion.h"
+#include "doctor/textrules.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *filter;
+    const char *name;
+    bool passes;
+    const char *why;
+} filters[] = {
+    { "", "eth0", true, "none" },
+    { "eth", "eth0", true, "a prefix" },
+    { "eth0", "eth", false, "a longer one" },
+    { "ib,eth", "eth1", true, "the second of a list" },
+    { "ib", "eth0", false, "none of the list" },
+    { "=eth0", "eth0", true, "the whole name" },
+    { "=eth", "eth0", false, "not the whole name" },
+    { "=eth,ib0", "ib0", true, "the whole of the second" },
+    { "^lo,docker", "docker0", false, "left out by prefix" },
+    { "^lo,docker", "eth0", true, "not left out" },
+    { "^=eth", "eth0", true, "another name is left out" },
+    { "^=eth0", "eth0", false, "this name is left out" },
+    { "mlx5_1:1", "mlx5_1", true, "with a port" },
+    { "mlx5_1", "mlx5_10", true, "as NCCL does: a prefix" },
+    { "=mlx5_1:1,mlx5_2:1", "mlx5_10", false, "whole names with ports" },
+    { ",", "eth0", false, "empty elements name nothing" },
+    { "^", "eth0", true, "nothing is left out" },
+};
+
+static void test_filters(const void *row)
+{
+    (void)row;
+    for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+        if (doctor_filter_passes(rc_str(filters[i].filter), rc_str(filters[i].name)) != filters[i].passes)
+            fail_msg("%s and %s: %s", filters[i].filter, filters[i].name, filters[i].why);
+}
+
+/* Whatever is cut off or changed of a file, nothing behind it is read: valgrind and the sanitizers see that. */
+static void test_no_plugin(const void *row)
+{
+    unsigned char *self;
+    size_t size;
+    FILE *file = fopen("/proc/self/exe", "rb");
+
+    (void)row;
+    assert_non_null(file);
+    assert_int_equal(doctor_plugin_version((const unsigned char *)"", 0), 0);
+    assert_int_equal(doctor_plugin_version((const unsigned char *)"\177ELF and not more than that", 26), 0);
+    self = malloc(1 << 20);
+    assert_non_null(self);
+    size = fread(self, 1, 1 << 20, file);
+    fclose(file);
+    assert_int_equal(doctor_plugin_version(self, size), 0);
+    for (size_t n = 0; n < size; n += 997) {
+        unsigned char *part = malloc(n + 1);
+
+        assert_non_null(part);
+        memcpy(part, self, n);
+        assert_int_equal(doctor_plugin_version(part, n), 0);
+        free(part);
+    }
+    for (size_t i = 16; i < 64; i++) {
+        unsigned char kept = self[i];
+
+        self[i] = 0xff;
+        doctor_plugin_version(self, size);
+        self[i] = kept;
+    }
+    free(self);
+}
+
+static const struct {
+    const char *text;
+    bool job;
+    const char *found; /* "D403:1 D404:3" */
+} texts[] = {
+    { "import os\nos.environ['MASTER_PORT'] = '29500'\n", false, "D403:2" },
+    { "os.environ[\"MASTER_PORT\"] = str(29500)", false, "D403:1" },
+    { "os.environ['MASTER_PORT'] = port\n", false, "" },
+    { "# os.environ['MASTER_PORT'] = '29500'\n", false, "" },
+    { "'''\nos.environ['MASTER_PORT'] = '29500'\n'''\n", false, "" },
+    { "if 'MASTER_PORT' not in os.environ:\n    os.environ['MASTER_PORT'] = '29500'\n", false, "" },
+    { "dist.init_process_group('nccl', init_method='tcp://localhost:1')\n", false, "D404:1" },
+    { "print 'two'\nos.environ['MASTER_ADDR'] = 'localhost'\n", false, "D404:2" },
+    { "import lightning.pytorch as pl\n\nfrom pytorch_lightning import Trainer\n", false, "D401:3" },
+    { "import pytorch_lightning\nimport lightning_utilities\n", false, "" },
+    { "#!/bin/bash\nexport MASTER_PORT=29500\n", true, "D516:2" },
+    { "MASTER_PORT=$((10000 + SLURM_JOB_ID % 1000))\n", true, "" },
+    { "export MASTER_PORT=29500\n", false, "" },
+    { "", false, "" },
+    { "\n\n", false, "" },
+};
+
+static void test_texts(const void *row)
+{
+    (void)row;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct findings findings = { .count = 0 };
+        char *text = strdup(texts[i].text);
+        char found[256] = "";
+
+        assert_non_null(text);
+        doctor_text_rules(&findings, "train.py", text, texts[i].job);
+        for (size_t j = 0; j < findings.count; j++)
+            snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s:%u", j ? " " : "", findings.list[j].id,
+                     findings.list[j].line);
+        assert_string_equal(found, texts[i].found);
+        findings_free(&findings);
+        free(text);
+    }
+}
+
+static void test_order(const void *row)
+{
+    static const char *const expected[] = { "D401 a 9", "D412 b 2", "D403 a 3", "D404 a 7", "D418 c 1" };
+    struct findings findings = { .count = 0 };
+
+    (void)row;
+    findings_add(&findings, FINDING_D404, "a", 7, NULL, "x");
+    findings_add(&findings, FINDING_D412, "b", 2, NULL, "x");
+    findings_add(&findings, FINDING_D418, "c", 1, NULL, "x");
+    findings_add(&findings, FINDING_D403, "a", 3, NULL, "x");
+    findings_add(&findings, FINDING_D401, "a", 9, "this", "%d of %s", 1, "x");
+    findings_sort(&findings);
+    assert_false(findings.failed);
+    for (size_t i = 0; i < findings.count; i++) {
+        char line[64];
+
+        snprintf(line, sizeof(line), "%s %s %u", findings.list[i].id, findings.list[i].file, findings.list[i].line);
+        assert_string_equal(line, expected[i]);
+    }
+    assert_string_equal(findings.list[0].what, "1 of x");
+    assert_string_equal(findings.list[0].change, "this");
+    assert_string_equal(findings.list[1].change, finding_entry(FINDING_D412)->cure);
+    assert_int_equal(findings_count(&findings, RC_LEVEL_ERROR), 2);
+    assert_int_equal(finding_by_name("D403"), FINDING_D403);
+    assert_int_equal(finding_by_name("D999"), FINDING_COUNT);
+    findings_free(&findings);
+}
+
+int main(void)
+{
+    unit_add_one(test_filters, "filters of interfaces and devices");
+    unit_add_one(test_no_plugin, "files that are no plugin");
+    unit_add_one(test_texts, "what a text alone tells");
+    unit_add_one(test_order, "errors first, then by file and line");
+    return unit_run("doctor");
+}
