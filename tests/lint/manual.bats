@@ -48,7 +48,7 @@ section()
     sections='NAME SYNOPSIS DESCRIPTION RETURN VALUE ATTRIBUTES FILES EXAMPLES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man3/librollcall.3" | tr -d '"' | paste -sd' ')"
     sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD GPUS MAP'
-    sections+=' LAUNCHERS FRAMEWORKS ENVIRONMENT FILES MESSAGES SEE ALSO'
+    sections+=' LAUNCHERS FRAMEWORKS TRAPS ENVIRONMENT FILES MESSAGES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$page" | paste -sd' ')"
     sections='NAME SYNOPSIS DESCRIPTION INSTALLATION PORTS WHAT RUNS AS WHOM CONTAINERS UPGRADING SWITCHING IT OFF'
     sections+=' FILES SEE ALSO'
