@@ -95,7 +95,7 @@ static int prepare(const struct arguments *a, struct rc_result *result)
         .ask_pmix = rc_pmix_ask,
         .find_gpu_files = rc_device_files_find,
         .watch_way = ROLLCALL_WATCH_FROM_BIN,
-        .guard_way = ROLLCALL_LIB_FROM_BIN,
+        .guard_way = ROLLCALL_PRELOAD_FROM_BIN,
     };
     struct rc_context context = {
         .env = (const char *const *)environ,

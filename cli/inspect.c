@@ -58,7 +58,7 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
         inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? rc_pmix_ask : NULL;
         inspection->here.find_gpu_files = rc_device_files_find;
         inspection->here.watch_way = ROLLCALL_WATCH_FROM_BIN;
-        inspection->here.guard_way = ROLLCALL_LIB_FROM_BIN;
+        inspection->here.guard_way = ROLLCALL_PRELOAD_FROM_BIN;
         rc_here_resolve(&context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
             rc_lookup_settle(&inspection->result, "nothing would be set");

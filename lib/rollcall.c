@@ -65,7 +65,7 @@ static int resolve(const char *const *environment, struct rollcall *job, struct 
     };
 
     job->here.watch_way = ROLLCALL_WATCH_FROM_LIB;
-    job->here.guard_way = ROLLCALL_LIB_FROM_LIB;
+    job->here.guard_way = ROLLCALL_PRELOAD_FROM_LIB;
     rc_env_index(&result->env, context.env);
     if (!rc_options_from_env(&result->env, &options, &messages, &arena))
         return fail_with_message(error, &messages);

@@ -8,9 +8,9 @@
 #   libraries need at run time, so that an installed tree can be moved:
 #   ROLLCALL_LIBEXEC_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to rollcall-exchange
 #   and rollcall-pmix, ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to the
-#   folder of the watch, and ROLLCALL_LIB_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to
-#   that of the libraries, where the guard is. Substitutes library_from_python, the
-#   way from the Python module to the libraries. Wants plugindir.
+#   folder of the watch (_FROM_PRELOAD, too), and ROLLCALL_PRELOAD_FROM_BIN, _FROM_LIB, _FROM_PLUGIN
+#   and _FROM_PRELOAD to the guard's, that of the libraries for LD_PRELOAD. Substitutes library_from_python, the
+#   way from the Python module to the libraries. Wants plugindir and preloaddir.
 
 # X_WAY(VARIABLE, FROM, TO): "../share/x" of two folders with make variables
 AC_DEFUN([X_WAY], [
@@ -41,9 +41,11 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
   X_WAY([x_watch_from_plugin], [$plugindir], [$datadir/$PACKAGE/watch])
   X_WAY([library_from_python], [$datadir/$PACKAGE/python/rollcall], [$libdir])
   AC_SUBST([library_from_python])
-  X_WAY([x_lib_from_bin], [$bindir], [$libdir])
-  X_WAY([x_lib_from_lib], [$libdir], [$libdir])
-  X_WAY([x_lib_from_plugin], [$plugindir], [$libdir])
+  X_WAY([x_watch_from_preload], [$preloaddir], [$datadir/$PACKAGE/watch])
+  X_WAY([x_preload_from_bin], [$bindir], [$preloaddir])
+  X_WAY([x_preload_from_lib], [$libdir], [$preloaddir])
+  X_WAY([x_preload_from_plugin], [$plugindir], [$preloaddir])
+  X_WAY([x_preload_from_preload], [$preloaddir], [$preloaddir])
   prefix=$x_prefix
   exec_prefix=$x_exec_prefix
   AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_BIN], ["$x_libexec_from_bin"],
@@ -58,10 +60,14 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
     [where the watch is, from the folder of the libraries])
   AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_PLUGIN], ["$x_watch_from_plugin"],
     [where the watch is, from the folder of the plugin])
-  AC_DEFINE_UNQUOTED([ROLLCALL_LIB_FROM_BIN], ["$x_lib_from_bin"],
-    [where the libraries are, from the folder of the command])
-  AC_DEFINE_UNQUOTED([ROLLCALL_LIB_FROM_LIB], ["$x_lib_from_lib"],
-    [where the libraries are, from their own folder])
-  AC_DEFINE_UNQUOTED([ROLLCALL_LIB_FROM_PLUGIN], ["$x_lib_from_plugin"],
-    [where the libraries are, from the folder of the plugin])
+  AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_PRELOAD], ["$x_watch_from_preload"],
+    [where the watch is, from the folder of the libraries for LD_PRELOAD])
+  AC_DEFINE_UNQUOTED([ROLLCALL_PRELOAD_FROM_BIN], ["$x_preload_from_bin"],
+    [where the libraries for LD_PRELOAD are, from the folder of the command])
+  AC_DEFINE_UNQUOTED([ROLLCALL_PRELOAD_FROM_LIB], ["$x_preload_from_lib"],
+    [where the libraries for LD_PRELOAD are, from the folder of the libraries])
+  AC_DEFINE_UNQUOTED([ROLLCALL_PRELOAD_FROM_PLUGIN], ["$x_preload_from_plugin"],
+    [where the libraries for LD_PRELOAD are, from the folder of the plugin])
+  AC_DEFINE_UNQUOTED([ROLLCALL_PRELOAD_FROM_PRELOAD], ["$x_preload_from_preload"],
+    [where the libraries for LD_PRELOAD are, from their own folder])
 ])

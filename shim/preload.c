@@ -185,9 +185,9 @@ static void be_task(const char *const *argv)
     }
     context.options.by_user = context.options.given;
     if (context.options.watch == RC_WATCH_ON)
-        here.watch_way = ROLLCALL_WATCH_FROM_LIB;
+        here.watch_way = ROLLCALL_WATCH_FROM_PRELOAD;
     if (context.options.guard == RC_GUARD_NCCL)
-        here.guard_way = ROLLCALL_LIB_FROM_LIB;
+        here.guard_way = ROLLCALL_PRELOAD_FROM_PRELOAD;
     context.pid = rc_sys_getpid();
     resolve(&context);
 

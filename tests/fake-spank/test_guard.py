@@ -19,7 +19,7 @@ def installed(host, tmp_path):
     plugins.mkdir(parents=True)
     plugin = shutil.copy(host.plugin, plugins / "rollcall.so")
     with open(os.path.join(BUILD, "lib", "config.h"), encoding="ascii") as file:
-        way = re.search('ROLLCALL_LIB_FROM_PLUGIN "(.*)"', file.read()).group(1)
+        way = re.search('ROLLCALL_PRELOAD_FROM_PLUGIN "(.*)"', file.read()).group(1)
     folder = os.path.normpath(plugins.resolve() / way)
     if not folder.startswith(str(tmp_path.resolve())):
         pytest.skip("configured to lie further away than this test can follow")

@@ -26,6 +26,19 @@ tree()
     expect_same "" "$(find "$BATS_TEST_TMPDIR/stage" ! -type d)"
 }
 
+@test "an administrator's own line for plugstack.conf stays, and make says so" {
+    conf=$BATS_TEST_TMPDIR/stage$prefix/etc/slurm/plugstack.conf.d/rollcall.conf
+    make -s -C "$build" install-plugstack-hook DESTDIR="$BATS_TEST_TMPDIR/stage"
+    cmp "$conf" "$build/spank/rollcall.conf"
+    echo "optional $plugin default=auto" > "$conf"
+    for target in install-plugstack-hook uninstall-plugstack-hook; do
+        run make -s -C "$build" "$target" DESTDIR="$BATS_TEST_TMPDIR/stage"
+        [ "$status" -eq 0 ]
+        [[ $output == *"$conf"* ]]
+        [ "$(cat "$conf")" = "optional $plugin default=auto" ]
+    done
+}
+
 @test "plugstack.conf.d names the plugin by its whole path" {
     conf=$prefix/etc/slurm/plugstack.conf.d/rollcall.conf
     lines=$(grep -vE '^#|^$' "$conf")
