@@ -58,11 +58,19 @@ series_in()
     [[ $text =~ ([0-9]+\.[0-9]+) ]] && echo "${BASH_REMATCH[1]}"
 }
 
-# choose_slurm SERIES: sets series and root, the root folder to take it from (empty: the installed one)
+# choose_slurm SERIES FOLDER: sets series and root, the root folder to take it from (empty: the installed one)
 choose_slurm()
 {
-    local wanted=$1 installed folder list
+    local wanted=$1 from=$2 installed folder list
     local -a found=()
+    if [ -n "$from" ]; then
+        root=$(readlink -f -- "$from")
+        [ -x "$root/usr/sbin/slurmctld" ] || die "there is no Slurm in '$from'"
+        series=$(series_in "$root")
+        [ -n "$series" ] && [ "${wanted:-$series}" = "$series" ] ||
+            die "$root holds Slurm ${series:-that does not start}, not ${wanted:-one that starts}"
+        return
+    fi
     installed=$(series_in "")
     root=
     series=$installed

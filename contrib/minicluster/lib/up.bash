@@ -69,7 +69,7 @@ wait_ready()
 
 cmd_up()
 {
-    local wanted='' nodes=2 cpus=4 gpus=0 mpi=none prefix=n plugstack='' slurm='' number reason log lock
+    local wanted='' nodes=2 cpus=4 gpus=0 mpi=none prefix=n plugstack='' slurm='' from='' number reason log lock
     local ipv6=no fabric='' domain='' gpu_cgroup=no
     local -a conf_lines=() node_names=() binds=()
     local series root began=$EPOCHREALTIME
@@ -97,6 +97,7 @@ cmd_up()
             --mpi) value "$1" $#; mpi=$2 ;;
             --prefix) value "$1" $#; prefix=$2 ;;
             --slurm) value "$1" $#; slurm=$2 ;;
+            --root) value "$1" $#; from=$2 ;;
             --plugstack) value "$1" $#; plugstack=$2 ;;
             --conf) value "$1" $#; conf_lines+=("$2") ;;
             --bind)
@@ -126,7 +127,7 @@ cmd_up()
     esac
     # slurmstepd makes sockets below it, and their names have an end.
     [ ${#state} -le 60 ] || die "state folder $state is longer than 60 characters: set MINICLUSTER_STATE"
-    choose_slurm "$slurm"
+    choose_slurm "$slurm" "$from"
     check_machine
     [ "$gpu_cgroup" = no ] || check_cgroups
     # It is there to be mounted over; debootstrap makes none.
