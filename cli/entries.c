@@ -5,97 +5,110 @@
 
 #include "catalogue.h"
 #include "cli.h"
+#include "doctor/findings.h"
 #include "json.h"
 #include "numbers.h"
 #include "report.h"
 
-/* RC602, rc602 or 602 as 602. */
-static bool read_number(const char *typed, uint32_t *number)
+/* Both catalogues, one behind the other: messages first. */
+enum { COUNT = RC_MESSAGE_COUNT + FINDING_COUNT };
+
+static struct entry entry_at(size_t place)
 {
-    if ((typed[0] == 'R' || typed[0] == 'r') && (typed[1] == 'C' || typed[1] == 'c'))
+    if (place < RC_MESSAGE_COUNT) {
+        const struct rc_message_entry *message = rc_message_entry((enum rc_message_id)place);
+        const struct catalogue_entry *words = catalogue_entry((enum rc_message_id)place);
+
+        return (struct entry){ message->id, message->level, words->cause, words->example, words->cure };
+    }
+    const struct finding_entry *finding = finding_entry((enum finding_id)(place - RC_MESSAGE_COUNT));
+
+    return (struct entry){ finding->id, finding->level, finding->why, NULL, finding->cure };
+}
+
+/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. */
+static bool read_id(const char *typed, bool *is_finding, uint32_t *number)
+{
+    *is_finding = typed[0] == 'D' || typed[0] == 'd';
+    if (*is_finding)
+        typed++;
+    else if ((typed[0] == 'R' || typed[0] == 'r') && (typed[1] == 'C' || typed[1] == 'c'))
         typed += 2;
     return rc_parse_u32(rc_str(typed), UINT32_MAX, number);
 }
 
-static uint32_t number_of(enum rc_message_id id)
+static uint32_t number_of(size_t place)
 {
     uint32_t number = 0;
 
-    rc_parse_u32(rc_str(rc_message_entry(id)->id + 2), UINT32_MAX, &number);
+    rc_parse_u32(rc_str(entry_at(place).id + (place < RC_MESSAGE_COUNT ? 2 : 1)), UINT32_MAX, &number);
     return number;
 }
 
-/* The first id that is not below a number, RC_MESSAGE_COUNT behind the last. */
-static enum rc_message_id place(uint32_t number)
+static int find(const char *typed, struct entry *entry)
 {
-    enum rc_message_id id = 0;
-
-    while (id < RC_MESSAGE_COUNT && number_of(id) < number)
-        id++;
-    return id;
-}
-
-static int find(const char *typed, enum rc_message_id *id)
-{
+    bool is_finding;
+    size_t first, end, place;
     uint32_t number;
 
-    if (!read_number(typed, &number))
+    if (!read_id(typed, &is_finding, &number))
         return cli_fail("explain: what is '%.64s'? a message has an id such as RC602, a file goes after --from, a command "
                         "after --", typed);
-    *id = place(number);
-    if (*id < RC_MESSAGE_COUNT && number_of(*id) == number)
-        return 0;
-    if (*id == 0 || *id == RC_MESSAGE_COUNT)
+    first = is_finding ? RC_MESSAGE_COUNT : 0;
+    end = is_finding ? COUNT : RC_MESSAGE_COUNT;
+    for (place = first; place < end && number_of(place) < number;)
+        place++;
+    if (place < end && number_of(place) == number) {
+        *entry = entry_at(place);
+        return STATUS_RESOLVED;
+    }
+    if (place == first || place == end)
         return cli_fail("explain: there is no message '%.64s'; the nearest is %s; see rollcall explain --list", typed,
-                        rc_message_entry(*id ? *id - 1 : 0)->id);
+                        entry_at(place == first ? first : end - 1).id);
     return cli_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list", typed,
-                    rc_message_entry(*id - 1)->id, rc_message_entry(*id)->id);
+                    entry_at(place - 1).id, entry_at(place).id);
 }
 
-static int print_entry(enum rc_message_id id)
+static int print_entry(const struct entry *entry)
 {
-    const struct rc_message_entry *entry = rc_message_entry(id);
-    const struct catalogue_entry *words = catalogue_entry(id);
-
     printf("%s%s %s%s\n", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id, paint_off());
-    if (report_detail("cause", words->cause) < 0 || report_detail("example", words->example) < 0 ||
-        report_detail("cure", words->cure) < 0)
+    if (report_detail("cause", entry->cause) < 0 || report_detail("example", entry->example) < 0 ||
+        report_detail("cure", entry->cure) < 0)
         return cli_fail("out of memory");
     return STATUS_RESOLVED;
 }
 
 int entries_print(char *const *ids, size_t count, bool json)
 {
-    enum rc_message_id *id = calloc(count + 1, sizeof(*id));
-    int status = id ? STATUS_RESOLVED : cli_fail("out of memory");
+    struct entry *entry = calloc(count + 1, sizeof(*entry));
+    int status = entry ? STATUS_RESOLVED : cli_fail("out of memory");
 
     for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++)
-        status = find(ids[i], &id[i]);
+        status = find(ids[i], &entry[i]);
     if (status == STATUS_RESOLVED && json) {
-        status = json_print_entries(id, count) < 0 ? cli_fail("out of memory") : STATUS_RESOLVED;
+        status = json_print_entries(entry, count) < 0 ? cli_fail("out of memory") : STATUS_RESOLVED;
     } else if (status == STATUS_RESOLVED) {
         paint_choose();
         for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++) {
             if (i > 0)
                 putchar('\n');
-            status = print_entry(id[i]);
+            status = print_entry(&entry[i]);
         }
     }
-    free(id);
+    free(entry);
     return status;
 }
 
 int entries_list(bool json)
 {
-    enum rc_message_id id[RC_MESSAGE_COUNT];
+    struct entry entry[COUNT];
 
-    for (enum rc_message_id i = 0; i < RC_MESSAGE_COUNT; i++) {
-        id[i] = i;
+    for (size_t i = 0; i < COUNT; i++) {
+        entry[i] = entry_at(i);
         if (!json)
-            printf("%s %-7s  %s\n", rc_message_entry(i)->id, rc_level_name(rc_message_entry(i)->level),
-                   catalogue_entry(i)->cause);
+            printf("%-5s %-7s  %s\n", entry[i].id, rc_level_name(entry[i].level), entry[i].cause);
     }
-    if (json && json_print_entries(id, RC_MESSAGE_COUNT) < 0)
+    if (json && json_print_entries(entry, COUNT) < 0)
         return cli_fail("out of memory");
     return STATUS_RESOLVED;
 }

@@ -1,12 +1,22 @@
-/* entries.h - rollcall explain ID: entries of the catalogue of messages. */
+/* entries.h - rollcall explain ID: the catalogues of messages and of doctor's findings. */
 #ifndef ROLLCALL_ENTRIES_H
 #define ROLLCALL_ENTRIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Prints the entries of some ids, each RC602, rc602 or 602; of an unknown one
- * it says the nearest ones. Returns the exit status. */
+#include "message.h"
+
+struct entry {
+    const char *id;
+    enum rc_level level;
+    const char *cause;
+    const char *example; /* NULL for a finding, which is several lines */
+    const char *cure;
+};
+
+/* Prints the entries of some ids, RC602, rc602 or 602, D403 or d403; of an
+ * unknown one it says the nearest ones. Returns the exit status. */
 int entries_print(char *const *ids, size_t count, bool json);
 
 /* All of them, one line an id. */

@@ -203,18 +203,15 @@ int json_print(const struct rc_result *result, bool explain)
     return print(build(result, explain));
 }
 
-int json_print_entries(const enum rc_message_id *id, size_t count)
+int json_print_entries(const struct entry *entry, size_t count)
 {
     json_t *array = json_array();
     int failed = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct catalogue_entry *words = catalogue_entry(id[i]);
-
-        failed |= json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", rc_message_entry(id[i])->id,
-                                                         "level", rc_level_name(rc_message_entry(id[i])->level), "cause",
-                                                         words->cause, "example", words->example, "cure", words->cure));
-    }
+    for (size_t i = 0; i < count; i++)
+        failed |= json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:o, s:s}", "id", entry[i].id, "level",
+                                                         rc_level_name(entry[i].level), "cause", entry[i].cause,
+                                                         "example", string(entry[i].example), "cure", entry[i].cure));
     if (failed) {
         json_decref(array);
         return -1;

@@ -2,6 +2,7 @@
 #ifndef ROLLCALL_JSON_H
 #define ROLLCALL_JSON_H
 
+#include "entries.h"
 #include "resolve.h"
 
 enum { JSON_SCHEMA = 1 };
@@ -11,6 +12,6 @@ enum { JSON_SCHEMA = 1 };
 int json_print(const struct rc_result *result, bool explain);
 
 /* Prints one object with entries of the catalogue of messages. -1 without memory. */
-int json_print_entries(const enum rc_message_id *id, size_t count);
+int json_print_entries(const struct entry *entry, size_t count);
 
 #endif

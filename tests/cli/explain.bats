@@ -24,9 +24,20 @@ load helper
 
 @test "--list: one line an id, all of them" {
     run -0 "$rollcall" explain --list
-    [ "$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")" = "$(cut -d' ' -f1 <<< "$output")" ]
+    ids=$(cat "$top/lib/messages.def" "$top/doctor/findings.def" |
+        sed -nE 's/^ROLLCALL_(MESSAGE|FINDING)\(([A-Z]+[0-9]*),.*/\2/p')
+    [ "$(cut -d' ' -f1 <<< "$output")" = "$ids" ]
     grep -qx 'RC602 error    a rank is there twice' <<< "$output"
     [ "$("$rollcall" explain --list --json | jq '.messages | length')" = "${#lines[@]}" ]
+}
+
+@test "a finding of doctor's" {
+    run -0 "$rollcall" explain D101 d102
+    [[ $output == "error D101"$'\n'*'cause   srun is there, but '*'cure    '*$'\n\n'"warning D102"* ]]
+    [ "$("$rollcall" explain --json D101 | jq -c '.messages[0] | [.id, .level, .example]')" = '["D101","error",null]' ]
+    fails_with 2 "no message 'D1'; the nearest is D101;" "$rollcall" explain D1
+    fails_with 2 "no message 'd199'; the nearest are D1" "$rollcall" explain d199
+    fails_with 2 "what is 'D'?" "$rollcall" explain D
 }
 
 @test "an id that is not there: one line, with the nearest" {
