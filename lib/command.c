@@ -27,8 +27,11 @@ static const char daemons[][NAME_SIZE] = {
 static const char wrappers[][NAME_SIZE] = {
     "env", "exec", "nice", "ionice", "numactl", "nohup", "time", "timeout", "stdbuf", "taskset", "setarch", "chrt",
     "hwloc-bind", "likwid-pin", "perf", "nsys", "ncu", "valgrind", "strace", "rollcall", "conda", "mamba", "uv",
-    "poetry", "pixi", "singularity", "apptainer", "enroot", "podman", "shifter", "command",
+    "poetry", "pixi", "command",
 };
+
+/* Such programs, too; but what they start has other files. */
+static const char containers[][NAME_SIZE] = { "singularity", "apptainer", "enroot", "podman", "shifter" };
 
 /* Words of the shell's grammar behind which a command stands. */
 static const char keywords[][NAME_SIZE] = {
@@ -205,7 +208,7 @@ bool rc_command_starts_another(struct rc_str program)
     static const char others[][NAME_SIZE] = { "ash", "ksh", "ksh93", "mksh", "csh", "tcsh", "fish", "busybox", "setsid" };
     struct rc_str name = base_name(program);
 
-    return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, others);
+    return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, containers) || ONE_OF(name, others);
 }
 
 static bool is_assignment(struct rc_str word)
@@ -272,6 +275,9 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
             command_position = false;
             wrapped = false;
         } else if (ONE_OF(name, wrappers)) {
+            command_position = wrapped = true;
+        } else if (ONE_OF(name, containers)) {
+            command->container = name;
             command_position = wrapped = true;
         } else if (is_shell(name) && !inside_shell) {
             read_shell(words, command);

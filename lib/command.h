@@ -16,6 +16,7 @@ struct rc_command {
     bool torchrun;            /* torchrun or torch.distributed.run|launch: reads PET_* */
     bool standalone;          /* torchrun --standalone */
     bool same_on_all_nodes;   /* filled in by the caller: the words are the step's, not this node's alone */
+    struct rc_str container;  /* the wrapper that starts it in one; absent if there is none */
     struct rc_str nnodes;     /* --nnodes, --node_rank, --nproc_per_node as given; absent if not */
     struct rc_str node_rank;
     struct rc_str nproc;

@@ -1,10 +1,7 @@
 #include "guard.h"
 
+#include "preloading.h"
 #include "watch.h"
-
-/* What does not fit would be a reason to set nothing at all, and a guard is none
- * (see watch.c, which may have taken some of the preload's room before). */
-enum { LIST_LENGTH_MAX = 2048, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
 
 static void add(struct rc_result *result, struct rc_plan_entry entry)
 {
@@ -27,40 +24,13 @@ static void set(struct rc_result *result, struct rc_str name, const char *value,
                 });
 }
 
-/* Loaders part the names by colons and by blanks. */
-static bool holds(struct rc_str list, struct rc_str file)
-{
-    while (list.p) {
-        struct rc_str names = rc_str_split(list, ':', &list);
-
-        while (names.p)
-            if (rc_str_eq(rc_str_split(names, ' ', &names), file))
-                return true;
-    }
-    return false;
-}
-
-/* Behind the user's own: a sanitizer's runtime must be the first. NULL where it does not fit. */
-static const char *with_guard(struct rc_result *result, struct rc_str file)
-{
-    struct rc_str now = rc_env_get(&result->env, "LD_PRELOAD");
-
-    if (now.n + 1 + file.n > LIST_LENGTH_MAX ||
-        result->arena.used + now.n + file.n + ARENA_LEFT > result->arena.size ||
-        result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
-        return NULL;
-    if (!now.n || holds(now, file))
-        return rc_format(&result->arena, "%S", now.n ? &now : &file);
-    return rc_format(&result->arena, "%S:%S", &now, &file);
-}
-
 /* False, with a warning, where the guard cannot be loaded. */
 static bool begin(const struct rc_context *context, struct rc_result *result)
 {
+    static const char reason[] = "how the guard comes between a program and NCCL, behind all others";
     struct rc_str file = context->here->guard;
-    const char *list = file.n ? with_guard(result, file) : NULL;
 
-    if (!list) {
+    if (!file.n || !rc_preloading_add(result, file, "guard", reason)) {
         rc_message_add(&result->messages, RC807,
                        file.n ? "guard=nccl was asked for, but LD_PRELOAD is too long for one more library; nobody "
                                 "guards; make it shorter"
@@ -69,7 +39,6 @@ static bool begin(const struct rc_context *context, struct rc_result *result)
                                 "in a folder without colon, blank or dollar");
         return false;
     }
-    set(result, RC_STR("LD_PRELOAD"), list, "how the guard comes between a program and NCCL, behind all others");
     set(result, RC_STR(RC_GUARD),
         rc_format(&result->arena, "%s deadline=%u", rc_watch_identity(result), rc_options_deadline(&context->options)),
         "what the guard compares with");

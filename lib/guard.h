@@ -8,6 +8,8 @@
 
 #include "resolve.h"
 
+#define RC_GUARD_LIBRARY "librollcall-nccl.so"
+
 /* What rc_watch_identity says of the task, and how long who has come first waits
  * for the last: "rank=3 size=4 node=1 nodes=2 deadline=10". */
 #define RC_GUARD "ROLLCALL_GUARD"

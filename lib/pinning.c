@@ -1,7 +1,9 @@
 #include "pinning.h"
 
+#include "command.h"
 #include "nicnames.h"
 #include "pins.h"
+#include "preloading.h"
 
 /* What does not fit would be a reason to set nothing at all, and a binding is none. */
 enum { LIST_LENGTH_MAX = 4096, ARENA_LEFT = 2048, ENTRIES_LEFT = 4 };
@@ -64,15 +66,43 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
     return list;
 }
 
-static bool plan_workers(const struct rc_pins *pins, struct rc_result *result)
+/* Why nobody binds the workers, or NULL. */
+static const char *carry(const struct rc_context *context, const char *list, struct rc_result *result)
 {
-    const char *list = list_cpus(pins, result);
+    struct rc_command command;
 
+    rc_command_read(context->argv, &command);
     if (!list)
-        return false;
-    set(result, RC_STR(RC_PINS), list, "the cores of each worker that is started here");
-    set_threads(result, pins->least_cores);
-    return true;
+        return "the list of their cores is too long";
+    /* its loader would say of each program what it does not find */
+    if (command.container.p)
+        return rc_format(&result->arena, "a container (%S) does not see " RC_PINS_LIBRARY, &command.container);
+    if (!context->pins_library.n)
+        return RC_PINS_LIBRARY " is not where it was installed to, or its folder has a colon, blank or dollar in its name";
+    if (!rc_preloading_add(result, context->pins_library, "the placement of the node's tasks",
+                           "binds the workers that are started here, behind all other libraries"))
+        return "LD_PRELOAD is too long for one more library";
+    return NULL;
+}
+
+/* False, with a message, where they stay on all of the task's cores. */
+static bool plan_workers(const struct rc_context *context, struct rc_result *result)
+{
+    const char *list = list_cpus(context->pins, result);
+    enum rc_bind wish = context->options.bind;
+    const char *why = carry(context, list, result);
+
+    if (!why) {
+        set(result, RC_STR(RC_PINS), list, "the cores of each worker that is started here");
+        set_threads(result, context->pins->least_cores);
+    } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
+        rc_message_add(&result->messages, RC922,
+                       rc_format(&result->arena, "bind=%s was asked for, but %s; the workers run unbound",
+                                 wish == RC_BIND_NUMA ? "numa" : "cores", why));
+    } else {
+        rc_message_add(&result->messages, RC921, rc_format(&result->arena, "workers are not bound to cores: %s", why));
+    }
+    return !why;
 }
 
 bool rc_pins_wanted(const struct rc_options *options)
@@ -88,7 +118,7 @@ void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
     struct rc_pin pin;
 
     if (pins && result->mode == RC_MODE_LAUNCHER)
-        carried = plan_workers(pins, result);
+        carried = plan_workers(context, result);
     else if (pins && rc_pins_at(pins, context->pin, &pin) && has_room(result, 0))
         set_threads(result, pin.cores);
     if (!carried)

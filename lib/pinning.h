@@ -1,9 +1,9 @@
 /* pinning.h - what a placement does to the environment of a task.
  *
- * Binding itself is a system call of the caller's. Here are the variables that go
+ * Binding a task is a system call of the caller's. Here are the variables that go
  * with it: threads for the cores of a worker, and for a launcher (torchrun,
- * Lightning) the cores of each worker that it is going to start, which the preload
- * library binds when LOCAL_RANK is known (shim/pin.h).
+ * Lightning) the cores of each worker that it is going to start, which a
+ * library in LD_PRELOAD binds when LOCAL_RANK is known (shim/pin.h).
  */
 #ifndef ROLLCALL_PINNING_H
 #define ROLLCALL_PINNING_H
@@ -14,7 +14,11 @@
  * "0-7,64-71 8-15,72-79". */
 #define RC_PINS "ROLLCALL_PINS"
 
-/* Set by the preload in a worker that it has bound: its LOCAL_RANK. What that
+/* It is put into LD_PRELOAD with the lists. The preload library can do the same, and
+ * much else that nobody has asked for here: give mpirun's tasks in there ranks. */
+#define RC_PINS_LIBRARY "librollcall-pins.so"
+
+/* Set by either in a worker that it has bound: its LOCAL_RANK. What that
  * one starts (data loaders) keeps the mask that it is started with. */
 #define RC_PINNED "ROLLCALL_PINNED"
 

@@ -2,6 +2,8 @@
 
 #include "command.h"
 #include "pinning.h"
+#include "process.h"
+#include "say.h"
 #include "system/affinity.h"
 #include "system/sys.h"
 
@@ -55,13 +57,54 @@ static bool read_lists(struct rc_str lists, struct shim_pin *pin, uint32_t *coun
     return found;
 }
 
-bool shim_pin_find(const struct rc_env *env, const char *const *argv, struct shim_pin *pin)
+static bool find(const struct rc_env *env, const char *const *argv, struct shim_pin *pin)
 {
     struct rc_str lists = rc_env_get(env, RC_PINS);
     uint32_t count;
 
     return lists.p && !rc_env_get(env, RC_PINNED).p &&
            rc_parse_u32(rc_env_get(env, "LOCAL_RANK"), RC_MAX_TASKS, &pin->local_rank) &&
-           read_lists(lists, pin, &count) && counts_agree(env, count) &&
-           rc_affinity_get(&pin->before) && rc_cpuset_is_within(&pin->all, &pin->before) && is_worker(argv);
+           read_lists(lists, pin, &count) && counts_agree(env, count) && rc_affinity_get(&pin->before) &&
+           rc_cpuset_is_within(&pin->all, &pin->before) && is_worker(argv);
+}
+
+/* False, with the environment as it was, where it has too many variables. */
+static bool mark(struct shim_pin *pin, const struct rc_env *env, struct shim_table *table)
+{
+    char text[sizeof("4294967295")];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char **changed;
+
+    pin->plan.count = 1;
+    pin->plan.entry[0] = (struct rc_plan_entry){
+        .action = RC_SET,
+        .name = RC_STR(RC_PINNED),
+        .value = rc_format_number(&arena, pin->local_rank),
+        .is_new = true,
+    };
+    changed = shim_table_apply(table, environ, env, &pin->plan);
+    if (changed)
+        environ = changed;
+    return changed != NULL;
+}
+
+static void say(const struct shim_pin *pin)
+{
+    struct shim_page page;
+
+    shim_page_open(&page);
+    rc_format(&page.arena, "rollcall: the worker with LOCAL_RANK=%u is bound to hardware threads %q\n", pin->local_rank,
+              &pin->cpus);
+    shim_page_end_line(&page);
+    shim_page_say(&page);
+}
+
+void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const *argv, struct shim_table *table)
+{
+    if (!find(env, argv, pin) || !rc_affinity_set(&pin->own))
+        return;
+    if (!mark(pin, env, table))
+        rc_affinity_set(&pin->before);
+    else if (shim_debug_level(rc_env_get(env, "ROLLCALL_DEBUG")) > 0)
+        say(pin);
 }

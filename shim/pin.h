@@ -20,6 +20,7 @@
 
 #include "cpuset.h"
 #include "env.h"
+#include "table.h"
 
 struct shim_pin {
     uint32_t local_rank;
@@ -27,10 +28,12 @@ struct shim_pin {
     struct rc_cpuset own;
     struct rc_cpuset all;    /* those of all workers */
     struct rc_cpuset before; /* the mask that the process has had so far */
+    struct rc_plan plan;
 };
 
-/* Where this process belongs; false where it is to stay as it is. Binds nobody.
- * argv is NULL where it is not known. *pin is scratch, whatever the answer is. */
-bool shim_pin_find(const struct rc_env *env, const char *const *argv, struct shim_pin *pin);
+/* Binds this process, if it is to be bound, and marks it in environ, of which env is
+ * the index. argv is NULL where it is not known. *pin is scratch; *table becomes
+ * the environment, perhaps: once in a process. */
+void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const *argv, struct shim_table *table);
 
 #endif

@@ -24,7 +24,7 @@
  *   program, with the environment that its parent gave it.
  *
  * Where no identity comes about by design: static programs (they have no loader),
- * setuid ones (see is_privileged), programs started with an emptied environment
+ * setuid ones (see shim_is_privileged), programs started with an emptied environment
  * (`env -i`), 32-bit programs (the loader says "wrong ELF class" and goes on;
  * a 32-bit build of this library serves them).
  *
@@ -37,21 +37,15 @@
 
 #include "launcher/registry.h"
 #include "pin.h"
-#include "pinning.h"
+#include "process.h"
 #include "rank0.h"
 #include "report.h"
 #include "resolve.h"
-#include "system/affinity.h"
 #include "system/here.h"
 #include "system/node.h"
 #include "system/port.h"
 #include "system/sys.h"
 #include "table.h"
-
-#include <elf.h>
-#include <stdalign.h>
-
-extern char **environ;
 
 /* Static, because a constructor has no right to a large piece of the first
  * thread's stack. Pages that are not touched cost nothing. */
@@ -65,35 +59,6 @@ static struct {
     struct rc_arena arena;
     char text[1024];
 } own;
-
-/* glibc hands argc, argv and envp to constructors, musl nothing: there the
- * arguments are whatever the registers hold. The kernel lays out argc, argv
- * and envp one behind the other, so three words that fit together and end at
- * the environment are no accident. (A constructor that ran before this one
- * may have moved the environment; then the command is not known.) */
-static const char *const *command_line(int argc, char **argv, char **envp)
-{
-    if (envp != environ || argc < 1 || (uintptr_t)argv % alignof(char *) != 0 ||
-        (uintptr_t)envp != (uintptr_t)argv + ((size_t)argc + 1) * sizeof(*argv) || argv[argc])
-        return NULL;
-    return (const char *const *)argv;
-}
-
-/* The loader keeps LD_PRELOAD from set-uid programs, and from those with file
- * capabilities, but a site's /etc/ld.so.preload reaches them too. There we are
- * with rights that the user who wrote the environment has not: no port is held
- * and no file read. The kernel says so in the auxiliary vector, which follows
- * the environment where that is as the kernel left it (so argv is known; musl,
- * where it is not, has no such file). */
-static bool is_privileged(const char *const *argv)
-{
-    const unsigned long *auxiliary = (const unsigned long *)(const void *)(environ + result.env.count + 1);
-
-    for (; argv && auxiliary[0] != AT_NULL; auxiliary += 2)
-        if (auxiliary[0] == AT_SECURE)
-            return auxiliary[1] != 0;
-    return false;
-}
 
 static bool publish(const struct rc_plan *plan)
 {
@@ -150,25 +115,6 @@ static void apply(uint32_t debug)
         shim_report_result(&result, debug);
 }
 
-/* In a process that nothing else is to be done for: one whose launch is its own
- * gets no cores from a launch further outside. */
-static void go_to_own_cores(const char *const *argv, uint32_t debug)
-{
-    if (!shim_pin_find(&result.env, argv, &pin) || !rc_affinity_set(&pin.own))
-        return;
-    result.plan.count = 1;
-    result.plan.entry[0] = (struct rc_plan_entry){
-        .action = RC_SET,
-        .name = RC_STR(RC_PINNED),
-        .value = rc_format_number(&own.arena, pin.local_rank),
-        .is_new = true,
-    };
-    if (!publish(&result.plan))
-        rc_affinity_set(&pin.before);
-    else if (debug > 0)
-        shim_report_pin(pin.local_rank, pin.cpus);
-}
-
 static void be_task(const char *const *argv)
 {
     struct rc_context context = { .env = (const char *const *)environ, .indexed = true, .argv = argv };
@@ -176,7 +122,7 @@ static void be_task(const char *const *argv)
 
     own.arena = (struct rc_arena){ .base = own.text, .size = sizeof(own.text) };
     rc_env_index(&result.env, context.env);
-    if (is_privileged(argv))
+    if (shim_is_privileged(argv, result.env.count))
         return;
     debug = shim_debug_level(rc_env_get(&result.env, "ROLLCALL_DEBUG"));
     if (!rc_options_from_env(&result.env, &context.options, &own.messages, &own.arena)) {
@@ -197,12 +143,13 @@ static void be_task(const char *const *argv)
         apply(debug);
     else if (debug > 1)
         shim_report_result(&result, debug);
+    /* one that has a launch of its own gets no cores from one further outside */
     if (result.status == RC_RESOLVED && result.plan.count == 0 && context.options.mode != RC_MODE_OFF)
-        go_to_own_cores(argv, debug);
+        shim_pin(&pin, &result.env, argv, &table);
 }
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
     if (rc_launcher_marked((const char *const *)environ))
-        be_task(command_line(argc, argv, envp));
+        be_task(shim_command_line(argc, argv, envp));
 }

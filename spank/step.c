@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "guard.h"
 #include "meet.h"
 #include "once.h"
 #include "options.h"
@@ -163,7 +164,7 @@ static void find_guard(void)
     static char path[4096];
 
     step.here.learned |= RC_LEARN_GUARD;
-    step.here.guard = rc_beside_guard(ROLLCALL_PRELOAD_FROM_PLUGIN, path, sizeof(path));
+    step.here.guard = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_GUARD_LIBRARY, path, sizeof(path));
 }
 
 static struct rc_str copy(struct rc_str text, struct rc_arena *arena)

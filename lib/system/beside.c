@@ -131,9 +131,9 @@ struct rc_str rc_beside_watch(const char *way, char *path, size_t size)
     return arena.full || !can_be_read(module) ? RC_ABSENT : folder;
 }
 
-struct rc_str rc_beside_guard(const char *way, char *path, size_t size)
+struct rc_str rc_beside_library(const char *way, const char *name, char *path, size_t size)
 {
-    struct rc_str file = way ? rc_beside_file(way, "librollcall-nccl.so", path, size) : RC_ABSENT;
+    struct rc_str file = way ? rc_beside_file(way, name, path, size) : RC_ABSENT;
 
     return !file.p || has(file, ':') || has(file, ' ') || has(file, '$') || !can_be_read(path) ? RC_ABSENT : file;
 }

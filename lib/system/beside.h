@@ -23,8 +23,8 @@ struct rc_str rc_beside_file(const char *way, const char *name, char *path, size
  * read, and PYTHONPATH can hold it (it has no colon). NULL for a way is none. */
 struct rc_str rc_beside_watch(const char *way, char *path, size_t size);
 
-/* The guard's library, if a loader can take it from there: it can be read, and
+/* A library of that name, if a loader can take it from there: it can be read, and
  * LD_PRELOAD can hold its name (no colon, blank or dollar in it). NULL for a way is none. */
-struct rc_str rc_beside_guard(const char *way, char *path, size_t size);
+struct rc_str rc_beside_library(const char *way, const char *name, char *path, size_t size);
 
 #endif

@@ -11,6 +11,7 @@ prefix=${ROLLCALL_PREFIX:-$top/build/prefix}
 plugin=$prefix/lib/slurm/rollcall.so
 preload=$prefix/lib/librollcall-preload.so
 guard=$prefix/lib/librollcall-nccl.so
+pins=$prefix/lib/librollcall-pins.so
 library=$prefix/lib/librollcall.so
 command=$prefix/bin/rollcall
 asker=$prefix/libexec/rollcall/rollcall-pmix

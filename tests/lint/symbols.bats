@@ -52,10 +52,12 @@ load helper
 
 @test "the preload exports nothing" {
     expect_same "" "$(defined "$preload")"
+    expect_same "" "$(defined "$pins")"
 }
 
 @test "the preload wants environ and nothing else" {
     expect_same environ "$(wanted "$preload")"
+    expect_same environ "$(wanted "$pins")"
 }
 
 @test "the guard exports the four functions of NCCL" {
@@ -71,7 +73,7 @@ load helper
 }
 
 @test "no object has a symbol of the core that others could see" {
-    for object in "$library" "$plugin" "$preload" "$guard" "$command" "$asker" "$mapper"; do
+    for object in "$library" "$plugin" "$preload" "$pins" "$guard" "$command" "$asker" "$mapper"; do
         run defined "$object"
         [[ $output != *rc_* ]]
     done

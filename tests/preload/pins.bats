@@ -8,9 +8,12 @@
 bats_require_minimum_version 1.5.0
 load helper
 
+pins=$(dirname "$preload")/librollcall-pins.so
+
 setup_file()
 {
     need_preload
+    [ -f "$pins" ]
     gcc -O2 -Wall -Wextra -Werror -o "$bin/mask" "$here/programs/mask.c"
     musl-gcc -O2 -Wall -Wextra -Werror -o "$bin/mask-musl" "$here/programs/mask.c"
     gcc -O2 -Wall -Wextra -Werror -static -o "$bin/mask-static" "$here/programs/mask.c"
@@ -30,10 +33,25 @@ setup()
     lightning=(PET_NNODES=2 NODE_RANK=1 WORLD_SIZE=4 LOCAL_RANK=1)
 }
 
-# worker [NAME=VALUE...] PROGRAM...: as torchrun starts it in a task of launcher mode
+# worker [NAME=VALUE...] PROGRAM...: as torchrun starts it in a task of launcher mode, with the one library and with
+# the other, which binds and does no more
 worker()
 {
-    run --separate-stderr env -i "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$preload" "$@"
+    local with_pins
+    worker_with "$pins" "$@"
+    with_pins="$status $output $stderr"
+    worker_with "$preload" "$@"
+    [ "$status $output $stderr" = "$with_pins" ] || {
+        echo "with $pins: $with_pins; with $preload: $status $output $stderr"
+        return 1
+    }
+}
+
+worker_with()
+{
+    local library=$1
+    shift
+    run --separate-stderr env -i "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$library" "$@"
 }
 
 # said LINE...: that is all of the output, and nothing is wrong
@@ -61,13 +79,16 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
 }
 
 @test "Lightning's, which has the stamp of its task; and one that has lost what srun says" {
-    run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]}" LD_PRELOAD="$preload" "$bin/mask"
-    said "$second 1"
-    run --separate-stderr env -i ROLLCALL_PINS="$first $second" "${torchrun[@]}" LD_PRELOAD="$preload" "$bin/mask"
-    said "$second 1"
-    # one node, where nobody says so
-    run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]:1}" WORLD_SIZE=2 LD_PRELOAD="$preload" "$bin/mask"
-    said "$second 1"
+    local library
+    for library in "$preload" "$pins" "$preload:$pins" "$pins:$preload"; do
+        run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]}" LD_PRELOAD="$library" "$bin/mask"
+        said "$second 1"
+        run --separate-stderr env -i ROLLCALL_PINS="$first $second" "${torchrun[@]}" LD_PRELOAD="$library" "$bin/mask"
+        said "$second 1"
+        # one node, where nobody says so
+        run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]:1}" WORLD_SIZE=2 LD_PRELOAD="$library" "$bin/mask"
+        said "$second 1"
+    done
 }
 
 @test "lists may have ranges, be of several threads, and share them" {
@@ -82,19 +103,22 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
 }
 
 @test "no list, no LOCAL_RANK, or none of these workers: the mask stays" {
-    local value
+    local value library
     worker env -u ROLLCALL_PINS "$bin/mask"
     said "$all -"
     worker env -u LOCAL_RANK "$bin/mask"
     said "$all -"
-    for value in '' 2 -1 01 ' 1' '1 ' 0x1 1.0 x 4294967295 18446744073709551617; do
-        worker LOCAL_RANK="$value" "$bin/mask"
-        [ "$output" = "$all -" ]
-    done
-    # it is another count of workers that those cores were dealt out to
-    for value in '' 1 3 02 x; do
-        worker LOCAL_WORLD_SIZE="$value" "$bin/mask"
-        [ "$output" = "$all -" ]
+    # the preload library has a word on it as well
+    for library in "$preload" "$pins"; do
+        for value in '' 2 -1 01 ' 1' '1 ' 0x1 1.0 x 4294967295 18446744073709551617; do
+            worker_with "$library" LOCAL_RANK="$value" "$bin/mask"
+            [ "$output" = "$all -" ]
+        done
+        # it is another count of workers that those cores were dealt out to
+        for value in '' 1 3 02 x; do
+            worker_with "$library" LOCAL_WORLD_SIZE="$value" "$bin/mask"
+            [ "$output" = "$all -" ]
+        done
     done
     worker env -u LOCAL_WORLD_SIZE WORLD_SIZE=8 "$bin/mask"
     said "$all -"
@@ -145,7 +169,7 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
 @test "ROLLCALL=off, or a value of ROLLCALL that cannot be read: the mask stays" {
     worker ROLLCALL=off "$bin/mask"
     said "$all -"
-    worker ROLLCALL=bnid=none "$bin/mask"
+    worker_with "$preload" ROLLCALL=bnid=none "$bin/mask"
     [ "$output" = "$all -" ]
     [[ $stderr == "rollcall: error RC"* ]]
 }
@@ -155,7 +179,7 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
     run --separate-stderr env -i "${task_environment[@]}" "${torchrun[@]:1}" ROLLCALL_PINS="$first $second" \
         LD_PRELOAD="$preload" sh -c "$bin/mask; echo \${ROLLCALL_PINS-gone}"
     said "$all -" gone
-    worker env -u TORCHELASTIC_RUN_ID OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1 \
+    worker_with "$preload" env -u TORCHELASTIC_RUN_ID OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1 \
         OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_MCA_ess_base_jobid=7 ROLLCALL_PINNED=0 \
         sh -c "$bin/mask; echo \$RANK \${ROLLCALL_PINS-gone}"
     said "$all -" "1 gone"
@@ -245,16 +269,18 @@ PYTHON
 }
 
 @test "more variables than the shim's table: neither mark nor binding" {
-    local n entries
+    local n entries library
     for n in 4000 5000; do
         mapfile -t entries < <(seq -f 'FILLER_%g=x' "$n")
-        block "$BATS_TEST_TMPDIR/block" "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$preload" "${entries[@]}"
-        run --separate-stderr "$bin/envexec" "$BATS_TEST_TMPDIR/block" "$bin/mask"
-        if [ "$n" = 4000 ]; then
-            said "$second 1"
-        else
-            said "$all -"
-        fi
+        for library in "$preload" "$pins"; do
+            block "$BATS_TEST_TMPDIR/block" "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$library" "${entries[@]}"
+            run --separate-stderr "$bin/envexec" "$BATS_TEST_TMPDIR/block" "$bin/mask"
+            if [ "$n" = 4000 ]; then
+                said "$second 1"
+            else
+                said "$all -"
+            fi
+        done
     done
 }
 
@@ -266,15 +292,27 @@ PYTHON
 
 @test "who is no worker with lists asks the kernel nothing; a worker asks for its mask and its name" {
     local calls=readlinkat,sched_getaffinity,sched_setaffinity
+    # asked ENTRY...: with these in its environment
     asked()
     {
+        block "$BATS_TEST_TMPDIR/block" "$@"
         strace -e trace="$calls" -o "$BATS_TEST_TMPDIR/trace" "$bin/envexec" "$BATS_TEST_TMPDIR/block" /bin/true
         sed -n 's/^\(readlinkat\|sched_[gs]etaffinity\)(.*/\1/p' "$BATS_TEST_TMPDIR/trace"
     }
-    block "$BATS_TEST_TMPDIR/block" "${in_launcher[@]}" LD_PRELOAD="$preload"
-    [ -z "$(asked)" ]
-    block "$BATS_TEST_TMPDIR/block" "${task_environment[@]}" "${torchrun[@]}" LD_PRELOAD="$preload"
-    [ -z "$(asked)" ]
-    block "$BATS_TEST_TMPDIR/block" "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$preload"
-    [ "$(asked)" = $'sched_getaffinity\nreadlinkat\nsched_setaffinity' ]
+    for library in "$preload" "$pins"; do
+        [ -z "$(asked "${in_launcher[@]}" LD_PRELOAD="$library")" ]
+        [ -z "$(asked "${task_environment[@]}" "${torchrun[@]}" LD_PRELOAD="$library")" ]
+        [ -z "$(asked "${in_launcher[@]}" "${torchrun[@]}" ROLLCALL_PINNED=1 LD_PRELOAD="$library")" ]
+        [ "$(asked "${in_launcher[@]}" "${torchrun[@]}" LD_PRELOAD="$library")" = \
+            $'sched_getaffinity\nreadlinkat\nsched_setaffinity' ]
+    done
+}
+
+@test "the library of the pins gives nobody an identity" {
+    run --separate-stderr in_task LD_PRELOAD="$pins" env
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ $output != *RANK=* && $output != *ROLLCALL* ]]
+    run --separate-stderr "$bin/envexec" NULL "$bin/mask"
+    said "$all -"
 }

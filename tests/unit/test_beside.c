@@ -93,7 +93,7 @@ static void finds_itself(const void *data)
 }
 
 /* Folders that LD_PRELOAD cannot hold. */
-static void finds_the_guard(const void *data)
+static void finds_a_library(const void *data)
 {
     static const struct {
         const char *more;
@@ -103,7 +103,7 @@ static void finds_the_guard(const void *data)
 
     (void)data;
     own_folder(folder);
-    assert_null(rc_beside_guard(NULL, path, sizeof(path)).p);
+    assert_null(rc_beside_library(NULL, "librollcall-nccl.so", path, sizeof(path)).p);
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         char name[64];
         struct rc_str found;
@@ -112,13 +112,13 @@ static void finds_the_guard(const void *data)
         snprintf(name, sizeof(name), "guard-%d%s", (int)getpid(), rows[i].more);
         snprintf(file, sizeof(file), "%s/%s", folder, name);
         assert_int_equal(mkdir(file, 0700), 0);
-        assert_null(rc_beside_guard(name, path, sizeof(path)).p);
+        assert_null(rc_beside_library(name, "librollcall-nccl.so", path, sizeof(path)).p);
         n = snprintf(file, sizeof(file), "%s/%s/librollcall-nccl.so", folder, name);
         assert_in_range(n, 1, sizeof(file) - 1);
         fd = open(file, O_CREAT | O_WRONLY, 0600);
         assert_true(fd >= 0);
         close(fd);
-        found = rc_beside_guard(name, path, sizeof(path));
+        found = rc_beside_library(name, "librollcall-nccl.so", path, sizeof(path));
         unlink(file);
         if (rows[i].good)
             assert_string_equal(found.p, file);
@@ -134,6 +134,6 @@ int main(void)
     UNIT_TABLE(goes, "the way from", ways);
     unit_add_one(needs_room, "a path that does not fit is none");
     unit_add_one(finds_itself, "the folder of the watch, beside this program");
-    unit_add_one(finds_the_guard, "the guard, where LD_PRELOAD can hold its name");
+    unit_add_one(finds_a_library, "the guard, where LD_PRELOAD can hold its name");
     return unit_run("beside");
 }

@@ -79,6 +79,22 @@ static void reads_torchrun_options(const void *data)
     assert_true(rc_str_is(command.nproc, "2"));
 }
 
+static void reads_container(const void *data)
+{
+    static const char *const inside[] = { "nice", "apptainer", "exec", "--nv", "x.sif", "torchrun", "t.py", NULL };
+    static const char *const shell[] = { "bash", "-c", "cd x && enroot start y torchrun t.py", NULL };
+    static const char *const outside[] = { "torchrun", "apptainer", NULL };
+    struct rc_command command;
+
+    (void)data;
+    rc_command_read(inside, &command);
+    assert_true(rc_str_is(command.container, "apptainer") && rc_str_is(command.name, "torchrun"));
+    rc_command_read(shell, &command);
+    assert_true(rc_str_is(command.container, "enroot") && rc_str_is(command.name, "torchrun"));
+    rc_command_read(outside, &command);
+    assert_null(command.container.p);
+}
+
 static void reads_no_argv(const void *data)
 {
     struct rc_command command;
@@ -118,6 +134,7 @@ int main(void)
     UNIT_TABLE(reads, "command", rows);
     UNIT_TABLE(starts_another, "starter", programs);
     unit_add_one(reads_torchrun_options, "torchrun's own options, not the script's");
+    unit_add_one(reads_container, "a container that it is started in");
     unit_add_one(reads_no_argv, "no command line at all");
     return unit_run("command");
 }

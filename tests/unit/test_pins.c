@@ -100,7 +100,7 @@ static void plans_variables(const void *data)
     const char *env[] = { "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1",
                           "MASTER_PORT=29500", "ROLLCALL_PINNED=1", row->own_threads, NULL };
     struct rc_pins pins;
-    struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin };
+    struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin, .pins_library = RC_STR("/x/p.so") };
     struct rc_messages messages = { .count = 0 };
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -116,10 +116,75 @@ static void plans_variables(const void *data)
         assert_true(rc_str_is(planned(&result, RC_PINS), row->list));
 }
 
+struct preload_row {
+    struct rc_str input; /* the options */
+    const char *library;
+    const char *there; /* LD_PRELOAD=... in the environment, or NULL */
+    const char *argv[4];
+    const char *list; /* that is planned; NULL: none, and no pins */
+    enum rc_message_id said;
+    const char *why;
+};
+
+static const struct preload_row preloads[] = {
+    { TEXT("launcher"), "/x/p.so", NULL, { NULL }, "/x/p.so", 0, "the list is empty" },
+    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=", { NULL }, "/x/p.so", 0, "the list is there, and empty" },
+    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so /b.so", { NULL }, "/a.so /b.so:/x/p.so", 0, "behind the user's own" },
+    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so:/x/p.so", { NULL }, "/a.so:/x/p.so", 0, "once" },
+    { TEXT("launcher,guard=nccl"), "/x/p.so", "LD_PRELOAD=/a.so", { NULL }, "/a.so:/x/g.so:/x/p.so", 0, "beside the guard" },
+    { TEXT("launcher"), "/x/p.so", NULL, { "env", "torchrun", "t.py" }, "/x/p.so", 0, "in a wrapper" },
+    { TEXT("launcher"), "/x/p.so", NULL, { "apptainer", "torchrun", "t.py" }, NULL, RC921, "in a container" },
+    { TEXT("launcher,bind=cores"), "/x/p.so", NULL, { "podman", "x" }, NULL, RC922, "in a container, though asked for" },
+    { TEXT("launcher"), NULL, NULL, { NULL }, NULL, RC921, "no library" },
+    { TEXT("launcher,bind=numa"), NULL, NULL, { NULL }, NULL, RC922, "no library, though asked for" },
+    { TEXT("worker"), "/x/p.so", NULL, { NULL }, NULL, 0, "a worker is bound without it" },
+};
+
+static void plans_library(const void *data)
+{
+    static struct rc_result result;
+    const struct preload_row *row = data;
+    const char *env[] = { "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1",
+                          "MASTER_PORT=29500", row->there, NULL };
+    struct rc_here here = { .learned = RC_LEARN_GUARD, .guard = RC_STR("/x/g.so") };
+    struct rc_pins pins;
+    struct rc_context context = { .env = env, .argv = row->argv, .here = &here, .pins = &pins,
+                                  .pins_library = rc_str(row->library) };
+    struct rc_messages messages = { .count = 0 };
+    char text[64];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    bool said = false;
+
+    assert_true(rc_pins_read(RC_STR(TWO), &pins));
+    assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages, &arena));
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    assert_int_equal(planned(&result, "LD_PRELOAD").p != NULL, row->list != NULL);
+    if (row->list)
+        assert_true(rc_str_is(planned(&result, "LD_PRELOAD"), row->list));
+    assert_int_equal(planned(&result, RC_PINS).p != NULL, row->list != NULL);
+    for (unsigned i = 0; i < result.messages.count; i++)
+        said = said || (row->said && result.messages.list[i].id == row->said);
+    assert_int_equal(said, row->said != 0);
+}
+
+/* The list itself is as long as it may be: one more name does not fit. */
+static void refuses_long_list(const void *data)
+{
+    static char there[2060];
+    static const struct preload_row full = { TEXT("launcher"), "/x/p.so", there, { NULL }, NULL, RC921, "" };
+
+    (void)data;
+    memset(there, 'x', sizeof(there) - 1);
+    memcpy(there, "LD_PRELOAD=/", 12);
+    plans_library(&full);
+}
+
 int main(void)
 {
     unit_add_one(reads, "an answer is read");
     UNIT_TABLE(refuses, "pins refuse", refused);
     UNIT_TABLE(plans_variables, "pins plan", plans);
+    UNIT_TABLE(plans_library, "pins preload", preloads);
+    unit_add_one(refuses_long_list, "LD_PRELOAD is too long for one more library");
     return unit_run("pins");
 }

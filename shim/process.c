@@ -1,0 +1,31 @@
+#include "process.h"
+
+#include <elf.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where nothing was handed over the arguments are whatever the registers hold. The
+ * kernel lays out argc, argv and envp one behind the other, so three words that fit
+ * together and end at the environment are no accident. (A constructor that ran
+ * before this one may have moved the environment; then the command is not known.) */
+const char *const *shim_command_line(int argc, char **argv, char **envp)
+{
+    if (envp != environ || argc < 1 || (uintptr_t)argv % alignof(char *) != 0 ||
+        (uintptr_t)envp != (uintptr_t)argv + ((size_t)argc + 1) * sizeof(*argv) || argv[argc])
+        return NULL;
+    return (const char *const *)argv;
+}
+
+/* The kernel says so in the auxiliary vector, which follows the environment where
+ * that is as the kernel left it (so argv is known; musl, where it is not, has no
+ * /etc/ld.so.preload). */
+bool shim_is_privileged(const char *const *argv, unsigned variables)
+{
+    const unsigned long *auxiliary = (const unsigned long *)(const void *)(environ + variables + 1);
+
+    for (; argv && auxiliary[0] != AT_NULL; auxiliary += 2)
+        if (auxiliary[0] == AT_SECURE)
+            return auxiliary[1] != 0;
+    return false;
+}

@@ -1,0 +1,41 @@
+#include "say.h"
+
+#include "numbers.h"
+#include "system/sys.h"
+
+#include <poll.h>
+#include <time.h>
+
+enum { STDERR = 2 };
+
+uint32_t shim_debug_level(struct rc_str text)
+{
+    uint32_t level = 0;
+
+    if (text.n && !rc_parse_u32(text, UINT32_MAX, &level))
+        level = 1;
+    return level < SHIM_DEBUG_MAX ? level : SHIM_DEBUG_MAX;
+}
+
+void shim_page_open(struct shim_page *page)
+{
+    page->arena = (struct rc_arena){ .base = page->text, .size = sizeof(page->text) };
+}
+
+void shim_page_end_line(struct shim_page *page)
+{
+    if (!page->arena.full)
+        page->arena.used--;
+}
+
+/* A write to a pipe that nobody reads any more would kill the program with
+ * SIGPIPE, one to a full pipe would stop it: look first. */
+bool shim_page_say(const struct shim_page *page)
+{
+    struct pollfd out = { .fd = STDERR, .events = POLLOUT };
+    struct timespec at_once = { .tv_sec = 0 };
+
+    return page->arena.used &&
+           rc_sys_call(RC_SYS_NR(ppoll), (long)&out, 1, (long)&at_once, 0, 0) == 1 && out.revents == POLLOUT &&
+           rc_sys_write(STDERR, page->text, page->arena.used) > 0;
+}

@@ -1,0 +1,33 @@
+/* say.h - lines on standard error, without libc.
+ *
+ * Whatever is said is one write of less than 512 bytes, which a pipe keeps in one
+ * piece (POSIX: PIPE_BUF is at least 512).
+ */
+#ifndef ROLLCALL_SHIM_SAY_H
+#define ROLLCALL_SHIM_SAY_H
+
+#include "text.h"
+
+enum { SHIM_PAGE_MAX = 511 };
+
+/* Text that lines are appended to while they fit. */
+struct shim_page {
+    char text[SHIM_PAGE_MAX + 1];
+    struct rc_arena arena;
+};
+
+void shim_page_open(struct shim_page *page);
+
+/* Behind each rc_format into its arena: that ends a text with a NUL, which the
+ * next line takes the place of. */
+void shim_page_end_line(struct shim_page *page);
+
+/* False where nobody can hear it. */
+bool shim_page_say(const struct shim_page *page);
+
+/* ROLLCALL_DEBUG: 1 what was set and every message, 2 and 3 also each variable,
+ * and why a task is left alone. What is no number counts as 1. */
+enum { SHIM_DEBUG_MAX = 3 };
+uint32_t shim_debug_level(struct rc_str text);
+
+#endif
