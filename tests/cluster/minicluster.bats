@@ -6,6 +6,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load gpus
+
 minicluster=$BATS_TEST_DIRNAME/../../contrib/minicluster/minicluster
 
 # Clusters of this file are in a folder of their own, so that others' are left alone.
@@ -155,17 +157,8 @@ echo "$SLURMD_NODENAME.$SLURM_LOCALID:${CUDA_VISIBLE_DEVICES-none}:${allowed:-no
     [ "$(sorted)" = "n1.0:0:0,1 n1.1:1:0,1 n2.0:0:0,1 n2.1:1:0,1" ]
 }
 
-# May be had where cgroups of version 1 are mounted.
-cgroups()
-{
-    if ! [ -w /sys/fs/cgroup/devices/tasks ] || ! [ -w /sys/fs/cgroup/freezer/tasks ]; then
-        return 1
-    fi
-    unshare --mount sh -c 'mount -t tmpfs -o mode=755 none /mnt && mknod /mnt/gpu c 240 0' 2> /dev/null
-}
-
 @test "--gpu-cgroup: a task may open the GPUs that Slurm has given it, on each node" {
-    cgroups || skip "no cgroups of version 1 for devices"
+    device_cgroups || skip "no cgroups of version 1 for devices"
     "$minicluster" up --name two --nodes 2 --gpus 3 --gpu-cgroup 3>&-
     opens_its_own
     # beside a job that has the first one: Slurm counts from 0 again
@@ -183,7 +176,7 @@ cgroups()
 
 @test "--gpu-cgroup: down leaves no cgroup, though a step was frozen and the holder killed" {
     local folder pid frozen
-    cgroups || skip "no cgroups of version 1 for devices"
+    device_cgroups || skip "no cgroups of version 1 for devices"
     machine > "$BATS_TEST_TMPDIR/before"
     "$minicluster" up --name crash --nodes 1 --gpus 1 --gpu-cgroup 3>&-
     "$minicluster" run --name crash login srun sleep 999 3>&- &
@@ -201,7 +194,7 @@ cgroups()
 
 @test "--gpu-cgroup where it cannot be had: status 1, a line that says why" {
     local way
-    cgroups || skip "no cgroups of version 1 for devices"
+    device_cgroups || skip "no cgroups of version 1 for devices"
     for way in "umount -l /sys/fs/cgroup/freezer" "mount -t tmpfs none /sys/fs/cgroup" \
         "mount -o remount,bind,ro /sys/fs/cgroup/devices"; do
         run unshare --mount sh -c "$way"' && "$0" up --name two --gpus 1 --gpu-cgroup' "$minicluster" 3>&-
@@ -436,7 +429,7 @@ n2_stopped()
 
 @test "another series, from a root folder" {
     local folder root also=()
-    ! cgroups || also=(--gpu-cgroup)
+    ! device_cgroups || also=(--gpu-cgroup)
     for folder in "${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}"/*/usr/sbin/slurmctld; do
         [ -x "$folder" ] || skip "no root folder"
         root=${folder%/usr/sbin/slurmctld}
