@@ -13,8 +13,12 @@
 #include "map/mapping.h"
 #include "map/picture.h"
 #include "map/pins.h"
+#include "map/step.h"
+#include "numbers.h"
 
 struct output {
+    bool step;
+    const char *seconds;
     bool json;
     const char *format;
     const char *file;
@@ -26,7 +30,8 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         { "tasks", required_argument, NULL, 't' }, { "gpus", required_argument, NULL, 'g' },
         { "cpus", required_argument, NULL, 'c' },  { "from", required_argument, NULL, 'f' },
         { "json", no_argument, NULL, 'j' },        { "svg", required_argument, NULL, 's' },
-        { "png", required_argument, NULL, 'p' },   { NULL, 0, NULL, 0 },
+        { "png", required_argument, NULL, 'p' },   { "step", no_argument, NULL, 'S' },
+        { "wait", required_argument, NULL, 'w' },  { NULL, 0, NULL, 0 },
     };
 
     for (int c; (c = cli_getopt("map", argc, argv, options)) != -1;) {
@@ -46,6 +51,12 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         case 'j':
             output->json = true;
             break;
+        case 'S':
+            output->step = true;
+            break;
+        case 'w':
+            output->seconds = optarg;
+            break;
         case 's':
         case 'p':
             if (output->file || !*optarg) {
@@ -64,6 +75,18 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         return -1;
     }
     return 0;
+}
+
+static int show_step(const struct wishes *wishes, const struct output *output)
+{
+    uint32_t seconds = STEP_WAIT_DEFAULT;
+
+    if (output->file)
+        return cli_fail("map: a picture is of one machine: --svg and --png do not go with --step");
+    if (output->seconds &&
+        (!rc_parse_u32(rc_str(output->seconds), STEP_WAIT_MAX, &seconds) || seconds == 0))
+        return cli_fail("map: --wait=%.64s is not a number of seconds, 1 to %d", output->seconds, STEP_WAIT_MAX);
+    return step_show(wishes, output->json, seconds);
 }
 
 static int show(struct mapping *mapping, const struct output *output)
@@ -89,10 +112,16 @@ int main(int argc, char **argv)
         return pins_answer(argc > 2 ? argv[2] : NULL);
     if (read_arguments(argc, argv, &wishes, &output) < 0)
         return STATUS_USAGE;
-    paint_choose();
-    if (mapping_make(&wishes, &mapping) == 0)
-        status = show(&mapping, &output);
-    mapping_free(&mapping);
+    if (output.seconds && !output.step)
+        return cli_fail("map: --wait belongs to --step");
+    if (output.step) {
+        status = show_step(&wishes, &output);
+    } else {
+        paint_choose();
+        if (mapping_make(&wishes, &mapping) == 0)
+            status = show(&mapping, &output);
+        mapping_free(&mapping);
+    }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     return cli_fail("cannot write to standard output: %s", strerror(errno));
