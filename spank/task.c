@@ -142,6 +142,7 @@ int rc_spank_task_begin(spank_t spank)
     struct rc_context context;
     const char *failed;
     bool late;
+    bool first;
     int held;
 
     /* without user_init the node's tasks share no memory: none of them may know more than the others */
@@ -180,9 +181,12 @@ int rc_spank_task_begin(spank_t spank)
         say_error(spank, &result->messages);
     }
     say_warnings(result);
+    first = rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0");
     failed = rc_spank_apply(spank, &result->plan);
     if (!failed) {
-        if (rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0"))
+        /* the block has moved, and the entries that were set anew are gone */
+        rc_env_index(&result->env, first ? rc_spank_environment(spank) : NULL);
+        if (first)
             rc_spank_event_set(result);
         return 0;
     }
