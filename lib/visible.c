@@ -115,7 +115,7 @@ struct view {
     bool mig;
 };
 
-/* Of Slurm up to 23.02. */
+/* By Slurm up to 23.02; later, where it makes a device cgroup of each task (seen with 24.11 and 26.05). */
 static bool were_taken_away(const struct rc_context *context, const struct rc_env *env)
 {
     size_t length = 0;
@@ -214,8 +214,8 @@ static bool show_step(struct view *v)
     return true;
 }
 
-/* What a cgroup leaves to a task Slurm counts from 0; its own number on the node
- * may be there beside it (22.05 counts that from 0 as well). */
+/* What a cgroup leaves to a task Slurm counts from 0. SLURM_STEP_GPUS is the
+ * step's first one then, in every task (24.11, 26.05), or 0 as well (22.05). */
 static bool is_renumbered(const struct view *v)
 {
     struct rc_str own = rc_env_get(&v->result->env, "SLURM_STEP_GPUS");

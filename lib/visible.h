@@ -13,8 +13,8 @@
  * 3. The task sees one by variable, n >= t, and the step's list is known: the
  *    variables become the step's list, with the task's own GPU at place r. So
  *    does every one of its neighbours, and peers reach each other's memory.
- *    Slurm up to 23.02 takes all the variables away where srun was told not to
- *    bind (--gpu-bind=none): they are put back.
+ *    Where srun was told not to bind (--gpu-bind=none) Slurm up to 23.02 takes all
+ *    the variables away, a later one if there are device cgroups: they are put back.
  * 4. Else, where it sees one, or where there are more tasks than GPUs (then entry
  *    r mod n is its own), or of MIG devices, of which a process uses only the
  *    first, or with gpus=own: it sees its own alone, as device 0, and LOCAL_RANK

@@ -173,7 +173,7 @@ static struct rc_str copy(struct rc_str text, struct rc_arena *arena)
 }
 
 /* The step's GPUs, as no task of it may see them: Slurm binds a task, or takes
- * the variables away (gpu-bind=none up to 23.02), between here and task_init. */
+ * the variables away (--gpu-bind=none), between here and task_init. */
 static void find_gpus(const struct rc_env *env)
 {
     static char text[GPUS_SIZE];

@@ -80,11 +80,16 @@ two_steps='export HOLD=8; step="srun $1 --overlap --ntasks-per-node=2"; shift
     [ "$(grep -c ' world=2 .* devices=0,1 ' "$out")" -eq 2 ]
 }
 
-@test "tasks that see their own GPU only: JAX alone takes number 1 of one, with rollcall number 0" {
+@test "tasks that see their own GPU only: JAX alone takes number 1 of one, with rollcall each its own" {
     attempt 90 srun -N2 --ntasks-per-node=2 --gpus-per-task=1 "${jax[@]}"
     succeeded
     [ "$(grep -c ' devices=1 ' "$out")" -eq 2 ]
+    # all of the step's, of which the own one has the local rank's number
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-task=1 "${jax[@]}"
+    succeeded
+    [ "$(grep -c ' world=4 .* devices=0 ' "$out")" -eq 2 ]
+    [ "$(grep -c ' world=4 .* devices=1 ' "$out")" -eq 2 ]
+    attempt 90 srun --ddp=gpus=own -N2 --ntasks-per-node=2 --gpus-per-task=1 "${jax[@]}"
     succeeded
     [ "$(grep -c ' world=4 .* devices=0 ' "$out")" -eq 4 ]
 }

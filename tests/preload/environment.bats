@@ -198,3 +198,17 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
     [ "$status" -eq 0 ]
     [[ $output != *RANK=* ]]
 }
+
+# The step's other GPUs are not known to the preload: such a task has its own alone, as device 0.
+@test "a task with a GPU of its own: LOCAL_RANK is 0, and nothing else is another number" {
+    bound=(CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1 SLURMD_TRES_BIND=gres/gpu:per_task:1)
+    show='echo "$RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $SLURM_LOCALID $CUDA_VISIBLE_DEVICES $JAX_LOCAL_DEVICE_IDS"'
+    run in_task "${bound[@]}" sh -c "$show; exec bash -c '$show; env sh -c '\''$show'\'"
+    [ "$output" = $'3 0 2 1 1 0\n3 0 2 1 1 0\n3 0 2 1 1 0' ]
+    run in_task CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 sh -c "$show"
+    [ "$output" = '3 1 2 1 0,1 ' ]
+    run in_task CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 ROLLCALL=gpus=own sh -c "$show"
+    [ "$output" = '3 0 2 1 1 0' ]
+    run in_task CUDA_VISIBLE_DEVICES= SLURM_GPUS_ON_NODE=2 sh -c "$show"
+    [ "$output" = '3 1 2 1  ' ]
+}

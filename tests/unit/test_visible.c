@@ -84,7 +84,7 @@ static const struct row rows[] = {
       "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=3,1,2,0" PCI, "another one than its place: they change places" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=3 SLURM_STEP_GPUS=3"), 1, 2, "4/4", "0,1,2,3", "",
       "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,3,2,1" PCI, "fewer tasks than GPUs" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=5"), 1, 4, "8/4", "0,1,2,3", "",
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=1"), 1, 4, "8/4", "0,1,2,3", "",
       "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "--gres-flags=allow-task-sharing: the step's cgroup alone" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=GPU-b"), 0, 4, "4/4", "GPU-a,GPU-b,GPU-c,GPU-d", "",
       "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=GPU-b,GPU-a,GPU-c,GPU-d", "UUIDs" },
