@@ -203,6 +203,10 @@ echo "$SLURMD_NODENAME.$SLURM_LOCALID:${CUDA_VISIBLE_DEVICES-none}:${allowed:-no
         [[ $output == "minicluster: --gpu-cgroup: "*/sys/fs/cgroup/* ]]
         [ ! -e "$MINICLUSTER_STATE/two" ]
     done
+    run setpriv --bounding-set=-mknod --inh-caps=-mknod "$minicluster" up --name two --gpus 1 --gpu-cgroup 3>&-
+    [ "$status" -eq 1 ]
+    [ "$output" = "minicluster: --gpu-cgroup: no device can be made here (mknod is not permitted)" ]
+    [ ! -e "$MINICLUSTER_STATE/two" ]
 }
 
 # Of a cluster named two with two nodes: what each task of a step may open.

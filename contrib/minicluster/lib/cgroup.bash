@@ -18,7 +18,7 @@ cgroup_folder()
 # Stops unless this machine and this Slurm can do it.
 check_cgroups()
 {
-    local tree folder plugins
+    local tree folder plugins probe made=yes
     for tree in "${cgroup_trees[@]}"; do
         # only version 1 has this file
         [ -e "$cgroup_top/$tree/tasks" ] ||
@@ -27,6 +27,10 @@ check_cgroups()
         [ -d "$folder" ] || { mkdir "$folder" && rmdir "$folder"; } 2> /dev/null ||
             die "--gpu-cgroup: $cgroup_top/$tree cannot be written to"
     done
+    probe=$(mktemp -d) || exit 1
+    mknod "$probe/gpu" c 240 0 2> /dev/null || made=no
+    rm -r -- "$probe"
+    [ $made = yes ] || die "--gpu-cgroup: no device can be made here (mknod is not permitted)"
     for plugins in "$root"/usr/{lib,lib64}{,/*}/slurm*/task_cgroup.so; do
         [ -e "${plugins%/*}/cgroup_v1.so" ] || die "--gpu-cgroup: Slurm $series has no plugin cgroup/v1"
     done
