@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bind.h"
 #include "host.h"
 #include "inspect.h"
 #include "meet.h"
@@ -117,6 +118,7 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
         !meet(&context, result, host_way(), &held, &speaks) || host_master(result, held) < 0)
         return refuse(result, a->debug);
+    bind_task(&context, result);
     if (apply(&result->plan) < 0) {
         rc_message_add(&result->messages, RC503,
                        rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));

@@ -12,27 +12,26 @@ static void set(struct rc_result *result, struct rc_str name, const char *value,
 {
     struct rc_str now = rc_env_find(&result->env, name);
 
-    if (result->plan.count < RC_PLAN_MAX)
-        result->plan.entry[result->plan.count++] = (struct rc_plan_entry){
-            .action = RC_SET,
-            .name = name,
-            .value = value,
-            .source = "the placement of the node's tasks",
-            .reason = reason,
-            .changes = !rc_str_is(now, value),
-            .is_new = !now.p,
-        };
+    rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                   .action = RC_SET,
+                                   .name = name,
+                                   .value = value,
+                                   .source = "the placement of the node's tasks",
+                                   .reason = reason,
+                                   .changes = !rc_str_is(now, value),
+                                   .is_new = !now.p,
+                               });
 }
 
 static void unset(struct rc_result *result, struct rc_str name)
 {
-    if (rc_env_find(&result->env, name).p && result->plan.count < RC_PLAN_MAX)
-        result->plan.entry[result->plan.count++] = (struct rc_plan_entry){
-            .action = RC_UNSET,
-            .name = name,
-            .reason = "left over from a launch further outside",
-            .changes = true,
-        };
+    if (rc_env_find(&result->env, name).p)
+        rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                       .action = RC_UNSET,
+                                       .name = name,
+                                       .reason = "left over from a launch further outside",
+                                       .changes = true,
+                                   });
 }
 
 /* Libraries take one thread for each core of the machine, torchrun one a worker. */

@@ -26,7 +26,8 @@
 bool rc_pins_wanted(const struct rc_options *options);
 
 /* Adds to the plan of worker or launcher mode what context->pins say; takes an
- * outer launch's away. */
+ * outer launch's away. Again, where pins are known only after rc_resolve: what it
+ * said before is replaced. */
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
 #endif

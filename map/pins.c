@@ -101,10 +101,42 @@ static int choose_cpus(struct work *work, struct rc_str list)
     return status;
 }
 
+/* In a container the topology has all of the machine's GPUs, and the driver's
+ * files those that were given to it, which is what its indices count. */
+static bool find_gpu(const struct work *work, struct rc_str name, const char *folder, unsigned *index)
+{
+    struct rc_gpu gpu[RC_GPUS_MAX];
+    size_t count = folder ? rc_gpus_read(folder, gpu) : 0;
+    uint32_t number;
+
+    if (count == 0 || !rc_parse_u32(name, UINT32_MAX - 1, &number))
+        return rc_gpus_named(&work->gpus, name, folder, index);
+    return number < count && rc_gpus_named(&work->gpus, rc_str(gpu[number].address), NULL, index);
+}
+
+static int choose_all(struct work *work, const char *folder)
+{
+    struct rc_gpu gpu[RC_GPUS_MAX];
+    size_t count = folder ? rc_gpus_read(folder, gpu) : 0;
+
+    work->chosen_count = count > 0 ? count : work->gpus.used;
+    work->chosen = calloc(work->chosen_count + 1, sizeof(*work->chosen));
+    if (!work->chosen)
+        return out_of_memory();
+    for (unsigned i = 0; i < work->chosen_count; i++) {
+        work->chosen[i] = i;
+        if (count > 0 && !rc_gpus_named(&work->gpus, rc_str(gpu[i].address), NULL, &work->chosen[i]))
+            work->chosen[i] = RC_PLACE_NO_GPU;
+    }
+    return 0;
+}
+
 static int choose_gpus(struct work *work, struct rc_str list, const char *folder)
 {
     size_t room = 1;
 
+    if (rc_str_is(list, "all"))
+        return choose_all(work, folder);
     for (size_t i = 0; i < list.n; i++)
         room += list.p[i] == ',';
     work->chosen = calloc(room, sizeof(*work->chosen));
@@ -113,7 +145,7 @@ static int choose_gpus(struct work *work, struct rc_str list, const char *folder
     for (struct rc_str rest = list.n > 0 ? list : RC_ABSENT; rest.p; work->chosen_count++) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
-        if (!rc_gpus_named(&work->gpus, name, folder, &work->chosen[work->chosen_count]))
+        if (!find_gpu(work, name, folder, &work->chosen[work->chosen_count]))
             work->chosen[work->chosen_count] = RC_PLACE_NO_GPU;
     }
     return 0;

@@ -6,7 +6,8 @@
  *
  *   tasks=4           of the node
  *   gpus=0,1,2,3      of local rank 0, 1, ..., over again where there are more tasks: indices
- *                     by PCI bus id, bus ids or UUIDs; one that is none of these is no GPU
+ *                     by PCI bus id, bus ids or UUIDs; one that is none of these is no GPU;
+ *                     or all: those of the vendor whose runtime a job uses
  *   cpus=0-31,64-95   the hardware threads that may be used; without: this process's
  *   bind=cores        whole cores for each alone (default); numa: all that may be used of
  *                     their NUMA nodes

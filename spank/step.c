@@ -5,10 +5,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "bind.h"
 #include "guard.h"
 #include "meet.h"
 #include "once.h"
 #include "options.h"
+#include "pinning.h"
 #include "system/beside.h"
 #include "system/node.h"
 
@@ -221,6 +223,8 @@ bool rc_spank_step_begin(spank_t spank)
     find_gpus(&result.env);
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
+    if (rc_pins_wanted(&step.options))
+        rc_spank_bind_prepare(&result.env);
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
     if (step.options.watch == RC_WATCH_ON)
         find_watch();
@@ -261,4 +265,5 @@ void rc_spank_step_end(void)
     rc_once_free(shared, sizeof(*shared));
     shared = NULL;
     rc_spank_meet_forget();
+    rc_spank_bind_forget();
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "apply.h"
+#include "bind.h"
 #include "event.h"
 #include "meet.h"
 #include "say.h"
@@ -147,8 +148,10 @@ int rc_spank_task_begin(spank_t spank)
 
     /* without user_init the node's tasks share no memory: none of them may know more than the others */
     late = rc_spank_step_begin(spank);
-    if (late)
+    if (late) {
         rc_spank_meet_forget();
+        rc_spank_bind_forget();
+    }
     if (!step->active)
         return 0;
     if (!step->understood)
@@ -180,6 +183,7 @@ int rc_spank_task_begin(spank_t spank)
          * against it, this one gets its own, port or no port */
         say_error(spank, &result->messages);
     }
+    rc_spank_bind(spank, &context, result);
     say_warnings(result);
     first = rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0");
     failed = rc_spank_apply(spank, &result->plan);

@@ -85,6 +85,7 @@ class Task:
     exit: int = None
     signal: int = None
     descriptors: list = field(default_factory=list)
+    cpus: list = None        # hardware threads that it may run on
 
     @property
     def env(self):
@@ -135,6 +136,7 @@ class Host:
             if event["event"] == "task":
                 tasks.setdefault(key, Task(*key)).entries = event["env"]
                 tasks[key].descriptors = event["descriptors"]
+                tasks[key].cpus = event["cpus"]
             elif event["event"] == "exit":
                 setattr(tasks.setdefault(key, Task(*key)), "signal" if event["how"] == "signal" else "exit",
                         event["rc"])

@@ -47,6 +47,21 @@ void print_event(const char *event, const char *key, const char *text, int rc)
     now.inside--;
 }
 
+static void print_cpus(void)
+{
+    cpu_set_t set;
+    bool first = true;
+
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof(set), &set);
+    printf("],\"cpus\":[");
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &set))
+            printf(first ? "%d" : ",%d", cpu);
+        first = first && !CPU_ISSET(cpu, &set);
+    }
+}
+
 static void print_env(const char *event, char **env, int status)
 {
     print_where(event);
@@ -63,6 +78,7 @@ static void print_env(const char *event, char **env, int status)
             first = 0;
         }
     }
+    print_cpus();
     printf("]}\n");
     fflush(stdout);
 }

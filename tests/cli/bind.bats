@@ -1,0 +1,232 @@
+#!/usr/bin/env bats
+# bind.bats - which cores rollcall exec gives a task: read back in the task, in its threads and in what it forks.
+#
+# Under srun --ddp the same rule holds (tests/fake-spank/test_bind.py); where the cores are is in pins.bats and map.bats.
+
+load helper
+
+setup()
+{
+    map=$prefix/libexec/rollcall/rollcall-map
+    [ -x "$map" ] || skip 'built without hwloc'
+    all=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep=",")')
+    count=$(tr , '\n' <<< "$all" | wc -l)
+    [ "$count" -ge 2 ] || skip 'two cores for two tasks'
+    # of a step of two tasks on this node, which has all of it
+    given=(SLURM_CPUS_ON_NODE="$count")
+}
+
+teardown()
+{
+    [ -z "${folder:-}" ] || rmdir "$folder" || true
+}
+
+# one LOCAL [NAME=VALUE...] -- COMMAND...: one of two tasks of a step on this node, which is the step's second: so
+# nobody is rank 0, whose port another run of these tests might hold
+one()
+{
+    local local=$1 own=()
+    shift
+    while [ "$1" != -- ]; do
+        own+=("$1")
+        shift
+    done
+    shift
+    with "${step[@]}" SLURM_PROCID=$((2 + local)) SLURM_LOCALID="$local" SLURM_NODEID=1 SLURM_GTIDS=2,3 "${own[@]}" "$@"
+}
+
+# "0,1 0,1 0,1 4": mask of the task, of a thread and of a child of its, and OMP_NUM_THREADS
+masks=(python3 -c '
+import os, threading
+def mask(): return ",".join(map(str, sorted(os.sched_getaffinity(0))))
+seen = [mask()]
+thread = threading.Thread(target=lambda: seen.append(mask()))
+thread.start()
+thread.join()
+read, write = os.pipe()
+if os.fork() == 0:
+    os.write(write, mask().encode())
+    os._exit(0)
+os.wait()
+print(*seen, os.read(read, 999).decode(), os.environ.get("OMP_NUM_THREADS", "-"))')
+
+# both [NAME=VALUE...] -- OPTION...: $first and $second, what the two tasks print, $said, what the first one says
+both()
+{
+    local own=()
+    while [ "$1" != -- ]; do
+        own+=("$1")
+        shift
+    done
+    shift
+    first=$(one 0 "${own[@]}" -- "$rollcall" exec "$@" -- "${masks[@]}" 2> "$BATS_TEST_TMPDIR/said")
+    second=$(one 1 "${own[@]}" -- "$rollcall" exec "$@" -- "${masks[@]}" 2> /dev/null)
+    said=$(< "$BATS_TEST_TMPDIR/said")
+}
+
+# The two tasks have different cores, and with all that they start the same.
+apart()
+{
+    local a b
+    read -r a _ <<< "$first"
+    read -r b _ <<< "$second"
+    [[ $first == "$a $a $a "* && $second == "$b $b $b "* ]]
+    [ -z "$(tr , '\n' <<< "$a,$b" | sort | uniq -d)" ]
+}
+
+# A tree with the command and a rollcall-map that keeps what it was asked and answers $1.
+fake()
+{
+    local tree=$BATS_TEST_TMPDIR/tree
+    mkdir -p "$tree/bin" "$tree/libexec/rollcall"
+    cp "$rollcall" "$tree/bin/rollcall"
+    rollcall=$tree/bin/rollcall
+    asked=$BATS_TEST_TMPDIR/asked
+    printf '#!/bin/sh\n{ cat; echo; } >> %s\ncat << END\n%s\nEND\n' "$asked" "$1" > "$tree/libexec/rollcall/rollcall-map"
+    chmod +x "$tree/libexec/rollcall/rollcall-map"
+}
+
+@test "two tasks of a step that has the node: cores of their own, a thread for each" {
+    both "${given[@]}" -- -v
+    apart
+    [[ $said == *"note RC913: bound to "*"(bind=auto)"* ]]
+    [ "${first##* }" -ge 1 ] && [ "${first##* }" -le "$count" ]
+    # without -v not a word
+    both "${given[@]}" --
+    [ -z "$said" ]
+    # the user's number stays, an empty one too
+    both "${given[@]}" OMP_NUM_THREADS=7 --
+    apart
+    [ "${first##* }" = 7 ]
+}
+
+@test "the user's hwloc variables do not make it another machine" {
+    both "${given[@]}" --
+    [ "$first / $second" = "$(both "${given[@]}" HWLOC_SYNTHETIC='pack:1 core:1 pu:1' HWLOC_XMLFILE=/no/such/file -- && echo "$first / $second")" ]
+}
+
+@test "bind=none: nothing is changed, and nothing is started" {
+    fake 'node'
+    both "${given[@]}" -- --ddp=bind=none -v
+    [ "$first" = "$all $all $all -" ]
+    [ ! -e "$asked" ]
+    [[ $said != *RC91* ]]
+}
+
+@test "bound already, by taskset: stays so, or gives way to bind=cores" {
+    last=${all##*,}
+    first=$(one 0 "${given[@]}" -- taskset -c "$last" "$rollcall" exec -v -- "${masks[@]}" 2> "$BATS_TEST_TMPDIR/said")
+    [ "$first" = "$last $last $last -" ]
+    grep -q 'note RC911: not bound to cores: its launcher, taskset or numactl has bound it already' "$BATS_TEST_TMPDIR/said"
+    first=$(one 0 "${given[@]}" -- taskset -c "$last" "$rollcall" exec --ddp=bind=cores -- "${masks[@]}")
+    second=$(one 1 "${given[@]}" -- taskset -c "$last" "$rollcall" exec --ddp=bind=cores -- "${masks[@]}")
+    apart
+}
+
+@test "a machine that is not known to be the job's: left alone; by name it is bound" {
+    [ "$count" = "$(nproc --all)" ] || skip 'a cpuset, which is known to be the job'\''s'
+    for number in 1 '' x 0; do
+        both SLURM_CPUS_ON_NODE="$number" -- -v
+        [ "$first" = "$all $all $all -" ]
+        [[ $said == *"note RC911: not bound to cores: the node's cores are not known to be the job's own"* ]]
+    done
+    both -- --ddp=bind=cores
+    apart
+    # all of a socket or of the machine, which they share
+    both -- --ddp=bind=numa
+    [[ $first != ' '* && $second != ' '* ]]
+}
+
+@test "more tasks than cores: all have all cores; by name they share them, and nobody has none" {
+    tasks=$((count + 1))
+    task=("${step[@]}" SLURM_STEP_NUM_TASKS=$((tasks + 1)) SLURM_NTASKS=$((tasks + 1))
+        SLURM_STEP_TASKS_PER_NODE="1,$tasks" SLURM_NODEID=1 SLURM_GTIDS="$(seq -s , 1 "$tasks")" SLURM_CPUS_ON_NODE=64)
+    run -0 --separate-stderr with "${task[@]}" SLURM_PROCID=2 SLURM_LOCALID=1 "$rollcall" exec -v -- "${masks[@]}"
+    [ "$output" = "$all $all $all -" ]
+    [[ $stderr == *'note RC911: not bound to cores: there are fewer cores than tasks'* ]]
+    for rank in 0 "$count"; do
+        run -0 with "${task[@]}" SLURM_PROCID=$((rank + 1)) SLURM_LOCALID="$rank" "$rollcall" exec \
+            --ddp=bind=cores -- "${masks[@]}"
+        [[ $output == [0-9]* ]]
+    done
+}
+
+# As a container's, or Slurm's with ConstrainCores.
+@test "a cpuset: its cores are the job's own, and nothing outside is used; one core for eight is one core" {
+    folder=/sys/fs/cgroup/cpuset/rollcall-bind-$$
+    [ -e /sys/fs/cgroup/cpuset/tasks ] && mkdir "$folder" 2> /dev/null || { folder=; skip 'no cpuset of version 1 that one may make'; }
+    cat "${folder%/*}/cpuset.mems" > "$folder/cpuset.mems"
+    echo "${all%%,*}" > "$folder/cpuset.cpus"
+    # shellcheck disable=SC2016 # expanded there
+    inside=(sh -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' "$folder")
+    for option in --ddp --ddp=bind=cores --ddp=bind=numa; do
+        for rank in 0 1; do
+            run -0 one "$rank" -- "${inside[@]}" "$rollcall" exec "$option" -- "${masks[@]}"
+            [[ $output == "${all%%,*} ${all%%,*} ${all%%,*} "* ]]
+        done
+    done
+    [ "$count" -gt 2 ] || return 0
+    echo "${all%,*}" > "$folder/cpuset.cpus"
+    first=$(one 0 -- "${inside[@]}" "$rollcall" exec -- "${masks[@]}")
+    second=$(one 1 -- "${inside[@]}" "$rollcall" exec -- "${masks[@]}")
+    apart
+}
+
+@test "without rollcall-map, or with one that fails: unbound, and a line for who asked by name" {
+    fake 'x'
+    both "${given[@]}" -- -v
+    [ "$first" = "$all $all $all -" ]
+    [[ $said == *'note RC911: not bound to cores: rollcall-map answers something else'* ]]
+    rm "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
+    both "${given[@]}" -- --ddp=bind=cores -v
+    [ "$first" = "$all $all $all -" ]
+    [[ $said == *'rollcall: warning RC912: bind=cores was asked for, but rollcall-map is not there (a build without hwloc); the tasks run unbound'* ]]
+    both "${given[@]}" --
+    [ -z "$said" ]
+}
+
+# All tasks of the node have to ask the same; what may be a task's own view of the GPUs is no such thing.
+@test "which GPUs are asked about" {
+    fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all##*,}"' cores=1'
+    asks()
+    {
+        local expected=$1
+        shift
+        rm -f "$asked"
+        both "${given[@]}" "$@" -- --ddp=worker
+        apart
+        [ "$(sed -n 's/^gpus=//p' "$asked" | sort -u)" = "$expected" ] || { cat "$asked"; return 1; }
+    }
+    asks all
+    asks 0,1 CUDA_VISIBLE_DEVICES=0,1
+    asks 0,1,2,3 ROCR_VISIBLE_DEVICES=0,1,2,3
+    asks GPU-b,GPU-a CUDA_VISIBLE_DEVICES=GPU-b,GPU-a
+    asks '' CUDA_VISIBLE_DEVICES=
+    asks '' CUDA_VISIBLE_DEVICES=-1
+    asks '' CUDA_VISIBLE_DEVICES=0
+    asks '' CUDA_VISIBLE_DEVICES=1,0
+    # Slurm's own numbers, where CUDA's count from 0 in a cgroup; not where tasks are bound to GPUs
+    asks 4,6 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=4,6 SLURM_GPUS_ON_NODE=2
+    asks 4,6 CUDA_VISIBLE_DEVICES=0,1 SLURM_JOB_GPUS=4,6
+    asks '' CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4 SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:1
+}
+
+@test "a launcher keeps its cores and carries those of its workers" {
+    agent=("${agent_0[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1)
+    run -0 --separate-stderr with "${agent[@]}" SLURM_CPUS_ON_NODE="$count" "$rollcall" exec -v --ddp=launcher,nproc=2 -- \
+        "$BASH" -c 'echo "$(python3 -c "import os; print(*sorted(os.sched_getaffinity(0)), sep=\",\")") $ROLLCALL_PINS"'
+    read -r mask one two <<< "$output"
+    [ "$mask" = "$all" ]
+    [[ $one == [0-9]* && $two == [0-9]* && $one != "$two" ]]
+    [[ $stderr == *'note RC913: 2 workers are to be bound, to '*' (bind=auto)'* ]]
+    # nobody says how many: an outer launch's cores are none of theirs
+    run -0 with "${agent[@]}" SLURM_CPUS_ON_NODE="$count" ROLLCALL_PINS='0 1' "$rollcall" exec --ddp=launcher -- \
+        "$BASH" -c 'echo "${ROLLCALL_PINS-none}"'
+    [ "$output" = none ]
+}
+
+@test "a task that rollcall has set already is not bound once more" {
+    fake 'node'
+    run -0 one 0 "${given[@]}" ROLLCALL_SCOPE=slurm:42.7/2/worker -- "$rollcall" exec -- "${masks[@]}"
+    [ ! -e "$asked" ]
+}

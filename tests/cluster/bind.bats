@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# bind.bats - which cores a task has, read back in the task, its threads and its data loaders, on a real Slurm.
+#
+# The conditions and the answers of rollcall-map are in tests/fake-spank/test_bind.py and tests/cli; here is that Slurm and
+# mpirun are understood. Both nodes are this machine, and each believes that its cores are its own.
+
+# shellcheck disable=SC2154 # programs, out, err and status come from helpers.bash
+
+load helpers
+
+# task/affinity binds where a user says so (--cpu-bind), as on most clusters.
+setup_file()
+{
+    cpus=$(nproc --all)
+    export cpus each=$((cpus / 2))
+    # each test says what it wants
+    unset -v OMP_NUM_THREADS
+    cluster_up --nodes 2 --cpus "$cpus" --conf TaskPlugin=task/affinity
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+setup()
+{
+    [ "$cpus" -ge 2 ] || skip 'two cores for two tasks'
+    [ "$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')" = "$cpus" ] || skip 'not all cores are for these tests'
+    [ -x "$ROLLCALL_PREFIX/libexec/rollcall/rollcall-map" ] || skip 'built without hwloc'
+    unset -v OMP_NUM_THREADS
+}
+
+# The whole node, which Slurm leaves its tasks.
+whole=(-c "$(($(nproc --all) / 2))" --cpu-bind=none)
+
+# cores COUNT: so many lines; in each the thread's and the data loader's mask is the task's
+cores()
+{
+    succeeded || return 1
+    [ "$(grep -c ^CORES "$out")" = "$1" ] || explain "not $1 lines" || return 1
+    grep ^CORES "$out" | while read -r _ _ _ task thread loader _; do
+        [ "${task#*=}" = "${thread#*=}" ] && [ "${task#*=}" = "${loader#*=}" ] || return 1
+    done || explain 'a thread or a data loader has other cores than its task'
+}
+
+# apart: on each node no hardware thread is two tasks'
+apart()
+{
+    local host
+    for host in n1 n2; do
+        [ -z "$(sed -n "s/^CORES host=$host .* cpus=\([^ ]*\) .*/\1/p" "$out" | tr , '\n' | sort | uniq -d)" ] ||
+            explain "$host: two tasks have the same hardware thread" || return 1
+    done
+}
+
+# each_has FIELD VALUE: of every line
+each_has()
+{
+    [ "$(grep -c " $1=$2\( \|\$\)" "$out")" = "$(grep -c ^CORES "$out")" ] || explain "not all have $1=$2"
+}
+
+all_cpus()
+{
+    seq -s , 0 $((cpus - 1))
+}
+
+@test "each task has its own cores, and so have its threads and its data loaders" {
+    ROLLCALL_DEBUG=1 attempt 60 srun --ddp -N2 --ntasks-per-node=2 "${whole[@]}" "$programs/cores.py"
+    cores 4
+    apart
+    said 'note RC913: bound to [0-9]+ cores?, hardware threads [0-9,-]+ \(bind=auto\)'
+    # a thread for each core
+    for line in $(sed -n 's/.*cpus=\([^ ]*\) .* omp=\([0-9-]*\) .*/\1:\2/p' "$out"); do
+        [ "${line#*:}" != - ] && [ "${line#*:}" -le "$(tr , '\n' <<< "${line%:*}" | wc -l)" ]
+    done
+}
+
+@test "torch's own data loaders, and the user's own OMP_NUM_THREADS" {
+    OMP_NUM_THREADS=3 attempt 90 srun --ddp=exchange=off -N1 -n2 "${whole[@]}" python "$programs/cores.py" torch
+    cores 2
+    apart
+    each_has omp 3
+}
+
+@test "bind=none, and a step that did not ask: nothing is changed" {
+    attempt 30 srun --ddp=bind=none -N1 -n2 "${whole[@]}" "$programs/cores.py"
+    cores 2
+    each_has cpus "$(all_cpus)"
+    each_has omp -
+    attempt 30 srun -N1 -n2 "${whole[@]}" "$programs/cores.py"
+    cores 2
+    each_has cpus "$(all_cpus)"
+}
+
+@test "Slurm's own binding stays under bind=auto, and gives way to bind=cores" {
+    ROLLCALL_DEBUG=1 attempt 30 srun --ddp -N1 -n2 -c "$each" --cpu-bind=map_cpu:1,1 "$programs/cores.py"
+    cores 2
+    each_has cpus 1
+    each_has omp -
+    said 'note RC911: not bound to cores: its launcher, taskset or numactl has bound it already'
+    attempt 30 srun --ddp=bind=cores -N1 -n2 -c "$each" --cpu-bind=map_cpu:1,1 "$programs/cores.py"
+    cores 2
+    apart
+}
+
+# Slurm puts them all on one core.
+@test "more tasks than cores: by name they share all of them, and nobody has none" {
+    attempt 30 srun --ddp=bind=cores -N1 -n $((cpus + 1)) --overcommit "$programs/cores.py"
+    cores $((cpus + 1))
+    # each core is somebody's, and nobody has none
+    [ "$(sed -n 's/.* cpus=\([^ ]*\) .*/\1/p' "$out" | tr , '\n' | sort -nu | paste -sd ,)" = "$(all_cpus)" ]
+    run ! grep -q ' cpus= ' "$out"
+}
+
+@test "a launcher keeps all cores, and carries those of its workers" {
+    attempt 30 srun --ddp=launcher,nproc=2 -N2 -n2 -c "$cpus" --cpu-bind=none "$programs/cores.py"
+    cores 2
+    each_has cpus "$(all_cpus)"
+    [ "$(grep -c 'pins=[0-9]' "$out")" = 2 ]
+}
+
+@test "mpirun: what it has bound stays, and what it has not is bound by rollcall exec" {
+    attempt 60 salloc -N1 -n2 -c "$each" mpirun -np 2 --bind-to core rollcall exec -v -- "$programs/cores.py"
+    cores 2
+    apart
+    said 'note RC911: not bound to cores: its launcher, taskset or numactl has bound it already'
+    attempt 60 salloc -N1 -n2 -c "$each" mpirun -np 2 --bind-to none rollcall exec -v -- "$programs/cores.py"
+    cores 2
+    apart
+    said 'note RC913: bound to '
+}

@@ -1,0 +1,254 @@
+"""The cores of a node's tasks: who asks rollcall-map what, and what each task does with the answer."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+from conftest import BUILD
+from fake import Host, Step
+
+ALL = sorted(os.sched_getaffinity(0))
+TWO = Step([[0, 1]])
+GIVEN = {"SLURM_CPUS_ON_NODE": str(len(ALL)), "ROLLCALL_DEBUG": "1"}
+
+pytestmark = pytest.mark.skipif(len(ALL) < 2, reason="two cores for two tasks")
+
+
+def answer(*pins):
+    return "\n".join(["node", *(f"pin {pin}" for pin in pins)])
+
+
+PINS = answer(f"cpus={ALL[0]} cores=1 gpu=0", f"cpus={ALL[1]} cores=1 gpu=1")
+
+
+class Installed(Host):
+    """The plugin in a tree of its own, with a rollcall-map that keeps what it was asked."""
+
+    def __init__(self, host, folder):
+        plugins = folder / "a" / "b" / "c"
+        plugins.mkdir(parents=True)
+        super().__init__(host.program, shutil.copy(host.plugin, plugins / "rollcall.so"), host.environment)
+        self.libexec = self.beside(folder, plugins, "LIBEXEC")
+        self.library = os.path.join(self.beside(folder, plugins, "PRELOAD"), "librollcall-pins.so")
+        open(self.library, "w", encoding="ascii").close()
+        self.asked = folder / "asked"
+
+    @staticmethod
+    def beside(folder, plugins, what):
+        with open(os.path.join(BUILD, "lib", "config.h"), encoding="ascii") as file:
+            way = re.search(f'ROLLCALL_{what}_FROM_PLUGIN "(.*)"', file.read()).group(1)
+        found = os.path.normpath(plugins.resolve() / way)
+        if not found.startswith(str(folder.resolve())):
+            pytest.skip("configured to lie further away than this test can follow")
+        os.makedirs(found, exist_ok=True)
+        return found
+
+    def says(self, text, status=0):
+        path = os.path.join(self.libexec, "rollcall-map")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\n{{ env; echo \"$0 $*\"; cat; echo; }} >> {self.asked}\n"
+                       f"cat << 'END'\n{text}\nEND\nexit {status}\n")
+        os.chmod(path, 0o755)
+
+    def questions(self):
+        return self.asked.read_text().split("tasks=")[1:] if self.asked.exists() else []
+
+
+@pytest.fixture
+def bound(host, tmp_path):
+    made = Installed(host, tmp_path)
+    made.says(PINS)
+    return made
+
+
+def cpus(played):
+    return [task.cpus for task in played.all_tasks]
+
+
+def test_each_task_has_its_own(bound):
+    played = bound.step(Step([[0, 1], [2, 3]]), ["exchange=off"], env=GIVEN)
+    assert cpus(played) == [[ALL[0]], [ALL[1]]] * 2
+    assert [t.env["OMP_NUM_THREADS"] for t in played.all_tasks] == ["1"] * 4
+    assert [line for line in played.lines() if "RC91" in line] == [
+        f"rollcall: note RC913: bound to 1 core, hardware threads {ALL[0]} (bind=auto)"]
+    # each node asks once
+    assert len(bound.questions()) == 2
+
+
+def test_the_question(bound):
+    for options, bind in [("", "cores"), ("bind=cores", "cores"), ("bind=numa", "numa")]:
+        bound.step(TWO, [options], env={**GIVEN, "HWLOC_XMLFILE": "/no/such/file"})
+        question = bound.questions()[-1].split("\n")
+        assert question[:2] == ["2", f"bind={bind}"]
+        assert question[2].startswith("cpus=") and len(question) < 6
+    # nothing of the user's environment steers it
+    assert "HWLOC" not in bound.asked.read_text() and "SLURM" not in bound.asked.read_text()
+    assert "rollcall-map pins\n" in bound.asked.read_text()
+
+
+def test_threads_are_the_users_where_they_are_set(bound):
+    for own in ["7", ""]:
+        played = bound.step(TWO, [""], env={**GIVEN, "OMP_NUM_THREADS": own})
+        assert [t.env["OMP_NUM_THREADS"] for t in played.all_tasks] == [own] * 2
+        assert cpus(played) == [[ALL[0]], [ALL[1]]]
+
+
+@pytest.mark.parametrize("options, configuration", [(["bind=none"], []), (["off"], []), ([], ["default=bind=none"]),
+                                                    (["bind=none"], ["default=bind=cores"])])
+def test_bind_none_starts_nothing(bound, options, configuration):
+    played = bound.step(TWO, options, arguments=configuration, env=GIVEN)
+    assert cpus(played) == [ALL, ALL] and not bound.questions()
+    assert not any("OMP_NUM_THREADS" in t.env for t in played.all_tasks)
+    assert not [line for line in played.lines() if "RC91" in line]
+
+
+# a node that jobs share, without cgroups; more tasks than hardware threads
+@pytest.mark.parametrize("step, env, why", [
+    (TWO, {"SLURM_CPUS_ON_NODE": "1"}, "not known to be the job's own"),
+    (TWO, {"SLURM_CPUS_ON_NODE": None}, "not known to be the job's own"),
+    (TWO, {"SLURM_CPUS_ON_NODE": "0"}, "not known to be the job's own"),
+    (TWO, {"SLURM_CPUS_ON_NODE": "many"}, "not known to be the job's own"),
+    (Step([list(range(len(ALL) + 1))]), {}, "fewer cores than tasks"),
+])
+def test_auto_leaves_alone_what_may_be_somebody_elses(bound, step, env, why):
+    played = bound.step(step, [""], env={**GIVEN, **env})
+    assert cpus(played) == [ALL] * step.size and not bound.questions()
+    line, = [line for line in played.lines() if "RC91" in line]
+    assert line.startswith("rollcall: note RC911: not bound to cores: ") and why in line
+    # without debug not a word
+    assert not bound.step(step, [""], env={**GIVEN, **env, "ROLLCALL_DEBUG": None}).lines()
+
+
+def test_by_name_it_does_not_ask_whose_cores_they_are(bound):
+    played = bound.step(TWO, ["bind=cores"], env={"SLURM_CPUS_ON_NODE": "1"})
+    assert cpus(played) == [[ALL[0]], [ALL[1]]] and played.lines() == []
+
+
+def test_cores_that_are_shared_bind_by_name_alone(bound):
+    bound.says(answer(*[f"cpus={ALL[0]} cores=1 shared=yes"] * 2))
+    played = bound.step(TWO, [""], env=GIVEN)
+    assert cpus(played) == [ALL, ALL]
+    assert "fewer cores than tasks" in played.lines()[0]
+    assert cpus(bound.step(TWO, ["bind=cores"], env=GIVEN)) == [[ALL[0]]] * 2
+
+
+FAILURES = [
+    ("", 1, "finds no cores"), ("pin", 0, "answers something else"), (answer(f"cpus={ALL[0]} cores=1"), 0, "answers"),
+    (answer(*[f"cpus={ALL[0]} cores=1"] * 3), 0, "answers something else"),
+    (answer(*["cpus=8191 cores=1"] * 2), 0, "does not let it run"),
+    (answer(*[f"cpus={ALL[0]},8191 cores=1"] * 2), 0, "does not let it run"),
+    (PINS, 3, "finds no cores"), ("x" * 70000, 0, "cannot be asked"),
+]
+
+
+@pytest.mark.parametrize("text, status, why", FAILURES)
+def test_a_helper_that_fails_costs_nobody_his_job(bound, text, status, why):
+    bound.says(text, status)
+    played = bound.step(TWO, [""], env=GIVEN)
+    assert [t.exit for t in played.all_tasks] == [0, 0] and cpus(played) == [ALL, ALL]
+    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1"]
+    assert why in [line for line in played.lines() if "RC911" in line][0]
+    # who asked by name is told, once a node
+    played = bound.step(Step([[0, 1], [2, 3]]), ["bind=cores,exchange=off"])
+    lines = [line for line in played.lines() if "RC91" in line]
+    assert len(lines) == 2 and all("warning RC912: bind=cores was asked for, but" in line and why in line
+                                   for line in lines)
+    assert [t.exit for t in played.all_tasks] == [0] * 4 and cpus(played) == [ALL] * 4
+
+
+def test_without_helper_it_says_so_once(host):
+    played = host.step(TWO, ["bind=numa"])
+    line, = played.lines()
+    assert line == ("rollcall: warning RC912: bind=numa was asked for, but rollcall-map is not there "
+                    "(a build without hwloc); the tasks run unbound")
+    assert [t.exit for t in played.all_tasks] == [0, 0] and cpus(played) == [ALL, ALL]
+
+
+def test_without_user_init_nobody_is_bound(bound):
+    played = bound.step(TWO, [""], env=GIVEN, extra=[("skip", "user_init")])
+    assert cpus(played) == [ALL, ALL] and not bound.questions()
+
+
+def gpus(step_list, *own):
+    """What Slurm leaves in the step's environment and, where it has bound them, in the tasks'."""
+    return {"SLURM_STEP_GPUS": step_list, "CUDA_VISIBLE_DEVICES": step_list,
+            "SLURM_GPUS_ON_NODE": str(len(step_list.split(",")))}, [
+                ("own_env", f"{local} SLURM_STEP_GPUS={gpu}") for local, gpu in enumerate(own)]
+
+
+@pytest.mark.parametrize("step_list, own, asked, expected", [
+    ("4,6", (), "4,6", [0, 1]),                        # all see all: by local rank
+    ("4,6", ("4", "6"), "4,6", [0, 1]),                # --gpus-per-task=1
+    ("4,6", ("6", "4"), "4,6", [1, 0]),                # --gpu-bind=map_gpu:1,0
+    ("4,6", ("6", "6"), "4,6", [1, 0]),                # both on one GPU: the second takes what is left
+    ("0,1,2,3", ("0,1", "2,3"), "0,2", [0, 1]),        # --gpus-per-task=2
+    ("0,1,2,3", ("2,3", "0,1"), "0,2", [1, 0]),
+    ("0,1", ("7", "8"), "0,1", [0, 1]),                # of another list: nobody knows
+])
+def test_a_task_takes_the_cores_of_its_own_gpu(bound, step_list, own, asked, expected):
+    env, extra = gpus(step_list, *own)
+    played = bound.step(TWO, ["worker"], env={**GIVEN, **env}, extra=extra)
+    assert f"\ngpus={asked}\n" in bound.questions()[0]
+    assert cpus(played) == [[ALL[i]] for i in expected]
+
+
+def test_an_outer_steps_gpus_are_none_of_this_one(bound):
+    bound.step(TWO, [""], env={**GIVEN, "SLURM_STEP_GPUS": "0,1"})
+    assert "gpus=" not in bound.questions()[0]
+
+
+def test_a_launcher_carries_the_cores_of_its_workers(bound):
+    step = Step([[0]])
+    played = bound.step(step, ["launcher,nproc=2"], env=GIVEN)
+    task = played.tasks[0, 0]
+    assert task.cpus == ALL
+    assert task.env["ROLLCALL_PINS"] == f"{ALL[0]} {ALL[1]}" and task.env["OMP_NUM_THREADS"] == "1"
+    assert task.env["LD_PRELOAD"] == bound.library
+    assert "note RC913: 2 workers are to be bound, to 1 core or more each (bind=auto)" in played.lines()[0]
+    # as many as it has GPUs; without a number nobody can say
+    env, _ = gpus("0,1")
+    assert bound.step(step, ["launcher"], env={**GIVEN, **env}).tasks[0, 0].env["ROLLCALL_PINS"]
+    played = bound.step(step, ["launcher"], env=GIVEN)
+    assert "ROLLCALL_PINS" not in played.tasks[0, 0].env
+    assert "nobody says how many workers" in played.lines()[0]
+
+
+def test_without_the_library_nobody_would_bind_a_launchers_workers(bound):
+    os.remove(bound.library)
+    played = bound.step(Step([[0]]), ["launcher,nproc=2"], env=GIVEN)
+    assert not {"ROLLCALL_PINS", "LD_PRELOAD", "OMP_NUM_THREADS"} & set(played.tasks[0, 0].env)
+    line, = [line for line in played.lines() if "RC9" in line]
+    assert "note RC921" in line
+
+
+def test_what_an_outer_launch_carried_is_taken_away(bound):
+    outer = {"ROLLCALL_PINS": "0-3 4-7", "ROLLCALL_PINNED": "1"}
+    played = bound.step(TWO, [""], env={**GIVEN, **outer})
+    assert not any(name in t.env for t in played.all_tasks for name in outer)
+    task = bound.step(Step([[0]]), ["launcher,nproc=2"], env={**GIVEN, **outer}).tasks[0, 0]
+    assert task.env["ROLLCALL_PINS"] == f"{ALL[0]} {ALL[1]}" and "ROLLCALL_PINNED" not in task.env
+
+
+CARDS = (f"node fabric=mlx5_0,mlx5_1 network=ib0,ib1\npin cpus={ALL[0]} cores=1 fabric=mlx5_0 network=ib0\n"
+         f"pin cpus={ALL[1] if len(ALL) > 1 else 0} cores=1 fabric=mlx5_1 network=ib1")
+
+
+@pytest.mark.parametrize("options, env, expected", [
+    ("nic=auto", {}, [[ALL[0]], ALL[1:2]]), ("nic=auto,bind=none", {}, [ALL, ALL]),
+    ("nic=auto", {"SLURM_CPUS_ON_NODE": "1"}, [ALL, ALL]),
+])
+def test_cards_are_asked_about_where_nobody_is_bound_too(bound, options, env, expected):
+    bound.says(CARDS)
+    played = bound.step(TWO, [options], env={**GIVEN, **env})
+    assert cpus(played) == expected and len(bound.questions()) == 1
+    assert [t.env["NCCL_IB_HCA"] for t in played.all_tasks] == ["=mlx5_0,mlx5_1"] * 2
+    assert [t.env["UCX_NET_DEVICES"] for t in played.all_tasks] == ["mlx5_0:1", "mlx5_1:1"]
+    assert ["OMP_NUM_THREADS" in t.env for t in played.all_tasks] == [expected != [ALL, ALL]] * 2
+
+
+def test_a_launcher_without_a_number_of_workers_has_cards_all_the_same(bound):
+    bound.says("node fabric=mlx5_0 network=ib0\npin cpus=0 cores=1 fabric=mlx5_0 network=ib0")
+    task = bound.step(Step([[0]]), ["launcher,nic=auto"], env=GIVEN).tasks[0, 0]
+    assert task.env["NCCL_IB_HCA"] == "=mlx5_0" and "ROLLCALL_PINS" not in task.env

@@ -1,0 +1,259 @@
+/* Who is bound, who asks what, and what becomes of the answer. Another program's part is played by this one
+ * itself, under the name of what it does. */
+#include "system/binding.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "system/affinity.h"
+
+struct refuse_row {
+    struct rc_str input; /* the task's mask */
+    enum rc_bind wish;
+    const char *widest;
+    uint32_t given;
+    uint32_t online;
+    uint32_t tasks;
+    const char *expected; /* a part of why not; NULL: bound */
+    const char *why;
+};
+
+static const struct refuse_row refusals[] = {
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 4, NULL, "all of the node is the step's" },
+    { TEXT("0-7"), RC_BIND_AUTO, "0-7", 8, 8, 4, NULL, "the same, said by name" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", 16, 8, 8, NULL, "a node that claims more than it has" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", RC_UNKNOWN, 64, 8, NULL, "no Slurm, but a cpuset" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", 4, 64, 8, NULL, "half of each core counts, and a cpuset" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", 4, 8, 4, "job's own", "a node that jobs share, without cgroups" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", RC_UNKNOWN, 8, 4, "job's own", "nobody says anything" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", RC_UNKNOWN, RC_UNKNOWN, 4, "job's own", "not even the machine" },
+    { TEXT("0-3"), RC_BIND_UNSET, "0-7", 8, 8, 2, "bound it already", "task/affinity, mpirun, taskset" },
+    { TEXT("0-3"), RC_BIND_UNSET, "0-7", 8, 8, 1, "bound it already", "also where it is alone" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 9, "fewer cores", "more tasks than hardware threads" },
+    { TEXT("0-3"), RC_BIND_CORES, "0-7", 4, 8, 9, NULL, "by name: none of these" },
+    { TEXT("0"), RC_BIND_NUMA, "0", RC_UNKNOWN, 8, 8, NULL, "likewise" },
+    { TEXT("0-7"), RC_BIND_NONE, "0-7", 8, 8, 4, "bind=none", "switched off" },
+    { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 0, "how many workers", "no number of workers" },
+    { TEXT("0-7"), RC_BIND_CORES, "0-7", 8, 8, 4097, "how many workers", "more than any node has" },
+};
+
+static void check_refusal(const void *data)
+{
+    const struct refuse_row *row = data;
+    struct rc_binding binding = { .wish = row->wish, .given = row->given, .online = row->online };
+    const char *why;
+
+    assert_true(rc_cpuset_read(row->input, &binding.mask));
+    assert_true(rc_cpuset_read(rc_str(row->widest), &binding.widest));
+    why = rc_binding_refuse(&binding, row->tasks);
+    assert_int_equal(why != NULL, row->expected != NULL);
+    if (why)
+        assert_non_null(strstr(why, row->expected));
+}
+
+struct position_row {
+    struct rc_str input; /* a task's own */
+    const char *list;    /* the step's */
+    uint32_t expected;
+    const char *why;
+};
+
+static const struct position_row positions[] = {
+    { TEXT("4"), "4,6", 0, "the first" },
+    { TEXT("6"), "4,6", 1, "the second" },
+    { TEXT("6,7"), "4,5,6,7", 2, "the first one of two" },
+    { TEXT("4,6"), "4,6", RC_UNKNOWN, "all of them: bound to none" },
+    { TEXT("5"), "4,6", RC_UNKNOWN, "another one" },
+    { TEXT("40"), "4", RC_UNKNOWN, "a longer number" },
+    { TEXT(""), "4,6", RC_UNKNOWN, "none" },
+    { NO_TEXT, "4,6", RC_UNKNOWN, "not said" },
+    { TEXT("GPU-b"), "GPU-a,GPU-b", 1, "by UUID" },
+};
+
+static void check_position(const void *data)
+{
+    const struct position_row *row = data;
+
+    assert_int_equal(rc_binding_position(rc_str(row->list), unit_guard(row->input)), row->expected);
+}
+
+static void check_gpus(const void *data)
+{
+    char text[64];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    (void)data;
+    assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 1, &arena), "0,1,2,3");
+    assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 0, &arena), "0,1,2,3");
+    assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 2, &arena), "0,2");
+    assert_string_equal(rc_binding_gpus(RC_STR("7"), 1, &arena), "7");
+}
+
+/* What stands in the environment is Slurm's number, if it is one. */
+static void check_learn(const void *data)
+{
+    static const struct { const char *entry; uint32_t given; } rows[] = {
+        { "SLURM_CPUS_ON_NODE=64", 64 }, { "SLURM_CPUS_ON_NODE=0", RC_UNKNOWN },
+        { "SLURM_CPUS_ON_NODE=", RC_UNKNOWN }, { "SLURM_CPUS_ON_NODE=64(x2)", RC_UNKNOWN },
+        { "SLURM_JOB_CPUS_PER_NODE=64", RC_UNKNOWN },
+    };
+    struct rc_cpuset before;
+    struct rc_cpuset after;
+
+    (void)data;
+    assert_true(rc_affinity_get(&before));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const char *const env[] = { rows[i].entry, NULL };
+        struct rc_binding binding;
+        struct rc_env index;
+
+        rc_env_index(&index, env);
+        assert_true(rc_binding_learn(RC_BIND_UNSET, &index, &binding));
+        assert_int_equal(binding.given, rows[i].given);
+        assert_true(binding.online > 0);
+        assert_true(rc_cpuset_is_within(&binding.mask, &binding.widest));
+    }
+    assert_true(rc_affinity_get(&after));
+    assert_true(rc_cpuset_is_equal(&before, &after));
+}
+
+static char folder[] = "/tmp/rollcall-binding-XXXXXX";
+static char answer[RC_BINDING_ANSWER];
+
+/* Asks this program as `name`; why not, or NULL. */
+static const char *ask(const char *name, enum rc_bind wish, uint32_t tasks, const char *gpus, struct rc_pins *pins)
+{
+    static char text[256];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_binding binding = { .wish = wish };
+    char path[128];
+
+    assert_true(rc_cpuset_read(RC_STR("0-3,8-11"), &binding.widest));
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return rc_binding_ask(path, &binding, tasks, gpus, answer, pins, &arena);
+}
+
+static void check_ask(const void *data)
+{
+    static const char *const names[] = { "good", "bad", "fails", "dies", "silent" };
+    char path[128];
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    struct rc_pins pins;
+
+    (void)data;
+    assert_true(n > 0);
+    self[n] = '\0';
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        assert_int_equal(symlink(self, path), 0);
+    }
+    assert_null(ask("good", RC_BIND_UNSET, 2, "0,1", &pins));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cpus=0-3,8-11|gpus=0,1"));
+    assert_null(ask("good", RC_BIND_NUMA, 2, NULL, &pins));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=numa|cpus=0-3,8-11"));
+    /* of a line's end in a name nobody makes another key */
+    assert_null(ask("good", RC_BIND_CORES, 2, "0\ntasks=9", &pins));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cpus=0-3,8-11"));
+    assert_non_null(strstr(ask("good", RC_BIND_CORES, 3, NULL, &pins), "something else"));
+    assert_non_null(strstr(ask("bad", RC_BIND_CORES, 2, NULL, &pins), "something else"));
+    assert_non_null(strstr(ask("silent", RC_BIND_CORES, 2, NULL, &pins), "something else"));
+    assert_non_null(strstr(ask("fails", RC_BIND_CORES, 2, NULL, &pins), "finds no cores"));
+    assert_non_null(strstr(ask("dies", RC_BIND_CORES, 2, NULL, &pins), "finds no cores"));
+    assert_non_null(strstr(ask("none", RC_BIND_CORES, 2, NULL, &pins), "is not there"));
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void check_reject(const void *data)
+{
+    static const struct rc_str one = { "node\npin cpus=0 cores=1\npin cpus=1 cores=1 shared=yes\n", 54 };
+    static const struct rc_str none = { "node\npin cpus=0 cores=1\npin cpus=1 cores=1 shared=no\n", 53 };
+    struct rc_binding binding = { .wish = RC_BIND_AUTO };
+    struct rc_pins pins;
+
+    (void)data;
+    assert_true(rc_pins_read(one, &pins));
+    assert_non_null(rc_binding_reject(&binding, &pins));
+    binding.wish = RC_BIND_CORES;
+    assert_null(rc_binding_reject(&binding, &pins));
+    binding.wish = RC_BIND_AUTO;
+    assert_true(rc_pins_read(none, &pins));
+    assert_null(rc_binding_reject(&binding, &pins));
+}
+
+static void check_bind(const void *data)
+{
+    const char *const env[] = { NULL };
+    struct rc_binding binding;
+    struct rc_env index;
+    struct rc_cpuset now;
+    char text[64];
+    char mixed[80];
+    struct rc_pin pin = { .cores = 1 };
+
+    (void)data;
+    rc_env_index(&index, env);
+    assert_true(rc_binding_learn(RC_BIND_CORES, &index, &binding));
+    for (uint32_t cpu = 0; cpu < RC_CPUS_MAX; cpu++) {
+        if (!(binding.mask.word[cpu / 64] >> (cpu % 64) & 1))
+            continue;
+        snprintf(text, sizeof(text), "%u", (unsigned)cpu);
+        snprintf(mixed, sizeof(mixed), "%s,8191", text);
+        break;
+    }
+    /* wider than allowed, or nothing: stays as it is */
+    pin.cpus = rc_str(mixed);
+    assert_false(rc_binding_bind(&binding, &pin));
+    pin.cpus = RC_STR("8191");
+    assert_false(rc_binding_bind(&binding, &pin));
+    pin.cpus = RC_STR("");
+    assert_false(rc_binding_bind(&binding, &pin));
+    assert_true(rc_affinity_get(&now));
+    assert_true(rc_cpuset_is_equal(&now, &binding.mask));
+    pin.cpus = rc_str(text);
+    assert_true(rc_binding_bind(&binding, &pin));
+    assert_true(rc_affinity_get(&now));
+    assert_int_equal(rc_cpuset_count(&now), 1);
+    assert_true(rc_affinity_set(&binding.mask));
+}
+
+/* As rollcall-map: the request comes back as the name of a network. */
+static int play(const char *name)
+{
+    char text[4096];
+    size_t n = fread(text, 1, sizeof(text) - 1, stdin);
+
+    text[n] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '\n')
+            *c = '|';
+    if (!strcmp(name, "good"))
+        printf("node network=%s\npin cpus=0 cores=1\npin cpus=1 cores=1\n", text);
+    if (!strcmp(name, "bad"))
+        puts("node\npin cpus=x");
+    if (!strcmp(name, "dies"))
+        abort();
+    return !strcmp(name, "fails");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "pins"))
+        return play(argv[0]);
+    UNIT_TABLE(check_refusal, "refuse", refusals);
+    UNIT_TABLE(check_position, "position", positions);
+    unit_add_one(check_gpus, "the GPU of each local rank");
+    unit_add_one(check_learn, "what is learned leaves the mask as it was");
+    unit_add_one(check_ask, "question and answer");
+    unit_add_one(check_reject, "cores that tasks share");
+    unit_add_one(check_bind, "exactly the pin's threads, or none");
+    return unit_run("binding");
+}
