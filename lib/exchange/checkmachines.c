@@ -49,8 +49,8 @@ void rc_check_gpus(struct rc_checking *check)
 
         rc_checking_add(check, RC606,
                         rc_format(check->arena,
-                                  "GPU %s is used by %s on %s%s; give each task a GPU of its own (Slurm: srun "
-                                  "--gpus-per-task=1)",
+                                  "GPU %s is used by %s on %s%s; give each task a GPU of its own (Slurm: N tasks a "
+                                  "node, srun --gpus-per-node=N)",
                                   gpu, tasks, hosts, like_it(check, &runs)));
     }
 }

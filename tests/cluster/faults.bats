@@ -158,7 +158,7 @@ node of rank 0, or wait longer with deadline=SECONDS" 1
     nothing_remains
 }
 
-own_gpu='give each task a GPU of its own (Slurm: srun --gpus-per-task=1)'
+own_gpu='give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)'
 
 # bats test_tags=series
 @test "RC606: more tasks than GPUs, which all of them see" {

@@ -40,7 +40,7 @@ struct row {
     "deadline=SECONDS"
 #define ON_NO_NODE "on no node; every rank must be there once; " ONE_LAUNCHER
 #define ALIKE      "; set it alike on all nodes, or on none"
-#define OWN_GPU    "; give each task a GPU of its own (Slurm: srun --gpus-per-task=1)"
+#define OWN_GPU    "; give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)"
 #define ADDRESS    "; all tasks need the address of rank 0's node; unset it where a script exports it"
 #define ONE_MODE   "; give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE"
 #define HOSTS      "; name each host once where the launcher takes its hosts from"
