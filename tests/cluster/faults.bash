@@ -12,7 +12,7 @@ faults_up()
 {
     # nodes see the same files, wherever what they call / is
     mkdir -p "$shared/real"
-    cp "${helper%/*}"/* "$shared/real"
+    cp -r "${helper%/*}"/* "$shared/real"
     export transports='srun pmix'
     [ "$mpi" = pmix ] || transports=srun
 }
