@@ -1,0 +1,11 @@
+-- rollcall for all steps of those who load it, where the Slurm plugin is installed: as modulefiles/rollcall-on.lua.
+-- What --ddp would say, ROLLCALL says without an option; --ddp=off still switches a step off. Not for a list of modules
+-- that everybody gets: an administrator's default=auto in plugstack.conf is meant for that.
+
+help([[
+Every srun step behaves as if it was started with --ddp. `ROLLCALL=off` or `srun --ddp=off` for a step that should not.
+]])
+whatis("Name: rollcall-on")
+whatis("Description: srun --ddp without typing it")
+
+setenv("ROLLCALL", "auto")

@@ -1,0 +1,24 @@
+#%Module
+## rollcall for Environment Modules: as modulefiles/rollcall/0.1.0, for what was installed with
+## --prefix=/opt/rollcall/0.1.0. It puts the command and the library where they are found and changes no job:
+## `module load rollcall-on` does that. LD_PRELOAD is nobody's but the user's.
+
+set root /opt/rollcall/[file tail [module-info name]]
+
+proc ModulesHelp { } {
+    puts stderr {rollcall gives every process of a distributed job one identity (RANK, LOCAL_RANK, WORLD_SIZE,
+MASTER_ADDR, ...).
+
+    mpirun -np 8 rollcall exec -- python train.py
+    srun --ddp python train.py        (where the Slurm plugin is installed)
+    srun -n4 rollcall show            who is who, and what would be set
+
+More in rollcall(1) and rollcall(7).}
+}
+module-whatis {one identity for every process of a distributed PyTorch job}
+
+prepend-path PATH $root/bin
+prepend-path MANPATH $root/share/man
+prepend-path PKG_CONFIG_PATH $root/lib/pkgconfig
+prepend-path LD_LIBRARY_PATH $root/lib
+prepend-path PYTHONPATH $root/share/rollcall/python

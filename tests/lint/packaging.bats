@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# packaging/: in step with what is installed and exported. That the packages build and work, tests/packages shows.
+
+load helper
+
+debian=$top/packaging/debian
+
+# An installed file's name in Debian: usr/lib/* stands for the architecture's folder.
+in_debian()
+{
+    sed -E -e 's|^[fl] ||' -e 's|^lib/librollcall-|usr/lib/x/rollcall/librollcall-|' -e 's|^lib/slurm/|usr/lib/x/slurm-wlm/|' \
+        -e 's|^lib/|usr/lib/x/|' -e 's|^share/rollcall/python/|usr/lib/python3/dist-packages/|' -e 's|^share/zsh/site-functions/|usr/share/zsh/vendor-completions/|' \
+        -e 's|^(bin\|include\|libexec\|share)/|usr/\1/|'
+}
+
+@test "every installed file is in one Debian package" {
+    mapfile -t patterns < <(cat "$debian"/*.install "$debian/not-installed")
+    while read -r file; do
+        found=0
+        for pattern in "${patterns[@]}"; do
+            # shellcheck disable=SC2053 # a pattern
+            if [[ $file == $pattern || $file == $pattern/* ]]; then found=$((found + 1)); fi
+        done
+        [ "$found" -eq 1 ] || { echo "$file is in $found packages"; return 1; }
+    done < <(list installed.txt | in_debian | grep -v '^usr/share/doc/rollcall/LICENSE$')
+}
+
+@test "the library has the symbols of librollcall0.symbols, neither less nor more" {
+    command -v dpkg-gensymbols > /dev/null || skip 'there is no dpkg-gensymbols'
+    symbols=$debian/librollcall0.symbols
+    version=$(cat "$top/VERSION")-1
+    check=(dpkg-gensymbols -plibrollcall0 "-v$version" "-e$library.0" -c4 -O/dev/null)
+    # it wants a debian/control in the folder that it runs in
+    mkdir "$BATS_TEST_TMPDIR/debian" && cp "$debian/control" "$debian/changelog" "$BATS_TEST_TMPDIR/debian"
+    cd "$BATS_TEST_TMPDIR"
+    "${check[@]}" "-I$symbols"
+    # a symbol that is gone, and one that nobody has written down
+    { cat "$symbols" && echo ' rollcall_gone@ROLLCALL_0.1 0.1.0'; } > gone
+    run "${check[@]}" -Igone
+    [ "$status" -ne 0 ]
+    [[ $output == *'+#MISSING: '*rollcall_gone* ]]
+    grep -v rollcall_rank@ "$symbols" > new
+    run "${check[@]}" -Inew
+    [ "$status" -ne 0 ]
+    [[ $output == *'+ rollcall_rank@ROLLCALL_0.1'* ]]
+}
+
+@test "the packages have this version" {
+    version=$(cat "$top/VERSION")
+    [[ $(sed -n '1s/^rollcall (\(.*\)) .*/\1/p' "$debian/changelog") == "$version"-* ]]
+}
+
+@test "Debian's copyright file has the whole licence" {
+    licence=$(sed -n '5,$p' "$top/LICENSE")
+    expect_same "$licence" "$(sed -n '/^License: BSD-3-Clause$/,$p' "$debian/copyright" | sed -n '/^ Redis/,$p' | sed -e 's/^ //' -e 's/^\.$//')"
+}
