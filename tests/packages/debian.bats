@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# The Debian packages: built, and tried in clean root folders of three releases. Takes about ten minutes where the root
+# folders have to be made first, four where they are there.
+
+# shellcheck disable=SC2154 # root, debs, stderr come from helper and bats
+
+load helper
+
+setup_file()
+{
+    load helper
+    make_release
+}
+
+teardown()
+{
+    cluster_down
+}
+
+identities='0 0 0 4 n1
+1 1 0 4 n1
+2 0 1 4 n2
+3 1 1 4 n2'
+print='echo "$RANK $LOCAL_RANK $NODE_RANK $WORLD_SIZE $(hostname)"'
+all=(librollcall0 librollcall-dev rollcall slurm-wlm-rollcall python3-rollcall)
+
+# built SERIES: by dpkg-buildpackage, with nothing for lintian to say
+built()
+{
+    need_packages_of "$1"
+    grep -vE '^N: ' "$debs/lintian" > "$BATS_TEST_TMPDIR/said" || true
+    [ ! -s "$BATS_TEST_TMPDIR/said" ] || { cat "$BATS_TEST_TMPDIR/said"; return 1; }
+    [ "$(dpkg-deb -f "$debs"/slurm-wlm-rollcall_*+slurm"$1"_*.deb Depends | grep -c "slurm-wlm-basic-plugins (>= $1), slurm-wlm-basic-plugins (<< ")" -eq 1 ]
+}
+
+# used SERIES: installed, used, removed and purged
+used()
+{
+    local packages before
+    need_packages_of "$1"
+    need_clean "$1"
+    before=$(listing)
+    mapfile -t packages < <(deb "${all[@]}")
+    [ "${#packages[@]}" -eq 5 ]
+    inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
+    run -0 inside "$root" dpkg --audit
+    [ -z "$output" ]
+    cluster_up
+
+    # no other step
+    run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
+    [ "$(sort <<< "$output")" = "$identities" ]
+    [ -z "$stderr" ]
+    # each part finds the others
+    run -0 login rollcall --version
+    [[ $output == *"plugin: for Slurm $1"* ]]
+    run -0 login srun -N2 -n2 --ddp=watch,guard=nccl sh -c 'echo "$PYTHONPATH $LD_PRELOAD"; ls -d "$PYTHONPATH" "$LD_PRELOAD"'
+    [ "$(grep -cE '^/usr/share/rollcall/watch /usr/lib/[^/]*/rollcall/librollcall-nccl.so$' <<< "$output")" -eq 2 ]
+    run -0 login srun -N2 -n2 --ddp python3 -c 'import rollcall; print(rollcall.identity().rank, rollcall.broadcast("x", b"y"))'
+    [ "$(sort <<< "$output")" = "0 b'y'"$'\n'"1 b'y'" ]
+    run -0 login srun -N2 --ntasks-per-node=2 sh -c "LD_PRELOAD=\$(echo /usr/lib/*/rollcall/librollcall-preload.so) sh -c '$print'"
+    [ "$(sort <<< "$output")" = "$identities" ]
+    # and who does not say it gets nothing
+    run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
+    [ "$output$stderr" = $'none\nnone' ]
+    no_node_is_drained
+
+    # an administrator's line stays at an upgrade
+    echo '# mine' >> "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
+    inside "$root" dpkg -i --force-confdef "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
+    grep -qx '# mine' "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
+
+    inside "$root" dpkg --remove "${all[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
+    run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
+    [ "$output$stderr" = $'none\nnone' ]
+    # and that line is there again with the package
+    inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
+    grep -qx '# mine' "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
+    run -0 login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
+    [ "$(sort <<< "$output")" = "$identities" ]
+    inside "$root" dpkg --purge "${all[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
+    run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
+    [ "$output$stderr" = $'none\nnone' ]
+    no_node_is_drained
+    cluster_down
+    unset MINICLUSTER_NAME
+    run diff <(echo "$before") <(listing)
+    echo "$output"
+    [ -z "$output" ]
+}
+
+# under_another SERIES OTHER: the plugin of SERIES under Slurm OTHER, as after an upgrade that dpkg was forced into
+under_another()
+{
+    local packages
+    need_packages_of "$1"
+    need_clean "$2"
+    mapfile -t packages < <(deb rollcall slurm-wlm-rollcall)
+    # dpkg itself does not do that
+    run inside "$root" dpkg -i "${packages[1]}"
+    [ "$status" -ne 0 ]
+    [[ $output == *"slurm-wlm-rollcall depends on slurm-wlm-basic-plugins (<< "* ]]
+    inside "$root" dpkg -i --force-depends "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
+    cluster_up
+    run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
+    [ "$output" = $'none\nnone' ]
+    # Slurm names the file and the series
+    run --separate-stderr login srun -N2 -n2 --ddp true
+    echo "$stderr"
+    [ "$status" -ne 0 ]
+    [[ $stderr == *"unrecognized option '--ddp'"* ]]
+    grep -qiE 'incompatible.*(slurm|plugin)' <<< "$stderr"
+    run -0 login sbatch --wait --wrap 'srun true'
+    no_node_is_drained
+}
+
+@test "Debian 12, Slurm 22.05: built, lintian is content" {
+    built 22.05
+}
+
+@test "Debian 12, Slurm 22.05: installed, srun --ddp works; removed, srun is as before; purged, nothing is left" {
+    used 22.05
+}
+
+@test "Debian 13, Slurm 24.11: built, lintian is content" {
+    built 24.11
+}
+
+@test "Debian 13, Slurm 24.11: installed, srun --ddp works; removed, srun is as before; purged, nothing is left" {
+    used 24.11
+}
+
+@test "Debian testing, Slurm 26.05: built, lintian is content" {
+    built 26.05
+}
+
+@test "Debian testing, Slurm 26.05: installed, srun --ddp works; removed, srun is as before; purged, nothing is left" {
+    used 26.05
+}
+
+@test "Slurm is upgraded from 22.05 to 24.11 under the plugin: it is refused, jobs run, no node is drained" {
+    under_another 22.05 24.11
+}
+
+@test "Slurm is 22.05 again under the plugin of 24.11: it is refused, jobs run, no node is drained" {
+    under_another 24.11 22.05
+}

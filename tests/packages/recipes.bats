@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# What is in packaging/ for others than Debian, as far as it can be tried here.
+
+# shellcheck disable=SC2154 # top, stderr come from helper and bats
+
+load helper
+
+version=$(cat "$(dirname "$BATS_TEST_FILENAME")/../../VERSION")
+
+@test "rpmbuild makes the packages of a release, the plugin's with its series" {
+    make_release
+    # not the build's dependencies, which are Debian's here
+    rpm=(--nodeps --define "_topdir $BATS_TEST_TMPDIR/rpm" --define 'python3_sitelib /usr/lib/python3/site-packages'
+        --define "_smp_mflags -j$(nproc)")
+    rpmbuild -tb "$release"/rollcall-*.tar.gz "${rpm[@]}" > "$BATS_TEST_TMPDIR/log" 2>&1 || {
+        tail -n 40 "$BATS_TEST_TMPDIR/log"
+        return 1
+    }
+    series=$(dpkg-query -W -f '${Version}' libslurm-dev | grep -oE '^[0-9]+\.[0-9]+')
+    ls "$BATS_TEST_TMPDIR"/rpm/RPMS/*
+    plugin=$(echo "$BATS_TEST_TMPDIR"/rpm/RPMS/*/slurm-spank-rollcall-"$version"-1.sl"${series/./}"*.rpm)
+    run -0 rpm -qp --requires "$plugin"
+    grep -q "^slurm.* >= $series\$" <<< "$output"
+    grep -qE "^rollcall.* = $version\$" <<< "$output"
+    [[ $(rpm -qp --conflicts "$plugin") == slurm*">= "* ]]
+    [ "$(rpm -qpc "$plugin")" = /etc/slurm/plugstack.conf.d/rollcall.conf ]
+    # each file in one package
+    [ -z "$(for one in "$BATS_TEST_TMPDIR"/rpm/RPMS/*/*.rpm; do
+        case $one in *debuginfo* | *debugsource*) ;; *) rpm -qpl "$one" ;; esac; done |
+        grep -vE '/licenses/|build-id' | sort | uniq -d)" ]
+    for name in rollcall-libs-"$version" rollcall-devel python3-rollcall rollcall-"$version"; do
+        compgen -G "$BATS_TEST_TMPDIR/rpm/RPMS/*/$name*.rpm"
+    done
+}
+
+@test "rpmlint finds no error in the spec" {
+    run rpmlint "$top/packaging/rpm/rollcall.spec"
+    echo "$output"
+    [[ $output == *' 1 specfiles checked'* ]]
+    # a rule of Mandriva's, and a macro of theirs
+    [ -z "$(grep -E ': E: ' <<< "$output" | grep -v 'lib-package-without-%mklibname')" ]
+}
+
+@test "Spack's and EasyBuild's recipes are Python, and speak of this version" {
+    for file in "$top/packaging/spack/package.py" "$top"/packaging/easybuild/rollcall-"$version"-*.eb; do
+        python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file"
+        grep -q "\b$version\b" "$file"
+    done
+    grep -qx "Version:  *$version" "$top/packaging/rpm/rollcall.spec"
+    # every option of configure that they use is one
+    for option in $(grep -hoE -- '--with(out)?-[a-z]+' "$top/packaging/spack/package.py" "$top"/packaging/easybuild/*.eb |
+        sed -E 's/--with(out)?-//' | sort -u); do
+        "$top/configure" --help | grep -qE -- "--with-$option\b" || { echo "no --with-$option"; return 1; }
+    done
+}
+
+@test "Environment Modules: load puts the paths there, unload takes them away; rollcall-on sets ROLLCALL" {
+    mkdir -p "$BATS_TEST_TMPDIR/modules/rollcall"
+    cp "$top/packaging/modulefiles/rollcall.tcl" "$BATS_TEST_TMPDIR/modules/rollcall/$version"
+    cp "$top/packaging/modulefiles/rollcall-on.tcl" "$BATS_TEST_TMPDIR/modules/rollcall-on"
+    # shellcheck disable=SC2016 # expanded there
+    run -0 env -i PATH=/usr/bin:/bin HOME="$BATS_TEST_TMPDIR" MODULEPATH="$BATS_TEST_TMPDIR/modules" bash -c '
+        module() { eval "$(/usr/lib/*/modulecmd.tcl bash "$@" 2> /dev/null)"; }
+        module load rollcall rollcall-on
+        echo "$PATH $LD_LIBRARY_PATH $PYTHONPATH $ROLLCALL"
+        module unload rollcall rollcall-on
+        echo "$PATH ${LD_LIBRARY_PATH-none} ${PYTHONPATH-none} ${ROLLCALL-none}"'
+    there=/opt/rollcall/$version
+    [ "${lines[0]}" = "$there/bin:/usr/bin:/bin $there/lib $there/share/rollcall/python auto" ]
+    [ "${lines[1]}" = "/usr/bin:/bin none none none" ]
+}
+
+@test "Lmod's module files run, and do the same as those of Environment Modules" {
+    cat > "$BATS_TEST_TMPDIR/lmod.lua" << 'LUA'
+function pathJoin(...) return table.concat({...}, "/") end
+function myModuleVersion() return arg[2] end
+function help(text) assert(#text > 0) end
+function whatis(text) assert(text:match("^%a+: ")) end
+function prepend_path(name, value) print("prepend-path " .. name .. " " .. value) end
+function setenv(name, value) print("setenv " .. name .. " " .. value) end
+dofile(arg[1])
+LUA
+    for name in rollcall rollcall-on; do
+        run -0 lua5.4 "$BATS_TEST_TMPDIR/lmod.lua" "$top/packaging/modulefiles/$name.lua" "$version"
+        [ "$output" = "$(grep -E '^(prepend-path|setenv) ' "$top/packaging/modulefiles/$name.tcl" |
+            sed "s|\$root|/opt/rollcall/$version|")" ]
+    done
+}
