@@ -15,7 +15,10 @@
 #include "system/clock.h"
 #include "system/here.h"
 
-enum { PART_SIZE = 16000, PARTS_MAX = 256, KEY_SIZE = 96, ANYWAY_MS = 20, TEXT_SIZE = 4096 };
+enum { PART_SIZE = 16000, PARTS_MAX = 256, KEY_SIZE = 96, TEXT_SIZE = 4096 };
+
+/* For what stands at the desk already: one visit; all of them once the time is over, and then each. */
+enum { VISIT_MS = 10000, AFTER_MS = 5000, EACH_MS = 20 };
 
 /* This task, and where its step's desk is. */
 struct place {
@@ -96,7 +99,11 @@ static uint32_t left(const struct place *place)
 {
     int64_t now = rc_milliseconds();
 
-    return now < place->deadline ? (uint32_t)(place->deadline - now) : ANYWAY_MS;
+    if (now < place->deadline)
+        return (uint32_t)(place->deadline - now);
+    if (now + EACH_MS < place->deadline + AFTER_MS)
+        return AFTER_MS / 10;
+    return EACH_MS;
 }
 
 static int count_time(const struct place *place, uint64_t *time)
@@ -104,7 +111,7 @@ static int count_time(const struct place *place, uint64_t *time)
     char key[KEY_SIZE];
 
     snprintf(key, sizeof(key), "map/%016" PRIx64 "/%" PRIu32, place->scope, place->node);
-    return rc_board_count(&place->desk, key, left(place), time);
+    return rc_board_count(&place->desk, key, VISIT_MS, time);
 }
 
 /* "PARTS\n" and its beginning; then the rest. */
@@ -124,7 +131,7 @@ static int leave(const struct place *place, uint64_t time, const char *text, siz
 
         memcpy(part + head, text + i * PART_SIZE, n);
         make_key(key, place, time, place->node, (unsigned)i);
-        rc = rc_board_put(&place->desk, key, (struct rc_str){ part, (size_t)head + n }, left(place), NULL, 0, NULL);
+        rc = rc_board_put(&place->desk, key, (struct rc_str){ part, (size_t)head + n }, VISIT_MS, NULL, 0, NULL);
     }
     free(part);
     return rc < 0 ? rc : 0;
@@ -145,7 +152,7 @@ static char *take(const struct place *place, uint64_t time, uint32_t node, size_
         size_t n;
 
         make_key(key, place, time, node, i);
-        *rc = rc_board_get(&place->desk, key, left(place), part, RC_NOTES_VALUE_MAX, &n);
+        *rc = rc_board_get(&place->desk, key, i > 0 ? VISIT_MS : left(place), part, RC_NOTES_VALUE_MAX, &n);
         if (*rc < 0)
             break;
         rest = (struct rc_str){ part, n };
@@ -234,11 +241,11 @@ int step_show(const struct wishes *wishes, bool json, uint32_t seconds)
         return STATUS_USAGE;
     if (!place.first)
         return STATUS_RESOLVED;
-    place.deadline = rc_milliseconds() + (int64_t)seconds * 1000;
     rc = count_time(&place, &time);
     if (rc < 0)
         return cli_fail("map: --step: the step's desk does not answer: %s", strerror(-rc));
     made = leave_own(&place, wishes, json, time);
+    place.deadline = rc_milliseconds() + (int64_t)seconds * 1000;
     rc = place.prints ? collect(&place, time, json, seconds) : STATUS_RESOLVED;
     return made < 0 ? STATUS_USAGE : rc;
 }

@@ -147,8 +147,9 @@ assert found == [(each, 2) for each in sys.argv[2:]], found' "$out" "$@"
     # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N3 -n3 --kill-on-bad-exit=0 sh -c '
         [ "$SLURM_NODEID" != 1 ] || exit 0
-        [ "$SLURM_NODEID" != 2 ] || exec rollcall map --step --from none.xml
-        exec rollcall map --step --wait 1'
+        [ "$SLURM_NODEID" != 2 ] || { rollcall map --step --from none.xml; echo $? > "$0"; exit 2; }
+        until [ -s "$0" ]; do sleep 0.1; done
+        exec rollcall map --step --wait 1' "$shared/failed"
     failed
     said 'rollcall: map: --step: node 1 of 3 has left no map within 1 s$'
     said 'rollcall: map: cannot read none.xml: there is no such file$'
