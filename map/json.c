@@ -70,14 +70,34 @@ static json_t *task(const struct mapping *mapping, const struct proposals *propo
     return object;
 }
 
+/* "gi1/ci0" and so on; those that there was no room for are missing. */
+static json_t *slices(const struct rc_gpu_ids *ids)
+{
+    struct rc_str rest = ids->slices[0] ? rc_str(ids->slices) : RC_ABSENT;
+    json_t *list = json_array();
+
+    while (list && rest.p) {
+        struct rc_str name = rc_str_split(rest, ',', &rest);
+
+        if (json_array_append_new(list, json_stringn(name.p, name.n)) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static json_t *gpu(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     const struct rc_found_gpu *gpu = &mapping->gpus.gpu[i];
+    const struct rc_gpu_ids *ids = &mapping->ids[i];
 
     (void)proposals;
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "index", (int)i, "pci", text(gpu->bus_id), "vendor",
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "index", (int)i, "pci", text(gpu->bus_id), "vendor",
                      text(rc_gpu_vendor_name(gpu->vendor)), "model", text(rc_gpu_model(gpu)), "numa",
-                     number(rc_place_numa(gpu->pci)), "used", i < mapping->gpus.used);
+                     number(rc_place_numa(gpu->pci)), "used", i < mapping->gpus.used, "uuid",
+                     text(ids->uuid[0] ? ids->uuid : NULL), "render", text(ids->render[0] ? ids->render : NULL), "minor",
+                     number(ids->minor), "rocr_index", number(ids->rocr), "mig", slices(ids));
 }
 
 static json_t *nic(const struct mapping *mapping, const struct proposals *proposals, unsigned i)

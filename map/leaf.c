@@ -48,6 +48,7 @@ int leaf_draw(const struct wishes *wishes, bool json, struct leaf *leaf)
     if (status == 0) {
         /* the same text on nodes that are the same */
         mapping.rank = mapping.local_rank = RC_UNKNOWN;
+        mapping.alike = true;
         leaf->text = capture(&mapping, json, &size);
         if (leaf->text)
             leaf->body = (struct rc_str){ leaf->text, size };

@@ -244,6 +244,12 @@ int mapping_make(const struct wishes *wishes, struct mapping *mapping)
         cli_fail("out of memory");
         return -1;
     }
+    mapping->ids = calloc(mapping->gpus.count + 1, sizeof(*mapping->ids));
+    if (!mapping->ids) {
+        cli_fail("out of memory");
+        return -1;
+    }
+    rc_gpu_ids_find(&mapping->gpus, wishes->file ? NULL : "", mapping->ids);
     if (choose_gpus(mapping, wishes->gpus) < 0 || choose_tasks(mapping, wishes->tasks) < 0 ||
         choose_cpus(mapping, wishes->cpus) < 0)
         return -1;
@@ -272,6 +278,7 @@ void mapping_free(struct mapping *mapping)
     free(mapping->place);
     free(mapping->chosen);
     free(mapping->gpus.gpu);
+    free(mapping->ids);
     free(mapping->nics.nic);
     hwloc_bitmap_free(mapping->allowed);
     if (mapping->topology)

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "placement/ids.h"
 #include "placement/place.h"
 
 enum { NOTES_MAX = 8, NOTE_SIZE = 200 };
@@ -20,6 +21,8 @@ struct mapping {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
     struct rc_gpu_list gpus;
+    struct rc_gpu_ids *ids; /* of each of them */
+    bool alike;             /* text: nothing that is of this very machine alone, and of none like it */
     struct rc_nic_list nics;
     unsigned *chosen;
     size_t chosen_count;

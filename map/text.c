@@ -153,6 +153,40 @@ static int put_gpus(const struct mapping *mapping)
     return table_print(&table);
 }
 
+/* What else each is called, where that is known: a line a GPU, by its index above. */
+static int put_ids(const struct mapping *mapping)
+{
+    struct table table = { .columns = 4 };
+    bool any = false;
+
+    for (size_t i = 0; i < mapping->gpus.count; i++) {
+        const struct rc_gpu_ids *ids = &mapping->ids[i];
+        const char *uuid = mapping->alike ? "" : ids->uuid;
+        char index[16];
+        char other[64];
+        int n = 0;
+
+        if (!*uuid && !ids->render[0] && ids->minor < 0 && ids->rocr < 0)
+            continue;
+        other[0] = '\0';
+        if (ids->minor >= 0)
+            n = snprintf(other, sizeof(other), "nvidia%d", ids->minor);
+        if (ids->rocr >= 0)
+            n = snprintf(other, sizeof(other), "ROCR %d", ids->rocr);
+        if (ids->slice_count > 0)
+            snprintf(other + n, sizeof(other) - (size_t)n, "%s%u of MIG", n ? ", " : "", ids->slice_count);
+        if (!any)
+            printf("\n%sNames of the GPUs%s\n", paint_on(PAINT_STRONG), paint_off());
+        any = true;
+        snprintf(index, sizeof(index), "%u", (unsigned)i);
+        table_text(&table, PAINT_NONE, index);
+        table_text(&table, PAINT_NONE, *uuid ? uuid : "-");
+        table_text(&table, PAINT_NONE, ids->render[0] ? ids->render : "-");
+        table_text(&table, PAINT_NONE, other);
+    }
+    return table_print(&table);
+}
+
 static int put_nics(const struct mapping *mapping)
 {
     struct table table = { .columns = 4 };
@@ -213,7 +247,8 @@ static int put_proposals(const struct mapping *mapping)
 
 int mapping_print_text(const struct mapping *mapping)
 {
-    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_nics(mapping) < 0 ||
+    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_ids(mapping) < 0 ||
+        put_nics(mapping) < 0 ||
         put_proposals(mapping) < 0)
         return -1;
     for (unsigned i = 0; i < mapping->notes; i++) {

@@ -317,10 +317,23 @@ expect()
     jq -e '.schema == 1 and (.from | endswith("dgx-a100.xml")) and .local_rank == null and .notes == [] and
         (.gpus | length) == 8 and (.nics | length) == 10 and (.nics | map(select(.used)) | length) == 8 and
         .gpus[2] == {"index": 2, "pci": "0000:47:00.0", "vendor": "NVIDIA", "model": "GA100 [A100 SXM4 40GB]",
-                     "numa": 1, "used": true} and
+                     "numa": 1, "used": true, "uuid": null, "render": null, "minor": null, "rocr_index": null, "mig": []} and
         .nics[8] == {"fabric": "mlx5_4", "network": "enp225s0f0", "kind": "RoCE", "pci": "0000:e1:00.0", "numa": 6,
                      "used": false, "down": false} and
         (.variables | map(.name) | index("CUDA_VISIBLE_DEVICES")) == 0' <<< "$output"
+}
+
+# What lstopo had from the driver's library on that machine; what files say of this one: tests/unit/test_ids.c.
+@test "GPUs have their UUIDs, where a file has them" {
+    uuid=GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11
+    # behind the model, which is its first line
+    sed "/pci_busid=\"0000:3e:00.0\"/{n;s|\$|<object type=\"OSDev\" name=\"nvml1\" osdev_type=\"1\" gp_index=\"900\"><info name=\"NVIDIAUUID\" value=\"$uuid\"/></object>|}" \
+        "$BATS_FILE_TMPDIR/abci-v.xml" > "$BATS_TEST_TMPDIR/uuid.xml"
+    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/uuid.xml" --json
+    jq -e --arg uuid "$uuid" '[.gpus[].uuid] == [null, $uuid, null, null]' <<< "$output"
+    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/uuid.xml"
+    [[ $output == *$'\n\nNames of the GPUs\n  1  '"$uuid"* ]]
+    [ "$(tail -n +2 <<< "$output" | wc -L)" -le 80 ]
 }
 
 # All rails for NCCL, by exact name, without mlx5_4 and mlx5_5, which are for storage; its own for UCX. These
