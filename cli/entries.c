@@ -23,7 +23,7 @@ static struct entry entry_at(size_t place)
     }
     const struct finding_entry *finding = finding_entry((enum finding_id)(place - RC_MESSAGE_COUNT));
 
-    return (struct entry){ finding->id, finding->level, finding->why, NULL, finding->cure };
+    return (struct entry){ finding->id, finding->level, finding->why, finding->example, finding->cure };
 }
 
 /* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. */

@@ -11,7 +11,7 @@ struct entry {
     const char *id;
     enum rc_level level;
     const char *cause;
-    const char *example; /* NULL for a finding, which is several lines */
+    const char *example;
     const char *cure;
 };
 

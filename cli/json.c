@@ -209,9 +209,9 @@ int json_print_entries(const struct entry *entry, size_t count)
     int failed = 0;
 
     for (size_t i = 0; i < count; i++)
-        failed |= json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:o, s:s}", "id", entry[i].id, "level",
+        failed |= json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", entry[i].id, "level",
                                                          rc_level_name(entry[i].level), "cause", entry[i].cause,
-                                                         "example", string(entry[i].example), "cure", entry[i].cure));
+                                                         "example", entry[i].example, "cure", entry[i].cure));
     if (failed) {
         json_decref(array);
         return -1;

@@ -10,7 +10,7 @@
 enum { LONGEST = 1024 };
 
 static const struct finding_entry table[] = {
-#define ROLLCALL_FINDING(id, level, why, cure) [FINDING_##id] = { #id, level, why, cure },
+#define ROLLCALL_FINDING(id, level, why, cure, example) [FINDING_##id] = { #id, level, why, cure, example },
 #include "findings.def"
 #undef ROLLCALL_FINDING
 };

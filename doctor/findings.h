@@ -5,7 +5,7 @@
 #include "message.h"
 
 enum finding_id {
-#define ROLLCALL_FINDING(id, level, why, cure) FINDING_##id,
+#define ROLLCALL_FINDING(id, level, why, cure, example) FINDING_##id,
 #include "findings.def"
 #undef ROLLCALL_FINDING
     FINDING_COUNT
@@ -16,6 +16,7 @@ struct finding_entry {
     enum rc_level level;
     const char *why;
     const char *cure;
+    const char *example; /* "train.py:2: MASTER_PORT is always 12355": the place, if it has one, and what */
 };
 
 /* The table's row; never NULL for an id of the enum. */

@@ -8,9 +8,14 @@ load helper
 }
 
 @test "an example that the code does not print is found" {
-    mkdir "$BATS_TEST_TMPDIR/top"
-    cp -r "$top/cli" "$top/exchange" "$top/guard" "$top/lib" "$top/shim" "$top/spank" "$top/watch" "$BATS_TEST_TMPDIR/top"
-    sed -i 's/%s %s there %s: on %s/%s %s here %s, on %s/' "$BATS_TEST_TMPDIR/top/lib/exchange/checkranks.c"
-    run python3 "$here/messages.py" "$BATS_TEST_TMPDIR/top"
-    expect_same "RC602: rank 1 is there twice: on n2 and on n3" "$output"
+    copy=$BATS_TEST_TMPDIR/top
+    mkdir "$copy"
+    for folder in cli doctor exchange guard lib shim spank watch; do
+        cp -r "$top/$folder" "$copy"
+    done
+    sed -i 's/%s %s there %s: on %s/%s %s here %s, on %s/' "$copy/lib/exchange/checkranks.c"
+    sed -i 's/MASTER_PORT is always %s/MASTER_PORT was always %s/' "$copy/doctor/python/master.py" "$copy/doctor/python/shell.py"
+    run python3 "$here/messages.py" "$copy"
+    expect_same "$(printf '%s\n' 'RC602: rank 1 is there twice: on n2 and on n3' 'D403: MASTER_PORT is always 12355' \
+        'D516: MASTER_PORT is always 29500')" "$output"
 }

@@ -1,4 +1,4 @@
-"""messages.py - whether the examples in lib/messages.def are what the code prints.
+"""messages.py - whether the examples in lib/messages.def and doctor/findings.def are what the code prints.
 
     messages.py TOP
 
@@ -13,12 +13,14 @@ import re
 import sys
 
 LEAST = 10  # letters of a text's own, beside its values
-PIECE = 8
+ALL_VALUES = ("RC609",)  # "NCCL_ALGO is unset for tasks 0-1 on n1, 'Ring' for task 2 on n2": no words of its own
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 MACRO = r"\b[A-Z][A-Z_]+\b"
 CONVERSION = re.compile(r"%[-+ 0#]*[0-9*]*(?:\.[0-9*]+)?(?:hh|h|ll|l|z)?[a-zA-Z]")
-ROW = re.compile(r"^ROLLCALL_MESSAGE\((RC\d+), \w+,\s+%s,\s+%s,\s+(%s)\)$" % (STRING, STRING, STRING), re.M)
+ROW = re.compile(r"^ROLLCALL_(?:MESSAGE|FINDING)\((\w+), \w+,\s+%s,\s+%s,\s+(%s)\)$" % (STRING, STRING, STRING), re.M)
+# what stands before the code's own text: "rollcall: error RC101: ", or the place of a finding
+BEFORE = re.compile(r"^(?:rollcall[^:]*: (?:[a-z]+ )?RC\d+: |(?:command line|[\w/.-]+\.\w+|/[\w/]+)(?::\d+)?: )")
 
 
 def read(name):
@@ -36,7 +38,7 @@ def literals(top):
         for chain in re.findall(r"(?:%s|%s)(?:\s*(?:%s|%s))*" % (STRING, MACRO, STRING, MACRO), source):
             pieces = (macros.get(piece, piece) for piece in re.findall(STRING + "|" + MACRO, chain))
             yield "".join(ast.literal_eval(piece) for piece in pieces if piece[0] == '"')
-    for name in glob.glob(top + "/watch/*.py"):
+    for name in glob.glob(top + "/watch/*.py") + glob.glob(top + "/doctor/python/*.py"):
         for node in ast.walk(ast.parse(read(name))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
@@ -57,7 +59,8 @@ class Sources:
                     self.whole.add(clause)
                 elif sum(map(len, pieces)) >= LEAST:
                     self.patterns.append(re.compile(".*".join(map(re.escape, pieces))))
-        self.piece = tuple(clause for clause in self.whole if len(clause) >= PIECE)
+        # of two words at least: names of variables begin many a clause
+        self.piece = tuple(clause for clause in self.whole if len(clause) >= LEAST and " " in clause.strip())
 
     def has(self, clause):
         if clause.endswith("..."):
@@ -72,14 +75,15 @@ class Sources:
 
 def main(top):
     sources = Sources(top)
-    catalogue = read(top + "/lib/messages.def")
-    rows = ROW.findall(catalogue)
-    if len(rows) != catalogue.count("\nROLLCALL_MESSAGE("):
-        print("not all rows can be read")
-    for message, text in rows:
-        for clause in clauses(ast.literal_eval(text).split(message + ": ", 1)[1]):
-            if not sources.has(clause):
-                print(f"{message}: {clause}")
+    for name in ("lib/messages.def", "doctor/findings.def"):
+        catalogue = read(top + "/" + name)
+        rows = ROW.findall(catalogue)
+        if len(rows) != len(re.findall(r"^ROLLCALL_", catalogue, re.M)):
+            print(f"{name}: not all rows can be read")
+        for message, text in rows:
+            for clause in clauses(BEFORE.sub("", ast.literal_eval(text), count=1)):
+                if not sources.has(clause) and message not in ALL_VALUES:
+                    print(f"{message}: {clause}")
 
 
 main(sys.argv[1])
