@@ -7,6 +7,7 @@
 
 #include "pinning.h"
 #include "pmixask.h"
+#include "system/beside.h"
 #include "system/binding.h"
 
 /* The GPUs that this process sees, by what their runtime reads. */
@@ -75,11 +76,9 @@ static const char *find_gpus(const struct rc_env *env, uint32_t tasks, struct rc
 
 static uint32_t count_tasks(const struct rc_context *context, const struct rc_result *result)
 {
-    uint32_t gpus = result->facts.gpus.value;
-
     if (result->mode == RC_MODE_WORKER)
         return result->identity.field[RC_LOCAL_WORLD_SIZE];
-    return context->options.nproc ? context->options.nproc : gpus != RC_UNKNOWN ? gpus : 0;
+    return rc_pinning_workers(context, result);
 }
 
 /* NULL, or why it is not bound. */

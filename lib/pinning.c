@@ -109,7 +109,24 @@ bool rc_pins_wanted(const struct rc_options *options)
     return options->bind != RC_BIND_NONE || options->nic == RC_NICS_AUTO;
 }
 
-void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
+/* torchrun's own argument goes first. Lightning's is in its script. */
+uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
+{
+    uint32_t gpus = result->facts.gpus.value;
+    struct rc_command command;
+    uint32_t workers;
+
+    rc_command_read(context->argv, &command);
+    if (command.nproc.p && rc_parse_u32(command.nproc, RC_MAX_TASKS, &workers))
+        return workers;
+    if (context->options.nproc)
+        return context->options.nproc;
+    if (rc_parse_u32(rc_env_get(&result->env, "PET_NPROC_PER_NODE"), RC_MAX_TASKS, &workers))
+        return workers;
+    return gpus != RC_UNKNOWN ? gpus : 0;
+}
+
+bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
 {
     bool bound = !context->nics_only && context->options.bind != RC_BIND_NONE;
     const struct rc_pins *pins = bound ? context->pins : NULL;
@@ -124,4 +141,5 @@ void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
         unset(result, RC_STR(RC_PINS));
     unset(result, RC_STR(RC_PINNED));
     rc_nicnames_plan(context, result);
+    return carried || result->mode != RC_MODE_LAUNCHER;
 }

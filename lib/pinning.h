@@ -25,9 +25,13 @@
 /* Whether a placement is asked about at all: for what is bound, or for the cards of nic=auto alone. */
 bool rc_pins_wanted(const struct rc_options *options);
 
+/* How many workers the launcher of this task is going to start here, for which pins
+ * are asked about; 0: nobody says. */
+uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result);
+
 /* Adds to the plan of worker or launcher mode what context->pins say; takes an
  * outer launch's away. Again, where pins are known only after rc_resolve: what it
- * said before is replaced. */
-void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
+ * said before is replaced. False where a launcher's workers stay unbound. */
+bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
 #endif

@@ -6,12 +6,13 @@ enum { LIST_LENGTH_MAX = 2048, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
 
 #define NAME "LD_PRELOAD"
 
-static struct rc_plan_entry *find(struct rc_plan *plan)
+/* The list as it is planned, or else the user's own. */
+static struct rc_str find(const struct rc_plan *plan, struct rc_str users)
 {
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->entry[i].action == RC_SET && rc_str_is(plan->entry[i].name, NAME))
-            return &plan->entry[i];
-    return NULL;
+            return rc_str(plan->entry[i].value);
+    return users;
 }
 
 /* Loaders part the names by colons and by blanks. */
@@ -30,8 +31,7 @@ static bool holds(struct rc_str list, struct rc_str file)
 bool rc_preloading_add(struct rc_result *result, struct rc_str file, const char *source, const char *reason)
 {
     struct rc_str users = rc_env_get(&result->env, NAME);
-    struct rc_plan_entry *entry = find(&result->plan);
-    struct rc_str now = entry ? rc_str(entry->value) : users;
+    struct rc_str now = find(&result->plan, users);
     const char *list;
 
     if (now.n + 1 + file.n > LIST_LENGTH_MAX ||
@@ -43,16 +43,14 @@ bool rc_preloading_add(struct rc_result *result, struct rc_str file, const char 
         list = rc_format(&result->arena, "%S", now.n ? &now : &file);
     else
         list = rc_format(&result->arena, "%S:%S", &now, &file);
-    if (!entry)
-        entry = &result->plan.entry[result->plan.count++];
-    *entry = (struct rc_plan_entry){
-        .action = RC_SET,
-        .name = RC_STR(NAME),
-        .value = list,
-        .source = source,
-        .reason = reason,
-        .changes = !rc_str_is(users, list),
-        .is_new = !users.p,
-    };
+    rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                   .action = RC_SET,
+                                   .name = RC_STR(NAME),
+                                   .value = list,
+                                   .source = source,
+                                   .reason = reason,
+                                   .changes = !rc_str_is(users, list),
+                                   .is_new = !users.p,
+                               });
     return true;
 }

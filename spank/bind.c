@@ -69,9 +69,7 @@ static uint32_t count(struct rc_str list)
 
 static void find_workers(const struct rc_context *context, const struct rc_result *result, struct place *place)
 {
-    uint32_t gpus = result->facts.gpus.value;
-
-    place->tasks = context->options.nproc ? context->options.nproc : gpus != RC_UNKNOWN ? gpus : 0;
+    place->tasks = rc_pinning_workers(context, result);
     place->local = place->gpu = RC_UNKNOWN;
     place->gpus = step_gpus;
 }

@@ -246,8 +246,7 @@ void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pin
         context->pins_library = rc_beside_library(way, RC_PINS_LIBRARY, library, sizeof(library));
     context->pins = pins;
     context->nics_only = why != NULL;
-    rc_pinning_plan(context, result);
-    if (!why)
+    if (rc_pinning_plan(context, result) && !why)
         note(binding, pins, context, result);
     context->pins = NULL;
     context->pins_library = RC_ABSENT;

@@ -120,6 +120,36 @@ all_cpus()
     [ "$(grep -c 'pins=[0-9]' "$out")" = 2 ]
 }
 
+# pinned LOCAL_RANK LIST: that worker, its data loaders too, and no other hardware thread
+pinned()
+{
+    local cpus
+    cpus=$(sed -n "s|^CORES local=$1 pinned=$1 cpus=\\([^ ]*\\) fork=\\1 spawn=\\1 pins=.*|\\1|p" "$out")
+    [ -n "$cpus" ] && [ "$cpus" = "$(as_numbers "$2")" ] || explain "LOCAL_RANK $1 is not on $2 with its data loaders"
+}
+
+# "0-2,5" as "0,1,2,5"
+as_numbers()
+{
+    tr , '\n' <<< "$1" | while IFS=- read -r from to; do seq "$from" "${to:-$from}"; done | paste -sd ,
+}
+
+@test "torchrun's workers have the cores of their local rank, and so have data loaders by fork and by spawn" {
+    attempt 90 srun --ddp=nproc=2 -N1 -n1 -c "$cpus" --cpu-bind=none torchrun "$programs/pinned.py"
+    succeeded
+    IFS=/ read -r first second <<< "$(sed -n 's/.* pins=//p' "$out" | sort -u)"
+    pinned 0 "$first"
+    pinned 1 "$second"
+}
+
+@test "Lightning's children have, too; the first worker, which starts them, keeps all" {
+    attempt 90 srun --ddp=launcher,nproc=2 -N1 -n1 -c "$cpus" --cpu-bind=none python "$programs/pinned.py" lightning
+    succeeded
+    IFS=/ read -r _ second <<< "$(sed -n 's/.* pins=//p' "$out" | sort -u)"
+    grep -q "^CORES local=0 pinned=- cpus=$(all_cpus) fork=$(all_cpus) " "$out"
+    pinned 1 "$second"
+}
+
 @test "mpirun: what it has bound stays, and what it has not is bound by rollcall exec" {
     attempt 60 salloc -N1 -n2 -c "$each" mpirun -np 2 --bind-to core rollcall exec -v -- "$programs/cores.py"
     cores 2

@@ -215,12 +215,33 @@ def test_a_launcher_carries_the_cores_of_its_workers(bound):
     assert "nobody says how many workers" in played.lines()[0]
 
 
-def test_without_the_library_nobody_would_bind_a_launchers_workers(bound):
+def test_a_launchers_task_gets_the_library_that_binds_its_workers(bound):
+    for env, preloads in [({}, bound.library), ({"LD_PRELOAD": ""}, bound.library),
+                          ({"LD_PRELOAD": "/lib/x.so"}, f"/lib/x.so:{bound.library}"),
+                          ({"LD_PRELOAD": f"{bound.library} /lib/x.so"}, f"{bound.library} /lib/x.so")]:
+        task = bound.step(Step([[0]]), ["launcher,nproc=2"], env={**GIVEN, **env}).tasks[0, 0]
+        assert task.env["LD_PRELOAD"] == preloads
+    # a worker is bound without it, and nobody who is not to be bound has it
+    for step, options in [(TWO, ""), (Step([[0]]), "launcher,nproc=2,bind=none"), (Step([[0]]), "launcher")]:
+        assert not any("LD_PRELOAD" in t.env for t in bound.step(step, [options], env=GIVEN).all_tasks)
+
+
+def test_workers_stay_unbound_where_the_library_is_of_no_use(bound):
+    step = Step([[0]])
+
+    def unbound(options, *command):
+        played = bound.step(step, [options], env=GIVEN, argv=command)
+        task = played.tasks[0, 0]
+        assert not {"ROLLCALL_PINS", "LD_PRELOAD", "OMP_NUM_THREADS"} & set(task.env) and task.env["PET_NNODES"] == "1"
+        (line,) = [line for line in played.lines() if "RC9" in line]
+        return line
+
+    line = "rollcall: note RC921: workers are not bound to cores: a container (apptainer) does not see librollcall-pins.so"
+    assert unbound("launcher,nproc=2", "apptainer", "exec", "x.sif", "torchrun", "t.py") == line
     os.remove(bound.library)
-    played = bound.step(Step([[0]]), ["launcher,nproc=2"], env=GIVEN)
-    assert not {"ROLLCALL_PINS", "LD_PRELOAD", "OMP_NUM_THREADS"} & set(played.tasks[0, 0].env)
-    line, = [line for line in played.lines() if "RC9" in line]
-    assert "note RC921" in line
+    assert unbound("launcher,nproc=2,bind=cores", "python", "t.py") == (
+        "rollcall: warning RC922: bind=cores was asked for, but librollcall-pins.so is not where it was installed to, or "
+        "its folder has a colon, blank or dollar in its name; the workers run unbound")
 
 
 def test_what_an_outer_launch_carried_is_taken_away(bound):
