@@ -7,7 +7,6 @@
 
 #include "pinning.h"
 #include "pmixask.h"
-#include "system/beside.h"
 #include "system/binding.h"
 
 /* The GPUs that this process sees, by what their runtime reads. */
