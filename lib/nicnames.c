@@ -119,12 +119,21 @@ static void put(struct rc_result *result, enum rc_action action, struct rc_str n
                                });
 }
 
+/* By addr=, whose address may be found before the cards are. */
+static bool is_set(const struct rc_plan *plan, struct rc_str name)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->entry[i].action == RC_SET && rc_str_eq(plan->entry[i].name, name))
+            return true;
+    return false;
+}
+
 /* What stands there already, of an outer launch of rollcall's or of the user's. */
 static void leave(struct rc_result *result, unsigned i, struct rc_str now)
 {
     struct rc_str name = rc_name(&variables[i].name);
 
-    if (!rc_nicnames_is_own(result, name, now))
+    if (!rc_nicnames_is_own(result, name, now) || is_set(&result->plan, name))
         return;
     /* show and explain, which know of no cards, in the very task that it was set for */
     if (!result->master.outer_interface)

@@ -401,6 +401,15 @@ state()
     done
 }
 
+@test "nic=auto: rollcall exec sets what map proposes on this machine, and nothing without it" {
+    run -0 with "${task_3[@]}" "$rollcall" map --json
+    proposed=$(jq -r '.nic_auto + .tasks[.local_rank].nic_auto | to_entries[] | .key + "=" + .value' <<< "$output" | sort)
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=nic=auto -- env
+    [ "$(grep -E '^(NCCL_|UCX_|GLOO_|TP_)' <<< "$output" | sort)" = "$proposed" ]
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=nic=none -- env
+    run ! grep -E '^(NCCL_|UCX_|GLOO_|TP_|ROLLCALL_NICS)' <<< "$output"
+}
+
 @test "explain: nic=auto is settled where a task starts, and map shows it" {
     run -0 with "${task_3[@]}" "$rollcall" explain --ddp=nic=auto
     [[ $output == *RC931*'rollcall map shows what it'* ]]

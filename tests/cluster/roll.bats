@@ -166,3 +166,20 @@ assert found == [(each, 2) for each in sys.argv[2:]], found' "$out" "$@"
     [ "$(grep -c 'map: --step: there is no desk beside srun to meet at; use srun --ddp rollcall map --step' "$err")" -eq 1 ] ||
         explain "not said"
 }
+
+@test "nic=auto sets what map shows on that node; where it has no card, RC932 says so" {
+    need_map
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --ddp=nic=auto -N1 -n2 sh -c '[ "$SLURM_PROCID" -ne 0 ] || { rollcall map --json; env > "$0"; }' "$shared/cards"
+    succeeded
+    "$PYTHON" -c '
+import json, sys
+answer = json.load(open(sys.argv[1]))
+proposed = answer["nic_auto"] | answer["tasks"][answer["local_rank"]]["nic_auto"]
+lines = [line.rstrip("\n").partition("=") for line in open(sys.argv[2])]
+found = {name: value for name, _, value in lines if name in (
+    "NCCL_IB_HCA", "UCX_NET_DEVICES", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")}
+assert found == proposed, (found, proposed)
+said = open(sys.argv[3]).read().count("RC932: nic=auto was asked for, but this node shows no network card that could be named")
+assert said == (0 if proposed else 1), said' "$out" "$shared/cards" "$err"
+}

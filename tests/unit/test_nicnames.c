@@ -147,11 +147,13 @@ static void describe(const struct rc_result *result, char *text, size_t size)
 
 static struct rc_result result;
 
+static struct rc_context context;
+
 static void resolve(struct rc_str options, const char *const more[5], const struct rc_pins *pins, uint32_t pin)
 {
     static const char *env[32];
     static char text[64];
-    struct rc_context context = { .env = env, .slurm_certain = true, .pins = pins, .pin = pin };
+    struct rc_context made = { .env = env, .slurm_certain = true, .pins = pins, .pin = pin };
     struct rc_messages messages = { .count = 0 };
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     /* a step of two nodes with one task on each */
@@ -165,6 +167,7 @@ static void resolve(struct rc_str options, const char *const more[5], const stru
     memcpy(env, task, sizeof(task));
     for (unsigned i = 0; i < 5 && more[i]; i++)
         env[UNIT_COUNT(task) + i] = more[i];
+    context = made;
     assert_true(rc_options_parse(options, "--ddp", &context.options, &messages, &arena));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
 }
@@ -197,6 +200,16 @@ static void is_settled(const void *data)
     assert_string_equal(text, "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set GLOO_SOCKET_IFNAME=eth3; "
                               OWN_CARDS "; set NCCL_SOCKET_IFNAME==eth3; set TP_SOCKET_IFNAME=eth3; "
                               "set ROLLCALL_IFNAME=eth3; ");
+    /* the address first, the cards when the placement is there */
+    resolve(RC_STR("worker,nic=auto,addr=eth3"), outer, NULL, RC_UNKNOWN);
+    rc_address_settle(&result, "10.0.0.1", "a test", "eth3");
+    context.pins = &pins;
+    context.pin = 1;
+    rc_nicnames_plan(&context, &result);
+    describe(&result, text, sizeof(text));
+    assert_string_equal(text, "set GLOO_SOCKET_IFNAME=eth3; " OWN_CARDS "; set NCCL_SOCKET_IFNAME==eth3; "
+                              "set TP_SOCKET_IFNAME=eth3; set ROLLCALL_IFNAME=eth3; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
+                              "set UCX_NET_DEVICES=mlx5_1:1; ");
     /* a name that resolves to an address of which nobody knows the interface */
     resolve(RC_STR("worker,nic=auto"), outer, &pins, 1);
     rc_address_settle(&result, "10.0.0.1", "a test", NULL);
