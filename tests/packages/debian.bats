@@ -142,6 +142,6 @@ under_another()
     under_another 22.05 24.11
 }
 
-@test "Slurm is 22.05 again under the plugin of 24.11: it is refused, jobs run, no node is drained" {
-    under_another 24.11 22.05
+@test "Slurm is upgraded from 24.11 to 26.05 under the plugin: it is refused, jobs run, no node is drained" {
+    under_another 24.11 26.05
 }
