@@ -55,7 +55,7 @@ void rc_spank_register(spank_t spank)
                           "and all that PyTorch and its launchers want. MODE: auto (default), worker, "
                           "launcher (torchrun starts the workers) or off; keys: order=launcher|node, nproc=N, "
                           "addr=IFNAME|CIDR|SUFFIX, port=N|N-M, exchange=auto|pmix|srun|off, check=off|warn|stop|strict, "
-                          "deadline=SECONDS, watch[=SECONDS], guard=nccl, gpus=auto|all|own";
+                          "deadline=SECONDS, watch[=SECONDS], guard=nccl, gpus=auto|all|own, bind=auto|cores|numa|none";
     static struct spank_option option = {
         .name = name, .arginfo = argument, .usage = usage, .has_arg = 2, .val = 0, .cb = take_option,
     };

@@ -21,8 +21,9 @@ _rollcall_ddp()
         watch=*) before+=watch= words=(on off) ;;
         guard=*) before+=guard= words=(nccl off) ;;
         gpus=*) before+=gpus= words=(auto all own) ;;
+        bind=*) before+=bind= words=(auto cores numa none) ;;
         *=*) words=() ;;
-        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus=) ;;
+        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus= bind=) ;;
     esac
     candidates=("${words[@]/#/$before}")
 }
