@@ -72,7 +72,7 @@ static void few_cores(struct findings *findings, const struct rc_result *result,
     uint32_t here = cores();
 
     if (!result->launcher || result->mode == RC_MODE_NONE || seen == RC_UNKNOWN || seen == 0 || here == RC_UNKNOWN ||
-        here > workers)
+        (here > 1 && here >= workers))
         return;
     findings_add(findings, FINDING_D304, NULL, 0, NULL, "this task may use %u core%s, for %u worker%s with data loaders", here,
                  here == 1 ? "" : "s", workers, workers == 1 ? "" : "s");

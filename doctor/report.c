@@ -62,9 +62,25 @@ static int print_finding(const struct finding *finding)
                : 0;
 }
 
+/* One line, however long: it is what scripts look for. */
+static int print_verdict(const struct findings *findings)
+{
+    enum paint paint = findings->count ? report_level_paint(findings->list[0].level) : PAINT_GOOD;
+    char text[PLACE + 64];
+    char *clean;
+
+    verdict(findings, text, sizeof(text));
+    clean = escape(rc_str(text), 0);
+    if (!clean)
+        return -1;
+    printf("%s%s%-*s%s%s%s%s\n", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
+           paint_on(paint), clean, paint_off());
+    free(clean);
+    return 0;
+}
+
 int doctor_print_text(const struct findings *findings)
 {
-    char text[PLACE + 64];
 
     for (size_t i = 0; i < findings->fact_count; i++) {
         printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
@@ -74,9 +90,7 @@ int doctor_print_text(const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++)
         if (print_finding(&findings->list[i]) < 0)
             return -1;
-    verdict(findings, text, sizeof(text));
-    printf("%s%s%-*s%s", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off());
-    return print_wrapped(NAME, NAME, findings->count ? report_level_paint(findings->list[0].level) : PAINT_GOOD, text);
+    return print_verdict(findings);
 }
 
 /* jansson refuses text that is not UTF-8, and files may have any name. */

@@ -52,14 +52,14 @@ static const char *ask(struct findings *findings, const char *srun, const char *
     return NULL;
 }
 
-/* "slurm 22.05.8" */
+/* "slurm 22.05.8", Debian's "slurm-wlm 22.05.8" */
 static bool read_series(const char *text, char series[DOCTOR_SERIES])
 {
     unsigned major;
     unsigned minor;
-    const char *start = strstr(text, "slurm ");
+    const char *start = strncmp(text, "slurm", 5) == 0 ? strchr(text, ' ') : NULL;
 
-    if (!start || sscanf(start, "slurm %4u.%4u", &major, &minor) != 2)
+    if (!start || sscanf(start, " %4u.%4u", &major, &minor) != 2)
         return false;
     snprintf(series, DOCTOR_SERIES, "%02u.%02u", major, minor);
     return true;

@@ -254,7 +254,7 @@ fake_srun()
     cat > bin/srun << SRUN
 #!/bin/sh
 case \$1 in
-    --version) echo 'slurm $1' ;;
+    --version) echo 'slurm-wlm $1' ;;
     --help) echo '  ${2---ddp[=...]}  one identity for each task' ;;
     --mpi=list) printf 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\nspecific pmix plugin versions available: pmix_v4\n' ;;
 esac
