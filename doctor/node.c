@@ -30,19 +30,16 @@ static uint32_t visible(void)
     return list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN;
 }
 
-static void shared_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
+/* Where rollcall has set this task's environment it has seen to that, or said RC901 or RC902. */
+static void hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
     uint32_t given = number("SLURM_GPUS_ON_NODE");
 
-    if (result->mode != RC_MODE_WORKER || tasks == RC_UNKNOWN || seen == RC_UNKNOWN || seen == 0 || tasks <= seen)
-        return;
-    if (seen == 1 && given != RC_UNKNOWN && given >= tasks)
+    if (result->mode == RC_MODE_WORKER && !getenv(RC_STAMP) && tasks != RC_UNKNOWN && tasks > 1 && seen == 1 &&
+        given != RC_UNKNOWN && given >= tasks)
         findings_add(findings, FINDING_D302, NULL, 0, NULL, "this task sees one of its node's %u GPUs (%u tasks a node)", given,
                      tasks);
-    else if (seen > 1 || given == 1)
-        findings_add(findings, FINDING_D301, NULL, 0, NULL, "%u tasks on this node, and %u GPU%s", tasks, seen,
-                     seen == 1 ? "" : "s");
 }
 
 /* Only where the driver says something at all: containers and other makes do not. */
@@ -124,7 +121,7 @@ void doctor_node(struct findings *findings, const struct rc_result *result)
     uint32_t seen = visible();
 
     if (result->launcher) {
-        shared_gpus(findings, result, seen);
+        hidden_gpus(findings, result, seen);
         missing_gpus(findings, seen);
     }
     few_cores(findings, result, seen);

@@ -45,8 +45,15 @@ def seeded(source):
     return any(call.name in ("random.seed", "numpy.random.seed", "random.Random") for call in source.calls)
 
 
+def alone(program):
+    """Whether it makes itself a group of one process."""
+    return any(str(literal(setting.value)) == "1" for _, setting in program.settings("WORLD_SIZE"))
+
+
 def one_machine(program, nodes):
     """Whether loopback is right: one node, as far as the launch or the script itself says."""
+    if alone(program):
+        return True
     if nodes:
         return nodes == 1
     return bool(starts_workers(program)) and not program.says(

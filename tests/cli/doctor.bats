@@ -11,7 +11,7 @@
 #    5  host -I, host -i and the name at loopback as master address D519 D202
 #    6  gloo's interface in NCCL's words                            D420 D205
 #    7  the framework's devices are not the tasks of the node       D501 D507
-#    8  several ranks on one GPU                                    D412 D508 D301
+#    8  several ranks on one GPU                                    D412 D508 RC902
 #    9  $SLURM_PROCID and $SLURM_NODEID expanded by the batch shell D515
 #   10  localhost as master address                                 D404 D517
 #   11  an interface filter that matches nothing                    D204 D419
@@ -68,6 +68,15 @@ job()
 
 init='import os, torch, torch.distributed as dist'
 
+@test "the example of README.md" {
+    script 'import lightning.pytorch as pl' 'from pytorch_lightning.callbacks import ModelCheckpoint' '' \
+        'trainer = pl.Trainer(devices=4, num_nodes=2, callbacks=[ModelCheckpoint()])'
+    sed -n '/^\$ rollcall doctor/,/^```/{/^[$`]/d;p}' "$top/README.md" > expected
+    [ -s expected ]
+    doctor train.py -- srun -N2 --ntasks-per-node=8 --gpus-per-node=8 python train.py > said || [ $? = 1 ]
+    diff -u expected said
+}
+
 @test "healthy scripts: nothing, with and without a launch" {
     script "$init" 'dist.init_process_group("nccl")' 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))' \
         'model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1).cuda())'
@@ -104,6 +113,7 @@ init='import os, torch, torch.distributed as dist'
     found 'D509 job.sh:4' --script job.sh
     found 'D509 command line:1' -- srun -N2 --ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=closest python train.py
     jq -e '.findings[0].change == "--gpus-per-node=4 --gpu-bind=none"' json
+    found '' -- srun --ddp -N2 --ntasks-per-node=4 --gpus-per-task=1 python train.py
 }
 
 @test " 2 a constant master port" {
@@ -187,6 +197,8 @@ init='import os, torch, torch.distributed as dist'
     script 'import os, torch' 'os.environ["MASTER_ADDR"] = "localhost"'
     found 'D404 train.py:2' train.py
     found '' train.py -- srun -N1 -n4 python train.py
+    script 'import os, torch' 'os.environ["MASTER_ADDR"] = "localhost"' 'os.environ["WORLD_SIZE"] = str(1)'
+    found '' train.py
     script "$init" 'dist.init_process_group("gloo",' '    init_method="tcp://127.0.0.1:23456", rank=0)'
     found 'D404 train.py:3' train.py
     job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_ADDR=127.0.0.1' 'srun python train.py'
@@ -381,7 +393,8 @@ D201 /proc/sys/net/ipv4/ip_local_port_range:0'
 @test "GPUs, cores and limits of a task" {
     fake_srun 22.05.8
     around 'D302 -:0' CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2
-    around 'D301 -:0' CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=1
+    around 'RC902 -:0' CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=1
+    around '' CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 ROLLCALL=gpus=own ROLLCALL_SCOPE=slurm:42.7/3/worker
     around 'D303 -:0' CUDA_VISIBLE_DEVICES= SLURM_GPUS_ON_NODE=2
     before='taskset -p -c "$(taskset -p -c $$ | sed "s/.*: //; s/[,-].*//")" $$ > /dev/null' \
         around 'D304 -:0' CUDA_VISIBLE_DEVICES=0,1

@@ -22,10 +22,10 @@ teardown_file()
     cluster_down
 }
 
-# The lines of code blocks, but the demo's own output.
+# The lines of code blocks, but the demo's own output, and what is fenced: tests/cli/doctor.bats compares that.
 blocks()
 {
-    awk '/^## /{ shown = /^## Before and after/ } /^    [^ ]/ && !shown' "$1" | sed 's/^    //'
+    awk '/^## /{ shown = /^## Before and after/ } /^```/ { fenced = !fenced } /^    [^ ]/ && !shown && !fenced' "$1" | sed 's/^    //'
 }
 
 # Whole commands among the words in backquotes.
