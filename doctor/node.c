@@ -62,12 +62,19 @@ static uint32_t cores(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : RC_UNKNOWN;
 }
 
-/* One core for a task that has a GPU, or fewer than the workers that a launcher will start. */
+/* One core for a task that has a GPU, or fewer than the workers that a launcher will start, on a
+ * node that could give each task twice as many. */
 static void few_cores(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t workers = result->mode == RC_MODE_LAUNCHER ? seen : 1;
+    uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
     uint32_t here = cores();
+    long all = sysconf(_SC_NPROCESSORS_ONLN);
 
+    if (tasks == RC_UNKNOWN)
+        tasks = 1;
+    if (all < 2 * (long)tasks * (long)here)
+        return;
     if (!result->launcher || result->mode == RC_MODE_NONE || seen == RC_UNKNOWN || seen == 0 || here == RC_UNKNOWN ||
         (here > 1 && here >= workers))
         return;
