@@ -73,6 +73,9 @@ class Exchange:
             self.row(f"srun --ddp=exchange={way}: wall time of a step, 2 nodes, 4 tasks", f"{float(base) * 1e3:.0f}",
                      "ms (srun --mpi=pmix)", f"{float(value) * 1e3:.0f}", "ms", f"{float(ratio):.3f} x",
                      f"<= {goal} x", float(ratio) <= goal)
+        base, value, ratio = login(*in_turns, "srun", "--ddp=bind=none", *step, "--", "srun", "--ddp", *step).split()
+        self.row("srun --ddp=bind=auto: wall time of that step", f"{float(base) * 1e3:.0f}", "ms (bind=none)",
+                 f"{float(value) * 1e3:.0f}", "ms", f"{float(ratio):.3f} x", "reported", None)
 
     def sessions(self, login, shared):
         """rollcall-pmix, and a program that was linked with libpmix and does nothing but begin and end a session."""
