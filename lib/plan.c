@@ -168,17 +168,28 @@ static void repair(struct writer *w, const struct rc_launcher *launcher)
     }
 }
 
-/* A job name that launcher mode hid is given back to workers further inside. */
-static void restore_job_name(struct writer *w)
+/* Lightning leaves Slurm alone in a job of that name (slurm.py, all versions). */
+static bool is_interactive(struct rc_str job_name)
 {
-    struct rc_str name = rc_env_get(&w->result->env, RC_KEPT_NAME);
+    return rc_str_is(job_name, "bash") || rc_str_is(job_name, "interactive");
+}
 
-    if (!name.p)
-        return;
-    if (rc_str_is(rc_env_get(&w->result->env, "SLURM_JOB_NAME"), "bash"))
-        set(w, RC_STR("SLURM_JOB_NAME"), rc_format(&w->result->arena, "%S", &name), RC_KEPT_NAME,
+/* A job name that launcher mode hid is given back to workers further inside. One
+ * that makes Lightning count ranks from LOCAL_RANK is replaced, where that is 0. */
+static void plan_job_name(struct writer *w)
+{
+    struct rc_str kept = rc_env_get(&w->result->env, RC_KEPT_NAME);
+    struct rc_str now = rc_env_get(&w->result->env, "SLURM_JOB_NAME");
+    bool hidden = kept.p && rc_str_is(now, "bash");
+
+    if (w->result->visible.why && is_interactive(hidden ? kept : now))
+        set(w, RC_STR("SLURM_JOB_NAME"), "srun", "LOCAL_RANK",
+            "Lightning takes no rank from an interactive job, but counts from LOCAL_RANK");
+    else if (hidden)
+        set(w, RC_STR("SLURM_JOB_NAME"), rc_format(&w->result->arena, "%S", &kept), RC_KEPT_NAME,
             "launcher mode further outside had hidden it");
-    unset(w, RC_STR(RC_KEPT_NAME), "the job name is in its own place again");
+    if (kept.p)
+        unset(w, RC_STR(RC_KEPT_NAME), "the job name is in its own place again");
 }
 
 static void plan_worker(struct writer *w)
@@ -194,7 +205,7 @@ static void plan_worker(struct writer *w)
     set_field(w, RC_STR("GROUP_RANK"), RC_NODE_RANK, "torchrun's name for the node's number");
     set_field(w, RC_STR("GROUP_WORLD_SIZE"), RC_NNODES, "nodes of the job");
     set_master_names(w);
-    restore_job_name(w);
+    plan_job_name(w);
     for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
         const struct rc_launcher *launcher = rc_launcher_at(i);
 

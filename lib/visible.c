@@ -315,18 +315,23 @@ static void say_shared(struct view *v)
                              v->tasks, v->total, v->total == 1 ? "" : "s", v->tasks));
 }
 
+/* Lightning numbers its processes by LOCAL_RANK, and several would be rank 0, where it does not believe in Slurm. */
+static bool may_be_device_0(const struct view *v)
+{
+    return rc_str_is(rc_str(v->result->launcher->id), "slurm") || v->context->options.gpus == RC_GPUS_OWN;
+}
+
 static void decide_worker(struct view *v)
 {
-    bool slurm = rc_str_is(rc_str(v->result->launcher->id), "slurm");
     enum rc_gpus wish = v->context->options.gpus;
 
     if (v->tasks == 1 && (v->count == 1 || wish != RC_GPUS_OWN) && (v->count == v->total || wish != RC_GPUS_ALL))
         return; /* its first one is its own */
-    if (v->total != RC_UNKNOWN && v->count < v->total)
+    if (v->total != RC_UNKNOWN && v->count < v->total && may_be_device_0(v))
         decide_bound(v);
-    else if (v->count == 1 || v->mig || wish == RC_GPUS_OWN)
+    else if ((v->count == 1 || v->mig || wish == RC_GPUS_OWN) && may_be_device_0(v))
         show_own(v, entry_at(v->list, v->rank % v->count));
-    else if (v->tasks > v->count && (v->total != RC_UNKNOWN || (slurm && !v->bound)))
+    else if (v->tasks > v->count && may_be_device_0(v) && (v->total != RC_UNKNOWN || !v->bound))
         show_own(v, entry_at(v->list, v->rank % v->count));
     else /* another launcher may have given each task several of its own */
         say_missing(v);

@@ -15,11 +15,14 @@
  *    does every one of its neighbours, and peers reach each other's memory.
  *    Where srun was told not to bind (--gpu-bind=none) Slurm up to 23.02 takes all
  *    the variables away, a later one if there are device cgroups: they are put back.
- * 4. Else, where it sees one, or where there are more tasks than GPUs (then entry
+ * 4. Else, in Slurm, where it sees one, or where there are more tasks than GPUs (then entry
  *    r mod n is its own), or of MIG devices, of which a process uses only the
  *    first, or with gpus=own: it sees its own alone, as device 0, and LOCAL_RANK
  *    is 0, as with torch's own "virtual local rank". Nothing else changes its
- *    number.
+ *    number. Under other launchers with gpus=own alone: outside of Slurm Lightning
+ *    takes its rank from LOCAL_RANK, and 0 in several tasks is the very thing that
+ *    rollcall is there to prevent. For the same reason an interactive job's name,
+ *    which Lightning takes for "no Slurm", is replaced (plan.c).
  * 5. The task sees several, other ones than its neighbours: left as they are;
  *    widened as in 3 with gpus=all.
  *

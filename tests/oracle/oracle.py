@@ -134,10 +134,11 @@ def on_node(launch, task):
 def own_alone(launch, task):
     """The task's own device where it is to see that one alone, as device 0; in these layouts all see the same list."""
     devices, there = launch.layout.gpus or 0, len(launch.layout.ranks[task.node])
-    if not 0 < devices < there:
+    # outside of Slurm Lightning takes its rank from LOCAL_RANK, which must not be 0 in several tasks
+    if launch.kind != "slurm" or not 0 < devices < there:
         return None
-    # with several devices for more tasks, only Slurm's own count says that they are the whole node's
-    if devices > 1 and on_node(launch, task) != devices and (launch.kind != "slurm" or on_node(launch, task)):
+    # with several devices for more tasks, a count that is not theirs is of something else
+    if devices > 1 and on_node(launch, task) and on_node(launch, task) != devices:
         return None
     return str(task.local % devices)
 
@@ -181,7 +182,7 @@ def expect(launch):
         own = own_alone(launch, task)
         if mode == "launcher" and devices > 1:
             s.values["JAX_LOCAL_DEVICE_IDS"] = ",".join(map(str, range(devices)))
-        elif mode == "worker" and own is not None:
+        elif mode == "worker" and (own is not None or devices == 1 < counts[task.node]):
             s.values["JAX_LOCAL_DEVICE_IDS"] = "0"
         else:
             s.absent.add("JAX_LOCAL_DEVICE_IDS")
@@ -211,8 +212,11 @@ def expect(launch):
             # Lightning refuses SLURM_NTASKS without it (frameworks 1.1)
             if even and "SLURM_NTASKS" in task.env:
                 s.values["SLURM_NTASKS_PER_NODE"] = str(counts[0])
-            if task.env.get("ROLLCALL_SLURM_JOB_NAME") and task.env.get("SLURM_JOB_NAME") == "bash":
-                s.values["SLURM_JOB_NAME"] = task.env["ROLLCALL_SLURM_JOB_NAME"]  # hidden by an outer launch
+            name = task.env.get("SLURM_JOB_NAME")
+            if task.env.get("ROLLCALL_SLURM_JOB_NAME") and name == "bash":
+                name = s.values["SLURM_JOB_NAME"] = task.env["ROLLCALL_SLURM_JOB_NAME"]  # hidden by an outer launch
+            if own is not None and name in ("bash", "interactive"):
+                s.values["SLURM_JOB_NAME"] = "srun"  # Lightning would count from LOCAL_RANK
             s.absent.add("ROLLCALL_SLURM_JOB_NAME")
             for name in ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"):
                 if name in task.env:

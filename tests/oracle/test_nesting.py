@@ -97,8 +97,10 @@ class Recorded:
 @functools.cache
 def recorded():
     names = sorted(entry[:-4] for entry in os.listdir(VECTORS) if entry.endswith(".env"))
-    # those that have a stale launch in them already are no launch of one launcher
-    return [r for r in map(Recorded, names) if r.launcher and not r.words and "stale" not in r.name]
+    # those that have a stale launch in them already are no launch of one launcher, and one with its own task's stamp
+    # was set up where nothing was further outside
+    return [r for r in map(Recorded, names) if r.launcher and not r.words and "stale" not in r.name
+            and not r.env.get("ROLLCALL_SCOPE", "").startswith(r.launcher + ":")]
 
 
 def of(launcher):
@@ -175,6 +177,9 @@ def test_inner_wins(core, outer, inner):
         missing = set(contradicted(o, i)) - {name for name, *_ in answer["rejected"]}
         if i.mode == "worker":
             assert after["RANK"] == str(i.identity[RANK]) and after["NODE_RANK"] == str(i.identity[NODE_RANK])
+            # the number of the task's GPU, which is 0 where it sees that one alone, is no stale local rank
+            if after["LOCAL_RANK"] == o.handed_on.get("LOCAL_RANK"):
+                missing.discard("LOCAL_RANK")
         else:  # torchrun's own, which nobody may change
             missing.discard("NODE_RANK")
             assert after == {**o.handed_on, **i.env}
@@ -228,9 +233,11 @@ def test_names_alone(core, outer, inner):
         if not told_by_names(o, i) and a["launcher"] != i.launcher:
             assert a["launcher"] == o.launcher, f"{o.name} > {i.name}: {a['launcher']}"
             identity = o.identity
-            if not o.good:  # refused as it was recorded; with the inner one's MASTER_ADDR it may be whole
-                address = {name: value for name, value in i.env.items() if name == "MASTER_ADDR"}
-                identity = core.ask([ask({**o.handed_on, **address}, i.node)])[0]["identity"]
+            # refused as it was recorded, with the inner one's MASTER_ADDR it may be whole; GPUs decide the mode
+            given = {name: value for name, value in i.env.items()
+                     if (name == "MASTER_ADDR" and not o.good) or name == "CUDA_VISIBLE_DEVICES"}
+            if given:
+                identity = core.ask([ask({**o.handed_on, **given}, i.node)])[0]["identity"]
             assert a["identity"] == identity or a["status"] == "contradiction", f"{o.name} > {i.name}: {a['identity']}"
 
 

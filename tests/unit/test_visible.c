@@ -311,7 +311,46 @@ static void of_others(const void *data)
     mpirun[5] = "CUDA_VISIBLE_DEVICES=3";
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
+    assert_memory_equal(found, "LOCAL_RANK=3" JAX " RC904", sizeof("LOCAL_RANK=3" JAX " RC904") - 1);
+    context.options.gpus = RC_GPUS_OWN;
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    describe(&result, found, sizeof(found));
     assert_memory_equal(found, ALONE, 13);
+}
+
+/* Lightning counts from LOCAL_RANK where the job's name says that it is interactive. */
+static void of_interactive_jobs(const void *data)
+{
+    static struct rc_result result;
+    static const struct {
+        const char *name, *kept, *shown;
+    } jobs[] = {
+        { "SLURM_JOB_NAME=interactive", "X=1", "srun" },
+        { "SLURM_JOB_NAME=bash", "X=1", "srun" },
+        { "SLURM_JOB_NAME=bash", RC_KEPT_NAME "=interactive", "srun" },
+        { "SLURM_JOB_NAME=bash", RC_KEPT_NAME "=train", "train" },
+        { "SLURM_JOB_NAME=train", "X=1", NULL },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
+        const char *env[] = { "SLURM_JOB_ID=1", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_LOCALID=1", "SLURM_NODEID=0",
+                              "SLURM_GTIDS=0,1", "SLURM_STEP_NUM_TASKS=2", "SLURM_NTASKS=2", "SLURM_STEP_NUM_NODES=1",
+                              "SLURM_NNODES=1", "SLURM_STEP_TASKS_PER_NODE=2", "SLURM_STEP_NODELIST=n1",
+                              "SLURM_TASK_PID=7", "CUDA_VISIBLE_DEVICES=0", jobs[i].name, jobs[i].kept, NULL };
+        struct rc_context context = { .env = env, .pid = 7 };
+        const char *shown = NULL;
+
+        assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+        for (unsigned k = 0; k < result.plan.count; k++)
+            if (rc_str_is(result.plan.entry[k].name, "SLURM_JOB_NAME"))
+                shown = result.plan.entry[k].value;
+        assert_non_null(result.visible.why);
+        if (jobs[i].shown)
+            assert_string_equal(shown, jobs[i].shown);
+        else
+            assert_null(shown);
+    }
 }
 
 /* torchrun has all; a list that was taken away is put back, and AMD's are put right. */
@@ -382,6 +421,7 @@ int main(void)
 {
     UNIT_TABLE(decides, "the GPUs that a task sees", rows);
     unit_add_one(of_others, "somebody's own numbers are believed, and another launcher's lists left alone");
+    unit_add_one(of_interactive_jobs, "an interactive job's name does not keep Lightning from its ranks");
     unit_add_one(of_launchers, "a launcher's task sees all, once");
     unit_add_one(asks, "device files are looked at only where they decide something");
     unit_add_one(says_it_once, "a shared GPU is said once");
