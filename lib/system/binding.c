@@ -176,13 +176,31 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     return NULL;
 }
 
+/* Cores that are near no GPU, on a DGX A100 half of them, are nobody's then. */
+static bool leaves_cores(const struct rc_binding *binding, const struct rc_pins *pins)
+{
+    struct rc_cpuset all = { .word = { 0 } };
+    struct rc_cpuset cpus;
+    struct rc_pin pin;
+
+    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++)
+        if (rc_cpuset_read(pin.cpus, &cpus))
+            rc_cpuset_add(&all, &cpus);
+    return !rc_cpuset_is_within(&binding->mask, &all);
+}
+
 const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_pins *pins)
 {
     static const char shared[] = " shared=yes";
 
+    if (!is_auto(binding->wish))
+        return NULL;
     /* one shares: then all of them are better off with all cores */
-    if (is_auto(binding->wish) && memmem(pins->text.p, pins->text.n, shared, sizeof(shared) - 1))
+    if (memmem(pins->text.p, pins->text.n, shared, sizeof(shared) - 1))
         return "there are fewer cores than tasks";
+    /* nobody who did not ask for it gives up cores that his data loaders have */
+    if (leaves_cores(binding, pins))
+        return "some cores are near no task's GPU and would be idle; bind=cores binds all the same";
     return NULL;
 }
 

@@ -186,6 +186,12 @@ static void check_reject(const void *data)
     assert_null(rc_binding_reject(&binding, &pins));
     binding.wish = RC_BIND_AUTO;
     assert_true(rc_pins_read(none, &pins));
+    assert_true(rc_cpuset_read(rc_str("0-1"), &binding.mask));
+    assert_null(rc_binding_reject(&binding, &pins));
+    /* a third core would be nobody's */
+    assert_true(rc_cpuset_read(rc_str("0-2"), &binding.mask));
+    assert_non_null(rc_binding_reject(&binding, &pins));
+    binding.wish = RC_BIND_NUMA;
     assert_null(rc_binding_reject(&binding, &pins));
 }
 
