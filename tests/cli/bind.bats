@@ -187,7 +187,7 @@ fake()
 
 # All tasks of the node have to ask the same; what may be a task's own view of the GPUs is no such thing.
 @test "which GPUs are asked about" {
-    fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all##*,}"' cores=1'
+    fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all#*,}"' cores=1'
     asks()
     {
         local expected=$1

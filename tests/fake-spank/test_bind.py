@@ -20,7 +20,10 @@ def answer(*pins):
     return "\n".join(["node", *(f"pin {pin}" for pin in pins)])
 
 
-PINS = answer(f"cpus={ALL[0]} cores=1 gpu=0", f"cpus={ALL[1]} cores=1 gpu=1")
+# Of two tasks, whatever this machine has: bind=auto leaves no core to nobody.
+MINE = [ALL[:1], ALL[1:]]
+LISTS = [",".join(map(str, threads)) for threads in MINE]
+PINS = answer(f"cpus={LISTS[0]} cores=1 gpu=0", f"cpus={LISTS[1]} cores=1 gpu=1")
 
 
 class Installed(Host):
@@ -69,7 +72,7 @@ def cpus(played):
 
 def test_each_task_has_its_own(bound):
     played = bound.step(Step([[0, 1], [2, 3]]), ["exchange=off"], env=GIVEN)
-    assert cpus(played) == [[ALL[0]], [ALL[1]]] * 2
+    assert cpus(played) == MINE * 2
     assert [t.env["OMP_NUM_THREADS"] for t in played.all_tasks] == ["1"] * 4
     assert [line for line in played.lines() if "RC91" in line] == [
         f"rollcall: note RC913: bound to 1 core, hardware threads {ALL[0]} (bind=auto)"]
@@ -92,7 +95,7 @@ def test_threads_are_the_users_where_they_are_set(bound):
     for own in ["7", ""]:
         played = bound.step(TWO, [""], env={**GIVEN, "OMP_NUM_THREADS": own})
         assert [t.env["OMP_NUM_THREADS"] for t in played.all_tasks] == [own] * 2
-        assert cpus(played) == [[ALL[0]], [ALL[1]]]
+        assert cpus(played) == MINE
 
 
 @pytest.mark.parametrize("options, configuration", [(["bind=none"], []), (["off"], []), ([], ["default=bind=none"]),
@@ -123,7 +126,7 @@ def test_auto_leaves_alone_what_may_be_somebody_elses(bound, step, env, why):
 
 def test_by_name_it_does_not_ask_whose_cores_they_are(bound):
     played = bound.step(TWO, ["bind=cores"], env={"SLURM_CPUS_ON_NODE": "1"})
-    assert cpus(played) == [[ALL[0]], [ALL[1]]] and played.lines() == []
+    assert cpus(played) == MINE and played.lines() == []
 
 
 def test_cores_that_are_shared_bind_by_name_alone(bound):
@@ -134,11 +137,19 @@ def test_cores_that_are_shared_bind_by_name_alone(bound):
     assert cpus(bound.step(TWO, ["bind=cores"], env=GIVEN)) == [[ALL[0]]] * 2
 
 
+def test_cores_that_would_be_idle_are_given_up_by_name_alone(bound):
+    bound.says(answer(*[f"cpus={LISTS[0]} cores=1"] * 2))
+    played = bound.step(TWO, [""], env=GIVEN)
+    assert cpus(played) == [ALL, ALL]
+    assert "some cores are near no task's GPU" in played.lines()[0]
+    assert cpus(bound.step(TWO, ["bind=cores"], env=GIVEN)) == [MINE[0]] * 2
+
+
 FAILURES = [
     ("", 1, "finds no cores"), ("pin", 0, "answers something else"), (answer(f"cpus={ALL[0]} cores=1"), 0, "answers"),
     (answer(*[f"cpus={ALL[0]} cores=1"] * 3), 0, "answers something else"),
-    (answer(*["cpus=8191 cores=1"] * 2), 0, "does not let it run"),
-    (answer(*[f"cpus={ALL[0]},8191 cores=1"] * 2), 0, "does not let it run"),
+    (answer(*[f"cpus={LISTS[0]},{LISTS[1]},8191 cores=1"] * 2), 0, "does not let it run"),
+    (answer(*[f"cpus={threads},8191 cores=1" for threads in LISTS]), 0, "does not let it run"),
     (PINS, 3, "finds no cores"), ("x" * 70000, 0, "cannot be asked"),
 ]
 
@@ -191,7 +202,7 @@ def test_a_task_takes_the_cores_of_its_own_gpu(bound, step_list, own, asked, exp
     env, extra = gpus(step_list, *own)
     played = bound.step(TWO, ["worker"], env={**GIVEN, **env}, extra=extra)
     assert f"\ngpus={asked}\n" in bound.questions()[0]
-    assert cpus(played) == [[ALL[i]] for i in expected]
+    assert cpus(played) == [MINE[i] for i in expected]
 
 
 def test_an_outer_steps_gpus_are_none_of_this_one(bound):
@@ -204,7 +215,7 @@ def test_a_launcher_carries_the_cores_of_its_workers(bound):
     played = bound.step(step, ["launcher,nproc=2"], env=GIVEN)
     task = played.tasks[0, 0]
     assert task.cpus == ALL
-    assert task.env["ROLLCALL_PINS"] == f"{ALL[0]} {ALL[1]}" and task.env["OMP_NUM_THREADS"] == "1"
+    assert task.env["ROLLCALL_PINS"] == f"{LISTS[0]} {LISTS[1]}" and task.env["OMP_NUM_THREADS"] == "1"
     assert task.env["LD_PRELOAD"] == bound.library
     assert "note RC913: 2 workers are to be bound, to 1 core or more each (bind=auto)" in played.lines()[0]
     # as many as it has GPUs; without a number nobody can say
@@ -249,15 +260,15 @@ def test_what_an_outer_launch_carried_is_taken_away(bound):
     played = bound.step(TWO, [""], env={**GIVEN, **outer})
     assert not any(name in t.env for t in played.all_tasks for name in outer)
     task = bound.step(Step([[0]]), ["launcher,nproc=2"], env={**GIVEN, **outer}).tasks[0, 0]
-    assert task.env["ROLLCALL_PINS"] == f"{ALL[0]} {ALL[1]}" and "ROLLCALL_PINNED" not in task.env
+    assert task.env["ROLLCALL_PINS"] == f"{LISTS[0]} {LISTS[1]}" and "ROLLCALL_PINNED" not in task.env
 
 
 CARDS = (f"node fabric=mlx5_0,mlx5_1 network=ib0,ib1\npin cpus={ALL[0]} cores=1 fabric=mlx5_0 network=ib0\n"
-         f"pin cpus={ALL[1] if len(ALL) > 1 else 0} cores=1 fabric=mlx5_1 network=ib1")
+         f"pin cpus={LISTS[1]} cores=1 fabric=mlx5_1 network=ib1")
 
 
 @pytest.mark.parametrize("options, env, expected", [
-    ("nic=auto", {}, [[ALL[0]], ALL[1:2]]), ("nic=auto,bind=none", {}, [ALL, ALL]),
+    ("nic=auto", {}, MINE), ("nic=auto,bind=none", {}, [ALL, ALL]),
     ("nic=auto", {"SLURM_CPUS_ON_NODE": "1"}, [ALL, ALL]),
 ])
 def test_cards_are_asked_about_where_nobody_is_bound_too(bound, options, env, expected):
