@@ -106,7 +106,9 @@ held=$(ls -l /proc/$PPID/fd | awk '/socket:/ && $(NF - 2) >= 64' | wc -l)
 echo "PARENT ${parent%% *} mapped=$((mapped > 0)) held=$held rank=$RANK"
 SCRIPT
     chmod 755 "$shared/parent"
-    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node "$shared/parent"
+    # one process a node, and the nodes have two GPUs each: it would be a launcher
+    attempt 60 env ROLLCALL=worker LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=1 \
+        mpirun -np 2 --map-by ppr:1:node "$shared/parent"
     succeeded
     # from Open MPI 5 on it is PRRTE's
     said '^PARENT .*(orted|prted) mapped=1 held=0 rank=0$'
