@@ -31,11 +31,17 @@ static struct rc_str find_list(const struct rc_env *env, struct rc_str visible)
 {
     struct rc_str given = rc_env_get(env, "SLURM_STEP_GPUS");
     uint32_t count = rc_count_devices(given);
+    uint32_t total;
 
     if (count == 0 || rc_count_devices(visible) != count)
         return RC_ABSENT;
     if (has_uuids(visible))
         return visible;
+    /* beside a device cgroup a bound task's own GPU is 0, and the step's list holds
+     * the step's first ones (measured on 22.05, 24.11 and 26.05) */
+    if (rc_gpus_are_bound(env) && counts_from_zero(visible) &&
+        (!rc_parse_u32(rc_env_get(env, "SLURM_GPUS_ON_NODE"), RC_MAX_TASKS, &total) || count < total))
+        return RC_ABSENT;
     return rc_str_eq(visible, given) || counts_from_zero(visible) ? given : RC_ABSENT;
 }
 
