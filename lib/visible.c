@@ -5,102 +5,6 @@
 /* Longer lists, or more devices, than any node has: those are left alone. */
 enum { LIST_LENGTH_MAX = 3072, DEVICES_MAX = 128 };
 
-static const struct rc_name lists[RC_GPU_LISTS] = {
-#define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) RC_NAME(name),
-#define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order)
-#include "visible.def"
-#undef ROLLCALL_GPU_LIST
-#undef ROLLCALL_GPU_SELECTOR
-};
-
-/* Whoever has one of these means several tasks to share a GPU, or may. */
-static const struct rc_name shares[] = {
-    RC_NAME("CUDA_MPS_PIPE_DIRECTORY"),          RC_NAME("CUDA_MPS_LOG_DIRECTORY"),
-    RC_NAME("SLURM_SHARDS_ON_NODE"),             RC_NAME("SLURM_NTASKS_PER_GPU"),
-    RC_NAME("NCCL_MULTI_RANK_GPU_ENABLE"),
-};
-/* longer than a row of such a table */
-#define MPS_PART   "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
-#define MPS_MEMORY "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
-
-struct rc_str rc_gpu_list_name(enum rc_gpu_list_index index)
-{
-    return rc_name(&lists[index]);
-}
-
-unsigned rc_gpu_list_first(const struct rc_env *env)
-{
-    unsigned first = 0;
-
-    while (first < RC_GPU_LISTS && !rc_env_find_name(env, &lists[first]).p)
-        first++;
-    /* HIP's is applied to what ROCR's left */
-    if (first == RC_GPU_LIST_ROCR && rc_env_find_name(env, &lists[RC_GPU_LIST_HIP]).p)
-        first = RC_GPU_LIST_HIP;
-    return first;
-}
-
-static bool is_on(struct rc_str value)
-{
-    return value.n && !rc_str_is(value, "0");
-}
-
-/* "gpu:per_task:1", with newer Slurms "gres/gpu:per_task:1": what stands behind "gpu". */
-static struct rc_str binding(const struct rc_env *env)
-{
-    struct rc_str bind = rc_env_get(env, "SLURMD_TRES_BIND");
-    struct rc_str rest;
-
-    if (rc_str_starts(bind, "gres/"))
-        rc_str_split(bind, '/', &bind);
-    rc_str_split(bind, ':', &rest);
-    return rest;
-}
-
-bool rc_gpus_are_bound(const struct rc_env *env)
-{
-    return rc_env_get(env, "SLURMD_TRES_BIND").n > 0 && !rc_str_is(binding(env), "none");
-}
-
-bool rc_gpus_may_be_shared(const struct rc_env *env)
-{
-    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-        if (is_on(rc_env_find_name(env, &shares[i])))
-            return true;
-    return is_on(rc_env_get(env, MPS_PART)) || is_on(rc_env_get(env, MPS_MEMORY));
-}
-
-static struct rc_str entry_at(struct rc_str list, uint32_t place)
-{
-    struct rc_str entry;
-
-    do
-        entry = rc_str_split(list, ',', &list);
-    while (place-- > 0);
-    return entry;
-}
-
-/* Its place among the first `count` of a list; RC_UNKNOWN where it is none of them. */
-static uint32_t place_of(struct rc_str entry, struct rc_str list, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (rc_str_eq(rc_str_split(list, ',', &list), entry))
-            return i;
-    return RC_UNKNOWN;
-}
-
-/* 0,1,2: filtered once more, it is the same list again. */
-static bool counts_from_zero(struct rc_str list)
-{
-    for (uint32_t next = 0; list.p; next++) {
-        uint32_t index;
-
-        if (!rc_parse_u32(rc_str_split(list, ',', &list), UINT16_MAX, &index) || index != next)
-            return false;
-    }
-    return true;
-}
-
 struct view {
     const struct rc_context *context;
     struct rc_result *result;
@@ -120,7 +24,7 @@ static bool were_taken_away(const struct rc_context *context, const struct rc_en
 {
     size_t length = 0;
 
-    if (!context->step_gpus || !rc_str_is(binding(env), "none"))
+    if (!context->step_gpus || !rc_str_is(rc_gpus_binding(env), "none"))
         return false;
     for (unsigned i = 0; i < RC_GPU_LISTS; i++)
         length += context->step_gpus->list[i].n;
@@ -129,7 +33,7 @@ static bool were_taken_away(const struct rc_context *context, const struct rc_en
 
 static struct rc_str list_at(const struct view *v, unsigned i)
 {
-    return v->visible->restored ? v->context->step_gpus->list[i] : rc_env_find_name(&v->result->env, &lists[i]);
+    return v->visible->restored ? v->context->step_gpus->list[i] : rc_gpu_list_value(&v->result->env, (enum rc_gpu_list_index)i);
 }
 
 /* False where nobody says that there is a GPU. */
@@ -193,7 +97,7 @@ static bool show_step(struct view *v)
     for (uint32_t i = 0; i < v->total; i++)
         place[i] = (uint8_t)i;
     for (uint32_t i = 0; i < v->count && v->rank + i < v->total; i++) {
-        uint32_t own = place_of(entry_at(v->list, i), v->step, v->total);
+        uint32_t own = rc_gpu_list_place(rc_gpu_list_at(v->list, i), v->step, v->total);
         uint32_t at = 0;
 
         if (own == RC_UNKNOWN)
@@ -205,7 +109,7 @@ static bool show_step(struct view *v)
     }
     list = rc_format(arena, "");
     for (uint32_t i = 0; i < v->total; i++) {
-        struct rc_str entry = entry_at(v->step, place[i]);
+        struct rc_str entry = rc_gpu_list_at(v->step, place[i]);
 
         rc_join(arena);
         rc_format(arena, i ? ",%S" : "%S", &entry);
@@ -287,7 +191,7 @@ static void decide_bound(struct view *v)
                       : !v->step.p           ? "only the plugin (srun --ddp) knows the step's GPUs"
                                              : "it cannot be seen whether the other GPUs may be opened");
     if (v->count == 1 || v->mig) {
-        show_own(v, entry_at(v->list, 0));
+        show_own(v, rc_gpu_list_at(v->list, 0));
     } else if (wish == RC_GPUS_OWN) {
         v->visible->device = 0;
         v->visible->why = "the task sees its own GPUs alone, from device 0 on";
@@ -299,7 +203,7 @@ static void decide_bound(struct view *v)
 static void say_shared(struct view *v)
 {
     struct rc_result *result = v->result;
-    struct rc_str single = binding(&result->env);
+    struct rc_str single = rc_gpus_binding(&result->env);
 
     /* two tasks a GPU, as --ntasks-per-gpu=2 is handed on */
     if (rc_str_starts(single, "single:") && !rc_str_is(single, "single:1"))
@@ -330,9 +234,9 @@ static void decide_worker(struct view *v)
     if (v->total != RC_UNKNOWN && v->count < v->total && may_be_device_0(v))
         decide_bound(v);
     else if ((v->count == 1 || v->mig || wish == RC_GPUS_OWN) && may_be_device_0(v))
-        show_own(v, entry_at(v->list, v->rank % v->count));
+        show_own(v, rc_gpu_list_at(v->list, v->rank % v->count));
     else if (v->tasks > v->count && may_be_device_0(v) && (v->total != RC_UNKNOWN || !v->bound))
-        show_own(v, entry_at(v->list, v->rank % v->count));
+        show_own(v, rc_gpu_list_at(v->list, v->rank % v->count));
     else /* another launcher may have given each task several of its own */
         say_missing(v);
     say_shared(v);
@@ -347,7 +251,7 @@ static void drop_inner(struct view *v)
     const struct rc_here *here = v->context->here;
 
     if (!(v->visible->alike & rocr) || !inner ||
-        counts_from_zero(v->visible->list ? rc_str(v->visible->list) : v->list))
+        rc_gpu_list_counts(v->visible->list ? rc_str(v->visible->list) : v->list))
         return;
     if (!here || !(here->learned & RC_LEARN_GPU_FILES))
         v->result->wants |= RC_LEARN_GPU_FILES;
@@ -402,11 +306,11 @@ void rc_visible_plan(const struct rc_context *context, struct rc_result *result)
     const struct rc_visible *visible = &result->visible;
 
     for (unsigned i = 0; i < RC_GPU_LISTS; i++) {
-        struct rc_str name = rc_name(&lists[i]);
+        struct rc_str name = rc_gpu_list_name((enum rc_gpu_list_index)i);
         unsigned bit = 1u << i;
 
         if (visible->drop & bit) {
-            if (rc_env_find_name(&result->env, &lists[i]).p)
+            if (rc_gpu_list_value(&result->env, (enum rc_gpu_list_index)i).p)
                 add(result, RC_UNSET, name, NULL, "AMD's runtimes would apply it to what ROCR_VISIBLE_DEVICES left");
         } else if (visible->list && visible->alike & bit) {
             add(result, RC_SET, name, visible->list, visible->reason);

@@ -32,20 +32,10 @@
 #ifndef ROLLCALL_VISIBLE_H
 #define ROLLCALL_VISIBLE_H
 
-#include "env.h"
-#include "numbers.h"
+#include "gpulist.h"
 
 struct rc_context;
 struct rc_result;
-
-enum rc_gpu_list_index {
-#define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) RC_GPU_LIST_##id,
-#define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order)
-#include "visible.def"
-#undef ROLLCALL_GPU_LIST
-#undef ROLLCALL_GPU_SELECTOR
-    RC_GPU_LISTS
-};
 
 /* The node's part of a step, before any task of it is bound to a GPU: what the
  * variables say in user_init. Absent where there is none. */
@@ -63,18 +53,6 @@ struct rc_visible {
     unsigned drop;    /* one bit a list: taken away, as they would count what ROCR left */
     bool restored;    /* the step's lists are put back */
 };
-
-/* A list's name; ends with a NUL. */
-struct rc_str rc_gpu_list_name(enum rc_gpu_list_index index);
-
-/* The one that counts, of those that are there; RC_GPU_LISTS where none is. */
-unsigned rc_gpu_list_first(const struct rc_env *env);
-
-/* Whether several tasks a GPU are meant, or may be: MPS, shards, tasks asked for by GPU. */
-bool rc_gpus_may_be_shared(const struct rc_env *env);
-
-/* Whether Slurm was told to bind this task to GPUs of its own. */
-bool rc_gpus_are_bound(const struct rc_env *env);
 
 /* Decides result->visible of a result whose identity, mode and master are there. */
 void rc_visible_decide(const struct rc_context *context, struct rc_result *result);

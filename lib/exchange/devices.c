@@ -13,18 +13,6 @@ static bool has_uuids(struct rc_str list)
     return true;
 }
 
-/* 0,1,2: Slurm numbers what a cgroup leaves of the GPUs anew. */
-static bool counts_from_zero(struct rc_str list)
-{
-    for (uint32_t next = 0; list.p; next++) {
-        uint32_t index;
-
-        if (!rc_parse_u32(rc_str_split(list, ',', &list), UINT16_MAX, &index) || index != next)
-            return false;
-    }
-    return true;
-}
-
 /* The step's GPUs in the order in which its tasks see them; absent where there
  * are none, or no telling. */
 static struct rc_str find_list(const struct rc_env *env, struct rc_str visible)
@@ -39,20 +27,10 @@ static struct rc_str find_list(const struct rc_env *env, struct rc_str visible)
         return visible;
     /* beside a device cgroup a bound task's own GPU is 0, and the step's list holds
      * the step's first ones (measured on 22.05, 24.11 and 26.05) */
-    if (rc_gpus_are_bound(env) && counts_from_zero(visible) &&
+    if (rc_gpus_are_bound(env) && rc_gpu_list_counts(visible) &&
         (!rc_parse_u32(rc_env_get(env, "SLURM_GPUS_ON_NODE"), RC_MAX_TASKS, &total) || count < total))
         return RC_ABSENT;
-    return rc_str_eq(visible, given) || counts_from_zero(visible) ? given : RC_ABSENT;
-}
-
-static struct rc_str device_at(struct rc_str list, uint32_t place)
-{
-    struct rc_str device;
-
-    do
-        device = rc_str_split(list, ',', &list);
-    while (place-- > 0);
-    return device;
+    return rc_str_eq(visible, given) || rc_gpu_list_counts(visible) ? given : RC_ABSENT;
 }
 
 struct devices {
@@ -67,7 +45,7 @@ struct devices {
 static void add(struct devices *devices, uint32_t rank, uint32_t place)
 {
     struct rc_roll *roll = devices->roll;
-    struct rc_str device = device_at(devices->list, place);
+    struct rc_str device = rc_gpu_list_at(devices->list, place);
     const char *id;
     uint32_t index;
 
