@@ -6,6 +6,7 @@
 #include "doctor/findings.h"
 #include "doctor/network.h"
 #include "doctor/node.h"
+#include "doctor/reach.h"
 #include "doctor/report.h"
 #include "doctor/script.h"
 #include "doctor/slurm.h"
@@ -69,6 +70,8 @@ static int look_around(struct findings *findings)
     if (inspect_own(inspection) == 0) {
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(&inspection->result, "nothing would be set");
+        /* while the other nodes' are there, too */
+        doctor_reach(findings, &inspection->result);
         doctor_step(findings, &inspection->result);
         doctor_slurm(findings, &slurm, true);
         if (type)

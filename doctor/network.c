@@ -1,15 +1,9 @@
 #include "network.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "filter.h"
 #include "master.h"
@@ -17,7 +11,7 @@
 #include "system/node.h"
 #include "system/resolver.h"
 
-enum { LIST = 512, PATIENCE_MS = 5000 };
+enum { LIST = 512 };
 
 #define HCA_FOLDER "/sys/class/infiniband"
 
@@ -144,49 +138,6 @@ static void devices(struct findings *findings)
                      names[0] ? names : "there are none");
 }
 
-/* 0 where somebody is there: a port that is held and not listened on refuses. */
-static int knock(const struct rc_netaddr *address, uint16_t port)
-{
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
-    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
-    bool is_four = address->size == RC_IPV4_BYTES;
-    int fd = socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct pollfd out = { .fd = fd, .events = POLLOUT };
-    socklen_t size = sizeof(int);
-    int error = 0;
-
-    if (fd < 0)
-        return 0;
-    memcpy(is_four ? (void *)&four.sin_addr : (void *)&six.sin6_addr, address->byte, address->size);
-    if (connect(fd, is_four ? (void *)&four : (void *)&six, is_four ? sizeof(four) : sizeof(six)) < 0)
-        error = errno;
-    if (error == EINPROGRESS) {
-        error = ETIMEDOUT;
-        if (poll(&out, 1, PATIENCE_MS) == 1)
-            getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    }
-    close(fd);
-    return error == ECONNREFUSED ? 0 : error;
-}
-
-/* The held master port of rank 0's node, once from each node. */
-static void master(struct findings *findings, const struct rc_result *result)
-{
-    const struct rc_master *where = &result->master;
-    struct rc_addresses addresses = { .count = 0 };
-    uint32_t local = result->identity.field[RC_LOCAL_RANK];
-    char text[RC_NETADDR_TEXT];
-    int error;
-
-    if (!getenv(RC_STAMP) || !where->addr || !where->port || (local != 0 && local != RC_UNKNOWN) ||
-        rc_resolver_ask(where->addr, &addresses) != 0 || addresses.count == 0)
-        return;
-    error = knock(&addresses.list[0], where->port);
-    if (error)
-        findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s", where->addr,
-                     (unsigned)where->port, rc_netaddr_text(&addresses.list[0], text), strerror(error));
-}
-
 void doctor_network(struct findings *findings, const struct rc_result *result)
 {
     static struct rc_interface list[RC_INTERFACES_MAX];
@@ -199,6 +150,4 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
     nccl_interfaces(findings, list, count);
     gloo_interfaces(findings, list, count);
     devices(findings);
-    if (spans_nodes(result))
-        master(findings, result);
 }

@@ -3,7 +3,7 @@
 
 # bats file_tags=series
 
-# shellcheck disable=SC2154 # shared, out, err and status come from helpers.bash
+# shellcheck disable=SC2154,SC2016 # shared, out, err and status come from helpers.bash; some commands are for the tasks' shells
 
 load helpers
 
@@ -52,6 +52,65 @@ finds()
     failed
     finds 1 'nothing found'
     said '^error D207'
+}
+
+# firewall NODE TARGET...: what NODE does with a connection to a port of the user's range from now on
+firewall()
+{
+    local node=$1
+    shift
+    on "$node" iptables -A INPUT -p tcp --dport 20001:20400 -j "$@"
+}
+
+needs_firewall()
+{
+    [ -z "${SERIES:-}" ] || skip "the nodes of another series have no iptables"
+    on n1 iptables -A INPUT -p tcp --dport 1 -j REJECT --reject-with tcp-reset || skip "this kernel has no such firewall"
+    on n1 iptables -F
+    reached=(srun --ddp=port=20001-20400 -N2 --ntasks-per-node=2)
+}
+
+@test "a firewall between the nodes that answers with a reset" {
+    needs_firewall
+    attempt 60 "${reached[@]}" rollcall doctor
+    succeeded
+    finds 4 'nothing found'
+    firewall n1 REJECT --reject-with tcp-reset
+    attempt 60 "${reached[@]}" rollcall doctor
+    on n1 iptables -F
+    failed
+    finds 3 'nothing found'
+    said '^error D207'
+    said 'refuses, though rank 0'
+}
+
+@test "a name that leads to rank 0's node on one node, and elsewhere on another" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=1 sh -c '
+        [ "$RANK" = 1 ] || exec rollcall doctor
+        { sed "/[[:space:]]$MASTER_ADDR\>/d" /etc/hosts && hostname -I | sed "s/ .*/ $MASTER_ADDR/"; } > "$1/hosts"
+        exec unshare --mount sh -c "mount --bind \"\$0/hosts\" /etc/hosts && exec rollcall doctor" "$1"' - "$shared"
+    failed
+    finds 1 'nothing found'
+    finds 1 '1 error; begin with D209'
+    said 'is [0-9.]+ here, but the addresses of rank'
+}
+
+# bats test_tags=all
+@test "a firewall that drops, and one that cannot be told from a port that is only held" {
+    needs_firewall
+    firewall n1 REJECT --reject-with tcp-reset
+    # nobody says that somebody listens
+    attempt 60 "${reached[@]}" sh -c '[ "$RANK" = 0 ] || exec rollcall doctor'
+    on n1 iptables -F
+    succeeded
+    finds 3 'nothing found'
+    firewall n1 DROP
+    attempt 60 "${reached[@]}" rollcall doctor
+    on n1 iptables -F
+    failed
+    finds 3 'nothing found'
+    finds 1 '1 error; begin with D207'
+    said 'cannot be reached from here'
 }
 
 @test "a job script, and the --mpi that its srun does not have" {
