@@ -3,6 +3,7 @@
 #define ROLLCALL_ROSTER_H
 
 #include "exchange/roll.h"
+#include "message.h"
 
 struct roster {
     char step[32]; /* "42.0" */

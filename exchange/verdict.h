@@ -2,6 +2,7 @@
 #ifndef ROLLCALL_VERDICT_H
 #define ROLLCALL_VERDICT_H
 
+#include "exchange/answer.h"
 #include "exchange/desk.h"
 #include "option.h"
 

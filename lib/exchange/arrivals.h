@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "exchange/roll.h"
+#include "message.h"
 
 /* Zero it but for `seconds` and `job` to begin, rc_arrivals_free to end. */
 struct rc_arrivals {

@@ -22,6 +22,7 @@
 #ifndef ROLLCALL_EXCHANGE_CHECK_H
 #define ROLLCALL_EXCHANGE_CHECK_H
 
+#include "exchange/answer.h"
 #include "exchange/roll.h"
 
 /* Bytes of an arena that has room for the findings of any entries. */

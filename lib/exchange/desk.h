@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "exchange/roll.h"
+#include "message.h"
 
 /* What somebody sends who wants to see the roll, as far as it has been called:
  * gets all entries as they came, a blank line behind each. */

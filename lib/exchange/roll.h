@@ -1,9 +1,9 @@
-/* roll.h - what the nodes of a launch tell each other: one entry a node, one answer for all.
+/* roll.h - what the nodes of a launch tell each other: one entry a node. The answer for all: answer.h.
  *
- * Both are lines NAME=VALUE of printable ASCII, each ended by a newline; the
- * first says what the text is. A name that is not known is skipped, so that a
- * newer rollcall can say more. They come from other nodes: every value is
- * checked here, and nobody else has to.
+ * Both are lines NAME=VALUE (lines.h), the first of which says what the text is.
+ * A name that is not known is skipped, so that a newer rollcall can say more.
+ * They come from other nodes: every value is checked where it is read, and
+ * nobody else has to.
  * Pure: reads the text, writes the caller's struct or arena.
  *
  * An entry, RC_ROLL_SIZE bytes at most:
@@ -24,18 +24,10 @@
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
- *
- * An answer, RC_ANSWER_SIZE bytes at most:
- *   answer=1
- *   port=24512           MASTER_PORT; none: each keeps the one that it computed
- *   stop=1               the step is not to start
- *   said=1               the findings have been printed
- *   finding=RC601 text   for whoever has to print them; RC_FINDINGS_MAX of them
  */
 #ifndef ROLLCALL_EXCHANGE_ROLL_H
 #define ROLLCALL_EXCHANGE_ROLL_H
 
-#include "message.h"
 #include "numbers.h"
 #include "text.h"
 
@@ -90,28 +82,5 @@ bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
  * where *rest has become absent; false, too, with *rest untouched, for what is
  * no range of ranks. */
 bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last);
-
-enum {
-    RC_FINDINGS_MAX = 16,
-    RC_FINDING_MAX = 1536, /* bytes of one text; a longer one is cut when it is written */
-    RC_ANSWER_SIZE = 32768,
-};
-
-struct rc_answer {
-    uint16_t port; /* 0: none */
-    bool stop;
-    bool said;
-    struct rc_messages findings;
-};
-
-/* Writes an answer, a NUL behind it; of the findings the first RC_FINDINGS_MAX,
- * bytes that are not printable ASCII as `?`. NULL, and the arena's text as
- * before, where it does not fit. */
-const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena);
-
-/* Reads an answer; texts of findings are copied into the arena. A finding whose
- * id this rollcall does not have is left out. False, with *answer untouched, if
- * it is none or does not fit. */
-bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);
 
 #endif

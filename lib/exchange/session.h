@@ -6,8 +6,8 @@
 #ifndef ROLLCALL_EXCHANGE_SESSION_H
 #define ROLLCALL_EXCHANGE_SESSION_H
 
+#include "exchange/answer.h"
 #include "exchange/request.h"
-#include "exchange/roll.h"
 #include "system/rank0.h"
 
 enum { RC_SESSION_TEXT = 65536 };
@@ -46,7 +46,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *way, struct rc_context *context,
                        struct rc_result *result, int *held);
 
-/* The outcome as text, and back: an answer (roll.h) without its findings, or
+/* The outcome as text, and back: an answer (answer.h) without its findings, or
  * one line failed=WHY or lost=WHY. Anything else is read as a lost one. */
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);
 void rc_outcome_read(struct rc_str text, struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "exchange/answer.h"
 #include "exchange/desk.h"
 #include "exchange/listen.h"
 #include "exchange/visit.h"

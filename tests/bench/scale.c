@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exchange/answer.h"
 #include "exchange/desk.h"
 #include "exchange/listen.h"
 #include "exchange/wire.h"
