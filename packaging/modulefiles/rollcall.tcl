@@ -3,6 +3,8 @@
 ## --prefix=/opt/rollcall/0.1.0. It puts the command and the library where they are found and changes no job:
 ## `module load rollcall-on` does that. LD_PRELOAD is nobody's but the user's.
 
+conflict rollcall
+
 set root /opt/rollcall/[file tail [module-info name]]
 
 proc ModulesHelp { } {
@@ -19,6 +21,10 @@ module-whatis {one identity for every process of a distributed PyTorch job}
 
 prepend-path PATH $root/bin
 prepend-path MANPATH $root/share/man
+# an empty part is the system's manual, which a MANPATH that nobody had set would leave out; Lmod sees to that itself
+if {![info exists env(LMOD_VERSION)]} {
+    append-path MANPATH {}
+}
 prepend-path PKG_CONFIG_PATH $root/lib/pkgconfig
 prepend-path LD_LIBRARY_PATH $root/lib
 prepend-path PYTHONPATH $root/share/rollcall/python

@@ -13,7 +13,7 @@ roots=${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}/packages
 make_root=$top/contrib/minicluster/make-root
 minicluster=$top/contrib/minicluster/minicluster
 build_packages=(debhelper dh-python libcmocka-dev libhwloc-dev libjansson-dev libpmix-dev pkgconf python3 lintian
-    dpkg-dev build-essential)
+    dpkg-dev build-essential lmod)
 clean_packages=(libjansson4 libhwloc15 python3)
 system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 

@@ -53,36 +53,3 @@ version=$(cat "$(dirname "$BATS_TEST_FILENAME")/../../VERSION")
         "$top/configure" --help | grep -qE -- "--with-$option\b" || { echo "no --with-$option"; return 1; }
     done
 }
-
-@test "Environment Modules: load puts the paths there, unload takes them away; rollcall-on sets ROLLCALL" {
-    mkdir -p "$BATS_TEST_TMPDIR/modules/rollcall"
-    cp "$top/packaging/modulefiles/rollcall.tcl" "$BATS_TEST_TMPDIR/modules/rollcall/$version"
-    cp "$top/packaging/modulefiles/rollcall-on.tcl" "$BATS_TEST_TMPDIR/modules/rollcall-on"
-    # shellcheck disable=SC2016 # expanded there
-    run -0 env -i PATH=/usr/bin:/bin HOME="$BATS_TEST_TMPDIR" MODULEPATH="$BATS_TEST_TMPDIR/modules" bash -c '
-        module() { eval "$(/usr/lib/*/modulecmd.tcl bash "$@" 2> /dev/null)"; }
-        module load rollcall rollcall-on
-        echo "$PATH $LD_LIBRARY_PATH $PYTHONPATH $ROLLCALL"
-        module unload rollcall rollcall-on
-        echo "$PATH ${LD_LIBRARY_PATH-none} ${PYTHONPATH-none} ${ROLLCALL-none}"'
-    there=/opt/rollcall/$version
-    [ "${lines[0]}" = "$there/bin:/usr/bin:/bin $there/lib $there/share/rollcall/python auto" ]
-    [ "${lines[1]}" = "/usr/bin:/bin none none none" ]
-}
-
-@test "Lmod's module files run, and do the same as those of Environment Modules" {
-    cat > "$BATS_TEST_TMPDIR/lmod.lua" << 'LUA'
-function pathJoin(...) return table.concat({...}, "/") end
-function myModuleVersion() return arg[2] end
-function help(text) assert(#text > 0) end
-function whatis(text) assert(text:match("^%a+: ")) end
-function prepend_path(name, value) print("prepend-path " .. name .. " " .. value) end
-function setenv(name, value) print("setenv " .. name .. " " .. value) end
-dofile(arg[1])
-LUA
-    for name in rollcall rollcall-on; do
-        run -0 lua5.4 "$BATS_TEST_TMPDIR/lmod.lua" "$top/packaging/modulefiles/$name.lua" "$version"
-        [ "$output" = "$(grep -E '^(prepend-path|setenv) ' "$top/packaging/modulefiles/$name.tcl" |
-            sed "s|\$root|/opt/rollcall/$version|")" ]
-    done
-}
