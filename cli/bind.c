@@ -117,8 +117,11 @@ void bind_task(struct rc_context *context, struct rc_result *result)
 {
     char text[8192];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *starved = rc_binding_starved(result, &result->arena);
     const char *why;
 
+    if (starved)
+        rc_message_add(&result->messages, RC914, starved);
     if (!rc_pins_wanted(&context->options) || result->stamped ||
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER))
         return;

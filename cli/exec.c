@@ -29,7 +29,7 @@ struct arguments {
 
 /* Errors come from every process that has them; warnings are the same in all
  * tasks of a job, so the first speaks for the others; what went wrong in the
- * exchange is each node's own (speaks). */
+ * exchange is each node's own (speaks), and of RC914 only one task knows. */
 static void print_messages(const struct rc_result *result, uint32_t debug, bool speaks)
 {
     const uint32_t *field = result->identity.field;
@@ -43,7 +43,7 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
         const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
 
         if (entry->level == RC_LEVEL_ERROR || (entry->level == RC_LEVEL_WARNING && first) ||
-            (result->messages.list[i].id == RC611 && speaks) || debug > 0)
+            (result->messages.list[i].id == RC611 && speaks) || result->messages.list[i].id == RC914 || debug > 0)
             cli_say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
     }
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "../mpidaemon.h"
 #include "../pinning.h"
+#include "../tasklist.h"
 #include "affinity.h"
 #include "beside.h"
 #include "program.h"
@@ -97,6 +99,27 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
     if (!is_own(binding))
         return "the node's cores are not known to be the job's own";
     return tasks > rc_cpuset_count(&binding->widest) ? "there are fewer cores than tasks" : NULL;
+}
+
+/* The daemon is a task of srun's, one a node, and srun takes over what each task was to have (measured: Slurm 24.11
+ * with Open MPI 5.0.7; not 22.05 with 4.1.4, nor 26.05 with 6). mpirun itself is number 0 and no such task. */
+const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena)
+{
+    const struct rc_env *env = &result->env;
+    uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
+    uint32_t given = count_given(env);
+    struct rc_tasklist job;
+    uint32_t each;
+
+    if (!result->launcher || !rc_str_is(rc_str(result->launcher->id), "openmpi") ||
+        rc_mpidaemon_of(env).number != 1 || result->identity.field[RC_LOCAL_RANK] != 0 || tasks == RC_UNKNOWN ||
+        tasks < 2 || given == RC_UNKNOWN || !rc_parse_u32(rc_env_get(env, "SLURM_CPUS_PER_TASK"), RC_CPUS_MAX, &each) ||
+        given > each || !rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &job) || given >= job.smallest)
+        return NULL;
+    return rc_format(arena,
+                     "mpirun's daemon has %u of the job's %u cores here, and its %u tasks share them: it took over "
+                     "SLURM_CPUS_PER_TASK=%u; start mpirun with env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK",
+                     given, job.smallest, tasks, each);
 }
 
 static uint32_t find(struct rc_str list, struct rc_str name)

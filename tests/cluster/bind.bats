@@ -170,3 +170,21 @@ as_numbers()
     apart
     said 'note RC913: bound to '
 }
+
+# Found under Slurm 24.11 with Open MPI 5 (lib/system/binding.c); the others leave the daemon all of the job's cores.
+@test "mpirun in a job with -c: a daemon with one task's cores is said once, and its cure is one" {
+    job=(salloc -N2 --ntasks-per-node=2 -c "$each")
+    attempt 60 "${job[@]}" mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$programs/cores.py"
+    cores 4
+    if [ "${SERIES:-}" = 24.11 ]; then
+        [ "$(grep -c 'RC914' "$err")" = 1 ] || explain 'not once'
+        said "rollcall: warning RC914: mpirun's daemon has $each of the job's $((2 * each)) cores here, and its 2 tasks share them"
+    else
+        unsaid RC914
+    fi
+    attempt 60 "${job[@]}" env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK \
+        mpirun -np 4 --map-by ppr:2:node --bind-to none rollcall exec --ddp=bind=none -- "$programs/cores.py"
+    cores 4
+    each_has cpus "$(all_cpus)"
+    unsaid RC914
+}

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launcher/registry.h"
 #include "system/affinity.h"
 
 struct refuse_row {
@@ -118,6 +119,61 @@ static void check_learn(const void *data)
     }
     assert_true(rc_affinity_get(&after));
     assert_true(rc_cpuset_is_equal(&before, &after));
+}
+
+struct starved_row {
+    struct rc_str input; /* SLURM_CPUS_ON_NODE */
+    const char *each;    /* SLURM_CPUS_PER_TASK */
+    const char *job;     /* SLURM_JOB_CPUS_PER_NODE */
+    const char *server;  /* PMIx's, which is mpirun's daemon of this node */
+    uint32_t tasks;
+    uint32_t local_rank;
+    bool expected;
+    const char *why;
+};
+
+#define DAEMON(number) "prterun-n1-7@0." #number ";tcp4://10.0.0.1:5"
+
+static const struct starved_row starved[] = {
+    { TEXT("8"), "8", "32(x2)", DAEMON(1), 4, 0, true, "salloc -c8 mpirun" },
+    { TEXT("1"), "2", "4", DAEMON(1), 2, 0, true, "one thread of a core" },
+    { TEXT("8"), "8", "32(x2)", DAEMON(2), 4, 0, false, "the first node has said it" },
+    { TEXT("8"), "8", "32(x2)", DAEMON(1), 4, 1, false, "the first task has" },
+    { TEXT("8"), "8", "32(x2)", DAEMON(0), 4, 0, false, "mpirun in a step of 8 cores that was asked for" },
+    { TEXT("32"), "8", "32(x2)", DAEMON(1), 4, 0, false, "the daemon has all, as with Slurm 22.05" },
+    { TEXT("8"), "8", "32,8", DAEMON(1), 4, 0, false, "a node may have no more" },
+    { TEXT("8"), "8", "32(x2)", DAEMON(1), 1, 0, false, "one task a node: they are meant for it" },
+    { TEXT("8"), "", "32(x2)", DAEMON(1), 4, 0, false, "a step of its own making" },
+    { TEXT("8"), "8", "", DAEMON(1), 4, 0, false, "nobody says what the job has" },
+    { TEXT(""), "8", "32(x2)", DAEMON(1), 4, 0, false, "nor the step" },
+};
+
+static void check_starved(const void *data)
+{
+    const struct starved_row *row = data;
+    char lines[4][96];
+    const char *const env[] = { "PMIX_NAMESPACE=prterun-n1-7@1", lines[0], lines[1], lines[2], lines[3], NULL };
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    static struct rc_result result;
+    const char *said;
+
+    snprintf(lines[0], sizeof(*lines), "SLURM_CPUS_ON_NODE=%s", row->input.p);
+    snprintf(lines[1], sizeof(*lines), "SLURM_CPUS_PER_TASK=%s", row->each);
+    snprintf(lines[2], sizeof(*lines), "SLURM_JOB_CPUS_PER_NODE=%s", row->job);
+    snprintf(lines[3], sizeof(*lines), "PMIX_SERVER_URI41=%s", row->server);
+    rc_env_index(&result.env, env);
+    result.identity.field[RC_LOCAL_WORLD_SIZE] = row->tasks;
+    result.identity.field[RC_LOCAL_RANK] = row->local_rank;
+    result.launcher = &rc_launcher_openmpi;
+    said = rc_binding_starved(&result, &arena);
+    assert_int_equal(said != NULL, row->expected);
+    assert_true(!said || strstr(said, "share them"));
+    /* another launcher's task, or nobody's */
+    result.launcher = &rc_launcher_slurm;
+    assert_null(rc_binding_starved(&result, &arena));
+    result.launcher = NULL;
+    assert_null(rc_binding_starved(&result, &arena));
 }
 
 static char folder[] = "/tmp/rollcall-binding-XXXXXX";
@@ -256,6 +312,7 @@ int main(int argc, char **argv)
         return play(argv[0]);
     UNIT_TABLE(check_refusal, "refuse", refusals);
     UNIT_TABLE(check_position, "position", positions);
+    UNIT_TABLE(check_starved, "starved", starved);
     unit_add_one(check_gpus, "the GPU of each local rank");
     unit_add_one(check_learn, "what is learned leaves the mask as it was");
     unit_add_one(check_ask, "question and answer");
