@@ -53,21 +53,38 @@ static bool has_address(const struct rc_interface *list, unsigned count)
     return false;
 }
 
-static void own_name(struct findings *findings)
+static bool has(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (list[i].address.size && rc_netaddr_compare(&list[i].address, address) == 0)
+            return true;
+    return false;
+}
+
+static void own_name(struct findings *findings, const struct rc_result *result, const struct rc_interface *list,
+                     unsigned count)
 {
     struct rc_addresses addresses = { .count = 0 };
     char name[RC_NODE_NAME_SIZE];
     char text[RC_NETADDR_TEXT];
     int error = rc_resolver_ask(rc_node_name(name), &addresses);
     unsigned loopback = 0;
+    unsigned own = 0;
 
-    for (unsigned i = 0; i < addresses.count; i++)
+    for (unsigned i = 0; i < addresses.count; i++) {
         loopback += rc_netaddr_is_loopback(&addresses.list[i]);
+        own += has(list, count, &addresses.list[i]);
+    }
     if (error && rc_resolver_denies(error))
         findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here", name);
     else if (!error && addresses.count > 0 && loopback == addresses.count)
         findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here", name,
                      rc_netaddr_text(&addresses.list[0], text));
+    /* a login node may have the name of several; a full list is not all of them */
+    else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count) &&
+             count < RC_INTERFACES_MAX)
+        findings_add(findings, FINDING_D210, NULL, 0, NULL, "this node's name, %s, leads to %s, which is no address of it",
+                     name, rc_netaddr_text(&addresses.list[0], text));
 }
 
 static void nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
@@ -146,7 +163,7 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
     port_range(findings);
     /* outside of every launch this may become a node of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
-        own_name(findings);
+        own_name(findings, result, list, count);
     nccl_interfaces(findings, list, count);
     gloo_interfaces(findings, list, count);
     devices(findings);

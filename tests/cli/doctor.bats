@@ -376,6 +376,8 @@ SRUN
     fake_srun 22.05.8
     hosts="127.0.1.1 $(uname -n)" around 'D202 /etc/hosts:0'
     hosts='192.0.2.7 another' around 'D203 -:0'
+    hosts="192.0.2.9 $(uname -n)" before='ip address add 192.0.2.2/24 dev lo' around 'D210 -:0'
+    before='ip address add 192.0.2.2/24 dev lo' around ''
     before='echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range' around 'RC406 -:0
 D201 /proc/sys/net/ipv4/ip_local_port_range:0'
     around 'RC103 -:0' SLURM_GTIDS=7,8
@@ -402,6 +404,18 @@ D201 /proc/sys/net/ipv4/ip_local_port_range:0'
     before='mount -t tmpfs -o size=64m tmpfs /dev/shm' around 'D306 /dev/shm:0'
     before='ulimit -S -n 1024' around 'D307 -:0' SLURM_STEP_NUM_NODES=4 SLURM_NNODES=4 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=8 \
         'SLURM_STEP_TASKS_PER_NODE=2(x4)' 'SLURM_STEP_NODELIST=192.0.2.[1-4]'
+}
+
+# InfiniBand, as the kernel lists it.
+@test "locked memory of a task on a node with InfiniBand, and a filter of devices that matches" {
+    local device='mount -t tmpfs none /sys/class && mkdir -p /sys/class/infiniband/mlx5_0'
+    fake_srun 22.05.8
+    before="$device && ulimit -S -l 64" around 'D305 -:0' NCCL_IB_HCA==mlx5_0
+    before='ulimit -S -l 64' around ''
+    before="$device && ulimit -S -l 64" around 'D206 -:0
+D305 -:0' NCCL_IB_HCA==mlx5_1
+    (ulimit -l unlimited) 2> /dev/null || skip "the limit cannot be raised here"
+    before="$device && ulimit -l unlimited" around '' NCCL_IB_HCA==mlx5_0
 }
 
 # No route leads to rank 0's node, where the port of this launch would be held.

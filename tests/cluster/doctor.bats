@@ -6,6 +6,7 @@
 # shellcheck disable=SC2154,SC2016 # shared, out, err and status come from helpers.bash; some commands are for the tasks' shells
 
 load helpers
+load faults
 
 setup_file()
 {
@@ -93,6 +94,16 @@ needs_firewall()
     finds 1 'nothing found'
     finds 1 '1 error; begin with D209'
     said 'is [0-9.]+ here, but the addresses of rank'
+}
+
+@test "another version of rollcall on one node" {
+    faults_up
+    inject n2 <<< "sed 's/^version=.*/version=0.0.9/' | exec \$real \"\$@\""
+    attempt 60 srun --ddp -N2 --ntasks-per-node=1 rollcall doctor
+    faults_end
+    failed
+    finds 1 'nothing found'
+    finds 1 '1 warning; begin with RC608'
 }
 
 # bats test_tags=all
