@@ -132,7 +132,9 @@ static void set_master_names(struct writer *w)
         keep(w, RC_STR("MASTER_ADDR"), "it can work as the user set it");
     else
         set(w, RC_STR("MASTER_ADDR"), master->addr, master->addr_source, "the host of rank 0");
-    if (master->port_is_users)
+    if (master->port_is_told)
+        keep(w, RC_STR("MASTER_PORT"), "as this task was told it, or has set it since");
+    else if (master->port_is_users)
         keep(w, RC_STR("MASTER_PORT"),
              rc_format(&w->result->arena, "as the user set it; without it, all tasks get %u",
                        (uint32_t)master->launch_port));

@@ -215,6 +215,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
 
         if (!rc_master_find(context, stamp.p && stamped == RC_MODE_AUTO, result))
             return contradiction(result);
+        result->master.port_is_told = result->master.port_is_users && stamped != RC_MODE_AUTO;
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
             return contradiction(result);
         rc_visible_decide(context, result);

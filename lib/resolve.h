@@ -67,6 +67,7 @@ struct rc_master {
     const char *port_source;
     bool addr_is_users;      /* kept as MASTER_ADDR was set */
     bool port_is_users;
+    bool port_is_told;       /* the same, beside this task's own stamp: most likely what rollcall told it */
     uint16_t launch_port;    /* what it is, or would be without the user's */
     bool hold;               /* this process is RANK 0's (or the first agent's): hold the port */
     bool verify;             /* and check that addr is an address of this node */

@@ -25,6 +25,17 @@ as_file()
     [ "$(wc -L <<< "$output")" -le 80 ]
 }
 
+@test "a port beside this task's own stamp is what it was told, not the user's" {
+    run -0 --separate-stderr env -i "${task_3[@]}" MASTER_PORT=29500 "$rollcall" exec -- env
+    as_file "${lines[@]}"
+    grep -q '^ROLLCALL_SCOPE=slurm:42\.7/3/' "$BATS_TEST_TMPDIR/task.env"
+    run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *'keep  MASTER_PORT '*'29500 '*'as this task was told it'* ]]
+    as_file "${task_3[@]}" MASTER_PORT=29500
+    run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *'keep  MASTER_PORT '*'29500 '*'as the user set it;'* ]]
+}
+
 @test "explain: what, from where and why of every value, and what messages mean" {
     as_file "${task_3[@]}" RANK=7 PET_NNODES=5 MASTER_PORT=29500
     run -0 --separate-stderr "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
