@@ -31,7 +31,9 @@ static const char wrappers[][NAME_SIZE] = {
 };
 
 /* Such programs, too; but what they start has other files. */
-static const char containers[][NAME_SIZE] = { "singularity", "apptainer", "enroot", "podman", "shifter" };
+static const char containers[][NAME_SIZE] = {
+    "singularity", "apptainer", "enroot", "podman", "podman-hpc", "shifter", "ch-run", "sarus", "bwrap", "docker",
+};
 
 /* Words of the shell's grammar behind which a command stands. */
 static const char keywords[][NAME_SIZE] = {

@@ -1,5 +1,6 @@
 #include "guard.h"
 
+#include "container.h"
 #include "preloading.h"
 #include "watch.h"
 
@@ -29,7 +30,16 @@ static bool begin(const struct rc_context *context, struct rc_result *result)
 {
     static const char reason[] = "how the guard comes between a program and NCCL, behind all others";
     struct rc_str file = context->here->guard;
+    const char *hidden = rc_container_hides(context, result, file, RC_GUARD_LIBRARY);
 
+    if (hidden) {
+        rc_message_add(&result->messages, RC807,
+                       rc_format(&result->arena,
+                                 "guard=nccl was asked for, but %s; nobody guards; mount the folder of rollcall's "
+                                 "libraries into it",
+                                 hidden));
+        return false;
+    }
     if (!file.n || !rc_preloading_add(result, file, "guard", reason)) {
         rc_message_add(&result->messages, RC807,
                        file.n ? "guard=nccl was asked for, but LD_PRELOAD is too long for one more library; nobody "

@@ -1,6 +1,7 @@
 #include "pinning.h"
 
 #include "command.h"
+#include "container.h"
 #include "nicnames.h"
 #include "pins.h"
 #include "preloading.h"
@@ -68,14 +69,12 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
 /* Why nobody binds the workers, or NULL. */
 static const char *carry(const struct rc_context *context, const char *list, struct rc_result *result)
 {
-    struct rc_command command;
+    const char *hidden = rc_container_hides(context, result, context->pins_library, RC_PINS_LIBRARY);
 
-    rc_command_read(context->argv, &command);
     if (!list)
         return "the list of their cores is too long";
-    /* its loader would say of each program what it does not find */
-    if (command.container.p)
-        return rc_format(&result->arena, "a container (%S) does not see " RC_PINS_LIBRARY, &command.container);
+    if (hidden)
+        return hidden;
     if (!context->pins_library.n)
         return RC_PINS_LIBRARY " is not where it was installed to, or its folder has a colon, blank or dollar in its name";
     if (!rc_preloading_add(result, context->pins_library, "the placement of the node's tasks",

@@ -43,6 +43,7 @@ struct rc_context {
     const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
     uint32_t pin;               /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
     struct rc_str pins_library; /* where a launcher's workers find who binds them (pinning.h); absent: nowhere */
+    bool contained;             /* it sees a container's files already, not the node's */
     bool slurm_certain;         /* called in a task that slurmstepd is starting */
     bool ignore_stamp;          /* show and explain: resolve what is set already, too */
     bool explain;               /* list what was rejected (plan.rejected) as well */

@@ -85,8 +85,10 @@ const char *rc_watch_identity(struct rc_result *result)
 }
 
 /* False, with a warning, where the watch cannot work. */
-static bool begin(struct rc_result *result, struct rc_str folder, uint32_t seconds)
+static bool begin(const struct rc_context *context, struct rc_result *result)
 {
+    struct rc_str folder = context->here->watch;
+    uint32_t seconds = context->options.watch_seconds;
     struct rc_str loads = rc_env_get(&result->env, SWITCH);
     const char *path;
     const char *who;
@@ -102,7 +104,10 @@ static bool begin(struct rc_result *result, struct rc_str folder, uint32_t secon
     path = folder.n ? with_folder(result, folder) : NULL;
     if (!path) {
         rc_message_add(&result->messages, RC706,
-                       folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; nobody watches; "
+                       context->contained && !folder.n
+                           ? "watch was asked for, but the container does not see its folder share/rollcall/watch; nobody "
+                             "watches; mount rollcall's folder into it"
+                       : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; nobody watches; "
                                   "make it shorter"
                                 : "watch was asked for, but its folder share/rollcall/watch is not where it was "
                                   "installed to; nobody watches; install all of rollcall on this node");
@@ -129,7 +134,7 @@ void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
 
     if (on && !(context->here && (context->here->learned & RC_LEARN_WATCH)))
         result->wants |= RC_LEARN_WATCH;
-    else if (on && begin(result, context->here->watch, context->options.watch_seconds))
+    else if (on && begin(context, result))
         return;
     if (rc_env_get(&result->env, RC_IDENTITY).p)
         add(result, (struct rc_plan_entry){ .action = RC_UNSET,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "once.h"
+#include "outside.h"
 #include "pinning.h"
 #include "say.h"
 #include "system/beside.h"
@@ -111,7 +112,9 @@ static const char *ask(const struct rc_binding *binding, const struct place *pla
         const char *failed;
 
         rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-map", path, sizeof(path));
+        rc_spank_outside_enter();
         failed = rc_binding_ask(path, binding, place->tasks, place->gpus, shared->answer, pins, &why);
+        rc_spank_outside_leave();
         shared->length = (uint32_t)strlen(shared->answer);
         shared->answered = !failed;
         if (failed && failed != shared->why)

@@ -7,6 +7,7 @@
 #include "exchange/entry.h"
 #include "exchange/session.h"
 #include "once.h"
+#include "outside.h"
 #include "say.h"
 #include "step.h"
 #include "system/beside.h"
@@ -84,7 +85,9 @@ static void run(const struct rc_context *context, const struct rc_request *reque
     struct rc_answer answer;
 
     rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", path, sizeof(path));
+    rc_spank_outside_enter();
     rc_session_run(path, context->env, request, &answer, &shared->outcome, &arena);
+    rc_spank_outside_leave();
     rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 

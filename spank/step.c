@@ -10,6 +10,7 @@
 #include "meet.h"
 #include "once.h"
 #include "options.h"
+#include "outside.h"
 #include "pinning.h"
 #include "system/beside.h"
 #include "system/node.h"
@@ -169,6 +170,14 @@ static void find_guard(void)
     step.here.guard = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_GUARD_LIBRARY, path, sizeof(path));
 }
 
+void rc_spank_step_look_again(void)
+{
+    if (step.here.learned & RC_LEARN_WATCH)
+        find_watch();
+    if (step.here.learned & RC_LEARN_GUARD)
+        find_guard();
+}
+
 static struct rc_str copy(struct rc_str text, struct rc_arena *arena)
 {
     return text.p ? rc_str(rc_format(arena, "%S", &text)) : RC_ABSENT;
@@ -219,6 +228,7 @@ bool rc_spank_step_begin(spank_t spank)
     step.active = step.options.given && step.options.mode != RC_MODE_OFF;
     if (!step.active)
         return true;
+    rc_spank_outside_remember();
     step.first_node = is_first_node(spank, &result.env);
     find_gpus(&result.env);
     shared = rc_once_memory(sizeof(*shared));
@@ -266,4 +276,5 @@ void rc_spank_step_end(void)
     shared = NULL;
     rc_spank_meet_forget();
     rc_spank_bind_forget();
+    rc_spank_outside_forget();
 }

@@ -6,6 +6,7 @@
 #include "bind.h"
 #include "event.h"
 #include "meet.h"
+#include "outside.h"
 #include "say.h"
 #include "step.h"
 #include "system/devicefiles.h"
@@ -142,6 +143,7 @@ int rc_spank_task_begin(spank_t spank)
     };
     struct rc_context context;
     const char *failed;
+    bool contained;
     bool late;
     bool first;
     int held;
@@ -156,6 +158,9 @@ int rc_spank_task_begin(spank_t spank)
         return 0;
     if (!step->understood)
         return give_up(spank, &step->wrong);
+    contained = rc_spank_outside_is_elsewhere();
+    if (contained)
+        rc_spank_step_look_again();
     context = (struct rc_context){
         .env = rc_spank_environment(spank),
         .here = step->here.learned ? &step->here : NULL,
@@ -164,6 +169,7 @@ int rc_spank_task_begin(spank_t spank)
         .pid = (uint32_t)getpid(),
         .local_port_first = step->local_port_first,
         .local_port_last = step->local_port_last,
+        .contained = contained,
         .slurm_certain = true,
         .decided_mode = step->mode,
         .step_gpus = late ? NULL : step->gpus,

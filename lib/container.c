@@ -1,0 +1,96 @@
+#include "container.h"
+
+#include "command.h"
+
+/* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]]. */
+enum { VARIABLE_SIZE = 24, OPTION_SIZE = 12 };
+
+static const char variables[][VARIABLE_SIZE] = {
+    "APPTAINER_BIND", "APPTAINER_BINDPATH", "SINGULARITY_BIND", "SINGULARITY_BINDPATH",
+};
+
+/* Of the runtimes that lib/command.c knows. */
+static const char options[][OPTION_SIZE] = {
+    "--bind", "--ro-bind", "--bind-try", "--volume", "--mount", "-B", "-b", "-v", "-m",
+};
+
+static bool is_below(struct rc_str file, struct rc_str folder)
+{
+    while (folder.n > 1 && folder.p[folder.n - 1] == '/')
+        folder.n--;
+    return folder.n > 1 && folder.p[0] == '/' && file.n > folder.n && file.p[folder.n] == '/' &&
+           rc_str_eq((struct rc_str){ file.p, folder.n }, folder);
+}
+
+/* SOURCE[:TARGET[:OPTIONS]]: what it is called in there. */
+static struct rc_str target_of(struct rc_str mount)
+{
+    struct rc_str rest;
+    struct rc_str source = rc_str_split(mount, ':', &rest);
+    struct rc_str target = rc_str_split(rest, ':', &rest);
+
+    return target.n && target.p[0] == '/' ? target : source;
+}
+
+/* /a:/b,/c and type=bind,source=/a,target=/a: what stands behind the signs. */
+static bool names(struct rc_str list, struct rc_str file)
+{
+    while (list.p) {
+        struct rc_str mount = rc_str_split(list, ',', &list);
+
+        while (mount.p)
+            if (is_below(file, target_of(rc_str_split(mount, '=', &mount))))
+                return true;
+    }
+    return false;
+}
+
+/* What is mounted by one option: --bind=/a, --bind /a, -B/a. */
+static struct rc_str value_of(struct rc_str word, struct rc_str next)
+{
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        struct rc_str rest = { word.p + rc_str(options[i]).n, word.n - rc_str(options[i]).n };
+
+        if (!rc_str_starts(word, options[i]))
+            continue;
+        if (!rest.n)
+            return next;
+        if (rest.p[0] == '=' || rest.p[0] == '/')
+            return rest;
+    }
+    return RC_ABSENT;
+}
+
+static bool is_shown(const struct rc_context *context, const struct rc_result *result, struct rc_str file)
+{
+    for (const char *const *argument = context->argv; *argument; argument++) {
+        /* of a script there may be many words in one */
+        struct rc_str rest = rc_str(*argument);
+
+        while (rest.p) {
+            struct rc_str word = rc_str_split(rest, ' ', &rest);
+            struct rc_str behind;
+            struct rc_str next = rest.p ? rc_str_split(rest, ' ', &behind) : rc_str(argument[1] ? argument[1] : "");
+
+            if (names(value_of(word, next), file))
+                return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        if (names(rc_env_find(&result->env, rc_str(variables[i])), file))
+            return true;
+    return false;
+}
+
+const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
+                               const char *name)
+{
+    struct rc_command command;
+
+    if (context->contained)
+        return file.n ? NULL : rc_format(&result->arena, "the container does not see %s", name);
+    rc_command_read(context->argv, &command);
+    if (!command.container.p || (file.n && is_shown(context, result, file)))
+        return NULL;
+    return rc_format(&result->arena, "a container (%S) does not see %s", &command.container, name);
+}

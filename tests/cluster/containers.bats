@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# containers.bats - tasks in a container: started by the task's command (charliecloud's ch-run), and by a plugin before
+# ours, as pyxis does it (programs/intocontainer.c). The image has a shell and Python, and nothing of rollcall.
+
+# shellcheck disable=SC2016 # what a task's shell expands
+# shellcheck disable=SC2034 # from is attempt's
+# shellcheck disable=SC2153,SC2154 # PYTHON is the run's; programs, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    [ -z "${SERIES:-}" ] || skip "the image, ch-run and the plugin are this machine's"
+    unshare --user --map-root-user --mount true || skip "this kernel lets nobody make a user namespace"
+    # not in $shared: plugstack.conf wants its plugins to be there
+    folder=$(mktemp -d /var/tmp/rollcall-containers.XXXXXX)
+    export folder image=$folder/image
+    make_image
+    gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$folder/intocontainer.so" "$programs/intocontainer.c"
+    printf 'required %s\noptional %s\n' "$folder/intocontainer.so" "$plugin_file" > "$folder/plugstack.conf"
+    cluster_up --nodes 2 --cpus 4 --mpi pmix --plugstack "$folder/plugstack.conf"
+    # ch-run wants to know who it is
+    export USER=root
+}
+
+teardown_file()
+{
+    local status=0
+    [ -z "${MINICLUSTER_NAME:-}" ] || cluster_down || status=1
+    [ -z "${folder:-}" ] || rm -rf --one-file-system "$folder"
+    return "$status"
+}
+
+# Python as this machine has it, what it loads, and places for what is mounted.
+make_image()
+{
+    local python stdlib program file
+    python=$("$PYTHON" -c 'import os, sys; print(os.path.realpath(sys.executable))')
+    stdlib=$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
+    mkdir -p "$image"/{dev,etc,home,proc,root,run,sys,tmp,usr/bin,usr/lib,usr/lib64,usr/local/bin,var/tmp,work} \
+        "$image$stdlib" "$image$ROLLCALL_PREFIX" "$image$(dirname "$python")"
+    ln -s usr/bin usr/lib usr/lib64 "$image"
+    touch "$image"/etc/{hosts,resolv.conf,passwd,group}
+    for program in sh env; do
+        cp -L "$(command -v "$program")" "$image/usr/bin"
+    done
+    cp "$python" "$image$python"
+    ln -s "$python" "$image/usr/bin/python"
+    ln -s "$python" "$image/usr/bin/python3"
+    cp -r "$stdlib"/{*.py,encodings,collections,importlib,re,json,lib-dynload} "$image$stdlib"
+    ldd "$image"/usr/bin/{sh,env} "$python" "$ROLLCALL_PREFIX/bin/rollcall" "$stdlib"/lib-dynload/{_socket,_json}*.so |
+        grep -oE '/[^ ]+' | grep -v ':$' | sort -u > "$folder/libraries"
+    while IFS= read -r file; do
+        mkdir -p "$image$(dirname "$file")"
+        cp -L "$file" "$image$file"
+    done < "$folder/libraries"
+    cp "$programs"/{meet,whoami}.py "$image/work"
+    # its name is what counts
+    cp "$programs/whoami.py" "$image/usr/bin/torchrun"
+}
+
+# step WORDS OPTION... -- COMMAND...: a step of four tasks in ch-run, with --ddp=WORDS
+step()
+{
+    local words=$1 options=()
+    shift
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    attempt 60 srun --ddp="$words" -N2 --ntasks-per-node="${tasks:-2}" ch-run "${options[@]}" "$image" "$@"
+}
+
+@test "ch-run: each rank is there once, and all meet at the port that rollcall holds" {
+    ROLLCALL_DEBUG=1 step auto -- python /work/meet.py
+    everybody whoami world=4 nodes=2
+    said 'held by rank 0, which told all nodes'
+}
+
+@test "ch-run: torchrun in there is found, and none of rollcall's libraries is asked for that is not there" {
+    tasks=1 step bind=cores,nproc=2,guard=nccl -- torchrun --nproc-per-node=2 train.py
+    everybody launcher nodes=2 nproc=2
+    said 'warning RC922: .* but a container \(ch-run\) does not see librollcall-pins\.so'
+    said 'warning RC807: .* but a container \(ch-run\) does not see librollcall-nccl\.so'
+    unsaid 'preload'
+    # bind=auto makes no noise of it
+    tasks=1 step nproc=2 -- torchrun --nproc-per-node=2 train.py
+    everybody launcher nodes=2 nproc=2
+    unsaid 'RC9|preload'
+}
+
+@test "ch-run: with rollcall's folder mounted, its libraries are there" {
+    tasks=1 step bind=cores,nproc=2,guard=nccl --bind "$ROLLCALL_PREFIX" -- torchrun --nproc-per-node=2 train.py
+    everybody launcher nodes=2 nproc=2
+    unsaid 'RC|preload'
+    step guard=nccl --bind "$ROLLCALL_PREFIX" -- sh -c 'echo "list=$LD_PRELOAD"'
+    succeeded
+    [ "$(grep -c "^list=$ROLLCALL_PREFIX/lib/librollcall-nccl.so$" "$out")" -eq 4 ]
+    unsaid 'RC|preload'
+}
+
+# A step of four tasks, which a plugin has taken into the image when ours sees them.
+within()
+{
+    local words=$1
+    shift
+    TEST_IMAGE=$image attempt 60 srun --ddp="$words" -N2 --ntasks-per-node=2 "$@"
+}
+
+@test "a plugin's container: the nodes meet all the same, and the tasks stay in there" {
+    ROLLCALL_DEBUG=1 within auto python /work/meet.py
+    everybody whoami world=4 nodes=2
+    said 'held by rank 0, which told all nodes'
+    unsaid 'warning'
+    within exchange=pmix,bind=cores sh -c '[ -e /work/meet.py ] && [ ! -e "$0" ] && pwd' "$ROLLCALL_PREFIX/bin/rollcall"
+    succeeded
+    [ "$(grep -cx / "$out")" -eq 4 ]
+    unsaid 'RC'
+}
+
+@test "a plugin's container: what it does not see is not asked for, and what is mounted is" {
+    within guard=nccl,watch sh -c 'echo "list=$LD_PRELOAD$PYTHONPATH."'
+    succeeded
+    [ "$(grep -cx 'list=.' "$out")" -eq 4 ]
+    said 'warning RC807: .* but the container does not see librollcall-nccl\.so'
+    said 'warning RC706: .* but the container does not see its folder share/rollcall/watch'
+    TEST_MOUNTS=$ROLLCALL_PREFIX within guard=nccl,watch sh -c 'echo "list=$LD_PRELOAD:$PYTHONPATH."'
+    succeeded
+    [ "$(grep -cx "list=$ROLLCALL_PREFIX/lib/librollcall-nccl.so:$ROLLCALL_PREFIX/share/rollcall/watch." "$out")" -eq 4 ]
+    unsaid 'RC|preload'
+}
+
+@test "rollcall exec outside of the container, and inside of it" {
+    attempt 60 srun -N2 --ntasks-per-node=2 rollcall exec -- ch-run "$image" -- python /work/meet.py
+    everybody whoami world=4 nodes=2
+    attempt 60 srun -N2 --ntasks-per-node=2 ch-run --bind "$ROLLCALL_PREFIX" "$image" -- \
+        "$ROLLCALL_PREFIX/bin/rollcall" exec -- python /work/meet.py
+    everybody whoami world=4 nodes=2
+}
+
+# bats test_tags=all
+@test "mpirun: rollcall exec outside of the container, and inside of it" {
+    from=n1
+    attempt 60 mpirun "${over_rsh[@]}" -n 4 rollcall exec -- ch-run "$image" -- python /work/meet.py
+    everybody whoami world=4 nodes=2
+    attempt 60 mpirun "${over_rsh[@]}" -n 4 ch-run --bind "$ROLLCALL_PREFIX" "$image" -- \
+        "$ROLLCALL_PREFIX/bin/rollcall" exec -- python /work/meet.py
+    everybody whoami world=4 nodes=2
+}
