@@ -52,12 +52,13 @@ def devices(layout, launch, job, report):
         report("D508", job.path, line_of(job, "ntasks-per-node", launch),
                "%d tasks a node, but %d GPU%s" % (per_node, gpus, "s" if gpus > 1 else ""), "--ntasks-per-node=%d" % gpus)
     bind = layout.options.get("gpu-bind", "")
-    if "ddp" in layout.options:  # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
+    # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
+    if "ddp" in layout.options or "allow-task-sharing" in layout.options.get("gres-flags", ""):
         return
     if per_node and per_node > 1 and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind)):
         name = "gpus-per-task" if layout.gpus_per_task == 1 else "gpu-bind"
-        report("D509", job.path, line_of(job, name, launch), "--%s=%s hides the other %d GPUs of the node from each task" % (
-            name, layout.options[name], per_node - 1), "--gpus-per-node=%d --gpu-bind=none" % per_node)
+        report("D509", job.path, line_of(job, name, launch), "--%s=%s hides the %s of the node from each task" % (
+            name, layout.options[name], "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)), "--gpus-per-node=%d --gpu-bind=none" % per_node)
 
 
 def cores(layout, launch, job, series, program, report):

@@ -6,6 +6,7 @@ Reads; imports and runs nothing of what it reads. Lines on standard output, fiel
     fact NAME TEXT
     text PATH REASON          this file cannot be parsed: look at it as text
 """
+import gc
 import os
 import re
 import resource
@@ -58,9 +59,10 @@ def read_program(path):
 
 
 def check_program(program, nodes, report):
-    for check in (mixed, ranks, devices):
+    for check in (mixed, ranks):
         check.check(program, report)
-    master.check(program, nodes, report)
+    for check in (devices, master):
+        check.check(program, nodes, report)
 
 
 def read_line(words, job):
@@ -125,6 +127,7 @@ def main(arguments):
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.setrecursionlimit(DEPTH)
+    gc.disable()  # trees are not garbage until the end
     found = re.match(r"^(\d+)\.(\d+)", arguments[0])
     series = (int(found.group(1)), int(found.group(2))) if found else None
     script, path, line = arguments[2], arguments[4], arguments[5:]

@@ -3,11 +3,12 @@ import ast
 import re
 
 from ranks import INIT, starts_workers
-from source import UNKNOWN, constant, guarded, literal
+from source import UNKNOWN, constant, guarded, literal, mentions
 
 LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$")
 URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")
 OWN_NAME = ("socket.gethostname", "platform.node", "socket.getfqdn", "os.uname")
+READS = {"os.getenv", "os.environ.get"}
 LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
 
 
@@ -23,11 +24,15 @@ def names_in(source, node):
 
 
 def draws(source, node, depth=3):
-    """Whether an expression is another number in each process: a random or a free port."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and depth:
-            for value, _, _ in source.assigned.get(source.dotted(part), []):
-                drawn = draws(source, value, depth - 1)
+    """Whether an expression is another number in each process: a random or a free port, and not for want of another."""
+    for part in evaluated(source, node):
+        if isinstance(part, (ast.Name, ast.Attribute)) and depth:
+            name = source.dotted(part)
+            rows = [value for value, _, _ in source.assigned.get(name, [])]
+            if told(source, name) or any(READS & names_of_calls(source, value) or reads_environment(source, value) for value in rows):
+                continue
+            for value in rows:
+                drawn = not guarded(source.around.get(id(value), ()), name) and draws(source, value, depth - 1)
                 if drawn:
                     return drawn
         if not isinstance(part, ast.Call):
@@ -41,23 +46,61 @@ def draws(source, node, depth=3):
     return None
 
 
+def names_of_calls(source, node):
+    return {source.dotted(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+
+
+def reads_environment(source, node):
+    return any(source.environment_name(part) for part in ast.walk(node))
+
+
+def spreads(name):
+    """A function by which one process tells the others."""
+    return "bcast" in name.lower() or "broadcast" in name.lower()
+
+
+def told(source, name):
+    """Whether a variable is told to, or by, the other processes."""
+    return any(spreads(call.last) and any(mentions(argument, name) for argument in call.node.args) for call in source.calls)
+
+
+def evaluated(source, node):
+    """The parts of an expression that each process works out for itself, whatever else it was told."""
+    if isinstance(node, (ast.IfExp, ast.BoolOp)) or isinstance(node, ast.Call) and spreads(
+            getattr(node.func, "attr", source.dotted(node.func))):
+        return
+    yield node
+    for part in ast.iter_child_nodes(node):
+        yield from evaluated(source, part)
+
+
 def seeded(source):
     return any(call.name in ("random.seed", "numpy.random.seed", "random.Random") for call in source.calls)
 
 
 def alone(program):
     """Whether it makes itself a group of one process."""
-    return any(str(literal(setting.value)) == "1" for _, setting in program.settings("WORLD_SIZE"))
+    return any(str(literal(setting.value)) == "1" for _, setting in program.settings("WORLD_SIZE")) or any(
+        program.number(source, call.argument(None, "world_size")) == 1
+        for source, call in program.calls(*INIT) if call.argument(None, "world_size") is not None)
 
 
 def one_machine(program, nodes):
     """Whether loopback is right: one node, as far as the launch or the script itself says."""
-    if alone(program):
+    if alone(program) or program.is_test():
         return True
     if nodes:
         return nodes == 1
     return bool(starts_workers(program)) and not program.says(
         "node_rank", "NODE_RANK", "nnodes", "num_nodes", "SLURM_NODEID", "machine_rank", "nodes")
+
+
+def preferred(source, node, others):
+    """Whether loopback is for want of another address, which the script has as well, or of a variable or argument."""
+    if any(literal(other) is UNKNOWN and not front(other) for other in others):
+        return True
+    names = [name for name, rows in source.assigned.items() if any(value is node for value, _, _ in rows)]
+    return guarded(source.around.get(id(node), ()), "environ", "getenv", *[name.split(".")[-1] for name in names])
 
 
 def addresses(program, nodes, report):
@@ -69,13 +112,16 @@ def addresses(program, nodes, report):
             value = literal(node)
             names = names_in(source, node)
             if isinstance(value, str) and is_loopback(value):
-                if one_machine(program, nodes):
+                if one_machine(program, nodes) or preferred(source, node, program.values(source, setting.value) + [
+                        other.value for other in source.settings if other.name == "MASTER_ADDR"]):
                     continue
                 report("D404", source.path, setting.line, 'MASTER_ADDR is set to "%s"' % value,
                        'os.environ.setdefault("MASTER_ADDR", "%s")' % value)
             elif isinstance(value, str) and value.strip() and re.match(r"^[\w.:-]+$", value):
                 report("D405", source.path, setting.line, 'MASTER_ADDR is set to "%s", one machine\'s' % value,
                        '(leave the line out: the launcher sets MASTER_ADDR)')
+            elif nodes == 1:  # whose list is a name, which is each process's own
+                continue
             elif names & set(LISTS) and isinstance(node, (ast.Subscript, ast.Call)) and plain_read(source, node):
                 report("D409", source.path, setting.line, "MASTER_ADDR is the whole list of nodes, such as n[01-04]",
                        '(leave the line out: the launcher sets MASTER_ADDR)')
@@ -113,11 +159,10 @@ def ports(program, report):
             if value is not UNKNOWN and str(value).strip().isdigit():
                 report("D403", source.path, setting.line, "MASTER_PORT is always %s" % value,
                        'os.environ.setdefault("MASTER_PORT", "%s")' % value)
-            elif not own and not single(setting) and not seeded(source):
-                drawn = draws(source, node)
-                if drawn:
-                    report("D406", source.path, setting.line, "each process takes %s for MASTER_PORT" % drawn,
-                           "(leave the line out: the launcher sets MASTER_PORT)")
+        drawn = not own and not single(setting) and not seeded(source) and draws(source, setting.value)
+        if drawn:
+            report("D406", source.path, setting.line, "each process takes %s for MASTER_PORT" % drawn,
+                   "(leave the line out: the launcher sets MASTER_PORT)")
 
 
 def methods(program, nodes, report):
@@ -127,20 +172,21 @@ def methods(program, nodes, report):
         method = call.argument(1, "init_method")
         if method is None:
             continue
-        for node in program.values(source, method):
+        values = program.values(source, method)
+        for node in values:
             value = literal(node)
             text = value if isinstance(value, str) else front(node)
             found = URL.match(text) if text else None
             if found and is_loopback(found.group(1)):
-                if not one_machine(program, nodes):
+                if not one_machine(program, nodes) and not preferred(source, node, values):
                     report("D404", source.path, node.lineno, 'init_method is "%s"' % found.group(0),
                            'init_method="env://"')
             elif found and found.group(1):
                 report("D405", source.path, node.lineno, 'init_method is "%s", one machine\'s' % found.group(0),
                        'init_method="env://"')
-            elif not own and draws(source, node):
-                report("D406", source.path, node.lineno, "each process takes %s for init_method" % draws(source, node),
-                       'init_method="env://"')
+        drawn = not own and draws(source, method)
+        if drawn:
+            report("D406", source.path, method.lineno, "each process takes %s for init_method" % drawn, 'init_method="env://"')
 
 
 def front(node):

@@ -6,13 +6,16 @@ Python finds them, but read as text. `try: import a / except ImportError: import
 import ast
 import importlib.machinery
 import os
+import re
 import site
 import sys
 
 from source import Source, Unreadable, within
 
 NEW, OLD = "lightning.pytorch", "pytorch_lightning"
-MOST_FILES = 150
+OWN = os.path.dirname(os.__file__) + os.sep
+MOST_FILES = 150  # of one import
+MOST_OF_ALL = 600
 
 # These are the same in both, or know nothing of Trainer and modules.
 HARMLESS = {"rank_zero_only", "rank_zero_info", "rank_zero_warn", "rank_zero_debug", "rank_zero_deprecation",
@@ -55,6 +58,7 @@ class Installed:
             pass
         self.paths = [path for path in paths if path and os.path.isdir(path)]
         self.specs = {}
+        self.read = set()  # files of packages that have been looked at: what they say does not depend on who asks
 
     def package(self, name):
         if name not in self.specs:
@@ -68,7 +72,7 @@ class Installed:
         """The files that `import dotted` would run, of packages alone; those that are there."""
         words = dotted.split(".")
         spec = self.package(words[0])
-        if not spec or not spec.origin or not spec.origin.endswith(".py"):
+        if not spec or not spec.origin or not spec.origin.endswith(".py") or of_python(spec.origin):
             return
         yield spec.origin
         folder = os.path.dirname(spec.origin)
@@ -79,12 +83,15 @@ class Installed:
                     yield file
 
 
+def of_python(path):
+    """Whether a file is of Python's own library, which imports nobody else's."""
+    return path.startswith(OWN) and not re.search(r"/(site|dist)-packages/", path)
+
+
 def effective(source, installed):
     """The imports that take place: not those for type checkers, of an alternative, or that need an `if`."""
     skipped = set()
-    for node in ast.walk(source.tree):
-        if not isinstance(node, ast.Try) or not node.handlers:
-            continue
+    for node in source.tries:
         names = [name for part in node.body for name in imported_names(part)]
         if names and (not installed or all(installed.package(name.split(".")[0]) for name in names)
                       or not any(imported_names(part) for handler in node.handlers for part in handler.body)):
@@ -123,8 +130,11 @@ def dependency(first, wanted, installed):
     queue = [file for name in queue for file in installed.files(name)]
     known = set(queue)
     count = 0
-    while queue and count < MOST_FILES:
+    while queue and count < MOST_FILES and len(installed.read) < MOST_OF_ALL:
         path = queue.pop(0)
+        if path in installed.read:
+            continue
+        installed.read.add(path)
         count += 1
         try:
             source = Source(path)
@@ -192,6 +202,8 @@ def change(source, entry):
 def foreign(program, installed, seen, report):
     (own, (source, entry)), = seen.items()
     wanted = OLD if own == NEW else NEW
+    if not installed.package(wanted.split(".")[0]):
+        return
     for where in program.sources:
         for other in effective(where, installed):
             package = other.module.split(".")[0]

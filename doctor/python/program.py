@@ -2,7 +2,7 @@
 import ast
 import os
 
-from source import Source, Unreadable, UNKNOWN, constant, literal
+from source import Source, Unreadable, UNKNOWN, literal
 
 MOST_FILES = 200
 
@@ -26,7 +26,7 @@ class Program:
                     source = Source(found)
                 except Unreadable:
                     continue
-                source.path = os.path.join(os.path.dirname(path), os.path.relpath(found, self.top))
+                source.path = relative(os.path.dirname(path), os.path.relpath(found, self.top))
                 self.sources.append(source)
                 queue.append(source)
 
@@ -44,6 +44,11 @@ class Program:
                 for candidate in (stem + ".py", os.path.join(stem, "__init__.py")):
                     if words and os.path.isfile(candidate):
                         yield candidate
+
+    def is_test(self):
+        """Whether the script is run by a test runner, which starts it on one machine."""
+        return any(entry.module.split(".")[0] in ("pytest", "unittest") for entry in self.main.imports if not entry.level) or any(
+            self.main.dotted(base).endswith("TestCase") for node in self.main.classes for base in node.bases)
 
     def calls(self, *names):
         """(source, call) of these functions, by their whole name."""
@@ -67,15 +72,8 @@ class Program:
 
     def says(self, *texts):
         """Whether any of these stands in one of the files, as a name, an attribute or inside a string."""
-        for source in self.sources:
-            for node in ast.walk(source.tree):
-                value = constant(node)
-                for text in texts:
-                    if getattr(node, "attr", None) == text or getattr(node, "id", None) == text or (
-                            isinstance(value, str) and text in value) or (
-                                isinstance(node, ast.keyword) and node.arg == text):
-                        return True
-        return False
+        return any(text in source.words or any(text in string for string, _ in source.strings)
+                   for source in self.sources for text in texts)
 
     def values(self, source, node, depth=4):
         """The expressions that a value may come from: through names that are assigned once or more in its file."""
@@ -127,6 +125,12 @@ class Program:
                 return None
         value = literal(default) if default is not None else UNKNOWN
         return None if value is UNKNOWN else value
+
+
+def relative(folder, name):
+    """A module's path as a user would write it."""
+    path = os.path.join(folder, name)
+    return os.path.normpath(path) if name.startswith(os.pardir) else path
 
 
 def frameworks(program):

@@ -61,9 +61,7 @@ def by_hand(program, report):
     if starts_workers(program):
         return
     for source in program.sources:
-        for node in ast.walk(source.tree):
-            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
-                continue
+        for node in source.sums:
             for left, right in ((node.left, node.right), (node.right, node.left)):
                 if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mult):
                     continue
@@ -101,6 +99,13 @@ def without(call, name, source):
     return 'dist.%s("%s")' % (name, value) if isinstance(value, str) else "dist.%s()" % name
 
 
+def replaced(source, default):
+    """Whether --local_rank is None where nobody gives it, and the script asks."""
+    return (default is None or constant(default) is None) and any(
+        mentions(node.left, "local_rank") and any(constant(value) is None for value in node.comparators)
+        for node in source.comparisons)
+
+
 def local_rank_option(program, report):
     """--local_rank, and nobody who reads LOCAL_RANK: torch.distributed.launch alone gave it."""
     if starts_workers(program) or program.reads("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK") or \
@@ -111,7 +116,7 @@ def local_rank_option(program, report):
         return
     for source in program.sources:
         row = source.options.get("local_rank")
-        if not row or not any("local" in name for name in row[0]):
+        if not row or not any("local" in name for name in row[0]) or replaced(source, row[1]):
             continue
         stored = [name for name in source.assigned if name.endswith(".local_rank")]
         if not stored and program.says("local_rank"):

@@ -105,6 +105,11 @@ class Source(ast.NodeVisitor):
         self.assigned = {}  # name, or "self.x": [(value, line, function)]
         self.options = {}  # of argparse, click: dest: (option strings, default node, line)
         self.strings = []  # (text, line)
+        self.words = set()  # names, attributes, keywords
+        self.tries = []
+        self.comparisons = []
+        self.sums = []  # a + b
+        self.around = {}  # what stands around an assigned value, by its id()
         self.functions = {}  # name: node
         self.classes = []
         self.aliases = {}
@@ -179,6 +184,7 @@ class Source(ast.NodeVisitor):
             self.settings.append(Setting(name, value, line, self.here()))
         elif isinstance(target, (ast.Name, ast.Attribute)):
             self.assigned.setdefault(self.dotted(target) or "?", []).append((value, line, self.function()))
+            self.around[id(value)] = self.here()
         elif isinstance(target, (ast.Tuple, ast.List)):
             values = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
             for position, element in enumerate(target.elts):
@@ -197,6 +203,30 @@ class Source(ast.NodeVisitor):
 
     def visit_AugAssign(self, node):
         self.assign(node.target, node, node.lineno)
+        self.generic_visit(node)
+
+    def visit_Name(self, node):
+        self.words.add(node.id)
+
+    def visit_Attribute(self, node):
+        self.words.add(node.attr)
+        self.generic_visit(node)
+
+    def visit_keyword(self, node):
+        self.words.add(node.arg)
+        self.generic_visit(node)
+
+    def visit_Try(self, node):
+        self.tries.append(node)
+        self.generic_visit(node)
+
+    def visit_Compare(self, node):
+        self.comparisons.append(node)
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node):
+        if isinstance(node.op, ast.Add):
+            self.sums.append(node)
         self.generic_visit(node)
 
     def visit_FunctionDef(self, node):

@@ -108,12 +108,56 @@ init='import os, torch, torch.distributed as dist'
     found '' --script job.sh
 }
 
+# The nearest healthy thing to a failure, as public training scripts have it.
+@test "what is for want of something better, or told to the others: nothing" {
+    # loopback where the script has another address for a cluster, or asks first
+    script "$init" 'import torch.multiprocessing as mp' 'def main(args):' '    if "SLURM_NODEID" in os.environ:' \
+        '        args.url = f"tcp://{first_host()}:2345"' '    else:' '        args.url = "tcp://localhost:2345"' \
+        '    mp.spawn(work, (args,), 4)' 'def work(gpu, args):' '    dist.init_process_group("nccl", init_method=args.url)'
+    found '' train.py
+    script "$init" 'def start(url, machines):' '    if url == "auto":' '        url = f"tcp://127.0.0.1:{port()}"' \
+        '    dist.init_process_group("gloo", init_method=url)'
+    found '' train.py
+    script "$init" 'os.environ["MASTER_ADDR"] = "localhost"' 'if 1:' '    os.environ["MASTER_ADDR"] = os.environ["FIRST_NODE"]'
+    found '' train.py
+    script "$init" 'os.environ["MASTER_ADDR"] = "localhost"' 'dist.init_process_group("gloo", rank=0, world_size=1)'
+    found '' train.py
+    # a test runner's own processes
+    script "$init" 'from testing import ProcessTestCase' 'class TestSums(ProcessTestCase):' '    def environment(self, rank):' \
+        '        os.environ["MASTER_ADDR"] = "127.0.0.1"' '        os.environ["CUDA_VISIBLE_DEVICES"] = "0"'
+    found '' train.py
+    # a port of rank 0's that the others are told, or for want of one
+    script 'import os, torch' 'from utils import find_free_port' 'def start(comm):' \
+        '    os.environ["MASTER_PORT"] = str(comm.bcast(find_free_port(), root=0))'
+    found '' train.py
+    script 'import os, torch' 'from utils import find_free_port' 'port = find_free_port()' 'comm.Bcast(port)' \
+        'os.environ["MASTER_PORT"] = str(port)'
+    found '' train.py
+    script 'import os, torch' 'from utils import find_free_port' 'port = os.getenv("MASTER_PORT")' 'if port is None:' \
+        '    port = find_free_port()' 'os.environ["MASTER_PORT"] = str(port)'
+    found '' train.py
+    script 'import os, torch' 'from utils import find_free_port' 'def start(port):' \
+        '    os.environ["MASTER_PORT"] = str(find_free_port() if port in (None, 0) else port)'
+    found '' train.py
+    # --local_rank that is asked for
+    script 'import argparse' "$init" 'p = argparse.ArgumentParser()' 'p.add_argument("--local_rank", type=int)' \
+        'args = p.parse_args()' 'dist.init_process_group("nccl")' 'device = dist.get_rank() % torch.cuda.device_count()' \
+        'if args.local_rank is not None:' '    device = args.local_rank' 'torch.cuda.set_device(device)'
+    found '' train.py
+    # tasks that may use each other's GPUs
+    job '#SBATCH -N 2' '#SBATCH --ntasks-per-node=4' '#SBATCH --gpus-per-task=1' \
+        'srun --gres-flags=allow-task-sharing python train.py'
+    found '' --script job.sh
+}
+
 @test " 1 one GPU visible to each task" {
     job '#SBATCH -N 2' '#SBATCH --ntasks-per-node=4' '#SBATCH --gpus-per-task=1' 'srun python train.py'
     found 'D509 job.sh:4' --script job.sh
     found 'D509 command line:1' -- srun -N2 --ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=closest python train.py
     jq -e '.findings[0].change == "--gpus-per-node=4 --gpu-bind=none"' json
     found '' -- srun --ddp -N2 --ntasks-per-node=4 --gpus-per-task=1 python train.py
+    found 'D509 command line:1' -- srun -N2 --ntasks-per-node=2 --gpus-per-task=1 python train.py
+    [[ $(jq -r '.findings[0].what' json) == *' hides the other GPU of the node from each task' ]]
 }
 
 @test " 2 a constant master port" {
@@ -226,6 +270,7 @@ init='import os, torch, torch.distributed as dist'
     found 'D410 train.py:2' train.py
     script 'import os, socket, torch' 'os.environ["MASTER_ADDR"] = socket.gethostname()'
     found 'D411 train.py:2' train.py
+    found '' train.py -- srun -N1 -n4 python train.py
     job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_ADDR=$SLURM_JOB_NODELIST' 'srun python train.py'
     found 'D518 job.sh:3' --script job.sh
 }
@@ -322,6 +367,7 @@ SRUN
 @test "19 the GPU by another number than the local rank" {
     script "$init" 'dist.init_process_group("nccl")' 'rank = dist.get_rank()' 'torch.cuda.set_device(rank)'
     found 'D413 train.py:4' train.py
+    found '' train.py -- srun -N1 -n4 python train.py
     script 'import argparse' "$init" 'p = argparse.ArgumentParser()' 'p.add_argument("--local_rank", type=int, default=0)' \
         'args = p.parse_args()' 'dist.init_process_group("nccl")' 'torch.cuda.set_device(args.local_rank)'
     found 'D415 train.py:4' train.py
@@ -345,6 +391,14 @@ SRUN
     script 'import lightning.pytorch as pl' 'from graphs import Graphs'
     environment=(PYTHONPATH="$PWD/site")
     found "D402 $PWD/site/graphs/parts/data.py:2" train.py
+    mkdir job
+    printf '%s\n' 'from ..train import Graphs' 'import lightning.pytorch' > job/main.py
+    found "D402 $PWD/site/graphs/parts/data.py:2" job/main.py
+    [[ $(jq -r '.findings[0].what' json) == train.py:2* ]]
+    rm -r site/pytorch_lightning
+    found '' train.py
+    mkdir site/pytorch_lightning
+    touch site/pytorch_lightning/__init__.py
     # what is only used beside it does no harm
     script 'import lightning.pytorch as pl' 'from pytorch_lightning.utilities import rank_zero_only'
     found '' train.py
