@@ -6,6 +6,12 @@ import os
 
 from spack.package import *
 
+try:
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+except ImportError:
+    # before Spack 1.0 that came with spack.package
+    pass
+
 
 class Rollcall(AutotoolsPackage):
     """One identity for every process of a distributed PyTorch job, below Python: a command, a library for C, C++ and

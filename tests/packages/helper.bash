@@ -119,3 +119,16 @@ no_node_is_drained()
     run -0 login sinfo --noheader --Node --states=drain,draining,drained,down,fail -o '%N %T %E'
     [ -z "$output" ]
 }
+
+# need_of_pip NAME REQUIREMENT...: a virtual environment in build/NAME, which is kept
+need_of_pip()
+{
+    local folder=$top/build/$1 python
+    shift
+    [ "$(cat "$folder/holds" 2> /dev/null)" != "$*" ] || return 0
+    rm -rf --one-file-system "$folder"
+    python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+    "$python" -m venv "$folder" >&2
+    "$folder/bin/pip" -q --disable-pip-version-check install "$@" >&2
+    printf '%s\n' "$*" > "$folder/holds"
+}
