@@ -2,7 +2,8 @@
  *
  * JSM_NAMESPACE_RANK, _SIZE, _LOCAL_RANK and _LOCAL_SIZE, with the same numbers
  * as OMPI_COMM_WORLD_* and PMIX_RANK beside them: second voices, whose families
- * are silent then. Nodes are not numbered.
+ * are silent then. Nodes are not numbered. A PMIX_RANK that is another one is
+ * of a launcher further inside: JSM's own values are stale then.
  *
  * The rule:
  * - rank, size, local rank and local size are JSM_NAMESPACE_*'s; where
@@ -15,7 +16,9 @@
  *   tasks. Of the others, in their order, rank 0 is on the one that stands `node
  *   rank` before this node's, because a jsrun need not begin on the first one.
  *   RANK 0 compares it with its own addresses. Where this node is not in the
- *   file or that host would be none, MASTER_ADDR has to be passed.
+ *   file or that host would be none, MASTER_ADDR has to be passed;
+ * - more nodes than there are hosts from that one on: RC110. An uneven layout
+ *   that looks even from each of its tasks looks so from its smallest node.
  * Source: IBM Spectrum MPI 10.4 (JSM_NAMESPACE_*); Lightning
  * fabric/plugins/environments/lsf.py (the file and its first line).
  */
@@ -23,15 +26,22 @@
 #include "../layout.h"
 #include "registry.h"
 
-/* A namespace is one jsrun, of which a job may have several; but a step of srun
- * further inside has a namespace as well. */
+/* A namespace is one jsrun, of which a job may have several. */
 static struct rc_str launch_name(const struct rc_env *env, struct rc_str rank)
 {
     struct rc_str name = rc_env_get(env, "PMIX_NAMESPACE");
 
-    if (name.n && !rc_str_starts(name, "slurm.pmix.") && rc_str_eq(rc_env_get(env, "PMIX_RANK"), rank))
-        return name;
-    return rc_env_get(env, "LSB_JOBID");
+    return name.n && rc_str_eq(rc_env_get(env, "PMIX_RANK"), rank) ? name : rc_env_get(env, "LSB_JOBID");
+}
+
+/* A step of srun, or another PMIx launcher, inside of this one. */
+static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
+{
+    uint32_t rank;
+
+    reader->why = "PMIX_NAMESPACE is a newer launcher's";
+    return rc_str_starts(rc_env_get(reader->env, "PMIX_NAMESPACE"), "slurm.pmix.") ||
+           (rc_parse_u32(rc_env_get(reader->env, "PMIX_RANK"), RC_MAX_TASKS, &rank) && rank != own_rank);
 }
 
 enum rc_claim rc_jsm_recognise(struct rc_reader *reader, struct rc_facts *facts)
@@ -43,34 +53,42 @@ enum rc_claim rc_jsm_recognise(struct rc_reader *reader, struct rc_facts *facts)
         return RC_CLAIM_ABSENT;
     if (!rc_read_number(reader, RC_STR("JSM_NAMESPACE_RANK"), RC_MAX_TASKS, &rank))
         return RC_CLAIM_BROKEN;
+    if (is_stale(reader, rank.value))
+        return RC_CLAIM_STALE;
     facts->field[RC_RANK] = rank;
     rc_facts_name(reader, facts, "jsm", launch_name(reader->env, text));
     return RC_CLAIM_TASK;
 }
 
-static void find_master(struct rc_reader *reader, struct rc_facts *facts)
+/* False where there are fewer hosts than nodes. */
+static bool find_master(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str rank_file = rc_env_get(reader->env, "LSB_DJOB_RANKFILE");
     struct rc_str path = rank_file.n ? rank_file : rc_env_get(reader->env, "LSB_DJOB_HOSTFILE");
     uint32_t node = facts->field[RC_NODE_RANK].value;
+    uint32_t nnodes = facts->field[RC_NNODES].value;
     struct rc_hostfile file;
-    struct rc_str host;
+    uint32_t first;
     uint32_t here;
     bool learned;
 
-    if (facts->field[RC_NNODES].value == 1 || !path.n)
-        return;
+    if (nnodes == 1 || !path.n)
+        return true;
     learned = rc_learned_file(reader, path);
     learned = rc_learned(reader, RC_LEARN_HOST) && learned;
     if (!learned || !rc_hostfile_read(reader->here->host_file, RC_HOSTFILE_LINES, reader->node_set, &file))
-        return;
+        return true;
     here = rc_hostfile_find(&file, reader->here->host);
+    if (here == RC_UNKNOWN)
+        return true;
     /* index 0 is the host of jsrun itself */
-    if (here == RC_UNKNOWN || here <= node || !rc_hostfile_nth(&file, here - node, &host, NULL))
-        return;
-    facts->master_host = host;
-    facts->master_source = rank_file.n ? "host of node 0 in LSB_DJOB_RANKFILE, checked by rank 0"
-                                       : "host of node 0 in LSB_DJOB_HOSTFILE, checked by rank 0";
+    first = here > node ? here - node : 0;
+    if (nnodes > file.hosts - first)
+        return false;
+    if (first > 0 && rc_hostfile_nth(&file, first, &facts->master_host, NULL))
+        facts->master_source = rank_file.n ? "host of node 0 in LSB_DJOB_RANKFILE, checked by rank 0"
+                                           : "host of node 0 in LSB_DJOB_HOSTFILE, checked by rank 0";
+    return true;
 }
 
 bool rc_jsm_read(struct rc_reader *reader, struct rc_facts *facts)
@@ -92,7 +110,8 @@ bool rc_jsm_read(struct rc_reader *reader, struct rc_facts *facts)
     if (field[RC_NODE_RANK].value == RC_UNKNOWN)
         return rc_layout_refuse(reader, facts, rc_launcher_jsm.each);
     rc_layout_spread(facts);
-    find_master(reader, facts);
+    if (!find_master(reader, facts))
+        return rc_layout_refuse(reader, facts, rc_launcher_jsm.each);
     rc_read_gpus(reader, facts);
     return true;
 }

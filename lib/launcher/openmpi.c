@@ -55,8 +55,9 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
 
     /* facts/launchers.md 1.5: the namespace has to be that of this very step */
     reader->why = "PMIX_NAMESPACE is a newer launcher's";
-    if (rc_str_starts(name, "slurm.pmix.") && job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")))
-        return rc_str_is(name, rc_format(reader->arena, "slurm.pmix.%S.%S", &job, &step));
+    if (job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")) &&
+        rc_str_is(name, rc_format(reader->arena, "slurm.pmix.%S.%S", &job, &step)))
+        return true;
     return rc_parse_u32(rank, RC_MAX_TASKS, &number) && number != own_rank;
 }
 

@@ -85,6 +85,8 @@ def draw(rng):
         evidence = "processes"  # which know how many daemons there are
     if evidence == "names" and any(name in ("mpich", "intelmpi") for name in names[:-1]):
         rolled = (False,) * len(rolled)  # only its processes name Hydra's launch, which a stamp could know again
+    if evidence == "names" and ("lsf", "jsm") in itertools.combinations(names, 2):
+        rolled = (False,) * len(rolled)  # LSF's launch is named by its job, which is written over by jsrun's
     if "slurm" in names[:-1] and levels[-1].launch.told and names[-1].startswith("openmpi"):
         levels[-1].launch.told = None  # mpirun takes the job's hosts, if they are as many
     nest = Nest(levels, evidence, rolled, {})
@@ -117,7 +119,7 @@ def alive(nest):
         later = [other.family for other in nest.levels[k + 1:]]
         newer_pmix = any("PMIX_NAMESPACE" in other.launch.tasks[0].env for other in nest.levels[k + 1:])
         if level.family in later or any(level.family in hides.get(other, ()) for other in later) or \
-                (level.family.startswith("openmpi") and newer_pmix):
+                (level.family in ("openmpi4", "openmpi5", "jsm") and newer_pmix):
             continue
         found.append(k)
     return found
