@@ -6,6 +6,7 @@
 #include "doctor/findings.h"
 #include "doctor/network.h"
 #include "doctor/node.h"
+#include "doctor/pmix.h"
 #include "doctor/reach.h"
 #include "doctor/report.h"
 #include "doctor/script.h"
@@ -76,6 +77,7 @@ static int look_around(struct findings *findings)
         doctor_slurm(findings, &slurm, true);
         if (type)
             doctor_slurm_type(findings, &slurm, type, NULL, 0);
+        doctor_pmix(findings, &inspection->result);
         doctor_network(findings, &inspection->result);
         doctor_node(findings, &inspection->result);
         status = 0;

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/pmixask.h"
 #include "numbers.h"
+#include "openmpi.h"
 #include "path.h"
 #include "system/program.h"
 #include "textrules.h"
@@ -101,6 +102,8 @@ static void take(struct findings *findings, const struct doctor_request *request
         as_text(findings, field[1], job);
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "mpi") == 0) {
         doctor_slurm_type(findings, slurm, field[4], field[2], number(field[3]));
+    } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "openmpi") == 0) {
+        doctor_openmpi(findings, slurm, field[4], field[5], field[2], number(field[3]));
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "ddp") != 0) {
         findings_fact(findings, field[1], "%s", field[2]);
     }

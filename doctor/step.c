@@ -34,6 +34,8 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
                       master->addr ? master->addr : "unknown", (unsigned)master->port);
     for (unsigned i = 0; i < result->messages.count; i++)
         findings_add_message(findings, result->messages.list[i].id, result->messages.list[i].text);
-    if (getenv(RC_DESK) && (field[RC_RANK] == 0 || (field[RC_RANK] == RC_UNKNOWN && field[RC_NODE_RANK] == 0)))
+    /* one node calls no roll */
+    if (getenv(RC_DESK) && field[RC_NNODES] != 1 &&
+        (field[RC_RANK] == 0 || (field[RC_RANK] == RC_UNKNOWN && field[RC_NODE_RANK] == 0)))
         roll(findings);
 }

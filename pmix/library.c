@@ -43,7 +43,8 @@ int open_library(void)
     if (symbol(handle, "PMIx_Init", &library.init) < 0 || symbol(handle, "PMIx_Get", &library.get) < 0 ||
         symbol(handle, "PMIx_Put", &library.put) < 0 || symbol(handle, "PMIx_Commit", &library.commit) < 0 ||
         symbol(handle, "PMIx_Finalize", &library.finalize) < 0 ||
-        symbol(handle, "PMIx_Error_string", &library.error_string) < 0)
+        symbol(handle, "PMIx_Error_string", &library.error_string) < 0 ||
+        symbol(handle, "PMIx_Get_version", &library.version) < 0)
         return -1;
     return 0;
 }

@@ -4,6 +4,7 @@
  *   rollcall-pmix put   tells the job's other nodes where to meet (meeting.h)
  *   rollcall-pmix get   asks where
  *   rollcall-pmix put-board, get-board   the same for the board of its tasks
+ *   rollcall-pmix open, open-freely   whether libpmix would open here (opening.h): no session
  *
  * A program of its own, because PMIx must not stay connected in an application
  * (Slurm ends a step in which a connected process ends without a word), keeps a
@@ -24,6 +25,7 @@
 #include "pmix/job.h"
 #include "pmix/library.h"
 #include "pmix/meeting.h"
+#include "pmix/opening.h"
 
 enum { DEADLINE = 10, DEADLINE_OF_MEETING = 600 }; /* seconds; the caller waits a little longer, or less */
 
@@ -41,7 +43,7 @@ static void set_deadline(unsigned seconds)
 
 static bool is_verb(const char *what)
 {
-    static const char *const verbs[] = { "job", "put", "get", "put-board", "get-board" };
+    static const char *const verbs[] = { "job", "put", "get", "put-board", "get-board", "open", "open-freely" };
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
         if (strcmp(what, verbs[i]) == 0)
@@ -64,12 +66,14 @@ int main(int argc, char **argv)
     int answer;
 
     if (!is_verb(what)) {
-        fputs("usage: rollcall-pmix job|put|get|put-board|get-board (rollcall's own; see rollcall --help)\n", stderr);
+        fputs("usage: rollcall-pmix job|put|get|put-board|get-board|open|open-freely (rollcall's own; see rollcall --help)\n", stderr);
         return 2;
     }
     /* nobody waits for an answer once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_deadline(*what == 'j' ? DEADLINE : DEADLINE_OF_MEETING);
+    set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_MEETING);
+    if (*what == 'o')
+        return print_opening(strcmp(what, "open-freely") == 0) < 0 || fflush(stdout) != 0;
     memset(&self, 0, sizeof(self));
     if (open_library() < 0)
         return 1;

@@ -21,6 +21,7 @@ import devices
 import launch as launching
 import master
 import mixed
+import openmpi
 import ranks
 import shell
 from jobline import Job, Layout, take
@@ -113,6 +114,9 @@ def check_job(job, steps, program, series, report):
         own = program if program and same(launch.script or "$", program) else None
         agree.cores(layout, launch, job, series, own, report)
         if own:
+            found = openmpi.find(own, layout, launch, job)
+            if found:
+                emit("fact", "openmpi", job.path, launch.command.line, *found)
             for check in (agree.trainer, agree.spawned, agree.idle):
                 check(own, layout, launch, job, report)
             agree.default_master(own, layout, launch, report)

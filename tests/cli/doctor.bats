@@ -339,6 +339,46 @@ SRUN
     [[ $(jq -r '.findings[0].what' json) == *"was built for Slurm $series, srun is of 99.11" ]]
 }
 
+# fake_mpirun VERSION: Open MPI's
+fake_mpirun()
+{
+    printf '#!/bin/sh\necho "mpirun (Open MPI) %s"\n' "$1" > bin/mpirun
+    chmod 755 bin/mpirun
+}
+
+# As measured with Open MPI 5.0.7 under --mpi=none and pmi2: four worlds of one.
+@test "an MPI program in tasks that get no PMIx, which is all that Open MPI 5 speaks" {
+    local line=(srun -N2 --ntasks-per-node=4)
+    fake_srun 24.11.5
+    fake_mpirun 5.0.7
+    script 'from mpi4py import MPI' 'print(MPI.COMM_WORLD.size)'
+    found 'D108 command line:1' train.py -- "${line[@]}" --mpi=pmi2 python train.py
+    jq -e '.findings[0].change == "srun --mpi=pmix"' json
+    found 'D108 command line:1' train.py -- "${line[@]}" --mpi=none python train.py
+    found '' train.py -- "${line[@]}" --mpi=pmix python train.py
+    found '' train.py -- srun -n1 --mpi=none python train.py
+    found '' train.py -- "${line[@]}" --mpi=none --container-image=pytorch python train.py
+    # Slurm's default, as far as it can be asked
+    found '' train.py -- "${line[@]}" python train.py
+    printf '#!/bin/sh\nprintf "Configuration data\\nMpiDefault              = none\\n"\n' > bin/scontrol
+    chmod 755 bin/scontrol
+    found 'D108 command line:1' train.py -- "${line[@]}" python train.py
+    sed -i 's/none/pmix/' bin/scontrol
+    found '' train.py -- "${line[@]}" python train.py
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'export SLURM_MPI_TYPE=pmi2' 'srun python train.py'
+    found 'D108 job.sh:4' --script job.sh train.py
+    # what the job itself loads goes before this machine's
+    fake_mpirun 4.1.4
+    found '' train.py -- "${line[@]}" --mpi=pmi2 python train.py
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'module load gcc/13 OpenMPI/5.0.3' 'srun --mpi=pmi2 python train.py'
+    found 'D108 job.sh:4' --script job.sh train.py
+    fake_mpirun 5.0.7
+    job '#SBATCH -N 2 --ntasks-per-node=4' 'module load mympi' 'srun --mpi=pmi2 python train.py'
+    found '' --script job.sh train.py
+    script 'import torch'
+    found '' train.py -- "${line[@]}" --mpi=pmi2 python train.py
+}
+
 @test "16 ranks and sizes that are computed or misspelt" {
     script 'import os, torch' 'node = int(os.environ["SLURM_NODEID"])' 'local = int(os.environ["SLURM_LOCALID"])' \
         'rank = node * 4 + local'
@@ -444,6 +484,46 @@ D201 /proc/sys/net/ipv4/ip_local_port_range:0'
     around 'D205 -:0' GLOO_SOCKET_IFNAME=lo,ib0
     around 'D206 -:0' NCCL_IB_HCA==mlx5_77
     around '' NCCL_IB_HCA==mlx5_77 NCCL_IB_DISABLE=1
+}
+
+# A server's task; opens STATUS [STATUS]: what libpmix, of these words, says when it is opened, and without components
+# that are asked for: as PMIx 4.2.2 and 7.0.0 do.
+opens()
+{
+    mkdir -p tree/bin tree/libexec/rollcall
+    cp "$prefix/bin/rollcall" tree/bin
+    cat > tree/libexec/rollcall/rollcall-pmix << ASK
+#!/bin/sh
+echo "version=OpenPMIx 7.0.0 (PMIx Standard: 4.1, Stable ABI: 0.0, Provisional ABI: 0.0)"
+echo path=/opt/libpmix.so.2.28.0
+case \$1 in
+    open) echo "status=$1" ;;
+    open-freely) echo "status=${2-$1}" ;;
+esac
+ASK
+    chmod 755 tree/libexec/rollcall/rollcall-pmix
+    rollcall=$PWD/tree/bin/rollcall
+}
+
+@test "the libpmix that a task's programs would load, and its launch's server" {
+    local task=(SLURM_PROCID=2 SLURM_LOCALID=0 PMIX_RANK=2 PMIX_NAMESPACE=slurm.pmix.42.7
+        'PMIX_SERVER_URI2=pmix-server.1;tcp4://127.0.0.1:9' PMIX_SECURITY_MODE=munge)
+    fake_srun 22.05.8
+    opens '-25 UNREACHABLE'
+    around '' "${task[@]}"
+    [[ $(jq -r '.looked_at[] | select(.name == "PMIx").text' json) == *'/opt/libpmix.so.2.28.0 is 7.0.0' ]]
+    opens '-49 PMIX_ERR_COMM_FAILURE'
+    around '' "${task[@]}"
+    opens '-2 PMIX_ERR_SILENT' '-49 PMIX_ERR_COMM_FAILURE'
+    around 'D106 -:0' "${task[@]}"
+    [ "$(jq -r '.findings[0].what' json)" = '/opt/libpmix.so.2.28.0 (PMIx 7.0.0) cannot do PMIX_SECURITY_MODE=munge' ]
+    around '' SLURM_PROCID=2 SLURM_LOCALID=0
+    # nothing that is known here is at fault
+    opens '-2 PMIX_ERR_SILENT'
+    around '' "${task[@]}"
+    opens '-76 PMIX_ERR_OUTDATED'
+    around 'D107 -:0' "${task[@]}" PMIX_VERSION=3.0.2
+    around '' "${task[@]}" PMIX_NAMESPACE=slurm.pmix.41.0
 }
 
 @test "GPUs, cores and limits of a task" {

@@ -1,0 +1,13 @@
+/* openmpi.h - Open MPI of this machine, and an srun that gives it no PMIx. */
+#ifndef ROLLCALL_DOCTOR_OPENMPI_H
+#define ROLLCALL_DOCTOR_OPENMPI_H
+
+#include "findings.h"
+#include "slurm.h"
+
+/* An MPI program in several tasks. type: of --mpi, empty for Slurm's default;
+ * version: of the Open MPI that the job loads, empty for mpirun's on PATH. */
+void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *version,
+                    const char *file, unsigned line);
+
+#endif
