@@ -242,11 +242,16 @@ class _Job:
     def identity(self) -> Identity:
         mode: bytes = self.library.rollcall_mode_name(self.library.rollcall_mode(self.pointer))
         return Identity(
-            *(self.number(n) for n in ("rank", "world_size", "local_rank", "local_world_size", "node_rank", "nnodes")),
-            self.text("master_addr"),
-            self.number("master_port"),
-            self.text("launcher"),
-            mode.decode(),
+            rank=self.number("rank"),
+            world_size=self.number("world_size"),
+            local_rank=self.number("local_rank"),
+            local_world_size=self.number("local_world_size"),
+            node_rank=self.number("node_rank"),
+            nnodes=self.number("nnodes"),
+            master_addr=self.text("master_addr"),
+            master_port=self.number("master_port"),
+            launcher=self.text("launcher"),
+            mode=mode.decode(),
         )
 
     def variables(self) -> List[Tuple[str, str, Optional[str], str, str]]:
