@@ -104,7 +104,9 @@ def test_inner_step_wins(core, number):
                 t.certain = True
     else:  # mpirun in a step's task, as under srun --pty
         inner = openmpi_launch(rng, around="nothing")
-        while "MASTER_ADDR" in inner.user or "MASTER_PORT" in inner.user:
+        # no master of its own; nor one that it has in this job alone, whose hosts are as many as mpirun's
+        while "MASTER_ADDR" in inner.user or "MASTER_PORT" in inner.user or (
+                not inner.told and len(inner.layout.hosts) == len(outer.layout.job_hosts)):
             inner = openmpi_launch(rng, around="nothing")
     inner.options = None
     inner.argv = PYTHON
@@ -131,7 +133,7 @@ def test_inner_step_wins(core, number):
 
 def test_ranks_below_a_decorated_daemon(core):
     """The daemons' step of mpirun was given ranks by some older plugin: mpirun's own ranks are right all the same."""
-    launch = openmpi_launch(generator("decorated"), counts=[2, 2], idle=0)
+    launch = openmpi_launch(generator("decorated"), counts=[2, 2], idle=0, around="sbatch")
     launch.options, launch.argv = None, PYTHON
     for task in launch.tasks:
         task.env.update({"RANK": str(task.node), "LOCAL_RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1",
