@@ -2,6 +2,7 @@
 #ifndef ROLLCALL_CONTAINER_H
 #define ROLLCALL_CONTAINER_H
 
+#include "command.h"
 #include "resolve.h"
 
 /* Why the task's programs do not find rollcall's file of that name, as part of a
@@ -14,5 +15,8 @@
  * not find. */
 const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                                const char *name);
+
+/* Warns where the command starts a container that hands none of the variables on. */
+void rc_container_warn(const struct rc_context *context, const struct rc_command *command, struct rc_result *result);
 
 #endif

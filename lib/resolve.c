@@ -1,6 +1,7 @@
 #include "resolve.h"
 
 #include "command.h"
+#include "container.h"
 #include "guard.h"
 #include "identity.h"
 #include "master.h"
@@ -224,6 +225,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         warn_uneven(result);
         if (context->explain)
             rc_identity_list_rejected(result);
+        rc_container_warn(context, &command, result);
         rc_watch_plan(context, result);
         rc_guard_plan(context, result);
         rc_pinning_plan(context, result);

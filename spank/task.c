@@ -41,7 +41,7 @@ static bool is_everywhere(enum rc_message_id id)
  * of a cluster where rollcall is on for every step. */
 static bool is_advice(enum rc_message_id id)
 {
-    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706 || id == RC807 ||
+    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706 || id == RC807 || id == RC504 ||
            id == RC901 || id == RC902 || id == RC903;
 }
 

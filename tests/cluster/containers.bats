@@ -4,9 +4,10 @@
 
 # shellcheck disable=SC2016 # what a task's shell expands
 # shellcheck disable=SC2034 # from is attempt's
-# shellcheck disable=SC2153,SC2154 # PYTHON is the run's; programs, out, err and status come from helpers.bash
+# shellcheck disable=SC2154 # programs, out, err and status come from helpers.bash
 
 load helpers
+load containers
 
 setup_file()
 {
@@ -15,7 +16,10 @@ setup_file()
     # not in $shared: plugstack.conf wants its plugins to be there
     folder=$(mktemp -d /var/tmp/rollcall-containers.XXXXXX)
     export folder image=$folder/image
-    make_image
+    make_image "$image" "$ROLLCALL_PREFIX"
+    cp "$programs"/{meet,whoami}.py "$image/work"
+    # its name is what counts
+    cp "$programs/whoami.py" "$image/usr/bin/torchrun"
     gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$folder/intocontainer.so" "$programs/intocontainer.c"
     printf 'required %s\noptional %s\n' "$folder/intocontainer.so" "$plugin_file" > "$folder/plugstack.conf"
     cluster_up --nodes 2 --cpus 4 --mpi pmix --plugstack "$folder/plugstack.conf"
@@ -29,34 +33,6 @@ teardown_file()
     [ -z "${MINICLUSTER_NAME:-}" ] || cluster_down || status=1
     [ -z "${folder:-}" ] || rm -rf --one-file-system "$folder"
     return "$status"
-}
-
-# Python as this machine has it, what it loads, and places for what is mounted.
-make_image()
-{
-    local python stdlib program file
-    python=$("$PYTHON" -c 'import os, sys; print(os.path.realpath(sys.executable))')
-    stdlib=$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
-    mkdir -p "$image"/{dev,etc,home,proc,root,run,sys,tmp,usr/bin,usr/lib,usr/lib64,usr/local/bin,var/tmp,work} \
-        "$image$stdlib" "$image$ROLLCALL_PREFIX" "$image$(dirname "$python")"
-    ln -s usr/bin usr/lib usr/lib64 "$image"
-    touch "$image"/etc/{hosts,resolv.conf,passwd,group}
-    for program in sh env; do
-        cp -L "$(command -v "$program")" "$image/usr/bin"
-    done
-    cp "$python" "$image$python"
-    ln -s "$python" "$image/usr/bin/python"
-    ln -s "$python" "$image/usr/bin/python3"
-    cp -r "$stdlib"/{*.py,encodings,collections,importlib,re,json,lib-dynload} "$image$stdlib"
-    ldd "$image"/usr/bin/{sh,env} "$python" "$ROLLCALL_PREFIX/bin/rollcall" "$stdlib"/lib-dynload/{_socket,_json}*.so |
-        grep -oE '/[^ ]+' | grep -v ':$' | sort -u > "$folder/libraries"
-    while IFS= read -r file; do
-        mkdir -p "$image$(dirname "$file")"
-        cp -L "$file" "$image$file"
-    done < "$folder/libraries"
-    cp "$programs"/{meet,whoami}.py "$image/work"
-    # its name is what counts
-    cp "$programs/whoami.py" "$image/usr/bin/torchrun"
 }
 
 # step WORDS OPTION... -- COMMAND...: a step of four tasks in ch-run, with --ddp=WORDS

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154 # tree, programs, shared, out, err and status come from helpers.bash
 
 load helpers
+load containers
 
 setup_file()
 {
@@ -119,5 +120,13 @@ submit()
     bash -n "$tree"/docs/jobs/apptainer.sbatch
     # none that nobody runs
     set -- "$tree"/docs/jobs/*.sbatch
-    [ $# -eq 5 ]
+    [ $# -eq 6 ]
+}
+
+@test "the job template with a container" {
+    unshare --user --map-root-user --mount true || skip "this kernel lets nobody make a user namespace"
+    make_image "$shared/work/train.img"
+    # ch-run wants to know who it is
+    USER=root submit charliecloud
+    everybody whoami world=4 nodes=2
 }

@@ -1,4 +1,6 @@
 /* Which of rollcall's files a container is taken to see. */
+#include <string.h>
+
 #include "container.h"
 #include "unit.h"
 
@@ -28,6 +30,9 @@ static const struct row rows[] = {
     { NO_TEXT, { "apptainer", "exec", "-B", "/", "x.sif" }, HIDDEN("apptainer"), "all of it would be no container" },
     { NO_TEXT, { "apptainer", "exec", "x.sif", "-B" }, HIDDEN("apptainer"), "an option without its value" },
     { NO_TEXT, { "podman", "run", "--mount", "type=bind,source=/opt,target=/opt", "x" }, NULL, "with names" },
+    { NO_TEXT, { "bwrap", "--bind", "/opt", "/mnt", "t" }, HIDDEN("bwrap"), "the second of two is the place" },
+    { NO_TEXT, { "bwrap", "--ro-bind", "/srv/r", "/opt/rollcall", "t" }, NULL, "and that may be it" },
+    { NO_TEXT, { "bwrap", "--bind" }, HIDDEN("bwrap"), "two that are not there" },
     { NO_TEXT, { "sh", "-c", "apptainer exec -B /opt x.sif t" }, NULL, "in shell text" },
     { NO_TEXT, { "sh", "-c", "apptainer exec x.sif t" }, HIDDEN("apptainer"), "in shell text, nothing mounted" },
     { TEXT("APPTAINER_BIND=/data,/opt/rollcall"), { "apptainer", "exec", "x.sif" }, NULL, "by the runtime's variable" },
@@ -57,6 +62,49 @@ static void hides_file(const void *data)
         assert_null(hidden);
 }
 
+struct warning {
+    struct rc_str input; /* what the line ends with; none: nothing is said */
+    const char *argv[WORDS];
+    const char *why;
+};
+
+#define NAMES "name them, as -e RANK -e WORLD_SIZE"
+
+static const struct warning warnings[] = {
+    { NO_TEXT, { "torchrun", "t.py" }, "there is no container" },
+    { NO_TEXT, { "apptainer", "exec", "--nv", "x.sif", "python", "t.py", "-e", "3" }, "the script's own option" },
+    { TEXT("containall"), { "apptainer", "exec", "-e", "x.sif", "python", "t.py" }, "a clean environment" },
+    { TEXT("containall"), { "nice", "singularity", "exec", "--pwd", "/x", "--containall", "x.sif", "t" }, "behind a value" },
+    { NO_TEXT, { "ch-run", "img", "--", "python", "t.py" }, "all of them" },
+    { TEXT(NAMES ", or use pyxis"), { "/opt/enroot", "start", "x", "python" }, "none of them" },
+    { NO_TEXT, { "enroot", "start", "-e", "RANK", "x", "python" }, "those that are named" },
+    { TEXT("--env-host"), { "podman", "run", "--network", "host", "x", "python", "-e" }, "none of them" },
+    { NO_TEXT, { "podman", "run", "--rm", "--env-host", "x" }, "all of them" },
+    { NO_TEXT, { "podman", "run", "--env=RANK", "x" }, "in one word" },
+    { TEXT(NAMES), { "docker", "run", "x" }, "none of them" },
+    { NO_TEXT, { "docker" }, "nothing that it is to do" },
+    { TEXT(NAMES), { "docker", "run" }, "what is to be started does not count" },
+    { NO_TEXT, { "sh", "-c", "enroot start x" }, "text of a shell is not looked into" },
+};
+
+static void warns(const void *data)
+{
+    static struct rc_result result;
+    const struct warning *row = data;
+    const char *env[] = { "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1",
+                          "MASTER_PORT=29500", NULL };
+    struct rc_context context = { .env = env, .argv = row->argv, .options = { .mode = RC_MODE_WORKER } };
+    const char *said = NULL;
+
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    for (unsigned i = 0; i < result.messages.count; i++)
+        if (result.messages.list[i].id == RC504)
+            said = result.messages.list[i].text;
+    assert_int_equal(said != NULL, row->input.p != NULL);
+    if (said)
+        assert_string_equal(said + strlen(said) - row->input.n, row->input.p);
+}
+
 /* pyxis: what this process finds, the program will find. */
 static void believes_its_eyes(const void *data)
 {
@@ -71,6 +119,7 @@ static void believes_its_eyes(const void *data)
 int main(void)
 {
     UNIT_TABLE(hides_file, "container", rows);
+    UNIT_TABLE(warns, "container warns", warnings);
     unit_add_one(believes_its_eyes, "inside of a container");
     return unit_run("container");
 }
