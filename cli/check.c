@@ -1,84 +1,11 @@
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
-#include "json.h"
 #include "report.h"
 #include "roster.h"
+#include "rosterjson.h"
 #include "table.h"
-
-/* Slices of what the desk says are printable ASCII (lib/exchange/roll.h). */
-static json_t *text(struct rc_str slice)
-{
-    return slice.p ? json_stringn(slice.p, slice.n) : json_null();
-}
-
-static json_t *devices(const struct rc_roll *roll)
-{
-    json_t *list = json_array();
-
-    for (unsigned i = 0; list && i < roll->gpu_count; i++) {
-        if (json_array_append_new(list, json_pack("{s:I, s:o}", "rank", (json_int_t)roll->gpu[i].rank, "gpu",
-                                                  text(roll->gpu[i].id))) < 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
-static json_t *entries(const struct roster *roster)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct rc_roll *roll = &roster->roll[i];
-
-        if (json_array_append_new(
-                list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node_rank", (json_int_t)roll->node,
-                                "host", text(roll->host), "boot_id", text(roll->boot), "tasks", text(roll->tasks),
-                                "launcher", text(roll->launcher), "mode", text(roll->mode), "master_addr",
-                                text(roll->addr), "master_port",
-                                roll->port ? json_integer(roll->port) : json_null(), "version",
-                                text(roll->version), "visible", text(roll->visible), "gpus", devices(roll))) < 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
-static json_t *findings(const struct rc_messages *messages)
-{
-    json_t *list = json_array();
-
-    for (unsigned i = 0; i < messages->count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
-
-        if (json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "id", entry->id, "level",
-                                                  rc_level_name(entry->level), "text", messages->list[i].text)) < 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
-static int print_json(const struct roster *roster)
-{
-    json_t *object = json_pack("{s:i, s:s, s:I, s:I, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step, "nnodes",
-                               (json_int_t)roster->roll[0].nodes, "world_size", (json_int_t)roster->roll[0].world,
-                               "entries", entries(roster), "messages", findings(&roster->findings));
-
-    if (!object || json_dumpf(object, stdout, JSON_INDENT(2)) < 0) {
-        json_decref(object);
-        return cli_fail("cannot write the roll");
-    }
-    putchar('\n');
-    json_decref(object);
-    return STATUS_RESOLVED;
-}
 
 /* As wide as the widest value, one line a node: there may be thousands. */
 static int widest(const struct roster *roster, size_t offset, int least)
@@ -131,7 +58,10 @@ static int print(const struct roster *roster, bool json)
     int status;
 
     paint_choose();
-    status = json ? print_json(roster) : print_text(roster);
+    if (json)
+        status = roster_print_json(roster) < 0 ? cli_fail("cannot write the roll") : STATUS_RESOLVED;
+    else
+        status = print_text(roster);
     return status == STATUS_RESOLVED && roster->findings.count > 0 ? STATUS_CONTRADICTION : status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "doctor/findings.h"
+#include "doctor/json.h"
 #include "doctor/network.h"
 #include "doctor/node.h"
 #include "doctor/pmix.h"

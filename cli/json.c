@@ -1,37 +1,8 @@
 #include "json.h"
 
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "catalogue.h"
-#include "escape.h"
 #include "report.h"
-
-/* jansson refuses text that is not UTF-8, and environments may hold anything. */
-static json_t *slice(struct rc_str text)
-{
-    char *clean;
-    json_t *string;
-
-    if (!text.p)
-        return json_null();
-    clean = escape_invalid_utf8(text);
-    string = clean ? json_string(clean) : NULL;
-    free(clean);
-    return string;
-}
-
-static json_t *string(const char *text)
-{
-    return slice(rc_str(text));
-}
-
-/* jansson's setters take NULL for a failure and hand it on: so does this. */
-static int put(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value);
-}
+#include "value.h"
 
 static json_t *number(uint32_t value)
 {
@@ -44,19 +15,16 @@ static json_t *identity(const struct rc_result *result)
     int failed = 0;
 
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
-        failed |= put(object, report_field_key(field), number(result->identity.field[field]));
-    if (!failed)
-        return object;
-    json_decref(object);
-    return NULL;
+        failed |= value_put(object, report_field_key(field), number(result->identity.field[field]));
+    return value_whole(object, failed);
 }
 
 static json_t *master(const struct rc_result *result)
 {
     const struct rc_master *m = &result->master;
 
-    return json_pack("{s:o, s:o, s:o}", "addr", string(m->addr), "port", m->port ? json_integer(m->port) : json_null(),
-                     "source", string(m->addr ? m->addr_source : NULL));
+    return json_pack("{s:o, s:o, s:o}", "addr", value_text(m->addr), "port", m->port ? json_integer(m->port) : json_null(),
+                     "source", value_text(m->addr ? m->addr_source : NULL));
 }
 
 /* {NAME: VALUE} of the plan's entries of one kind. */
@@ -67,11 +35,8 @@ static json_t *values(const struct rc_plan *plan, enum rc_action action)
 
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->entry[i].action == action)
-            failed |= put(object, plan->entry[i].name.p, string(plan->entry[i].value));
-    if (!failed)
-        return object;
-    json_decref(object);
-    return NULL;
+            failed |= value_put(object, plan->entry[i].name.p, value_text(plan->entry[i].value));
+    return value_whole(object, failed);
 }
 
 static json_t *names(const struct rc_plan *plan, enum rc_action action)
@@ -81,11 +46,8 @@ static json_t *names(const struct rc_plan *plan, enum rc_action action)
 
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->entry[i].action == action)
-            failed |= json_array_append_new(array, string(plan->entry[i].name.p));
-    if (!failed)
-        return array;
-    json_decref(array);
-    return NULL;
+            failed |= json_array_append_new(array, value_text(plan->entry[i].name.p));
+    return value_whole(array, failed);
 }
 
 static json_t *message(const struct rc_messages *list, unsigned i, bool explain)
@@ -93,13 +55,12 @@ static json_t *message(const struct rc_messages *list, unsigned i, bool explain)
     const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
     const struct catalogue_entry *words = catalogue_entry(list->list[i].id);
     json_t *object = json_pack("{s:s, s:s, s:o}", "id", entry->id, "level", rc_level_name(entry->level), "text",
-                               string(list->list[i].text));
+                               value_text(list->list[i].text));
 
-    if (explain && object && (put(object, "cause", string(words->cause)) || put(object, "cure", string(words->cure)))) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    if (!explain || !object)
+        return object;
+    return value_whole(object, value_put(object, "cause", value_text(words->cause)) |
+                                   value_put(object, "cure", value_text(words->cure)));
 }
 
 static json_t *messages(const struct rc_messages *list, bool explain)
@@ -109,10 +70,7 @@ static json_t *messages(const struct rc_messages *list, bool explain)
 
     for (unsigned i = 0; i < list->count; i++)
         failed |= json_array_append_new(array, message(list, i, explain));
-    if (!failed)
-        return array;
-    json_decref(array);
-    return NULL;
+    return value_whole(array, failed);
 }
 
 /* Of each value, identity and variables alike, who says so. */
@@ -125,28 +83,22 @@ static json_t *sources(const struct rc_result *result)
         const char *source = report_field_source(result, field);
 
         if (*source)
-            failed |= put(object, report_field_key(field), string(source));
+            failed |= value_put(object, report_field_key(field), value_text(source));
     }
     for (unsigned i = 0; i < result->plan.count; i++)
         if (result->plan.entry[i].source)
-            failed |= put(object, result->plan.entry[i].name.p, string(result->plan.entry[i].source));
-    if (!failed)
-        return object;
-    json_decref(object);
-    return NULL;
+            failed |= value_put(object, result->plan.entry[i].name.p, value_text(result->plan.entry[i].source));
+    return value_whole(object, failed);
 }
 
 static json_t *reasons(const struct rc_result *result)
 {
     json_t *object = json_object();
-    int failed = put(object, "mode", string(result->mode_reason));
+    int failed = value_put(object, "mode", value_text(result->mode_reason));
 
     for (unsigned i = 0; i < result->plan.count; i++)
-        failed |= put(object, result->plan.entry[i].name.p, string(result->plan.entry[i].reason));
-    if (!failed)
-        return object;
-    json_decref(object);
-    return NULL;
+        failed |= value_put(object, result->plan.entry[i].name.p, value_text(result->plan.entry[i].reason));
+    return value_whole(object, failed);
 }
 
 static json_t *rejected(const struct rc_plan *plan)
@@ -156,51 +108,31 @@ static json_t *rejected(const struct rc_plan *plan)
 
     for (unsigned i = 0; i < plan->rejected_count; i++)
         failed |= json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "name", plan->rejected[i].name, "value",
-                                                         slice(plan->rejected[i].value), "reason",
-                                                         string(plan->rejected[i].reason)));
-    if (!failed)
-        return array;
-    json_decref(array);
-    return NULL;
+                                                         value_slice(plan->rejected[i].value), "reason",
+                                                         value_text(plan->rejected[i].reason)));
+    return value_whole(array, failed);
 }
 
 static json_t *build(const struct rc_result *result, bool explain)
 {
     json_t *object = json_object();
-    int failed = put(object, "schema", json_integer(JSON_SCHEMA)) |
-                 put(object, "launcher", string(result->launcher ? result->launcher->id : NULL)) |
-                 put(object, "mode", json_string(rc_mode_name(result->mode))) |
-                 put(object, "identity", identity(result)) | put(object, "master", master(result)) |
-                 put(object, "set", values(&result->plan, RC_SET)) |
-                 put(object, "unset", names(&result->plan, RC_UNSET)) |
-                 put(object, "messages", messages(&result->messages, explain));
+    int failed = value_put(object, "schema", json_integer(JSON_SCHEMA)) |
+                 value_put(object, "launcher", value_text(result->launcher ? result->launcher->id : NULL)) |
+                 value_put(object, "mode", json_string(rc_mode_name(result->mode))) |
+                 value_put(object, "identity", identity(result)) | value_put(object, "master", master(result)) |
+                 value_put(object, "set", values(&result->plan, RC_SET)) |
+                 value_put(object, "unset", names(&result->plan, RC_UNSET)) |
+                 value_put(object, "messages", messages(&result->messages, explain));
 
     if (explain)
-        failed |= put(object, "keep", values(&result->plan, RC_KEEP)) | put(object, "sources", sources(result)) |
-                  put(object, "reasons", reasons(result)) | put(object, "rejected", rejected(&result->plan));
-    if (!failed)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
-static int print(json_t *object)
-{
-    int status;
-
-    if (!object)
-        return -1;
-    /* ASCII: a terminal may take C1 characters of a value for commands */
-    status = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-    json_decref(object);
-    putchar('\n');
-    /* a failed write shows in the stream's state, which main looks at */
-    return status < 0 && !ferror(stdout) ? -1 : 0;
+        failed |= value_put(object, "keep", values(&result->plan, RC_KEEP)) | value_put(object, "sources", sources(result)) |
+                  value_put(object, "reasons", reasons(result)) | value_put(object, "rejected", rejected(&result->plan));
+    return value_whole(object, failed);
 }
 
 int json_print(const struct rc_result *result, bool explain)
 {
-    return print(build(result, explain));
+    return value_print(build(result, explain));
 }
 
 int json_print_entries(const struct entry *entry, size_t count)
@@ -212,9 +144,5 @@ int json_print_entries(const struct entry *entry, size_t count)
         failed |= json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", entry[i].id, "level",
                                                          rc_level_name(entry[i].level), "cause", entry[i].cause,
                                                          "example", entry[i].example, "cure", entry[i].cure));
-    if (failed) {
-        json_decref(array);
-        return -1;
-    }
-    return print(json_pack("{s:i, s:o}", "schema", JSON_SCHEMA, "messages", array));
+    return value_print(json_pack("{s:i, s:o}", "schema", JSON_SCHEMA, "messages", value_whole(array, failed)));
 }

@@ -21,7 +21,8 @@ static int run(int argc, char **argv)
     if (rc_own_program("rollcall-map", path) == 0)
         execv(path, argv);
     if (errno == ENOENT)
-        return cli_fail("map: this rollcall was built without hwloc; install it (Debian: libhwloc-dev) and build again");
+        return cli_fail("map: this rollcall was built without hwloc or jansson; install them (Debian: libhwloc-dev, "
+                        "libjansson-dev) and build again");
     return cli_fail("map: cannot start rollcall-map: %s", strerror(errno));
 }
 

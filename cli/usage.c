@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "cli.h"
 
 #include <stdarg.h>
@@ -93,14 +95,27 @@ static void unknown(const char *subcommand, const char *given, const struct opti
         cli_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
 }
 
+/* Where configure found no jansson, nothing is there that writes it. */
+static bool is_without_json(int c, int option_index, const struct option *options)
+{
+    static const char jansson[] = JANSSON_VERSION;
+
+    return sizeof(jansson) == 1 && c == 'j' && strcmp(options[option_index].name, "json") == 0;
+}
+
 int cli_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
 {
     /* "+": stops at the first operand, which is exec's command; ":": says
      * apart what is unknown from what lacks its value */
-    int c = getopt_long(argc, argv, "+:hv", options, NULL);
+    int option_index = 0;
+    int c = getopt_long(argc, argv, "+:hv", options, &option_index);
     const char *given = optind > 0 ? argv[optind - 1] : "";
     bool known = false;
 
+    if (is_without_json(c, option_index, options)) {
+        cli_fail("%s: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)", subcommand);
+        return '?';
+    }
     for (const struct option *o = options; o->name; o++)
         known = known || o->val == (c == '?' || c == ':' ? optopt : c);
     if (c == -1 || (c != '?' && c != ':' && known))

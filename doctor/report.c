@@ -1,11 +1,9 @@
 #include "report.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/escape.h"
-#include "cli/json.h"
 #include "cli/report.h"
 #include "cli/table.h"
 
@@ -24,8 +22,9 @@ static void place(const struct finding *finding, char *text, size_t size)
         snprintf(text, size, "%s", finding->file ? finding->file : "");
 }
 
-static void verdict(const struct findings *findings, char *text, size_t size)
+void doctor_verdict(const struct findings *findings, char text[DOCTOR_VERDICT])
 {
+    const size_t size = DOCTOR_VERDICT;
     size_t errors = findings_count(findings, RC_LEVEL_ERROR);
     size_t warnings = findings_count(findings, RC_LEVEL_WARNING);
     char where[PLACE];
@@ -66,10 +65,10 @@ static int print_finding(const struct finding *finding)
 static int print_verdict(const struct findings *findings)
 {
     enum paint paint = findings->count ? report_level_paint(findings->list[0].level) : PAINT_GOOD;
-    char text[PLACE + 64];
+    char text[DOCTOR_VERDICT];
     char *clean;
 
-    verdict(findings, text, sizeof(text));
+    doctor_verdict(findings, text);
     clean = escape(rc_str(text), 0);
     if (!clean)
         return -1;
@@ -91,62 +90,4 @@ int doctor_print_text(const struct findings *findings)
         if (print_finding(&findings->list[i]) < 0)
             return -1;
     return print_verdict(findings);
-}
-
-/* jansson refuses text that is not UTF-8, and files may have any name. */
-static json_t *string(const char *text)
-{
-    char *clean = text ? escape_invalid_utf8(rc_str(text)) : NULL;
-    json_t *value = clean ? json_string(clean) : json_null();
-
-    free(clean);
-    return value;
-}
-
-static json_t *facts(const struct findings *findings)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; list && i < findings->fact_count; i++)
-        if (json_array_append_new(list, json_pack("{s:o, s:o}", "name", string(findings->facts[i].name), "text",
-                                                  string(findings->facts[i].text))) < 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
-}
-
-static json_t *entries(const struct findings *findings)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; list && i < findings->count; i++) {
-        const struct finding *f = &findings->list[i];
-
-        if (json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "id", f->id, "level",
-                                                  rc_level_name(f->level), "file", string(f->file), "line",
-                                                  f->line ? json_integer(f->line) : json_null(), "what",
-                                                  string(f->what), "why", f->why, "change", string(f->change))) < 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
-int doctor_print_json(const struct findings *findings)
-{
-    char text[PLACE + 64];
-    json_t *object;
-    int status;
-
-    verdict(findings, text, sizeof(text));
-    object = json_pack("{s:i, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "looked_at", facts(findings), "findings",
-                       entries(findings), "verdict", string(text));
-    if (!object)
-        return -1;
-    status = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-    json_decref(object);
-    putchar('\n');
-    return status < 0 && !ferror(stdout) ? -1 : 0;
 }

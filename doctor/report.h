@@ -1,11 +1,15 @@
-/* report.h - findings as text, 80 columns wide, or as JSON; both end with a verdict. */
+/* report.h - findings as text, 80 columns wide; ends with a verdict. */
 #ifndef ROLLCALL_DOCTOR_REPORT_H
 #define ROLLCALL_DOCTOR_REPORT_H
 
 #include "findings.h"
 
+enum { DOCTOR_VERDICT = 576 };
+
 /* 0, or -1 without memory. */
 int doctor_print_text(const struct findings *findings);
-int doctor_print_json(const struct findings *findings);
+
+/* How many there are, and where to begin. */
+void doctor_verdict(const struct findings *findings, char text[DOCTOR_VERDICT]);
 
 #endif

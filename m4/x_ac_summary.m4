@@ -24,9 +24,9 @@ AC_DEFUN([X_AC_SUMMARY], [
   AS_IF([test "$have_jansson" = yes],
     [x_command="yes, with jansson $JANSSON_VERSION"
      x_command_why=],
-    [x_command=no
+    [x_command="yes, without jansson"
      x_command_why="
-      costs: rollcall exec, show, explain. Plugin, preload library and librollcall are built.
+      costs: --json, and rollcall map.
       cure:  install jansson (Debian: libjansson-dev, Red Hat: jansson-devel)
              or give --with-jansson=DIR, then run configure again."])
   AS_IF([test "$have_pmix" = yes],
@@ -47,7 +47,7 @@ AC_DEFUN([X_AC_SUMMARY], [
       cure:  install hwloc 2.5 or later (Debian: libhwloc-dev, Red Hat: hwloc-devel)
              or give --with-hwloc=DIR, then run configure again."])
   AS_IF([test "$have_jansson" = no],
-    [x_map="no, without the command"
+    [x_map="no, without jansson"
      x_map_why=])
   AS_IF([test "$have_cmocka" = yes],
     [x_unit="yes, with cmocka $CMOCKA_VERSION"

@@ -5,9 +5,9 @@
 #
 # DESCRIPTION
 #   Looks for jansson, which writes the --json of the rollcall command: without
-#   it the command is not built. Conditional: BUILD_CLI.
+#   it the command has no such option. Conditional: HAVE_JANSSON.
 
 AC_DEFUN([X_AC_WITH_JANSSON], [
   X_AC_FIND_LIBRARY([jansson], [jansson], [jansson.h], [json_object], [jansson])
-  AM_CONDITIONAL([BUILD_CLI], [test "$have_jansson" = yes])
+  AM_CONDITIONAL([HAVE_JANSSON], [test "$have_jansson" = yes])
 ])

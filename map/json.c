@@ -1,21 +1,10 @@
-#include <jansson.h>
 #include <stdlib.h>
 
-#include "cli/escape.h"
 #include "cli/json.h"
+#include "cli/value.h"
 #include "map/mapping.h"
 #include "map/proposals.h"
 #include "numbers.h"
-
-/* Names come from files that anybody may have written. */
-static json_t *text(const char *string)
-{
-    char *clean = string ? escape_invalid_utf8(rc_str(string)) : NULL;
-    json_t *value = string ? json_string(clean ? clean : "") : json_null();
-
-    free(clean);
-    return value;
-}
 
 static json_t *number(int64_t value)
 {
@@ -62,10 +51,10 @@ static json_t *task(const struct mapping *mapping, const struct proposals *propo
         return NULL;
     object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o}", "local_rank", (int)i, "rank",
                        known(i == mapping->local_rank ? mapping->rank : RC_UNKNOWN), "gpu", number(place->gpu),
-                       "pci", text(place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL), "near",
-                       text(nearness[place->nearness]), "numa", number(place->memory), "cores", (int)place->cores,
-                       "cpus", text(cpus), "shared", place->shared, "nic", text(nic ? rc_nic_name(nic) : NULL),
-                       "nic_auto", proposed(mapping, proposals, i, true));
+                       "pci", value_text(place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL), "near",
+                       value_text(nearness[place->nearness]), "numa", number(place->memory), "cores",
+                       (int)place->cores, "cpus", value_text(cpus), "shared", place->shared, "nic",
+                       value_text(nic ? rc_nic_name(nic) : NULL), "nic_auto", proposed(mapping, proposals, i, true));
     free(cpus);
     return object;
 }
@@ -75,16 +64,11 @@ static json_t *slices(const struct rc_gpu_ids *ids)
 {
     struct rc_str rest = ids->slices[0] ? rc_str(ids->slices) : RC_ABSENT;
     json_t *list = json_array();
+    int failed = 0;
 
-    while (list && rest.p) {
-        struct rc_str name = rc_str_split(rest, ',', &rest);
-
-        if (json_array_append_new(list, json_stringn(name.p, name.n)) < 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
+    while (rest.p)
+        failed |= json_array_append_new(list, value_slice(rc_str_split(rest, ',', &rest)));
+    return value_whole(list, failed);
 }
 
 static json_t *gpu(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
@@ -93,11 +77,12 @@ static json_t *gpu(const struct mapping *mapping, const struct proposals *propos
     const struct rc_gpu_ids *ids = &mapping->ids[i];
 
     (void)proposals;
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "index", (int)i, "pci", text(gpu->bus_id), "vendor",
-                     text(rc_gpu_vendor_name(gpu->vendor)), "model", text(rc_gpu_model(gpu)), "numa",
-                     number(rc_place_numa(gpu->pci)), "used", i < mapping->gpus.used, "uuid",
-                     text(ids->uuid[0] ? ids->uuid : NULL), "render", text(ids->render[0] ? ids->render : NULL), "minor",
-                     number(ids->minor), "rocr_index", number(ids->rocr), "mig", slices(ids));
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "index", (int)i, "pci",
+                     value_text(gpu->bus_id), "vendor", value_text(rc_gpu_vendor_name(gpu->vendor)), "model",
+                     value_text(rc_gpu_model(gpu)), "numa", number(rc_place_numa(gpu->pci)), "used",
+                     i < mapping->gpus.used, "uuid", value_text(ids->uuid[0] ? ids->uuid : NULL), "render",
+                     value_text(ids->render[0] ? ids->render : NULL), "minor", number(ids->minor), "rocr_index",
+                     number(ids->rocr), "mig", slices(ids));
 }
 
 static json_t *nic(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
@@ -105,9 +90,9 @@ static json_t *nic(const struct mapping *mapping, const struct proposals *propos
     const struct rc_nic *nic = &mapping->nics.nic[i];
 
     (void)proposals;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "fabric", text(nic->fabric), "network", text(nic->network),
-                     "kind", text(rc_nic_kind_name(nic->kind)), "pci", text(nic->bus_id), "numa",
-                     number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used, "down", nic->down);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "fabric", value_text(nic->fabric), "network",
+                     value_text(nic->network), "kind", value_text(rc_nic_kind_name(nic->kind)), "pci",
+                     value_text(nic->bus_id), "numa", number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used, "down", nic->down);
 }
 
 static json_t *variable(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
@@ -116,14 +101,14 @@ static json_t *variable(const struct mapping *mapping, const struct proposals *p
 
     (void)mapping;
     (void)proposals;
-    return json_pack("{s:o, s:o, s:o, s:o}", "name", text(row->name), "vendor", text(rc_gpu_vendor_name(row->vendor)),
-                     "forms", text(row->forms), "order", text(row->order));
+    return json_pack("{s:o, s:o, s:o, s:o}", "name", value_text(row->name), "vendor", value_text(rc_gpu_vendor_name(row->vendor)),
+                     "forms", value_text(row->forms), "order", value_text(row->order));
 }
 
 static json_t *note(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     (void)proposals;
-    return text(mapping->note[i]);
+    return value_text(mapping->note[i]);
 }
 
 static json_t *list(const struct mapping *mapping, const struct proposals *proposals, size_t count,
@@ -146,7 +131,7 @@ static json_t *whole(const struct mapping *mapping, const struct proposals *prop
 
     while (rc_gpu_variables[variables].name)
         variables++;
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from", text(mapping->file),
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from", value_text(mapping->file),
                      "local_rank", known(mapping->local_rank), "tasks", list(mapping, proposals, mapping->tasks, task),
                      "gpus", list(mapping, proposals, mapping->gpus.count, gpu), "nics",
                      list(mapping, proposals, mapping->nics.count, nic), "nic_auto",
@@ -157,12 +142,8 @@ static json_t *whole(const struct mapping *mapping, const struct proposals *prop
 int mapping_print_json(const struct mapping *mapping)
 {
     struct proposals proposals;
-    json_t *object = proposals_make(mapping, &proposals) == 0 ? whole(mapping, &proposals) : NULL;
-    int status = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+    int status = value_print(proposals_make(mapping, &proposals) == 0 ? whole(mapping, &proposals) : NULL);
 
-    json_decref(object);
     proposals_free(&proposals);
-    if (status == 0)
-        putchar('\n');
     return status;
 }

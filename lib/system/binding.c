@@ -189,7 +189,7 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
         return "the question to rollcall-map would be too long";
     n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
     if (n == -ENOENT)
-        return "rollcall-map is not there (a build without hwloc)";
+        return "rollcall-map is not there (a build without hwloc or jansson)";
     if (n < 0)
         return rc_format(arena, "rollcall-map cannot be asked: %s", strerror((int)-n));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

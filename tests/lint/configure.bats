@@ -57,15 +57,26 @@ configure()
     [ ! -e "$BATS_TEST_TMPDIR/prefix/etc" ]
 }
 
-@test "without jansson plugin, preload and library are built" {
-    run configure --without-jansson --prefix="$BATS_TEST_TMPDIR/prefix"
+@test "without jansson the rest is built, and --json says what is missing" {
+    run configure --without-jansson --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
     [ "$status" -eq 0 ]
-    [[ $output == *"command           no"*"costs: rollcall exec"*"libjansson-dev"* ]]
+    [[ $output == *"command           yes, without jansson"*"costs: --json"*"libjansson-dev"*"rollcall map      no, without jansson"* ]]
     make -C "$BATS_TEST_TMPDIR/build" -j2 install
-    [ ! -e "$BATS_TEST_TMPDIR/prefix/bin/rollcall" ]
-    [ -f "$BATS_TEST_TMPDIR/prefix/lib/slurm/rollcall.so" ]
-    [ -f "$BATS_TEST_TMPDIR/prefix/lib/librollcall-preload.so" ]
-    [ -f "$BATS_TEST_TMPDIR/prefix/include/rollcall.h" ]
+    prefix=$BATS_TEST_TMPDIR/prefix
+    [ ! -e "$prefix/libexec/rollcall/rollcall-map" ]
+    run env -i OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 \
+        "$prefix/bin/rollcall" show
+    [[ $output == *"set  RANK "*"set  MASTER_PORT "* ]]
+    run "$prefix/bin/rollcall" explain RC301
+    [ "$status" -eq 0 ]
+    for command in 'show --json' 'explain --js' 'explain RC301 --json' 'check --json' 'doctor --json'; do
+        # shellcheck disable=SC2086 # its words
+        run "$prefix/bin/rollcall" $command
+        [ "$status" -eq 2 ]
+        [ "$output" = "rollcall: ${command%% *}: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)" ]
+    done
+    run "$prefix/bin/rollcall" map
+    [[ $output == *'without hwloc or jansson'* ]]
 }
 
 @test "without PMIx the rest is built, and what asks it says what is missing" {
@@ -89,7 +100,7 @@ configure()
     make -C "$BATS_TEST_TMPDIR/build" -j2 rollcall
     run "$BATS_TEST_TMPDIR/build/rollcall" map
     [ "$status" -eq 2 ]
-    [ "$output" = "rollcall: map: this rollcall was built without hwloc; install it (Debian: libhwloc-dev) and build again" ]
+    [ "$output" = "rollcall: map: this rollcall was built without hwloc or jansson; install them (Debian: libhwloc-dev, libjansson-dev) and build again" ]
     "$BATS_TEST_TMPDIR/build/rollcall" map --help > /dev/null
 }
 

@@ -1,0 +1,33 @@
+/* nojson.c - what a build without jansson has in the place of what prints JSON.
+ *
+ * Nobody calls it: cli_getopt refuses --json first.
+ */
+#include "doctor/json.h"
+#include "json.h"
+#include "rosterjson.h"
+
+int json_print(const struct rc_result *result, bool explain)
+{
+    (void)result;
+    (void)explain;
+    return -1;
+}
+
+int json_print_entries(const struct entry *entry, size_t count)
+{
+    (void)entry;
+    (void)count;
+    return -1;
+}
+
+int roster_print_json(const struct roster *roster)
+{
+    (void)roster;
+    return -1;
+}
+
+int doctor_print_json(const struct findings *findings)
+{
+    (void)findings;
+    return -1;
+}

@@ -1,0 +1,64 @@
+#include "rosterjson.h"
+
+#include "json.h"
+#include "value.h"
+
+static json_t *gpus(const struct rc_roll *roll)
+{
+    json_t *list = json_array();
+    int failed = 0;
+
+    for (unsigned i = 0; i < roll->gpu_count; i++)
+        failed |= json_array_append_new(list, json_pack("{s:I, s:o}", "rank", (json_int_t)roll->gpu[i].rank, "gpu",
+                                                        value_slice(roll->gpu[i].id)));
+    return value_whole(list, failed);
+}
+
+static json_t *entry(const struct rc_roll *roll)
+{
+    json_t *object = json_object();
+    int failed = value_put(object, "node_rank", json_integer(roll->node)) |
+                 value_put(object, "host", value_slice(roll->host)) |
+                 value_put(object, "boot_id", value_slice(roll->boot)) |
+                 value_put(object, "tasks", value_slice(roll->tasks)) |
+                 value_put(object, "launcher", value_slice(roll->launcher)) |
+                 value_put(object, "mode", value_slice(roll->mode)) |
+                 value_put(object, "master_addr", value_slice(roll->addr)) |
+                 value_put(object, "master_port", roll->port ? json_integer(roll->port) : json_null()) |
+                 value_put(object, "version", value_slice(roll->version)) |
+                 value_put(object, "visible", value_slice(roll->visible)) | value_put(object, "gpus", gpus(roll));
+
+    return value_whole(object, failed);
+}
+
+static json_t *entries(const struct roster *roster)
+{
+    json_t *list = json_array();
+    int failed = 0;
+
+    for (size_t i = 0; i < roster->count; i++)
+        failed |= json_array_append_new(list, entry(&roster->roll[i]));
+    return value_whole(list, failed);
+}
+
+static json_t *findings(const struct rc_messages *messages)
+{
+    json_t *list = json_array();
+    int failed = 0;
+
+    for (unsigned i = 0; i < messages->count; i++) {
+        const struct rc_message_entry *message = rc_message_entry(messages->list[i].id);
+
+        failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "id", message->id, "level",
+                                                        rc_level_name(message->level), "text",
+                                                        value_text(messages->list[i].text)));
+    }
+    return value_whole(list, failed);
+}
+
+int roster_print_json(const struct roster *roster)
+{
+    return value_print(json_pack("{s:i, s:s, s:I, s:I, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step, "nnodes",
+                                 (json_int_t)roster->roll[0].nodes, "world_size", (json_int_t)roster->roll[0].world,
+                                 "entries", entries(roster), "messages", findings(&roster->findings)));
+}

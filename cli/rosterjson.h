@@ -1,0 +1,10 @@
+/* rosterjson.h - the roll of a live step for programs: `rollcall check --json`. */
+#ifndef ROLLCALL_ROSTERJSON_H
+#define ROLLCALL_ROSTERJSON_H
+
+#include "roster.h"
+
+/* Prints one object, described in rollcall(1). -1 without memory. */
+int roster_print_json(const struct roster *roster);
+
+#endif

@@ -1,0 +1,10 @@
+/* json.h - findings for programs: `rollcall doctor --json`. */
+#ifndef ROLLCALL_DOCTOR_JSON_H
+#define ROLLCALL_DOCTOR_JSON_H
+
+#include "findings.h"
+
+/* Prints one object, described in rollcall(1). -1 without memory. */
+int doctor_print_json(const struct findings *findings);
+
+#endif
