@@ -41,13 +41,17 @@ static bool version_of_path(char version[16])
     return start && sscanf(start, "(Open MPI) %15[0-9.]", version) == 1;
 }
 
-/* "MpiDefault              = pmix" */
+/* "MpiDefault              = pmix"; Slurm 26.05 has (null) for none */
 static bool default_type(char type[32])
 {
     const char *text = ask("scontrol", (const char *const[]){ "show", "config", NULL });
     const char *start = text ? strstr(text, "\nMpiDefault ") : NULL;
 
-    return start && sscanf(start, " MpiDefault = %31[a-z0-9_]", type) == 1;
+    if (!start || sscanf(start, " MpiDefault = %31s", type) != 1)
+        return false;
+    if (strcmp(type, "(null)") == 0)
+        snprintf(type, sizeof("none"), "none");
+    return true;
 }
 
 /* Of those that give a task no PMIx; what is not known may. */

@@ -140,7 +140,7 @@ def frameworks(program):
         ("accelerate", "Accelerate"), ("deepspeed", "DeepSpeed"), ("horovod", "Horovod"), ("jax", "JAX"),
         ("composer", "Composer"), ("mmengine", "MMEngine"), ("fairseq", "fairseq"), ("megatron", "Megatron"),
         ("nemo", "NeMo"), ("ray", "Ray"), ("ignite", "Ignite"), ("colossalai", "ColossalAI"),
-        ("transformers", "Transformers"), ("tensorflow", "TensorFlow"),
+        ("transformers", "Transformers"), ("tensorflow", "TensorFlow"), ("mpi4py", "mpi4py"),
     )
     found = [title for package, title in rows if program.imports_any(package)]
     if program.imports_any("torch") and any(program.calls("torch.distributed.init_process_group")):

@@ -363,7 +363,9 @@ fake_mpirun()
     printf '#!/bin/sh\nprintf "Configuration data\\nMpiDefault              = none\\n"\n' > bin/scontrol
     chmod 755 bin/scontrol
     found 'D108 command line:1' train.py -- "${line[@]}" python train.py
-    sed -i 's/none/pmix/' bin/scontrol
+    sed -i 's/none/(null)/' bin/scontrol
+    found 'D108 command line:1' train.py -- "${line[@]}" python train.py
+    sed -i 's/(null)/pmix/' bin/scontrol
     found '' train.py -- "${line[@]}" python train.py
     job '#SBATCH -N 2 --ntasks-per-node=4' 'export SLURM_MPI_TYPE=pmi2' 'srun python train.py'
     found 'D108 job.sh:4' --script job.sh train.py
