@@ -24,7 +24,8 @@ import mixed
 import openmpi
 import ranks
 import shell
-from jobline import Job, Layout, take
+from jobline import Job
+from options import Layout, take
 from program import Program, frameworks
 from source import Unreadable
 

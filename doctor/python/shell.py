@@ -1,31 +1,11 @@
 """shell.py - a job script by itself: what its shell expands too early, and what it writes down."""
 import re
 
+from lines import unquoted
 from master import is_loopback, not_concrete
 
 PER_TASK = re.compile(r"(?<!\\)\$\{?(SLURM_PROCID|SLURM_NODEID|SLURM_LOCALID)\b")
 
-def unquoted(line):
-    """The line without what stands in single quotes, which no shell expands, and without comments."""
-    text = []
-    quote = None
-    previous = " "
-    for letter in line:
-        if quote == "'":
-            quote = None if letter == "'" else quote
-            previous = letter
-            continue
-        if letter == "'" and quote is None:
-            quote = "'"
-        elif letter == '"':
-            quote = None if quote == '"' else '"'
-            text.append(letter)
-        elif letter == "#" and quote is None and previous in " \t;":
-            break
-        else:
-            text.append(letter)
-        previous = letter
-    return "".join(text)
 
 def too_early(job, report):
     """$SLURM_PROCID in the batch script, where it is 0; in a file that srun runs it would be right."""
