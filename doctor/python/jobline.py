@@ -15,6 +15,8 @@ WRAPPERS = {"env", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsy
             "podman", "podman-hpc", "ch-run", "catchsegv", "/bin/bash", "/usr/bin/env"}
 VALUE = r"(?:\"[^\"]*\"|'[^']*'|\$\([^)]*(?:\([^)]*\)[^)]*)*\)|`[^`]*`|[^\s\"'`])*"
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(" + VALUE + ")")
+BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
+ADDITION = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\+=(" + VALUE + r")\s*$")
 ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*=" + VALUE + r"\s*)+$")
 
 
@@ -38,6 +40,8 @@ class Job:
         self.exports = []   # (name, value as written, line)
         self.commands = []
         self.variables = {}
+        self.doubtful = set()  # variables that are set in a branch or loop
+        self.around = []       # the conditions that the line read stands in
         self.batch = False
         self.sruns = False
         self.first = 1
@@ -63,15 +67,58 @@ class Job:
             self.statement(line, number)
 
     def statement(self, line, number):
+        test = ""
         for part in statements(line):
+            part = self.conditions(part)
+            added = ADDITION.match(part)
             if re.match(r"^(export|declare\s+-x|readonly)\s", part) or ASSIGNMENTS.match(part):
                 for name, value in ASSIGNMENT.findall(part):
-                    self.exports.append((name, value, number))
-                    self.variables[name] = value
-                continue
-            words = split(part)
-            if words:
-                self.start(words, None, number)
+                    self.assign(name, value, number, test)
+            elif added:
+                self.add(added.group(1), added.group(2), test)
+            elif re.match(r"^(\[|test\s)", part):
+                test = part
+            elif part:
+                words = split(part)
+                if words:
+                    self.start(words, None, number)
+
+    def conditions(self, part):
+        """Keeps account of if, case and loops; the command without `then` and the like."""
+        while True:
+            word, _, rest = part.partition(" ")
+            if word in ("if", "case", "for", "while", "until"):
+                self.around.append(part)
+                return part
+            if word in ("fi", "esac", "done") and self.around:
+                self.around.pop()
+            elif word == "elif" and self.around:
+                self.around[-1] += part
+            if word not in ("then", "else", "do", "{"):
+                return part
+            part = rest.strip()
+
+    def assign(self, name, value, number, test):
+        """NAME=value; `test` is what stands before it, as [ -z "$NAME" ] &&."""
+        own = re.compile(r"\$(?:\{%s(?::?[-=]([^{}]*))?\}|%s\b)" % (name, name))
+        asked = any(own.search(text) for text in self.around + [test])
+        self.exports.append((name, "${%s:-%s}" % (name, value) if asked else value, number))
+
+        def before(match):
+            old = self.variables.get(name, match.group(1))
+            return match.group(0) if old is None else old.strip("\"'")
+
+        self.variables[name] = own.sub(before, value)
+        if self.around or test:
+            self.doubtful.add(name)
+        else:
+            self.doubtful.discard(name)
+
+    def add(self, name, value, test):
+        """NAME+=value."""
+        if name not in self.variables or self.around or test:
+            self.doubtful.add(name)
+        self.variables[name] = self.variables.get(name, "").strip("\"'") + value.strip("\"'")
 
     def start(self, words, srun, number, depth=0):
         """Finds what really runs behind srun, wrappers and `bash -c`."""
@@ -83,13 +130,23 @@ class Job:
             words = words[1:]
         if not words or depth > 6:
             return
+        if words[0].startswith("$"):
+            words = self.expand(words)
+            if words and words[0].startswith("$"):
+                self.unwrap("", words[1:], srun, number, depth)
+                return
+            if not words:
+                return
         name = os.path.basename(words[0])
         if name == "srun":
             self.sruns = True
             options, rest = take(self.expand(words[1:]), True)
-            self.start(rest, options, number, depth + 1)
+            if rest and rest[0].startswith("$"):  # there may be more options in it
+                self.commands.append(Command(rest, options, number))
+            else:
+                self.start(rest, options, number, depth + 1)
             return
-        if name in WRAPPERS:
+        if name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh")):
             self.unwrap(name, words[1:], srun, number, depth)
             return
         command = Command(self.expand(words), srun, number)
@@ -115,19 +172,31 @@ class Job:
             self.commands.append(Command(self.expand([name] + rest), srun, number))
 
     def expand(self, words):
-        """$NAME that the script sets, or that Slurm will set; others stay as they are."""
-        return [self.expand_word(word) for word in words]
+        """$NAME that the script sets, or that Slurm will set; others stay as they are. A $NAME by itself may be several
+        words, but not where a shell is told to run it."""
+        expanded = []
+        for position, word in enumerate(words):
+            text = self.expand_word(word)
+            if BARE.match(word) and text != word and not (position and re.match(r"^-[a-z]*c$", words[position - 1])):
+                expanded.extend(split(text))
+            else:
+                expanded.append(text)
+        return expanded
 
     def expand_word(self, word, depth=4):
         def value(match):
-            name = match.group(1) or match.group(2)
+            name = match.group(1) or match.group(3)
+            if name in self.doubtful:
+                return match.group(0)
             if name in self.variables and "`" not in self.variables[name] and "$(" not in self.variables[name]:
                 return self.variables[name].strip("\"'")
             known = self.known(name)
+            if known is None and match.group(2) is not None and not name.startswith("SLURM_"):
+                return match.group(2).strip("\"'")
             return str(known) if known is not None else match.group(0)
 
         for _ in range(depth):
-            new = re.sub(r"\$(?:\{(\w+)(?::[-=][^}]*)?\}|(\w+))", value, word)
+            new = re.sub(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+))", value, word)
             if new == word:
                 break
             word = new

@@ -23,6 +23,9 @@ class Launch:
         name = os.path.basename(words[0])
         if PYTHON.match(name):
             words = self.python(words[1:])
+            if self.kind == "python" and words and words[0].startswith("$") and any(word.endswith(".py") for word in words[1:]):
+                self.kind = None  # python $LAUNCHER train.py
+                return
             name = self.kind
         elif name in ("torchrun", "deepspeed", "composer"):
             self.kind = name

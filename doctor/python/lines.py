@@ -44,8 +44,10 @@ def open_quote(text):
 
 
 def split(text):
+    """The words of a command."""
+    text = "".join(letter for letter, how in scan(text) if how != "#")
     try:
-        return shlex.split(text, comments=True)
+        return shlex.split(text)
     except ValueError:
         return text.split()
 

@@ -181,6 +181,9 @@ def methods(program, nodes, report):
                 if not one_machine(program, nodes) and not preferred(source, node, values):
                     report("D404", source.path, node.lineno, 'init_method is "%s"' % found.group(0),
                            'init_method="env://"')
+                elif int(found.group(2)) and not program.is_test():
+                    report("D403", source.path, node.lineno, 'init_method is always "%s"' % found.group(0),
+                           'init_method="env://"')
             elif found and found.group(1):
                 report("D405", source.path, node.lineno, 'init_method is "%s", one machine\'s' % found.group(0),
                        'init_method="env://"')

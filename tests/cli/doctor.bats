@@ -112,7 +112,7 @@ init='import os, torch, torch.distributed as dist'
 @test "what is for want of something better, or told to the others: nothing" {
     # loopback where the script has another address for a cluster, or asks first
     script "$init" 'import torch.multiprocessing as mp' 'def main(args):' '    if "SLURM_NODEID" in os.environ:' \
-        '        args.url = f"tcp://{first_host()}:2345"' '    else:' '        args.url = "tcp://localhost:2345"' \
+        '        args.url = f"tcp://{first_host()}:2345"' '    else:' '        args.url = f"tcp://localhost:{port()}"' \
         '    mp.spawn(work, (args,), 4)' 'def work(gpu, args):' '    dist.init_process_group("nccl", init_method=args.url)'
     found '' train.py
     script "$init" 'def start(url, machines):' '    if url == "auto":' '        url = f"tcp://127.0.0.1:{port()}"' \
@@ -167,6 +167,48 @@ init='import os, torch, torch.distributed as dist'
     found 'D403 train.py:4' train.py
     job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_PORT=29500' 'srun python train.py'
     found 'D516 job.sh:3' --script job.sh
+    script "$init" 'import torch.multiprocessing as mp' 'def work(gpu):' \
+        '    dist.init_process_group("nccl", init_method="tcp://127.0.0.1:2345", rank=gpu, world_size=4)' 'mp.spawn(work, nprocs=4)'
+    found 'D403 train.py:4' train.py
+    sed -i 's/"tcp:.*2345"/f"tcp:\/\/127.0.0.1:{port()}"/' train.py
+    found '' train.py
+    for line in 'if [ -z "$MASTER_PORT" ]; then export MASTER_PORT=29500; fi' 'MASTER_PORT=${MASTER_PORT:-29500}' \
+        '[ -n "$MASTER_PORT" ] || export MASTER_PORT=29500'; do
+        job "$line" 'srun python train.py'
+        found '' --script job.sh
+    done
+    job 'if [ -z "${MASTER_PORT:-}" ]; then' '    MASTER_PORT=29500' 'fi' 'srun python train.py'
+    found '' --script job.sh
+    job 'if true; then' '    MASTER_PORT=29500' 'fi' 'srun python train.py'
+    found 'D516 job.sh:3' --script job.sh
+}
+
+# launches ARG...: what the doctor says that is started
+launches()
+{
+    doctor --json "$@" | jq -r '.looked_at[] | select(.name == "launch") | .text'
+}
+
+@test "what a job starts, through variables and wrappers" {
+    job '#SBATCH --nodes=4 --ntasks-per-node=1 --gpus-per-node=8' 'LAUNCH="torchrun --nnodes $SLURM_NNODES \' '    --nproc_per_node 8"' \
+        'CMD="$LAUNCH train.py"' 'srun $CMD --lr 1'
+    [ "$(launches --script job.sh)" = 'job.sh:6: 4 nodes, 1 task a node, 8 GPUs a node, torchrun' ]
+    found '' --script job.sh
+    sed -i 's/--nnodes $SLURM_NNODES/--nnodes 2/' job.sh
+    found 'D512 job.sh:6' --script job.sh
+    job 'GPUS=${GPUS:-16}' 'MORE=${MORE:-""}' 'srun --ntasks=$GPUS --ntasks-per-node=${EACH:-8} $MORE python -u train.py'
+    [ "$(launches --script job.sh)" = 'job.sh:4: 2 nodes, 8 tasks a node' ]
+    job '#SBATCH -N 1 -n 1 --gres=gpu:4' 'srun container_wrapper exec accelerate launch --num_processes=4 train.py'
+    [ "$(launches --script job.sh)" = 'job.sh:3: 1 node, 1 task a node, 4 GPUs a node, accelerate launch' ]
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'ARGS="--nproc_per_node 8"' 'ARGS+=" --nnodes 2"' 'srun torchrun $ARGS train.py'
+    [ "$(launches --script job.sh)" = 'job.sh:5: 2 nodes, 1 task a node, torchrun' ]
+    found '' --script job.sh
+    # what is set in a branch is not known
+    job '#SBATCH -N 2 --ntasks-per-node=8' 'HOW=""' 'if [ "$1" ]; then' '    HOW="--ntasks-per-node=1"' 'fi' 'srun $HOW torchrun train.py'
+    [ -z "$(launches --script job.sh)" ]
+    found '' --script job.sh
+    job '#SBATCH -N 2' 'if [ "$1" ]; then' '    HOW="-m torch.distributed.run"' 'fi' 'python $HOW train.py'
+    found '' --script job.sh
 }
 
 @test " 3 one core for a task and its data loaders" {
