@@ -1,8 +1,12 @@
+#define _GNU_SOURCE /* memmem */
 #include "pmix.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/pmixask.h"
@@ -13,12 +17,17 @@
 
 extern char **environ;
 
-enum { PATIENCE_MS = 12000, ANSWER = 16384 };
+enum { PATIENCE_MS = 12000, ANSWER = 16384, ASKED = 256 };
 
 /* What PMIx_Init says where only the server is missing: PMIX_ERR_UNREACH, and PMIx 7's PMIX_ERR_COMM_FAILURE. */
 enum { UNREACHED = -25, NO_CONNECTION = -49, OUTDATED = -76, UNKNOWN = 1 };
 
 #define LIBRARY "libpmix.so.2"
+#define OWN     "openmpi/mca_pmix_pmix3x.so"
+
+#define HASH       "export PMIX_MCA_gds=hash"
+#define NATIVE_TOO "PMIX_MCA_psec=native"
+#define NATIVE     "export " NATIVE_TOO ", or take a libpmix with that component; in a container mount /run/munge"
 
 /* What rollcall-pmix says of a library (pmix/opening.h). */
 struct opening {
@@ -108,8 +117,8 @@ static bool try(const char *verb, const char *folder, struct opening *opening)
     return true;
 }
 
-/* The folder of a library beside the mpirun of PATH, which its programs load first. */
-static bool beside_mpirun(char folder[PATH_MAX])
+/* A file beside the mpirun of PATH, in the folder that its programs look into first. */
+static bool beside_mpirun(const char *file, char folder[PATH_MAX])
 {
     static const char *const libs[] = { "lib", "lib64" };
     char program[PATH_MAX];
@@ -121,10 +130,10 @@ static bool beside_mpirun(char folder[PATH_MAX])
     for (unsigned i = 0; i < 2 && (end = strrchr(real, '/')); i++)
         *end = '\0';
     for (unsigned i = 0; i < sizeof(libs) / sizeof(*libs); i++) {
-        char library[2 * PATH_MAX];
+        char path[2 * PATH_MAX];
 
-        snprintf(library, sizeof(library), "%s/%s/" LIBRARY, real, libs[i]);
-        if (access(library, R_OK) == 0 && snprintf(folder, PATH_MAX, "%s/%s", real, libs[i]) < PATH_MAX)
+        snprintf(path, sizeof(path), "%s/%s/%s", real, libs[i], file);
+        if (access(path, R_OK) == 0 && snprintf(folder, PATH_MAX, "%s/%s", real, libs[i]) < PATH_MAX)
             return true;
     }
     return false;
@@ -135,20 +144,78 @@ static bool opens(const struct opening *opening)
     return opening->status == UNREACHED || opening->status == NO_CONNECTION || opening->status == 0;
 }
 
+/* Of a framework, the user's word or else the server's, as "NAME=VALUE"; absent: "". */
+static void asked(const char *user, const char *server, char text[ASKED])
+{
+    const char *name = getenv(user) ? user : server;
+    const char *value = getenv(name);
+
+    text[0] = '\0';
+    if (value)
+        snprintf(text, ASKED, "%s=%.200s", name, value);
+}
+
 /* A server that is too old is told by its variables alone. Where the library would get further
- * if nobody asked for a component it is the one that is asked for. */
+ * if nobody asked for a component of a framework, it is that one. */
 static void explain(struct findings *findings, const struct opening *opening, const char *server, const char *folder)
 {
-    static struct opening freely;
-    const char *own = getenv("PMIX_MCA_psec");
-    const char *asked = own ? own : getenv("PMIX_SECURITY_MODE");
+    static const char *const verbs[] = { "open-psec", "open-gds", "open-psec-gds" };
+    static struct opening other;
+    const char *modes = getenv("PMIX_SECURITY_MODE");
+    const char *library = opening->path ? opening->path : LIBRARY;
+    char psec[ASKED];
+    char gds[ASKED];
+    unsigned i = 0;
 
     if (opening->status == OUTDATED)
-        findings_add(findings, FINDING_D107, NULL, 0, NULL, "%s is PMIx %s, which refuses this launch's server (%s)",
-                     opening->path ? opening->path : LIBRARY, opening->version, server);
-    else if (!opens(opening) && asked && try("open-freely", folder, &freely) && opens(&freely))
-        findings_add(findings, FINDING_D106, NULL, 0, NULL, "%s (PMIx %s) cannot do %s=%s", opening->path ? opening->path : LIBRARY,
-                     opening->version, own ? "PMIX_MCA_psec" : "PMIX_SECURITY_MODE", asked);
+        findings_add(findings, FINDING_D107, NULL, 0, NULL, "%s is PMIx %s, which refuses this launch's server (%s)", library,
+                     opening->version, server);
+    if (opening->status == OUTDATED || opens(opening))
+        return;
+    while (i < 3 && !(try(verbs[i], folder, &other) && opens(&other)))
+        i++;
+    asked("PMIX_MCA_psec", "PMIX_SECURITY_MODE", psec);
+    asked("PMIX_MCA_gds", "PMIX_GDS_MODULE", gds);
+    if (i < 3)
+        findings_add(findings, FINDING_D106, NULL, 0,
+                     i == 1 ? HASH : !modes || !strstr(modes, "native") ? NULL : i == 0 ? NATIVE : HASH " " NATIVE_TOO,
+                     "%s (PMIx %s) cannot do %s%s%s", library, opening->version, i == 1 ? "" : psec, i == 2 ? " and " : "",
+                     i == 0 ? "" : gds);
+}
+
+/* Whether a file has a text in it. */
+static bool has_text(const char *path, const char *text)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat file;
+    bool found = false;
+
+    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0) {
+        void *map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+        if (map != MAP_FAILED) {
+            found = memmem(map, (size_t)file.st_size, text, strlen(text)) != NULL;
+            munmap(map, (size_t)file.st_size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* Open MPI 4.1 brings a PMIx 3.2 that is no libpmix.so.2 and takes no component for
+ * granted: it does not start where it is told of one that it does not have (openpmix#3731). */
+static void own_of_openmpi(struct findings *findings)
+{
+    const char *server = getenv("PMIX_GDS_MODULE");
+    char path[2 * PATH_MAX];
+    char folder[PATH_MAX];
+
+    if (getenv("PMIX_MCA_gds") || !server || !strstr(server, "shmem") || !beside_mpirun(OWN, folder))
+        return;
+    snprintf(path, sizeof(path), "%s/" OWN, folder);
+    if (has_text(path, "component version 3.2."))
+        findings_add(findings, FINDING_D106, NULL, 0, HASH, "%s (PMIx 3.2) cannot do PMIX_GDS_MODULE=%.200s", path, server);
 }
 
 void doctor_pmix(struct findings *findings, const struct rc_result *result)
@@ -170,8 +237,9 @@ void doctor_pmix(struct findings *findings, const struct rc_result *result)
     } else {
         findings_fact(findings, "PMIx", "the server is %s, no " LIBRARY " is found here", server);
     }
-    if (beside_mpirun(folder) && try("open", folder, &other) && other.version && other.path && (!found.path || strcmp(found.path, other.path) != 0)) {
+    if (beside_mpirun(LIBRARY, folder) && try("open", folder, &other) && other.version && other.path && (!found.path || strcmp(found.path, other.path) != 0)) {
         findings_fact(findings, "MPI", "its own %s is %s", other.path, other.version);
         explain(findings, &other, server, folder);
     }
+    own_of_openmpi(findings);
 }

@@ -47,7 +47,7 @@ static void print_path(const void *function)
         printf("path=%s\n", path);
 }
 
-int print_opening(bool freely)
+int print_opening(unsigned free)
 {
     pmix_status_t status;
     char where[64];
@@ -58,9 +58,13 @@ int print_opening(bool freely)
     if (open_library() < 0 || dead_end(where) < 0)
         return -1;
     lead_away(where);
-    if (freely) {
+    if (free & PMIX_FREE_PSEC) {
         unsetenv("PMIX_SECURITY_MODE");
         unsetenv("PMIX_MCA_psec");
+    }
+    if (free & PMIX_FREE_GDS) {
+        unsetenv("PMIX_GDS_MODULE");
+        unsetenv("PMIX_MCA_gds");
     }
     memcpy(&function, &library.init, sizeof(function));
     printf("version=%s\n", library.version());

@@ -4,7 +4,8 @@
  *   rollcall-pmix put   tells the job's other nodes where to meet (meeting.h)
  *   rollcall-pmix get   asks where
  *   rollcall-pmix put-board, get-board   the same for the board of its tasks
- *   rollcall-pmix open, open-freely   whether libpmix would open here (opening.h): no session
+ *   rollcall-pmix open, open-psec, open-gds, open-psec-gds   whether libpmix would open
+ *                       here, or without what is asked for as to these (opening.h): no session
  *
  * A program of its own, because PMIx must not stay connected in an application
  * (Slurm ends a step in which a connected process ends without a word), keeps a
@@ -43,7 +44,8 @@ static void set_deadline(unsigned seconds)
 
 static bool is_verb(const char *what)
 {
-    static const char *const verbs[] = { "job", "put", "get", "put-board", "get-board", "open", "open-freely" };
+    static const char *const verbs[] = { "job", "put", "get", "put-board", "get-board", "open", "open-psec", "open-gds",
+                                         "open-psec-gds" };
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
         if (strcmp(what, verbs[i]) == 0)
@@ -66,14 +68,14 @@ int main(int argc, char **argv)
     int answer;
 
     if (!is_verb(what)) {
-        fputs("usage: rollcall-pmix job|put|get|put-board|get-board|open|open-freely (rollcall's own; see rollcall --help)\n", stderr);
+        fputs("usage: rollcall-pmix job|put|get|put-board|get-board|open[-psec][-gds] (rollcall's own; see rollcall --help)\n", stderr);
         return 2;
     }
     /* nobody waits for an answer once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_MEETING);
     if (*what == 'o')
-        return print_opening(strcmp(what, "open-freely") == 0) < 0 || fflush(stdout) != 0;
+        return print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) | (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 || fflush(stdout) != 0;
     memset(&self, 0, sizeof(self));
     if (open_library() < 0)
         return 1;

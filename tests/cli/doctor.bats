@@ -530,8 +530,8 @@ D201 /proc/sys/net/ipv4/ip_local_port_range:0'
     around '' NCCL_IB_HCA==mlx5_77 NCCL_IB_DISABLE=1
 }
 
-# A server's task; opens STATUS [STATUS]: what libpmix, of these words, says when it is opened, and without components
-# that are asked for: as PMIx 4.2.2 and 7.0.0 do.
+# opens STATUS [STATUS [FRAMEWORK]]: what libpmix, of these words, says when it is opened, and without what is asked for
+# as to that framework: as PMIx 3.2.3, 4.2.2 and 7.0.0 do.
 opens()
 {
     mkdir -p tree/bin tree/libexec/rollcall
@@ -542,7 +542,8 @@ echo "version=OpenPMIx 7.0.0 (PMIx Standard: 4.1, Stable ABI: 0.0, Provisional A
 echo path=/opt/libpmix.so.2.28.0
 case \$1 in
     open) echo "status=$1" ;;
-    open-freely) echo "status=${2-$1}" ;;
+    open-${3-psec}) echo "status=${2-$1}" ;;
+    *) echo "status=$1" ;;
 esac
 ASK
     chmod 755 tree/libexec/rollcall/rollcall-pmix
@@ -561,7 +562,25 @@ ASK
     opens '-2 PMIX_ERR_SILENT' '-49 PMIX_ERR_COMM_FAILURE'
     around 'D106 -:0' "${task[@]}"
     [ "$(jq -r '.findings[0].what' json)" = '/opt/libpmix.so.2.28.0 (PMIx 7.0.0) cannot do PMIX_SECURITY_MODE=munge' ]
+    jq -e '.findings[0].change | startswith("take a libpmix")' json
+    around 'D106 -:0' "${task[@]}" PMIX_SECURITY_MODE=munge,native
+    jq -e '.findings[0].change | startswith("export PMIX_MCA_psec=native, ")' json
+    # Open MPI 4.1 under Slurm's pmix_v5
+    opens '-46 NOT-FOUND' '-25 UNREACHABLE' gds
+    around 'D106 -:0' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash
+    jq -e '.findings[0].change == "export PMIX_MCA_gds=hash"' json
+    opens '-46 NOT-FOUND' '-25 UNREACHABLE' psec-gds
+    around 'D106 -:0' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash PMIX_SECURITY_MODE=munge,native
+    jq -e '.findings[0] | (.change == "export PMIX_MCA_gds=hash PMIX_MCA_psec=native") and
+        (.what | endswith("cannot do PMIX_SECURITY_MODE=munge,native and PMIX_GDS_MODULE=shmem2,hash"))' json
     around '' SLURM_PROCID=2 SLURM_LOCALID=0
+    opens '-25 UNREACHABLE'
+    mkdir -p lib/openmpi
+    printf 'PMIX pdlopen MCA component version 3.2.5' > lib/openmpi/mca_pmix_pmix3x.so
+    fake_mpirun 4.1.6
+    around 'D106 -:0' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash
+    around '' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash PMIX_MCA_gds=hash
+    around '' "${task[@]}" PMIX_GDS_MODULE=ds21,ds12,hash
     # nothing that is known here is at fault
     opens '-2 PMIX_ERR_SILENT'
     around '' "${task[@]}"
