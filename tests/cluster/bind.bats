@@ -11,6 +11,7 @@ load helpers
 # task/affinity binds where a user says so (--cpu-bind), as on most clusters.
 setup_file()
 {
+    needs_root || return 0
     cpus=$(nproc --all)
     export cpus each=$((cpus / 2))
     # each test says what it wants
@@ -25,6 +26,7 @@ teardown_file()
 
 setup()
 {
+    unless_left_out
     [ "$cpus" -ge 2 ] || skip 'two cores for two tasks'
     [ "$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')" = "$cpus" ] || skip 'not all cores are for these tests'
     [ -x "$ROLLCALL_PREFIX/libexec/rollcall/rollcall-map" ] || skip 'built without hwloc'

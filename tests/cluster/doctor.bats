@@ -10,6 +10,7 @@ load faults
 
 setup_file()
 {
+    needs_root || return 0
     cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
 }
 

@@ -10,6 +10,7 @@ load faults
 
 setup_file()
 {
+    needs_root || return 0
     # a Slurm that has no PMIx is told so by cluster_up
     cluster_up --nodes 3 --cpus 32 --mpi pmix
     faults_up
@@ -17,6 +18,7 @@ setup_file()
 
 teardown()
 {
+    [ -z "${left_out:-}" ] || return 0
     faults_end
     login scancel --user="$(id -un)"
 }

@@ -7,6 +7,7 @@ load helpers
 
 setup_file()
 {
+    needs_root || return 0
     cluster_up --nodes 2 --cpus 4
 }
 

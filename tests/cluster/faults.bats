@@ -11,6 +11,7 @@ load faults
 
 setup_file()
 {
+    needs_root || return 0
     cluster_up --nodes 3 --cpus 8 --gpus 2 --mpi pmix
     faults_up
 }
@@ -18,6 +19,7 @@ setup_file()
 teardown()
 {
     local node
+    [ -z "${left_out:-}" ] || return 0
     faults_end
     for node in n1 n2; do
         on "$node" sh -c '! grep -q " /proc/driver " /proc/self/mounts || umount /proc/driver'

@@ -10,6 +10,7 @@ load gpus
 
 setup_file()
 {
+    needs_root || return 0
     gpu_cluster
 }
 

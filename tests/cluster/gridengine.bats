@@ -14,6 +14,7 @@ load gridengine
 
 setup_file()
 {
+    needs_root || return 0
     cluster_up --nodes 3 --cpus 4
     loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
     export loss

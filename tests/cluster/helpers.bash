@@ -43,6 +43,9 @@ plugin_file=$ROLLCALL_PREFIX/lib/slurm${SERIES:+-$SERIES}/rollcall.so
 out=$BATS_TEST_TMPDIR/out
 err=$BATS_TEST_TMPDIR/err
 
+# shellcheck source=tests/cluster/leftout.bash
+. "$cluster_tests/leftout.bash"
+
 # An identity of whoever runs the tests is not part of them.
 forget_identity()
 {
@@ -133,6 +136,7 @@ jobs_path()
 cluster_down()
 {
     local drained
+    [ -z "${left_out:-}" ] || return 0
     drained=$(login sinfo --noheader --Node --states=drain,draining,drained,down,fail -o '%N %T %E')
     "$minicluster" down --name "$MINICLUSTER_NAME" > "$BATS_FILE_TMPDIR/cluster.log" 2>&1 3>&- ||
         cat "$BATS_FILE_TMPDIR/cluster.log" >&2

@@ -10,6 +10,7 @@ load helpers
 
 setup_file()
 {
+    needs_root || return 0
     cluster_up --nodes 2 --cpus 8 --mpi pmix
     # four tasks of an inner step say who they are: by a task's own process, and by a child of one
     printf '#!/bin/sh\nexec srun --overlap -m block --ntasks-per-node=2 -N2 -n4 "$@" rollcall exec -- "%s"\n' "$whoami" > "$shared/step"

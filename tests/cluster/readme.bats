@@ -9,6 +9,7 @@ load containers
 
 setup_file()
 {
+    needs_root || return 0
     cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
     # a reader's home and folder
     mkdir -p "$shared/home" "$shared/work"

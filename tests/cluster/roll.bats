@@ -10,6 +10,7 @@ load helpers
 
 setup_file()
 {
+    needs_root || return 0
     cluster_up --nodes 3 --cpus 4 --mpi pmix
 }
 
