@@ -58,21 +58,21 @@ one_port()
     [ "$(sed -n 's/^port [0-9]* //p' "$out" | sort -u | wc -l)" -eq 1 ] || explain "not one port"
 }
 
-# Processes of rollcall-exchange and rollcall-pmix on any node, zombies too.
+# Processes of rollcall-exchange and rollcall-pmix on any node, zombies too; there may be no third one.
 count_helpers()
 {
     local node
     for node in login n1 n2 n3; do
         # shellcheck disable=SC2016 # expanded there
-        on "$node" sh -c 'cat /proc/[0-9]*/comm 2> /dev/null' || true
+        on "$node" sh -c 'cat /proc/[0-9]*/comm' 2> /dev/null || true
     done | grep -cE '^rollcall-(exchan|pmix)' || true
 }
 
-# Nothing of it stays: it may take a moment to end.
+# Nothing of it stays: it may take a moment to end; a board that is left alone by Slurm, some seconds.
 nothing_remains()
 {
     local tries
-    for tries in {1..100}; do
+    for tries in {1..300}; do
         [ "$(count_helpers)" -ne 0 ] || return 0
         sleep 0.1
     done

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2154 # programs, mpi, shared, tree, out, err and status come from helpers.bash
 
 load helpers
+load faults
 
 setup_file()
 {
@@ -35,27 +36,6 @@ alike()
     ids=$(sed -n 's/^unique .*, //p' "$out" | sort -u)
     [ "$(wc -l <<< "$ids")" -eq "${2:-1}" ] || explain 'ranks have different ids' || return 1
     [ -z "$(tr ' ' '\n' <<< "$ids" | sort | uniq -d)" ] || explain 'an id is there twice'
-}
-
-# Processes of rollcall's on any node.
-count_helpers()
-{
-    local node
-    for node in login n1 n2; do
-        # shellcheck disable=SC2016 # expanded there
-        on "$node" sh -c 'cat /proc/[0-9]*/comm 2> /dev/null' || true
-    done | grep -cE '^rollcall-(exchan|pmix)' || true
-}
-
-# A board that is left alone by Slurm ends by itself, some seconds after its launch.
-nothing_remains()
-{
-    local tries
-    for tries in {1..300}; do
-        [ "$(count_helpers)" -ne 0 ] || return 0
-        sleep 0.1
-    done
-    explain "after $tries tries there are $(count_helpers) processes of rollcall's"
 }
 
 # bats test_tags=series
