@@ -36,18 +36,30 @@ built()
 # used SERIES: installed, used, removed and purged
 used()
 {
-    local packages before
+    local packages before help
     need_packages_of "$1"
     need_clean "$1"
     before=$(listing)
+    # Slurm runs already, and nobody restarts it
+    cluster_up
+    run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
+    [ "$output$stderr" = $'none\nnone' ]
+    help=$(login srun --help)
+
+    # what packaging/README.md says, and no other step
+    mapfile -t packages < <(deb rollcall slurm-wlm-rollcall)
+    inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
+    run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
+    [ "$(sort <<< "$output")" = "$identities" ]
+    [ -z "$stderr" ]
+    [[ $(login srun --help) == *--ddp* ]]
+
+    # the others, too
     mapfile -t packages < <(deb "${all[@]}")
     [ "${#packages[@]}" -eq 5 ]
     inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
     run -0 inside "$root" dpkg --audit
     [ -z "$output" ]
-    cluster_up
-
-    # no other step
     run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
     [ "$(sort <<< "$output")" = "$identities" ]
     [ -z "$stderr" ]
@@ -73,6 +85,10 @@ used()
     inside "$root" dpkg --remove "${all[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
     run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
     [ "$output$stderr" = $'none\nnone' ]
+    [ "$(login srun --help)" = "$help" ]
+    run --separate-stderr login srun -N2 -n2 --ddp true
+    [ "$status" -ne 0 ]
+    [[ $stderr == *"unrecognized option '--ddp'"* ]]
     # and that line is there again with the package
     inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
     grep -qx '# mine' "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
@@ -87,6 +103,36 @@ used()
     run diff <(echo "$before") <(listing)
     echo "$output"
     [ -z "$output" ]
+}
+
+# as_a_reader_of_debian SERIES: debian/tests of the source package, as autopkgtest would run them, where the packages are
+# installed and a compiler is. What they write is in memory.
+as_a_reader_of_debian()
+{
+    need_packages_of "$1"
+    root=$BATS_TEST_TMPDIR/root
+    mkdir "$root" "$BATS_TEST_TMPDIR/upper"
+    # shellcheck disable=SC2016 # expanded there
+    run env -i PATH="$system_path" HOME=/root LANG=C.UTF-8 unshare --mount --net --pid --fork --kill-child -- sh -ec '
+        root=$1 below=$2 debs=$3 upper=$4 tests=$5
+        mount -t tmpfs tmpfs "$upper"
+        mkdir "$upper/up" "$upper/work"
+        mount -t overlay overlay -o "lowerdir=$below,upperdir=$upper/up,workdir=$upper/work" "$root"
+        ip link set lo up
+        mount -t proc proc "$root/proc"
+        mount --rbind /dev "$root/dev"
+        mkdir "$root/debs" "$root/autopkgtest"
+        cp "$debs"/*.deb "$root/debs"
+        cp -R "$tests" "$root/tests"
+        chroot "$root" sh -ec "dpkg -i /debs/*.deb > /debs/log 2>&1 || { cat /debs/log; exit 1; }"
+        for one in $(sed -n "s/^Tests: //p" "$tests/control"); do
+            mkdir "$root/autopkgtest/$one"
+            chroot "$root" env AUTOPKGTEST_TMP="/autopkgtest/$one" "/tests/$one"
+            echo "passed: $one"
+        done' - "$root" "$roots/build/$1" "$debs" "$BATS_TEST_TMPDIR/upper" "$top/packaging/debian/tests"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^passed: ' <<< "$output")" -eq 3 ]
 }
 
 # under_another SERIES OTHER: the plugin of SERIES under Slurm OTHER, as after an upgrade that dpkg was forced into
@@ -112,10 +158,24 @@ under_another()
     grep -qiE 'incompatible.*(slurm|plugin)' <<< "$stderr"
     run -0 login sbatch --wait --wrap 'srun true'
     no_node_is_drained
+    # and with the package of that series it is there again
+    need_packages_of "$2"
+    mapfile -t packages < <(deb rollcall slurm-wlm-rollcall)
+    [ "${#packages[@]}" -eq 2 ]
+    inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
+    run -0 inside "$root" dpkg --audit
+    [ -z "$output" ]
+    run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
+    [ "$(sort <<< "$output")" = "$identities" ]
+    [ -z "$stderr" ]
 }
 
 @test "Debian 12, Slurm 22.05: built, lintian is content" {
     built 22.05
+}
+
+@test "Debian 12, Slurm 22.05: the source package's own tests pass with the packages as installed" {
+    as_a_reader_of_debian 22.05
 }
 
 @test "Debian 12, Slurm 22.05: installed, srun --ddp works; removed, srun is as before; purged, nothing is left" {
@@ -126,6 +186,10 @@ under_another()
     built 24.11
 }
 
+@test "Debian 13, Slurm 24.11: the source package's own tests pass with the packages as installed" {
+    as_a_reader_of_debian 24.11
+}
+
 @test "Debian 13, Slurm 24.11: installed, srun --ddp works; removed, srun is as before; purged, nothing is left" {
     used 24.11
 }
@@ -134,14 +198,18 @@ under_another()
     built 26.05
 }
 
+@test "Debian testing, Slurm 26.05: the source package's own tests pass with the packages as installed" {
+    as_a_reader_of_debian 26.05
+}
+
 @test "Debian testing, Slurm 26.05: installed, srun --ddp works; removed, srun is as before; purged, nothing is left" {
     used 26.05
 }
 
-@test "Slurm is upgraded from 22.05 to 24.11 under the plugin: it is refused, jobs run, no node is drained" {
+@test "Slurm is upgraded from 22.05 to 24.11 under the plugin: it is refused, jobs run, no node is drained; with its own package it works" {
     under_another 22.05 24.11
 }
 
-@test "Slurm is upgraded from 24.11 to 26.05 under the plugin: it is refused, jobs run, no node is drained" {
+@test "Slurm is upgraded from 24.11 to 26.05 under the plugin: it is refused, jobs run, no node is drained; with its own package it works" {
     under_another 24.11 26.05
 }

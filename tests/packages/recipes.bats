@@ -7,15 +7,16 @@ load helper
 
 version=$(cat "$(dirname "$BATS_TEST_FILENAME")/../../VERSION")
 
-@test "rpmbuild makes the packages of a release, the plugin's with its series" {
+@test "rpmbuild makes the packages of a release, whose unit tests pass; the plugin's with its series" {
     make_release
     # not the build's dependencies, which are Debian's here
-    rpm=(--nodeps --define "_topdir $BATS_TEST_TMPDIR/rpm" --define 'python3_sitelib /usr/lib/python3/site-packages'
+    rpm=(--nodeps --with check --define "_topdir $BATS_TEST_TMPDIR/rpm" --define 'python3_sitelib /usr/lib/python3/site-packages'
         --define "_smp_mflags -j$(nproc)")
     rpmbuild -tb "$release"/rollcall-*.tar.gz "${rpm[@]}" > "$BATS_TEST_TMPDIR/log" 2>&1 || {
         tail -n 40 "$BATS_TEST_TMPDIR/log"
         return 1
     }
+    grep -qE '^# FAIL: +0$' "$BATS_TEST_TMPDIR/log"
     series=$(dpkg-query -W -f '${Version}' libslurm-dev | grep -oE '^[0-9]+\.[0-9]+')
     ls "$BATS_TEST_TMPDIR"/rpm/RPMS/*
     plugin=$(echo "$BATS_TEST_TMPDIR"/rpm/RPMS/*/slurm-spank-rollcall-"$version"-1.sl"${series/./}"*.rpm)
