@@ -35,6 +35,11 @@ static const char containers[][NAME_SIZE] = {
     "singularity", "apptainer", "enroot", "podman", "podman-hpc", "shifter", "ch-run", "sarus", "bwrap", "docker",
 };
 
+/* Their options with a folder. */
+static const char mounts[][NAME_SIZE] = {
+    "--bind", "--ro-bind", "--bind-try", "--volume", "--mount", "-B", "-b", "-v", "-m",
+};
+
 /* Words of the shell's grammar behind which a command stands. */
 static const char keywords[][NAME_SIZE] = {
     "if", "then", "elif", "else", "while", "until", "do", "!", "{",
@@ -213,6 +218,48 @@ bool rc_command_starts_another(struct rc_str program)
     return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, containers) || ONE_OF(name, others);
 }
 
+bool rc_command_mounts(struct rc_str word, struct rc_str *value)
+{
+    for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+        struct rc_str rest = { word.p + rc_str(mounts[i]).n, word.n - rc_str(mounts[i]).n };
+
+        if (!rc_str_starts(word, mounts[i]) || (rest.n && rest.p[0] != '=' && rest.p[0] != '/'))
+            continue;
+        *value = rest.n ? rest : RC_ABSENT;
+        return true;
+    }
+    return false;
+}
+
+/* Behind the runtime's name, up to the image and no further than the command's
+ * end: folders and images may be called like programs. */
+static void pass_image(struct words *words, struct rc_str runtime)
+{
+    bool bwrap = rc_str_is(runtime, "bwrap");
+    bool has_image = !bwrap && !rc_str_is(runtime, "shifter");
+    bool has_verb = has_image && !rc_str_is(runtime, "ch-run");
+    struct words before = *words;
+    unsigned values = 0;
+    struct rc_str value;
+    struct rc_str word;
+
+    for (; next_word(words, &word) && !words->starts_command; before = *words) {
+        if (values) {
+            values--;
+        } else if (rc_str_starts(word, "-")) {
+            if (rc_command_mounts(word, &value) && !value.p)
+                values = bwrap ? 2 : 1;
+        } else if (has_verb) {
+            has_verb = false;
+        } else if (has_image) {
+            return;
+        } else {
+            break;
+        }
+    }
+    *words = before;
+}
+
 static bool is_assignment(struct rc_str word)
 {
     struct rc_str value;
@@ -280,6 +327,7 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
             command_position = wrapped = true;
         } else if (ONE_OF(name, containers)) {
             command->container = name;
+            pass_image(words, name);
             command_position = wrapped = true;
         } else if (is_shell(name) && !inside_shell) {
             read_shell(words, command);

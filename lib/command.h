@@ -27,6 +27,10 @@ struct rc_command {
  * NULL-terminated or NULL. Reads at most a few hundred words. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
+/* Is the word an option of a container's runtime that mounts a folder, --bind or
+ * --bind=/x or -B/x? *value is what stands in the same word, or absent. */
+bool rc_command_mounts(struct rc_str word, struct rc_str *value);
+
 /* Is the program with this path one that starts another, and does not do the work
  * itself: a shell, env, numactl, ...? */
 bool rc_command_starts_another(struct rc_str program);

@@ -1,15 +1,10 @@
 #include "container.h"
 
 /* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]]. */
-enum { VARIABLE_SIZE = 24, OPTION_SIZE = 12 };
+enum { VARIABLE_SIZE = 24 };
 
 static const char variables[][VARIABLE_SIZE] = {
     "APPTAINER_BIND", "APPTAINER_BINDPATH", "SINGULARITY_BIND", "SINGULARITY_BINDPATH",
-};
-
-/* Of the runtimes that lib/command.c knows. */
-static const char options[][OPTION_SIZE] = {
-    "--bind", "--ro-bind", "--bind-try", "--volume", "--mount", "-B", "-b", "-v", "-m",
 };
 
 static bool is_below(struct rc_str file, struct rc_str folder)
@@ -46,17 +41,11 @@ static bool names(struct rc_str list, struct rc_str file)
 /* What is mounted by one option: --bind=/a, --bind /a, -B/a. */
 static struct rc_str value_of(struct rc_str word, struct rc_str next)
 {
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        struct rc_str rest = { word.p + rc_str(options[i]).n, word.n - rc_str(options[i]).n };
+    struct rc_str value;
 
-        if (!rc_str_starts(word, options[i]))
-            continue;
-        if (!rest.n)
-            return next;
-        if (rest.p[0] == '=' || rest.p[0] == '/')
-            return rest;
-    }
-    return RC_ABSENT;
+    if (!rc_command_mounts(word, &value))
+        return RC_ABSENT;
+    return value.p ? value : next;
 }
 
 static struct rc_str word_behind(const char *const *argument)

@@ -124,3 +124,23 @@ within()
         "$ROLLCALL_PREFIX/bin/rollcall" exec -- python /work/meet.py
     everybody whoami world=4 nodes=2
 }
+
+# bats test_tags=all
+@test "ch-run: real torch, with a task for each rank and with torchrun" {
+    # this machine's libraries and PYTHON, in the image's places; rollcall is not among them
+    python_binds
+    mounts=()
+    for path in /usr "$cluster_tests" "${python_binds[@]}"; do
+        [[ $path != --bind && $path != /usr/* ]] || continue
+        [ -e "$image$path" ] || mkdir -p "$image$path"
+        mounts+=(--bind "$path")
+    done
+    python=("$(command -v "$PYTHON")")
+    step auto "${mounts[@]}" -- "${python[@]}" "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2
+    python+=(-m torch.distributed.run --nproc-per-node=2)
+    tasks=1 ROLLCALL_DEBUG=1 step bind=cores "${mounts[@]}" -- "${python[@]}" "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2
+    said 'launcher mode'
+    unsaid 'preload'
+}
