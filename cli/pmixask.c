@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exchange/server.h"
 #include "system/beside.h"
 #include "system/program.h"
 
@@ -33,14 +34,12 @@ int rc_own_program(const char *name, char path[PATH_MAX])
     return -1;
 }
 
-/* With PMIx 4's default store the second PMIx_Init of a task, which is the
- * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). */
 void rc_pmix_choose_store(void)
 {
-    const char *version = getenv("PMIX_VERSION");
+    const char *store = rc_pmix_store(rc_str(getenv("PMIX_VERSION")));
 
-    if (version && strncmp(version, "4.", 2) == 0)
-        setenv("PMIX_MCA_gds", "hash", 0);
+    if (store)
+        setenv(RC_PMIX_STORE, store, 0);
 }
 
 struct rc_str rc_pmix_ask(void)

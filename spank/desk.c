@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "exchange/wire.h"
 #include "options.h"
 #include "system/beside.h"
+#include "system/program.h"
 
 extern char **environ;
 
@@ -63,7 +63,6 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
     char *const env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
     pid_t child;
     bool good;
 
@@ -71,18 +70,13 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
     snprintf(watch, sizeof(watch), "%u", options->watch_seconds);
     snprintf(job_id, sizeof(job_id), "%u", job);
     snprintf(variable, sizeof(variable), "ROLLCALL_TOKEN=%s", token);
-    sigemptyset(&none);
-    sigfillset(&all);
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
     if (posix_spawnattr_init(&attributes) != 0) {
         posix_spawn_file_actions_destroy(&actions);
         return false;
     }
-    good = posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
-           posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
-           posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                     POSIX_SPAWN_SETSID) == 0 &&
+    good = rc_program_signals(&attributes, POSIX_SPAWN_SETSID) == 0 &&
            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, listener, LISTENER) == 0 &&

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "exchange/entry.h"
+#include "exchange/server.h"
 #include "exchange/session.h"
 #include "once.h"
 #include "outside.h"
@@ -67,13 +68,12 @@ static enum rc_transport choose(const struct rc_result *result, const struct rc_
     return RC_TRANSPORT_NONE;
 }
 
-/* With PMIx 4's default store the second PMIx_Init of a task, which is the
- * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). So
- * all tasks of the step, and rollcall-pmix, use another one. */
 static void choose_store(spank_t spank, const struct rc_env *env)
 {
-    if (rc_str_starts(rc_env_get(env, "PMIX_VERSION"), "4."))
-        spank_setenv(spank, "PMIX_MCA_gds", "hash", 0);
+    const char *store = rc_pmix_store(rc_env_get(env, "PMIX_VERSION"));
+
+    if (store)
+        spank_setenv(spank, RC_PMIX_STORE, store, 0);
 }
 
 /* All that it brings back is for all tasks of the node; findings are said at once. */

@@ -24,3 +24,10 @@ bool rc_has_own_server(const struct rc_result *result)
     name.n -= sizeof("slurm.pmix.") - 1;
     return rc_str_is(name, result->facts.run_id);
 }
+
+/* With PMIx 4's default store the second PMIx_Init of a task, which is the
+ * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). */
+const char *rc_pmix_store(struct rc_str version)
+{
+    return rc_str_starts(version, "4.") ? "hash" : NULL;
+}

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -54,8 +53,7 @@ static int open_pipe(int ends[2])
     return error;
 }
 
-/* Signals as a program expects them: slurmstepd and launchers block and ignore some. */
-static int set_signals(posix_spawnattr_t *attributes)
+int rc_program_signals(posix_spawnattr_t *attributes, short more)
 {
     sigset_t none;
     sigset_t all;
@@ -65,7 +63,7 @@ static int set_signals(posix_spawnattr_t *attributes)
     sigfillset(&all);
     if ((error = posix_spawnattr_setsigmask(attributes, &none)) == 0 &&
         (error = posix_spawnattr_setsigdefault(attributes, &all)) == 0)
-        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        error = posix_spawnattr_setflags(attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | more));
     return error;
 }
 
@@ -105,7 +103,7 @@ static int spawn(const struct rc_program *program, int in, int out, pid_t *child
         return error;
     }
     if ((error = posix_spawnattr_init(&attributes)) == 0) {
-        if ((error = set_signals(&attributes)) == 0 &&
+        if ((error = rc_program_signals(&attributes, 0)) == 0 &&
             (error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO)) == 0 &&
             (error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO)) == 0 &&
             (error = program->with_errors

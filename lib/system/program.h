@@ -2,6 +2,7 @@
 #ifndef ROLLCALL_SYSTEM_PROGRAM_H
 #define ROLLCALL_SYSTEM_PROGRAM_H
 
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -23,5 +24,9 @@ struct rc_program {
  * where it could not be started. *status is as waitpid writes it. Leaves no
  * process and no descriptor behind. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
+
+/* Signals as a program expects them: slurmstepd and launchers block and ignore
+ * some. Sets the attributes' flags, with `more` of them. 0 or an errno. */
+int rc_program_signals(posix_spawnattr_t *attributes, short more);
 
 #endif
