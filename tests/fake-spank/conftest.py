@@ -2,7 +2,9 @@
 
 import glob
 import os
+import re
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -55,3 +57,30 @@ def sanitized(tmp_path_factory):
 @pytest.fixture(params=["built", "sanitized"])
 def host(request):
     return request.getfixturevalue(request.param)
+
+
+def install_beside(host, tmp_path, way, name):
+    """A plugin in a tree of its own, and the folder with an empty file where config.h's `way` leads from it."""
+    plugins = tmp_path / "a" / "b" / "c"
+    plugins.mkdir(parents=True)
+    plugin = shutil.copy(host.plugin, plugins / "rollcall.so")
+    with open(os.path.join(BUILD, "lib", "config.h"), encoding="ascii") as file:
+        leads = re.search(f'{way} "(.*)"', file.read()).group(1)
+    folder = os.path.normpath(plugins.resolve() / leads)
+    if not folder.startswith(str(tmp_path.resolve())):
+        pytest.skip("configured to lie further away than this test can follow")
+    os.makedirs(folder, exist_ok=True)
+    open(os.path.join(folder, name), "w", encoding="ascii").close()
+    return Host(host.program, plugin, host.environment), folder
+
+
+def missing_costs_a_line(host, step, option, ident, *variables):
+    """What an option wants is not installed: whoever asked for it is told so, and the step runs without."""
+    played = host.step(step, [option])
+    line, = played.lines()
+    assert f"warning {ident}" in line
+    assert [t.exit for t in played.all_tasks] == [0] * 4
+    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
+    assert not any(name in t.env for t in played.all_tasks for name in variables)
+    # and of users who did not ask for it not even that
+    assert host.step(step, [], arguments=[f"default={option}"]).lines() == []

@@ -1,13 +1,11 @@
 """guard=nccl: what the plugin gives the tasks for it, and where it looks for it."""
 
 import os
-import re
-import shutil
 
 import pytest
 
-from conftest import BUILD
-from fake import Host, Step
+from conftest import install_beside, missing_costs_a_line
+from fake import Step
 
 EVEN = Step([[0, 1], [2, 3]])
 
@@ -15,18 +13,8 @@ EVEN = Step([[0, 1], [2, 3]])
 @pytest.fixture
 def installed(host, tmp_path):
     """The plugin in a tree of its own, with the guard where configure said, and that file."""
-    plugins = tmp_path / "a" / "b" / "c"
-    plugins.mkdir(parents=True)
-    plugin = shutil.copy(host.plugin, plugins / "rollcall.so")
-    with open(os.path.join(BUILD, "lib", "config.h"), encoding="ascii") as file:
-        way = re.search('ROLLCALL_PRELOAD_FROM_PLUGIN "(.*)"', file.read()).group(1)
-    folder = os.path.normpath(plugins.resolve() / way)
-    if not folder.startswith(str(tmp_path.resolve())):
-        pytest.skip("configured to lie further away than this test can follow")
-    os.makedirs(folder, exist_ok=True)
-    library = os.path.join(folder, "librollcall-nccl.so")
-    open(library, "w", encoding="ascii").close()
-    return Host(host.program, plugin, host.environment), library
+    host, folder = install_beside(host, tmp_path, "ROLLCALL_PRELOAD_FROM_PLUGIN", "librollcall-nccl.so")
+    return host, os.path.join(folder, "librollcall-nccl.so")
 
 
 def test_every_task_gets_the_library_and_its_identity(installed):
@@ -61,11 +49,4 @@ def test_without_guard_there_is_nothing_of_it(installed, options, configuration)
 
 
 def test_a_guard_that_is_not_installed_costs_a_line(host):
-    played = host.step(EVEN, ["guard=nccl"])
-    line, = played.lines()
-    assert "warning RC807" in line
-    assert [t.exit for t in played.all_tasks] == [0] * 4
-    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
-    assert not any("LD_PRELOAD" in t.env or "ROLLCALL_GUARD" in t.env for t in played.all_tasks)
-    # and of users who did not ask for it not even that
-    assert host.step(EVEN, [], arguments=["default=guard=nccl"]).lines() == []
+    missing_costs_a_line(host, EVEN, "guard=nccl", "RC807", "LD_PRELOAD", "ROLLCALL_GUARD")

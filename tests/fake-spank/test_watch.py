@@ -1,13 +1,9 @@
 """watch: what the plugin gives the tasks for it, and where it looks for it."""
 
-import os
-import re
-import shutil
-
 import pytest
 
-from conftest import BUILD
-from fake import Host, Step
+from conftest import install_beside, missing_costs_a_line
+from fake import Step
 
 EVEN = Step([[0, 1], [2, 3]])
 
@@ -15,17 +11,7 @@ EVEN = Step([[0, 1], [2, 3]])
 @pytest.fixture
 def installed(host, tmp_path):
     """The plugin in a tree of its own, with the watch where configure said, and that folder."""
-    plugins = tmp_path / "a" / "b" / "c"
-    plugins.mkdir(parents=True)
-    plugin = shutil.copy(host.plugin, plugins / "rollcall.so")
-    with open(os.path.join(BUILD, "lib", "config.h"), encoding="ascii") as file:
-        way = re.search('ROLLCALL_WATCH_FROM_PLUGIN "(.*)"', file.read()).group(1)
-    folder = os.path.normpath(plugins.resolve() / way)
-    if not folder.startswith(str(tmp_path.resolve())):
-        pytest.skip("configured to lie further away than this test can follow")
-    os.makedirs(folder)
-    open(os.path.join(folder, "rollcall_watch.py"), "w", encoding="ascii").close()
-    return Host(host.program, plugin, host.environment), folder
+    return install_beside(host, tmp_path, "ROLLCALL_WATCH_FROM_PLUGIN", "rollcall_watch.py")
 
 
 def test_every_task_gets_the_folder_and_its_identity(installed):
@@ -53,14 +39,7 @@ def test_without_watch_there_is_nothing_of_it(installed, options, configuration)
 
 
 def test_a_watch_that_is_not_installed_costs_a_line(host):
-    played = host.step(EVEN, ["watch"])
-    line, = played.lines()
-    assert "warning RC706" in line
-    assert [t.exit for t in played.all_tasks] == [0] * 4
-    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
-    assert not any("PYTHONPATH" in t.env or "ROLLCALL_IDENTITY" in t.env for t in played.all_tasks)
-    # and of users who did not ask for it not even that
-    assert host.step(EVEN, [], arguments=["default=watch"]).lines() == []
+    missing_costs_a_line(host, EVEN, "watch", "RC706", "PYTHONPATH", "ROLLCALL_IDENTITY")
 
 
 def test_torch_that_loads_nothing_costs_a_line(installed):
