@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pmixask.h"
+#include "precedence.h"
 #include "system/devicefiles.h"
 #include "system/lookup.h"
 #include "system/node.h"

@@ -15,6 +15,7 @@
 #include "exchange/server.h"
 #include "exchange/session.h"
 #include "pmixask.h"
+#include "precedence.h"
 #include "system/port.h"
 
 extern char **environ;

@@ -8,7 +8,7 @@
 
 #include "env.h"
 #include "guard.h"
-#include "option.h"
+#include "precedence.h"
 #include "say.h"
 
 extern char **environ;

@@ -1,6 +1,7 @@
 #include "guard.h"
 
 #include "container.h"
+#include "precedence.h"
 #include "preloading.h"
 #include "watch.h"
 

@@ -1,7 +1,7 @@
 /* option.h - the one option grammar: [MODE][,KEY=VALUE]...
  *
  * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
- * variable and `default=` in plugstack.conf. Precedence in that order.
+ * variable and `default=` in plugstack.conf (precedence.h).
  */
 #ifndef ROLLCALL_OPTION_H
 #define ROLLCALL_OPTION_H
@@ -71,7 +71,7 @@ struct rc_options {
     enum rc_nics nic;
 };
 
-enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };
+enum { RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };
 
 const char *rc_mode_name(enum rc_mode mode);
 
@@ -86,20 +86,5 @@ bool rc_check_read(struct rc_str text, enum rc_check *check);
  * `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf"). */
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
                       struct rc_messages *messages, struct rc_arena *arena);
-
-/* What holds where nothing was said: 10 seconds; and a contradiction stops a
- * step that its user asked for, but not one that the administrator did. */
-uint32_t rc_options_deadline(const struct rc_options *options);
-enum rc_check rc_options_check(const struct rc_options *options);
-
-/* The three sources in their order of precedence, each possibly NULL or not
- * given: a key that one leaves open is taken from the next. Two exceptions for
- * "off": ROLLCALL=off wins over everything, because a user must be able to
- * switch rollcall off in one place; an administrator's off only means "not
- * unless asked for". Of the result, `given` says whether to act at all, and
- * `by_user` whether a user, not the administrator's default, asked for it. */
-struct rc_options rc_options_combine(const struct rc_options *command_line,
-                                     const struct rc_options *environment,
-                                     const struct rc_options *administrator);
 
 #endif

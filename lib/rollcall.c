@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "precedence.h"
 #include "system/lookup.h"
 #include "system/node.h"
 

@@ -16,6 +16,7 @@
 #include "exchange/meeting.h"
 #include "exchange/wire.h"
 #include "options.h"
+#include "precedence.h"
 #include "system/beside.h"
 #include "system/program.h"
 

@@ -9,6 +9,7 @@
 #include "exchange/session.h"
 #include "once.h"
 #include "outside.h"
+#include "precedence.h"
 #include "say.h"
 #include "step.h"
 #include "system/beside.h"

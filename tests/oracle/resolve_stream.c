@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "cli/recording.h"
+#include "precedence.h"
 #include "resolve.h"
 
 struct strings {

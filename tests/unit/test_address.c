@@ -1,5 +1,6 @@
 /* addr=: the three kinds, the names that a suffix makes, and what becomes of the plan. */
 #include "address.h"
+#include "precedence.h"
 #include "resolve.h"
 #include "unit.h"
 

@@ -1,5 +1,6 @@
 /* The option grammar: [MODE][,KEY=VALUE]..., and which of three sources wins. */
 #include "option.h"
+#include "precedence.h"
 #include "unit.h"
 
 #include <stdio.h>
