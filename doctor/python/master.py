@@ -91,8 +91,24 @@ def one_machine(program, nodes):
         return True
     if nodes:
         return nodes == 1
-    return bool(starts_workers(program)) and not program.says(
-        "node_rank", "NODE_RANK", "nnodes", "num_nodes", "SLURM_NODEID", "machine_rank", "nodes")
+    # "nodes" may be a graph's
+    return starts_processes(program) and not program.says("node_rank", "NODE_RANK", "nnodes", "SLURM_NODEID", "machine_rank") and \
+        not any({"nodes", "num_nodes"} & set(source.options) for source in program.sources)
+
+
+def starts_processes(program):
+    return bool(starts_workers(program)) or any(
+        call.name.endswith("multiprocessing.set_start_method") for source in program.sources for call in source.calls)
+
+
+def as_first(source, setting):
+    """Beside RANK=0: what a process sets for a group of its own."""
+    return any(other.name == "RANK" and str(literal(other.value)) == "0" and innermost(other) is innermost(setting)
+               for other in source.settings)
+
+
+def innermost(setting):
+    return next((node for node in reversed(setting.stack) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
 
 
 def preferred(source, node, others):
@@ -112,7 +128,7 @@ def addresses(program, nodes, report):
             value = literal(node)
             names = names_in(source, node)
             if isinstance(value, str) and is_loopback(value):
-                if one_machine(program, nodes) or preferred(source, node, program.values(source, setting.value) + [
+                if one_machine(program, nodes) or as_first(source, setting) or preferred(source, node, program.values(source, setting.value) + [
                         other.value for other in source.settings if other.name == "MASTER_ADDR"]):
                     continue
                 report("D404", source.path, setting.line, 'MASTER_ADDR is set to "%s"' % value,
@@ -150,7 +166,7 @@ def single(setting):
 
 
 def ports(program, report):
-    own = starts_workers(program)
+    own = starts_workers(program) or program.is_test()
     for source, setting in program.settings("MASTER_PORT"):
         if guarded(setting.stack, "MASTER_PORT", "MASTER_ADDR", "environ"):
             continue
@@ -159,7 +175,7 @@ def ports(program, report):
             if value is not UNKNOWN and str(value).strip().isdigit():
                 report("D403", source.path, setting.line, "MASTER_PORT is always %s" % value,
                        'os.environ.setdefault("MASTER_PORT", "%s")' % value)
-        drawn = not own and not single(setting) and not seeded(source) and draws(source, setting.value)
+        drawn = not own and not single(setting) and not as_first(source, setting) and not seeded(source) and draws(source, setting.value)
         if drawn:
             report("D406", source.path, setting.line, "each process takes %s for MASTER_PORT" % drawn,
                    "(leave the line out: the launcher sets MASTER_PORT)")

@@ -21,7 +21,8 @@ def starts_workers(program):
     """Where the script starts the worker processes itself, or None."""
     for source in program.sources:
         for call in source.calls:
-            if call.name in SPAWN or call.name.endswith(".multiprocessing.spawn"):
+            if call.name in SPAWN or call.name.endswith(".multiprocessing.spawn") or call.last == "Process" and any(
+                    other.name.endswith("multiprocessing.get_context") for other in source.calls):
                 return source, call
     return None
 
@@ -75,7 +76,7 @@ def by_hand(program, report):
 
 def sizes(program, report):
     """What is passed to init_process_group."""
-    if starts_workers(program):
+    if starts_workers(program) or program.is_test():
         return
     for source, call in program.calls(*INIT):
         size = call.argument(None, "world_size")
@@ -119,7 +120,7 @@ def local_rank_option(program, report):
         if not row or not any("local" in name for name in row[0]) or replaced(source, row[1]):
             continue
         stored = [name for name in source.assigned if name.endswith(".local_rank")]
-        if not stored and program.says("local_rank"):
+        if not stored and any("local_rank" in source.words for source in program.sources):
             report("D415", source.path, row[2], "the local rank comes from --local_rank alone",
                    'parser.add_argument("--local-rank", "--local_rank", type=int, default=int(os.environ["LOCAL_RANK"]))')
             return

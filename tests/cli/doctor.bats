@@ -122,6 +122,15 @@ init='import os, torch, torch.distributed as dist'
     found '' train.py
     script "$init" 'os.environ["MASTER_ADDR"] = "localhost"' 'dist.init_process_group("gloo", rank=0, world_size=1)'
     found '' train.py
+    script "$init" 'def alone():' '    os.environ["MASTER_ADDR"] = "localhost"' '    os.environ["RANK"] = "0"' \
+        '    os.environ["MASTER_PORT"] = str(get_free_port())'
+    found '' train.py
+    # several processes of one machine, and the nodes of a graph
+    script "$init" 'import torch.multiprocessing as mp' 'def work(rank, graph):' '    os.environ["MASTER_ADDR"] = "localhost"' \
+        '    print(graph.num_nodes, graph.nodes)' 'mp.get_context("spawn").Process(target=work).start()'
+    found '' train.py
+    echo 'p.add_argument("--nodes")' >> train.py
+    found 'D404 train.py:4' train.py
     # a test runner's own processes
     script "$init" 'from testing import ProcessTestCase' 'class TestSums(ProcessTestCase):' '    def environment(self, rank):' \
         '        os.environ["MASTER_ADDR"] = "127.0.0.1"' '        os.environ["CUDA_VISIBLE_DEVICES"] = "0"'
@@ -144,6 +153,18 @@ init='import os, torch, torch.distributed as dist'
         'args = p.parse_args()' 'dist.init_process_group("nccl")' 'device = dist.get_rank() % torch.cuda.device_count()' \
         'if args.local_rank is not None:' '    device = args.local_rank' 'torch.cuda.set_device(device)'
     found '' train.py
+    # or that nobody looks at
+    script 'import argparse' "$init" 'p = argparse.ArgumentParser()' 'p.add_argument("--local_rank", type=int, default=0)' \
+        'dist.init_process_group("nccl")' 'torch.cuda.set_device(dist.get_rank() % torch.cuda.device_count())'
+    found '' train.py
+    # a rank that a rendezvous gives, or that is not passed on
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'RUN="accelerate launch --machine_rank $SLURM_PROCID \' '    --rdzv_backend=c10d"' \
+        'srun bash -c "$RUN train.py"'
+    found '' --script job.sh
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'NODE_RANK=$SLURM_PROCID' 'srun bash -c "torchrun --nnodes=2 --node_rank=\$SLURM_PROCID train.py"'
+    found '' --script job.sh
+    sed -i 's/\\\$SLURM_PROCID/$NODE_RANK/' job.sh
+    found 'D515 job.sh:3' --script job.sh
     # tasks that may use each other's GPUs
     job '#SBATCH -N 2' '#SBATCH --ntasks-per-node=4' '#SBATCH --gpus-per-task=1' \
         'srun --gres-flags=allow-task-sharing python train.py'
