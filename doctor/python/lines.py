@@ -79,9 +79,12 @@ def logical_lines(text):
             if line.strip() == end:
                 end = None
             continue
+        bare = line.rstrip()
         if not pending:
             start = number
-        bare = line.rstrip()
+            if bare.lstrip().startswith("#"):  # which no backslash continues
+                yield bare.strip(), number
+                continue
         if pending and bare.lstrip().startswith("#") and not open_quote(pending):
             continue
         pending += bare

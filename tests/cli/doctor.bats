@@ -224,6 +224,8 @@ launches()
     job '#SBATCH -N 2 --ntasks-per-node=1' 'ARGS="--nproc_per_node 8"' 'ARGS+=" --nnodes 2"' 'srun torchrun $ARGS train.py'
     [ "$(launches --script job.sh)" = 'job.sh:5: 2 nodes, 1 task a node, torchrun' ]
     found '' --script job.sh
+    job '# torchrun --nproc_per_node 8 \' 'deepspeed train.py'
+    [ "$(launches --script job.sh)" = 'job.sh:3: deepspeed' ]
     # what is set in a branch is not known
     job '#SBATCH -N 2 --ntasks-per-node=8' 'HOW=""' 'if [ "$1" ]; then' '    HOW="--ntasks-per-node=1"' 'fi' 'srun $HOW torchrun train.py'
     [ -z "$(launches --script job.sh)" ]
