@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The Debian packages: built, and tried in clean root folders of three releases. Takes about ten minutes where the root
-# folders have to be made first, four where they are there.
+# The Debian packages: built with their unit tests, and tried in clean root folders of three releases. Some minutes a
+# release.
 
 # shellcheck disable=SC2154 # root, debs, stderr come from helper and bats
 
