@@ -61,6 +61,10 @@ forget_identity()
 }
 forget_identity
 
+# Some of the programs abort, as JAX does without its coordinator: no core of it in the folder that they are started in.
+# The hard limit: slurmd takes all that it may have, and its tasks have what it has.
+ulimit -c 0
+
 # Open MPI does not start as root without a word; gloo and torch take all cores without one.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
