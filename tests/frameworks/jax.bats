@@ -50,7 +50,7 @@ two_steps='export HOLD=8; step="srun $1 --overlap --ntasks-per-node=2"; shift
 @test "today: two steps of one job take the same port, and mix" {
     attempt 120 salloc -N2 --ntasks-per-node=2 sh -c "$two_steps" sh --export=ALL "${jax[@]}"
     failed
-    said 'different incarnation|already in use|Address already'
+    said '(different|newer) incarnation|already in use|Address already'
 }
 
 @test "srun --ddp: two steps of one job at the same time" {
