@@ -193,6 +193,8 @@ def methods(program, nodes, report):
             value = literal(node)
             text = value if isinstance(value, str) else front(node)
             found = URL.match(text) if text else None
+            if found and (guarded(call.stack, "environ", "getenv") or guarded(source.around.get(id(node), ()))):
+                continue  # for want of the launcher's variables
             if found and is_loopback(found.group(1)):
                 if not one_machine(program, nodes) and not preferred(source, node, values):
                     report("D404", source.path, node.lineno, 'init_method is "%s"' % found.group(0),

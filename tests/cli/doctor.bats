@@ -131,6 +131,10 @@ init='import os, torch, torch.distributed as dist'
     found '' train.py
     echo 'p.add_argument("--nodes")' >> train.py
     found 'D404 train.py:4' train.py
+    script "$init" 'try:' '    size = int(os.environ["WORLD_SIZE"])' '    dist.init_process_group("nccl")' 'except KeyError:' \
+        '    size = 1' '    dist.init_process_group("nccl", init_method="tcp://127.0.0.1:2345", rank=0, world_size=size)' \
+        'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))'
+    found '' train.py
     # a test runner's own processes
     script "$init" 'from testing import ProcessTestCase' 'class TestSums(ProcessTestCase):' '    def environment(self, rank):' \
         '        os.environ["MASTER_ADDR"] = "127.0.0.1"' '        os.environ["CUDA_VISIBLE_DEVICES"] = "0"'
