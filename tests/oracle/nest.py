@@ -111,13 +111,22 @@ def descent(nest, upto, task):
     return tuple("@ancestor=" + line for line in lines)
 
 
+def pmix_inside(nest, k):
+    """The launches further inside that write a namespace of their own over PMIX_NAMESPACE."""
+    return [level for level in nest.levels[k + 1:] if "PMIX_NAMESPACE" in level.launch.tasks[0].env]
+
+
 def alive(nest):
     """The launches whose variables are still there: one of the same family, or that uses the same names, hides them."""
     hides = {"openmpi5": {"openmpi4"}, "openmpi4": {"openmpi5"}, "jsm": {"openmpi4", "openmpi5"}}
     found = []
     for k, level in enumerate(nest.levels):
         later = [other.family for other in nest.levels[k + 1:]]
-        newer_pmix = any("PMIX_NAMESPACE" in other.launch.tasks[0].env for other in nest.levels[k + 1:])
+        pmix = pmix_inside(nest, k)
+        newer_pmix = bool(pmix)
+        # an older step's than the task's own is told from Open MPI's by its rank alone
+        if pmix and level.family != "jsm" and pmix[-1] is not nest.levels[-1] and nest.levels[-1].family == "slurm":
+            newer_pmix = pmix[-1].start.rank != level.start.rank
         if level.family in later or any(level.family in hides.get(other, ()) for other in later) or \
                 (level.family in ("openmpi4", "openmpi5", "jsm") and newer_pmix):
             continue
@@ -138,6 +147,8 @@ def innermost(nest):
     stamped = [k for k in range(last) if nest.levels[k].stamped]
     if nest.evidence in ("plugin", "pid", "processes") or there == [last]:
         return last
+    if stamped and nest.levels[stamped[-1]].family.startswith("openmpi") and pmix_inside(nest, stamped[-1]):
+        stamped = []  # by its namespace it would be known again
     if stamped and stamped[-1] in there and sum(k > stamped[-1] for k in there) == 1:
         return last
     order = {k: FAMILIES[nest.levels[k].family].order for k in there}
