@@ -89,12 +89,12 @@ shim_of()
 
 @test "all of it is built for aarch64; what is there for this machine alone counts as missing, and is said" {
     local file
-    for file in lib/.libs/librollcall.so spank/.libs/rollcall.so; do
+    for file in lib/.libs/librollcall.so spank/.libs/rollcall.so rollcall; do
         readelf -h "$bin/build-aarch64/$file" | grep -q 'Machine: *AArch64'
     done
     run cat "$bin/aarch64.log"
     [[ $output == *"plugin            yes, for Slurm "*$'\n  preload library   yes\n'* ]]
-    [[ $output == *"command           no"*"costs: rollcall exec"*"asking PMIx       no"*"unit tests        no"* ]]
+    [[ $output == *"command           yes, without jansson"*"costs: --json"*"asking PMIx       no"*"unit tests        no"* ]]
     # beside srun there are headers, but of another libc
     run cat "$bin/riscv64.log"
     [[ $output == *"plugin            no"*"costs: srun --ddp"* ]]
