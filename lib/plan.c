@@ -122,6 +122,18 @@ static void keep(struct writer *w, struct rc_str name, const char *reason)
            });
 }
 
+/* Of a port beside this task's own stamp. */
+static const char *told_or_set(struct writer *w)
+{
+    uint32_t told = rc_frameworks_told_port(&w->result->env);
+
+    if (told == RC_UNKNOWN)
+        return "as this task was told it, or has set it since";
+    if (told == w->result->master.port)
+        return "as this task was told it";
+    return rc_format(&w->result->arena, "set since; all tasks were told %u", told);
+}
+
 /* The user's own value that works, or ours. */
 static void set_master_names(struct writer *w)
 {
@@ -133,7 +145,7 @@ static void set_master_names(struct writer *w)
     else
         set(w, RC_STR("MASTER_ADDR"), master->addr, master->addr_source, "the host of rank 0");
     if (master->port_is_told)
-        keep(w, RC_STR("MASTER_PORT"), "as this task was told it, or has set it since");
+        keep(w, RC_STR("MASTER_PORT"), told_or_set(w));
     else if (master->port_is_users)
         keep(w, RC_STR("MASTER_PORT"),
              rc_format(&w->result->arena, "as the user set it; without it, all tasks get %u",

@@ -30,10 +30,16 @@ as_file()
     as_file "${lines[@]}"
     grep -q '^ROLLCALL_SCOPE=slurm:42\.7/3/' "$BATS_TEST_TMPDIR/task.env"
     run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $output == *'keep  MASTER_PORT '*'29500 '*'as this task was told it'* ]]
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29500 as this task was told it'* ]]
+    sed -i 's/^MASTER_PORT=.*/MASTER_PORT=29700/' "$BATS_TEST_TMPDIR/task.env"
+    run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29700 set since; all tasks were told 29500'* ]]
+    sed -i '/^JAX_/d' "$BATS_TEST_TMPDIR/task.env"
+    run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29700 as this task was told it, or has set it since'* ]]
     as_file "${task_3[@]}" MASTER_PORT=29500
     run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $output == *'keep  MASTER_PORT '*'29500 '*'as the user set it;'* ]]
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29500 as the user set it; without it, all tasks get '* ]]
 }
 
 @test "explain: what, from where and why of every value, and what messages mean" {

@@ -56,7 +56,7 @@ dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=3))'
     for rank in 0 1 2 3; do
         said "^ *$rank: +keep +MASTER_PORT = 2100$rank\$"
     done
-    all=$(sed -n 's/.* as the user set it; without it, all tasks get \([0-9]*\)$/\1/p' "$out" | sort | uniq -c)
+    all=$(sed -n 's/.* set since; all tasks were told \([0-9]*\)$/\1/p' "$out" | sort | uniq -c)
     [ "$(wc -l <<< "$all")" -eq 1 ]
     [[ $all =~ ^\ *4\ [1-9][0-9]+$ ]] || explain "without: $all"
 }
