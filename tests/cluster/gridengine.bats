@@ -99,6 +99,7 @@ abci()
     grep -c 'worker_vars=none' "$out" | grep -qx 4
 }
 
+# bats test_tags=all
 @test "M1: no GPUs, launcher mode is asked for, the job begins on another node" {
     job "n3 n1" <<SCRIPT
 cat \$SGE_JOB_HOSTLIST > hostfile
@@ -156,6 +157,7 @@ SCRIPT
 }
 
 # Given to qsub it would not arrive: Grid Engine takes LD_PRELOAD out of what -v and -V hand on.
+# bats test_tags=all
 @test "a real job with the preload, which its script exports" {
     qsub_job -pe mpi 4 -v LD_PRELOAD="$preload" <<SCRIPT
 echo "from qsub: \$LD_PRELOAD"
@@ -171,6 +173,7 @@ SCRIPT
     everybody whoami world=6 nodes=3 n3=0,1 n1=2,3 n2=4,5
 }
 
+# bats test_tags=all
 @test "a real job: rank 0 is not on the host that the job begins on" {
     qsub_job -pe mpi 6 -masterq all.q@n1 <<SCRIPT
 awk 'NR > 1 { print \$1 }' \$PE_HOSTFILE | tac > $shared/hostfile
