@@ -32,6 +32,8 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     everybody ranks world=4 nodes=2
 }
 
+# demo.bats shows it always
+# bats test_tags=all
 @test "L2 today: mpirun under salloc, GLOBAL_RANK 0 and 1 are there more than once" {
     attempt_until 8 "$member" 120 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node python "$programs/lit.py"
@@ -45,6 +47,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     everybody ranks world=4 nodes=2
 }
 
+# bats test_tags=all
 @test "L2 today: mpirun without Slurm, GLOBAL_RANK 0 and 1 are there more than once" {
     from=n1 attempt_until 8 "$member" 120 mpirun "${over_rsh[@]}" -np 4 python "$programs/lit.py"
     [ "$(twice "$member")" -ge 2 ]
@@ -83,6 +86,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     said 'ntasks-per-node=1. does not match'
 }
 
+# bats test_tags=all
 @test "L4 today: the same from a salloc shell, both nodes are node 0" {
     attempt_until 4 "$member" 120 \
         salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun python "$programs/lit.py"

@@ -107,6 +107,7 @@ teardown_file()
     grep -c 'worker_vars=none' "$out" | grep -qx 4
 }
 
+# bats test_tags=all
 @test "T5: mp.spawn, tcp://MASTER_ADDR:MASTER_PORT" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py" --init tcp
     everybody ranks world=4 nodes=2 loss="$loss"
