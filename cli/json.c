@@ -50,12 +50,10 @@ static json_t *names(const struct rc_plan *plan, enum rc_action action)
     return value_whole(array, failed);
 }
 
-static json_t *message(const struct rc_messages *list, unsigned i, bool explain)
+static json_t *message(enum rc_message_id id, const char *text, bool explain)
 {
-    const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
-    const struct catalogue_entry *words = catalogue_entry(list->list[i].id);
-    json_t *object = json_pack("{s:s, s:s, s:o}", "id", entry->id, "level", rc_level_name(entry->level), "text",
-                               value_text(list->list[i].text));
+    const struct catalogue_entry *words = catalogue_entry(id);
+    json_t *object = value_message(id, text);
 
     if (!explain || !object)
         return object;
@@ -69,7 +67,7 @@ static json_t *messages(const struct rc_messages *list, bool explain)
     int failed = 0;
 
     for (unsigned i = 0; i < list->count; i++)
-        failed |= json_array_append_new(array, message(list, i, explain));
+        failed |= json_array_append_new(array, message(list->list[i].id, list->list[i].text, explain));
     return value_whole(array, failed);
 }
 

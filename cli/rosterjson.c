@@ -46,13 +46,8 @@ static json_t *findings(const struct rc_messages *messages)
     json_t *list = json_array();
     int failed = 0;
 
-    for (unsigned i = 0; i < messages->count; i++) {
-        const struct rc_message_entry *message = rc_message_entry(messages->list[i].id);
-
-        failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "id", message->id, "level",
-                                                        rc_level_name(message->level), "text",
-                                                        value_text(messages->list[i].text)));
-    }
+    for (unsigned i = 0; i < messages->count; i++)
+        failed |= json_array_append_new(list, value_message(messages->list[i].id, messages->list[i].text));
     return value_whole(list, failed);
 }
 

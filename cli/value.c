@@ -36,6 +36,14 @@ json_t *value_whole(json_t *value, int failed)
     return NULL;
 }
 
+json_t *value_message(enum rc_message_id id, const char *text)
+{
+    const struct rc_message_entry *entry = rc_message_entry(id);
+
+    return json_pack("{s:s, s:s, s:o}", "id", entry->id, "level", rc_level_name(entry->level), "text",
+                     value_text(text));
+}
+
 int value_print(json_t *object)
 {
     int status;

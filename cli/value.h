@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "message.h"
 #include "text.h"
 
 /* null where it is absent; what is not UTF-8 is escaped, which jansson would
@@ -18,6 +19,9 @@ int value_put(json_t *object, const char *key, json_t *value);
 /* An object or array whose setters returned `failed`: itself, or NULL, freed,
  * where that is not 0. */
 json_t *value_whole(json_t *value, int failed);
+
+/* {id, level, text}; NULL without memory. */
+json_t *value_message(enum rc_message_id id, const char *text);
 
 /* Prints one object, a line behind it, and frees it. -1 without memory, and for
  * NULL; a failed write shows in stdout's state, which main looks at. */
