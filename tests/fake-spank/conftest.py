@@ -59,17 +59,28 @@ def host(request):
     return request.getfixturevalue(request.param)
 
 
-def install_beside(host, tmp_path, way, name):
-    """A plugin in a tree of its own, and the folder with an empty file where config.h's `way` leads from it."""
+def copy_plugin(host, tmp_path):
+    """The plugin in a tree of its own."""
     plugins = tmp_path / "a" / "b" / "c"
     plugins.mkdir(parents=True)
-    plugin = shutil.copy(host.plugin, plugins / "rollcall.so")
+    return shutil.copy(host.plugin, plugins / "rollcall.so")
+
+
+def make_beside(plugin, tmp_path, way):
+    """The folder where config.h's `way` leads from it."""
     with open(os.path.join(BUILD, "lib", "config.h"), encoding="ascii") as file:
         leads = re.search(f'{way} "(.*)"', file.read()).group(1)
-    folder = os.path.normpath(plugins.resolve() / leads)
+    folder = os.path.normpath(plugin.parent.resolve() / leads)
     if not folder.startswith(str(tmp_path.resolve())):
         pytest.skip("configured to lie further away than this test can follow")
     os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def install_beside(host, tmp_path, way, name):
+    """A plugin in a tree of its own, and the folder with an empty file where config.h's `way` leads from it."""
+    plugin = copy_plugin(host, tmp_path)
+    folder = make_beside(plugin, tmp_path, way)
     open(os.path.join(folder, name), "w", encoding="ascii").close()
     return Host(host.program, plugin, host.environment), folder
 

@@ -1,12 +1,10 @@
 """The cores of a node's tasks: who asks rollcall-map what, and what each task does with the answer."""
 
 import os
-import re
-import shutil
 
 import pytest
 
-from conftest import BUILD
+from conftest import copy_plugin, make_beside
 from fake import Host, Step
 
 ALL = sorted(os.sched_getaffinity(0))
@@ -30,23 +28,12 @@ class Installed(Host):
     """The plugin in a tree of its own, with a rollcall-map that keeps what it was asked."""
 
     def __init__(self, host, folder):
-        plugins = folder / "a" / "b" / "c"
-        plugins.mkdir(parents=True)
-        super().__init__(host.program, shutil.copy(host.plugin, plugins / "rollcall.so"), host.environment)
-        self.libexec = self.beside(folder, plugins, "LIBEXEC")
-        self.library = os.path.join(self.beside(folder, plugins, "PRELOAD"), "librollcall-pins.so")
+        plugin = copy_plugin(host, folder)
+        super().__init__(host.program, plugin, host.environment)
+        self.libexec = make_beside(plugin, folder, "ROLLCALL_LIBEXEC_FROM_PLUGIN")
+        self.library = os.path.join(make_beside(plugin, folder, "ROLLCALL_PRELOAD_FROM_PLUGIN"), "librollcall-pins.so")
         open(self.library, "w", encoding="ascii").close()
         self.asked = folder / "asked"
-
-    @staticmethod
-    def beside(folder, plugins, what):
-        with open(os.path.join(BUILD, "lib", "config.h"), encoding="ascii") as file:
-            way = re.search(f'ROLLCALL_{what}_FROM_PLUGIN "(.*)"', file.read()).group(1)
-        found = os.path.normpath(plugins.resolve() / way)
-        if not found.startswith(str(folder.resolve())):
-            pytest.skip("configured to lie further away than this test can follow")
-        os.makedirs(found, exist_ok=True)
-        return found
 
     def says(self, text, status=0):
         path = os.path.join(self.libexec, "rollcall-map")
