@@ -33,6 +33,22 @@ built()
     [ "$(dpkg-deb -f "$debs"/slurm-wlm-rollcall_*+slurm"$1"_*.deb Depends | grep -c "slurm-wlm-basic-plugins (>= $1), slurm-wlm-basic-plugins (<< ")" -eq 1 ]
 }
 
+# put_in FILE...: with nothing half done
+put_in()
+{
+    inside "$root" dpkg -i "$@" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
+    run -0 inside "$root" dpkg --audit
+    [ -z "$output" ]
+}
+
+# srun --ddp, without a word
+each_rank_once()
+{
+    run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
+    [ "$(sort <<< "$output")" = "$identities" ]
+    [ -z "$stderr" ]
+}
+
 # used SERIES: installed, used, removed and purged
 used()
 {
@@ -48,21 +64,15 @@ used()
 
     # what packaging/README.md says, and no other step
     mapfile -t packages < <(deb rollcall slurm-wlm-rollcall)
-    inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
-    run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
-    [ "$(sort <<< "$output")" = "$identities" ]
-    [ -z "$stderr" ]
+    put_in "${packages[@]}"
+    each_rank_once
     [[ $(login srun --help) == *--ddp* ]]
 
     # the others, too
     mapfile -t packages < <(deb "${all[@]}")
     [ "${#packages[@]}" -eq 5 ]
-    inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
-    run -0 inside "$root" dpkg --audit
-    [ -z "$output" ]
-    run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
-    [ "$(sort <<< "$output")" = "$identities" ]
-    [ -z "$stderr" ]
+    put_in "${packages[@]}"
+    each_rank_once
     # each part finds the others
     run -0 login rollcall --version
     [[ $output == *"plugin: for Slurm $1"* ]]
@@ -162,12 +172,8 @@ under_another()
     need_packages_of "$2"
     mapfile -t packages < <(deb rollcall slurm-wlm-rollcall)
     [ "${#packages[@]}" -eq 2 ]
-    inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1 || { cat "$BATS_TEST_TMPDIR/dpkg"; return 1; }
-    run -0 inside "$root" dpkg --audit
-    [ -z "$output" ]
-    run -0 --separate-stderr login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
-    [ "$(sort <<< "$output")" = "$identities" ]
-    [ -z "$stderr" ]
+    put_in "${packages[@]}"
+    each_rank_once
 }
 
 @test "Debian 12, Slurm 22.05: built, lintian is content" {
