@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pinning.h"
+#include "resolve/pinning.h"
 #include "pmixask.h"
-#include "system/binding.h"
+#include "effects/binding.h"
 
 /* The GPUs that this process sees, by what their runtime reads. */
 static struct rc_str visible(const struct rc_env *env)

@@ -2,7 +2,7 @@
 #ifndef ROLLCALL_CLI_BIND_H
 #define ROLLCALL_CLI_BIND_H
 
-#include "resolve.h"
+#include "resolve/resolve.h"
 
 /* Of a task that is resolved: binds this process, which becomes the command, or
  * plans the cores of the workers that it will start; the plan says the rest.

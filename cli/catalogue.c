@@ -2,7 +2,7 @@
 
 static const struct catalogue_entry catalogue[] = {
 #define ROLLCALL_MESSAGE(id, level, cause, cure, example) [id] = { cause, cure, example },
-#include "messages.def"
+#include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };
 

@@ -2,7 +2,7 @@
 #ifndef ROLLCALL_CLI_CATALOGUE_H
 #define ROLLCALL_CLI_CATALOGUE_H
 
-#include "message.h"
+#include "base/message.h"
 
 struct catalogue_entry {
     const char *cause;

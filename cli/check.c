@@ -5,7 +5,7 @@
 #include "report.h"
 #include "roster.h"
 #include "rosterjson.h"
-#include "table.h"
+#include "console/table.h"
 
 /* As wide as the widest value, one line a node: there may be thousands. */
 static int widest(const struct roster *roster, size_t offset, int least)

@@ -3,19 +3,19 @@
 #include <string.h>
 
 #include "cli.h"
-#include "doctor/findings.h"
-#include "doctor/json.h"
-#include "doctor/network.h"
-#include "doctor/node.h"
-#include "doctor/pmix.h"
-#include "doctor/reach.h"
-#include "doctor/report.h"
-#include "doctor/script.h"
-#include "doctor/slurm.h"
-#include "doctor/step.h"
+#include "cli/doctor/findings.h"
+#include "cli/doctor/json.h"
+#include "cli/doctor/network.h"
+#include "cli/doctor/node.h"
+#include "cli/doctor/pmix.h"
+#include "cli/doctor/reach.h"
+#include "cli/doctor/report.h"
+#include "cli/doctor/script.h"
+#include "cli/doctor/slurm.h"
+#include "cli/doctor/step.h"
 #include "inspect.h"
-#include "system/lookup.h"
-#include "table.h"
+#include "effects/lookup.h"
+#include "console/table.h"
 
 struct arguments {
     struct doctor_request request;

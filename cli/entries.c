@@ -5,9 +5,9 @@
 
 #include "catalogue.h"
 #include "cli.h"
-#include "doctor/findings.h"
+#include "cli/doctor/findings.h"
 #include "json.h"
-#include "numbers.h"
+#include "base/numbers.h"
 #include "report.h"
 
 /* Both catalogues, one behind the other: messages first. */

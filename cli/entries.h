@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "message.h"
+#include "base/message.h"
 
 struct entry {
     const char *id;

@@ -12,7 +12,7 @@
 #include "meet.h"
 #include "pmixask.h"
 #include "system/devicefiles.h"
-#include "system/here.h"
+#include "effects/here.h"
 #include "system/node.h"
 
 /* As a shell's: what cannot be found, and what is there but cannot be run. */

@@ -4,11 +4,11 @@
 
 #include "catalogue.h"
 #include "entries.h"
-#include "escape.h"
+#include "console/escape.h"
 #include "inspect.h"
 #include "json.h"
 #include "report.h"
-#include "table.h"
+#include "console/table.h"
 
 static int detail_value(const char *label, struct rc_str value)
 {

@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "system/lookup.h"
+#include "effects/lookup.h"
 #include "system/portowner.h"
-#include "system/rank0.h"
+#include "effects/rank0.h"
 
 const struct rc_rank0 *host_way(void)
 {

@@ -2,13 +2,13 @@
 #ifndef ROLLCALL_HOST_H
 #define ROLLCALL_HOST_H
 
-#include "system/rank0.h"
+#include "effects/rank0.h"
 
 /* How this command does what is rank 0's. */
 const struct rc_rank0 *host_way(void);
 
-/* Looks up what result->master leaves to the node (lib/system/lookup.h) and does
- * what it asks of this process (lib/system/rank0.h), but for the port, where
+/* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does
+ * what it asks of this process (lib/effects/rank0.h), but for the port, where
  * `held` is a descriptor that holds it already. That stays open across exec. 0, or -1 with an error in
  * result->messages. */
 int host_master(struct rc_result *result, int held);

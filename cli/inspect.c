@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "pmixask.h"
-#include "precedence.h"
+#include "resolve/precedence.h"
 #include "system/devicefiles.h"
-#include "system/lookup.h"
+#include "effects/lookup.h"
 #include "system/node.h"
 
 int said_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options)

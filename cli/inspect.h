@@ -3,9 +3,9 @@
 #define ROLLCALL_INSPECT_H
 
 #include "cli.h"
-#include "input.h"
-#include "resolve.h"
-#include "system/here.h"
+#include "console/input.h"
+#include "resolve/resolve.h"
+#include "effects/here.h"
 
 /* What was said about options, before there is a result to say it in. */
 struct said {

@@ -2,7 +2,7 @@
 
 #include "catalogue.h"
 #include "report.h"
-#include "value.h"
+#include "console/value.h"
 
 static json_t *number(uint32_t value)
 {

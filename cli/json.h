@@ -3,9 +3,7 @@
 #define ROLLCALL_JSON_H
 
 #include "entries.h"
-#include "resolve.h"
-
-enum { JSON_SCHEMA = 1 };
+#include "resolve/resolve.h"
 
 /* Prints one object. `explain` adds where each value came from, what was
  * kept, what was not believed, and why. -1 without memory. */

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "exchange/entry.h"
-#include "exchange/local.h"
-#include "exchange/neighbours.h"
-#include "exchange/server.h"
-#include "exchange/session.h"
+#include "roll/entry.h"
+#include "rendezvous/local.h"
+#include "rendezvous/gather.h"
+#include "rendezvous/pmixserver.h"
+#include "rendezvous/session.h"
 #include "pmixask.h"
-#include "precedence.h"
+#include "resolve/precedence.h"
 #include "system/port.h"
 
 extern char **environ;

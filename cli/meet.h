@@ -1,8 +1,8 @@
-/* meet.h - rollcall exec's part in the exchange (lib/exchange): a master port that RANK 0 holds and all know of. */
+/* meet.h - rollcall exec's part in the exchange (lib/rendezvous): a master port that RANK 0 holds and all know of. */
 #ifndef ROLLCALL_CLI_MEET_H
 #define ROLLCALL_CLI_MEET_H
 
-#include "system/rank0.h"
+#include "effects/rank0.h"
 
 /* For a task that is resolved. Under a launcher with a PMIx server the tasks of
  * a node tell the first of them (local rank 0) that they are there; those first

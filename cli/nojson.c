@@ -2,7 +2,7 @@
  *
  * Nobody calls it: cli_getopt refuses --json first.
  */
-#include "doctor/json.h"
+#include "cli/doctor/json.h"
 #include "json.h"
 #include "rosterjson.h"
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exchange/server.h"
+#include "rendezvous/pmixserver.h"
 #include "system/beside.h"
 #include "system/program.h"
 

@@ -8,9 +8,9 @@
 
 #include <limits.h>
 
-#include "text.h"
+#include "base/text.h"
 
-/* Lines as lib/pmixjob.h explains them, in static storage, which the next call
+/* Lines as lib/launcher/pmixjob.h explains them, in static storage, which the next call
  * overwrites: for one thread. Takes some hundredths of a second, and not longer
  * than RC_PMIXASK_DEADLINE milliseconds whatever the other side does. Leaves no
  * process and no descriptor behind. With PMIx 4, sets PMIX_MCA_gds=hash in this

@@ -2,8 +2,8 @@
 #ifndef ROLLCALL_REPORT_H
 #define ROLLCALL_REPORT_H
 
-#include "resolve.h"
-#include "table.h"
+#include "resolve/resolve.h"
+#include "console/table.h"
 
 enum { REPORT_CUT = 64 }; /* bytes of a value that a table shows */
 

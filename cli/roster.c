@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "cli.h"
-#include "exchange/check.h"
-#include "exchange/desk.h"
-#include "exchange/meeting.h"
-#include "exchange/visit.h"
-#include "input.h"
+#include "roll/check.h"
+#include "rendezvous/server.h"
+#include "rendezvous/endpoint.h"
+#include "rendezvous/client.h"
+#include "console/input.h"
 
 enum { PATIENCE_MS = 5000, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
 

@@ -2,8 +2,8 @@
 #ifndef ROLLCALL_ROSTER_H
 #define ROLLCALL_ROSTER_H
 
-#include "exchange/roll.h"
-#include "message.h"
+#include "roll/roll.h"
+#include "base/message.h"
 
 struct roster {
     char step[32]; /* "42.0" */

@@ -1,7 +1,7 @@
 #include "rosterjson.h"
 
 #include "json.h"
-#include "value.h"
+#include "console/value.h"
 
 static json_t *gpus(const struct rc_roll *roll)
 {

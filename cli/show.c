@@ -3,7 +3,7 @@
 #include "inspect.h"
 #include "json.h"
 #include "report.h"
-#include "table.h"
+#include "console/table.h"
 
 static void identity_table(const struct rc_result *result, struct table *table)
 {

@@ -1,4 +1,4 @@
-# messages.awk - lib/messages.def as the section MESSAGES of the manual page, doctor/findings.def as a part of DOCTOR.
+# messages.awk - lib/base/messages.def as the section MESSAGES of the manual page, cli/doctor/findings.def as a part of DOCTOR.
 
 function text(line)
 {

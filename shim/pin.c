@@ -1,7 +1,7 @@
 #include "pin.h"
 
-#include "command.h"
-#include "pinning.h"
+#include "resolve/command.h"
+#include "resolve/pinning.h"
 #include "process.h"
 #include "say.h"
 #include "system/affinity.h"

@@ -18,8 +18,8 @@
 #ifndef ROLLCALL_SHIM_PIN_H
 #define ROLLCALL_SHIM_PIN_H
 
-#include "cpuset.h"
-#include "env.h"
+#include "base/cpuset.h"
+#include "base/env.h"
 #include "table.h"
 
 struct shim_pin {

@@ -1,7 +1,7 @@
 /* pins.c - librollcall-pins.so: the workers of torchrun and Lightning on their own cores.
  *
  * rollcall puts it into LD_PRELOAD of a task in launcher mode whose cores are dealt
- * out (lib/pinning.h). All programs of the task have it from then on, so it is the
+ * out (lib/resolve/pinning.h). All programs of the task have it from then on, so it is the
  * part of the preload library (preload.c) that binds, and no more: it gives nobody an
  * identity, also where mpirun or srun starts another launch in there. The rules of
  * the house are the same: no libc, nothing imported but environ, nothing said.
@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "pin.h"
-#include "pinning.h"
+#include "resolve/pinning.h"
 #include "process.h"
 
 static struct rc_env env;

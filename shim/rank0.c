@@ -1,7 +1,7 @@
 #include "rank0.h"
 
-#include "hostlist.h"
-#include "system/rank0.h"
+#include "launcher/hostlist.h"
+#include "effects/rank0.h"
 #include "system/sys.h"
 
 #include <sys/utsname.h>

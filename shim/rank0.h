@@ -1,8 +1,8 @@
-/* rank0.h - what RANK 0's process does for all (lib/system/rank0.h), without a libc. */
+/* rank0.h - what RANK 0's process does for all (lib/effects/rank0.h), without a libc. */
 #ifndef ROLLCALL_SHIM_RANK0_H
 #define ROLLCALL_SHIM_RANK0_H
 
-#include "resolve.h"
+#include "resolve/resolve.h"
 
 /* Does what result->master asks of this process. *fd is the descriptor that
  * holds the port, or -1 where none is held. False, with an error in

@@ -1,6 +1,6 @@
 #include "report.h"
 
-#include "hash.h"
+#include "base/hash.h"
 #include "say.h"
 
 static const char *first_error(const struct rc_messages *messages, const char **text)

@@ -8,7 +8,7 @@
 #ifndef ROLLCALL_SHIM_REPORT_H
 #define ROLLCALL_SHIM_REPORT_H
 
-#include "resolve.h"
+#include "resolve/resolve.h"
 #include "say.h"
 
 /* Set where an error was said: its id and a digest of its text. The same text

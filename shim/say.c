@@ -1,6 +1,6 @@
 #include "say.h"
 
-#include "numbers.h"
+#include "base/numbers.h"
 #include "system/sys.h"
 
 #include <poll.h>

@@ -6,7 +6,7 @@
 #ifndef ROLLCALL_SHIM_SAY_H
 #define ROLLCALL_SHIM_SAY_H
 
-#include "text.h"
+#include "base/text.h"
 
 enum { SHIM_PAGE_MAX = 511 };
 

@@ -8,8 +8,8 @@
 #ifndef ROLLCALL_SHIM_TABLE_H
 #define ROLLCALL_SHIM_TABLE_H
 
-#include "env.h"
-#include "plan.h"
+#include "base/env.h"
+#include "resolve/plan.h"
 
 enum { SHIM_TABLE_MAX = 4096, SHIM_TEXT_MAX = 8192 };
 

@@ -7,7 +7,7 @@
 
 #include <slurm/spank.h>
 
-#include "plan.h"
+#include "resolve/plan.h"
 
 /* Carries out the entries that change something and reads each back, because
  * spank_setenv is no witness: it takes names that are none and drops values

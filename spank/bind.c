@@ -8,10 +8,10 @@
 
 #include "once.h"
 #include "outside.h"
-#include "pinning.h"
+#include "resolve/pinning.h"
 #include "say.h"
 #include "system/beside.h"
-#include "system/binding.h"
+#include "effects/binding.h"
 
 /* For rollcall-map's five seconds, and its end. */
 enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };

@@ -7,7 +7,7 @@
 
 #include <slurm/spank.h>
 
-#include "resolve.h"
+#include "resolve/resolve.h"
 
 /* In user_init, with the step's environment: which GPUs the step has here is to
  * be seen in no task that Slurm has bound to one. */

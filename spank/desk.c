@@ -12,11 +12,11 @@
 
 #include <slurm/slurm.h>
 
-#include "exchange/listen.h"
-#include "exchange/meeting.h"
-#include "exchange/wire.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/endpoint.h"
+#include "rendezvous/wire.h"
 #include "options.h"
-#include "precedence.h"
+#include "resolve/precedence.h"
 #include "system/beside.h"
 #include "system/program.h"
 

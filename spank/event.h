@@ -10,7 +10,7 @@
 #ifndef ROLLCALL_SPANK_EVENT_H
 #define ROLLCALL_SPANK_EVENT_H
 
-#include "resolve.h"
+#include "resolve/resolve.h"
 
 /* The step's identity was set, or refused. Where no log= was given, nothing. */
 void rc_spank_event_set(const struct rc_result *result);

@@ -7,9 +7,9 @@
 
 #include <slurm/slurm.h>
 
-#include "hostlist.h"
+#include "launcher/hostlist.h"
 #include "options.h"
-#include "resolve.h"
+#include "resolve/resolve.h"
 
 /* Longer lists go without: the name must stay far below what one entry of an
  * environment may hold (128 KiB). */

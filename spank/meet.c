@@ -4,12 +4,12 @@
 
 #include <limits.h>
 
-#include "exchange/entry.h"
-#include "exchange/server.h"
-#include "exchange/session.h"
+#include "roll/entry.h"
+#include "rendezvous/pmixserver.h"
+#include "rendezvous/session.h"
 #include "once.h"
 #include "outside.h"
-#include "precedence.h"
+#include "resolve/precedence.h"
 #include "say.h"
 #include "step.h"
 #include "system/beside.h"

@@ -4,8 +4,8 @@
 
 #include <slurm/spank.h>
 
-#include "resolve.h"
-#include "system/rank0.h"
+#include "resolve/resolve.h"
+#include "effects/rank0.h"
 
 /* In user_init and exit: the memory that the tasks share. */
 void rc_spank_meet_prepare(void);

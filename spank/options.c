@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "precedence.h"
+#include "resolve/precedence.h"
 #include "say.h"
 
 /* The argument of one option, as long as Slurm lets it get. */

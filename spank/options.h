@@ -1,6 +1,6 @@
 /* options.h - what was asked for: --ddp, the ROLLCALL variable, plugstack.conf.
  *
- * One grammar for all three (lib/option.h). Slurm calls back for the option in
+ * One grammar for all three (lib/resolve/option.h). Slurm calls back for the option in
  * srun, sbatch and salloc, where a wrong value is refused at once, and again in
  * slurmstepd, where an error would be dropped together with the option: there
  * it is kept, and said by the tasks.
@@ -13,7 +13,7 @@
 
 #include <slurm/spank.h>
 
-#include "option.h"
+#include "resolve/option.h"
 
 /* Registers --ddp; only from slurm_spank_init. */
 void rc_spank_register(spank_t spank);

@@ -6,7 +6,7 @@
 #ifndef ROLLCALL_SPANK_SAY_H
 #define ROLLCALL_SPANK_SAY_H
 
-#include "message.h"
+#include "base/message.h"
 
 void rc_spank_say(enum rc_level level, enum rc_message_id id, const char *text);
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "bind.h"
-#include "guard.h"
+#include "resolve/guard.h"
 #include "meet.h"
 #include "once.h"
 #include "options.h"
 #include "outside.h"
-#include "pinning.h"
+#include "resolve/pinning.h"
 #include "system/beside.h"
 #include "system/node.h"
 

@@ -7,8 +7,8 @@
 
 #include <slurm/spank.h>
 
-#include "resolve.h"
-#include "system/lookup.h"
+#include "resolve/resolve.h"
+#include "effects/lookup.h"
 
 struct rc_spank_step {
     bool begun;

@@ -10,9 +10,9 @@
 #include "say.h"
 #include "step.h"
 #include "system/devicefiles.h"
-#include "system/lookup.h"
+#include "effects/lookup.h"
 #include "system/portowner.h"
-#include "system/rank0.h"
+#include "effects/rank0.h"
 
 /* Errors that are the same on every node, as they come from the options or
  * from what the step's tasks share: one line for all of them. */

@@ -25,8 +25,8 @@
  * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables;
  * DeepSpeed deepspeed/comm/comm.py (in_aml, patch_aml_env_for_torch_nccl_backend).
  */
-#include "../resolve.h"
-#include "registry.h"
+#include "base/variables.h"
+#include "launcher/registry.h"
 
 static bool is_set(const struct rc_env *env, struct rc_str name)
 {

@@ -35,9 +35,9 @@
  *    or above RANK, or if there are more nodes than can have a process.
  * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
  */
-#include "../hostlist.h"
-#include "../resolve.h"
-#include "registry.h"
+#include "launcher/hostlist.h"
+#include "base/variables.h"
+#include "launcher/registry.h"
 
 static const struct rc_name names[] = {
     RC_NAME("RANK"), RC_NAME("WORLD_SIZE"), RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"),

@@ -20,9 +20,9 @@
  * Source: flux-core 0.88 src/shell/{task,shell}.c, src/shell/pmi/pmi.c,
  * src/broker/runat.c.
  */
-#include "../apinfo.h"
-#include "../layout.h"
-#include "registry.h"
+#include "launcher/apinfo.h"
+#include "launcher/layout.h"
+#include "launcher/registry.h"
 
 /* An id may begin with a florin sign: variables that carry it on are ASCII, as
  * Flux's own FLUX_F58_FORCE_ASCII has it. */

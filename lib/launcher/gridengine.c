@@ -16,7 +16,7 @@
  * runs (tests/vectors/gridengine-debian.env, gridengine-qrsh.env); docs.abci.ai,
  * job execution, environment variables.
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
 enum rc_claim rc_gridengine_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

@@ -7,9 +7,9 @@
  * inside of an Intel MPI task has these too; the proxy above it tells. There is no public source, and it was not run: facts are
  * from Intel's manual and from command lines and variables in logs.
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
-#include "../hydra.h"
+#include "launcher/hydra.h"
 
 enum rc_claim rc_intelmpi_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

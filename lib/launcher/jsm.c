@@ -22,9 +22,9 @@
  * Source: IBM Spectrum MPI 10.4 (JSM_NAMESPACE_*); Lightning
  * fabric/plugins/environments/lsf.py (the file and its first line).
  */
-#include "../hostfile.h"
-#include "../layout.h"
-#include "registry.h"
+#include "launcher/hostfile.h"
+#include "launcher/layout.h"
+#include "launcher/registry.h"
 
 /* A namespace is one jsrun, of which a job may have several. */
 static struct rc_str launch_name(const struct rc_env *env, struct rc_str rank)

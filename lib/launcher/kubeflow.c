@@ -26,8 +26,8 @@
  * elastic.go, master.go (v1.9); kubeflow/trainer
  * pkg/runtime/framework/plugins/torch/torch.go (2026-08).
  */
-#include "../pernode.h"
-#include "registry.h"
+#include "launcher/pernode.h"
+#include "launcher/registry.h"
 
 static struct rc_pernode names(const struct rc_env *env)
 {

@@ -19,9 +19,9 @@
  * environment variables and blaunch(1); OpenLava lib/lib.rexec.c, where
  * LSF_PM_TASKID is the number that the parallel job has given to the task.
  */
-#include "../hostfile.h"
-#include "../layout.h"
-#include "registry.h"
+#include "launcher/hostfile.h"
+#include "launcher/layout.h"
+#include "launcher/registry.h"
 
 enum rc_claim rc_lsf_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

@@ -9,9 +9,9 @@
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same.
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
-#include "../hydra.h"
+#include "launcher/hydra.h"
 
 enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

@@ -14,9 +14,9 @@
  * and no MPISPAWN_MPIRUN_ID, the task is mpich.c's. Under srun there are none of them.
  * Source: mvapich2 src/pm/mpirun/{mpirun_rsh,mpispawn}.c; not run.
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
-#include "../layout.h"
+#include "launcher/layout.h"
 
 enum rc_claim rc_mvapich_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

@@ -20,15 +20,15 @@
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
  * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c.
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
-#include "../hostfile.h"
-#include "../hostlist.h"
-#include "../layout.h"
-#include "../master.h"
-#include "../mpidaemon.h"
-#include "../orteregex.h"
-#include "../pmixjob.h"
+#include "launcher/hostfile.h"
+#include "launcher/hostlist.h"
+#include "launcher/layout.h"
+#include "base/netaddr.h"
+#include "launcher/mpidaemon.h"
+#include "launcher/orteregex.h"
+#include "launcher/pmixjob.h"
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
 {
@@ -204,7 +204,7 @@ static bool ask_for_host(struct rc_reader *reader, struct rc_facts *facts)
     uint32_t nnodes = facts->field[RC_NNODES].value;
     struct rc_str user = rc_env_get(reader->env, "MASTER_ADDR");
 
-    if (facts->master_certain || facts->hosts.p || facts->master_host.p || (user.n && !rc_master_is_loopback(user)))
+    if (facts->master_certain || facts->hosts.p || facts->master_host.p || (user.n && !rc_host_is_loopback(user)))
         return true;
     switch (rc_pmixjob_fill(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST")) {
     case RC_PMIXJOB_READ:

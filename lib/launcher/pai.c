@@ -17,8 +17,8 @@
  * Source: alibabacloud.com/help/en/pai/general-environment-variables; DLC_JOB_ID
  * is in no document that was found, but in what its users' scripts read.
  */
-#include "../pernode.h"
-#include "registry.h"
+#include "launcher/pernode.h"
+#include "launcher/registry.h"
 
 static struct rc_pernode names(const struct rc_env *env)
 {

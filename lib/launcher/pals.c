@@ -22,9 +22,9 @@
  * Source: HPE's pals.h (2018-2023, in cray-cti and dragon); slurm
  * src/plugins/mpi/cray_shasta; flux-coral2 src/shell/plugins/cray_pals.c.
  */
-#include "../apinfo.h"
-#include "../layout.h"
-#include "registry.h"
+#include "launcher/apinfo.h"
+#include "launcher/layout.h"
+#include "launcher/registry.h"
 
 static bool is_number(struct rc_str text)
 {

@@ -24,8 +24,8 @@
  * mom_comm.c (momtask_create), src/cmds/pbsdsh.c; torque src/resmom/start_exec.c
  * (InitUserEnv), mom_comm.c (PBS_VNODENUM).
  */
-#include "../hostfile.h"
-#include "registry.h"
+#include "launcher/hostfile.h"
+#include "launcher/registry.h"
 
 enum { TASK_DIGITS = 8 };
 

@@ -9,9 +9,9 @@
  *   preload, a recorded environment) its rank without a size is half an identity,
  *   and saying so beats guessing.
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
-#include "../pmixjob.h"
+#include "launcher/pmixjob.h"
 
 /* Of launchers that say more by other names. Those of PRRTE's namespaces,
  * "prterun-n1-306@1", are Open MPI's alone. */

@@ -1,4 +1,4 @@
-#include "registry.h"
+#include "launcher/registry.h"
 
 #define ROLLCALL_MARKER(name, variable)
 
@@ -9,7 +9,7 @@ const struct rc_launcher *rc_launcher_at(unsigned index)
 #define ROLLCALL_LAUNCHER(name)      \
     case RC_LAUNCHER_INDEX_##name: \
         return &rc_launcher_##name;
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
     }
     return NULL;
@@ -21,7 +21,7 @@ enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, st
 #define ROLLCALL_LAUNCHER(name)      \
     case RC_LAUNCHER_INDEX_##name: \
         return rc_##name##_recognise(reader, facts);
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
     }
     return RC_CLAIM_ABSENT;
@@ -33,7 +33,7 @@ bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts 
 #define ROLLCALL_LAUNCHER(name)      \
     case RC_LAUNCHER_INDEX_##name: \
         return rc_##name##_read(reader, facts);
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
     }
     return false;
@@ -66,7 +66,7 @@ static bool is_marker(const char *entry, uint8_t letters)
 #define ROLLCALL_MARKER(family, variable)                                 \
     if (letters == letters_of(#variable) && has_name(entry, #variable)) \
         return true;
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_MARKER
     return false;
 }
@@ -76,7 +76,7 @@ bool rc_launcher_marked(const char *const *block)
     uint64_t set[(UINT8_MAX + 1) / 64] = { 0 };
 
 #define ROLLCALL_MARKER(family, variable) set[letters_of(#variable) / 64] |= (uint64_t)1 << letters_of(#variable) % 64;
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_MARKER
     for (; block && *block; block++) {
         uint8_t letters = letters_of(*block);
@@ -100,7 +100,7 @@ uint32_t rc_launcher_marks(const struct rc_env *env)
 #define ROLLCALL_MARKER(family, variable) \
     if (has(env, RC_STR(#variable)))      \
         found |= (uint32_t)1 << RC_LAUNCHER_INDEX_##family;
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_MARKER
     return found;
 }

@@ -22,13 +22,13 @@
 #ifndef ROLLCALL_LAUNCHER_REGISTRY_H
 #define ROLLCALL_LAUNCHER_REGISTRY_H
 
-#include "../facts.h"
+#include "launcher/facts.h"
 
 #define ROLLCALL_MARKER(name, variable)
 
 enum {
 #define ROLLCALL_LAUNCHER(name) RC_LAUNCHER_INDEX_##name,
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
     RC_LAUNCHER_COUNT
 };
@@ -37,7 +37,7 @@ enum {
     extern const struct rc_launcher rc_launcher_##name;                                      \
     enum rc_claim rc_##name##_recognise(struct rc_reader *reader, struct rc_facts *facts); \
     bool rc_##name##_read(struct rc_reader *reader, struct rc_facts *facts);
-#include "registry.def"
+#include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
 
 #undef ROLLCALL_MARKER

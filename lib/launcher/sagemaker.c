@@ -22,8 +22,8 @@
  * Source: aws/sagemaker-training-toolkit src/sagemaker_training/environment.py
  * (to_env_vars, get_master_hostname), mapping.py, torch_distributed.py.
  */
-#include "../pernode.h"
-#include "registry.h"
+#include "launcher/pernode.h"
+#include "launcher/registry.h"
 
 struct hosts {
     uint32_t count;

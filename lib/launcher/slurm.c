@@ -6,13 +6,13 @@
  * A batch script has no SLURM_STEP_ID; extern and interactive steps have ids
  * above SLURM_MAX_NORMAL_STEP_ID (0xfffffff0, slurm.h).
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
-#include "../ancestry.h"
-#include "../hostlist.h"
-#include "../resolve.h"
-#include "../tasklist.h"
-#include "../taskmap.h"
+#include "launcher/ancestry.h"
+#include "launcher/hostlist.h"
+#include "base/variables.h"
+#include "launcher/tasklist.h"
+#include "launcher/taskmap.h"
 
 enum { JOB_ID_MAX = 0x7fffffff };
 static const uint32_t step_id_max = 0xfffffff0u - 1;

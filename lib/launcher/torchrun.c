@@ -7,7 +7,7 @@
  * _start_workers. TORCHELASTIC_RUN_ID alone proves nothing: it is what people
  * export by hand to please Lightning (facts/frameworks.md 1.2).
  */
-#include "registry.h"
+#include "launcher/registry.h"
 
 enum rc_claim rc_torchrun_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

@@ -16,8 +16,8 @@
  * cloud.google.com/vertex-ai/docs/training/distributed-training. The JSON only
  * repeats it, and is not read.
  */
-#include "../pernode.h"
-#include "registry.h"
+#include "launcher/pernode.h"
+#include "launcher/registry.h"
 
 static struct rc_pernode names(const struct rc_env *env)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "numbers.h"
+#include "base/numbers.h"
 #include "system/gpus.h"
 
 /* PCI Code and ID Assignment Specification: base class 03 is display; 1200 is a
@@ -24,7 +24,7 @@ static const struct {
 const struct rc_gpu_variable rc_gpu_variables[] = {
 #define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
 #define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
-#include "visible.def"
+#include "resolve/visible.def"
 #undef ROLLCALL_GPU_LIST
 #undef ROLLCALL_GPU_SELECTOR
     { RC_GPU_VENDORS, NULL, NULL, NULL },

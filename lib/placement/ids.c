@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers.h"
+#include "base/numbers.h"
 #include "system/gpus.h"
 
 enum { PATH_SIZE = 512, LINE_SIZE = 256 };

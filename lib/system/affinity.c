@@ -1,6 +1,6 @@
-#include "affinity.h"
+#include "system/affinity.h"
 
-#include "sys.h"
+#include "system/sys.h"
 
 bool rc_affinity_get(struct rc_cpuset *set)
 {

@@ -2,7 +2,7 @@
 #ifndef ROLLCALL_SYSTEM_AFFINITY_H
 #define ROLLCALL_SYSTEM_AFFINITY_H
 
-#include "../cpuset.h"
+#include "base/cpuset.h"
 
 /* Of the calling thread; each returns false, with what was there untouched,
  * where the kernel refuses. Without a libc, too. */

@@ -1,6 +1,6 @@
-#include "beside.h"
+#include "system/beside.h"
 
-#include "sys.h"
+#include "system/sys.h"
 
 enum { LINE_SIZE = 4096 + 128 }; /* of /proc/self/maps */
 

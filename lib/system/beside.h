@@ -8,7 +8,7 @@
 #ifndef ROLLCALL_BESIDE_H
 #define ROLLCALL_BESIDE_H
 
-#include "../text.h"
+#include "base/text.h"
 
 /* Goes `way` ("../share/rollcall") from a file's folder, by names alone: each
  * leading "../" takes one folder off. Into path, with a NUL behind it; absent

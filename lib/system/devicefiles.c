@@ -1,9 +1,9 @@
-#include "devicefiles.h"
+#include "system/devicefiles.h"
 
 #include <dirent.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "base/text.h"
 
 enum { PATH_SIZE = 300 };
 

@@ -7,7 +7,7 @@
 #ifndef ROLLCALL_DEVICEFILES_H
 #define ROLLCALL_DEVICEFILES_H
 
-#include "../facts.h"
+#include "launcher/facts.h"
 
 /* Fills in here->gpu_files and its neighbours. */
 void rc_device_files_find(struct rc_here *here);

@@ -1,11 +1,11 @@
-#include "gpus.h"
+#include "system/gpus.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys.h"
-#include "text.h"
+#include "system/sys.h"
+#include "base/text.h"
 
 enum { PATH_SIZE = 256, FILE_SIZE = 2048 };
 

@@ -1,4 +1,4 @@
-#include "interfaces.h"
+#include "system/interfaces.h"
 
 #include <ifaddrs.h>
 #include <netinet/in.h>

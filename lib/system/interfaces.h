@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-#include "netaddr.h"
+#include "base/netaddr.h"
 
 enum { RC_INTERFACE_SIZE = 16, RC_INTERFACES_MAX = 64 };
 

@@ -1,7 +1,7 @@
-#include "node.h"
+#include "system/node.h"
 
-#include "numbers.h"
-#include "sys.h"
+#include "base/numbers.h"
+#include "system/sys.h"
 
 #include <stdalign.h>
 

@@ -1,7 +1,7 @@
-#include "port.h"
+#include "system/port.h"
 
-#include "proctcp.h"
-#include "sys.h"
+#include "system/proctcp.h"
+#include "system/sys.h"
 
 static void put_port(void *field, uint16_t port)
 {

@@ -1,4 +1,4 @@
-#include "portowner.h"
+#include "system/portowner.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "numbers.h"
-#include "proctcp.h"
+#include "base/numbers.h"
+#include "system/proctcp.h"
 
 /* A node of a thousand processes with a hundred files each takes some 50 ms. */
 enum { FILES_MAX = 1 << 20 };

@@ -1,6 +1,6 @@
-#include "proctcp.h"
+#include "system/proctcp.h"
 
-#include "sys.h"
+#include "system/sys.h"
 
 /*   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
  *    0: 0100007F:5051 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 12345 ...

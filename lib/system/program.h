@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "text.h"
+#include "base/text.h"
 
 struct rc_program {
     const char *path;

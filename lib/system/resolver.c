@@ -1,9 +1,9 @@
-#include "resolver.h"
+#include "system/resolver.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
 
-#include "interfaces.h"
+#include "system/interfaces.h"
 
 void rc_addresses_add(struct rc_addresses *addresses, const struct rc_netaddr *address)
 {

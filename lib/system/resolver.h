@@ -5,7 +5,7 @@
 #ifndef ROLLCALL_SYSTEM_RESOLVER_H
 #define ROLLCALL_SYSTEM_RESOLVER_H
 
-#include "netaddr.h"
+#include "base/netaddr.h"
 
 enum { RC_ADDRESSES_MAX = 32, RC_NETADDR_TEXT = 46 };
 

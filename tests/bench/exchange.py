@@ -98,10 +98,10 @@ class Exchange:
 
     def desk_program(self, name, *sources):
         """One of these programs, with the exchange as it was built."""
-        libraries = [self.build / "lib/.libs" / f"librollcall-{part}.a" for part in ("exchange", "system", "core")]
+        libraries = [self.build / "lib/.libs" / f"librollcall-{part}.a" for part in ("rendezvous", "system", "core")]
         if not libraries[0].exists():
             raise Missing(f"{libraries[0]} is not there: make it first, and set ROLLCALL_BUILD")
-        return self.built(name, "-pthread", "-I", TOP, "-I", TOP / "lib", "-I", TOP / "exchange", "-I", self.build / "lib",
+        return self.built(name, "-pthread", "-I", TOP, "-I", TOP / "lib", "-I", self.build / "lib",
                           HERE / f"{name}.c", *sources, *libraries)
 
     def meeting(self):
@@ -124,7 +124,7 @@ class Exchange:
 
     def scale(self):
         """As many nodes as there are machines of that size: real messages and a real desk, on loopback."""
-        scale = self.desk_program("scale", TOP / "exchange/verdict.c")
+        scale = self.desk_program("scale", TOP / "libexec/exchange/verdict.c")
         figures = [line.split() for line in
                    output_of([scale, SCALE_ROUNDS, TASKS_A_NODE, *SCALE_RANKS]).splitlines()]
         first = float(figures[0][0])

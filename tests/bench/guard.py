@@ -24,7 +24,7 @@ class Guard:
         return path
 
     def guard_time(self):
-        guard = self.installed("lib/librollcall-nccl.so", "guard/.libs/librollcall-nccl.so")
+        guard = self.installed("lib/librollcall-nccl.so", "shim/nccl/.libs/librollcall-nccl.so")
         spawn = self.built("spawn", HERE / "spawn.c")
         base, value, ratio = output_of([spawn, START_ROUNDS, self.block("task", self.empty()), self.block("task", guard),
                                         "/bin/true"]).split()
@@ -32,8 +32,8 @@ class Guard:
                  f"{float(value) / 1e3:.0f}", "us", f"{float(ratio):.3f} x", "reported", None)
 
     def guard_joins(self):
-        guard = self.installed("lib/librollcall-nccl.so", "guard/.libs/librollcall-nccl.so")
-        exchange = self.installed("libexec/rollcall/rollcall-exchange", "exchange/rollcall-exchange")
+        guard = self.installed("lib/librollcall-nccl.so", "shim/nccl/.libs/librollcall-nccl.so")
+        exchange = self.installed("libexec/rollcall/rollcall-exchange", "libexec/exchange/rollcall-exchange")
         self.built("libnccl.so.2", "-shared", "-fPIC", "-Wl,-soname,libnccl.so.2", PROGRAMS / "fakenccl.c")
         self.built("framework.so", "-shared", "-fPIC", PROGRAMS / "framework.c", "-L", self.folder, "-l:libnccl.so.2")
         self.built("join", PROGRAMS / "join.c")

@@ -1,5 +1,5 @@
 /* hosts.c - time of one rc_hostlist_nth call: hosts LIST INDEX, prints nanoseconds and the host. */
-#include "hostlist.h"
+#include "launcher/hostlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

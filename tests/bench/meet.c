@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exchange/answer.h"
-#include "exchange/desk.h"
-#include "exchange/listen.h"
-#include "exchange/visit.h"
-#include "exchange/wire.h"
+#include "roll/answer.h"
+#include "rendezvous/server.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/client.h"
+#include "rendezvous/wire.h"
 #include "spank/once.h"
 
 enum { SECONDS = 60, ROUNDS_MAX = 1000 };

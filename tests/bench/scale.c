@@ -1,6 +1,6 @@
 /* scale ROUNDS TASKS-A-NODE N...: how long the nodes of N ranks take from no connection to the answer, all of them
  * at once at one real desk, which checks their roll. One process is the desk, one all nodes: as many sockets as
- * there are nodes, the messages of lib/exchange. Prints for each N the median milliseconds, and the desk's own
+ * there are nodes, the messages of lib/rendezvous. Prints for each N the median milliseconds, and the desk's own
  * microseconds of processor a node. */
 #include "config.h"
 
@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exchange/answer.h"
-#include "exchange/desk.h"
-#include "exchange/listen.h"
-#include "exchange/wire.h"
+#include "roll/answer.h"
+#include "rendezvous/server.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/wire.h"
 #include "system/clock.h"
-#include "verdict.h"
+#include "libexec/exchange/verdict.h"
 
 enum { SECONDS = 60, EVENTS = 256, ROUNDS_MAX = 100 };
 

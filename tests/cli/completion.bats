@@ -90,7 +90,7 @@ subcommands()
     [ "$(fish_completes 'rollcall exec --ddp=worker,' | sed 's/^--ddp=worker,//; s/=.*//' | LC_ALL=C sort -u)" = "$keys" ]
     [ "$(zsh_has _rollcall_ddp | sed -nE 's/^([a-z]+)\[.*/\1/p' | LC_ALL=C sort -u)" = "$keys" ]
     for key in $keys; do
-        words=$(sed -nE "s/^ +\[KEY_[A-Z]+\] = \{ \"$key\", \{ (.*) \} \},/\1/p" "$top/lib/option.c" | tr -d ',"')
+        words=$(sed -nE "s/^ +\[KEY_[A-Z]+\] = \{ \"$key\", \{ (.*) \} \},/\1/p" "$top/lib/resolve/option.c" | tr -d ',"')
         [ -n "$words" ] || continue
         echo "$key: $words"
         [ "$(bash_completes "rollcall exec --ddp=$key=" | paste -sd' ')" = "$words" ]

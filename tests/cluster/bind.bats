@@ -173,7 +173,7 @@ as_numbers()
     said 'note RC913: bound to '
 }
 
-# Found under Slurm 24.11 with Open MPI 5 (lib/system/binding.c); the others leave the daemon all of the job's cores.
+# Found under Slurm 24.11 with Open MPI 5 (lib/effects/binding.c); the others leave the daemon all of the job's cores.
 @test "mpirun in a job with -c: a daemon with one task's cores is said once, and its cure is one" {
     job=(salloc -N2 --ntasks-per-node=2 -c "$each")
     attempt 60 "${job[@]}" mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$programs/cores.py"

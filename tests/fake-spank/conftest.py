@@ -17,6 +17,9 @@ BUILD = os.environ.get("ROLLCALL_BUILD", os.path.join(TOP, "build", "release"))
 CC = shlex.split(os.environ.get("CC", "cc"))
 # -isystem: Slurm's headers are not written for these warnings
 SLURM = shlex.split(os.environ.get("SLURM_CPPFLAGS", ""))
+# The folders of lib/ that the plugin is linked with.
+ROOMS = ("base", "launcher", "resolve", "system", "effects", "roll", "rendezvous")
+
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"]
 
 
@@ -27,8 +30,7 @@ def compile_to(output, sources, *flags):
 
 
 def sources(*patterns):
-    return sorted(path for pattern in patterns for path in glob.glob(os.path.join(TOP, pattern))
-                  if not path.endswith("lib/rollcall.c"))
+    return sorted(path for pattern in patterns for path in glob.glob(os.path.join(TOP, pattern)))
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +46,7 @@ def sanitized(tmp_path_factory):
     """The same sources under the address and undefined behaviour sanitizers."""
     folder = tmp_path_factory.mktemp("sanitized")
     plugin = compile_to(folder / "rollcall.so",
-                        sources("spank/*.c", "lib/*.c", "lib/launcher/*.c", "lib/exchange/*.c",
-                                "lib/system/*.c"),
+                        sources("spank/*.c", *(f"lib/{room}/*.c" for room in ROOMS)),
                         "-shared", "-fPIC", "-fvisibility=hidden", "-Ilib", "-I.", f"-I{BUILD}/lib", *SANITIZE,
                         "-Wl,--version-script=spank/rollcall.map")
     # the tasks are forked and end without exit(): what they leave is no leak

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# The library's binary interface against lib/abi's baseline (libabigail's abidiff), and that a change would be seen.
+# The library's binary interface against lib/api/abi's baseline (libabigail's abidiff), and that a change would be seen.
 
 load helper
 
 # compare [FOLDER]: the library, or that of a folder, which small has made
 compare()
 {
-    local library=${1:+$1/librollcall.so.0} header=${1:-$top/lib}/rollcall.h
+    local library=${1:+$1/librollcall.so.0} header=${1:-$top/lib/api}/rollcall.h
 
-    run "$top/lib/abi/compare" "${library:-$build/lib/.libs/librollcall.so}" "$header"
+    run "$top/lib/api/abi/compare" "${library:-$build/lib/.libs/librollcall.so}" "$header"
     echo "$output"
     [ "$status" -ne 77 ] || skip "$output"
 }
@@ -18,9 +18,9 @@ small()
 {
     local file objects=()
 
-    for file in "$top"/lib/{broadcast,call,rollcall,uniqueid}.c "$1/more.c"; do
+    for file in "$top"/lib/api/{broadcast,call,rollcall,uniqueid}.c "$1/more.c"; do
         objects+=("$1/$(basename "$file" .c).o")
-        gcc -g -fPIC -fvisibility=hidden -include "$1/rollcall.h" -I"$build/lib" -I"$top/lib" -I"$top" \
+        gcc -g -fPIC -fvisibility=hidden -include "$1/rollcall.h" -I"$build/lib" -I"$top/lib/api" -I"$top/lib" \
             -c "$file" -o "${objects[-1]}"
     done
     gcc -shared -Wl,-soname,librollcall.so.0 -Wl,--version-script="$1/rollcall.map" "${objects[@]}" \
@@ -34,10 +34,10 @@ changed()
 
     rm -rf "$folder"
     mkdir "$folder"
-    sed -E "$1" "$top/lib/rollcall.h" > "$folder/rollcall.h"
-    sed "${2:-}" "$top/lib/librollcall.map" > "$folder/rollcall.map"
+    sed -E "$1" "$top/lib/api/rollcall.h" > "$folder/rollcall.h"
+    sed "${2:-}" "$top/lib/api/librollcall.map" > "$folder/rollcall.map"
     printf '%s\n' "${3:-}" > "$folder/more.c"
-    [ -z "$1" ] || ! cmp -s "$folder/rollcall.h" "$top/lib/rollcall.h"
+    [ -z "$1" ] || ! cmp -s "$folder/rollcall.h" "$top/lib/api/rollcall.h"
     small "$folder"
     compare "$folder"
 }

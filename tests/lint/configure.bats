@@ -143,9 +143,9 @@ configure()
 # The guard that was built here wants what is in the list, and nothing that is fortified.
 expect_guard()
 {
-    make -C "$BATS_TEST_TMPDIR/build" -j2 guard/librollcall-nccl.la
+    make -C "$BATS_TEST_TMPDIR/build" -j2 shim/nccl/librollcall-nccl.la
     expect_same "" "$(comm -13 <(list guard.imports | LC_ALL=C sort) <(nm -D --undefined-only \
-        "$BATS_TEST_TMPDIR/build/guard/.libs/librollcall-nccl.so" |
+        "$BATS_TEST_TMPDIR/build/shim/nccl/.libs/librollcall-nccl.so" |
         awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort))"
 }
 

@@ -81,7 +81,7 @@ section()
 }
 
 @test "every message of the catalogue is there, with what to do" {
-    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
+    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
     expect_same "$ids" "$(grep -oE '^\.BR RC[0-9]+' "$page" | cut -d' ' -f2)"
     shown 2000 > "$BATS_TEST_TMPDIR/text"
     grep -qF '(Slurm: srun --ntasks-per-node=N); plain torch copes, Lightning and others do not.' "$BATS_TEST_TMPDIR/text"
@@ -89,7 +89,7 @@ section()
 }
 
 @test "every finding of the doctor is there" {
-    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/doctor/findings.def")
+    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/doctor/findings.def")
     [ "$(wc -l <<< "$ids")" -gt 50 ]
     expect_same "$ids" "$(grep -oE '^\.BR D[0-9]+ "' "$page" | grep -oE 'D[0-9]+')"
 }
@@ -100,11 +100,11 @@ section()
 }
 
 @test "every variable that rollcall sets is named" {
-    names=$(cd "$top" && grep -hoE 'RC_(STR|NAME)\("(RANK|[A-Z]+_[A-Z_]+)"\)' lib/plan.c | cut -d'"' -f2 |
+    names=$(cd "$top" && grep -hoE 'RC_(STR|NAME)\("(RANK|[A-Z]+_[A-Z_]+)"\)' lib/resolve/plan.c | cut -d'"' -f2 |
         grep -vE '^(TORCHELASTIC|PET)_' | LC_ALL=C sort -u)
     [ "$(wc -l <<< "$names")" -gt 10 ]
     text=$(shown)
-    names+=" $(cd "$top" && sed -n 's/^ROLLCALL_FRAMEWORK("\([A-Z_]*\)",.*/\1/p' lib/frameworks.def)"
+    names+=" $(cd "$top" && sed -n 's/^ROLLCALL_FRAMEWORK("\([A-Z_]*\)",.*/\1/p' lib/resolve/frameworks.def)"
     [[ $names == *" JAX_"* ]]
     for name in $names ROLLCALL ROLLCALL_DEBUG ROLLCALL_SCOPE ROLLCALL_IDENTITY PYTHONPATH ROLLCALL_GUARD LD_PRELOAD; do
         grep -qw "$name" <<< "$text" || { echo "$name is not in the page"; return 1; }

@@ -13,7 +13,7 @@ load helper
     for folder in cli doctor exchange guard lib shim spank watch; do
         cp -r "$top/$folder" "$copy"
     done
-    sed -i 's/%s %s there %s: on %s/%s %s here %s, on %s/' "$copy/lib/exchange/checkranks.c"
+    sed -i 's/%s %s there %s: on %s/%s %s here %s, on %s/' "$copy/lib/roll/checkranks.c"
     sed -i 's/MASTER_PORT is always %s/MASTER_PORT was always %s/' "$copy/doctor/python/master.py" "$copy/doctor/python/shell.py"
     run python3 "$here/messages.py" "$copy"
     expect_same "$(printf '%s\n' 'RC602: rank 1 is there twice: on n2 and on n3' 'D403: MASTER_PORT is always 12355' \

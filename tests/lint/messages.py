@@ -1,4 +1,4 @@
-"""messages.py - whether the examples in lib/messages.def and doctor/findings.def are what the code prints.
+"""messages.py - whether the examples in lib/base/messages.def and cli/doctor/findings.def are what the code prints.
 
     messages.py TOP
 
@@ -38,7 +38,7 @@ def literals(top):
         for chain in re.findall(r"(?:%s|%s)(?:\s*(?:%s|%s))*" % (STRING, MACRO, STRING, MACRO), source):
             pieces = (macros.get(piece, piece) for piece in re.findall(STRING + "|" + MACRO, chain))
             yield "".join(ast.literal_eval(piece) for piece in pieces if piece[0] == '"')
-    for name in glob.glob(top + "/watch/*.py") + glob.glob(top + "/doctor/python/*.py"):
+    for name in glob.glob(top + "/shim/watch/*.py") + glob.glob(top + "/cli/doctor/python/*.py"):
         for node in ast.walk(ast.parse(read(name))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
@@ -75,7 +75,7 @@ class Sources:
 
 def main(top):
     sources = Sources(top)
-    for name in ("lib/messages.def", "doctor/findings.def"):
+    for name in ("lib/base/messages.def", "cli/doctor/findings.def"):
         catalogue = read(top + "/" + name)
         rows = ROW.findall(catalogue)
         if len(rows) != len(re.findall(r"^ROLLCALL_", catalogue, re.M)):

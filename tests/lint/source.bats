@@ -15,7 +15,7 @@ c_files()
 }
 
 @test "no forbidden call outside of the command" {
-    mapfile -t sources < <(c_files lib spank shim guard doctor pmix map)
+    mapfile -t sources < <(c_files lib spank shim libexec cli/doctor)
     [ ${#sources[@]} -gt 20 ]
     words='ato[il]|atoll|strto[ul]|strtoul|strtou?ll|strtok|strtok_r|v?sprintf|strn?cpy|strn?cat|gets|popen|system'
     words+='|exit|abort|assert|alloca|getpw[a-z_]*|getgr[a-z_]*'
@@ -24,13 +24,13 @@ c_files()
 }
 
 @test "no call that cannot be given a size anywhere" {
-    mapfile -t sources < <(c_files lib spank shim guard cli doctor pmix map)
+    mapfile -t sources < <(c_files lib spank shim libexec cli)
     found=$(code "${sources[@]}" | grep -E '\b(v?sprintf|strcpy|strcat|gets|strtok)[[:space:]]*\(' || true)
     expect_same "" "$found"
 }
 
 @test "the core includes no header of a libc, nor config.h" {
-    mapfile -t sources < <(c_files lib | grep -vE '^lib/(system/|placement/|exchange/(arrivals|board|check|coverage|crowd|desk|entry|group|ledger|listen|local|neighbours|notes|server|session|visit|way|wire)\.|(broadcast|call|job|rollcall|uniqueid)\.[ch]$)')
+    mapfile -t sources < <(c_files lib/base lib/launcher lib/resolve)
     [ ${#sources[@]} -gt 20 ]
     found=$(cd "$top" && grep -nE '^#[[:space:]]*include' "${sources[@]}" |
         grep -E '<|config\.h' | grep -vE '<(stdarg|stdbool|stddef|stdint|stdalign|limits)\.h>' || true)
@@ -46,19 +46,19 @@ c_files()
 }
 
 @test "no tab in C, no blank at a line's end" {
-    mapfile -t sources < <(files lib spank shim guard cli doctor pmix map tests | grep -E '\.[ch]$')
+    mapfile -t sources < <(files lib spank shim libexec cli tests | grep -E '\.[ch]$')
     found=$(cd "$top" && grep -nP '\t|[ \t]+$' "${sources[@]}" || true)
     expect_same "" "$found"
 }
 
 @test "no file of C has more than 600 lines" {
-    mapfile -t sources < <(files lib spank shim guard cli doctor pmix map tests | grep -E '\.[ch]$')
+    mapfile -t sources < <(files lib spank shim libexec cli tests | grep -E '\.[ch]$')
     found=$(cd "$top" && wc -l "${sources[@]}" | awk '$1 > 600 && $2 != "total" { print $2 ": " $1 }')
     expect_same "" "$found"
 }
 
 @test "every header opens with what it is and guards itself" {
-    for header in $(files lib spank shim guard cli doctor pmix map | grep '\.h$'); do
+    for header in $(files lib spank shim libexec cli | grep '\.h$'); do
         name=$(basename "$header")
         head -n 1 "$top/$header" | grep -q "^/\* $name - " || { echo "$header has no head"; return 1; }
         grep -q '^#ifndef ROLLCALL_' "$top/$header" || { echo "$header has no guard"; return 1; }
@@ -66,7 +66,7 @@ c_files()
 }
 
 @test "ids of messages are unique, sorted, and in their hundred" {
-    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
+    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
     [ "$(wc -l <<< "$ids")" -gt 30 ]
     expect_same "$(LC_ALL=C sort -u <<< "$ids")" "$ids"
     run grep -vxE 'RC[1-9][0-9][0-9]' <<< "$ids"
@@ -74,19 +74,19 @@ c_files()
 }
 
 @test "every message is used, and every one used is in the catalogue" {
-    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/messages.def")
-    mapfile -t sources < <(c_files lib spank shim guard cli doctor pmix map)
+    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
+    mapfile -t sources < <(c_files lib spank shim libexec cli)
     used=$({ code "${sources[@]}" | grep -oE '\bRC[1-9][0-9]{2}\b' &&
-        grep -hoE '"RC[1-9][0-9]{2}"' "$top/watch/rollcall_watch.py" | tr -d '"'; } | LC_ALL=C sort -u)
+        grep -hoE '"RC[1-9][0-9]{2}"' "$top/shim/watch/rollcall_watch.py" | tr -d '"'; } | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
 }
 
 @test "ids of findings are unique, sorted, in their hundred, and every one is used" {
-    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/doctor/findings.def")
+    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/doctor/findings.def")
     expect_same "$(LC_ALL=C sort -u <<< "$ids")" "$ids"
     run grep -vxE 'D[1-5][0-9][0-9]' <<< "$ids"
     [ -z "$output" ]
-    used=$(cd "$top" && grep -hoE '(FINDING_|")D[1-5][0-9]{2}\b' doctor/*.c doctor/python/*.py | grep -oE 'D[0-9]+' | LC_ALL=C sort -u)
+    used=$(cd "$top" && grep -hoE '(FINDING_|")D[1-5][0-9]{2}\b' cli/doctor/*.c cli/doctor/python/*.py | grep -oE 'D[0-9]+' | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
 }
 

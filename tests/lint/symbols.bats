@@ -19,7 +19,7 @@ load helper
 }
 
 @test "the library exports what its header declares" {
-    declared=$(sed -n 's/^ROLLCALL_API .*[ *]\(rollcall_[a-z_]*\)(.*/\1/p' "$top/lib/rollcall.h")
+    declared=$(sed -n 's/^ROLLCALL_API .*[ *]\(rollcall_[a-z_]*\)(.*/\1/p' "$top/lib/api/rollcall.h")
     expect_same "$(LC_ALL=C sort <<< "$declared")" "$(defined "$library")"
 }
 

@@ -1,4 +1,4 @@
-/* hostlist_stream - lib/hostlist.h as a filter: NUL-ended lists in, a line of JSON each out.
+/* hostlist_stream - lib/launcher/hostlist.h as a filter: NUL-ended lists in, a line of JSON each out.
  *
  *   null                  not a host list
  *   [COUNT, "n1", "n2"]   the first hosts, at most LISTED; each one has been
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hostlist.h"
+#include "launcher/hostlist.h"
 
 enum { LISTED = 5000 };
 

@@ -6,9 +6,9 @@
  *   flags    letters: c slurm_certain, i ignore_stamp, x explain
  *   number of words, words       "-" instead of the number: no argv at all
  *   number of variables, variables           likewise
- * Entries of the block that begin with @ tell of the node (cli/recording.h); a
+ * Entries of the block that begin with @ tell of the node (lib/console/recording.h); a
  * family that asks for more than the block says is answered with them, as by
- * lib/system/here.c: first without, then with what it asked for.
+ * lib/effects/here.c: first without, then with what it asked for.
  * Output is flushed before the program waits for input. Bytes outside of
  * printable ASCII are written as \u00XX, so a reader gets each byte back.
  *
@@ -21,9 +21,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/recording.h"
-#include "precedence.h"
-#include "resolve.h"
+#include "console/recording.h"
+#include "resolve/precedence.h"
+#include "resolve/resolve.h"
 
 struct strings {
     char **list;

@@ -1,4 +1,4 @@
-"""lib/hostlist.c against Slurm itself: scontrol show hostnames, one scontrol for all lists."""
+"""lib/launcher/hostlist.c against Slurm itself: scontrol show hostnames, one scontrol for all lists."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 /* addr=: the three kinds, the names that a suffix makes, and what becomes of the plan. */
-#include "address.h"
-#include "precedence.h"
-#include "resolve.h"
+#include "resolve/address.h"
+#include "resolve/precedence.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The program behind a command line, as /proc and a recording show it. */
-#include "ancestry.h"
+#include "launcher/ancestry.h"
 #include "unit.h"
 
 #include <string.h>

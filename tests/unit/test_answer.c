@@ -1,5 +1,5 @@
 /* Answers to the roll call: what is written is read, and nothing else is. */
-#include "exchange/answer.h"
+#include "roll/answer.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The file of Cray's PMI: what is read of it, what is refused, and what PALS's and Flux's tasks make of it. */
-#include "apinfo.h"
-#include "resolve.h"
+#include "launcher/apinfo.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Who has reached init_process_group: what counts as an arrival, what is said when, and a real desk in a child. */
 #include "config.h"
 
-#include "exchange/arrivals.h"
+#include "rendezvous/arrivals.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exchange/desk.h"
-#include "exchange/listen.h"
-#include "exchange/visit.h"
+#include "rendezvous/server.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/client.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 

@@ -1,6 +1,6 @@
 /* Who is bound, who asks what, and what becomes of the answer. Another program's part is played by this one
  * itself, under the name of what it does. */
-#include "system/binding.h"
+#include "effects/binding.h"
 #include "unit.h"
 
 #include <stdio.h>

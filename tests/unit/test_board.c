@@ -1,7 +1,7 @@
 /* Tasks at a real desk, which runs in a child: what one of them leaves there, the others find. */
 #include "config.h"
 
-#include "exchange/board.h"
+#include "rendezvous/storeclient.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exchange/desk.h"
-#include "exchange/listen.h"
-#include "exchange/visit.h"
+#include "rendezvous/server.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/client.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define ENTRY "roll=1\nscope=s\nhost=n1\nnode=0\nnodes=1\nworld=1\ntasks=0\n"

@@ -3,7 +3,7 @@
  * Cost is counted, not timed: the exchange is compiled once more so that each of
  * its basic blocks calls the counter below (see test_linear.c).
  */
-#include "exchange/check.h"
+#include "roll/check.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The command's hint: which words of a command line tell how workers are started. */
-#include "command.h"
+#include "resolve/command.h"
 #include "unit.h"
 
 enum { WORDS = 12 };

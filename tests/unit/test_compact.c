@@ -1,6 +1,6 @@
 /* Many ranks and hosts in few characters: nothing is lost, nothing is added, and it is never long. */
-#include "exchange/compact.h"
-#include "hostlist.h"
+#include "base/compact.h"
+#include "launcher/hostlist.h"
 #include "unit.h"
 
 #include <stdio.h>

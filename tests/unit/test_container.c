@@ -1,7 +1,7 @@
 /* Which of rollcall's files a container is taken to see. */
 #include <string.h>
 
-#include "container.h"
+#include "resolve/container.h"
 #include "unit.h"
 
 enum { WORDS = 9 };

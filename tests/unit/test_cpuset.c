@@ -1,5 +1,5 @@
 /* Lists of hardware threads, and what is done with sets of them. */
-#include "cpuset.h"
+#include "base/cpuset.h"
 #include "system/affinity.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* The desk among those who may connect to it: it runs in a child, the callers are sockets of this process. */
 #include "config.h"
 
-#include "exchange/desk.h"
+#include "rendezvous/server.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exchange/listen.h"
-#include "exchange/wire.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define WRONG "0123456789abcdef0123456789abcdee"

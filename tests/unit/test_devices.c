@@ -1,6 +1,6 @@
 /* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
  * the NVIDIA driver has one. */
-#include "exchange/devices.h"
+#include "roll/devices.h"
 #include "system/gpus.h"
 #include "unit.h"
 

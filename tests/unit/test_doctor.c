@@ -1,8 +1,8 @@
 /* The doctor's pure parts: NCCL's filters, a plugin's version, rules on text, the order of findings. */
-#include "doctor/filter.h"
-#include "doctor/findings.h"
-#include "doctor/pluginversion.h"
-#include "doctor/textrules.h"
+#include "cli/doctor/filter.h"
+#include "cli/doctor/findings.h"
+#include "cli/doctor/pluginversion.h"
+#include "cli/doctor/textrules.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The environment block: hostile names, duplicates, sizes around the index. */
-#include "env.h"
+#include "base/env.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What the process tree of this machine tells: with real processes. */
-#include "system/here.h"
+#include "effects/here.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ancestry.h"
+#include "launcher/ancestry.h"
 
 /* Two launchers in one environment: the core has to ask for the processes. */
 static const char *const both[] = {

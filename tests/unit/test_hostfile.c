@@ -1,5 +1,5 @@
 /* Files and lists of hosts: counting, the n-th host, finding one, the host of a slot. */
-#include "hostfile.h"
+#include "launcher/hostfile.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Host lists: counting, the i-th host, finding a host; nothing is expanded. */
-#include "hostlist.h"
+#include "launcher/hostlist.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Hydra's tasks: what the numbers and the proxy's command line make of them, and what is refused. */
-#include "resolve.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 #include <stdio.h>

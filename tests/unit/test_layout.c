@@ -1,5 +1,5 @@
 /* A node's place from ranks and sizes: even layouts in every way they are dealt out, and what is none. */
-#include "layout.h"
+#include "launcher/layout.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -4,13 +4,13 @@
  * its basic blocks calls the counter below (-fsanitize-coverage=trace-pc). The
  * counts are the same on a slow, a busy and a fast machine.
  */
-#include "env.h"
-#include "hostlist.h"
-#include "numbers.h"
-#include "option.h"
-#include "resolve.h"
-#include "taskmap.h"
-#include "tasklist.h"
+#include "base/env.h"
+#include "launcher/hostlist.h"
+#include "base/numbers.h"
+#include "resolve/option.h"
+#include "resolve/resolve.h"
+#include "launcher/taskmap.h"
+#include "launcher/tasklist.h"
 #include "unit.h"
 
 #include <stdio.h>

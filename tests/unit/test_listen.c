@@ -1,5 +1,5 @@
 /* Sockets that other nodes can reach: at which port. */
-#include "exchange/listen.h"
+#include "rendezvous/listen.h"
 #include "unit.h"
 
 #include <errno.h>

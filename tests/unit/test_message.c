@@ -1,6 +1,6 @@
 /* The messages: the catalogue's rows, and the list that a result carries. */
 #include "cli/catalogue.h"
-#include "message.h"
+#include "base/message.h"
 #include "unit.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ struct row {
 
 static const struct row rows[] = {
 #define ROLLCALL_MESSAGE(id, level, cause, cure, example) { TEXT(#id), id, cause },
-#include "messages.def"
+#include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };
 

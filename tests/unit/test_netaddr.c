@@ -1,5 +1,5 @@
 /* Addresses and networks, and everything that only looks like one. */
-#include "netaddr.h"
+#include "base/netaddr.h"
 #include "unit.h"
 
 #include <arpa/inet.h>

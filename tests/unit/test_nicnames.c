@@ -1,7 +1,7 @@
 /* What nic=auto tells NCCL, UCX, gloo and tensorpipe of a node's network cards. */
-#include "address.h"
-#include "nicnames.h"
-#include "pinning.h"
+#include "resolve/address.h"
+#include "resolve/nicnames.h"
+#include "resolve/pinning.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* What a desk keeps for tasks: every question that can be asked, and those that cannot. */
 #include "config.h"
 
-#include "exchange/notes.h"
+#include "rendezvous/store.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Numbers: what a rank, a size or a count may look like, and what it may not. */
-#include "numbers.h"
+#include "base/numbers.h"
 #include "unit.h"
 
 struct row {

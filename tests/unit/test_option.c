@@ -1,6 +1,6 @@
 /* The option grammar: [MODE][,KEY=VALUE]..., and which of three sources wins. */
-#include "option.h"
-#include "precedence.h"
+#include "resolve/option.h"
+#include "resolve/precedence.h"
 #include "unit.h"
 
 #include <stdio.h>

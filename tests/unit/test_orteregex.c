@@ -1,5 +1,5 @@
 /* The nodes of Open MPI 4's daemons: the n-th name, and what is no such list. */
-#include "orteregex.h"
+#include "launcher/orteregex.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Where the tasks of a node go: the text that rollcall-map answers with, and what a task carries of it. */
-#include "pinning.h"
-#include "pins.h"
+#include "resolve/pinning.h"
+#include "resolve/pins.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What rollcall-pmix answers, and what a task makes of it. */
-#include "pmixjob.h"
-#include "resolve.h"
+#include "launcher/pmixjob.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 #include <stdio.h>

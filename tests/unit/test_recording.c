@@ -1,5 +1,5 @@
 /* What a recorded environment tells of its node. */
-#include "cli/recording.h"
+#include "console/recording.h"
 #include "unit.h"
 
 #include <stdlib.h>

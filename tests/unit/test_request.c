@@ -1,5 +1,5 @@
 /* What a task's rollcall asks rollcall-exchange to do: what is written is read, and nothing else is. */
-#include "exchange/request.h"
+#include "rendezvous/request.h"
 #include "unit.h"
 
 #include <string.h>

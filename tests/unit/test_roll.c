@@ -1,5 +1,5 @@
 /* Entries of the roll call: what is written is read, and nothing else is. */
-#include "exchange/roll.h"
+#include "roll/roll.h"
 #include "unit.h"
 
 #include <stdio.h>

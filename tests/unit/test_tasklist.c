@@ -1,5 +1,5 @@
 /* Tasks per node: Slurm's "2(x3),1", and everything that only looks like it. */
-#include "tasklist.h"
+#include "launcher/tasklist.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Task maps: which node each task is on under an arbitrary distribution. */
-#include "taskmap.h"
+#include "launcher/taskmap.h"
 #include "unit.h"
 
 #include <stdio.h>

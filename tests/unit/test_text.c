@@ -1,5 +1,5 @@
 /* Slices of text, and the arena that generated text is written into. */
-#include "text.h"
+#include "base/text.h"
 #include "unit.h"
 
 #include <stdio.h>

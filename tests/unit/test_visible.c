@@ -1,5 +1,5 @@
 /* Which GPUs a task sees: every way in which Slurm and others hand them out, by more, as many and fewer tasks. */
-#include "resolve.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A node goes to a desk that is none, or that is gone: what stands there is a child that was told what to do. */
-#include "exchange/visit.h"
+#include "rendezvous/client.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exchange/desk.h"
-#include "exchange/listen.h"
-#include "exchange/wire.h"
+#include "rendezvous/server.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/wire.h"
 
 #define TOKEN  "0123456789abcdef0123456789abcdef"
 #define WRONG  "0123456789abcdef0123456789abcdee"

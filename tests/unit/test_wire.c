@@ -1,5 +1,5 @@
 /* One message on a stream, from whoever may have connected: over real sockets. */
-#include "exchange/wire.h"
+#include "rendezvous/wire.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "text.h"
+#include "base/text.h"
 
 /* For tables: a slice of a literal, which may hold NUL bytes; and no slice. */
 #define TEXT(literal) { "" literal, sizeof(literal) - 1 }

@@ -1,0 +1,70 @@
+/* findings.h - what rollcall doctor has found, and what it has looked at. */
+#ifndef ROLLCALL_DOCTOR_FINDINGS_H
+#define ROLLCALL_DOCTOR_FINDINGS_H
+
+#include "base/message.h"
+
+enum finding_id {
+#define ROLLCALL_FINDING(id, level, why, cure, example) FINDING_##id,
+#include "findings.def"
+#undef ROLLCALL_FINDING
+    FINDING_COUNT
+};
+
+struct finding_entry {
+    const char *id;
+    enum rc_level level;
+    const char *why;
+    const char *cure;
+    const char *example; /* "train.py:2: MASTER_PORT is always 12355": the place, if it has one, and what */
+};
+
+/* The table's row; never NULL for an id of the enum. */
+const struct finding_entry *finding_entry(enum finding_id id);
+
+/* The id of a name, "D403"; FINDING_COUNT where there is none. */
+enum finding_id finding_by_name(const char *name);
+
+struct finding {
+    const char *id;
+    enum rc_level level;
+    const char *why;
+    char *file;    /* NULL: the machine, the environment or the step */
+    unsigned line; /* 0: not of one line */
+    char *what;
+    char *change; /* the line to change, or what to do */
+    size_t order; /* in which it was found */
+};
+
+/* Something that was looked at: "script", "train.py: Lightning". */
+struct fact {
+    char *name;
+    char *text;
+};
+
+/* Zeroed to begin with. Additions fail by setting `failed`: no memory. */
+struct findings {
+    struct finding *list;
+    size_t count;
+    struct fact *facts;
+    size_t fact_count;
+    bool failed;
+};
+
+/* file and change may be NULL; without a change the table's cure stands there. */
+void findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line, const char *change,
+                  const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* A message of rollcall's own, with its id, if it is an error or a warning. */
+void findings_add_message(struct findings *findings, enum rc_message_id id, const char *text);
+
+void findings_fact(struct findings *findings, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Errors first, then in the order of files as they were found, and of lines. */
+void findings_sort(struct findings *findings);
+
+size_t findings_count(const struct findings *findings, enum rc_level level);
+void findings_free(struct findings *findings);
+
+#endif

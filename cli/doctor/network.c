@@ -1,0 +1,170 @@
+#include "network.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+#include "resolve/master.h"
+#include "system/interfaces.h"
+#include "system/node.h"
+#include "system/resolver.h"
+
+enum { LIST = 512 };
+
+#define HCA_FOLDER "/sys/class/infiniband"
+
+/* Appends a name to a list, "eth0, ib0", unless it is there already. */
+static void append(char list[LIST], const char *name)
+{
+    size_t used = strlen(list);
+
+    if (!strstr(list, name))
+        snprintf(list + used, LIST - used, "%s%s", used ? ", " : "", name);
+}
+
+static bool spans_nodes(const struct rc_result *result)
+{
+    uint32_t nodes = result->identity.field[RC_NNODES];
+
+    return nodes != RC_UNKNOWN && nodes > 1;
+}
+
+static void port_range(struct findings *findings)
+{
+    static const uint64_t seed[2] = { 1, 1 };
+    uint16_t first;
+    uint16_t last;
+    bool outside = true;
+
+    rc_node_port_range(&first, &last);
+    rc_master_port(seed, first, last, &outside);
+    if (!outside)
+        findings_add(findings, FINDING_D201, "/proc/sys/net/ipv4/ip_local_port_range", 0, NULL,
+                     "outgoing connections may have any port from %u to %u", (unsigned)first, (unsigned)last);
+}
+
+static bool has_address(const struct rc_interface *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (list[i].address.size && !rc_netaddr_is_loopback(&list[i].address))
+            return true;
+    return false;
+}
+
+static bool has(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (list[i].address.size && rc_netaddr_compare(&list[i].address, address) == 0)
+            return true;
+    return false;
+}
+
+static void own_name(struct findings *findings, const struct rc_result *result, const struct rc_interface *list,
+                     unsigned count)
+{
+    struct rc_addresses addresses = { .count = 0 };
+    char name[RC_NODE_NAME_SIZE];
+    char text[RC_NETADDR_TEXT];
+    int error = rc_resolver_ask(rc_node_name(name), &addresses);
+    unsigned loopback = 0;
+    unsigned own = 0;
+
+    for (unsigned i = 0; i < addresses.count; i++) {
+        loopback += rc_netaddr_is_loopback(&addresses.list[i]);
+        own += has(list, count, &addresses.list[i]);
+    }
+    if (error && rc_resolver_denies(error))
+        findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here", name);
+    else if (!error && addresses.count > 0 && loopback == addresses.count)
+        findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here", name,
+                     rc_netaddr_text(&addresses.list[0], text));
+    /* a login node may have the name of several; a full list is not all of them */
+    else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count) &&
+             count < RC_INTERFACES_MAX)
+        findings_add(findings, FINDING_D210, NULL, 0, NULL, "this node's name, %s, leads to %s, which is no address of it",
+                     name, rc_netaddr_text(&addresses.list[0], text));
+}
+
+static void nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+{
+    const char *filter = getenv("NCCL_SOCKET_IFNAME");
+    char names[LIST] = "";
+    bool passes = false;
+
+    if (!filter || !*filter)
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        append(names, list[i].name);
+        passes = passes || (list[i].address.size && doctor_filter_passes(rc_str(filter), rc_str(list[i].name)));
+    }
+    if (!passes)
+        findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none of %s", filter, names);
+}
+
+static bool is_there(struct rc_str name, const struct rc_interface *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (rc_str_is(name, list[i].name))
+            return true;
+    return false;
+}
+
+static void gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+{
+    const char *value = getenv("GLOO_SOCKET_IFNAME");
+    char names[LIST] = "";
+
+    if (!value || !*value)
+        return;
+    for (unsigned i = 0; i < count; i++)
+        append(names, list[i].name);
+    for (struct rc_str rest = rc_str(value); rest.p;) {
+        struct rc_str name = rc_str_split(rest, ',', &rest);
+
+        if (!is_there(name, list, count)) {
+            findings_add(findings, FINDING_D205, NULL, 0, NULL, "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s, but %s",
+                         value, (int)name.n, name.p, names);
+            return;
+        }
+    }
+}
+
+static void devices(struct findings *findings)
+{
+    const char *filter = getenv("NCCL_IB_HCA");
+    const char *disabled = getenv("NCCL_IB_DISABLE");
+    char names[LIST] = "";
+    bool passes = false;
+    DIR *folder;
+
+    if (!filter || !*filter || (disabled && strcmp(disabled, "0") != 0))
+        return;
+    folder = opendir(HCA_FOLDER);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        append(names, entry->d_name);
+        passes = passes || doctor_filter_passes(rc_str(filter), rc_str(entry->d_name));
+    }
+    if (folder)
+        closedir(folder);
+    if (!passes)
+        findings_add(findings, FINDING_D206, NULL, 0, NULL, "NCCL_IB_HCA=%s matches none of this node's devices: %s", filter,
+                     names[0] ? names : "there are none");
+}
+
+void doctor_network(struct findings *findings, const struct rc_result *result)
+{
+    static struct rc_interface list[RC_INTERFACES_MAX];
+    unsigned count = rc_interfaces(list);
+
+    port_range(findings);
+    /* outside of every launch this may become a node of several */
+    if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
+        own_name(findings, result, list, count);
+    nccl_interfaces(findings, list, count);
+    gloo_interfaces(findings, list, count);
+    devices(findings);
+}

@@ -1,0 +1,11 @@
+/* network.h - names, ports and interfaces of this node. */
+#ifndef ROLLCALL_DOCTOR_NETWORK_H
+#define ROLLCALL_DOCTOR_NETWORK_H
+
+#include "findings.h"
+#include "resolve/resolve.h"
+
+/* `result` is what this process resolves to. */
+void doctor_network(struct findings *findings, const struct rc_result *result);
+
+#endif

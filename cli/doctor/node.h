@@ -1,0 +1,11 @@
+/* node.h - the GPUs, cores and limits of this task. */
+#ifndef ROLLCALL_DOCTOR_NODE_H
+#define ROLLCALL_DOCTOR_NODE_H
+
+#include "findings.h"
+#include "resolve/resolve.h"
+
+/* `result` is what this process resolves to. */
+void doctor_node(struct findings *findings, const struct rc_result *result);
+
+#endif

@@ -1,0 +1,87 @@
+#include "openmpi.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/numbers.h"
+#include "path.h"
+#include "system/program.h"
+
+extern char **environ;
+
+enum { PATIENCE_MS = 5000, ANSWER = 65536, FIRST_WITHOUT_PMI = 5 };
+
+/* What a program of PATH says to these words; NULL where it did not end well. */
+static const char *ask(const char *name, const char *const *words)
+{
+    static char answer[ANSWER];
+    char path[PATH_MAX];
+    struct rc_program program = {
+        .path = path,
+        .argument = words[0],
+        .more = words + 1,
+        .env = (const char *const *)environ,
+        .milliseconds = PATIENCE_MS,
+    };
+    int status;
+
+    if (!doctor_find_program(name, path) || rc_program_run(&program, answer, sizeof(answer), &status) <= 0 ||
+        !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return NULL;
+    return answer;
+}
+
+/* "mpirun (Open MPI) 5.0.7"; false for another MPI. */
+static bool version_of_path(char version[16])
+{
+    const char *text = ask("mpirun", (const char *const[]){ "--version", NULL });
+    const char *start = text ? strstr(text, "(Open MPI) ") : NULL;
+
+    return start && sscanf(start, "(Open MPI) %15[0-9.]", version) == 1;
+}
+
+/* "MpiDefault              = pmix"; Slurm 26.05 has (null) for none */
+static bool default_type(char type[32])
+{
+    const char *text = ask("scontrol", (const char *const[]){ "show", "config", NULL });
+    const char *start = text ? strstr(text, "\nMpiDefault ") : NULL;
+
+    if (!start || sscanf(start, " MpiDefault = %31s", type) != 1)
+        return false;
+    if (strcmp(type, "(null)") == 0)
+        snprintf(type, sizeof("none"), "none");
+    return true;
+}
+
+/* Of those that give a task no PMIx; what is not known may. */
+static bool is_without(const char *type)
+{
+    return strcmp(type, "none") == 0 || strcmp(type, "pmi2") == 0 || strcmp(type, "cray_shasta") == 0;
+}
+
+void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *version,
+                    const char *file, unsigned line)
+{
+    char given[32];
+    char here[16];
+    uint32_t major;
+    bool has_pmix = !slurm->types[0] || strstr(slurm->types, " pmix ");
+
+    if (!*version) {
+        if (!version_of_path(here))
+            return;
+        version = here;
+    }
+    if (!rc_parse_u32((struct rc_str){ version, strcspn(version, ".") }, UINT16_MAX, &major) || major < FIRST_WITHOUT_PMI)
+        return;
+    if (!*type) {
+        if (!default_type(given))
+            return;
+        type = given;
+    }
+    if (is_without(type))
+        findings_add(findings, FINDING_D108, file, line, has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
+                     "--mpi=%s%s for a program with mpi4py, and Open MPI here is %s", type,
+                     type == given ? ", the default," : "", version);
+}

@@ -1,0 +1,93 @@
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "console/escape.h"
+#include "cli/report.h"
+#include "console/table.h"
+
+enum { NAME = 10, PLACE = 512 };
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void place(const struct finding *finding, char *text, size_t size)
+{
+    if (finding->file && finding->line)
+        snprintf(text, size, "%s:%u", finding->file, finding->line);
+    else
+        snprintf(text, size, "%s", finding->file ? finding->file : "");
+}
+
+void doctor_verdict(const struct findings *findings, char text[DOCTOR_VERDICT])
+{
+    const size_t size = DOCTOR_VERDICT;
+    size_t errors = findings_count(findings, RC_LEVEL_ERROR);
+    size_t warnings = findings_count(findings, RC_LEVEL_WARNING);
+    char where[PLACE];
+    int n;
+
+    if (findings->count == 0) {
+        snprintf(text, size, "nothing found");
+        return;
+    }
+    place(&findings->list[0], where, sizeof(where));
+    if (errors && warnings)
+        n = snprintf(text, size, "%zu error%s, %zu warning%s", errors, plural(errors), warnings, plural(warnings));
+    else
+        n = snprintf(text, size, "%zu %s%s", findings->count, errors ? "error" : "warning", plural(findings->count));
+    if (n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "; begin with %s%s%s", findings->list[0].id, *where ? ", " : "", where);
+}
+
+static int print_finding(const struct finding *finding)
+{
+    char where[PLACE];
+    char *clean;
+
+    place(finding, where, sizeof(where));
+    clean = escape(rc_str(where), 0);
+    if (!clean)
+        return -1;
+    printf("\n%s%s %s%s%s%s\n", paint_on(report_level_paint(finding->level)), rc_level_name(finding->level),
+           finding->id, paint_off(), *clean ? "  " : "", clean);
+    free(clean);
+    return report_detail("what", finding->what) < 0 || report_detail("why", finding->why) < 0 ||
+                   report_detail("change", finding->change) < 0
+               ? -1
+               : 0;
+}
+
+/* One line, however long: it is what scripts look for. */
+static int print_verdict(const struct findings *findings)
+{
+    enum paint paint = findings->count ? report_level_paint(findings->list[0].level) : PAINT_GOOD;
+    char text[DOCTOR_VERDICT];
+    char *clean;
+
+    doctor_verdict(findings, text);
+    clean = escape(rc_str(text), 0);
+    if (!clean)
+        return -1;
+    printf("%s%s%-*s%s%s%s%s\n", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
+           paint_on(paint), clean, paint_off());
+    free(clean);
+    return 0;
+}
+
+int doctor_print_text(const struct findings *findings)
+{
+
+    for (size_t i = 0; i < findings->fact_count; i++) {
+        printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
+        if (print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < findings->count; i++)
+        if (print_finding(&findings->list[i]) < 0)
+            return -1;
+    return print_verdict(findings);
+}

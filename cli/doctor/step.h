@@ -1,0 +1,11 @@
+/* step.h - the launch that this process is a task of, and the roll of its nodes. */
+#ifndef ROLLCALL_DOCTOR_STEP_H
+#define ROLLCALL_DOCTOR_STEP_H
+
+#include "findings.h"
+#include "resolve/resolve.h"
+
+/* What resolving said, and, from rank 0 of a step of srun --ddp, what its desk says of all nodes. */
+void doctor_step(struct findings *findings, const struct rc_result *result);
+
+#endif

@@ -1,0 +1,330 @@
+#include "config.h"
+
+#include "api/call.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rendezvous/storeclient.h"
+#include "system/clock.h"
+
+enum {
+    TIMEOUT_MS = 300000, /* torch's own for the like */
+    LOST_MS = 5000,      /* for the next program of rank 0's task to be there */
+    PAUSE_MS = 20,
+    TEXT_SIZE = 400,
+};
+
+struct counter {
+    char name[RC_CALL_NAME + 1];
+    uint64_t calls;
+    struct counter *next;
+};
+
+/* What this process is in one launch; most are in one. */
+struct rc_member {
+    char scope[RC_WAY_SCOPE];
+    uint32_t rank;
+    struct counter *counters;
+    bool is_known; /* what follows */
+    char where[RC_WAY_TEXT];
+    uint64_t program;
+    struct rc_member *next;
+};
+
+static struct rc_member *members;
+static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Another process: whatever its parent knew and held. */
+static void begin_anew(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    members = NULL;
+    state = fresh;
+    opening = fresh;
+}
+
+static void prepare(void)
+{
+    pthread_atfork(NULL, NULL, begin_anew);
+}
+
+static struct rc_member *find_member(const struct rc_way *way, uint32_t rank)
+{
+    struct rc_member *member = members;
+
+    while (member && (member->rank != rank || strcmp(member->scope, way->scope) != 0))
+        member = member->next;
+    if (member || !(member = calloc(1, sizeof(*member))))
+        return member;
+    memcpy(member->scope, way->scope, sizeof(member->scope));
+    member->rank = rank;
+    member->next = members;
+    members = member;
+    return member;
+}
+
+static struct counter *find_counter(struct rc_member *member, const char *name)
+{
+    struct counter *counter = member->counters;
+    struct rc_arena arena;
+
+    while (counter && strcmp(counter->name, name) != 0)
+        counter = counter->next;
+    if (counter || !(counter = calloc(1, sizeof(*counter))))
+        return counter;
+    arena = (struct rc_arena){ .base = counter->name, .size = sizeof(counter->name) };
+    rc_format(&arena, "%s", name);
+    counter->next = member->counters;
+    member->counters = counter;
+    return counter;
+}
+
+static bool count(struct rc_call *call)
+{
+    struct counter *counter = NULL;
+
+    pthread_once(&once, prepare);
+    pthread_mutex_lock(&state);
+    call->member = find_member(&call->job->way, call->rank);
+    if (call->member && (counter = find_counter(call->member, call->name)))
+        call->number = counter->calls++;
+    pthread_mutex_unlock(&state);
+    return counter;
+}
+
+int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms,
+                  struct rc_call *call, struct rollcall_error *error)
+{
+    const uint32_t *identity = job->result.identity.field;
+    struct rc_arena names = { .base = call->name, .size = sizeof(call->name) };
+    struct rc_arena titles = { .base = call->title, .size = sizeof(call->title) };
+
+    *call = (struct rc_call){ .job = job, .world = 1 };
+    rc_format(&names, "%s", name);
+    rc_format(&titles, "%s", title);
+    if (timeout_ms <= 0)
+        timeout_ms = TIMEOUT_MS;
+    call->deadline = rc_milliseconds() + timeout_ms;
+    call->seconds = ((uint32_t)timeout_ms + 999) / 1000;
+    if (!job->is_own)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "the job is of another environment than this process's own");
+    if (job->result.mode == RC_MODE_NONE)
+        return 0;
+    if (identity[RC_RANK] == RC_UNKNOWN || identity[RC_WORLD_SIZE] == RC_UNKNOWN)
+        return rc_job_fail(error, ROLLCALL_INVALID, "",
+                           "this process has no rank: it is to start its node's ranks itself, as torchrun does");
+    call->rank = identity[RC_RANK];
+    call->world = identity[RC_WORLD_SIZE];
+    if (call->world == 1)
+        return 0;
+    if (!count(call))
+        return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
+    return 0;
+}
+
+static uint32_t left(int64_t deadline)
+{
+    int64_t n = deadline - rc_milliseconds();
+
+    return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (uint32_t)n;
+}
+
+static int fail(const struct rc_call *call, struct rollcall_error *error, int code, enum rc_message_id id,
+                const char *what, const char *cure)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    rc_format(&arena, "rank %u: %s: %s; %s", call->rank, call->title, what, cure);
+    return rc_job_fail(error, code, rc_message_entry(id)->id,
+                       arena.full ? "what went wrong is too long to be said" : text);
+}
+
+static int fail_late(const struct rc_call *call, uint32_t whom, struct rollcall_error *error)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    rc_format(&arena, "rank %u has not called it within %u s", whom, call->seconds);
+    return fail(call, error, ROLLCALL_TIMEOUT, RC617, text,
+                "see what keeps it there, or give a larger timeout; all ranks make the same calls in the same order");
+}
+
+static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *error)
+{
+    if (rc == -ENOSPC)
+        return fail(call, error, ROLLCALL_NO_WAY, RC620, "there is no more room for what tasks tell each other",
+                    "broadcast less than 64 MiB in all");
+    if (call->job->way.kind == RC_WAY_DESK)
+        return fail(call, error, ROLLCALL_NO_WAY, RC620, "srun, which keeps what tasks tell each other, is not to be reached",
+                    "see whether it still runs, and whether this node reaches it");
+    return fail(call, error, ROLLCALL_NO_WAY, RC620, "rank 0's process, which kept what tasks tell each other, has ended",
+                "let it live until the others have called");
+}
+
+static int fail_way(const struct rc_call *call, const char *why, struct rollcall_error *error)
+{
+    char reason[TEXT_SIZE / 2 - 64];
+    char text[TEXT_SIZE / 2];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    rc_format(&arena, "no way to the other tasks: %s", rc_job_piece(why, reason, sizeof(reason)));
+    return fail(call, error, ROLLCALL_NO_WAY, RC616, text,
+                "start them with srun --ddp, or with a launcher that has PMIx (srun --mpi=pmix)");
+}
+
+/* Where the board is, and the member's number there, both known from now on. */
+static int open_way(struct rc_call *call, int64_t deadline, char where[RC_WAY_TEXT], uint64_t *program)
+{
+    char text[64];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_meeting meeting;
+    int rc = rc_way_open(&call->job->way, deadline, where);
+
+    if (rc < 0)
+        return rc;
+    if (!rc_meeting_read(rc_str(where), &meeting))
+        return -EPROTO;
+    return rc_board_count(&meeting, rc_format(&arena, "n/%s/%u", call->member->scope, call->rank), left(deadline),
+                          program);
+}
+
+static bool look_up(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *program)
+{
+    bool is_known;
+
+    pthread_mutex_lock(&state);
+    is_known = call->member->is_known;
+    if (is_known) {
+        memcpy(where, call->member->where, RC_WAY_TEXT);
+        *program = call->member->program;
+    }
+    pthread_mutex_unlock(&state);
+    return is_known;
+}
+
+/* One thread looks, the others wait for what it finds. */
+static int reach(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *program)
+{
+    int64_t deadline = call->lost && call->lost + LOST_MS < call->deadline ? call->lost + LOST_MS : call->deadline;
+    int rc = 0;
+
+    if (look_up(call, where, program))
+        return 0;
+    pthread_mutex_lock(&opening);
+    if (!look_up(call, where, program)) {
+        rc = open_way(call, deadline, where, program);
+        if (rc == 0) {
+            pthread_mutex_lock(&state);
+            memcpy(call->member->where, where, RC_WAY_TEXT);
+            call->member->program = *program;
+            call->member->is_known = true;
+            pthread_mutex_unlock(&state);
+        }
+    }
+    pthread_mutex_unlock(&opening);
+    return rc;
+}
+
+static void forget(struct rc_call *call, const char *where)
+{
+    pthread_mutex_lock(&state);
+    if (call->member->is_known && strcmp(call->member->where, where) == 0)
+        call->member->is_known = false;
+    pthread_mutex_unlock(&state);
+    if (!call->lost)
+        call->lost = rc_milliseconds();
+}
+
+static bool is_lost(int rc)
+{
+    return rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE || rc == -EPROTO;
+}
+
+/* One visit to the board: to put a value, or to get one. */
+struct errand {
+    uint32_t part;
+    struct rc_str put; /* absent: get */
+    void *value;
+    size_t room;
+    size_t size;
+};
+
+static int visit(struct rc_call *call, const char *where, uint64_t program, struct errand *errand)
+{
+    char key[RC_NOTES_KEY_MAX + 1];
+    struct rc_arena arena = { .base = key, .size = sizeof(key) };
+    struct rc_meeting meeting;
+
+    rc_format(&arena, "v/%s/%U/%s/%U/%u", call->member->scope, program, call->name, call->number, errand->part);
+    if (arena.full || !rc_meeting_read(rc_str(where), &meeting))
+        return -EINVAL;
+    if (errand->put.p)
+        return rc_board_put(&meeting, key, errand->put, left(call->deadline), NULL, 0, NULL);
+    return rc_board_get(&meeting, key, left(call->deadline), errand->value, errand->room, &errand->size);
+}
+
+/* What visit returns. A board that is gone may be followed by that of the next program of rank 0's
+ * task; srun's desk is followed by nothing. *reached: it was there. */
+static int run(struct rc_call *call, struct errand *errand, char where[RC_WAY_TEXT], bool *reached)
+{
+    for (;;) {
+        uint64_t program;
+        int rc = reach(call, where, &program);
+
+        *reached = rc == 0;
+        if (rc == 0)
+            rc = visit(call, where, program, errand);
+        if (!is_lost(rc))
+            return rc;
+        forget(call, where);
+        if (call->job->way.kind == RC_WAY_DESK || rc_milliseconds() >= call->lost + LOST_MS ||
+            rc_milliseconds() >= call->deadline)
+            return rc;
+        poll(NULL, 0, PAUSE_MS);
+    }
+}
+
+/* root: whose note it is, if it is to be got. */
+static int settle(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
+{
+    char where[RC_WAY_TEXT];
+    bool reached;
+    int rc = run(call, errand, where, &reached);
+
+    if (rc >= 0)
+        return rc;
+    if (rc == -EIO && !reached)
+        return fail_way(call, where, error);
+    if (rc == -ETIMEDOUT && !call->lost && (reached ? !errand->put.p : call->job->way.kind != RC_WAY_DESK))
+        return fail_late(call, reached ? root : 0, error);
+    return fail_gone(call, rc, error);
+}
+
+int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error)
+{
+    struct errand errand = { .part = part, .put = value };
+    int rc = call->member ? settle(call, &errand, call->rank, error) : 1;
+
+    if (rc == 0)
+        return fail(call, error, ROLLCALL_CONTRADICTION, RC619, "another rank calls itself the root, too",
+                    "give all ranks the same root");
+    return rc < 0 ? -1 : 0;
+}
+
+int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
+                 struct rollcall_error *error)
+{
+    struct errand errand = { .part = part, .value = value, .room = room };
+    int rc = settle(call, &errand, root, error);
+
+    *size = errand.size;
+    return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,44 @@
+/* call.h - a call that all tasks of a job make together: the n-th of a name meets the others' n-th.
+ *
+ * What one task says of it is a note on the launch's board (rendezvous/storeclient.h),
+ * under a key of the launch, the task's program (its first, its second, ...),
+ * the call's name and number, and the part of the call:
+ *
+ *   v/SCOPE/PROGRAM/NAME/NUMBER/PART
+ *
+ * The process remembers how many calls of a name it has made, where the board
+ * is, and as the how-manieth program of its rank it counts there. A forked child
+ * begins anew. All of it is thread safe.
+ */
+#ifndef ROLLCALL_CALL_H
+#define ROLLCALL_CALL_H
+
+#include "api/job.h"
+
+enum { RC_CALL_NAME = 64, RC_CALL_TITLE = 128 };
+
+struct rc_call {
+    const struct rollcall *job;
+    struct rc_member *member; /* NULL: nobody else is in the job */
+    char name[RC_CALL_NAME + 1];
+    char title[RC_CALL_TITLE]; /* for people: rollcall_broadcast("x") */
+    uint64_t number;
+    uint32_t rank;
+    uint32_t world;
+    int64_t deadline;
+    uint32_t seconds;
+    int64_t lost; /* since when the board is gone; 0: it is not */
+};
+
+/* Counts the call. 0, or -1 with the reason in *error. */
+int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms,
+                  struct rc_call *call, struct rollcall_error *error);
+
+/* Says a part; -1 where another task has said it already. */
+int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error);
+
+/* Waits until `root` has said it; *size may be more than room. */
+int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
+                 struct rollcall_error *error);
+
+#endif

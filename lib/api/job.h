@@ -1,0 +1,25 @@
+/* job.h - what the files of librollcall share: the inside of a struct rollcall. */
+#ifndef ROLLCALL_JOB_H
+#define ROLLCALL_JOB_H
+
+#include "rendezvous/discovery.h"
+#include "resolve/resolve.h"
+#include "api/rollcall.h"
+#include "effects/here.h"
+
+struct rollcall {
+    struct rollcall_variable variable[RC_PLAN_MAX];
+    struct rollcall_message message[RC_MESSAGES_MAX];
+    struct rc_result result; /* may point into here */
+    struct rc_here_storage here;
+    bool is_own;       /* of this process's own environment */
+    struct rc_way way; /* of an own one */
+};
+
+/* Says why a call fails, id being a message's ("" for none). Returns -1. */
+int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text);
+
+/* A text of whoever as a piece of a line: printable characters, cut where it is too long. Returns `to`. */
+const char *rc_job_piece(const char *text, char *to, size_t size);
+
+#endif

@@ -1,0 +1,172 @@
+#define _GNU_SOURCE /* dladdr */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "api/call.h"
+
+/* Of one id: a byte that says what follows, the id or why there is none. */
+enum { IS_ID, IS_REASON, REASON_SIZE = 256, NOTE_SIZE = 1 + REASON_SIZE };
+
+/* As NCCL's header has them. No header is needed to build this. */
+struct nccl_id {
+    char internal[ROLLCALL_NCCL_ID_SIZE];
+};
+
+struct nccl {
+    int (*get_unique_id)(struct nccl_id *id);
+    const char *(*error_string)(int result);
+};
+
+/* POSIX's way from an object's address to a function's. */
+static bool look_up(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+
+    if (address)
+        memcpy(function, &address, sizeof(address));
+    return address;
+}
+
+/* rollcall's guard (guard=nccl) stands before NCCL and looks for one that is loaded. */
+static bool is_guards(int (*function)(struct nccl_id *id))
+{
+    void *address;
+    Dl_info info;
+
+    memcpy(&address, &function, sizeof(address));
+    return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "librollcall-nccl.so");
+}
+
+/* The one that the program itself would call. One that another library has
+ * brought along is not among the names of the whole program, but loaded. */
+static bool find_nccl(struct nccl *nccl)
+{
+    bool is_global = look_up(RTLD_DEFAULT, "ncclGetUniqueId", &nccl->get_unique_id);
+    void *handle = RTLD_DEFAULT;
+
+    if (!is_global || is_guards(nccl->get_unique_id)) {
+        handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
+        if (!handle)
+            handle = dlopen("libnccl.so.2", RTLD_NOW);
+        /* never closed: NCCL has a thread that waits for the ranks */
+        if (!handle || (!is_global && !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id)))
+            return false;
+    }
+    if (!look_up(handle, "ncclGetErrorString", &nccl->error_string))
+        nccl->error_string = NULL;
+    return true;
+}
+
+/* The note of an id: one, or why there is none. Its size. */
+static size_t make_id(char note[NOTE_SIZE])
+{
+    struct nccl nccl;
+    struct nccl_id id;
+    char text[REASON_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_arena reason = { .base = note + 1, .size = REASON_SIZE };
+    int result;
+
+    note[0] = IS_REASON;
+    dlerror();
+    if (!find_nccl(&nccl)) {
+        const char *why = dlerror();
+
+        rc_format(&reason, "libnccl cannot be loaded: %s",
+                  rc_job_piece(why ? why : "it has no ncclGetUniqueId", text, sizeof(text) - 64));
+        return 1 + strlen(note + 1);
+    }
+    memset(&id, 0, sizeof(id));
+    result = nccl.get_unique_id(&id);
+    if (result == 0) {
+        note[0] = IS_ID;
+        memcpy(note + 1, &id, sizeof(id));
+        return 1 + sizeof(id);
+    }
+    rc_format(&arena, "ncclGetUniqueId failed with %u (%s)", (uint32_t)result,
+              nccl.error_string ? nccl.error_string(result) : "no reason given");
+    rc_job_piece(text, note + 1, REASON_SIZE);
+    return 1 + strlen(note + 1);
+}
+
+static int fail_id(const struct rc_call *call, uint32_t maker, const char *why, struct rollcall_error *error)
+{
+    char text[REASON_SIZE + 192];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    rc_format(&arena, "rank %u: rank %u makes no NCCL id: %s; ", call->rank, maker, why);
+    rc_join(&arena);
+    rc_format(&arena, "put libnccl.so.2 on LD_LIBRARY_PATH, or load it before; NCCL_DEBUG=WARN says more");
+    return rc_job_fail(error, ROLLCALL_NO_NCCL, rc_message_entry(RC618)->id, text);
+}
+
+/* NCCL's own: the first of the ranks that it gives to this root (firstRankFromRoot in its bootstrap.cc). */
+static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
+{
+    uint32_t more = world % count;
+
+    return id * (world / count) + (id < more ? id : more);
+}
+
+/* Takes a note apart. */
+static int take(const struct rc_call *call, uint32_t maker, char note[NOTE_SIZE], size_t size, char *id,
+                struct rollcall_error *error)
+{
+    if (size == 1 + sizeof(struct nccl_id) && note[0] == IS_ID) {
+        memcpy(id, note + 1, sizeof(struct nccl_id));
+        return 0;
+    }
+    note[size < NOTE_SIZE ? size : NOTE_SIZE - 1] = '\0';
+    return fail_id(call, maker, size > 1 && note[0] == IS_REASON ? note + 1 : "what it gives is none", error);
+}
+
+static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollcall_error *error)
+{
+    char note[NOTE_SIZE];
+    size_t size;
+
+    /* others wait for these, and no one of them for another */
+    for (uint32_t i = 0; i < count; i++) {
+        if (first_rank(i, call->world, count) != call->rank)
+            continue;
+        size = make_id(note);
+        if (rc_call_say(call, i, (struct rc_str){ note, size }, error) < 0 ||
+            take(call, call->rank, note, size, ids + i * sizeof(struct nccl_id), error) < 0)
+            return -1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t maker = first_rank(i, call->world, count);
+
+        if (maker != call->rank && (rc_call_hear(call, i, maker, note, sizeof(note), &size, error) < 0 ||
+                                    take(call, maker, note, size, ids + i * sizeof(struct nccl_id), error) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms, struct rollcall_error *error)
+{
+    struct rc_call call;
+
+    if (!job || !id)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_id: job or id is NULL");
+    if (rc_call_begin(job, "nccl:id", "rollcall_nccl_unique_id", timeout_ms, &call, error) < 0)
+        return -1;
+    return get_ids(&call, id, 1, error);
+}
+
+int rollcall_nccl_unique_ids(const struct rollcall *job, void *ids, int count, int timeout_ms,
+                             struct rollcall_error *error)
+{
+    struct rc_call call;
+
+    if (!job || !ids)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_ids: job or ids is NULL");
+    if (rc_call_begin(job, "nccl:ids", "rollcall_nccl_unique_ids", timeout_ms, &call, error) < 0)
+        return -1;
+    if (count < 1 || (uint32_t)count > call.world)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_ids: count is not 1 to the number of ranks");
+    return get_ids(&call, ids, (uint32_t)count, error);
+}

@@ -1,0 +1,39 @@
+#include "base/message.h"
+
+static const struct rc_message_entry catalogue[] = {
+#define ROLLCALL_MESSAGE(id, level, cause, cure, example) [id] = { #id, level },
+#include "base/messages.def"
+#undef ROLLCALL_MESSAGE
+};
+
+const struct rc_message_entry *rc_message_entry(enum rc_message_id id)
+{
+    return &catalogue[id];
+}
+
+const char *rc_level_name(enum rc_level level)
+{
+    switch (level) {
+    case RC_LEVEL_NOTE:
+        return "note";
+    case RC_LEVEL_WARNING:
+        return "warning";
+    case RC_LEVEL_ERROR:
+        break;
+    }
+    return "error";
+}
+
+void rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text)
+{
+    if (catalogue[id].level == RC_LEVEL_ERROR)
+        messages->has_error = true;
+    for (unsigned i = 0; i < messages->count; i++)
+        if (messages->list[i].id == id && rc_str_is(rc_str(messages->list[i].text), text))
+            return;
+    if (messages->count == RC_MESSAGES_MAX)
+        return;
+    messages->list[messages->count].id = id;
+    messages->list[messages->count].text = text;
+    messages->count++;
+}

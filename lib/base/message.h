@@ -1,0 +1,53 @@
+/* message.h - what rollcall has to say, with stable ids.
+ *
+ * messages.def is the catalogue. A message is one lower-case line: what was
+ * found, what was done instead, what to change. Its cause, its cure and an
+ * example are the command's alone (cli/catalogue.h).
+ */
+#ifndef ROLLCALL_MESSAGE_H
+#define ROLLCALL_MESSAGE_H
+
+#include "base/text.h"
+
+enum rc_level {
+    RC_LEVEL_NOTE,    /* shown by explain and ROLLCALL_DEBUG=1 */
+    RC_LEVEL_WARNING, /* shown once a step */
+    RC_LEVEL_ERROR,   /* the facts contradict each other: nothing is set */
+};
+
+enum rc_message_id {
+#define ROLLCALL_MESSAGE(id, level, cause, cure, example) id,
+#include "base/messages.def"
+#undef ROLLCALL_MESSAGE
+    RC_MESSAGE_COUNT
+};
+
+/* An array, not a pointer: each pointer of a table is one relocation, and every
+ * process that the preload is loaded into pays for it. */
+struct rc_message_entry {
+    char id[6];
+    enum rc_level level;
+};
+
+enum { RC_MESSAGES_MAX = 24 };
+
+struct rc_messages {
+    struct {
+        enum rc_message_id id;
+        const char *text;
+    } list[RC_MESSAGES_MAX];
+    unsigned count;
+    bool has_error;
+};
+
+/* The catalogue's row of an id; never NULL for an id of the enum. */
+const struct rc_message_entry *rc_message_entry(enum rc_message_id id);
+
+const char *rc_level_name(enum rc_level level);
+
+/* Adds one message (text from rc_format). What does not fit any more is
+ * dropped, errors included, but has_error is always kept. An equal text is
+ * added once. */
+void rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);
+
+#endif

@@ -1,0 +1,191 @@
+#include "base/netaddr.h"
+
+#include "base/numbers.h"
+
+enum { GROUPS = RC_IPV6_BYTES / 2, GROUP_DIGITS = 4 };
+
+static bool read_ipv4(struct rc_str text, uint8_t *byte)
+{
+    for (unsigned i = 0; i < RC_IPV4_BYTES; i++) {
+        uint32_t number;
+
+        if (!rc_parse_u32(rc_str_split(text, '.', &text), UINT8_MAX, &number))
+            return false;
+        byte[i] = (uint8_t)number;
+    }
+    return !text.p;
+}
+
+static bool read_group(struct rc_str text, uint8_t *byte)
+{
+    uint32_t value = 0;
+
+    if (text.n == 0 || text.n > GROUP_DIGITS)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (uint32_t)(c - '0');
+        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+            value = value << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
+        else
+            return false;
+    }
+    byte[0] = (uint8_t)(value >> 8);
+    byte[1] = (uint8_t)value;
+    return true;
+}
+
+/* Groups, the last two of which may be an IPv4 address, into at most `room`
+ * bytes. Returns their number; 0 for an empty text; -1. */
+static int read_groups(struct rc_str text, uint8_t *byte, int room)
+{
+    int used = 0;
+
+    if (text.n == 0)
+        return 0;
+    while (text.p) {
+        struct rc_str group = rc_str_split(text, ':', &text);
+
+        if (!text.p && used + RC_IPV4_BYTES <= room && read_ipv4(group, byte + used))
+            return used + RC_IPV4_BYTES;
+        if (used + 2 > room || !read_group(group, byte + used))
+            return -1;
+        used += 2;
+    }
+    return used;
+}
+
+/* What stands in front of the first "::" and behind it. */
+static bool split_gap(struct rc_str text, struct rc_str *front, struct rc_str *back)
+{
+    for (size_t i = 0; i + 1 < text.n; i++) {
+        if (text.p[i] == ':' && text.p[i + 1] == ':') {
+            *front = (struct rc_str){ text.p, i };
+            *back = (struct rc_str){ text.p + i + 2, text.n - i - 2 };
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_ipv6(struct rc_str text, uint8_t byte[RC_IPV6_BYTES])
+{
+    uint8_t tail[RC_IPV6_BYTES];
+    struct rc_str front, back;
+    int head_size, tail_size;
+
+    if (!split_gap(text, &front, &back))
+        return text.n != 0 && read_groups(text, byte, RC_IPV6_BYTES) == RC_IPV6_BYTES;
+    head_size = read_groups(front, byte, RC_IPV6_BYTES);
+    tail_size = read_groups(back, tail, RC_IPV6_BYTES);
+    /* the gap is one group at least, and no IPv4 address stands in front of it */
+    if (head_size < 0 || tail_size < 0 || head_size + tail_size > RC_IPV6_BYTES - 2)
+        return false;
+    for (size_t i = 0; i < front.n; i++)
+        if (front.p[i] == '.')
+            return false;
+    for (int i = head_size; i < RC_IPV6_BYTES - tail_size; i++)
+        byte[i] = 0;
+    for (int i = 0; i < tail_size; i++)
+        byte[RC_IPV6_BYTES - tail_size + i] = tail[i];
+    return true;
+}
+
+bool rc_netaddr_read(struct rc_str text, struct rc_netaddr *address)
+{
+    struct rc_netaddr read = { .size = RC_IPV4_BYTES };
+
+    if (!read_ipv4(text, read.byte)) {
+        read = (struct rc_netaddr){ .size = RC_IPV6_BYTES };
+        if (!read_ipv6(text, read.byte))
+            return false;
+    }
+    *address = read;
+    return true;
+}
+
+struct rc_network rc_network_around(const struct rc_netaddr *address, uint8_t bits)
+{
+    struct rc_network network = { .address = *address, .bits = bits };
+
+    for (unsigned i = 0; i < address->size; i++) {
+        unsigned kept = bits > 8 * i ? bits - 8 * i : 0;
+
+        if (kept < 8)
+            network.address.byte[i] &= (uint8_t)(0xff00u >> kept);
+    }
+    return network;
+}
+
+bool rc_network_read(struct rc_str text, struct rc_network *network)
+{
+    struct rc_str bits_text;
+    struct rc_netaddr address;
+    uint32_t bits;
+
+    if (!rc_netaddr_read(rc_str_split(text, '/', &bits_text), &address) || !bits_text.p ||
+        !rc_parse_u32(bits_text, 8u * address.size, &bits))
+        return false;
+    *network = rc_network_around(&address, (uint8_t)bits);
+    return true;
+}
+
+bool rc_network_has(const struct rc_network *network, const struct rc_netaddr *address)
+{
+    struct rc_network own = rc_network_around(address, network->bits);
+
+    return address->size == network->address.size && rc_netaddr_compare(&own.address, &network->address) == 0;
+}
+
+bool rc_netaddr_is_loopback(const struct rc_netaddr *address)
+{
+    static const struct rc_netaddr six = { .byte[15] = 1, .size = RC_IPV6_BYTES };
+
+    if (address->size == RC_IPV4_BYTES)
+        return address->byte[0] == 127;
+    return rc_netaddr_compare(address, &six) == 0;
+}
+
+bool rc_netaddr_is_link_local(const struct rc_netaddr *address)
+{
+    return address->size == RC_IPV6_BYTES && address->byte[0] == 0xfe && (address->byte[1] & 0xc0) == 0x80;
+}
+
+int rc_netaddr_compare(const struct rc_netaddr *a, const struct rc_netaddr *b)
+{
+    if (a->size != b->size)
+        return a->size - b->size;
+    for (unsigned i = 0; i < a->size; i++)
+        if (a->byte[i] != b->byte[i])
+            return a->byte[i] - b->byte[i];
+    return 0;
+}
+
+/* Host names are the same in upper and lower case. */
+static bool names_host(struct rc_str host, const char *lower)
+{
+    for (size_t i = 0; i < host.n; i++) {
+        char c = host.p[i] >= 'A' && host.p[i] <= 'Z' ? (char)(host.p[i] - 'A' + 'a') : host.p[i];
+
+        if (lower[i] == '\0' || c != lower[i])
+            return false;
+    }
+    return lower[host.n] == '\0';
+}
+
+/* Each node reaches itself by these and no other: the loopback addresses, and
+ * the wildcards, which are good to listen on and connect to the own node. */
+bool rc_host_is_loopback(struct rc_str host)
+{
+    static const char own[][22] = {
+        "localhost", "localhost.localdomain", "localhost4", "localhost6", "ip6-localhost", "ip6-loopback",
+        "::1", "0.0.0.0", "0", "::",
+    };
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        if (names_host(host, own[i]))
+            return true;
+    return rc_str_starts(host, "127.") || rc_str_starts(host, "localhost.") || rc_str_starts(host, "::ffff:127.");
+}

@@ -1,0 +1,46 @@
+/* netaddr.h - IPv4 and IPv6 addresses and networks: text to bytes, and what lies in what. */
+#ifndef ROLLCALL_NETADDR_H
+#define ROLLCALL_NETADDR_H
+
+#include "base/text.h"
+
+enum { RC_IPV4_BYTES = 4, RC_IPV6_BYTES = 16 };
+
+struct rc_netaddr {
+    uint8_t byte[RC_IPV6_BYTES]; /* in network order */
+    uint8_t size;                /* RC_IPV4_BYTES or RC_IPV6_BYTES */
+};
+
+struct rc_network {
+    struct rc_netaddr address; /* its bits behind the prefix are 0 */
+    uint8_t bits;
+};
+
+/* "192.0.2.7" or "2001:db8::7", "::ffff:192.0.2.7"; no brackets, no zone, no
+ * octal, nothing in front or behind. *address is written only on success. */
+bool rc_netaddr_read(struct rc_str text, struct rc_netaddr *address);
+
+/* "10.1.0.0/16" or "fd00:1::/64". An address inside of the network will do for
+ * it ("10.1.2.3/16"), as on a command line of ip(8). */
+bool rc_network_read(struct rc_str text, struct rc_network *network);
+
+/* The network of that many leading bits around an address. */
+struct rc_network rc_network_around(const struct rc_netaddr *address, uint8_t bits);
+
+/* An IPv4 address lies in no IPv6 network, nor the other way round. */
+bool rc_network_has(const struct rc_network *network, const struct rc_netaddr *address);
+
+/* 127.0.0.0/8 and ::1: another machine's are its own. */
+bool rc_netaddr_is_loopback(const struct rc_netaddr *address);
+
+/* A name or address by which each node reaches itself and no other: "localhost", "127.0.1.1", "0.0.0.0". */
+bool rc_host_is_loopback(struct rc_str host);
+
+/* fe80::/10: means nothing without the name of an interface. */
+bool rc_netaddr_is_link_local(const struct rc_netaddr *address);
+
+/* Negative, 0 or positive. IPv4 first, then by number: the same order on every
+ * node, whatever order its resolver prefers. */
+int rc_netaddr_compare(const struct rc_netaddr *a, const struct rc_netaddr *b);
+
+#endif

@@ -1,0 +1,187 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+
+enum { QUOTE_LIMIT = 64 };
+
+struct rc_str rc_str(const char *cstring)
+{
+    struct rc_str s = { cstring, 0 };
+
+    if (cstring)
+        while (cstring[s.n])
+            s.n++;
+    return s;
+}
+
+bool rc_str_eq(struct rc_str a, struct rc_str b)
+{
+    if (!a.p || !b.p || a.n != b.n)
+        return false;
+    for (size_t i = 0; i < a.n; i++)
+        if (a.p[i] != b.p[i])
+            return false;
+    return true;
+}
+
+bool rc_str_starts(struct rc_str a, const char *prefix)
+{
+    size_t i = 0;
+
+    if (!a.p)
+        return false;
+    while (prefix[i] && i < a.n && prefix[i] == a.p[i])
+        i++;
+    return !prefix[i];
+}
+
+bool rc_str_is(struct rc_str a, const char *cstring)
+{
+    size_t i = 0;
+
+    if (!a.p)
+        return false;
+    while (i < a.n && cstring[i] && cstring[i] == a.p[i])
+        i++;
+    return i == a.n && !cstring[i];
+}
+
+struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == separator) {
+            *rest = (struct rc_str){ s.p + i + 1, s.n - i - 1 };
+            return (struct rc_str){ s.p, i };
+        }
+    }
+    *rest = RC_ABSENT;
+    return s;
+}
+
+static void put(struct rc_arena *arena, char c)
+{
+    if (arena->used + 1 < arena->size)
+        arena->base[arena->used++] = c;
+    else
+        arena->full = true;
+}
+
+static void put_bytes(struct rc_arena *arena, const char *p, size_t n)
+{
+    if (n >= arena->size - arena->used) {
+        arena->full = true;
+        return;
+    }
+    if (n == 0) /* of what is absent there is not even a place */
+        return;
+    __builtin_memcpy(arena->base + arena->used, p, n);
+    arena->used += n;
+}
+
+static void put_string(struct rc_arena *arena, const char *s)
+{
+    put_bytes(arena, s, rc_str(s).n);
+}
+
+static void put_number(struct rc_arena *arena, uint64_t value)
+{
+    char digits[20];
+    size_t n = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (n)
+        put(arena, digits[--n]);
+}
+
+static void put_quoted(struct rc_arena *arena, struct rc_str s)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t shown = s.n < QUOTE_LIMIT ? s.n : QUOTE_LIMIT;
+
+    put(arena, '\'');
+    for (size_t i = 0; i < shown; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+
+        if (c >= ' ' && c < 0x7f && c != '\\' && c != '\'') {
+            put(arena, (char)c);
+        } else {
+            put(arena, '\\');
+            put(arena, 'x');
+            put(arena, hex[c >> 4]);
+            put(arena, hex[c & 15]);
+        }
+    }
+    put(arena, '\'');
+    if (shown < s.n)
+        put_string(arena, "...");
+}
+
+/* The text from start on, or "" and nothing of it where it did not fit. */
+static const char *finish(struct rc_arena *arena, size_t start)
+{
+    if (arena->used == arena->size) /* an empty text has no room for its NUL */
+        arena->full = true;
+    if (arena->full) {
+        arena->used = start;
+        return "";
+    }
+    arena->base[arena->used++] = '\0';
+    return arena->base + start;
+}
+
+const char *rc_format_number(struct rc_arena *arena, uint64_t value)
+{
+    size_t start = arena->used;
+
+    if (!arena->full)
+        put_number(arena, value);
+    return finish(arena, start);
+}
+
+const char *rc_format(struct rc_arena *arena, const char *format, ...)
+{
+    size_t start = arena->used;
+    va_list args;
+
+    if (arena->full)
+        return "";
+    va_start(args, format);
+    for (; *format; format++) {
+        if (*format != '%') {
+            size_t n = 1;
+
+            while (format[n] && format[n] != '%')
+                n++;
+            put_bytes(arena, format, n);
+            format += n - 1;
+            continue;
+        }
+        switch (*++format) {
+        case 's':
+            put_string(arena, va_arg(args, const char *));
+            break;
+        case 'u':
+            put_number(arena, va_arg(args, uint32_t));
+            break;
+        case 'U':
+            put_number(arena, va_arg(args, uint64_t));
+            break;
+        case 'S': {
+            const struct rc_str *s = va_arg(args, const struct rc_str *);
+
+            put_bytes(arena, s->p, s->n);
+            break;
+        }
+        case 'q':
+            put_quoted(arena, *va_arg(args, const struct rc_str *));
+            break;
+        default:
+            put(arena, '%');
+            break;
+        }
+    }
+    va_end(args);
+    return finish(arena, start);
+}

@@ -1,0 +1,21 @@
+/* variables.h - the names of the variables that rollcall itself sets, for what starts later in the same job. */
+#ifndef ROLLCALL_VARIABLES_H
+#define ROLLCALL_VARIABLES_H
+
+/* The stamp: scope, rank and mode of what rollcall exported, and the scopes of
+ * the launchers that were further outside: "openmpi:7/3/worker slurm:42.0". A
+ * later rollcall in the same process tree that finds its own scope does nothing. */
+#define RC_STAMP "ROLLCALL_SCOPE"
+
+/* The job name that launcher mode hid. */
+#define RC_KEPT_NAME "ROLLCALL_SLURM_JOB_NAME"
+
+/* Set by the plugin in srun for an arbitrary distribution: host of each task. */
+#define RC_TASK_HOSTS "SLURM_ROLLCALL_TASK_HOSTS"
+
+/* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its
+ * server. The host is where srun runs, which Slurm itself tells them. Names that
+ * begin with SLURM_ pass through --export=NONE. */
+#define RC_DESK "SLURM_ROLLCALL_DESK"
+
+#endif

@@ -1,0 +1,206 @@
+#include "console/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "console/usage.h"
+#include "base/numbers.h"
+#include "console/recording.h"
+
+enum { FIRST_CHUNK = 64 * 1024 };
+
+/* All that a descriptor gives, up to the limit, and a NUL after it. -1 with
+ * errno; EFBIG beyond the limit. */
+static int read_all(int fd, char **data, size_t *size)
+{
+    size_t room = FIRST_CHUNK;
+    size_t used = 0;
+    char *buffer = malloc(room);
+
+    while (buffer) {
+        ssize_t n = read(fd, buffer + used, room - used - 1);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        used += (size_t)n;
+        if (n == 0) {
+            buffer[used] = '\0';
+            *data = buffer;
+            *size = used;
+            return 0;
+        }
+        if (used > INPUT_MAX) {
+            errno = EFBIG;
+            break;
+        }
+        if (used + 1 == room) {
+            char *larger = realloc(buffer, 2 * room);
+
+            if (!larger)
+                break;
+            buffer = larger;
+            room *= 2;
+        }
+    }
+    free(buffer);
+    return -1;
+}
+
+static int read_path(const char *path, char **data, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int status;
+    int error;
+
+    if (fd < 0)
+        return -1;
+    status = read_all(fd, data, size);
+    error = errno;
+    close(fd);
+    errno = error;
+    return status;
+}
+
+/* The pieces of a block as a NULL-terminated list; empty pieces are left out,
+ * which in a list of arguments would be wrong, so there they stay. */
+static const char **split(char *data, size_t size, char separator, bool keep_empty)
+{
+    const char **list;
+    size_t count = 1;
+    size_t used = 0;
+    char *piece = data;
+
+    for (size_t i = 0; i < size; i++)
+        count += data[i] == separator;
+    list = malloc((count + 1) * sizeof(*list));
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i <= size; i++) {
+        if (i < size && data[i] != separator)
+            continue;
+        data[i] = '\0';
+        if (data + i > piece || (keep_empty && i < size))
+            list[used++] = piece;
+        piece = data + i + 1;
+    }
+    list[used] = NULL;
+    return list;
+}
+
+extern char **environ;
+
+int input_own(struct input *input)
+{
+    *input = (struct input){
+        .env = (const char *const *)environ,
+        .pid = (uint32_t)getpid(),
+        .this_node = true,
+    };
+    return 0;
+}
+
+static const char *reason(int error)
+{
+    switch (error) {
+    case EFBIG:
+        return "it is larger than 64 MiB, which no environment is";
+    case EISDIR:
+        return "it is a directory, not a file with an environment";
+    case ENOENT:
+        return "there is no such file";
+    default:
+        return strerror(error);
+    }
+}
+
+int input_file(struct input *input, const char *path)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    size_t size = 0;
+    char separator;
+
+    *input = (struct input){ .pid = 0 };
+    if ((is_stdin ? read_all(STDIN_FILENO, &input->storage[0], &size)
+                  : read_path(path, &input->storage[0], &size)) < 0) {
+        cli_fail("cannot read %s: %s", is_stdin ? "standard input" : path, reason(errno));
+        return -1;
+    }
+    /* a single NUL tells a block as in /proc from lines */
+    separator = memchr(input->storage[0], '\0', size) ? '\0' : '\n';
+    input->list[0] = split(input->storage[0], size, separator, false);
+    input->env = input->list[0];
+    if (input->env && recording_read(input->env, size, &input->here, &input->storage[2]) == 0)
+        return 0;
+    cli_fail("cannot read %s: %s", path, strerror(ENOMEM));
+    return -1;
+}
+
+static int read_proc(uint32_t pid, const char *what, char **data, size_t *size)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%u/%s", (unsigned)pid, what);
+    if (read_path(path, data, size) == 0)
+        return 0;
+    if (errno == ENOENT || errno == ESRCH)
+        cli_fail("cannot read process %u: there is no such process on this machine", (unsigned)pid);
+    else if (errno == EACCES || errno == EPERM)
+        cli_fail("cannot read process %u: it is another user's, or may not be traced", (unsigned)pid);
+    else
+        cli_fail("cannot read %s: %s", path, reason(errno));
+    return -1;
+}
+
+int input_process(struct input *input, const char *text)
+{
+    size_t size = 0;
+    uint32_t pid;
+
+    *input = (struct input){ .this_node = true };
+    if (!rc_parse_u32(rc_str(text), INT32_MAX, &pid) || pid == 0) {
+        cli_fail("--pid=%.64s is not a process id", text);
+        return -1;
+    }
+    input->pid = pid;
+    if (read_proc(pid, "environ", &input->storage[0], &size) < 0)
+        return -1;
+    input->list[0] = split(input->storage[0], size, '\0', false);
+    if (read_proc(pid, "cmdline", &input->storage[1], &size) < 0)
+        return -1;
+    input->list[1] = split(input->storage[1], size, '\0', true);
+    input->env = input->list[0];
+    input->argv = input->list[1];
+    if (input->env && input->argv)
+        return 0;
+    cli_fail("cannot read process %u: %s", (unsigned)pid, strerror(ENOMEM));
+    return -1;
+}
+
+int input_quietly(struct input *input, uint32_t pid)
+{
+    char path[64];
+    size_t size = 0;
+
+    *input = (struct input){ .pid = pid, .this_node = true };
+    snprintf(path, sizeof(path), "/proc/%u/environ", (unsigned)pid);
+    if (read_path(path, &input->storage[0], &size) < 0)
+        return -1;
+    input->list[0] = split(input->storage[0], size, '\0', false);
+    input->env = input->list[0];
+    return input->env ? 0 : -1;
+}
+
+void input_free(struct input *input)
+{
+    for (unsigned i = 0; i < sizeof(input->storage) / sizeof(*input->storage); i++)
+        free(input->storage[i]);
+    for (unsigned i = 0; i < sizeof(input->list) / sizeof(*input->list); i++)
+        free(input->list[i]);
+    *input = (struct input){ .pid = 0 };
+}

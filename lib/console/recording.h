@@ -1,0 +1,22 @@
+/* recording.h - what a recorded environment tells of the node that it comes from.
+ *
+ * Beside its variables a recording has lines (or, in a block, entries) of six kinds:
+ *   @ancestor=COMMAND WORDS   a process that the task descends from, its parent first
+ *   @host=NAME                the node's own name
+ *   @host-file=LINE           a line of the launcher's file of hosts
+ *   @gpus=N                   the GPUs that the task could find
+ *   @watch=FOLDER             the folder of the watch (watch.h)
+ *   @pmix=NAME=VALUE          a line of what its PMIx server says (pmixjob.h)
+ * so that one that was taken on a cluster is answered like the task itself.
+ */
+#ifndef ROLLCALL_RECORDING_H
+#define ROLLCALL_RECORDING_H
+
+#include "launcher/facts.h"
+
+/* Reads such entries of a block of `size` bytes into *here; what is not told
+ * counts as looked for and not found. *storage gets what *here points to: to
+ * be freed by the caller. 0, or -1 without memory. */
+int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage);
+
+#endif

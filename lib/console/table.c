@@ -1,0 +1,156 @@
+#include "console/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "console/escape.h"
+
+enum { GAP = 2, MARGIN = 2, NARROWEST = 24 };
+
+/* A cell wider than this does not move the columns of the other rows: what
+ * follows it steps aside, or goes to a line of its own. */
+static const size_t widest_cell[TABLE_COLUMNS] = { 28, 24, 16, 0 };
+
+static bool coloured;
+
+void paint_choose(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    coloured = isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+const char *paint_on(enum paint paint)
+{
+    static const char *const sequences[PAINT_COUNT] = {
+        [PAINT_NONE] = "",         [PAINT_STRONG] = "\033[1m", [PAINT_FAINT] = "\033[2m",
+        [PAINT_GOOD] = "\033[32m", [PAINT_WARN] = "\033[33m",  [PAINT_BAD] = "\033[31m",
+    };
+
+    return coloured ? sequences[paint] : "";
+}
+
+const char *paint_off(void)
+{
+    return coloured ? "\033[0m" : "";
+}
+
+void table_cell(struct table *table, enum paint paint, struct rc_str text, size_t limit)
+{
+    if (table->rows == TABLE_ROWS)
+        return;
+    table->cell[table->rows][table->filled].paint = paint;
+    table->cell[table->rows][table->filled].text = escape(text, limit);
+    if (!table->cell[table->rows][table->filled].text)
+        table->failed = true;
+    if (++table->filled == table->columns) {
+        table->filled = 0;
+        table->rows++;
+    }
+}
+
+void table_text(struct table *table, enum paint paint, const char *text)
+{
+    table_cell(table, paint, rc_str(text ? text : ""), 0);
+}
+
+static void put(enum paint paint, const char *text, size_t length)
+{
+    if (paint == PAINT_NONE)
+        printf("%.*s", (int)length, text);
+    else
+        printf("%s%.*s%s", paint_on(paint), (int)length, text, paint_off());
+}
+
+/* `text` is escaped already: bytes are columns. */
+static void put_words(unsigned column, unsigned indent, enum paint paint, const char *text)
+{
+    unsigned at = column;
+
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        size_t blanks = strspn(text + word, " ");
+
+        if (at > indent && at + word > TABLE_WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            at = indent;
+        }
+        put(paint, text, word);
+        at += (unsigned)word;
+        text += word + blanks;
+        if (*text && at + blanks + strcspn(text, " ") <= TABLE_WIDTH) {
+            printf("%*s", (int)blanks, "");
+            at += (unsigned)blanks;
+        } else if (*text) {
+            at = TABLE_WIDTH + 1;
+        }
+    }
+    putchar('\n');
+}
+
+int print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text)
+{
+    char *clean = escape(rc_str(text), 0);
+
+    if (!clean)
+        return -1;
+    put_words(column, indent, paint, clean);
+    free(clean);
+    return 0;
+}
+
+static void print_row(const struct table *table, unsigned row, const unsigned *start)
+{
+    unsigned last = table->columns - 1;
+    unsigned at = 0;
+
+    while (last > 0 && !table->cell[row][last].text[0])
+        last--;
+    for (unsigned i = 0; i <= last; i++) {
+        const char *text = table->cell[row][i].text;
+        unsigned to = i > 0 && at + GAP > start[i] ? at + GAP : start[i];
+
+        if (to > start[i] && to + strlen(text) > TABLE_WIDTH) {
+            putchar('\n');
+            at = 0;
+            to = start[i];
+        }
+        printf("%*s", (int)(to - at), "");
+        if (i == table->columns - 1 && TABLE_WIDTH - to >= NARROWEST) {
+            put_words(to, to, table->cell[row][i].paint, text);
+            return;
+        }
+        put(table->cell[row][i].paint, text, strlen(text));
+        at = to + (unsigned)strlen(text);
+    }
+    putchar('\n');
+}
+
+int table_print(struct table *table)
+{
+    unsigned start[TABLE_COLUMNS + 1] = { MARGIN };
+    int status = table->failed ? -1 : 0;
+
+    for (unsigned i = 0; i < table->columns && status == 0; i++) {
+        unsigned widest = 0;
+
+        for (unsigned row = 0; row < table->rows; row++) {
+            size_t width = strlen(table->cell[row][i].text);
+
+            if (width <= widest_cell[i] && width > widest)
+                widest = (unsigned)width;
+        }
+        start[i + 1] = start[i] + widest + GAP;
+    }
+    for (unsigned row = 0; row < table->rows; row++) {
+        if (status == 0)
+            print_row(table, row, start);
+        for (unsigned i = 0; i < table->columns; i++)
+            free(table->cell[row][i].text);
+    }
+    *table = (struct table){ .columns = table->columns };
+    return status;
+}

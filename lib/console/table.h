@@ -1,0 +1,39 @@
+/* table.h - text for people: aligned columns, 80 wide where the values allow. */
+#ifndef ROLLCALL_TABLE_H
+#define ROLLCALL_TABLE_H
+
+#include "base/text.h"
+
+enum { TABLE_WIDTH = 80, TABLE_COLUMNS = 4, TABLE_ROWS = 128 };
+
+enum paint { PAINT_NONE, PAINT_STRONG, PAINT_FAINT, PAINT_GOOD, PAINT_WARN, PAINT_BAD, PAINT_COUNT };
+
+/* Colour only on a terminal, and not where NO_COLOR or TERM=dumb says no. */
+void paint_choose(void);
+
+/* The escape sequences around a piece of text, or "". */
+const char *paint_on(enum paint paint);
+const char *paint_off(void);
+
+struct table {
+    unsigned columns;
+    unsigned rows;
+    struct {
+        char *text;
+        enum paint paint;
+    } cell[TABLE_ROWS][TABLE_COLUMNS];
+    unsigned filled; /* cells of the row that is being written */
+    bool failed;     /* no memory */
+};
+
+/* A table is zeroed, given its number of columns, filled cell by cell, then
+ * printed and freed by table_print, which returns -1 if memory was short. */
+void table_cell(struct table *table, enum paint paint, struct rc_str text, size_t limit);
+void table_text(struct table *table, enum paint paint, const char *text);
+int table_print(struct table *table);
+
+/* Prints words from a column on; what passes the width goes to further lines,
+ * which are indented. Ends the line. */
+int print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);
+
+#endif

@@ -1,0 +1,143 @@
+#include "config.h"
+
+#include "console/usage.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console/escape.h"
+
+int cli_fail(const char *format, ...)
+{
+    char line[1024];
+    char *clean;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    clean = escape(rc_str(line), 0);
+    fprintf(stderr, "rollcall: %s\n", clean ? clean : "out of memory");
+    free(clean);
+    return STATUS_USAGE;
+}
+
+enum { LONGEST = 32 };
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+    unsigned ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* Number of letters to insert, remove, replace or swap with their neighbour. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[3][LONGEST + 1];
+    size_t na = strnlen(a, LONGEST);
+    size_t nb = strnlen(b, LONGEST);
+
+    for (unsigned j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (unsigned i = 1; i <= na; i++) {
+        unsigned *now = row[i % 3];
+        const unsigned *above = row[(i - 1) % 3];
+        const unsigned *two_above = row[(i + 1) % 3];
+
+        now[0] = i;
+        for (unsigned j = 1; j <= nb; j++) {
+            now[j] = least(above[j] + 1, now[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < now[j])
+                now[j] = two_above[j - 2] + 1;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *cli_nearest(const char *mistyped, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(mistyped);
+    unsigned best = length > LONGEST ? 0 : (unsigned)(length + 1) / 2;
+
+    for (size_t i = 0; i < count; i++) {
+        unsigned d = distance(mistyped, names[i]);
+
+        if (d < best || (d == best && !nearest)) {
+            best = d;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+enum { OPTIONS_MAX = 16 };
+
+static void unknown(const char *subcommand, const char *given, const struct option *options)
+{
+    const char *names[OPTIONS_MAX];
+    const char *nearest;
+    char name[LONGEST + 1];
+    size_t n = 0;
+
+    while (n < OPTIONS_MAX && options[n].name) {
+        names[n] = options[n].name;
+        n++;
+    }
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + strspn(given, "-"), "="), given + strspn(given, "-"));
+    nearest = cli_nearest(name, names, n);
+    if (nearest)
+        cli_fail("%s: unknown option '%.64s'; did you mean --%s?", subcommand, given, nearest);
+    else
+        cli_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
+}
+
+/* Where configure found no jansson, nothing is there that writes it. */
+static bool is_without_json(int c, int option_index, const struct option *options)
+{
+    static const char jansson[] = JANSSON_VERSION;
+
+    return sizeof(jansson) == 1 && c == 'j' && strcmp(options[option_index].name, "json") == 0;
+}
+
+int cli_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
+{
+    /* "+": stops at the first operand, which is exec's command; ":": says
+     * apart what is unknown from what lacks its value */
+    int option_index = 0;
+    int c = getopt_long(argc, argv, "+:hv", options, &option_index);
+    const char *given = optind > 0 ? argv[optind - 1] : "";
+    bool known = false;
+
+    if (is_without_json(c, option_index, options)) {
+        cli_fail("%s: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)", subcommand);
+        return '?';
+    }
+    for (const struct option *o = options; o->name; o++)
+        known = known || o->val == (c == '?' || c == ':' ? optopt : c);
+    if (c == -1 || (c != '?' && c != ':' && known))
+        return c;
+    if (c == ':')
+        cli_fail("%s: %s needs a value; see rollcall %s --help", subcommand, given, subcommand);
+    else if (known && given[0] == '-' && given[1] == '-')
+        cli_fail("%s: %.*s takes no value", subcommand, (int)strcspn(given, "="), given);
+    else if (optopt > 0 && optopt < 256 && !(given[0] == '-' && given[1] == '-'))
+        cli_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, optopt, subcommand);
+    else if (c != '?')
+        cli_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, c, subcommand);
+    else
+        unknown(subcommand, given, options);
+    return '?';
+}
+
+void cli_say(const char *level, const char *id, struct rc_str text)
+{
+    char line[1024];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+
+    rc_format(&arena, "rollcall: %s%s%s%s%S\n", level, *id ? " " : "", id, *level ? ": " : "", &text);
+    fputs(arena.full ? "rollcall: a message is too long; see rollcall explain\n" : line, stderr);
+}

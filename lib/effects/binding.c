@@ -1,0 +1,303 @@
+#include "config.h"
+
+#include "effects/binding.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "launcher/mpidaemon.h"
+#include "resolve/pinning.h"
+#include "launcher/tasklist.h"
+#include "system/affinity.h"
+#include "system/beside.h"
+#include "system/program.h"
+#include "system/sys.h"
+
+/* On a machine of 256 cores the topology is read in some hundredths of a second; the
+ * library may have to come from a file server that all nodes ask at once. */
+enum { DEADLINE_MS = 5000, REQUEST_SIZE = 32768, LIST_SIZE = 4096, PATH_SIZE = 4096 };
+
+static const char machine[] = "/sys/devices/system/cpu/online";
+
+/* What bind= says. */
+static const char *name_of(enum rc_bind wish)
+{
+    static const char *const names[] = {
+        [RC_BIND_UNSET] = "auto", [RC_BIND_AUTO] = "auto", [RC_BIND_CORES] = "cores",
+        [RC_BIND_NUMA] = "numa",  [RC_BIND_NONE] = "none",
+    };
+
+    return names[wish];
+}
+
+static bool is_auto(enum rc_bind wish)
+{
+    return wish == RC_BIND_UNSET || wish == RC_BIND_AUTO;
+}
+
+static uint32_t count_online(void)
+{
+    char text[LIST_SIZE];
+    struct rc_cpuset online;
+    struct rc_str line;
+    struct rc_str rest;
+    long fd = rc_sys_open(machine, O_RDONLY | O_CLOEXEC);
+    long n = fd < 0 ? -1 : rc_sys_read((int)fd, text, sizeof(text));
+
+    if (fd >= 0)
+        rc_sys_close((int)fd);
+    line = rc_str_split((struct rc_str){ text, n > 0 ? (size_t)n : 0 }, '\n', &rest);
+    /* one without its end is a part of it */
+    return rest.p && rc_cpuset_read(line, &online) ? rc_cpuset_count(&online) : RC_UNKNOWN;
+}
+
+/* SLURM_CPUS_ON_NODE is what slurmd counts in the step's own credential (22.05 to
+ * 26.05 src/slurmd/slurmd/req.c: step_core_bitmap, times the threads of a core;
+ * set for each task in src/common/env.c), so it holds with --exact, --overlap and
+ * several steps at once. SLURM_JOB_CPUS_PER_NODE is the job's, of which the step
+ * may have a part; tasks times SLURM_CPUS_PER_TASK leaves out what --exclusive
+ * gives beyond that; S_STEP_ALLOC_CORES counts in Slurm's own order of cores, and
+ * rollcall exec has no such thing. */
+static uint32_t count_given(const struct rc_env *env)
+{
+    uint32_t given;
+
+    return rc_parse_u32(rc_env_get(env, "SLURM_CPUS_ON_NODE"), RC_CPUS_MAX, &given) && given > 0 ? given : RC_UNKNOWN;
+}
+
+bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_binding *binding)
+{
+    *binding = (struct rc_binding){ .wish = wish, .given = count_given(env), .online = RC_UNKNOWN };
+    if (!rc_affinity_get(&binding->mask) || !rc_affinity_widest(&binding->widest))
+        return false;
+    if (is_auto(binding->wish))
+        binding->online = count_online();
+    return true;
+}
+
+/* Nobody else computes there: Slurm says that it gave as many, or somebody has
+ * made a cpuset for it. A node that jobs share, without cgroups, is neither. */
+static bool is_own(const struct rc_binding *binding)
+{
+    uint32_t threads = rc_cpuset_count(&binding->widest);
+
+    return (binding->given != RC_UNKNOWN && threads <= binding->given) ||
+           (binding->online != RC_UNKNOWN && threads < binding->online);
+}
+
+const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
+{
+    if (binding->wish == RC_BIND_NONE)
+        return "bind=none";
+    if (tasks == 0 || tasks > RC_BINDING_TASKS_MAX)
+        return "nobody says how many workers the node has";
+    if (!is_auto(binding->wish))
+        return NULL;
+    if (!rc_cpuset_is_equal(&binding->mask, &binding->widest))
+        return "its launcher, taskset or numactl has bound it already";
+    if (!is_own(binding))
+        return "the node's cores are not known to be the job's own";
+    return tasks > rc_cpuset_count(&binding->widest) ? "there are fewer cores than tasks" : NULL;
+}
+
+/* The daemon is a task of srun's, one a node, and srun takes over what each task was to have (measured: Slurm 24.11
+ * with Open MPI 5.0.7; not 22.05 with 4.1.4, nor 26.05 with 6). mpirun itself is number 0 and no such task. */
+const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena)
+{
+    const struct rc_env *env = &result->env;
+    uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
+    uint32_t given = count_given(env);
+    struct rc_tasklist job;
+    uint32_t each;
+
+    if (!result->launcher || !rc_str_is(rc_str(result->launcher->id), "openmpi") ||
+        rc_mpidaemon_of(env).number != 1 || result->identity.field[RC_LOCAL_RANK] != 0 || tasks == RC_UNKNOWN ||
+        tasks < 2 || given == RC_UNKNOWN || !rc_parse_u32(rc_env_get(env, "SLURM_CPUS_PER_TASK"), RC_CPUS_MAX, &each) ||
+        given > each || !rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &job) || given >= job.smallest)
+        return NULL;
+    return rc_format(arena,
+                     "mpirun's daemon has %u of the job's %u cores here, and its %u tasks share them: it took over "
+                     "SLURM_CPUS_PER_TASK=%u; start mpirun with env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK",
+                     given, job.smallest, tasks, each);
+}
+
+static uint32_t find(struct rc_str list, struct rc_str name)
+{
+    for (uint32_t i = 0; list.p; i++)
+        if (rc_str_eq(rc_str_split(list, ',', &list), name))
+            return i;
+    return RC_UNKNOWN;
+}
+
+uint32_t rc_binding_position(struct rc_str list, struct rc_str own)
+{
+    struct rc_str rest;
+
+    if (!list.p || !own.p || own.n == 0 || rc_str_eq(list, own))
+        return RC_UNKNOWN;
+    return find(list, rc_str_split(own, ',', &rest));
+}
+
+const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena)
+{
+    const char *text = rc_format(arena, "");
+
+    for (uint32_t i = 0; list.p; i++) {
+        struct rc_str name = rc_str_split(list, ',', &list);
+
+        if (each > 1 && i % each != 0)
+            continue;
+        rc_join(arena);
+        rc_format(arena, i ? ",%S" : "%S", &name);
+    }
+    return text;
+}
+
+/* A line each; a list with a line's end in it would be another question. */
+static const char *write_request(const struct rc_binding *binding, uint32_t tasks, const char *gpus,
+                                 struct rc_arena *arena)
+{
+    const char *text = rc_format(arena, "tasks=%u\nbind=%s\ncpus=", tasks, binding->wish == RC_BIND_NUMA ? "numa" : "cores");
+
+    rc_join(arena);
+    rc_cpuset_write(&binding->widest, arena);
+    if (gpus && !strchr(gpus, '\n')) {
+        rc_join(arena);
+        rc_format(arena, "\ngpus=%s", gpus);
+    }
+    return text;
+}
+
+const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
+                           char *answer, struct rc_pins *pins, struct rc_arena *arena)
+{
+    static const char *const nothing[] = { NULL };
+    char text[REQUEST_SIZE];
+    struct rc_arena request = { .base = text, .size = sizeof(text) };
+    struct rc_program program = {
+        .path = path,
+        .argument = "pins",
+        .env = nothing, /* HWLOC_... of the user's would be another machine */
+        .input = rc_str(write_request(binding, tasks, gpus, &request)),
+        .milliseconds = DEADLINE_MS,
+    };
+    ssize_t n;
+    int status;
+
+    if (request.full)
+        return "the question to rollcall-map would be too long";
+    n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
+    if (n == -ENOENT)
+        return "rollcall-map is not there (a build without hwloc or jansson)";
+    if (n < 0)
+        return rc_format(arena, "rollcall-map cannot be asked: %s", strerror((int)-n));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return "rollcall-map finds no cores in the machine's topology";
+    if (!rc_pins_read((struct rc_str){ answer, (size_t)n }, pins) || pins->count != tasks)
+        return "rollcall-map answers something else (of another release?)";
+    return NULL;
+}
+
+/* Cores that are near no GPU, on a DGX A100 half of them, are nobody's then. */
+static bool leaves_cores(const struct rc_binding *binding, const struct rc_pins *pins)
+{
+    struct rc_cpuset all = { .word = { 0 } };
+    struct rc_cpuset cpus;
+    struct rc_pin pin;
+
+    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++)
+        if (rc_cpuset_read(pin.cpus, &cpus))
+            rc_cpuset_add(&all, &cpus);
+    return !rc_cpuset_is_within(&binding->mask, &all);
+}
+
+const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_pins *pins)
+{
+    static const char shared[] = " shared=yes";
+
+    if (!is_auto(binding->wish))
+        return NULL;
+    /* one shares: then all of them are better off with all cores */
+    if (memmem(pins->text.p, pins->text.n, shared, sizeof(shared) - 1))
+        return "there are fewer cores than tasks";
+    /* nobody who did not ask for it gives up cores that his data loaders have */
+    if (leaves_cores(binding, pins))
+        return "some cores are near no task's GPU and would be idle; bind=cores binds all the same";
+    return NULL;
+}
+
+bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin)
+{
+    struct rc_cpuset wanted;
+    struct rc_cpuset now;
+
+    if (!rc_cpuset_read(pin->cpus, &wanted) || rc_cpuset_count(&wanted) == 0 ||
+        !rc_cpuset_is_within(&wanted, &binding->widest) || !rc_affinity_set(&wanted))
+        return false;
+    /* the kernel takes what is left of a mask when a cpuset shrinks */
+    if (rc_affinity_get(&now) && rc_cpuset_is_equal(&now, &wanted))
+        return true;
+    rc_affinity_set(&binding->mask);
+    return false;
+}
+
+bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks)
+{
+    if (options->nic != RC_NICS_AUTO || *tasks > RC_BINDING_TASKS_MAX)
+        return false;
+    if (*tasks == 0)
+        *tasks = 1;
+    return true;
+}
+
+static bool is_carried(const struct rc_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->entry[i].action == RC_SET && rc_str_is(plan->entry[i].name, RC_PINS))
+            return true;
+    return false;
+}
+
+static void note(const struct rc_binding *binding, const struct rc_pins *pins, const struct rc_context *context,
+                 struct rc_result *result)
+{
+    struct rc_arena *arena = &result->arena;
+    struct rc_pin pin;
+    bool worker = rc_pins_at(pins, context->pin, &pin);
+    uint32_t cores = worker ? pin.cores : pins->least_cores;
+    const char *plural = cores == 1 ? "" : "s";
+
+    if (worker)
+        rc_message_add(&result->messages, RC913,
+                       rc_format(arena, "bound to %u core%s, hardware threads %S (bind=%s)", cores, plural, &pin.cpus,
+                                 name_of(binding->wish)));
+    else if (is_carried(&result->plan))
+        rc_message_add(&result->messages, RC913,
+                       rc_format(arena, "%u workers are to be bound, to %u core%s or more each (bind=%s)", pins->count,
+                                 cores, plural, name_of(binding->wish)));
+}
+
+void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why, const char *way,
+                     struct rc_context *context, struct rc_result *result)
+{
+    char library[PATH_SIZE];
+
+    if (result->mode == RC_MODE_LAUNCHER)
+        context->pins_library = rc_beside_library(way, RC_PINS_LIBRARY, library, sizeof(library));
+    context->pins = pins;
+    context->nics_only = why != NULL;
+    if (rc_pinning_plan(context, result) && !why)
+        note(binding, pins, context, result);
+    context->pins = NULL;
+    context->pins_library = RC_ABSENT;
+}
+
+void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages, struct rc_arena *arena)
+{
+    if (is_auto(wish))
+        rc_message_add(messages, RC911, rc_format(arena, "not bound to cores: %s", why));
+    else
+        rc_message_add(messages, RC912,
+                       rc_format(arena, "bind=%s was asked for, but %s; the tasks run unbound", name_of(wish), why));
+}

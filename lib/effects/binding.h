@@ -1,0 +1,71 @@
+/* binding.h - whether the tasks of a node get cores of their own, and which: conditions, question, answer.
+ *
+ * For plugin and command alike. rollcall-map, a process of its own, knows the
+ * machine (libexec/map/pins.h); here is nothing of hwloc.
+ */
+#ifndef ROLLCALL_SYSTEM_BINDING_H
+#define ROLLCALL_SYSTEM_BINDING_H
+
+#include "base/cpuset.h"
+#include "base/env.h"
+#include "base/message.h"
+#include "resolve/option.h"
+#include "resolve/pins.h"
+#include "resolve/resolve.h"
+
+enum { RC_BINDING_ANSWER = 65536, RC_BINDING_TASKS_MAX = 4096 };
+
+/* Of one task, before it is bound. */
+struct rc_binding {
+    enum rc_bind wish;
+    struct rc_cpuset mask;   /* where it may run now */
+    struct rc_cpuset widest; /* and where its cgroup would let it */
+    uint32_t given;          /* hardware threads of this node that Slurm gave the step; RC_UNKNOWN: nobody says */
+    uint32_t online;         /* of the machine; RC_UNKNOWN likewise */
+};
+
+/* False where the kernel does not say. */
+bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_binding *binding);
+
+/* Why so many tasks are not to be bound, or NULL. Asks nobody. */
+const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks);
+
+/* What is wrong where Open MPI's daemon has fewer of this node's cores than the job has,
+ * and so all of its tasks; NULL where nothing is. Of one task in a job: the first
+ * one on the first node that has a daemon of its own. In the arena. */
+const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena);
+
+/* Positions of GPUs in a list "0,1,2,3" of a node's: that of the first one of a
+ * task's own; RC_UNKNOWN where it has the whole list, or others. */
+uint32_t rc_binding_position(struct rc_str list, struct rc_str own);
+
+/* The GPU of each local rank: the list itself; where each task has `each` of
+ * them, the first of each of these. In the arena. */
+const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena);
+
+/* Asks the rollcall-map at `path`; *pins stands in the answer, RC_BINDING_ANSWER
+ * bytes. gpus may be NULL. NULL, or why there is none: static, or in the arena. */
+const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
+                           char *answer, struct rc_pins *pins, struct rc_arena *arena);
+
+/* Why what was answered is not to be used, or NULL. */
+const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_pins *pins);
+
+/* Binds this very thread. False, and it stays as it was, where that would not be
+ * exactly the pin's threads. */
+bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin);
+
+/* Whether pins are asked about where nobody is bound: for nic=auto. Then *tasks is
+ * a number that can be asked about. */
+bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks);
+
+/* Brings the pins into the plan: of context->pin, in launcher mode of all workers,
+ * with the library that binds them, `way` from this code's own folder; and says so
+ * (RC913). With a why not, no more than the cards of nic=auto. */
+void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why, const char *way,
+                     struct rc_context *context, struct rc_result *result);
+
+/* Says why not: RC911, or RC912 for a user who asked for it by name. */
+void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages, struct rc_arena *arena);
+
+#endif

@@ -1,0 +1,119 @@
+#include "effects/here.h"
+
+#include "resolve/guard.h"
+#include "system/beside.h"
+#include "system/node.h"
+#include "system/sys.h"
+
+enum { TITLE_MAX = 1024, PATH_SIZE = 48 };
+
+/* Up to size bytes of a file, and their number; 0 where it cannot be read. */
+static size_t read_file(const char *path, char *buffer, size_t size)
+{
+    long fd = rc_sys_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    size_t used = 0;
+    long n = 0;
+
+    if (fd < 0)
+        return 0;
+    while (used < size && (n = rc_sys_read((int)fd, buffer + used, size - used)) > 0)
+        used += (size_t)n;
+    rc_sys_close((int)fd);
+    return n < 0 ? 0 : used;
+}
+
+static size_t read_proc(uint32_t pid, const char *what, char *buffer, size_t size)
+{
+    char path[PATH_SIZE];
+    struct rc_arena arena = { .base = path, .size = sizeof(path) };
+
+    rc_format(&arena, "/proc/%u/%s", pid, what);
+    return read_file(path, buffer, size);
+}
+
+/* "42 (a) b) S 17 ...": a program's name may hold blanks and brackets. 0 at the
+ * top of the process tree, which in a container comes early. */
+static uint32_t parent_of(uint32_t pid)
+{
+    char text[512];
+    struct rc_str rest = { text, read_proc(pid, "stat", text, sizeof(text)) };
+    struct rc_str behind = rest;
+    uint32_t parent;
+
+    while (rest.p) {
+        rc_str_split(rest, ')', &rest);
+        if (rest.p)
+            behind = rest;
+    }
+    /* the state, and what stands before it */
+    rc_str_split(behind, ' ', &behind);
+    rc_str_split(behind, ' ', &behind);
+    return rc_parse_u32(rc_str_split(behind, ' ', &behind), UINT32_MAX - 1, &parent) ? parent : 0;
+}
+
+static void learn_ancestors(struct rc_here_storage *storage, uint32_t pid)
+{
+    struct rc_here *here = &storage->here;
+    size_t used = 0;
+
+    here->ancestor_count = 0;
+    while (here->ancestor_count < RC_ANCESTORS_MAX && sizeof(storage->titles) - used >= TITLE_MAX) {
+        char *title = storage->titles + used;
+
+        pid = parent_of(pid);
+        if (pid <= 1)
+            break;
+        here->ancestor[here->ancestor_count++] = (struct rc_str){ title, read_proc(pid, "cmdline", title, TITLE_MAX) };
+        used += here->ancestor[here->ancestor_count - 1].n;
+    }
+}
+
+static void learn_host_file(struct rc_here_storage *storage, struct rc_str path)
+{
+    size_t n = path.p && path.n ? read_file(path.p, storage->file, sizeof(storage->file)) : 0;
+
+    /* one that fills the room to the last byte may go on: half a list is none */
+    storage->here.host_file = n && n < sizeof(storage->file) ? (struct rc_str){ storage->file, n } : RC_ABSENT;
+}
+
+static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid, struct rc_str host_file)
+{
+    struct rc_here *here = &storage->here;
+
+    if (wants & RC_LEARN_ANCESTORS)
+        learn_ancestors(storage, pid);
+    if (wants & RC_LEARN_HOST)
+        here->host = rc_str(rc_node_name(storage->host));
+    if (wants & RC_LEARN_HOST_FILE)
+        learn_host_file(storage, host_file);
+    if (wants & RC_LEARN_GPUS)
+        here->gpus = rc_node_gpus();
+    if (wants & RC_LEARN_PMIX)
+        here->pmix = storage->ask_pmix ? storage->ask_pmix() : RC_ABSENT;
+    if (wants & RC_LEARN_WATCH)
+        here->watch = rc_beside_watch(storage->watch_way, storage->watch, sizeof(storage->watch));
+    if (wants & RC_LEARN_GUARD)
+        here->guard = rc_beside_library(storage->guard_way, RC_GUARD_LIBRARY, storage->guard, sizeof(storage->guard));
+    if (wants & RC_LEARN_GPU_FILES && storage->find_gpu_files)
+        storage->find_gpu_files(here);
+    here->learned |= wants;
+}
+
+enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result)
+{
+    context->here = NULL;
+    rc_resolve(context, result);
+    if (result->wants) {
+        storage->here.learned = 0;
+        storage->here.ancestor_count = 0;
+        storage->here.gpu_files = storage->here.gpu_files_open = 0;
+        storage->here.gpu_files_amd = false;
+    }
+    /* each round learns something new: as many as there are things to learn */
+    while (result->wants) {
+        learn(storage, result->wants, context->pid, result->wanted_file);
+        context->here = &storage->here;
+        rc_resolve(context, result);
+    }
+    return result->status;
+}

@@ -1,0 +1,351 @@
+#include "effects/lookup.h"
+
+#include <netdb.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/hostlist.h"
+#include "system/interfaces.h"
+#include "base/netaddr.h"
+#include "effects/rank0.h"
+#include "system/resolver.h"
+
+enum { LIST_SIZE = 160, NAMES_MAX = 3 };
+
+struct networks {
+    struct rc_network list[RC_ADDRESSES_MAX];
+    unsigned count;
+};
+
+static void copy(char *to, size_t size, const char *from)
+{
+    struct rc_arena arena = { .base = to, .size = size };
+
+    rc_format(&arena, "%s", from);
+}
+
+static bool is_in(const struct networks *networks, const struct rc_netaddr *address)
+{
+    for (unsigned i = 0; i < networks->count; i++)
+        if (rc_network_has(&networks->list[i], address))
+            return true;
+    return false;
+}
+
+static const struct rc_netaddr *lowest_in(const struct rc_addresses *addresses, const struct networks *networks)
+{
+    const struct rc_netaddr *lowest = NULL;
+
+    for (unsigned i = 0; i < addresses->count; i++)
+        if (is_in(networks, &addresses->list[i]) &&
+            (!lowest || rc_netaddr_compare(&addresses->list[i], lowest) < 0))
+            lowest = &addresses->list[i];
+    return lowest;
+}
+
+/* Adds to a list of words for a message, each once; what does not fit is left out. */
+static void add_word(char list[LIST_SIZE], struct rc_str word)
+{
+    size_t used = strlen(list);
+
+    for (struct rc_str rest = rc_str(list); rest.p && rest.n;) {
+        struct rc_str known = rc_str_split(rest, ' ', &rest);
+
+        if (known.n && known.p[known.n - 1] == ',')
+            known.n--;
+        if (rc_str_eq(known, word))
+            return;
+    }
+    if (used + word.n + 3 > LIST_SIZE)
+        return;
+    if (used) {
+        list[used++] = ',';
+        list[used++] = ' ';
+    }
+    memcpy(list + used, word.p, word.n);
+    list[used + word.n] = '\0';
+}
+
+static void add_address(char list[LIST_SIZE], const struct rc_netaddr *address)
+{
+    char text[RC_NETADDR_TEXT];
+
+    add_word(list, rc_str(rc_netaddr_text(address, text)));
+}
+
+/* This node's addresses and, for a named interface, the networks of those it
+ * has. `names` gets what interfaces there are. */
+static void look_around(const char *wish, struct rc_addresses *own, struct networks *networks,
+                        char names[LIST_SIZE])
+{
+    struct rc_interface list[RC_INTERFACES_MAX];
+    unsigned count = rc_interfaces(list);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(list[i].name, "lo") != 0)
+            add_word(names, rc_str(list[i].name));
+        if (list[i].address.size == 0)
+            continue;
+        rc_addresses_add(own, &list[i].address);
+        if (wish && strcmp(list[i].name, wish) == 0 && networks->count < RC_ADDRESSES_MAX)
+            networks->list[networks->count++] = list[i].network;
+    }
+}
+
+/* What an error says of this node. */
+struct place {
+    char node[RC_HOST_MAX + 1];
+    const char *outcome;
+};
+
+/* text was formatted into lookup->text, if it had room there. */
+static void wrong(struct rc_lookup *lookup, enum rc_message_id id, const char *text)
+{
+    lookup->state = RC_LOOKUP_WRONG;
+    lookup->id = id;
+    if (text != lookup->text)
+        copy(lookup->text, RC_LOOKUP_TEXT,
+             "the address of rank 0's node was not found, and the names are too long to say more");
+}
+
+static void unknown_name(const struct rc_master *master, const char *name, const struct place *place,
+                         struct rc_lookup *lookup)
+{
+    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
+
+    wrong(lookup, RC408,
+          rc_format(&arena,
+                    "%s cannot resolve %s, which is MASTER_ADDR (%s); %s; have that name put into DNS or /etc/hosts, "
+                    "or choose %s",
+                    place->node, name, master->addr_source, place->outcome,
+                    master->wish ? "another addr=" : "an address that all nodes know with addr="));
+}
+
+/* The names under which RANK 0's node may have an address of the interface. */
+static unsigned candidate_names(const struct rc_master *master, struct rc_arena *arena, const char *names[NAMES_MAX])
+{
+    struct rc_str interface = rc_str(master->wish);
+    unsigned count = 1;
+
+    names[0] = master->addr;
+    if (master->kind != RC_ADDRESS_INTERFACE)
+        return count;
+    for (unsigned i = 1; i < NAMES_MAX && interface.n; i++) {
+        struct rc_str suffix = rc_str(rc_format(arena, "-%S", &interface));
+        const char *name = rc_address_with_suffix(rc_str(master->addr), suffix, arena);
+        size_t before = interface.n;
+
+        if (name)
+            names[count++] = name;
+        /* "ib0" and then "ib" */
+        while (interface.n && interface.p[interface.n - 1] >= '0' && interface.p[interface.n - 1] <= '9')
+            interface.n--;
+        if (interface.n == before)
+            break;
+    }
+    return count;
+}
+
+static bool all_loopback(const struct rc_addresses *addresses)
+{
+    for (unsigned i = 0; i < addresses->count; i++)
+        if (!rc_netaddr_is_loopback(&addresses->list[i]))
+            return false;
+    return addresses->count > 0;
+}
+
+/* addr=IFNAME and addr=CIDR: the address of RANK 0's node in those networks. */
+static void choose(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
+{
+    const struct rc_master *master = &result->master;
+    const char *interface = master->kind == RC_ADDRESS_INTERFACE ? master->wish : NULL;
+    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
+    char scratch[2 * RC_HOST_MAX + 2 * RC_NETADDR_TEXT];
+    char there[LIST_SIZE] = "", found[LIST_SIZE] = "", tried[LIST_SIZE] = "";
+    struct rc_arena name_arena = { .base = scratch, .size = sizeof(scratch) };
+    struct rc_addresses own = { .count = 0 }, known = { .count = 0 };
+    struct networks networks = { .count = 0 };
+    const struct rc_netaddr *chosen = NULL;
+    const char *names[NAMES_MAX];
+    unsigned count = candidate_names(master, &name_arena, names);
+    int error = 0;
+
+    look_around(interface, &own, &networks, there);
+    if (!interface)
+        networks.count = rc_network_read(rc_str(master->wish), &networks.list[0]) ? 1 : 0;
+    if (networks.count == 0) {
+        wrong(lookup, RC409,
+              rc_format(&arena,
+                        "addr=%s: %s has no interface of that name with an address, but %s; %s; name one of them, or "
+                        "a network (addr=10.1.0.0/16)",
+                        master->wish, place->node, *there ? there : "none", place->outcome));
+        return;
+    }
+    for (unsigned i = 0; i < count && !chosen; i++) {
+        int now = rc_resolver_ask(names[i], &known);
+
+        if (i == 0 || !rc_resolver_denies(now))
+            error = now;
+        add_word(tried, rc_str(names[i]));
+        chosen = lowest_in(&known, &networks);
+    }
+    /* many a node has its own name at 127.0.1.1 */
+    if (!chosen && result->identity.field[RC_NODE_RANK] == 0 && all_loopback(&known))
+        chosen = lowest_in(&own, &networks);
+    if (chosen) {
+        rc_netaddr_text(chosen, lookup->addr);
+        if (interface)
+            copy(lookup->interface, RC_INTERFACE_SIZE, interface);
+        else
+            rc_interface_towards(chosen, lookup->interface);
+        return;
+    }
+    for (unsigned i = 0; i < known.count; i++)
+        add_address(found, &known.list[i]);
+    if (known.count == 0 && rc_resolver_denies(error))
+        unknown_name(master, master->addr, place, lookup);
+    else
+        wrong(lookup, RC410,
+              rc_format(&arena,
+                        "addr=%s: on %s the name of rank 0's node (%s) leads to no address in that network, but %s; "
+                        "%s; name another network or interface, or the suffix of the names that belong to it "
+                        "(addr=-ib)",
+                        master->wish, place->node, tried,
+                        known.count ? found : rc_format(&name_arena, "to none (%s)", gai_strerror(error)),
+                        place->outcome));
+}
+
+static struct rc_str first_label(struct rc_str name)
+{
+    struct rc_str rest;
+
+    return rc_str_split(name, '.', &rest);
+}
+
+/* The name is not this node's, and whoever asks for it here would speak to this
+ * very node. But where a Slurm has several nodes on one machine, for which the
+ * node is called otherwise than the machine, that is right. */
+static bool leads_back(const struct rc_result *result, const struct place *place, const struct rc_addresses *addresses)
+{
+    struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
+
+    return result->identity.field[RC_NODE_RANK] != 0 && result->identity.field[RC_NNODES] != 1 &&
+           all_loopback(addresses) && rc_str_eq(first_label(node), first_label(rc_str(place->node)));
+}
+
+static void says_itself(const struct rc_master *master, const struct rc_netaddr *address, const struct place *place,
+                        struct rc_lookup *lookup)
+{
+    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
+    char text[RC_NETADDR_TEXT];
+
+    rc_netaddr_text(address, text);
+    wrong(lookup, RC416,
+          rc_format(&arena,
+                    "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
+                    "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
+                    place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
+}
+
+/* A name that stays one, if only it resolves. */
+static void check(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
+{
+    const struct rc_master *master = &result->master;
+    struct rc_addresses addresses = { .count = 0 };
+    int error = rc_resolver_ask(master->addr, &addresses);
+
+    if (error == 0 && leads_back(result, place, &addresses)) {
+        says_itself(master, &addresses.list[0], place, lookup);
+    } else if (!rc_resolver_denies(error)) {
+        if (error == 0 && master->wish)
+            rc_interface_towards(&addresses.list[0], lookup->interface);
+    } else if (result->identity.field[RC_NNODES] == 1) {
+        copy(lookup->addr, RC_NETADDR_TEXT, "127.0.0.1");
+    } else {
+        unknown_name(master, master->addr, place, lookup);
+    }
+}
+
+bool rc_lookup_is_needed(const struct rc_result *result)
+{
+    struct rc_netaddr address;
+
+    return result->master.addr &&
+           (result->master.wish ||
+            (result->master.lookup && !rc_netaddr_read(rc_str(result->master.addr), &address)));
+}
+
+void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup)
+{
+    struct place place = { .outcome = outcome };
+
+    memset(lookup, 0, sizeof(*lookup));
+    if (!rc_lookup_is_needed(result))
+        return;
+    lookup->state = RC_LOOKUP_FOUND;
+    if (gethostname(place.node, sizeof(place.node) - 1) < 0 || !*place.node)
+        copy(place.node, sizeof(place.node), "this node");
+    if (result->master.kind == RC_ADDRESS_INTERFACE || result->master.kind == RC_ADDRESS_NETWORK)
+        choose(result, &place, lookup);
+    else
+        check(result, &place, lookup);
+}
+
+static bool refuse(struct rc_result *result, enum rc_message_id id, const char *text)
+{
+    rc_message_add(&result->messages, id, text);
+    rc_result_refuse(result, "the address of rank 0's node was not found");
+    return false;
+}
+
+bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
+{
+    const struct rc_master *master = &result->master;
+    const char *source = master->addr_source;
+
+    switch (lookup->state) {
+    case RC_LOOKUP_SAME:
+        return true;
+    case RC_LOOKUP_WRONG:
+        return refuse(result, lookup->id, rc_format(&result->arena, "%s", lookup->text));
+    case RC_LOOKUP_FOUND:
+        break;
+    }
+    if (*lookup->addr && !master->wish) {
+        rc_message_add(&result->messages, RC414,
+                       rc_format(&result->arena,
+                                 "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s",
+                                 master->addr, lookup->addr));
+        source = "all tasks are on one node, whose name does not resolve";
+    }
+    if (*lookup->addr || *lookup->interface)
+        rc_address_settle(result, *lookup->addr ? lookup->addr : master->addr, source,
+                          *lookup->interface ? lookup->interface : NULL);
+    if (!result->plan.full && !result->arena.full)
+        return true;
+    return refuse(result, RC502,
+                  "the values to set are too long; nothing is set; unset variables of many thousand characters");
+}
+
+bool rc_lookup_settle(struct rc_result *result, const char *outcome)
+{
+    struct rc_lookup lookup;
+
+    if (!rc_lookup_is_needed(result))
+        return true;
+    rc_lookup_master(result, outcome, &lookup);
+    return rc_lookup_apply(result, &lookup);
+}
+
+bool rc_lookup_is_elsewhere(const struct rc_result *result)
+{
+    struct rc_addresses addresses = { .count = 0 };
+
+    /* no answer now: torch will ask again */
+    if (rc_resolver_ask(result->master.addr, &addresses))
+        return false;
+    for (unsigned i = 0; i < addresses.count; i++)
+        if (!rc_netaddr_is_elsewhere(&addresses.list[i]))
+            return false;
+    return true;
+}

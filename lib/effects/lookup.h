@@ -1,0 +1,51 @@
+/* lookup.h - MASTER_ADDR as this node sees it: names resolved, addr= looked up. Not for the preload.
+ *
+ * A name is asked of the C library's resolver, so a call may take as long as the
+ * site's DNS; it says the same for all tasks of a node, so one of them is enough.
+ *
+ *   a name       resolves here, and on another node than rank 0's to another one than this,
+ *                or is an error now instead of torch's timeout
+ *   addr=-ib     likewise; the interface is the one by which this node reaches it
+ *   addr=CIDR    the address of rank 0's node in that network
+ *   addr=ib0     the same, in the networks of this node's own interface ib0; where
+ *                the node's name leads elsewhere NAME-ib0 and NAME-ib are tried
+ *
+ * Every node finds the same address by itself: the lowest of those that the name
+ * resolves to, IPv4 before IPv6. RANK 0 then checks that it is its own (rank0.h).
+ */
+#ifndef ROLLCALL_SYSTEM_LOOKUP_H
+#define ROLLCALL_SYSTEM_LOOKUP_H
+
+#include "system/interfaces.h"
+#include "resolve/resolve.h"
+#include "system/resolver.h"
+
+enum { RC_LOOKUP_TEXT = 448 };
+
+/* What a look-up found; no pointers, so that processes can share it. */
+struct rc_lookup {
+    enum { RC_LOOKUP_SAME, RC_LOOKUP_FOUND, RC_LOOKUP_WRONG } state;
+    enum rc_message_id id;                /* of WRONG */
+    char text[RC_LOOKUP_TEXT];            /* of WRONG */
+    char addr[RC_NETADDR_TEXT];            /* of FOUND; empty: master.addr stays */
+    char interface[RC_INTERFACE_SIZE];    /* of FOUND; empty: not known */
+};
+
+/* Whether there is anything to look up for result->master. */
+bool rc_lookup_is_needed(const struct rc_result *result);
+
+/* Looks. `outcome` is what an error ends in, for its line. A resolver that has
+ * no answer now (EAI_AGAIN) is no error as long as a name alone is wanted. */
+void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup);
+
+/* Puts what was found into the result and its plan. False, with the error in
+ * result->messages and an empty plan, for RC_LOOKUP_WRONG. */
+bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup);
+
+/* Both, where there is anything to look up. */
+bool rc_lookup_settle(struct rc_result *result, const char *outcome);
+
+/* Whether all addresses that a name resolves to are other nodes'. */
+bool rc_lookup_is_elsewhere(const struct rc_result *result);
+
+#endif

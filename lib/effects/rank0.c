@@ -1,0 +1,108 @@
+#include "effects/rank0.h"
+
+#include "system/port.h"
+#include "system/sys.h"
+
+enum { DESCRIPTORS = 1024, OWNER_SIZE = 160 };
+
+bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address)
+{
+    struct sockaddr_in four = { .sin_family = AF_INET };
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+    bool is_four = address->size == RC_IPV4_BYTES;
+    uint8_t *byte = is_four ? (uint8_t *)&four.sin_addr : (uint8_t *)&six.sin6_addr;
+    long fd = rc_sys_socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM);
+    long result;
+
+    if (fd < 0)
+        return false;
+    for (unsigned i = 0; i < address->size; i++)
+        byte[i] = address->byte[i];
+    result = is_four ? rc_sys_bind((int)fd, &four, sizeof(four)) : rc_sys_bind((int)fd, &six, sizeof(six));
+    rc_sys_close((int)fd);
+    return result == -EADDRNOTAVAIL;
+}
+
+bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *way)
+{
+    const struct rc_master *master = &result->master;
+    struct rc_netaddr address;
+    bool elsewhere;
+
+    if (!master->verify)
+        return true;
+    elsewhere = rc_netaddr_read(rc_str(master->addr), &address) ? rc_netaddr_is_elsewhere(&address)
+                                                                : way->is_elsewhere(result);
+    if (elsewhere)
+        rc_message_add(&result->messages, RC407,
+                       rc_format(&result->arena,
+                                 "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s",
+                                 master->addr, master->addr_source, way->outcome,
+                                 master->wish ? "give another addr=" : "pass the right one: ",
+                                 master->wish             ? ""
+                                 : result->launcher->pass[0] ? result->launcher->pass
+                                                             : "MASTER_ADDR=HOST"));
+    return !elsewhere;
+}
+
+static bool is_port(const void *field, uint16_t port)
+{
+    const uint8_t *byte = field;
+
+    return byte[0] == port >> 8 && byte[1] == (port & 0xff);
+}
+
+/* A rollcall further outside (the plugin, another exec) may hold the port for
+ * this very process, by a descriptor that it has inherited. */
+static bool inherited(uint16_t port)
+{
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        union {
+            struct sockaddr any;
+            struct sockaddr_in four;
+            struct sockaddr_in6 six;
+        } name = { .any.sa_family = AF_UNSPEC };
+        socklen_t size = sizeof(name);
+
+        if (rc_sys_getsockname(fd, &name, &size) < 0)
+            continue;
+        if ((name.any.sa_family == AF_INET && is_port(&name.four.sin_port, port)) ||
+            (name.any.sa_family == AF_INET6 && is_port(&name.six.sin6_port, port)))
+            return true;
+    }
+    return false;
+}
+
+bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *way, int *fd)
+{
+    const struct rc_master *master = &result->master;
+    struct rc_str node = way->node.n ? way->node : RC_STR("this node, which is rank 0's,");
+    char owner[OWNER_SIZE];
+    int held;
+
+    *fd = -1;
+    if (!master->hold)
+        return true;
+    held = rc_port_hold(master->port);
+    if (held >= 0)
+        *fd = held;
+    /* without a free descriptor, or where sockets are forbidden: as it was
+     * without us. And the user may run the store somewhere else altogether:
+     * what has the port here is theirs to know. */
+    if (held != -EADDRINUSE || inherited(master->port) || master->addr_is_users)
+        return true;
+    if (way->name_owner)
+        way->name_owner(master->port, owner, sizeof(owner));
+    rc_message_add(&result->messages, RC405,
+                   rc_format(&result->arena,
+                             "port %u of %S is taken%s%s; %s; wait for it to end, or set MASTER_PORT to a free port",
+                             (uint32_t)master->port, &node, way->name_owner ? " by " : "",
+                             way->name_owner ? owner : "", way->outcome));
+    return false;
+}
+
+bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *way, int *fd)
+{
+    *fd = -1;
+    return rc_rank0_verify(result, way) && rc_rank0_hold(result, way, fd);
+}

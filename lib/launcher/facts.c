@@ -1,0 +1,144 @@
+#include "launcher/facts.h"
+
+#include "base/hash.h"
+
+void rc_facts_init(struct rc_facts *facts)
+{
+    *facts = (struct rc_facts){ .scope = NULL };
+    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
+        facts->field[i].value = RC_UNKNOWN;
+    facts->node_order_rank.value = RC_UNKNOWN;
+    facts->gpus.value = RC_UNKNOWN;
+    facts->min_local_size = RC_UNKNOWN;
+    facts->max_local_size = RC_UNKNOWN;
+    facts->master_node = RC_UNKNOWN;
+}
+
+bool rc_learned(struct rc_reader *reader, enum rc_learn what)
+{
+    reader->wanted |= what;
+    return reader->here && (reader->here->learned & what);
+}
+
+bool rc_learned_file(struct rc_reader *reader, struct rc_str path)
+{
+    reader->wanted_file = path;
+    return rc_learned(reader, RC_LEARN_HOST_FILE);
+}
+
+void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id)
+{
+    if (!run_id.p || run_id.n == 0 || run_id.n > 255)
+        run_id = rc_str(family);
+    facts->port_seed[0] = rc_hash(run_id.p, run_id.n) >> 16;
+    facts->run_id = rc_format(reader->arena, "%S", &run_id);
+    facts->scope = rc_format(reader->arena, "%s:%S", family, &run_id);
+}
+
+/* What the variable of this name says, which was found to be text. */
+static bool number_from(struct rc_reader *reader, struct rc_str name, struct rc_str text, uint32_t max,
+                        struct rc_number *out)
+{
+    struct rc_number number = { RC_UNKNOWN, NULL };
+
+    if (text.p && text.n) {
+        number.source = name.p;
+        if (!rc_parse_u32(text, max, &number.value)) {
+            rc_message_add(reader->messages, RC101,
+                           rc_format(reader->arena,
+                                     "%s is %q, not a number from 0 to %u; nothing is set; start the command with "
+                                     "its launcher again, or unset %s",
+                                     name.p, &text, max, name.p));
+            return false;
+        }
+    }
+    *out = number;
+    return true;
+}
+
+bool rc_read_number(struct rc_reader *reader, struct rc_str name, uint32_t max, struct rc_number *out)
+{
+    return number_from(reader, name, rc_env_find(reader->env, name), max, out);
+}
+
+bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str second, uint32_t max,
+                    struct rc_number *out)
+{
+    struct rc_str text = rc_env_find(reader->env, first);
+
+    if (text.n)
+        return number_from(reader, first, text, max, out);
+    return rc_read_number(reader, second, max, out);
+}
+
+bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
+{
+    for (const struct rc_variable *v = launcher->variables; v->length; v++) {
+        struct rc_number *field = &facts->field[v->field];
+
+        if (field->value == RC_UNKNOWN && !rc_read_number(reader, rc_variable_name(v), RC_MAX_TASKS, field))
+            return false;
+    }
+    return true;
+}
+
+bool rc_missing(struct rc_reader *reader, const char *what, const char *name)
+{
+    rc_message_add(reader->messages, RC102,
+                   rc_format(reader->arena,
+                             "%s is set but %s is not; nothing is set; pass the launcher's whole environment to the "
+                             "command",
+                             what, name));
+    return false;
+}
+
+bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
+                   const char *name)
+{
+    return facts->field[field].value != RC_UNKNOWN || rc_missing(reader, what, name);
+}
+
+bool rc_agrees(struct rc_reader *reader, struct rc_str name, const struct rc_number *number, const char *command)
+{
+    struct rc_str text = rc_env_find(reader->env, name);
+    uint32_t value;
+
+    if (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value == number->value)
+        return true;
+    rc_message_add(reader->messages, RC103,
+                   rc_format(reader->arena,
+                             "%s is %u, but %s is %u; nothing is set; start the command with %s again",
+                             number->source, number->value, name.p, value, command));
+    return false;
+}
+
+uint32_t rc_count_devices(struct rc_str list)
+{
+    uint32_t count = 0;
+
+    if (rc_str_is(list, "-1") || rc_str_is(list, "NoDevFiles") || rc_str_is(list, "none") ||
+        rc_str_is(list, "void"))
+        return 0;
+    while (list.p) {
+        struct rc_str device = rc_str_split(list, ',', &list);
+
+        /* CUDA stops at the first entry that it does not know */
+        if (device.n == 0 || rc_str_is(device, "-1"))
+            break;
+        count++;
+    }
+    return count;
+}
+
+void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str visible = rc_env_get(reader->env, "CUDA_VISIBLE_DEVICES");
+
+    if (visible.p) {
+        facts->gpus.value = rc_count_devices(visible);
+        facts->gpus.source = "CUDA_VISIBLE_DEVICES";
+    } else if (rc_learned(reader, RC_LEARN_GPUS) && reader->here->gpus != RC_UNKNOWN) {
+        facts->gpus.value = reader->here->gpus;
+        facts->gpus.source = "the GPUs of this node";
+    }
+}

@@ -1,0 +1,182 @@
+/* facts.h - what one launcher says about this process, before anybody believes it. */
+#ifndef ROLLCALL_FACTS_H
+#define ROLLCALL_FACTS_H
+
+#include "base/env.h"
+#include "base/message.h"
+#include "base/numbers.h"
+#include "base/text.h"
+
+/* A number and the variable that it came from (for explain). */
+struct rc_number {
+    uint32_t value; /* RC_UNKNOWN where nobody says */
+    const char *source;
+};
+
+enum rc_field {
+    RC_RANK,
+    RC_LOCAL_RANK,
+    RC_NODE_RANK,
+    RC_WORLD_SIZE,
+    RC_LOCAL_WORLD_SIZE,
+    RC_NNODES,
+    RC_FIELD_COUNT
+};
+
+struct rc_facts {
+    struct rc_number field[RC_FIELD_COUNT];
+    uint32_t min_local_size; /* of all nodes; RC_UNKNOWN where not known */
+    uint32_t max_local_size;
+    struct rc_number node_order_rank; /* RANK if numbered node by node (order=node) */
+    struct rc_number gpus;            /* of this node's tasks, before any binding to a task */
+    struct rc_str hosts;              /* host list of the nodes; absent where unknown */
+    struct rc_str job_hosts;          /* of the whole allocation, of which the nodes are a part */
+    uint32_t master_node;             /* index in hosts of RANK 0's node, or RC_UNKNOWN */
+    struct rc_str master_host;        /* where the launcher names it without a list */
+    const char *master_source;        /* the variables that say so */
+    bool master_comes_later;          /* DNS learns the name when rank 0's node is up: torch waits for it */
+    bool master_certain;              /* false: RANK 0 must compare it with its own addresses */
+    struct rc_str reserved_ports;     /* "12000-12003" as Slurm writes it, or a platform's one port */
+    const char *port_source;          /* the variable that says so */
+    uint64_t port_seed[2];            /* job and step: two steps of one job differ in [1] */
+    const char *scope;                /* "slurm:42.0": one launch, the same text in all its tasks */
+    const char *run_id;               /* "42.0": the scope without the launcher's name */
+    struct rc_str layout;             /* tasks per node as the launcher writes them; absent where it does not */
+};
+
+/* What no environment says, but the node does. The core does no I/O: a family
+ * that needs one of these asks (rc_learned), and where the caller has not
+ * looked yet it does so and resolves again (lib/effects/here.h). */
+enum rc_learn {
+    RC_LEARN_ANCESTORS = 1, /* the processes that this one descends from */
+    RC_LEARN_HOST = 2,      /* the node's own name */
+    RC_LEARN_HOST_FILE = 4, /* the content of a file of hosts (rc_learned_file) */
+    RC_LEARN_GPUS = 8,      /* the number of GPUs that the process may find */
+    RC_LEARN_PMIX = 16,     /* what the launcher's PMIx server says of the job (pmixjob.h) */
+    RC_LEARN_WATCH = 32,    /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
+    RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
+    RC_LEARN_GUARD = 64,    /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
+};
+
+enum { RC_ANCESTORS_MAX = 24 };
+
+struct rc_here {
+    unsigned learned; /* of enum rc_learn: looked for, whether or not it was found */
+    struct rc_str ancestor[RC_ANCESTORS_MAX]; /* command lines as in /proc/PID/cmdline, parent first */
+    unsigned ancestor_count;
+    struct rc_str host;
+    struct rc_str host_file; /* absent where it cannot be read */
+    uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
+    uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or nobody has looked */
+    uint32_t gpu_files_open; /* those that this process may open */
+    bool gpu_files_amd;      /* they are not NVIDIA's */
+    struct rc_str pmix;      /* absent where nobody could ask */
+    struct rc_str watch;     /* absent where it is not to be found; ends with a NUL */
+    struct rc_str guard;     /* likewise */
+};
+
+/* What a family can say of an environment. */
+enum rc_claim {
+    RC_CLAIM_ABSENT,    /* its variables are not there */
+    RC_CLAIM_STALE,     /* there, but of an outer or older launch; reader->why says how that shows */
+    RC_CLAIM_OUTSIDE,   /* the launcher's, but no task (batch script, extern step) */
+    RC_CLAIM_HALF,      /* so ambiguous or incomplete that it is better left alone (said in messages) */
+    RC_CLAIM_TASK,      /* a task: its launch and rank are in the facts */
+    RC_CLAIM_INNERMOST, /* a task, and no other launcher can be further inside */
+    RC_CLAIM_BROKEN,    /* a task by its marker, but the values are contradictory (said in messages) */
+};
+
+struct rc_reader {
+    const struct rc_env *env;
+    const struct rc_here *here; /* NULL: nothing has been learned */
+    uint32_t pid;               /* of the process that will be the task, 0 where unknown */
+    bool slurm_certain;         /* the caller is slurmstepd's own child (the plugin) */
+    bool alone;                 /* of all launchers one has a mark in the environment */
+    struct rc_messages *messages;
+    struct rc_arena *arena;
+    uint64_t *node_set; /* RC_NODE_SET_BITS bits of scratch */
+    const char *why;
+    unsigned wanted; /* of enum rc_learn: what was asked for */
+    struct rc_str wanted_file;
+};
+
+enum { RC_NODE_SET_BITS = 65536 };
+
+/* Asks for something of the node: true where it has been looked for. */
+bool rc_learned(struct rc_reader *reader, enum rc_learn what);
+
+/* The same for a file of hosts. path is a variable's value, which ends with a
+ * NUL; of one family there is one file. */
+bool rc_learned_file(struct rc_reader *reader, struct rc_str path);
+
+enum { RC_VARIABLE_SIZE = 29, RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };
+
+/* One variable of a family and the field it speaks of. Arrays, not pointers:
+ * each pointer of a table is one relocation, and every process that the preload
+ * is loaded into pays for it. */
+struct rc_variable {
+    char name[RC_VARIABLE_SIZE];
+    uint8_t length; /* 0 ends the list */
+    uint8_t field;  /* enum rc_field */
+    bool repair;    /* frameworks read it themselves: where it contradicts the identity, rewrite it */
+};
+
+#define RC_VARIABLE(name, field) { "" name, sizeof(name) - 1, field, false }
+#define RC_REPAIRED(name, field) { "" name, sizeof(name) - 1, field, true }
+
+static inline struct rc_str rc_variable_name(const struct rc_variable *variable)
+{
+    return (struct rc_str){ variable->name, variable->length };
+}
+
+/* What a family tells of itself; its two functions are in launcher/registry.h. */
+struct rc_launcher {
+    char id[16];    /* in JSON, the stamp and messages: "slurm" */
+    char title[32]; /* for people: "Slurm (srun)" */
+    /* the programs that its tasks descend from, parted by blanks (ancestry.h) */
+    char processes[RC_PROCESSES_SIZE];
+    char pass[40]; /* how a user hands MASTER_ADDR to all of its tasks; may be empty */
+    char each[32]; /* and asks for N of them on each node; may be empty */
+    bool repairs;  /* has variables to repair */
+    struct rc_variable variables[RC_VARIABLES_MAX];
+};
+
+void rc_facts_init(struct rc_facts *facts);
+
+/* Names the launch: "mpich" and "42" make the scope mpich:42, the run id 42 and
+ * the seed of the port. The same in all tasks of a launch, another for another;
+ * an absent or empty run id is none, and the family's name has to do. */
+void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id);
+
+/* Reads a number of a family: 0..max, else message RC101 and false. An absent
+ * or empty variable gives *out = RC_UNKNOWN and true. */
+bool rc_read_number(struct rc_reader *reader, struct rc_str name, uint32_t max, struct rc_number *out);
+
+/* The first of two names that is there (a launcher's newer and older spelling). */
+bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str second, uint32_t max,
+                    struct rc_number *out);
+
+/* The same for all variables of a family's table, into the fields they speak
+ * of; of two that speak of one field the first that is there counts. */
+bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts);
+
+/* Message RC102: `what`, which says whose task this is, is set but `name` is not. Returns false. */
+bool rc_missing(struct rc_reader *reader, const char *what, const char *name);
+
+/* True where the field is known; else rc_missing(). */
+bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
+                   const char *name);
+
+/* False, with message RC103, where a launcher says a number a second time by
+ * another name and says another one; `command` is what to start again. */
+bool rc_agrees(struct rc_reader *reader, struct rc_str name, const struct rc_number *number, const char *command);
+
+/* Number of devices in a CUDA_VISIBLE_DEVICES-like list: "0,1", UUIDs, MIG;
+ * empty, "-1", "NoDevFiles" and "none" are no device. */
+uint32_t rc_count_devices(struct rc_str list);
+
+/* The GPUs of this process: CUDA_VISIBLE_DEVICES where it is set, else those of
+ * the node where the caller has counted them (it is asked to). */
+void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts);
+
+#endif

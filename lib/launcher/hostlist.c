@@ -1,0 +1,297 @@
+#include "launcher/hostlist.h"
+
+/* One comma-separated item, cut at its brackets:
+ * literal[0] [brackets[0]] literal[1] [brackets[1]] ... literal[n] */
+struct item {
+    struct rc_str literal[RC_HOST_BRACKETS_MAX + 1];
+    struct rc_str bracket[RC_HOST_BRACKETS_MAX];
+    uint32_t size[RC_HOST_BRACKETS_MAX]; /* hosts that the bracket stands for */
+    unsigned brackets;
+    uint32_t hosts;
+};
+
+struct range {
+    uint64_t low;
+    uint64_t high;
+    size_t width; /* of the number with its padding: [001-010] is 3 wide */
+};
+
+static bool number(struct rc_str digits, uint64_t *value)
+{
+    *value = 0;
+    if (digits.n == 0 || digits.n > 18)
+        return false;
+    for (size_t i = 0; i < digits.n; i++) {
+        if (digits.p[i] < '0' || digits.p[i] > '9')
+            return false;
+        *value = *value * 10 + (uint64_t)(digits.p[i] - '0');
+    }
+    return true;
+}
+
+static bool parse_range(struct rc_str text, struct range *range)
+{
+    struct rc_str high;
+    struct rc_str low = rc_str_split(text, '-', &high);
+
+    if (!number(low, &range->low))
+        return false;
+    range->width = low.n;
+    range->high = range->low;
+    return !high.p || (number(high, &range->high) && range->low <= range->high);
+}
+
+/* Names travel into MASTER_ADDR and messages: printable ASCII without what
+ * separates things. ':' is for IPv6 literals. */
+static bool name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == ':' || c == '%' || c == '+' || c == '~';
+}
+
+/* The hosts that a bracket stands for, and the digits of its longest number. */
+static bool bracket_size(struct rc_str bracket, uint32_t *size, size_t *longest)
+{
+    uint64_t sum = 0;
+    struct range range;
+
+    *longest = 0;
+    while (bracket.p) {
+        size_t digits = 1;
+
+        if (!parse_range(rc_str_split(bracket, ',', &bracket), &range))
+            return false;
+        for (uint64_t rest = range.high; rest > 9; rest /= 10)
+            digits++;
+        if (digits < range.width)
+            digits = range.width;
+        if (digits > *longest)
+            *longest = digits;
+        sum += range.high - range.low + 1;
+        if (sum > RC_MAX_TASKS)
+            return false;
+    }
+    *size = (uint32_t)sum;
+    return true;
+}
+
+/* Takes the next item off *rest. Separators inside brackets are not ours. */
+static bool next_item(struct rc_str *rest, struct item *item)
+{
+    const char *p = rest->p;
+    const char *end = rest->p + rest->n;
+    const char *start = p;
+    uint64_t hosts = 1;
+    size_t longest = 0;
+
+    item->brackets = 0;
+    for (;; p++) {
+        if (p == end || *p == ',')
+            break;
+        if (*p == '[') {
+            const char *inside = p + 1;
+            size_t digits;
+
+            if (item->brackets == RC_HOST_BRACKETS_MAX)
+                return false;
+            item->literal[item->brackets] = (struct rc_str){ start, (size_t)(p - start) };
+            while (++p < end && *p != ']')
+                ;
+            if (p == end)
+                return false;
+            item->bracket[item->brackets] = (struct rc_str){ inside, (size_t)(p - inside) };
+            if (!bracket_size(item->bracket[item->brackets], &item->size[item->brackets], &digits))
+                return false;
+            hosts *= item->size[item->brackets];
+            if (hosts > RC_MAX_TASKS)
+                return false;
+            longest += digits;
+            item->brackets++;
+            start = p + 1;
+        } else if (name_character(*p)) {
+            longest++;
+        } else {
+            return false;
+        }
+    }
+    item->literal[item->brackets] = (struct rc_str){ start, (size_t)(p - start) };
+    item->hosts = (uint32_t)hosts;
+    /* a name needs a character, and something before its first bracket */
+    if (longest == 0 || longest > RC_HOST_MAX || (item->brackets && item->literal[0].n == 0))
+        return false;
+    *rest = p == end ? RC_ABSENT : (struct rc_str){ p + 1, (size_t)(end - p - 1) };
+    return true;
+}
+
+bool rc_hostlist_count(struct rc_str list, uint32_t *count)
+{
+    uint64_t sum = 0;
+    struct item item;
+
+    if (!list.p)
+        return false;
+    while (list.p) {
+        if (!next_item(&list, &item))
+            return false;
+        sum += item.hosts;
+        if (sum > RC_MAX_TASKS)
+            return false;
+    }
+    *count = (uint32_t)sum;
+    return true;
+}
+
+struct name_buffer {
+    char text[RC_HOST_MAX + 1];
+    size_t n;
+    bool full;
+};
+
+static void append(struct name_buffer *name, const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (name->n == RC_HOST_MAX) {
+            name->full = true;
+            return;
+        }
+        name->text[name->n++] = p[i];
+    }
+}
+
+static void append_number(struct name_buffer *name, uint64_t value, size_t width)
+{
+    char digits[20];
+    size_t n = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (n < width)
+        digits[n++] = '0';
+    while (n)
+        append(name, &digits[--n], 1);
+}
+
+static void append_from_bracket(struct name_buffer *name, struct rc_str bracket, uint32_t index)
+{
+    struct range range;
+
+    while (bracket.p && parse_range(rc_str_split(bracket, ',', &bracket), &range)) {
+        uint64_t size = range.high - range.low + 1;
+
+        if (index < size) {
+            append_number(name, range.low + index, range.width);
+            return;
+        }
+        index -= (uint32_t)size;
+    }
+}
+
+/* The bracket that turns at a place of the odometer, the slowest place first.
+ * Slurm unfolds the last bracket but one first and then those left of it
+ * (_push_range_list; seen with scontrol of 22.05 and 24.11): x[1-2]y[1-2]z[1-2]
+ * begins x1y1z1 x1y1z2 x2y1z1 x2y1z2 x1y2z1. */
+static unsigned odometer(const struct item *item, unsigned place)
+{
+    return place + 1 == item->brackets ? place : item->brackets - 2 - place;
+}
+
+bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX + 1])
+{
+    struct name_buffer built = { .n = 0 };
+    uint32_t at[RC_HOST_BRACKETS_MAX];
+    struct item item;
+
+    for (;;) {
+        if (!list.p || !next_item(&list, &item))
+            return false;
+        if (index < item.hosts)
+            break;
+        index -= item.hosts;
+    }
+    for (unsigned turn = item.brackets; turn > 0; turn--) {
+        unsigned i = odometer(&item, turn - 1);
+
+        at[i] = index % item.size[i];
+        index /= item.size[i];
+    }
+    for (unsigned i = 0; i < item.brackets; i++) {
+        append(&built, item.literal[i].p, item.literal[i].n);
+        append_from_bracket(&built, item.bracket[i], at[i]);
+    }
+    append(&built, item.literal[item.brackets].p, item.literal[item.brackets].n);
+    if (built.full)
+        return false;
+    for (size_t i = 0; i < built.n; i++)
+        name[i] = built.text[i];
+    name[built.n] = '\0';
+    return true;
+}
+
+/* The position inside a bracket of the number that `digits` spells, or
+ * RC_UNKNOWN. Padding counts: n01 is not n1. */
+static uint32_t position(struct rc_str bracket, struct rc_str digits)
+{
+    uint32_t before = 0;
+    struct range range;
+    uint64_t value;
+
+    if (!number(digits, &value))
+        return RC_UNKNOWN;
+    while (bracket.p && parse_range(rc_str_split(bracket, ',', &bracket), &range)) {
+        bool padded_alike = digits.n == range.width || (digits.n > range.width && digits.p[0] != '0');
+
+        if (value >= range.low && value <= range.high && padded_alike)
+            return before + (uint32_t)(value - range.low);
+        before += (uint32_t)(range.high - range.low + 1);
+    }
+    return RC_UNKNOWN;
+}
+
+/* Matches name against the item; RC_UNKNOWN or its index within the item.
+ * The digits of a bracket are what stands before the next literal. */
+static uint32_t match(const struct item *item, struct rc_str name)
+{
+    uint32_t at[RC_HOST_BRACKETS_MAX];
+    uint32_t index = 0;
+
+    for (unsigned i = 0;; i++) {
+        struct rc_str literal = item->literal[i];
+        size_t digits = 0;
+
+        if (name.n < literal.n || !rc_str_eq(literal, (struct rc_str){ name.p, literal.n }))
+            return RC_UNKNOWN;
+        name = (struct rc_str){ name.p + literal.n, name.n - literal.n };
+        if (i == item->brackets)
+            break;
+        while (digits < name.n && name.p[digits] >= '0' && name.p[digits] <= '9')
+            digits++;
+        at[i] = position(item->bracket[i], (struct rc_str){ name.p, digits });
+        if (at[i] == RC_UNKNOWN)
+            return RC_UNKNOWN;
+        name = (struct rc_str){ name.p + digits, name.n - digits };
+    }
+    for (unsigned place = 0; place < item->brackets; place++) {
+        unsigned i = odometer(item, place);
+
+        index = index * item->size[i] + at[i];
+    }
+    return name.n == 0 ? index : RC_UNKNOWN;
+}
+
+uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name)
+{
+    uint32_t before = 0;
+    struct item item;
+
+    while (list.p && next_item(&list, &item)) {
+        uint32_t index = match(&item, name);
+
+        if (index != RC_UNKNOWN && before + index < RC_MAX_TASKS)
+            return before + index;
+        before += item.hosts;
+        if (before > RC_MAX_TASKS)
+            break;
+    }
+    return RC_UNKNOWN;
+}

@@ -1,0 +1,299 @@
+#include "launcher/hydra.h"
+
+#include "launcher/ancestry.h"
+#include "launcher/hostfile.h"
+#include "launcher/hostlist.h"
+#include "launcher/layout.h"
+#include "base/variables.h"
+
+/* The nearest proxy; absent fields where it does not say, or is not in sight. */
+struct proxy {
+    struct rc_str host; /* mpiexec's */
+    struct rc_str port;
+    struct rc_str group; /* above 0: started by MPI_Comm_spawn, a launch of its own */
+    struct rc_str launcher;
+    struct rc_str rmk;
+    uint32_t id;
+    bool tree; /* Intel MPI's, started by each other beyond the first ones */
+};
+
+/* "n1:35397", and an IPv6 address has colons of its own. */
+static void split_port(struct rc_str text, struct proxy *proxy)
+{
+    for (size_t i = text.n; i-- > 0;)
+        if (text.p[i] == ':') {
+            proxy->host = (struct rc_str){ text.p, i };
+            proxy->port = (struct rc_str){ text.p + i + 1, text.n - i - 1 };
+            return;
+        }
+}
+
+static bool read_proxy(struct rc_str cmdline, struct proxy *proxy)
+{
+    struct rc_str name = rc_ancestor_name(cmdline);
+    struct rc_str control = rc_ancestor_option(cmdline, "--control-port");
+    uint32_t level;
+
+    if (rc_str_is(name, "hydra_pmi_proxy") && control.n) {
+        split_port(control, proxy);
+    } else if (rc_str_is(name, "hydra_bstrap_proxy")) {
+        proxy->tree = true;
+        /* further down the tree, the upstream is another proxy */
+        if (rc_parse_u32(rc_ancestor_option(cmdline, "--tree-level"), RC_MAX_TASKS, &level) && level <= 1) {
+            proxy->host = rc_ancestor_option(cmdline, "--upstream-host");
+            proxy->port = rc_ancestor_option(cmdline, "--upstream-port");
+        }
+    } else {
+        return false;
+    }
+    proxy->group = rc_ancestor_option(cmdline, "--pgid");
+    proxy->launcher = rc_ancestor_option(cmdline, "--launcher");
+    proxy->rmk = rc_ancestor_option(cmdline, "--rmk");
+    if (!rc_parse_u32(rc_ancestor_option(cmdline, "--proxy-id"), RC_MAX_TASKS, &proxy->id))
+        proxy->id = RC_UNKNOWN;
+    return true;
+}
+
+/* False where no proxy is in sight: a container with processes of its own. */
+static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
+{
+    *proxy = (struct proxy){ .id = RC_UNKNOWN };
+    if (!rc_learned(reader, RC_LEARN_ANCESTORS))
+        return false;
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++)
+        if (read_proxy(reader->here->ancestor[i], proxy))
+            return true;
+    return false;
+}
+
+bool rc_hydra_in_sight(struct rc_reader *reader)
+{
+    struct proxy proxy;
+
+    return find_proxy(reader, &proxy);
+}
+
+bool rc_hydra_is_intel(struct rc_reader *reader)
+{
+    const struct rc_env *env = reader->env;
+    struct proxy proxy;
+
+    /* one inside of the other has both kinds of variables */
+    if (rc_env_get(env, "MPI_LOCALRANKID").n && find_proxy(reader, &proxy))
+        return proxy.tree;
+    return rc_env_get(env, "I_MPI_MPIRUN").n || rc_env_get(env, "I_MPI_HYDRA_TOPOLIB").n;
+}
+
+/* Whether the tree of proxies has a second level, which does not know mpiexec;
+ * the same answer in all tasks of an even layout. */
+static bool is_deep(const struct rc_env *env, const struct proxy *proxy)
+{
+    enum { TREE_WIDTH = 16 };
+    uint32_t size;
+    uint32_t local;
+
+    return proxy->tree && (!rc_parse_u32(rc_env_get(env, "PMI_SIZE"), RC_MAX_TASKS, &size) ||
+                           !rc_parse_u32(rc_env_get(env, "MPI_LOCALNRANKS"), RC_MAX_TASKS, &local) || local == 0 ||
+                           size / local > TREE_WIDTH);
+}
+
+/* One text in all tasks of the launch. Who lost sight of the proxy (a daemon
+ * that the task left behind) may have the stamp. */
+static void name_launch(struct rc_reader *reader, const char *family, struct rc_facts *facts)
+{
+    static const struct rc_name jobs[] = { RC_NAME("SLURM_JOB_ID"), RC_NAME("PBS_JOBID"), RC_NAME("LSB_JOBID"),
+                                           RC_NAME("JOB_ID") };
+    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
+    const char *prefix = rc_format(reader->arena, "%s:", family);
+    struct proxy proxy;
+    struct rc_str run = RC_ABSENT;
+    struct rc_str rest;
+
+    if (find_proxy(reader, &proxy)) {
+        bool spawned = proxy.group.n && !rc_str_is(proxy.group, "0");
+
+        if (proxy.host.n && proxy.port.n && !is_deep(reader->env, &proxy))
+            run = rc_str(rc_format(reader->arena, spawned ? "%S:%S.%S" : "%S:%S", &proxy.host, &proxy.port, &proxy.group));
+    } else if (rc_str_starts(stamp, prefix)) {
+        stamp = (struct rc_str){ stamp.p + rc_str(prefix).n, stamp.n - rc_str(prefix).n };
+        run = rc_str_split(stamp, '/', &rest);
+    }
+    for (size_t i = 0; !run.n && i < sizeof(jobs) / sizeof(*jobs); i++)
+        run = rc_env_find_name(reader->env, &jobs[i]);
+    rc_facts_name(reader, facts, family, run);
+}
+
+enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, struct rc_facts *facts)
+{
+    struct rc_number *rank = &facts->field[RC_RANK];
+
+    if (!rc_env_get(reader->env, "MPI_LOCALRANKID").n)
+        return RC_CLAIM_ABSENT;
+    /* with -pmi-port the rank is in PMI_ID */
+    if (!rc_read_either(reader, RC_STR("PMI_RANK"), RC_STR("PMI_ID"), RC_MAX_TASKS, rank))
+        return RC_CLAIM_BROKEN;
+    /* MPI_LOCALRANKID alone is what people export by hand for other libraries */
+    if (rank->value == RC_UNKNOWN) {
+        if (!rc_env_get(reader->env, "PMI_SIZE").n && !rc_env_get(reader->env, "MPI_LOCALNRANKS").n)
+            return RC_CLAIM_ABSENT;
+        rc_need_field(reader, facts, RC_RANK, "MPI_LOCALRANKID", "PMI_RANK");
+        return RC_CLAIM_BROKEN;
+    }
+    name_launch(reader, family, facts);
+    return RC_CLAIM_TASK;
+}
+
+/* SLURM_NODEID may be the batch script's (hydra.h); this host's name tells. */
+static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
+{
+    const struct rc_number *field = facts->field;
+    uint64_t even = (uint64_t)field[RC_NNODES].value * field[RC_LOCAL_WORLD_SIZE].value;
+    uint32_t here = RC_UNKNOWN;
+    struct rc_str domain;
+
+    if (rc_learned(reader, RC_LEARN_HOST)) {
+        here = rc_hostlist_find(facts->hosts, reader->here->host);
+        if (here == RC_UNKNOWN)
+            here = rc_hostlist_find(facts->hosts, rc_str_split(reader->here->host, '.', &domain));
+    }
+    if (here == RC_UNKNOWN)
+        return even != field[RC_WORLD_SIZE].value || rc_layout_agrees(facts, field[RC_NODE_RANK].value);
+    if (here != field[RC_NODE_RANK].value)
+        facts->field[RC_NODE_RANK] = (struct rc_number){ here, "this host's place in SLURM_STEP_NODELIST" };
+    return true;
+}
+
+/* srun started a proxy on each node, whose numbers are the step's. */
+static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number *field = facts->field;
+    struct rc_number proxies;
+    uint32_t count;
+
+    if (!rc_read_number(reader, RC_STR("SLURM_NODEID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
+        !rc_read_number(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_MAX_TASKS, &field[RC_NNODES]) ||
+        !rc_read_number(reader, RC_STR("SLURM_STEP_NUM_TASKS"), RC_MAX_TASKS, &proxies) ||
+        !rc_need_field(reader, facts, RC_NODE_RANK, "MPI_LOCALRANKID", "SLURM_NODEID") ||
+        !rc_need_field(reader, facts, RC_NNODES, "MPI_LOCALRANKID", "SLURM_STEP_NUM_NODES"))
+        return false;
+    if ((proxies.value != RC_UNKNOWN && proxies.value != field[RC_NNODES].value) || field[RC_NODE_RANK].value >= field[RC_NNODES].value) {
+        rc_message_add(reader->messages, RC103,
+                       rc_format(reader->arena,
+                                 "mpiexec's proxy is on node %u of %u, in a step that has not one task a node; nothing "
+                                 "is set; start the command with mpiexec again, without more tasks for srun",
+                                 field[RC_NODE_RANK].value, field[RC_NNODES].value));
+        return false;
+    }
+    facts->hosts = rc_env_get(reader->env, "SLURM_STEP_NODELIST");
+    if (!rc_hostlist_count(facts->hosts, &count) || count != field[RC_NNODES].value) {
+        rc_message_add(reader->messages, RC105,
+                       rc_format(reader->arena,
+                                 "SLURM_STEP_NODELIST is %q, no list of %u hosts; nothing is set; start the command "
+                                 "with mpiexec again",
+                                 &facts->hosts, field[RC_NNODES].value));
+        return false;
+    }
+    facts->master_node = 0;
+    facts->master_source = "first host of SLURM_STEP_NODELIST, which proxy 0 is on";
+    facts->master_certain = true;
+    return true;
+}
+
+static void find_node_rank(const struct proxy *proxy, struct rc_facts *facts)
+{
+    struct rc_number *node = &facts->field[RC_NODE_RANK];
+
+    if (proxy->id != RC_UNKNOWN) {
+        node->value = rc_layout_agrees(facts, proxy->id) ? proxy->id : RC_UNKNOWN;
+        node->source = "--proxy-id of hydra's proxy";
+    } else {
+        node->value = rc_layout_node_rank(facts, facts->field[RC_LOCAL_WORLD_SIZE].value);
+        node->source = "derived from rank, local rank and local size";
+    }
+}
+
+static void take_host(struct rc_facts *facts, struct rc_str host, const char *source)
+{
+    facts->master_host = host;
+    facts->master_source = source;
+}
+
+/* The list that mpiexec had its hosts of, where this node has it too. */
+static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, struct rc_facts *facts)
+{
+    static const struct {
+        char rmk[8];
+        struct rc_name name;
+        bool must_be_here; /* the user's own file; a resource manager's is on its first node at least, like mpiexec */
+    } files[] = { { "pbs", RC_NAME("PBS_NODEFILE"), false },
+                  { "sge", RC_NAME("PE_HOSTFILE"), false },
+                  { "", RC_NAME("HYDRA_HOST_FILE"), true },
+                  { "", RC_NAME("I_MPI_HYDRA_HOST_FILE"), true } };
+    struct rc_str job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
+    uint32_t count;
+
+    if (rc_str_is(proxy->rmk, "slurm") && rc_hostlist_count(job_hosts, &count) &&
+        count == facts->field[RC_NNODES].value) {
+        facts->hosts = job_hosts;
+        facts->master_node = 0;
+        facts->master_source = "first host of SLURM_JOB_NODELIST, checked by rank 0";
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        struct rc_str path = rc_env_find_name(reader->env, &files[i].name);
+
+        if (!path.n || (files[i].rmk[0] && !rc_str_is(proxy->rmk, files[i].rmk)))
+            continue;
+        if (rc_learned_file(reader, path))
+            take_host(facts, rc_hostfile_first(reader->here->host_file),
+                      rc_format(reader->arena, "first host of %s, checked by rank 0", files[i].name.text));
+        return facts->master_host.n || files[i].must_be_here;
+    }
+    return false;
+}
+
+static void find_master(struct rc_reader *reader, const struct proxy *proxy, struct rc_facts *facts)
+{
+    if (facts->field[RC_NNODES].value == 1 || facts->hosts.p || find_listed(reader, proxy, facts))
+        return;
+    if (!is_deep(reader->env, proxy))
+        take_host(facts, proxy->host, "mpiexec's host, checked by rank 0");
+}
+
+static bool is_below(struct rc_reader *reader, const struct rc_number *index, const struct rc_number *size)
+{
+    if (index->value < size->value)
+        return true;
+    rc_message_add(reader->messages, RC103,
+                   rc_format(reader->arena,
+                             "%s is %u, but %s is %u; nothing is set; start the command with mpiexec again",
+                             index->source, index->value, size->source, size->value));
+    return false;
+}
+
+bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
+{
+    const char *const marker = "MPI_LOCALRANKID";
+    struct proxy proxy;
+    bool by_srun;
+
+    find_proxy(reader, &proxy);
+    by_srun = rc_str_is(proxy.launcher, "slurm");
+    if (!rc_read_fields(reader, launcher, facts) ||
+        !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "PMI_SIZE") ||
+        !rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, marker, "MPI_LOCALNRANKS") ||
+        !is_below(reader, &facts->field[RC_RANK], &facts->field[RC_WORLD_SIZE]) ||
+        !is_below(reader, &facts->field[RC_LOCAL_RANK], &facts->field[RC_LOCAL_WORLD_SIZE]) ||
+        (by_srun && !read_step(reader, facts)))
+        return false;
+    if (!rc_layout_nnodes(reader, facts))
+        return rc_layout_refuse(reader, facts, launcher->each);
+    if (!by_srun)
+        find_node_rank(&proxy, facts);
+    if (facts->field[RC_NODE_RANK].value == RC_UNKNOWN || (by_srun && !find_place_in_step(reader, facts)))
+        return rc_layout_refuse(reader, facts, launcher->each);
+    rc_layout_spread(facts);
+    find_master(reader, &proxy, facts);
+    rc_read_gpus(reader, facts);
+    return true;
+}

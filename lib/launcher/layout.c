@@ -1,0 +1,109 @@
+#include "launcher/layout.h"
+
+/* More turns than anybody's -ppn makes of the ranks of one node. */
+enum { ROUNDS_MAX = 1024 };
+
+static const struct rc_number *of(const struct rc_facts *facts, enum rc_field field)
+{
+    return &facts->field[field];
+}
+
+bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
+{
+    const struct rc_number *size = of(facts, RC_WORLD_SIZE);
+    const struct rc_number *local = of(facts, RC_LOCAL_WORLD_SIZE);
+    struct rc_number *nnodes = &facts->field[RC_NNODES];
+
+    if (local->value == 0 || local->value > size->value) {
+        rc_message_add(reader->messages, RC103,
+                       rc_format(reader->arena,
+                                 "%s is %u and %s is %u; nothing is set; start the command with its launcher again",
+                                 local->source, local->value, size->source, size->value));
+        return false;
+    }
+    if (local->value == size->value && of(facts, RC_LOCAL_RANK)->value == of(facts, RC_RANK)->value) {
+        nnodes->value = 1;
+        nnodes->source = rc_format(reader->arena, "%s is the whole size", local->source);
+    } else if (nnodes->value == RC_UNKNOWN && size->value % local->value == 0) {
+        nnodes->value = size->value / local->value;
+        nnodes->source = rc_format(reader->arena, "%s / %s", size->source, local->source);
+    }
+    /* one rank at least is on each of the others, and none if there are none */
+    return nnodes->value != RC_UNKNOWN && nnodes->value > 0 && nnodes->value - 1 <= size->value - local->value &&
+           (nnodes->value > 1 || local->value == size->value);
+}
+
+static bool is_even(const struct rc_facts *facts)
+{
+    return (uint64_t)of(facts, RC_NNODES)->value * of(facts, RC_LOCAL_WORLD_SIZE)->value ==
+           of(facts, RC_WORLD_SIZE)->value;
+}
+
+uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
+{
+    uint32_t rank = of(facts, RC_RANK)->value;
+    uint32_t local_rank = of(facts, RC_LOCAL_RANK)->value;
+    uint32_t nnodes = of(facts, RC_NNODES)->value;
+    uint64_t before; /* ranks of the rounds that went before */
+    uint32_t node;
+
+    if (!is_even(facts) || block == 0 || of(facts, RC_LOCAL_WORLD_SIZE)->value % block != 0)
+        return RC_UNKNOWN;
+    before = (uint64_t)(local_rank / block) * block * nnodes;
+    if (rank < before || (rank - before) % block != local_rank % block)
+        return RC_UNKNOWN;
+    node = (uint32_t)((rank - before) / block);
+    return node < nnodes ? node : RC_UNKNOWN;
+}
+
+/* In round k of blocks of b: rank = (k * nnodes + place) * b + w, local rank = k * b + w.
+ * So rank - local rank = b * (k * (nnodes - 1) + place), which gives b for each k. */
+bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place)
+{
+    uint32_t rank = of(facts, RC_RANK)->value;
+    uint32_t local_rank = of(facts, RC_LOCAL_RANK)->value;
+    uint32_t nnodes = of(facts, RC_NNODES)->value;
+
+    if (rank < local_rank || place >= nnodes || !is_even(facts))
+        return false;
+    for (uint32_t round = 0; round <= local_rank && round < ROUNDS_MAX; round++) {
+        uint64_t factor = (uint64_t)round * (nnodes - 1) + place;
+
+        if (factor == 0 && rank == local_rank)
+            return true;
+        if (factor == 0 || factor > rank - local_rank || (rank - local_rank) % factor != 0)
+            continue;
+        if (rc_layout_node_rank(facts, (uint32_t)((rank - local_rank) / factor)) == place)
+            return true;
+    }
+    return false;
+}
+
+void rc_layout_spread(struct rc_facts *facts)
+{
+    uint32_t per_node = of(facts, RC_WORLD_SIZE)->value / of(facts, RC_NNODES)->value;
+
+    facts->min_local_size = facts->max_local_size = of(facts, RC_LOCAL_WORLD_SIZE)->value;
+    if (is_even(facts)) {
+        facts->node_order_rank.value = of(facts, RC_NODE_RANK)->value * per_node + of(facts, RC_LOCAL_RANK)->value;
+        facts->node_order_rank.source = "node rank, local size and local rank";
+        return;
+    }
+    /* somebody has fewer than the mean, somebody more */
+    if (per_node < facts->min_local_size)
+        facts->min_local_size = per_node;
+    if (per_node >= facts->max_local_size)
+        facts->max_local_size = per_node + 1;
+}
+
+bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, const char *cure)
+{
+    if (!reader->messages->has_error)
+        rc_message_add(reader->messages, RC110,
+                       rc_format(reader->arena,
+                                 "rank %u of %u has local rank %u of %u, which does not tell its node; nothing is "
+                                 "set; use the same number on each node, %s",
+                                 of(facts, RC_RANK)->value, of(facts, RC_WORLD_SIZE)->value,
+                                 of(facts, RC_LOCAL_RANK)->value, of(facts, RC_LOCAL_WORLD_SIZE)->value, cure));
+    return false;
+}

@@ -1,0 +1,75 @@
+#include "launcher/pernode.h"
+
+#include "base/variables.h"
+
+static bool is_set(const struct rc_env *env, struct rc_str name)
+{
+    return rc_env_find(env, name).n > 0;
+}
+
+enum rc_claim rc_pernode_claim(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node,
+                               uint32_t index, const char *source)
+{
+    rc_facts_name(reader, facts, node->family, node->run_id);
+    if (is_set(reader->env, RC_STR("LOCAL_RANK")) &&
+        !rc_str_starts(rc_env_get(reader->env, RC_STAMP),
+                       rc_format(reader->arena, "%s/%u/worker", facts->scope, index))) {
+        rc_facts_init(facts);
+        return RC_CLAIM_ABSENT;
+    }
+    facts->field[RC_RANK].value = index;
+    facts->field[RC_RANK].source = source;
+    return RC_CLAIM_TASK;
+}
+
+enum rc_claim rc_pernode_recognise(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node)
+{
+    bool has_index = is_set(reader->env, node->index);
+    bool has_count = is_set(reader->env, node->count);
+    struct rc_number index;
+
+    if (!has_index && (!has_count || is_set(reader->env, RC_STR("LOCAL_RANK"))))
+        return RC_CLAIM_ABSENT;
+    if (!has_index || !has_count) {
+        rc_missing(reader, has_index ? node->index.p : node->count.p, has_index ? node->count.p : node->index.p);
+        return RC_CLAIM_BROKEN;
+    }
+    if (!rc_read_number(reader, node->index, RC_MAX_TASKS, &index))
+        return RC_CLAIM_BROKEN;
+    return rc_pernode_claim(reader, facts, node, index.value, index.source);
+}
+
+void rc_pernode_fill(struct rc_facts *facts, uint32_t count, const char *source)
+{
+    static const char alone[] = "one task a node";
+    struct rc_number *field = facts->field;
+
+    field[RC_NODE_RANK] = field[RC_RANK];
+    field[RC_WORLD_SIZE] = field[RC_NNODES] = (struct rc_number){ count, source };
+    field[RC_LOCAL_RANK] = (struct rc_number){ 0, alone };
+    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ 1, alone };
+    facts->min_local_size = facts->max_local_size = 1;
+    facts->node_order_rank = field[RC_RANK];
+    /* the platform's or the user's word for it: there is nothing to compare it
+     * with, as a name may be that of a service in front of the node */
+    facts->master_certain = true;
+}
+
+bool rc_pernode_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node)
+{
+    struct rc_number count;
+
+    if (!rc_read_number(reader, node->count, RC_MAX_TASKS, &count))
+        return false;
+    rc_pernode_fill(facts, count.value, count.source);
+    return true;
+}
+
+void rc_pernode_gpus(struct rc_reader *reader, struct rc_facts *facts, struct rc_str name)
+{
+    if (!rc_env_get(reader->env, "CUDA_VISIBLE_DEVICES").p &&
+        rc_parse_u32(rc_env_find(reader->env, name), RC_MAX_TASKS, &facts->gpus.value))
+        facts->gpus.source = name.p;
+    else
+        rc_read_gpus(reader, facts);
+}

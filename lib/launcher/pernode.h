@@ -1,0 +1,43 @@
+/* pernode.h - platforms that start the command once on each node, and number the nodes.
+ *
+ * In rollcall's terms that is one task a node, whatever the platform calls its
+ * numbers: with several GPUs the task starts the workers of its node (launcher
+ * mode), with one it is the worker itself, and its rank is the node's index.
+ *
+ * RANK and WORLD_SIZE are the platform's only as long as nothing further inside
+ * has numbered workers: where LOCAL_RANK is set (accelerate's, deepspeed's and
+ * Lightning's children have it, no such platform sets it) they are that one's,
+ * and the platform has nothing to say any more. The worker mode of a rollcall in
+ * this very task sets LOCAL_RANK too; its stamp tells.
+ */
+#ifndef ROLLCALL_PERNODE_H
+#define ROLLCALL_PERNODE_H
+
+#include "launcher/facts.h"
+
+struct rc_pernode {
+    const char *family;   /* "vertex" */
+    struct rc_str index;  /* the variable with the node's index */
+    struct rc_str count;  /* and that with the number of nodes */
+    struct rc_str run_id; /* of the launch, RC_ABSENT where the platform names none */
+};
+
+/* The launch and the node's index. Absent where both variables are absent or
+ * empty, or where workers have been numbered further inside; broken (RC101,
+ * RC102) where only one is there or the index is no number. */
+enum rc_claim rc_pernode_recognise(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node);
+
+/* The same for a platform that gives no number but a place in a list. */
+enum rc_claim rc_pernode_claim(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node,
+                               uint32_t index, const char *source);
+
+/* All fields from the node's index, which recognise has read, and the number of nodes. */
+bool rc_pernode_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node);
+void rc_pernode_fill(struct rc_facts *facts, uint32_t count, const char *source);
+
+/* The GPUs of a node whose number the platform writes into a variable: what
+ * CUDA_VISIBLE_DEVICES leaves of them where it is set, and the devices of the
+ * node where the variable is no number ("auto"). */
+void rc_pernode_gpus(struct rc_reader *reader, struct rc_facts *facts, struct rc_str name);
+
+#endif

@@ -1,0 +1,35 @@
+/* taskmap.h - which node each task is on, where the launcher says it outright.
+ *
+ * Needed for `srun -m arbitrary`, the one distribution under which RANK 0 may
+ * be anywhere: Slurm sorts the node list and says nothing in the environment
+ * (measured: RANK 0 on NODEID 1). Two writings are understood:
+ *   "(vector,(0,2,1),(0,1,2))"  runs of (first node, nodes, tasks on each), in
+ *                               order of rank: Slurm's pack_process_mapping,
+ *                               SLURM_PMIX_MAPPING_SERV, PMI's mapping
+ *   "n2,n1,n2,n1"               the host of each task, as in SLURM_HOSTFILE
+ */
+#ifndef ROLLCALL_TASKMAP_H
+#define ROLLCALL_TASKMAP_H
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+/* What a map says about one node. */
+struct rc_taskmap_node {
+    uint32_t master_node;  /* node of rank 0 */
+    uint32_t node_rank;    /* this node's place when nodes are ordered by their lowest rank */
+    uint32_t tasks;        /* on this node */
+    uint32_t tasks_before; /* on all nodes of a lower node_rank */
+};
+
+/* Walks the map; node indices are positions in the launcher's node list.
+ *   tasks, nodes  what the launcher says elsewhere: the map must fit
+ *   hosts         the launcher's host list, for the second writing
+ *   node          the node in question
+ *   seen          scratch of `nodes` bits, in 64-bit words
+ * False, with *out untouched, if the map cannot be read, does not fit, leaves
+ * a node without a task, or would take too long. */
+bool rc_taskmap_read(struct rc_str map, struct rc_str hosts, uint32_t tasks, uint32_t nodes, uint32_t node,
+                     uint64_t *seen, struct rc_taskmap_node *out);
+
+#endif

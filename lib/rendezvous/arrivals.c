@@ -1,0 +1,175 @@
+#include "rendezvous/arrivals.h"
+
+#include <stdlib.h>
+
+#include "roll/group.h"
+
+#define REACHED "reached="
+
+static bool has_come(const struct rc_arrivals *arrivals, uint32_t task)
+{
+    return arrivals->come[task / 8] >> task % 8 & 1;
+}
+
+bool rc_arrivals_is_one(struct rc_str text)
+{
+    return rc_str_starts(text, REACHED);
+}
+
+static bool read(struct rc_str text, uint32_t *task, uint32_t *tasks)
+{
+    struct rc_str rest;
+    struct rc_str end;
+    struct rc_str number;
+
+    rc_str_split(text, '=', &rest);
+    number = rc_str_split(rest, ' ', &rest);
+    rest = rc_str_split(rest, '\n', &end);
+    return end.p && end.n == 0 && rc_parse_u32(rest, RC_MAX_TASKS, tasks) && rc_parse_u32(number, RC_MAX_TASKS, task) &&
+           *task < *tasks;
+}
+
+bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t tasks, int64_t now)
+{
+    uint32_t task, of;
+
+    if (!read(text, &task, &of) || (tasks && of != tasks) || (arrivals->tasks && of != arrivals->tasks))
+        return false;
+    if (!arrivals->seconds)
+        return true;
+    if (!arrivals->tasks) {
+        arrivals->come = calloc(of / 8 + 1, 1);
+        if (!arrivals->come)
+            return false;
+        arrivals->tasks = of;
+        arrivals->first = now;
+    }
+    if (!has_come(arrivals, task)) {
+        arrivals->come[task / 8] |= (unsigned char)(1 << task % 8);
+        arrivals->count++;
+    }
+    return true;
+}
+
+int64_t rc_arrivals_due(const struct rc_arrivals *arrivals)
+{
+    if (!arrivals->tasks || arrivals->count == arrivals->tasks || arrivals->named || arrivals->done)
+        return INT64_MAX;
+    return arrivals->first + arrivals->seconds * INT64_C(1000);
+}
+
+/* How many of its tasks are missing. */
+static uint32_t count_missing(const struct rc_arrivals *arrivals, const struct rc_roll *roll)
+{
+    struct rc_str rest = roll->tasks;
+    uint32_t first, last;
+    uint32_t missing = 0;
+
+    while (rc_roll_next_range(&rest, &first, &last))
+        for (uint32_t task = first; task <= last && task < arrivals->tasks; task++)
+            missing += !has_come(arrivals, task);
+    return missing;
+}
+
+static size_t find_missing(const struct rc_arrivals *arrivals, struct rc_range *range)
+{
+    size_t ranges = 0;
+
+    for (uint32_t task = 0; task < arrivals->tasks; task++) {
+        if (has_come(arrivals, task))
+            continue;
+        if (task == 0 || has_come(arrivals, task - 1))
+            range[ranges++].first = task;
+        range[ranges - 1].last = task;
+    }
+    return ranges;
+}
+
+/* " on n[2-3]", if it is known of all that are missing where they are. With the
+ * name of one of the nodes in *one, as Slurm has it: without a domain. */
+static const char *name_hosts(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_member *member,
+                              const struct rc_roll *rolls, size_t count, struct rc_str *one)
+{
+    uint32_t known = 0;
+    size_t members = 0;
+    const char *hosts;
+    struct rc_str rest;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t missing = count_missing(arrivals, &rolls[i]);
+
+        known += missing;
+        if (missing)
+            member[members++] = (struct rc_member){ .roll = &rolls[i] };
+    }
+    if (!members || known != arrivals->tasks - arrivals->count)
+        return "";
+    hosts = rc_name_hosts(namer, member, members);
+    *one = rc_str_split(namer->host[0], '.', &rest);
+    return rc_format(&namer->text, " on %s", hosts);
+}
+
+/* Where to look, in the words of who can. */
+static const char *command(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_str host)
+{
+    if (!arrivals->job)
+        return "";
+    return rc_format(&namer->text, "srun --jobid=%u --overlap -N1%s%S ps xf, ", arrivals->job, host.n ? " -w " : "",
+                     &host);
+}
+
+static const char *name_missing(const struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,
+                                struct rc_namer *namer, struct rc_arena *arena)
+{
+    struct rc_range *range = calloc(arrivals->tasks / 2 + 1, sizeof(*range));
+    struct rc_member *member = calloc(count + 1, sizeof(*member));
+    struct rc_str host = RC_ABSENT;
+    const char *text = NULL;
+
+    namer->host = calloc(count + 1, sizeof(*namer->host));
+    if (range && member && namer->host) {
+        size_t ranges = find_missing(arrivals, range);
+        const char *tasks = rc_name_ranges(namer, "task", range, ranges);
+        const char *hosts = name_hosts(arrivals, namer, member, rolls, count, &host);
+
+        text = rc_format(arena,
+                         "%u s after the first, %u of %u tasks have reached init_process_group, but not %s%s; see what "
+                         "they print and do (%spy-spy dump --pid PID); a smaller world on purpose: watch=on",
+                         arrivals->seconds, arrivals->count, arrivals->tasks, tasks, hosts,
+                         command(arrivals, namer, host));
+    }
+    free(range);
+    free(member);
+    free(namer->host);
+    return text;
+}
+
+const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
+                            enum rc_message_id *id, struct rc_arena *arena)
+{
+    if (!arrivals->tasks || arrivals->done)
+        return NULL;
+    if (arrivals->count == arrivals->tasks) {
+        arrivals->done = true;
+        if (!arrivals->named)
+            return NULL;
+        *id = RC708;
+        return rc_format(arena, "all %u tasks have reached init_process_group now, %U s after the first",
+                         arrivals->tasks, (uint64_t)(now - arrivals->first + 500) / 1000);
+    }
+    if (!arrivals->named && now >= rc_arrivals_due(arrivals)) {
+        struct rc_namer namer;
+
+        rc_namer_reset(&namer);
+        arrivals->named = true;
+        *id = RC707;
+        return name_missing(arrivals, rolls, count, &namer, arena);
+    }
+    return NULL;
+}
+
+void rc_arrivals_free(struct rc_arrivals *arrivals)
+{
+    free(arrivals->come);
+    arrivals->come = NULL;
+}

@@ -1,0 +1,49 @@
+/* arrivals.h - which tasks of a step have reached init_process_group, and which have not when it is time to ask.
+ *
+ * A task's process says "reached=3 4\n", its task and how many there are, when
+ * it gets there (shim/watch/rollcall_watch.py); several processes of one task are
+ * one. Some seconds after the first a line names those who are missing
+ * (RC707), once; and if they come after that, another one says so (RC708).
+ * Nothing is said where all are in time, nor again for a second group.
+ * No clock of its own: `now` is in milliseconds.
+ */
+#ifndef ROLLCALL_EXCHANGE_ARRIVALS_H
+#define ROLLCALL_EXCHANGE_ARRIVALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roll/roll.h"
+#include "base/message.h"
+
+/* Zero it but for `seconds` and `job` to begin, rc_arrivals_free to end. */
+struct rc_arrivals {
+    uint32_t seconds; /* after the first arrival; 0: nobody asks, nothing is ever said */
+    uint32_t job;     /* Slurm's, for who wants to have a look; 0: not known */
+    uint32_t tasks;   /* of the step; 0: nobody has come yet */
+    uint32_t count;   /* of those that have come */
+    unsigned char *come; /* a bit for each */
+    int64_t first;
+    bool named; /* those who are missing */
+    bool done;  /* there is nothing left to say */
+};
+
+/* Whether the text is of this kind, right or wrong. */
+bool rc_arrivals_is_one(struct rc_str text);
+
+/* Takes a text of this kind. `tasks` of the step, where it is known (not 0). False,
+ * with nothing changed, for what is none, for a task that the step has not, and
+ * without memory. */
+bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t tasks, int64_t now);
+
+/* When rc_arrivals_say will have something to say though nobody comes; INT64_MAX: never. */
+int64_t rc_arrivals_due(const struct rc_arrivals *arrivals);
+
+/* What is to be said now, once; NULL: nothing. Tasks are named with the hosts of
+ * the roll's entries, as far as there are any. */
+const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
+                            enum rc_message_id *id, struct rc_arena *arena);
+
+void rc_arrivals_free(struct rc_arrivals *arrivals);
+
+#endif

@@ -1,0 +1,166 @@
+#include "config.h"
+
+#include "rendezvous/client.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rendezvous/wire.h"
+#include "system/clock.h"
+
+/* A host that has several addresses may not be reached by all of them: each gets
+ * its second. A desk that refuses is gone, but for the moment in which too many call. */
+enum { EACH_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256 };
+
+struct visit {
+    int64_t deadline;
+    unsigned refusals;
+};
+
+/* Waits for one of the events, until then at most: 0 or -ETIMEDOUT. */
+static int wait_for(int fd, short events, int64_t until)
+{
+    for (;;) {
+        struct pollfd p = { .fd = fd, .events = events };
+        int64_t left = until - rc_milliseconds();
+
+        if (left <= 0)
+            return -ETIMEDOUT;
+        if (poll(&p, 1, left > 60000 ? 60000 : (int)left) > 0)
+            return 0;
+    }
+}
+
+static int connect_to(const struct addrinfo *address, int64_t deadline)
+{
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int64_t until = rc_milliseconds() + EACH_MS;
+    int error = 0;
+    socklen_t size = sizeof(error);
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    rc = connect(fd, address->ai_addr, address->ai_addrlen) < 0 ? -errno : 0;
+    if (rc == -EINPROGRESS) {
+        rc = wait_for(fd, POLLOUT, until < deadline ? until : deadline);
+        if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0)
+            rc = -error;
+    }
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+static int try_host(struct rc_str host, uint16_t port, int64_t deadline)
+{
+    struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+    struct addrinfo *addresses;
+    char name[HOST_SIZE];
+    char service[8];
+    int fd = -EHOSTUNREACH;
+
+    if (host.n == 0 || host.n >= sizeof(name))
+        return -EINVAL;
+    memcpy(name, host.p, host.n);
+    name[host.n] = '\0';
+    snprintf(service, sizeof(service), "%u", (unsigned)port);
+    if (getaddrinfo(name, service, &hints, &addresses) != 0)
+        return -EHOSTUNREACH;
+    for (const struct addrinfo *a = addresses; a && fd < 0; a = a->ai_next)
+        fd = connect_to(a, deadline);
+    freeaddrinfo(addresses);
+    return fd;
+}
+
+static int reach(struct visit *visit, struct rc_str hosts, uint16_t port)
+{
+    for (;;) {
+        struct rc_str rest = hosts;
+        int refused = 0;
+        int fd = -EHOSTUNREACH;
+
+        for (int i = 0; rest.p && i < RC_VISIT_HOSTS_MAX; i++) {
+            fd = try_host(rc_str_split(rest, ' ', &rest), port, visit->deadline);
+            if (fd >= 0)
+                return fd;
+            refused |= fd == -ECONNREFUSED;
+        }
+        if (refused && ++visit->refusals >= REFUSALS_MAX)
+            return -ECONNREFUSED;
+        if (rc_milliseconds() >= visit->deadline)
+            return -ETIMEDOUT;
+        poll(NULL, 0, PAUSE_MS);
+    }
+}
+
+static int send_all(int fd, const char *message, size_t size, int64_t deadline)
+{
+    while (size > 0) {
+        ssize_t n = send(fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        int rc = 0;
+
+        if (n >= 0) {
+            message += n;
+            size -= (size_t)n;
+        } else if (errno == EAGAIN) {
+            rc = wait_for(fd, POLLOUT, deadline);
+        } else if (errno != EINTR) {
+            rc = -errno;
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int receive(int fd, const char *token, int64_t deadline, struct rc_reply *reply)
+{
+    struct rc_wire wire = { .limit = RC_WIRE_ROLL_MAX };
+    enum rc_wire_state state;
+    int rc = 0;
+
+    while ((state = rc_wire_read(&wire, fd, token)) == RC_WIRE_MORE && (rc = wait_for(fd, POLLIN, deadline)) == 0)
+        continue;
+    if (state == RC_WIRE_WHOLE) {
+        *reply = (struct rc_reply){ wire.body, wire.used };
+        return 0;
+    }
+    rc_wire_free(&wire);
+    return state == RC_WIRE_WRONG ? -EPROTO : rc;
+}
+
+int rc_visit(const struct rc_meeting *desk, struct rc_str text, uint32_t milliseconds, struct rc_reply *reply,
+             bool *heard)
+{
+    const char *token = desk->token.p;
+    int64_t deadline = rc_milliseconds() + milliseconds;
+    /* who cannot be reached in half of the time will not be in all of it */
+    struct visit visit = { .deadline = rc_milliseconds() + milliseconds / 2 };
+    size_t size;
+    char *message = rc_wire_pack(token, text, &size);
+    int fd;
+    int rc;
+
+    if (heard)
+        *heard = false;
+    if (!message)
+        return -ENOMEM;
+    fd = reach(&visit, desk->hosts, desk->port);
+    rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
+    if (heard)
+        *heard = rc == 0;
+    if (rc == 0)
+        rc = receive(fd, token, deadline, reply);
+    if (fd >= 0)
+        close(fd);
+    free(message);
+    return rc;
+}

@@ -1,0 +1,283 @@
+#include "config.h"
+
+#include "rendezvous/discovery.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rendezvous/pmixserver.h"
+#include "base/hash.h"
+#include "system/beside.h"
+#include "system/clock.h"
+#include "system/program.h"
+
+extern char **environ;
+
+enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000 };
+
+static uint32_t fact(const struct rc_result *result, enum rc_field field)
+{
+    return result->facts.field[field].value;
+}
+
+static bool is_launcher(const struct rc_result *result, const char *id)
+{
+    return rc_str_is(rc_str(result->launcher->id), id);
+}
+
+/* Two launches of torchrun or of nobody may call themselves the same: they have
+ * another port, at least, or are torchrun's next try. */
+static const char *full_scope(const struct rc_result *result, struct rc_arena *arena)
+{
+    struct rc_str addr = rc_env_get(&result->env, "MASTER_ADDR");
+    struct rc_str port = rc_env_get(&result->env, "MASTER_PORT");
+    struct rc_str again = rc_env_get(&result->env, "TORCHELASTIC_RESTART_COUNT");
+
+    if (is_launcher(result, "torchrun"))
+        return rc_format(arena, "%s %S %S %S", result->facts.scope, &addr, &port, &again);
+    if (is_launcher(result, "env"))
+        return rc_format(arena, "%s %S", result->facts.scope, &port);
+    return result->facts.scope;
+}
+
+static void name_scope(const char *text, char scope[RC_WAY_SCOPE])
+{
+    snprintf(scope, RC_WAY_SCOPE, "%016llx", (unsigned long long)rc_hash(text, strlen(text)));
+}
+
+/* The step that this process belongs to, as its desk names it. */
+static bool is_own_step(const struct rc_result *result, struct rc_str step)
+{
+    struct rc_str number;
+    struct rc_str job = rc_str_split(step, '.', &number);
+
+    return rc_str_eq(job, rc_env_get(&result->env, "SLURM_JOB_ID")) &&
+           rc_str_eq(number, rc_env_get(&result->env, "SLURM_STEP_ID"));
+}
+
+/* torchrun on one node is a launch of its own on each node of the step. */
+static bool find_desk(const struct rc_result *result, uint32_t nodes, struct rc_way *way)
+{
+    char text[RC_WAY_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_arena desk = { .base = way->desk, .size = sizeof(way->desk) };
+    struct rc_meeting meeting;
+    struct rc_str step;
+
+    if (!rc_meeting_beside_srun(&result->env, &meeting, &step, &arena))
+        return false;
+    if (is_launcher(result, "slurm") ? !rc_str_is(step, result->facts.run_id)
+                                     : !(is_launcher(result, "torchrun") && nodes > 1 && is_own_step(result, step)))
+        return false;
+    rc_format(&desk, "%S %u %S", &meeting.token, (uint32_t)meeting.port, &meeting.hosts);
+    return !desk.full;
+}
+
+/* Unknown numbers are those of a launch that says little of itself, by hand. */
+static uint32_t count_nodes(const struct rc_result *result)
+{
+    uint32_t nodes = result->identity.field[RC_NNODES];
+    uint32_t local = result->identity.field[RC_LOCAL_WORLD_SIZE];
+
+    if (nodes != RC_UNKNOWN)
+        return nodes;
+    return local != RC_UNKNOWN && local == result->identity.field[RC_WORLD_SIZE] ? 1 : RC_UNKNOWN;
+}
+
+void rc_way_find(const struct rc_result *result, struct rc_way *way)
+{
+    char text[RC_WAY_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    uint32_t nodes = count_nodes(result);
+    const char *scope;
+
+    *way = (struct rc_way){ .kind = RC_WAY_NONE, .why = "this is no task of a launch" };
+    if (!result->launcher || result->identity.field[RC_RANK] == RC_UNKNOWN)
+        return;
+    scope = full_scope(result, &arena);
+    name_scope(scope, way->scope);
+    way->is_by_hand = is_launcher(result, "env");
+    /* the roll call on this node has the name without it */
+    rc_local_name(rc_format(&arena, "board:%s", scope), 0, way->name);
+    if (arena.full) {
+        way->why = "the launch has too long a name";
+    } else if (find_desk(result, nodes, way)) {
+        way->kind = RC_WAY_DESK;
+    } else if (nodes == 1) {
+        way->kind = RC_WAY_NODE;
+        way->is_keeper = result->identity.field[RC_RANK] == 0;
+        way->is_near = true;
+    } else if (rc_has_own_server(result)) {
+        way->kind = RC_WAY_PMIX;
+        /* the one whose keys the others ask for, whatever order= has made of the ranks */
+        way->is_keeper = fact(result, RC_RANK) == 0;
+        /* other servers than Slurm's want all tasks to be connected, or none */
+        way->is_near = is_launcher(result, "slurm");
+    } else {
+        way->why = nodes == RC_UNKNOWN ? "nobody says how many nodes there are"
+                                       : "there is no desk beside srun, and no PMIx server of this launch";
+    }
+}
+
+static int explain(char text[RC_WAY_TEXT], const char *what, const char *why)
+{
+    char copy[RC_WAY_TEXT / 2];
+
+    snprintf(copy, sizeof(copy), "%s", why);
+    snprintf(text, RC_WAY_TEXT, "%s: %s", what, copy);
+    return -EIO;
+}
+
+/* With PMIx 4's default store the next client of this task, its own MPI_Init
+ * perhaps, would find nothing (measured with 4.2.2). The copy holds pointers of
+ * the caller's own; NULL without memory. */
+static const char **environment(void)
+{
+    const char *version = getenv("PMIX_VERSION");
+    size_t count = 0;
+    const char **copy;
+
+    while (environ[count])
+        count++;
+    copy = malloc((count + 2) * sizeof(*copy));
+    if (!copy)
+        return NULL;
+    memcpy(copy, environ, (count + 1) * sizeof(*copy));
+    if (version && strncmp(version, "4.", 2) == 0 && !getenv("PMIX_MCA_gds")) {
+        copy[count] = "PMIX_MCA_gds=hash";
+        copy[count + 1] = NULL;
+    }
+    return copy;
+}
+
+/* One of rollcall's own programs: the line that it says, in `text`. 0, -ETIMEDOUT, or -EIO with the reason in `text`. */
+static int run(const char *name, const char *argument, const char *input, int64_t deadline, char text[RC_WAY_TEXT])
+{
+    char path[PATH_MAX];
+    struct rc_program program = {
+        .path = path,
+        .argument = argument,
+        .input = rc_str(input),
+        .milliseconds = (uint32_t)rc_local_left(deadline),
+    };
+    const char **env = environment();
+    int status = 0;
+    ssize_t n;
+
+    if (!env)
+        return explain(text, name, strerror(ENOMEM));
+    program.env = env;
+    n = rc_beside_file(ROLLCALL_LIBEXEC_FROM_LIB, name, path, sizeof(path)).p
+            ? rc_program_run(&program, text, RC_WAY_TEXT, &status)
+            : -ENOENT;
+    free(env);
+    if (n == -ETIMEDOUT)
+        return -ETIMEDOUT;
+    if (n < 0)
+        return explain(text, name, strerror((int)-n));
+    text[strcspn(text, "\n")] = '\0';
+    if (strncmp(text, "failed=", 7) == 0) {
+        memmove(text, text + 7, strlen(text + 7) + 1);
+        return -EIO;
+    }
+    if (!strchr(text, '='))
+        return explain(text, name, WIFSIGNALED(status) ? "was ended by a signal" : "said nothing");
+    return 0;
+}
+
+/* Whose end is the launch's. That of whoever has started one process by hand says nothing: 1 stays. */
+static long launcher(const struct rc_way *way)
+{
+    return way->is_by_hand ? 1 : (long)getppid();
+}
+
+/* 1: somebody else has one. */
+static int start(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+{
+    char request[RC_LOCAL_NAME + 128];
+    int64_t publish = rc_milliseconds() + PUBLISH_MS;
+    int rc;
+
+    snprintf(request, sizeof(request), "name=%s\nkeeper=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", way->name,
+             (long)getpid(), launcher(way), way->kind == RC_WAY_PMIX, PUBLISH_MS / 1000);
+    /* not less than it takes, even where there is little time left: it is killed in between otherwise */
+    rc = run("rollcall-exchange", "board", request, publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline,
+             text);
+    if (rc == -ETIMEDOUT)
+        return explain(text, "rollcall-exchange", strerror(ETIMEDOUT));
+    if (rc < 0 || strncmp(text, "taken=", 6) == 0)
+        return rc < 0 ? rc : 1;
+    memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));
+    return 0;
+}
+
+static int keep(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+{
+    char message[32];
+
+    snprintf(message, sizeof(message), "keep %ld", launcher(way));
+    for (;;) {
+        /* of this task's program before, or of another thread */
+        int rc = rc_local_call(way->name, rc_str(message), rc_milliseconds() + PATIENCE_MS, text, RC_WAY_TEXT);
+
+        if (rc > 0)
+            return 0;
+        if (rc == -EPERM)
+            return explain(text, "the board", "another user's process has its name");
+        rc = start(way, deadline, text);
+        if (rc <= 0)
+            return rc;
+        if (rc_milliseconds() >= deadline)
+            return -ETIMEDOUT;
+        poll(NULL, 0, PAUSE_MS);
+    }
+}
+
+static int hear(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+{
+    int rc = rc_local_ask(way->name, RC_STR("read"), deadline, PATIENCE_MS, text, RC_WAY_TEXT);
+
+    if (rc > 0)
+        return 0;
+    return rc == -ETIMEDOUT || rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EAGAIN
+               ? -ETIMEDOUT
+               : explain(text, "the board", strerror(-rc));
+}
+
+/* Whoever is on the keeper's node need not ask the server, if the keeper was there first. */
+static int ask_server(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+{
+    int rc;
+
+    if (way->is_near && rc_local_call(way->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_WAY_TEXT) > 0)
+        return 0;
+    do
+        rc = run("rollcall-pmix", "get-board", "", deadline, text);
+    while (rc == -ETIMEDOUT && rc_milliseconds() < deadline);
+    if (rc == 0)
+        memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));
+    return rc;
+}
+
+int rc_way_open(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+{
+    switch (way->kind) {
+    case RC_WAY_DESK:
+        memcpy(text, way->desk, RC_WAY_TEXT);
+        return 0;
+    case RC_WAY_NODE:
+        return way->is_keeper ? keep(way, deadline, text) : hear(way, deadline, text);
+    case RC_WAY_PMIX:
+        return way->is_keeper ? keep(way, deadline, text) : ask_server(way, deadline, text);
+    case RC_WAY_NONE:
+        break;
+    }
+    snprintf(text, RC_WAY_TEXT, "%s", way->why);
+    return -EIO;
+}

@@ -1,0 +1,158 @@
+#include "config.h"
+
+#include "rendezvous/gather.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rendezvous/local.h"
+#include "base/numbers.h"
+#include "system/clock.h"
+
+/* Some that are not tasks, or come twice, may be among them. */
+enum { SPARE = 16, MESSAGE_SIZE = 32, TELL_MS = 1000 };
+
+/* While it waits: the listener first, then who has connected; `rank` of each is
+ * RC_UNKNOWN until it has told it. */
+struct gathering {
+    struct pollfd *poll;
+    uint32_t *rank;
+    uint32_t count;
+    uint32_t room;
+    uint32_t told;
+    uint32_t own;
+};
+
+static void take_out(struct gathering *g, uint32_t i)
+{
+    close(g->poll[i].fd);
+    g->told -= g->rank[i] != RC_UNKNOWN;
+    g->count--;
+    g->poll[i] = g->poll[g->count];
+    g->rank[i] = g->rank[g->count];
+}
+
+static void welcome(struct gathering *g)
+{
+    int fd;
+
+    while ((fd = rc_local_accept(g->poll[0].fd)) >= 0) {
+        if (g->count == g->room) {
+            close(fd);
+            continue;
+        }
+        g->poll[g->count] = (struct pollfd){ .fd = fd, .events = POLLIN };
+        g->rank[g->count++] = RC_UNKNOWN;
+    }
+}
+
+static bool is_new(const struct gathering *g, uint32_t rank)
+{
+    for (uint32_t i = 1; i < g->count; i++)
+        if (g->rank[i] == rank)
+            return false;
+    return rank != g->own;
+}
+
+/* False: it is gone, or says what it should not. */
+static bool hear(struct gathering *g, uint32_t i)
+{
+    char text[MESSAGE_SIZE];
+    ssize_t n = recv(g->poll[i].fd, text, sizeof(text), 0);
+    uint32_t rank;
+
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (g->rank[i] != RC_UNKNOWN || n < 5 || memcmp(text, "rank=", 5) != 0 ||
+        !rc_parse_u32((struct rc_str){ text + 5, (size_t)n - 5 }, RC_MAX_TASKS - 1, &rank) || !is_new(g, rank))
+        return false;
+    g->rank[i] = rank;
+    g->told++;
+    return true;
+}
+
+static void wait_for_all(struct gathering *g, uint32_t expected, int64_t deadline)
+{
+    while (g->told < expected) {
+        int wait = rc_local_left(deadline);
+
+        if (wait == 0)
+            return;
+        if (poll(g->poll, g->count, wait) <= 0)
+            continue;
+        /* from the last one: whoever is taken out is replaced by one that has been heard */
+        for (uint32_t i = g->count; i-- > 1;)
+            if (g->poll[i].revents && !hear(g, i))
+                take_out(g, i);
+        if (g->poll[0].revents)
+            welcome(g);
+    }
+}
+
+/* Those that have told their ranks stay, the others are sent away. */
+static void keep(struct gathering *g, struct rc_neighbours *all)
+{
+    for (uint32_t i = 1; i < g->count; i++) {
+        if (g->rank[i] == RC_UNKNOWN)
+            close(g->poll[i].fd);
+        else
+            all->list[all->count++] = (struct rc_neighbour){ .fd = g->poll[i].fd, .rank = g->rank[i] };
+    }
+}
+
+int rc_neighbours_gather(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds,
+                         struct rc_neighbours *all)
+{
+    struct gathering g = { .room = expected + 1 + SPARE, .count = 1, .own = own };
+    int64_t deadline = rc_milliseconds() + milliseconds;
+    int rc = rc_local_listen(name);
+
+    *all = (struct rc_neighbours){ .list = NULL };
+    if (rc < 0)
+        return rc;
+    g.poll = calloc(g.room, sizeof(*g.poll));
+    g.rank = calloc(g.room, sizeof(*g.rank));
+    all->list = calloc(g.room, sizeof(*all->list));
+    if (g.poll && g.rank && all->list) {
+        g.poll[0] = (struct pollfd){ .fd = rc, .events = POLLIN };
+        g.rank[0] = RC_UNKNOWN;
+        wait_for_all(&g, expected, deadline);
+        keep(&g, all);
+        close(rc);
+        rc = 0;
+    } else {
+        close(rc);
+        rc = -ENOMEM;
+    }
+    free(g.poll);
+    free(g.rank);
+    return rc;
+}
+
+void rc_neighbours_tell(struct rc_neighbours *all, struct rc_str text)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct pollfd out = { .fd = all->list[i].fd, .events = POLLOUT };
+
+        /* nothing has been sent on it before: there is room, but for somebody's signal */
+        if (poll(&out, 1, TELL_MS) > 0)
+            send(out.fd, text.p, text.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        close(out.fd);
+    }
+    free(all->list);
+    *all = (struct rc_neighbours){ .list = NULL };
+}
+
+int rc_neighbours_ask(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text,
+                      size_t size)
+{
+    char message[MESSAGE_SIZE];
+    struct rc_arena arena = { .base = message, .size = sizeof(message) };
+    struct rc_str told = rc_str(rc_format(&arena, "rank=%u", rank));
+
+    return rc_local_ask(name, told, rc_milliseconds() + milliseconds, patience, text, size);
+}

@@ -1,0 +1,16 @@
+/* server.h - the PMIx server that the environment names: whose it is, and what its clients need. */
+#ifndef ROLLCALL_EXCHANGE_SERVER_H
+#define ROLLCALL_EXCHANGE_SERVER_H
+
+#include "resolve/resolve.h"
+
+/* Whether it is this very launch's, and not an outer one's whose variables are left. */
+bool rc_has_own_server(const struct rc_result *result);
+
+#define RC_PMIX_STORE "PMIX_MCA_gds"
+
+/* What it has to be, by PMIX_VERSION, in the environment of rollcall-pmix and of
+ * all tasks of the node, unless it says something there; NULL: nothing. */
+const char *rc_pmix_store(struct rc_str version);
+
+#endif

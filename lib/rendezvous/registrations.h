@@ -1,0 +1,31 @@
+/* ledger.h - the entries that a desk has taken, in the order in which they came. */
+#ifndef ROLLCALL_EXCHANGE_LEDGER_H
+#define ROLLCALL_EXCHANGE_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "roll/roll.h"
+
+/* Zero it to begin, rc_ledger_free to end. */
+struct rc_ledger {
+    struct rc_roll *rolls;
+    char **texts; /* that the rolls are slices of */
+    size_t count;
+    size_t room;
+    uint32_t nodes; /* the lowest number of them that an entry has */
+};
+
+/* Keeps a copy. False, with nothing kept, where it is no entry, and without memory. */
+bool rc_ledger_add(struct rc_ledger *ledger, struct rc_str entry);
+
+/* Whether as many nodes are there as any of them says there are: where they count
+ * differently, nobody waits for those that only one of them knows of. */
+bool rc_ledger_is_complete(const struct rc_ledger *ledger);
+
+/* All entries as they came, a blank line behind each, from malloc; NULL without memory. */
+char *rc_ledger_text(const struct rc_ledger *ledger, size_t *size);
+
+void rc_ledger_free(struct rc_ledger *ledger);
+
+#endif

@@ -1,0 +1,63 @@
+#include "rendezvous/request.h"
+
+#include "base/numbers.h"
+
+enum { SECONDS_MAX = 600 };
+
+const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
+{
+    const struct rc_meeting *meeting = &request->meeting;
+    const char *where = "";
+    const char *text;
+
+    if (request->transport == RC_TRANSPORT_SRUN)
+        where = rc_format(arena, "meeting=%S %u %S\n", &meeting->token, (uint32_t)meeting->port, &meeting->hosts);
+    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n\n%S",
+                     request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
+                     request->seconds, rc_check_name(request->check), &request->entry);
+    return arena->full ? NULL : text;
+}
+
+static bool read_line(struct rc_str line, struct rc_request *request)
+{
+    struct rc_str value;
+    struct rc_str name = rc_str_split(line, '=', &value);
+    uint32_t number;
+
+    if (rc_str_is(name, "transport")) {
+        request->transport = rc_str_is(value, "srun")   ? RC_TRANSPORT_SRUN
+                             : rc_str_is(value, "pmix") ? RC_TRANSPORT_PMIX
+                                                        : RC_TRANSPORT_NONE;
+        return request->transport != RC_TRANSPORT_NONE;
+    }
+    if (rc_str_is(name, "meeting"))
+        return rc_meeting_read(value, &request->meeting);
+    if (rc_str_is(name, "root")) {
+        request->root = rc_str_is(value, "1");
+        return rc_parse_u32(value, 1, &number);
+    }
+    if (rc_str_is(name, "seconds"))
+        return rc_parse_u32(value, SECONDS_MAX, &request->seconds) && request->seconds > 0;
+    return rc_str_is(name, "check") && rc_check_read(value, &request->check);
+}
+
+bool rc_request_read(struct rc_str text, struct rc_request *request)
+{
+    struct rc_request read = { .transport = RC_TRANSPORT_NONE };
+    struct rc_str rest = text;
+
+    for (;;) {
+        struct rc_str line = rc_str_split(rest, '\n', &rest);
+
+        if (line.n == 0)
+            break;
+        if (!read_line(line, &read))
+            return false;
+    }
+    read.entry = rest;
+    if (read.entry.n == 0 || read.seconds == 0 || read.transport == RC_TRANSPORT_NONE ||
+        (read.transport == RC_TRANSPORT_SRUN && !read.meeting.token.p))
+        return false;
+    *request = read;
+    return true;
+}

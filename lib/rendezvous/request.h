@@ -1,0 +1,37 @@
+/* request.h - what a task's rollcall asks rollcall-exchange to do: a few lines, a blank one, the node's entry.
+ *
+ *   transport=srun       or pmix
+ *   meeting=TOKEN PORT HOST...   of srun's desk; with pmix the nodes find it there
+ *   root=1               this is the node of RANK 0
+ *   seconds=10           deadline
+ *   check=stop           off, warn or stop: what an error in the roll call does
+ *
+ * A pipe carries them, because a command line is everybody's to read. The
+ * program writes an answer (roll.h); or one line failed=WHY, where the others
+ * will miss this node; or lost=WHY, where they may count on it.
+ */
+#ifndef ROLLCALL_EXCHANGE_REQUEST_H
+#define ROLLCALL_EXCHANGE_REQUEST_H
+
+#include "rendezvous/endpoint.h"
+#include "resolve/option.h"
+#include "base/text.h"
+
+enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
+
+struct rc_request {
+    enum rc_transport transport;
+    struct rc_meeting meeting;
+    bool root;
+    uint32_t seconds;
+    enum rc_check check;
+    struct rc_str entry;
+};
+
+/* NULL where it does not fit. */
+const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena);
+
+/* Slices of the text. False where something is missing or is not what it should be. */
+bool rc_request_read(struct rc_str text, struct rc_request *request);
+
+#endif

@@ -1,0 +1,54 @@
+/* session.h - one node's session with the others: the port that it holds, the program that speaks for it, and
+ * what that brings back.
+ *
+ * For whoever speaks for the node's tasks: the plugin (spank/meet.c), the command (cli/meet.c).
+ */
+#ifndef ROLLCALL_EXCHANGE_SESSION_H
+#define ROLLCALL_EXCHANGE_SESSION_H
+
+#include "roll/answer.h"
+#include "rendezvous/request.h"
+#include "effects/rank0.h"
+
+enum { RC_SESSION_TEXT = 65536 };
+
+/* What all tasks of the node have to know; no pointers, so that processes can share it. */
+struct rc_outcome {
+    uint16_t port; /* 0: none that all know of */
+    bool stop;     /* nothing is to be started */
+    bool failed;   /* `why` says why; the others miss this node, and compute the port */
+    bool lost;     /* likewise, but the others may go on with one that is not known here */
+    char why[256];
+};
+
+void rc_outcome_fail(struct rc_outcome *outcome, const char *why);
+
+/* Holds the master port, where RANK 0 is this process: the user's or Slurm's
+ * where there is one, one of port=, else one of the kernel's choice, which
+ * nobody else has. *held is it, or -1. False as rc_rank0_hold. */
+bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *way, int *held);
+
+/* How long the node's other tasks have to wait for the one that speaks, in
+ * milliseconds, whatever happens. */
+uint32_t rc_session_patience(uint32_t seconds);
+
+/* Runs rollcall-exchange, which is at `path`. What it brings back goes into the
+ * outcome, with what is to be printed in answer->findings; their texts are in
+ * the arena, an empty one of RC_SESSION_TEXT bytes. Whatever goes wrong is a failed
+ * outcome, or a lost one. */
+void rc_session_run(const char *path, const char *const *env, const struct rc_request *request,
+                    struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
+
+/* What a task does with it: resolves once more, in context->env, with the port
+ * that all know of; one that the others do not know of is given back, *held is
+ * -1 then: all compute the same one. False where the task is not to start, with its
+ * error in result->messages. */
+bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *way, struct rc_context *context,
+                       struct rc_result *result, int *held);
+
+/* The outcome as text, and back: an answer (answer.h) without its findings, or
+ * one line failed=WHY or lost=WHY. Anything else is read as a lost one. */
+const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);
+void rc_outcome_read(struct rc_str text, struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
+
+#endif

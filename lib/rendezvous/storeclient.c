@@ -1,0 +1,88 @@
+#include "config.h"
+
+#include "rendezvous/storeclient.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rendezvous/client.h"
+#include "base/numbers.h"
+
+/* Its reply, to be freed; and what the reply says: a number and perhaps a value,
+ * a slice of it. */
+struct answer {
+    struct rc_reply reply;
+    uint64_t number;
+    struct rc_str value;
+};
+
+static int understand(struct answer *answer)
+{
+    struct rc_str line = rc_str_split((struct rc_str){ answer->reply.text, answer->reply.size }, '\n', &answer->value);
+    struct rc_str begin = rc_str_split(line, ' ', &line);
+
+    if (rc_str_is(begin, "note") && rc_str_is(line, "full"))
+        return -ENOSPC;
+    return rc_str_is(begin, "note") && answer->value.p && rc_parse_u64(line, UINT64_MAX, &answer->number) ? 0 : -EPROTO;
+}
+
+static int ask(const struct rc_meeting *desk, const char *what, const char *key, struct rc_str value,
+               uint32_t milliseconds, struct answer *answer)
+{
+    char text[sizeof("note count \n") + RC_NOTES_KEY_MAX + RC_NOTES_VALUE_MAX];
+    int head;
+    int rc;
+
+    *answer = (struct answer){ .number = 0 };
+    if (!rc_notes_is_key(rc_str(key)) || value.n > RC_NOTES_VALUE_MAX)
+        return -EINVAL;
+    head = snprintf(text, sizeof(text), "note %s %s\n", what, key);
+    if (value.n)
+        memcpy(text + head, value.p, value.n);
+    rc = rc_visit(desk, (struct rc_str){ text, (size_t)head + value.n }, milliseconds, &answer->reply, NULL);
+    return rc < 0 ? rc : understand(answer);
+}
+
+static void give(const struct answer *answer, void *value, size_t room, size_t *size)
+{
+    if (answer->value.n && room)
+        memcpy(value, answer->value.p, answer->value.n < room ? answer->value.n : room);
+    *size = answer->value.n;
+}
+
+int rc_board_put(const struct rc_meeting *desk, const char *key, struct rc_str value, uint32_t milliseconds,
+                 void *standing, size_t room, size_t *standing_size)
+{
+    struct answer answer;
+    int rc = ask(desk, "put", key, value, milliseconds, &answer);
+
+    if (rc == 0 && answer.number == 0 && standing)
+        give(&answer, standing, room, standing_size);
+    free(answer.reply.text);
+    return rc < 0 ? rc : answer.number != 0;
+}
+
+int rc_board_get(const struct rc_meeting *desk, const char *key, uint32_t milliseconds, void *value, size_t room,
+                 size_t *size)
+{
+    struct answer answer;
+    int rc = ask(desk, "get", key, RC_ABSENT, milliseconds, &answer);
+
+    if (rc == 0)
+        give(&answer, value, room, size);
+    free(answer.reply.text);
+    return rc;
+}
+
+int rc_board_count(const struct rc_meeting *desk, const char *key, uint32_t milliseconds, uint64_t *before)
+{
+    struct answer answer;
+    int rc = ask(desk, "count", key, RC_ABSENT, milliseconds, &answer);
+
+    if (rc == 0)
+        *before = answer.number;
+    free(answer.reply.text);
+    return rc;
+}

@@ -1,0 +1,55 @@
+/* address.h - addr=: by which address of RANK 0's node the others reach it.
+ *
+ * Three kinds, told apart by how they are written:
+ *
+ *   ib0                    an interface: the address that it has on that node
+ *   10.1.0.0/16            a network: the node's address in it
+ *   -ib  .hsn  -ib.fabric  what belongs behind the node's name
+ *
+ * A suffix goes behind the first label of the name. One with a dot is the domain
+ * as well, in place of the name's own; one without leaves the domain:
+ *
+ *   n1 -ib -> n1-ib                n1.example.org -ib  -> n1-ib.example.org
+ *   n1 .hsn -> n1.hsn              n1.example.org .hsn -> n1.hsn
+ *                                  n1.example.org -ib.fabric -> n1-ib.fabric
+ *
+ * A suffix is text, the same on all nodes. Interface and network need a look at
+ * the node and at its resolver (system/lookup.h), which the core does not take:
+ * it leaves the node's name in the plan, and rc_address_settle puts the address
+ * that was found in its place.
+ */
+#ifndef ROLLCALL_ADDRESS_H
+#define ROLLCALL_ADDRESS_H
+
+#include "base/text.h"
+
+enum rc_address_kind {
+    RC_ADDRESS_DEFAULT, /* no addr=: the launcher's own word for the node */
+    RC_ADDRESS_INTERFACE,
+    RC_ADDRESS_NETWORK,
+    RC_ADDRESS_SUFFIX,
+};
+
+/* Which kind the value of addr= is. NULL where it is good, else what is wrong
+ * with it, for a message. */
+const char *rc_address_read(struct rc_str value, enum rc_address_kind *kind);
+
+/* The name of a node with a suffix; NULL for an address, which takes none, and
+ * for a name that becomes too long. */
+const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, struct rc_arena *arena);
+
+struct rc_result;
+
+/* Puts the address that was found into result->master and its plan. With an
+ * interface (NULL where it is not known) gloo, NCCL and tensorpipe are told to
+ * use it, each in its own syntax, unless the user told them something already. */
+void rc_address_settle(struct rc_result *result, const char *addr, const char *source, const char *interface);
+
+/* Whether a variable's value is one that a rollcall further outside has set for its interface. */
+bool rc_address_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now);
+
+/* The variables that an outer rollcall set for its interface, and that are good
+ * for no other launch: taken away. */
+void rc_address_forget(struct rc_result *result);
+
+#endif

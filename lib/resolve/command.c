@@ -1,0 +1,348 @@
+#include "resolve/command.h"
+
+enum { WORDS_MAX = 256 };
+
+/* Arrays of arrays, not of pointers: each pointer is one relocation, and every
+ * process that the preload is loaded into pays for it. */
+enum { NAME_SIZE = 20, MODULE_SIZE = 32 };
+
+static const char launchers[][NAME_SIZE] = {
+    "torchrun", "accelerate", "deepspeed", "composer", "colossalai", "fabric", "lightning",
+};
+
+/* python -m MODULE */
+static const char launcher_modules[][MODULE_SIZE] = {
+    "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "deepspeed.launcher.runner",
+    "composer.cli.launcher", "lightning.fabric.cli",
+};
+
+/* A launcher's own daemons: their children are the tasks (facts: an exporting
+ * plugin in the orted step would put the daemon's rank into every task). */
+static const char daemons[][NAME_SIZE] = {
+    "orted", "prted", "prte", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy", "mpispawn", "mpirun", "mpiexec",
+    "mpiexec.hydra", "prterun", "prun", "srun", "ray", "dask-worker", "flux", "palsd",
+};
+
+/* Programs that run another one: the command may be any later word of theirs. */
+static const char wrappers[][NAME_SIZE] = {
+    "env", "exec", "nice", "ionice", "numactl", "nohup", "time", "timeout", "stdbuf", "taskset", "setarch", "chrt",
+    "hwloc-bind", "likwid-pin", "perf", "nsys", "ncu", "valgrind", "strace", "rollcall", "conda", "mamba", "uv",
+    "poetry", "pixi", "command",
+};
+
+/* Such programs, too; but what they start has other files. */
+static const char containers[][NAME_SIZE] = {
+    "singularity", "apptainer", "enroot", "podman", "podman-hpc", "shifter", "ch-run", "sarus", "bwrap", "docker",
+};
+
+/* Their options with a folder. */
+static const char mounts[][NAME_SIZE] = {
+    "--bind", "--ro-bind", "--bind-try", "--volume", "--mount", "-B", "-b", "-v", "-m",
+};
+
+/* Words of the shell's grammar behind which a command stands. */
+static const char keywords[][NAME_SIZE] = {
+    "if", "then", "elif", "else", "while", "until", "do", "!", "{",
+};
+
+struct words {
+    const char *const *argv; /* or, where NULL: */
+    struct rc_str line;      /* the text of sh -c, cut at blanks, quotes and operators */
+    bool starts_command;     /* the word is the first one behind an operator */
+    unsigned left;
+};
+
+static bool operator_character(char c)
+{
+    return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '\n' || c == '`';
+}
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '"' || c == '\'' || operator_character(c);
+}
+
+static bool next_word(struct words *words, struct rc_str *word)
+{
+    words->starts_command = false;
+    if (words->left == 0)
+        return false;
+    words->left--;
+    if (words->argv) {
+        if (!*words->argv)
+            return false;
+        *word = rc_str(*words->argv++);
+        return true;
+    }
+    for (; words->line.n && blank(*words->line.p); words->line = (struct rc_str){ words->line.p + 1, words->line.n - 1 })
+        if (operator_character(*words->line.p))
+            words->starts_command = true;
+    word->p = words->line.p;
+    for (word->n = 0; word->n < words->line.n && !blank(word->p[word->n]);)
+        word->n++;
+    words->line = (struct rc_str){ words->line.p + word->n, words->line.n - word->n };
+    return word->n > 0;
+}
+
+static struct rc_str base_name(struct rc_str path)
+{
+    struct rc_str base = path;
+
+    for (size_t i = 0; i < path.n; i++)
+        if (path.p[i] == '/')
+            base = (struct rc_str){ path.p + i + 1, path.n - i - 1 };
+    return base;
+}
+
+static bool one_of(struct rc_str word, const char *list, size_t size, size_t each)
+{
+    /* the first letter is enough for nearly every one of the names */
+    for (size_t i = 0; word.n && i < size; i += each)
+        if (list[i] == word.p[0] && rc_str_is(word, list + i))
+            return true;
+    return false;
+}
+
+#define ONE_OF(word, list) one_of((word), (list)[0], sizeof(list), sizeof((list)[0]))
+
+static bool ends_with(struct rc_str s, const char *suffix)
+{
+    size_t n = rc_str(suffix).n;
+
+    return s.n >= n && rc_str_is((struct rc_str){ s.p + s.n - n, n }, suffix);
+}
+
+/* argparse takes --node-rank for --node_rank */
+static bool option_is(struct rc_str name, const char *option)
+{
+    size_t i = 0;
+
+    for (; i < name.n && option[i]; i++)
+        if (name.p[i] != option[i] && !(name.p[i] == '-' && option[i] == '_'))
+            return false;
+    return i == name.n && !option[i];
+}
+
+/* The launcher's own options, up to the script. */
+static void read_torchrun_options(struct words *words, struct rc_command *command)
+{
+    struct rc_str *wanted = NULL;
+    struct rc_str word;
+
+    while (next_word(words, &word)) {
+        struct rc_str value;
+        struct rc_str name;
+
+        if (wanted) {
+            *wanted = word;
+            wanted = NULL;
+            continue;
+        }
+        if (!rc_str_starts(word, "--")) {
+            if (ends_with(word, ".py") || rc_str_is(word, "-m"))
+                return;
+            continue;
+        }
+        name = rc_str_split(word, '=', &value);
+        if (option_is(name, "--standalone")) {
+            command->standalone = true;
+            continue;
+        }
+        if (option_is(name, "--nnodes"))
+            wanted = &command->nnodes;
+        else if (option_is(name, "--node_rank"))
+            wanted = &command->node_rank;
+        else if (option_is(name, "--nproc_per_node"))
+            wanted = &command->nproc;
+        if (wanted && value.p) {
+            *wanted = value;
+            wanted = NULL;
+        }
+    }
+}
+
+static void found(struct rc_command *command, enum rc_command_kind kind, struct rc_str name)
+{
+    command->kind = kind;
+    command->name = name;
+}
+
+/* Behind `python`: -m MODULE, or a script, or -c. */
+static void read_python(struct words *words, struct rc_command *command)
+{
+    struct rc_str word;
+
+    while (next_word(words, &word)) {
+        if (rc_str_starts(word, "-m")) {
+            struct rc_str module = { word.p + 2, word.n - 2 };
+
+            if (module.n == 0 && !next_word(words, &module))
+                return;
+            if (!ONE_OF(module, launcher_modules))
+                return;
+            found(command, RC_COMMAND_LAUNCHER, module);
+            command->torchrun = rc_str_starts(module, "torch.distributed.");
+            if (command->torchrun)
+                read_torchrun_options(words, command);
+            return;
+        }
+        if (rc_str_is(word, "-X") || rc_str_is(word, "-W")) {
+            if (!next_word(words, &word))
+                return;
+            continue;
+        }
+        /* a console script called by its path: `python /opt/bin/torchrun ...` */
+        if (ONE_OF(base_name(word), launchers)) {
+            found(command, RC_COMMAND_LAUNCHER, base_name(word));
+            command->torchrun = rc_str_is(base_name(word), "torchrun");
+            if (command->torchrun)
+                read_torchrun_options(words, command);
+            return;
+        }
+        if (word.n == 0 || word.p[0] != '-' || rc_str_starts(word, "-c"))
+            return;
+    }
+}
+
+static bool is_shell(struct rc_str name)
+{
+    return rc_str_is(name, "sh") || rc_str_is(name, "bash") || rc_str_is(name, "dash") || rc_str_is(name, "zsh");
+}
+
+bool rc_command_starts_another(struct rc_str program)
+{
+    /* beyond those that a command line is looked through for */
+    static const char others[][NAME_SIZE] = { "ash", "ksh", "ksh93", "mksh", "csh", "tcsh", "fish", "busybox", "setsid" };
+    struct rc_str name = base_name(program);
+
+    return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, containers) || ONE_OF(name, others);
+}
+
+bool rc_command_mounts(struct rc_str word, struct rc_str *value)
+{
+    for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+        struct rc_str rest = { word.p + rc_str(mounts[i]).n, word.n - rc_str(mounts[i]).n };
+
+        if (!rc_str_starts(word, mounts[i]) || (rest.n && rest.p[0] != '=' && rest.p[0] != '/'))
+            continue;
+        *value = rest.n ? rest : RC_ABSENT;
+        return true;
+    }
+    return false;
+}
+
+/* Behind the runtime's name, up to the image and no further than the command's
+ * end: folders and images may be called like programs. */
+static void pass_image(struct words *words, struct rc_str runtime)
+{
+    bool bwrap = rc_str_is(runtime, "bwrap");
+    bool has_image = !bwrap && !rc_str_is(runtime, "shifter");
+    bool has_verb = has_image && !rc_str_is(runtime, "ch-run");
+    struct words before = *words;
+    unsigned values = 0;
+    struct rc_str value;
+    struct rc_str word;
+
+    for (; next_word(words, &word) && !words->starts_command; before = *words) {
+        if (values) {
+            values--;
+        } else if (rc_str_starts(word, "-")) {
+            if (rc_command_mounts(word, &value) && !value.p)
+                values = bwrap ? 2 : 1;
+        } else if (has_verb) {
+            has_verb = false;
+        } else if (has_image) {
+            return;
+        } else {
+            break;
+        }
+    }
+    *words = before;
+}
+
+static bool is_assignment(struct rc_str word)
+{
+    struct rc_str value;
+
+    rc_str_split(word, '=', &value);
+    return value.p && word.n && word.p[0] != '-';
+}
+
+static void read_words(struct words *words, struct rc_command *command, bool inside_shell);
+
+/* Behind `bash`: options up to -c (also -lc), then the text. */
+static void read_shell(struct words *words, struct rc_command *command)
+{
+    struct rc_str word;
+
+    while (next_word(words, &word) && rc_str_starts(word, "-")) {
+        if (!ends_with(word, "c"))
+            continue;
+        if (next_word(words, &word))
+            read_words(&(struct words){ .line = word, .left = WORDS_MAX }, command, true);
+        return;
+    }
+}
+
+/* Only a word where a command stands can decide: `cd ray; ./train lightning`
+ * names no launcher. A script that runs srun or mpirun is no worker itself,
+ * unless it runs Python as well. */
+static void read_words(struct words *words, struct rc_command *command, bool inside_shell)
+{
+    struct rc_str daemon = RC_ABSENT;
+    bool command_position = true;
+    bool wrapped = false;
+    bool python = false;
+    struct rc_str word;
+
+    while (command->kind == RC_COMMAND_UNKNOWN && next_word(words, &word)) {
+        struct rc_str name;
+
+        if (words->starts_command) {
+            command_position = true;
+            wrapped = false;
+        }
+        /* the rest of an argument list is arguments: no operator stands there */
+        if (!command_position && words->argv)
+            break;
+        if (!command_position || is_assignment(word) || (inside_shell && ONE_OF(word, keywords)))
+            continue;
+        command_position = wrapped;
+        name = base_name(word);
+        if (ONE_OF(name, daemons)) {
+            daemon = name;
+            if (!inside_shell)
+                break;
+        } else if (ONE_OF(name, launchers)) {
+            found(command, RC_COMMAND_LAUNCHER, name);
+            command->torchrun = rc_str_is(name, "torchrun");
+            if (command->torchrun)
+                read_torchrun_options(words, command);
+        } else if (rc_str_starts(name, "python") || rc_str_starts(name, "pypy")) {
+            read_python(words, command);
+            python = true;
+            command_position = false;
+            wrapped = false;
+        } else if (ONE_OF(name, wrappers)) {
+            command_position = wrapped = true;
+        } else if (ONE_OF(name, containers)) {
+            command->container = name;
+            pass_image(words, name);
+            command_position = wrapped = true;
+        } else if (is_shell(name) && !inside_shell) {
+            read_shell(words, command);
+            return;
+        } else if (wrapped && (ends_with(name, ".py") || ends_with(name, ".sh"))) {
+            command_position = wrapped = false;
+        }
+    }
+    if (daemon.p && !python && command->kind == RC_COMMAND_UNKNOWN)
+        found(command, RC_COMMAND_DAEMON, daemon);
+}
+
+void rc_command_read(const char *const *argv, struct rc_command *command)
+{
+    *command = (struct rc_command){ .kind = RC_COMMAND_UNKNOWN };
+    if (argv)
+        read_words(&(struct words){ .argv = argv, .left = WORDS_MAX }, command, false);
+}

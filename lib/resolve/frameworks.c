@@ -1,0 +1,63 @@
+#include "resolve/frameworks.h"
+
+#include "resolve/resolve.h"
+
+enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
+
+/* The next port: MASTER_PORT itself is torch's, and both may be in one script.
+ * Ports are computed in blocks (master.c), so no other step has it. */
+static const char *jax_coordinator(struct rc_result *result)
+{
+    const struct rc_master *master = &result->master;
+    uint32_t port = master->port + 1u;
+    struct rc_str last;
+
+    if (!master->addr || master->port == 0 || port > LAST_PORT)
+        return NULL;
+    /* an IPv6 address has colons itself */
+    rc_str_split(rc_str(master->addr), ':', &last);
+    return rc_format(&result->arena, last.p ? "[%s]:%u" : "%s:%u", master->addr, port);
+}
+
+uint32_t rc_frameworks_told_port(const struct rc_env *env)
+{
+    struct rc_str rest = rc_env_get(env, "JAX_COORDINATOR_ADDRESS");
+    struct rc_str port = rest;
+    uint32_t behind;
+
+    while (rest.p)
+        port = rc_str_split(rest, ':', &rest);
+    return rc_parse_u32(port, LAST_PORT, &behind) && behind > 1 ? behind - 1 : RC_UNKNOWN;
+}
+
+static const char *jax_local_devices(struct rc_result *result)
+{
+    uint32_t visible = result->visible.count;
+    uint32_t count = visible != RC_UNKNOWN ? visible : result->facts.gpus.value;
+    const char *list = "0";
+
+    if (result->mode == RC_MODE_WORKER)
+        return visible == 1 && result->identity.field[RC_LOCAL_WORLD_SIZE] > 1 ? list : NULL;
+    if (count == RC_UNKNOWN || count < 2 || count > DEVICES_MAX)
+        return NULL;
+    for (uint32_t i = 1; i < count; i++)
+        list = rc_format(&result->arena, "%s,%u", list, i);
+    return list;
+}
+
+struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index)
+{
+    struct rc_framework_variable none = { .value = NULL };
+
+    /* no table of pointers: it would need relocations in the preload library */
+    switch (index) {
+#define ROLLCALL_FRAMEWORK(name, function, source, reason) \
+    case RC_FRAMEWORK_##function:                          \
+        return (struct rc_framework_variable){ RC_STR(name), function(result), source, reason };
+#include "resolve/frameworks.def"
+#undef ROLLCALL_FRAMEWORK
+    case RC_FRAMEWORK_COUNT:
+        break;
+    }
+    return none;
+}

@@ -1,0 +1,30 @@
+/* frameworks.h - variables that one framework alone reads: the table in frameworks.def. */
+#ifndef ROLLCALL_FRAMEWORKS_H
+#define ROLLCALL_FRAMEWORKS_H
+
+#include "base/env.h"
+
+struct rc_result;
+
+struct rc_framework_variable {
+    struct rc_str name;
+    const char *value; /* NULL: not needed in this task */
+    const char *source;
+    const char *reason;
+};
+
+enum rc_framework_index {
+#define ROLLCALL_FRAMEWORK(name, function, source, reason) RC_FRAMEWORK_##function,
+#include "resolve/frameworks.def"
+#undef ROLLCALL_FRAMEWORK
+    RC_FRAMEWORK_COUNT
+};
+
+/* A row of the table for a result whose identity, mode and master are decided. */
+struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index);
+
+/* The master port that rollcall told this task, as JAX's coordinator behind it still
+ * says where a script has set MASTER_PORT since; RC_UNKNOWN where it does not. */
+uint32_t rc_frameworks_told_port(const struct rc_env *env);
+
+#endif

@@ -1,0 +1,99 @@
+#include "resolve/gpulist.h"
+
+static const struct rc_name lists[RC_GPU_LISTS] = {
+#define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) RC_NAME(name),
+#define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order)
+#include "resolve/visible.def"
+#undef ROLLCALL_GPU_LIST
+#undef ROLLCALL_GPU_SELECTOR
+};
+
+/* Whoever has one of these means several tasks to share a GPU, or may. */
+static const struct rc_name shares[] = {
+    RC_NAME("CUDA_MPS_PIPE_DIRECTORY"),          RC_NAME("CUDA_MPS_LOG_DIRECTORY"),
+    RC_NAME("SLURM_SHARDS_ON_NODE"),             RC_NAME("SLURM_NTASKS_PER_GPU"),
+    RC_NAME("NCCL_MULTI_RANK_GPU_ENABLE"),
+};
+/* longer than a row of such a table */
+#define MPS_PART   "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+#define MPS_MEMORY "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
+
+struct rc_str rc_gpu_list_name(enum rc_gpu_list_index index)
+{
+    return rc_name(&lists[index]);
+}
+
+struct rc_str rc_gpu_list_value(const struct rc_env *env, enum rc_gpu_list_index index)
+{
+    return rc_env_find_name(env, &lists[index]);
+}
+
+unsigned rc_gpu_list_first(const struct rc_env *env)
+{
+    unsigned first = 0;
+
+    while (first < RC_GPU_LISTS && !rc_env_find_name(env, &lists[first]).p)
+        first++;
+    /* HIP's is applied to what ROCR's left */
+    if (first == RC_GPU_LIST_ROCR && rc_env_find_name(env, &lists[RC_GPU_LIST_HIP]).p)
+        first = RC_GPU_LIST_HIP;
+    return first;
+}
+
+static bool is_on(struct rc_str value)
+{
+    return value.n && !rc_str_is(value, "0");
+}
+
+struct rc_str rc_gpus_binding(const struct rc_env *env)
+{
+    struct rc_str bind = rc_env_get(env, "SLURMD_TRES_BIND");
+    struct rc_str rest;
+
+    if (rc_str_starts(bind, "gres/"))
+        rc_str_split(bind, '/', &bind);
+    rc_str_split(bind, ':', &rest);
+    return rest;
+}
+
+bool rc_gpus_are_bound(const struct rc_env *env)
+{
+    return rc_env_get(env, "SLURMD_TRES_BIND").n > 0 && !rc_str_is(rc_gpus_binding(env), "none");
+}
+
+bool rc_gpus_may_be_shared(const struct rc_env *env)
+{
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+        if (is_on(rc_env_find_name(env, &shares[i])))
+            return true;
+    return is_on(rc_env_get(env, MPS_PART)) || is_on(rc_env_get(env, MPS_MEMORY));
+}
+
+struct rc_str rc_gpu_list_at(struct rc_str list, uint32_t place)
+{
+    struct rc_str entry;
+
+    do
+        entry = rc_str_split(list, ',', &list);
+    while (place-- > 0);
+    return entry;
+}
+
+uint32_t rc_gpu_list_place(struct rc_str entry, struct rc_str list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (rc_str_eq(rc_str_split(list, ',', &list), entry))
+            return i;
+    return RC_UNKNOWN;
+}
+
+bool rc_gpu_list_counts(struct rc_str list)
+{
+    for (uint32_t next = 0; list.p; next++) {
+        uint32_t index;
+
+        if (!rc_parse_u32(rc_str_split(list, ',', &list), UINT16_MAX, &index) || index != next)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,22 @@
+/* guard.h - guard=nccl: a rank that is taken twice is an error at once, not a hang.
+ *
+ * The guard itself is a library of its own (guard/), which LD_PRELOAD puts
+ * between a program and NCCL. Here is only how it gets there.
+ */
+#ifndef ROLLCALL_GUARD_H
+#define ROLLCALL_GUARD_H
+
+#include "resolve/resolve.h"
+
+#define RC_GUARD_LIBRARY "librollcall-nccl.so"
+
+/* What rc_watch_identity says of the task, and how long who has come first waits
+ * for the last: "rank=3 size=4 node=1 nodes=2 deadline=10". */
+#define RC_GUARD "ROLLCALL_GUARD"
+
+/* Adds to the plan of worker or launcher mode what the guard needs, where it was
+ * asked for; takes an outer launch's away where it was not. Asks for
+ * RC_LEARN_GUARD. What keeps the guard from working is a warning, no more. */
+void rc_guard_plan(const struct rc_context *context, struct rc_result *result);
+
+#endif

@@ -1,0 +1,179 @@
+#include "resolve/identity.h"
+
+#include "launcher/registry.h"
+#include "resolve/nesting.h"
+
+/* arrays, not pointers: see struct rc_variable */
+static const char field_names[RC_FIELD_COUNT][20] = {
+    [RC_RANK] = "rank",
+    [RC_LOCAL_RANK] = "local rank",
+    [RC_NODE_RANK] = "node rank",
+    [RC_WORLD_SIZE] = "world size",
+    [RC_LOCAL_WORLD_SIZE] = "local world size",
+    [RC_NNODES] = "number of nodes",
+};
+
+const char *rc_field_name(enum rc_field field)
+{
+    return field_names[field];
+}
+
+static bool below(struct rc_result *result, enum rc_field index, enum rc_field size)
+{
+    const struct rc_number *i = &result->facts.field[index];
+    const struct rc_number *n = &result->facts.field[size];
+
+    if (i->value == RC_UNKNOWN || n->value == RC_UNKNOWN || i->value < n->value)
+        return true;
+    rc_message_add(&result->messages, RC103,
+                   rc_format(&result->arena,
+                             "%s %u (%s) is not below %s %u (%s); nothing is set; start the command with %s again",
+                             field_names[index], i->value, i->source, field_names[size], n->value, n->source,
+                             result->launcher->title));
+    return false;
+}
+
+static bool check(struct rc_result *result)
+{
+    return below(result, RC_RANK, RC_WORLD_SIZE) && below(result, RC_LOCAL_RANK, RC_LOCAL_WORLD_SIZE) &&
+           below(result, RC_NODE_RANK, RC_NNODES);
+}
+
+static struct rc_reader reader_of(const struct rc_context *context, struct rc_result *result)
+{
+    return (struct rc_reader){
+        .env = &result->env,
+        .here = context->here,
+        .pid = context->pid,
+        .slurm_certain = context->slurm_certain,
+        .messages = &result->messages,
+        .arena = &result->arena,
+        .node_set = result->node_set,
+    };
+}
+
+static void note_wants(const struct rc_reader *reader, struct rc_result *result)
+{
+    result->wants |= reader->wanted & ~(reader->here ? reader->here->learned : 0);
+    if (reader->wanted & RC_LEARN_HOST_FILE)
+        result->wanted_file = reader->wanted_file;
+}
+
+enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_reader reader = reader_of(context, result);
+    enum rc_claim claim = rc_nesting_recognise(&reader, result);
+
+    note_wants(&reader, result);
+    return claim;
+}
+
+bool rc_identity_read(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_reader reader = reader_of(context, result);
+    bool good = rc_launcher_read(result->launcher_index, &reader, &result->facts);
+
+    note_wants(&reader, result);
+    if (!good) {
+        /* half of the facts are none */
+        rc_facts_init(&result->facts);
+        return false;
+    }
+    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
+        result->identity.field[i] = result->facts.field[i].value;
+    return check(result);
+}
+
+bool rc_identity_order(const struct rc_context *context, struct rc_result *result)
+{
+    const struct rc_number *rank = &result->facts.node_order_rank;
+
+    if (context->options.order != RC_ORDER_NODE)
+        return true;
+    if (rank->value == RC_UNKNOWN) {
+        rc_message_add(&result->messages, RC306,
+                       rc_format(&result->arena,
+                                 "order=node was asked for, but %s does not say how many tasks each node has; "
+                                 "nothing is set; leave order=node out",
+                                 result->launcher->title));
+        return false;
+    }
+    result->identity.field[RC_RANK] = rank->value;
+    return true;
+}
+
+static bool is_rejected(const struct rc_plan *plan, const char *name)
+{
+    for (unsigned i = 0; i < plan->rejected_count; i++)
+        if (rc_str_is(rc_str(plan->rejected[i].name), name))
+            return true;
+    return false;
+}
+
+/* Two families may read one name: PMI_RANK is Hydra's and Cray's. */
+static bool is_own(const struct rc_launcher *launcher, const char *name)
+{
+    for (const struct rc_variable *v = launcher->variables; v->length; v++)
+        if (rc_str_is(rc_str(v->name), name))
+            return true;
+    return false;
+}
+
+static void reject(struct rc_result *result, const struct rc_launcher *launcher, const struct rc_variable *variable)
+{
+    struct rc_plan *plan = &result->plan;
+    struct rc_str value = rc_env_find(&result->env, rc_variable_name(variable));
+    uint32_t right = result->identity.field[variable->field];
+    bool rank = variable->field == RC_RANK || variable->field == RC_LOCAL_RANK || variable->field == RC_NODE_RANK;
+    uint32_t number;
+
+    if (rc_str_is(rc_str(variable->name), "LOCAL_RANK") && result->visible.why)
+        right = result->visible.device;
+    /* the ranks of the launcher itself are where the identity comes from;
+     * order=node and an arbitrary distribution renumber them */
+    if (launcher == result->launcher ? rank : is_own(result->launcher, variable->name))
+        return;
+    if (!value.p || right == RC_UNKNOWN || (rc_parse_u32(value, RC_UNKNOWN - 1, &number) && number == right) ||
+        is_rejected(plan, variable->name) || plan->rejected_count == RC_REJECTED_MAX)
+        return;
+    plan->rejected[plan->rejected_count++] = (struct rc_rejected){
+        .name = variable->name,
+        .value = value,
+        .reason = launcher == result->launcher
+                      ? rc_format(&result->arena, "the %s is %u by %s", field_names[variable->field], right,
+                                  result->facts.field[variable->field].source)
+                      : rc_format(&result->arena, "older or outer than %s, where the %s is %u",
+                                  result->launcher->title, field_names[variable->field], right),
+    };
+}
+
+/* What the plan replaces or removes was not believed either: an older
+ * NODE_RANK, MASTER_ADDR or PET_NNODES is in no launcher's table. */
+static void reject_replaced(struct rc_result *result, const struct rc_plan_entry *entry)
+{
+    struct rc_plan *plan = &result->plan;
+    struct rc_str value = rc_env_find(&result->env, entry->name);
+
+    /* a stamp and a hidden job name are rollcall's own, and were true */
+    if (!entry->changes || !value.n || is_rejected(plan, entry->name.p) || plan->rejected_count == RC_REJECTED_MAX ||
+        rc_str_starts(entry->name, "ROLLCALL_") || rc_str_is(entry->name, "SLURM_JOB_NAME"))
+        return;
+    plan->rejected[plan->rejected_count++] = (struct rc_rejected){
+        .name = entry->name.p,
+        .value = value,
+        .reason = entry->value ? rc_format(&result->arena, "it is %s now: %s", entry->value, entry->reason)
+                               : entry->reason,
+    };
+}
+
+void rc_identity_list_rejected(struct rc_result *result)
+{
+    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
+        const struct rc_launcher *launcher = rc_launcher_at(i);
+
+        for (const struct rc_variable *v = launcher->variables; v->length; v++)
+            reject(result, launcher, v);
+    }
+    for (unsigned i = 0; i < result->plan.count; i++)
+        reject_replaced(result, &result->plan.entry[i]);
+}

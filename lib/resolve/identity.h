@@ -1,0 +1,26 @@
+/* identity.h - from what the launchers say to one identity that holds together. */
+#ifndef ROLLCALL_IDENTITY_H
+#define ROLLCALL_IDENTITY_H
+
+#include "resolve/resolve.h"
+
+/* Finds the launcher whose task this is (nesting.h). What it wants to learn of
+ * the node is in result->wants. */
+enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result);
+
+/* Of a task that was recognised: fills in the other facts and the identity and
+ * checks the invariants: rank < size, local rank < local size, node rank <
+ * nodes, no half of it unknown. False, with a message, where they do not hold. */
+bool rc_identity_read(const struct rc_context *context, struct rc_result *result);
+
+/* Applies order=node to the identity. False, with a message, where the tasks
+ * of the other nodes are not known. */
+bool rc_identity_order(const struct rc_context *context, struct rc_result *result);
+
+/* Lists the launchers' values that contradict the identity (for explain). */
+void rc_identity_list_rejected(struct rc_result *result);
+
+/* "rank", "world size", ... for people. */
+const char *rc_field_name(enum rc_field field);
+
+#endif

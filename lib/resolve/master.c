@@ -1,0 +1,316 @@
+#include "resolve/master.h"
+
+#include "launcher/hostlist.h"
+#include "base/netaddr.h"
+
+/* Clear of torchrun's 29400 and 29500, of what JAX (61440+) and enroot (61000+)
+ * compute, and of most services (facts/frameworks.md 8). */
+static const struct {
+    uint16_t first;
+    uint16_t last;
+} windows[] = {
+    { 20480, 28671 },
+    { 10240, 14335 },
+    { 4096, 9215 },
+    { 61440, 65535 },
+};
+
+enum { PORTS_EACH = 4, SMALLEST_WINDOW = 256, FIRST_PORT = 1024, LAST_PORT = 65535 };
+
+static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last)
+{
+    uint64_t slots = (last - first + 1) / PORTS_EACH;
+
+    /* neighbouring jobs share nodes: 61 steps each before they can meet */
+    return (uint16_t)(first + PORTS_EACH * ((seed[0] % slots * 61 + seed[1]) % slots));
+}
+
+uint16_t rc_master_port(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside)
+{
+    *outside = true;
+    for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++)
+        if (last < first || last == 0 || windows[i].last < first || windows[i].first > last)
+            return port_in(seed, windows[i].first, windows[i].last);
+    if (first >= FIRST_PORT + SMALLEST_WINDOW)
+        return port_in(seed, FIRST_PORT, first - 1u);
+    if (last <= LAST_PORT - SMALLEST_WINDOW)
+        return port_in(seed, last + 1u, LAST_PORT);
+    *outside = false;
+    return port_in(seed, windows[0].first, windows[0].last);
+}
+
+static bool is_address_text(struct rc_str host)
+{
+    if (host.n == 0 || host.n > RC_HOST_MAX)
+        return false;
+    for (size_t i = 0; i < host.n; i++)
+        if (host.p[i] <= ' ' || host.p[i] >= 0x7f || host.p[i] == '/' || host.p[i] == ',')
+            return false;
+    return true;
+}
+
+/* Letters, digits and what stands between them in a name or an address. */
+static bool is_host_text(struct rc_str host)
+{
+    for (size_t i = 0; i < host.n; i++) {
+        char c = host.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+              c == '_' || c == ':'))
+            return false;
+    }
+    return host.n != 0;
+}
+
+/* The launcher's own word for the host of RANK 0; NULL where it has none. A
+ * list in which that host stands twice is no list of nodes. */
+static const char *launcher_host(struct rc_result *result)
+{
+    const struct rc_facts *facts = &result->facts;
+    char name[RC_HOST_MAX + 1];
+    struct rc_str text = RC_ABSENT;
+
+    if (facts->hosts.p && facts->master_node != RC_UNKNOWN &&
+        rc_hostlist_nth(facts->hosts, facts->master_node, name) && is_host_text(rc_str(name)) &&
+        (facts->master_node == 0 || rc_hostlist_find(facts->hosts, rc_str(name)) == facts->master_node))
+        text = rc_str(name);
+    else if (facts->master_host.p && is_host_text(facts->master_host))
+        text = facts->master_host;
+    return text.p ? rc_format(&result->arena, "%S", &text) : NULL;
+}
+
+/* Whether the user's MASTER_ADDR can work; says so where it cannot. */
+static bool user_addr_works(struct rc_result *result, struct rc_str user, const char *instead)
+{
+    const struct rc_facts *facts = &result->facts;
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+    uint32_t index;
+    bool outside;
+
+    if (!is_address_text(user) || (nnodes != 1 && rc_host_is_loopback(user))) {
+        rc_message_add(&result->messages, RC401,
+                       rc_format(&result->arena,
+                                 "MASTER_ADDR was %q, which cannot work on %u nodes; it is %s now; unset it, or give "
+                                 "an address by which all nodes reach rank 0's",
+                                 &user, nnodes, instead));
+        return false;
+    }
+    index = facts->hosts.p ? rc_hostlist_find(facts->hosts, user) : RC_UNKNOWN;
+    /* a batch script exports the first node of the job, and then srun -w takes others */
+    outside = index == RC_UNKNOWN && facts->job_hosts.p && rc_hostlist_find(facts->job_hosts, user) != RC_UNKNOWN;
+    if (facts->master_certain && (outside || (index != RC_UNKNOWN && index != facts->master_node))) {
+        rc_message_add(&result->messages, RC402,
+                       rc_format(&result->arena,
+                                 "MASTER_ADDR was %q, but rank 0 is on %s; it is %s now; unset it", &user, instead,
+                                 instead));
+        return false;
+    }
+    return true;
+}
+
+/* Whether addr= can be put into practice with this name or address of RANK 0's node. */
+static bool takes(const struct rc_options *options, struct rc_str host)
+{
+    struct rc_netaddr address;
+
+    return options->addr_kind != RC_ADDRESS_SUFFIX || !rc_netaddr_read(host, &address);
+}
+
+/* What addr= makes of the name of RANK 0's node. NULL, with a message, for a
+ * suffix that the launcher's word for it cannot have. */
+static const char *wished_addr(struct rc_result *result, const struct rc_options *options, const char *host,
+                               const char *source)
+{
+    const char *addr = host;
+
+    if (options->addr_kind == RC_ADDRESS_SUFFIX)
+        addr = rc_address_with_suffix(rc_str(host), rc_str(options->addr), &result->arena);
+    if (addr) {
+        result->master.kind = options->addr_kind;
+        result->master.wish = rc_format(&result->arena, "%s", options->addr);
+        return addr;
+    }
+    rc_message_add(&result->messages, RC411,
+                   rc_format(&result->arena,
+                             "addr=%s belongs behind the name of rank 0's node, but %s gives %s; nothing is set; use a "
+                             "network (addr=10.1.0.0/16), or pass the name: %s",
+                             options->addr, source, host,
+                             result->launcher->pass[0] ? result->launcher->pass : "MASTER_ADDR=HOST"));
+    return NULL;
+}
+
+/* The user's own address goes before the administrator's wish, not before the
+ * user's: many scripts set MASTER_ADDR whatever the command line says. */
+static bool user_addr_stays(struct rc_result *result, const struct rc_options *options, struct rc_str user,
+                            const char *instead)
+{
+    struct rc_master *master = &result->master;
+
+    if (!user_addr_works(result, user, instead))
+        return false;
+    if (!master->wish || !options->addr_by_user)
+        return true;
+    rc_message_add(&result->messages, RC412,
+                   rc_format(&result->arena,
+                             "MASTER_ADDR was %q, but addr=%s was asked for; it is %s now; leave one of them out",
+                             &user, master->wish, instead));
+    return false;
+}
+
+static bool find_addr(const struct rc_context *context, struct rc_result *result, bool stamp_is_stale)
+{
+    struct rc_master *master = &result->master;
+    const struct rc_options *options = &context->options;
+    struct rc_str user = rc_env_get(&result->env, "MASTER_ADDR");
+    const char *host = launcher_host(result);
+    const char *source = result->facts.master_source;
+    /* on one node no other has to reach it */
+    bool wish = options->addr && result->identity.field[RC_NNODES] != 1;
+
+    if (stamp_is_stale || user.n == 0)
+        user = RC_ABSENT;
+    /* an address takes no suffix: the name is the user's to give then (RC411) */
+    if (wish && user.p && (!host || (!takes(options, rc_str(host)) && takes(options, user))) &&
+        user_addr_works(result, user, "not set")) {
+        host = rc_format(&result->arena, "%S", &user);
+        source = "MASTER_ADDR, as it was set";
+    }
+    master->addr = host;
+    master->addr_source = source;
+    master->verify = !result->facts.master_certain;
+    master->lookup = host && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host));
+    if (host && wish) {
+        master->addr = wished_addr(result, options, host, source);
+        if (!master->addr)
+            return false;
+        master->addr_source = rc_format(&result->arena, "addr=%s, of %s", options->addr, source);
+        master->verify = master->lookup = true;
+    }
+    if (!host && result->identity.field[RC_NNODES] == 1) {
+        master->addr = "127.0.0.1";
+        master->addr_source = "all tasks are on one node";
+        master->verify = false;
+    }
+    /* the node's name is what most scripts set, and as good as nothing */
+    if (user.p && (!master->addr || (!rc_str_is(user, master->addr) && !(host && rc_str_is(user, host)))) &&
+        user_addr_stays(result, options, user, master->addr ? master->addr : "not set")) {
+        *master = (struct rc_master){
+            .addr = rc_format(&result->arena, "%S", &user),
+            .addr_source = "MASTER_ADDR, as it was set",
+            .addr_is_users = true,
+        };
+    }
+    if (master->addr)
+        return true;
+    rc_message_add(&result->messages, RC404,
+                   rc_format(&result->arena,
+                             "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its name or "
+                             "address%s%s",
+                             result->launcher->title, result->launcher->pass[0] ? ": " : "", result->launcher->pass));
+    return false;
+}
+
+/* "12000-12003" or "12000,12005": the first port that Slurm reserved. */
+static uint16_t reserved_port(struct rc_str ports)
+{
+    uint32_t port;
+    size_t n = 0;
+
+    while (n < ports.n && ports.p[n] >= '0' && ports.p[n] <= '9')
+        n++;
+    return rc_parse_u32((struct rc_str){ ports.p, n }, LAST_PORT, &port) ? (uint16_t)port : 0;
+}
+
+static bool user_port(struct rc_result *result, uint16_t *port)
+{
+    struct rc_str user = rc_env_get(&result->env, "MASTER_PORT");
+    uint32_t number;
+
+    if (user.n == 0)
+        return false;
+    if (rc_parse_u32(user, LAST_PORT, &number) && number > 0) {
+        *port = (uint16_t)number;
+        return true;
+    }
+    rc_message_add(&result->messages, RC403,
+                   rc_format(&result->arena,
+                             "MASTER_PORT was %q, which is no port; another one is set now; unset it, or give a "
+                             "number from %u to %u",
+                             &user, (uint32_t)FIRST_PORT, (uint32_t)LAST_PORT));
+    return false;
+}
+
+/* Of a range each launch takes its own, as far as it goes. */
+static uint16_t wished_port(const uint64_t seed[2], const struct rc_options *options)
+{
+    uint32_t span = options->port_last - options->port_first + 1u;
+
+    return (uint16_t)(options->port_first + (seed[0] % span * 61 + seed[1]) % span);
+}
+
+/* The user's own port goes before the administrator's wish, not before the user's. */
+static bool user_port_stays(struct rc_result *result, const struct rc_options *options, uint16_t users)
+{
+    struct rc_master *master = &result->master;
+
+    if (users == master->port)
+        return false; /* an equal one is our own, of an earlier rollcall in this task */
+    if (!options->port_by_user)
+        return true;
+    rc_message_add(&result->messages, RC415,
+                   rc_format(&result->arena,
+                             "MASTER_PORT was %u, but port= asks for another one; it is %u now; leave one of them out",
+                             (uint32_t)users, (uint32_t)master->port));
+    return false;
+}
+
+static void find_port(const struct rc_context *context, struct rc_result *result, bool stamp_is_stale)
+{
+    const struct rc_options *options = &context->options;
+    struct rc_master *master = &result->master;
+    uint16_t users = 0;
+    bool outside = true;
+
+    master->port = reserved_port(result->facts.reserved_ports);
+    master->port_source = result->facts.port_source;
+    if (context->told_port) {
+        master->port = context->told_port;
+        master->port_source = "held by rank 0, which told all nodes";
+    } else if (options->port_first) {
+        master->port = wished_port(result->facts.port_seed, options);
+        master->port_source = "port=, as it was asked for";
+    } else if (!master->port) {
+        master->port = rc_master_port(result->facts.port_seed, context->local_port_first,
+                                      context->local_port_last, &outside);
+        master->port_source = "computed from the launch, the same in all its tasks";
+    }
+    master->launch_port = master->port;
+    if (!stamp_is_stale && user_port(result, &users) && user_port_stays(result, options, users)) {
+        master->port = users;
+        master->port_source = "MASTER_PORT, as it was set";
+        master->port_is_users = true;
+    } else if (!outside) {
+        rc_message_add(&result->messages, RC406,
+                       rc_format(&result->arena,
+                                 "outgoing connections may take any port from %u to %u here, also master port %u; it "
+                                 "is used all the same; have ip_local_port_range made smaller%s",
+                                 (uint32_t)context->local_port_first, (uint32_t)context->local_port_last,
+                                 (uint32_t)master->port,
+                                 rc_str_is(rc_str(result->launcher->id), "slurm") ? ", or use srun --resv-ports" : ""));
+    }
+}
+
+bool rc_master_find(const struct rc_context *context, bool stamp_is_stale, struct rc_result *result)
+{
+    enum rc_field first = result->mode == RC_MODE_WORKER ? RC_RANK : RC_NODE_RANK;
+
+    if (!find_addr(context, result, stamp_is_stale)) {
+        result->master = (struct rc_master){ .addr = NULL };
+        return false;
+    }
+    find_port(context, result, stamp_is_stale);
+    result->master.hold = result->identity.field[first] == 0;
+    result->master.verify = result->master.verify && result->master.hold;
+    result->master.outer_interface = stamp_is_stale;
+    return true;
+}

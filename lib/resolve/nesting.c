@@ -1,0 +1,278 @@
+#include "resolve/nesting.h"
+
+#include "launcher/ancestry.h"
+#include "launcher/registry.h"
+
+/* A family that has something to say, and what. */
+struct candidate {
+    unsigned index;
+    enum rc_claim claim;
+    unsigned wanted;
+    const char *scope; /* of a task; NULL where the values are contradictory */
+    uint32_t rank;
+    const char *why;   /* of stale ones */
+};
+
+struct candidates {
+    struct candidate list[RC_LAUNCHER_COUNT];
+    unsigned count;
+    const struct candidate *facts_of; /* the one that the facts are of, or NULL */
+    unsigned wanted;                  /* by families that have nothing to say as long as they don't know it */
+};
+
+static bool is_task(const struct candidate *candidate)
+{
+    return candidate->claim == RC_CLAIM_TASK || candidate->claim == RC_CLAIM_INNERMOST ||
+           candidate->claim == RC_CLAIM_BROKEN;
+}
+
+/* A launcher that starts processes may be inside another one. A cloud's names
+ * and those that a user exported stand around everything else. */
+static bool may_be_inside(const struct candidate *candidate)
+{
+    return is_task(candidate) && rc_launcher_at(candidate->index)->processes[0];
+}
+
+/* Asks the families with a mark. Those that have something to say become
+ * candidates; facts and messages are left by the last one alone. */
+static void ask(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts, struct candidates *candidates)
+{
+    unsigned messages = reader->messages->count;
+    bool has_error = reader->messages->has_error;
+
+    candidates->count = 0;
+    candidates->facts_of = NULL;
+    candidates->wanted = 0;
+    for (; marks; marks &= marks - 1) {
+        struct candidate *candidate = &candidates->list[candidates->count];
+
+        reader->wanted = 0;
+        reader->why = NULL;
+        candidate->index = (unsigned)__builtin_ctz(marks);
+        candidate->claim = rc_launcher_recognise(candidate->index, reader, facts);
+        if (candidate->claim == RC_CLAIM_ABSENT) {
+            candidates->wanted |= reader->wanted;
+            continue;
+        }
+        candidate->wanted = reader->wanted;
+        candidate->scope = facts->scope;
+        candidate->rank = facts->field[RC_RANK].value;
+        candidate->why = reader->why;
+        candidates->count++;
+        if (candidate->claim == RC_CLAIM_INNERMOST || !(marks & (marks - 1))) {
+            candidates->facts_of = candidate;
+            return;
+        }
+        rc_facts_init(facts);
+        reader->messages->count = messages;
+        reader->messages->has_error = has_error;
+    }
+}
+
+/* The stamp is SCOPE/RANK/MODE and then, behind a blank each, the scopes of the
+ * launchers that were known to be further outside when it was made. So of two
+ * launchers one that it does not know was started later, inside. Of several
+ * such ones (*newer_count) it does not tell which. */
+static const struct candidate *by_stamp(struct rc_reader *reader, const struct candidates *candidates,
+                                        unsigned *newer_count)
+{
+    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
+    const struct candidate *owner = NULL;
+    const struct candidate *newer = NULL;
+
+    *newer_count = 0;
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct candidate *c = &candidates->list[i];
+
+        if (is_task(c) && c->scope && rc_str_starts(stamp, rc_format(reader->arena, "%s/%u/", c->scope, c->rank)))
+            owner = c;
+    }
+    for (unsigned i = 0; owner && i < candidates->count; i++) {
+        const struct candidate *c = &candidates->list[i];
+        struct rc_str outer;
+        bool known = c == owner || !may_be_inside(c);
+
+        for (rc_str_split(stamp, ' ', &outer); outer.p && !known;)
+            known = c->scope && rc_str_is(rc_str_split(outer, ' ', &outer), c->scope);
+        if (!known && (*newer_count)++ == 0)
+            newer = c;
+    }
+    return newer ? newer : owner;
+}
+
+/* The nearest process that starts tasks tells whose task this is. */
+static const struct candidate *by_ancestors(struct rc_reader *reader, const struct candidates *candidates)
+{
+    const struct rc_here *here = reader->here;
+
+    for (unsigned i = 0; here && i < here->ancestor_count; i++) {
+        struct rc_str name = rc_ancestor_name(here->ancestor[i]);
+
+        for (unsigned k = 0; k < candidates->count; k++)
+            if (is_task(&candidates->list[k]) &&
+                rc_ancestor_is_one_of(name, rc_launcher_at(candidates->list[k].index)->processes))
+                return &candidates->list[k];
+    }
+    return NULL;
+}
+
+/* The stamp of this very task was made in this job of Slurm's. */
+static bool knows_job(struct rc_reader *reader, const struct candidate *task, const char *job)
+{
+    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
+    struct rc_str outer;
+    struct rc_str step;
+
+    if (!task->scope || !job || !rc_str_starts(stamp, rc_format(reader->arena, "%s/%u/", task->scope, task->rank)))
+        return false;
+    for (rc_str_split(stamp, ' ', &outer); outer.p;)
+        if (rc_str_is(rc_str_split(rc_str_split(outer, ' ', &outer), '.', &step), job))
+            return true;
+    return false;
+}
+
+/* sbatch in a task hands on all that the task has, with the stamp; nobody's task
+ * is what comes of it: a batch script without a process of that launcher below
+ * its slurmstepd. torchrun's workers may have been started by another program. */
+static const struct candidate *batch_script(struct rc_reader *reader, const struct candidates *candidates,
+                                            const struct candidate *task)
+{
+    const struct candidate *slurm = NULL;
+
+    for (unsigned i = 0; i < candidates->count; i++)
+        if (candidates->list[i].index == RC_LAUNCHER_INDEX_slurm && candidates->list[i].claim == RC_CLAIM_OUTSIDE)
+            slurm = &candidates->list[i];
+    if (!slurm || !may_be_inside(task) || task->index == RC_LAUNCHER_INDEX_torchrun ||
+        knows_job(reader, task, slurm->scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
+        return NULL;
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
+        struct rc_str name = rc_ancestor_name(reader->here->ancestor[i]);
+
+        if (rc_ancestor_is_one_of(name, rc_launcher_at(task->index)->processes))
+            return NULL;
+        if (rc_ancestor_is_batch(reader->here->ancestor[i]))
+            return slurm;
+    }
+    return NULL;
+}
+
+/* How good a candidate is before anything is known of nesting. */
+static unsigned weight(const struct candidate *candidate)
+{
+    if (candidate->claim == RC_CLAIM_STALE)
+        return 0;
+    return 1u + is_task(candidate) + may_be_inside(candidate);
+}
+
+/* Tasks before everything else; among several the one that is proven to be
+ * innermost, else the first of the registry. */
+static const struct candidate *choose(struct rc_reader *reader, const struct candidates *candidates)
+{
+    const struct candidate *best = NULL;
+    const struct candidate *proven = NULL;
+    const struct candidate *nearest;
+    unsigned rivals = 0;
+    unsigned newer;
+
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct candidate *c = &candidates->list[i];
+
+        if (c->claim == RC_CLAIM_INNERMOST)
+            return c;
+        if (weight(c) > (best ? weight(best) : 0))
+            best = c;
+        rivals += may_be_inside(c);
+    }
+    reader->wanted = 0;
+    if (rivals > 1) {
+        proven = by_stamp(reader, candidates, &newer);
+        if (!proven || newer > 1) {
+            rc_learned(reader, RC_LEARN_ANCESTORS);
+            nearest = by_ancestors(reader, candidates);
+            if (nearest)
+                proven = nearest;
+        }
+    }
+    if (proven)
+        best = proven;
+    nearest = best ? batch_script(reader, candidates, best) : NULL;
+    return nearest ? nearest : best;
+}
+
+static void note_others(struct rc_reader *reader, const struct candidates *candidates,
+                        const struct candidate *chosen, struct rc_result *result)
+{
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct candidate *c = &candidates->list[i];
+
+        if (c->claim == RC_CLAIM_STALE)
+            rc_message_add(reader->messages, RC108,
+                           rc_format(reader->arena, "the values of %s are stale: %s",
+                                     rc_launcher_at(c->index)->title, c->why));
+        else if (c != chosen && (c->claim == RC_CLAIM_TASK || c->claim == RC_CLAIM_OUTSIDE) && c->scope &&
+                 result->outer_count < RC_OUTER_MAX)
+            result->outer[result->outer_count++] = c->scope;
+    }
+}
+
+/* A stamp of another family's: what those say that start no processes is
+ * rollcall's own work (RANK and its like), or further outside. */
+static uint32_t without_own_exports(const struct rc_env *env, uint32_t marks)
+{
+    struct rc_str stamp = rc_env_get(env, RC_STAMP);
+    struct rc_str family;
+    struct rc_str rest;
+
+    if (!stamp.n)
+        return marks;
+    family = rc_str_split(stamp, ':', &rest);
+    for (uint32_t left = marks; left; left &= left - 1) {
+        const struct rc_launcher *launcher = rc_launcher_at((unsigned)__builtin_ctz(left));
+
+        if (!launcher->processes[0] && !rc_str_is(family, launcher->id))
+            marks &= ~(left & -left);
+    }
+    return marks;
+}
+
+/* The marks of one launcher; Slurm's PMIx server is Slurm. */
+static bool are_of_one(const struct rc_env *env, uint32_t marks)
+{
+    if (rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "slurm.pmix."))
+        marks &= ~(1u << RC_LAUNCHER_INDEX_pmix);
+    return !(marks & (marks - 1));
+}
+
+enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *result)
+{
+    struct candidates candidates;
+    const struct candidate *chosen;
+    enum rc_claim claim;
+    uint32_t marks = without_own_exports(reader->env, rc_launcher_marks(reader->env));
+
+    reader->alone = are_of_one(reader->env, marks);
+    ask(reader, marks, &result->facts, &candidates);
+    chosen = choose(reader, &candidates);
+    result->outer_count = 0;
+    if (!chosen || chosen->claim != RC_CLAIM_INNERMOST)
+        reader->wanted |= candidates.wanted;
+    if (!chosen) {
+        note_others(reader, &candidates, chosen, result);
+        return RC_CLAIM_ABSENT;
+    }
+    claim = chosen->claim;
+    if (chosen == candidates.facts_of) {
+        reader->wanted |= chosen->wanted;
+    } else {
+        if (candidates.facts_of) {
+            rc_facts_init(&result->facts);
+            result->messages.count = 0;
+            result->messages.has_error = false;
+        }
+        claim = rc_launcher_recognise(chosen->index, reader, &result->facts);
+    }
+    result->launcher = rc_launcher_at(chosen->index);
+    result->launcher_index = chosen->index;
+    note_others(reader, &candidates, chosen, result);
+    return claim;
+}

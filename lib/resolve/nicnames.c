@@ -1,0 +1,210 @@
+#include "resolve/nicnames.h"
+
+#include "resolve/address.h"
+
+enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE_SOCKET };
+
+/* "=" makes names exact for NCCL: mlx5_1 alone stands for mlx5_10 as well (user guide, "Environment
+ * Variables"; nccl src/transport/net_ib.cc, ncclIbInit, and src/misc/socket.cc, ncclFindInterfaces).
+ * UCX has "mlx5_0:1" for a port and "eth0" for sockets (openucx.readthedocs.io, FAQ, "Which network
+ * devices does UCX use?"). The last two: address.c. */
+static const struct {
+    struct rc_name name;
+    char reason[72];
+} variables[RC_NIC_VARIABLES] = {
+    [NCCL_CARDS] = { RC_NAME("NCCL_IB_HCA"), "the job's cards, by exact name; NCCL takes the one next to each GPU" },
+    [UCX_CARDS] = { RC_NAME("UCX_NET_DEVICES"), "the network card next to this task" },
+    [NCCL_SOCKETS] = { RC_NAME("NCCL_SOCKET_IFNAME"), "the interfaces of the job's cards, by exact name" },
+    [GLOO_SOCKET] = { RC_NAME("GLOO_SOCKET_IFNAME"), "the interface of the job's first card, for gloo" },
+    [TENSORPIPE_SOCKET] = { RC_NAME("TP_SOCKET_IFNAME"), "the interface of the job's first card, for torch.distributed.rpc" },
+};
+
+struct rc_str rc_nicnames_variable(unsigned i)
+{
+    return rc_name(&variables[i].name);
+}
+
+/* Cards that NCCL and UCX drive through verbs. The others have libraries of
+ * their own, which find them by themselves: Slingshot (cxi), EFA (efa_0, or
+ * rdmap0s6 as rdma-core renames it) and Omni-Path (hfi1_0, opap1s0). */
+static bool has_verbs(struct rc_str card)
+{
+    return card.n > 0 && !rc_str_starts(card, "cxi") && !rc_str_starts(card, "efa_") && !rc_str_starts(card, "rdmap") &&
+           !rc_str_starts(card, "hfi1_") && !rc_str_starts(card, "opap");
+}
+
+static bool has_port(struct rc_str card)
+{
+    struct rc_str port;
+
+    rc_str_split(card, ':', &port);
+    return port.p != NULL;
+}
+
+static const char *list_cards(struct rc_str cards, const char *before, const char *port, struct rc_arena *arena)
+{
+    const char *text = NULL;
+
+    while (cards.p) {
+        struct rc_str card = rc_str_split(cards, ',', &cards);
+
+        if (!has_verbs(card))
+            continue;
+        if (text)
+            rc_join(arena);
+        if (text)
+            rc_format(arena, ",%S%s", &card, has_port(card) ? "" : port);
+        else
+            text = rc_format(arena, "%s%S%s", before, &card, has_port(card) ? "" : port);
+    }
+    return text;
+}
+
+static const char *ucx_devices(const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena)
+{
+    struct rc_str cards = pin ? pin->fabric : pins->fabric;
+    struct rc_str interfaces = pin ? pin->network : pins->network;
+
+    if (cards.n)
+        return list_cards(cards, "", ":1", arena);
+    return interfaces.n && !pins->fabric.n ? rc_format(arena, "%S", &interfaces) : NULL;
+}
+
+const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena)
+{
+    struct rc_str others;
+    struct rc_str first = rc_str_split(pins->network, ',', &others);
+
+    switch ((enum nic_variable)i) {
+    case NCCL_CARDS:
+        return pins->fabric.n ? list_cards(pins->fabric, "=", "", arena) : NULL;
+    case UCX_CARDS:
+        return ucx_devices(pins, pin, arena);
+    case NCCL_SOCKETS:
+        return first.n ? rc_format(arena, "=%S", &pins->network) : NULL;
+    case GLOO_SOCKET:
+    case TENSORPIPE_SOCKET:
+        return first.n ? rc_format(arena, "%S", &first) : NULL;
+    }
+    return NULL;
+}
+
+bool rc_nicnames_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now)
+{
+    struct rc_str own = rc_env_get(&result->env, RC_NICS_OWN);
+
+    while (own.p) {
+        struct rc_str value;
+        struct rc_str key = rc_str_split(rc_str_split(own, ' ', &own), '=', &value);
+
+        if (rc_str_eq(key, name))
+            return value.p && rc_str_eq(value, now);
+    }
+    return false;
+}
+
+static void put(struct rc_result *result, enum rc_action action, struct rc_str name, const char *value,
+                const char *reason)
+{
+    struct rc_str now = rc_env_find(&result->env, name);
+
+    rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                   .action = action,
+                                   .name = name,
+                                   .value = value,
+                                   .source = action == RC_SET ? "the node's network cards (nic=auto)" : name.p,
+                                   .reason = reason,
+                                   .changes = action == RC_UNSET || !rc_str_is(now, value),
+                                   .is_new = !now.p,
+                               });
+}
+
+/* By addr=, whose address may be found before the cards are. */
+static bool is_set(const struct rc_plan *plan, struct rc_str name)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->entry[i].action == RC_SET && rc_str_eq(plan->entry[i].name, name))
+            return true;
+    return false;
+}
+
+/* What stands there already, of an outer launch of rollcall's or of the user's. */
+static void leave(struct rc_result *result, unsigned i, struct rc_str now)
+{
+    struct rc_str name = rc_name(&variables[i].name);
+
+    if (!rc_nicnames_is_own(result, name, now) || is_set(&result->plan, name))
+        return;
+    /* show and explain, which know of no cards, in the very task that it was set for */
+    if (!result->master.outer_interface)
+        put(result, RC_SET, name, rc_format(&result->arena, "%S", &now), variables[i].reason);
+    else
+        put(result, RC_UNSET, name, NULL, "left over from a launch further outside");
+}
+
+static void say(const struct rc_context *context, struct rc_result *result)
+{
+    if (!context->pins && context->explain)
+        rc_message_add(&result->messages, RC931,
+                       "nic=auto looks at the node's network cards when its tasks start; rollcall map shows what it sets");
+    else if (context->pins && !context->pins->fabric.n && !context->pins->network.n)
+        rc_message_add(&result->messages, RC932,
+                       "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
+                       "for it; leave it out, or see rollcall map");
+}
+
+static void plan_variable(const struct rc_context *context, struct rc_result *result, const struct rc_pin *pin,
+                          unsigned i, const char **own)
+{
+    struct rc_str name = rc_name(&variables[i].name);
+    struct rc_str now = rc_env_find(&result->env, name);
+    const char *value = rc_nicnames_value(i, context->pins, pin, &result->arena);
+
+    if (!value)
+        return leave(result, i, now);
+    if (now.n && !rc_nicnames_is_own(result, name, now) && !rc_address_is_own(result, name, now)) {
+        put(result, RC_KEEP, name, rc_format(&result->arena, "%S", &now), "as the user set it");
+        return;
+    }
+    put(result, RC_SET, name, value, variables[i].reason);
+    *own = rc_format(&result->arena, "%s%s%S=%s", *own, **own ? " " : "", &name, value);
+}
+
+/* What does not fit would be a reason to set nothing at all, and a card is none. */
+static bool has_room(const struct rc_result *result, const struct rc_pins *pins)
+{
+    /* each of them, and again in the list of what is ours, which grows by copies */
+    size_t bytes = 16 * (pins->fabric.n + pins->network.n) + 2048;
+
+    return result->plan.count + RC_NIC_VARIABLES + 4 <= RC_PLAN_MAX &&
+           result->arena.used + bytes <= result->arena.size;
+}
+
+void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result)
+{
+    const struct rc_pins *pins = context->options.nic == RC_NICS_AUTO ? context->pins : NULL;
+    bool with_address =
+        context->options.addr_kind == RC_ADDRESS_INTERFACE || context->options.addr_kind == RC_ADDRESS_NETWORK;
+    struct rc_str before = rc_env_get(&result->env, RC_NICS_OWN);
+    const char *own = "";
+    struct rc_pin pin;
+    bool worker;
+
+    if (context->options.nic == RC_NICS_AUTO)
+        say(context, result);
+    if (!pins && !before.p)
+        return;
+    worker = pins && result->mode == RC_MODE_WORKER;
+    if (pins && (!has_room(result, pins) || (worker && !rc_pins_at(pins, context->pin, &pin))))
+        pins = NULL;
+    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        if (pins && (i < NCCL_SOCKETS || !with_address))
+            plan_variable(context, result, worker ? &pin : NULL, i, &own);
+        else
+            leave(result, i, rc_env_find(&result->env, rc_name(&variables[i].name)));
+    }
+    if (*own)
+        put(result, RC_SET, RC_STR(RC_NICS_OWN), own, "tells a later rollcall which of these are its own");
+    else if (before.p && result->master.outer_interface)
+        put(result, RC_UNSET, RC_STR(RC_NICS_OWN), NULL, "left over from a launch further outside");
+}

@@ -1,0 +1,144 @@
+#include "resolve/pinning.h"
+
+#include "resolve/command.h"
+#include "resolve/container.h"
+#include "resolve/nicnames.h"
+#include "resolve/pins.h"
+#include "resolve/preloading.h"
+
+/* What does not fit would be a reason to set nothing at all, and a binding is none. */
+enum { LIST_LENGTH_MAX = 4096, ARENA_LEFT = 2048, ENTRIES_LEFT = 4 };
+
+static void set(struct rc_result *result, struct rc_str name, const char *value, const char *reason)
+{
+    struct rc_str now = rc_env_find(&result->env, name);
+
+    rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                   .action = RC_SET,
+                                   .name = name,
+                                   .value = value,
+                                   .source = "the placement of the node's tasks",
+                                   .reason = reason,
+                                   .changes = !rc_str_is(now, value),
+                                   .is_new = !now.p,
+                               });
+}
+
+static void unset(struct rc_result *result, struct rc_str name)
+{
+    if (rc_env_find(&result->env, name).p)
+        rc_plan_put(&result->plan, (struct rc_plan_entry){
+                                       .action = RC_UNSET,
+                                       .name = name,
+                                       .reason = "left over from a launch further outside",
+                                       .changes = true,
+                                   });
+}
+
+/* Libraries take one thread for each core of the machine, torchrun one a worker. */
+static void set_threads(struct rc_result *result, uint32_t cores)
+{
+    if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p)
+        set(result, RC_STR("OMP_NUM_THREADS"), rc_format_number(&result->arena, cores), "a thread for each core");
+}
+
+static bool has_room(const struct rc_result *result, size_t bytes)
+{
+    return result->plan.count + ENTRIES_LEFT <= RC_PLAN_MAX &&
+           result->arena.used + bytes + ARENA_LEFT <= result->arena.size;
+}
+
+/* "0-7,64-71 8-15,72-79", or NULL where that is too long. */
+static const char *list_cpus(const struct rc_pins *pins, struct rc_result *result)
+{
+    const char *list = rc_format(&result->arena, "");
+    struct rc_pin pin;
+    size_t length = 0;
+
+    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++)
+        length += pin.cpus.n + 1;
+    if (length > LIST_LENGTH_MAX || !has_room(result, length))
+        return NULL;
+    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++) {
+        rc_join(&result->arena);
+        rc_format(&result->arena, i ? " %S" : "%S", &pin.cpus);
+    }
+    return list;
+}
+
+/* Why nobody binds the workers, or NULL. */
+static const char *carry(const struct rc_context *context, const char *list, struct rc_result *result)
+{
+    const char *hidden = rc_container_hides(context, result, context->pins_library, RC_PINS_LIBRARY);
+
+    if (!list)
+        return "the list of their cores is too long";
+    if (hidden)
+        return hidden;
+    if (!context->pins_library.n)
+        return RC_PINS_LIBRARY " is not where it was installed to, or its folder has a colon, blank or dollar in its name";
+    if (!rc_preloading_add(result, context->pins_library, "the placement of the node's tasks",
+                           "binds the workers that are started here, behind all other libraries"))
+        return "LD_PRELOAD is too long for one more library";
+    return NULL;
+}
+
+/* False, with a message, where they stay on all of the task's cores. */
+static bool plan_workers(const struct rc_context *context, struct rc_result *result)
+{
+    const char *list = list_cpus(context->pins, result);
+    enum rc_bind wish = context->options.bind;
+    const char *why = carry(context, list, result);
+
+    if (!why) {
+        set(result, RC_STR(RC_PINS), list, "the cores of each worker that is started here");
+        set_threads(result, context->pins->least_cores);
+    } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
+        rc_message_add(&result->messages, RC922,
+                       rc_format(&result->arena, "bind=%s was asked for, but %s; the workers run unbound",
+                                 wish == RC_BIND_NUMA ? "numa" : "cores", why));
+    } else {
+        rc_message_add(&result->messages, RC921, rc_format(&result->arena, "workers are not bound to cores: %s", why));
+    }
+    return !why;
+}
+
+bool rc_pins_wanted(const struct rc_options *options)
+{
+    return options->bind != RC_BIND_NONE || options->nic == RC_NICS_AUTO;
+}
+
+/* torchrun's own argument goes first. Lightning's is in its script. */
+uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
+{
+    uint32_t gpus = result->facts.gpus.value;
+    struct rc_command command;
+    uint32_t workers;
+
+    rc_command_read(context->argv, &command);
+    if (command.nproc.p && rc_parse_u32(command.nproc, RC_MAX_TASKS, &workers))
+        return workers;
+    if (context->options.nproc)
+        return context->options.nproc;
+    if (rc_parse_u32(rc_env_get(&result->env, "PET_NPROC_PER_NODE"), RC_MAX_TASKS, &workers))
+        return workers;
+    return gpus != RC_UNKNOWN ? gpus : 0;
+}
+
+bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
+{
+    bool bound = !context->nics_only && context->options.bind != RC_BIND_NONE;
+    const struct rc_pins *pins = bound ? context->pins : NULL;
+    bool carried = false;
+    struct rc_pin pin;
+
+    if (pins && result->mode == RC_MODE_LAUNCHER)
+        carried = plan_workers(context, result);
+    else if (pins && rc_pins_at(pins, context->pin, &pin) && has_room(result, 0))
+        set_threads(result, pin.cores);
+    if (!carried)
+        unset(result, RC_STR(RC_PINS));
+    unset(result, RC_STR(RC_PINNED));
+    rc_nicnames_plan(context, result);
+    return carried || result->mode != RC_MODE_LAUNCHER;
+}

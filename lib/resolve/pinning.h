@@ -1,0 +1,37 @@
+/* pinning.h - what a placement does to the environment of a task.
+ *
+ * Binding a task is a system call of the caller's. Here are the variables that go
+ * with it: threads for the cores of a worker, and for a launcher (torchrun,
+ * Lightning) the cores of each worker that it is going to start, which a
+ * library in LD_PRELOAD binds when LOCAL_RANK is known (shim/pin.h).
+ */
+#ifndef ROLLCALL_PINNING_H
+#define ROLLCALL_PINNING_H
+
+#include "resolve/resolve.h"
+
+/* The hardware threads of each worker that a launcher starts, by local rank:
+ * "0-7,64-71 8-15,72-79". */
+#define RC_PINS "ROLLCALL_PINS"
+
+/* It is put into LD_PRELOAD with the lists. The preload library can do the same, and
+ * much else that nobody has asked for here: give mpirun's tasks in there ranks. */
+#define RC_PINS_LIBRARY "librollcall-pins.so"
+
+/* Set by either in a worker that it has bound: its LOCAL_RANK. What that
+ * one starts (data loaders) keeps the mask that it is started with. */
+#define RC_PINNED "ROLLCALL_PINNED"
+
+/* Whether a placement is asked about at all: for what is bound, or for the cards of nic=auto alone. */
+bool rc_pins_wanted(const struct rc_options *options);
+
+/* How many workers the launcher of this task is going to start here, for which pins
+ * are asked about; 0: nobody says. */
+uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result);
+
+/* Adds to the plan of worker or launcher mode what context->pins say; takes an
+ * outer launch's away. Again, where pins are known only after rc_resolve: what it
+ * said before is replaced. False where a launcher's workers stay unbound. */
+bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
+
+#endif

@@ -1,0 +1,73 @@
+#include "resolve/precedence.h"
+
+static void fill_in(struct rc_options *over, const struct rc_options *under)
+{
+    if (!under || !under->given)
+        return;
+    if (!over->mode_given && (under->mode != RC_MODE_OFF || !over->given)) {
+        over->mode = under->mode;
+        over->mode_given = under->mode_given;
+    }
+    if (over->order == RC_ORDER_UNSET)
+        over->order = under->order;
+    if (!over->nproc)
+        over->nproc = under->nproc;
+    if (!over->addr) {
+        over->addr = under->addr;
+        over->addr_kind = under->addr_kind;
+    }
+    if (over->exchange == RC_EXCHANGE_UNSET)
+        over->exchange = under->exchange;
+    if (over->check == RC_CHECK_UNSET)
+        over->check = under->check;
+    if (!over->deadline)
+        over->deadline = under->deadline;
+    if (!over->port_first) {
+        over->port_first = under->port_first;
+        over->port_last = under->port_last;
+    }
+    if (over->watch == RC_WATCH_UNSET) {
+        over->watch = under->watch;
+        over->watch_seconds = under->watch_seconds;
+    }
+    if (over->guard == RC_GUARD_UNSET)
+        over->guard = under->guard;
+    if (over->gpus == RC_GPUS_UNSET)
+        over->gpus = under->gpus;
+    if (over->bind == RC_BIND_UNSET)
+        over->bind = under->bind;
+    if (over->nic == RC_NICS_UNSET)
+        over->nic = under->nic;
+    over->given = true;
+}
+
+struct rc_options rc_options_combine(const struct rc_options *command_line,
+                                     const struct rc_options *environment,
+                                     const struct rc_options *administrator)
+{
+    struct rc_options all = { .given = false };
+
+    fill_in(&all, command_line);
+    fill_in(&all, environment);
+    all.by_user = all.given;
+    all.addr_by_user = all.addr != NULL;
+    all.port_by_user = all.port_first != 0;
+    fill_in(&all, administrator);
+    if (environment && environment->given && environment->mode == RC_MODE_OFF)
+        all.mode = RC_MODE_OFF;
+    if (all.given && !all.by_user && all.mode == RC_MODE_OFF)
+        all.given = false;
+    return all;
+}
+
+uint32_t rc_options_deadline(const struct rc_options *options)
+{
+    return options->deadline ? options->deadline : RC_DEADLINE_DEFAULT;
+}
+
+enum rc_check rc_options_check(const struct rc_options *options)
+{
+    if (options->check != RC_CHECK_UNSET)
+        return options->check;
+    return options->by_user ? RC_CHECK_STOP : RC_CHECK_WARN;
+}

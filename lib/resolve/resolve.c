@@ -1,0 +1,248 @@
+#include "resolve/resolve.h"
+
+#include "resolve/command.h"
+#include "resolve/container.h"
+#include "resolve/guard.h"
+#include "resolve/identity.h"
+#include "resolve/master.h"
+#include "resolve/mode.h"
+#include "resolve/pinning.h"
+#include "resolve/visible.h"
+#include "resolve/watch.h"
+
+static void forget_identity(struct rc_result *result)
+{
+    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
+        result->identity.field[i] = RC_UNKNOWN;
+}
+
+static void clear(struct rc_result *result)
+{
+    /* field by field: clearing the storage behind the arena, the index and the
+     * plan as well would cost the preload more than all the rest */
+    result->status = RC_RESOLVED;
+    result->launcher = NULL;
+    result->mode = RC_MODE_NONE;
+    result->mode_reason = NULL;
+    result->master = (struct rc_master){ .addr = NULL };
+    result->stamped = false;
+    result->wants = 0;
+    result->plan.count = 0;
+    result->plan.rejected_count = 0;
+    result->plan.full = false;
+    result->messages.count = 0;
+    result->messages.has_error = false;
+    rc_facts_init(&result->facts);
+    forget_identity(result);
+    result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
+}
+
+void rc_result_refuse(struct rc_result *result, const char *reason)
+{
+    result->status = RC_CONTRADICTION;
+    result->mode = RC_MODE_NONE;
+    result->mode_reason = reason;
+    result->plan.count = 0;
+    result->plan.rejected_count = 0;
+    result->master = (struct rc_master){ .addr = NULL };
+    forget_identity(result);
+}
+
+static enum rc_status contradiction(struct rc_result *result)
+{
+    rc_result_refuse(result, "the facts contradict each other");
+    /* whoever filled the arena may have lost the text that says so */
+    if (result->arena.full)
+        rc_message_add(&result->messages, RC502,
+                       "the values are too long for an identity; nothing is set; unset variables of many thousand "
+                       "characters");
+    result->messages.has_error = true;
+    return result->status;
+}
+
+static enum rc_status no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
+{
+    bool asked = context->options.by_user &&
+                 (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER);
+
+    if (claim == RC_CLAIM_HALF) {
+        result->mode_reason = "half an identity is left alone";
+        if (asked) {
+            rc_message_add(&result->messages, RC119,
+                           rc_format(&result->arena,
+                                     "%s mode was asked for, but %s gives only half an identity; nothing is set; "
+                                     "complete it, or leave the mode out",
+                                     rc_mode_name(context->options.mode), result->launcher->title));
+            return contradiction(result);
+        }
+    } else if (claim == RC_CLAIM_OUTSIDE) {
+        result->mode_reason = "a batch script, an extern or an interactive step is no task";
+        rc_message_add(&result->messages, RC107,
+                       rc_format(&result->arena, "inside %s, but not in a task of a step: nothing is set",
+                                 result->launcher->title));
+    } else {
+        result->mode_reason = "no launcher was found";
+    }
+    if (asked)
+        rc_message_add(&result->messages, RC307,
+                       rc_format(&result->arena,
+                                 "%s mode was asked for, but this is no task of a launcher; nothing is set; start it "
+                                 "with srun or mpirun",
+                                 rc_mode_name(context->options.mode)));
+    return result->status;
+}
+
+/* The stamp begins with SCOPE/RANK/MODE. AUTO for another launch's or another task's. */
+static enum rc_mode stamped_mode(struct rc_str stamp, const struct rc_facts *facts)
+{
+    size_t scope = rc_str(facts->scope).n;
+    struct rc_str rest;
+    struct rc_str mode;
+    uint32_t rank;
+
+    if (!rc_str_starts(stamp, facts->scope) || stamp.n == scope || stamp.p[scope] != '/')
+        return RC_MODE_AUTO;
+    rest = (struct rc_str){ stamp.p + scope + 1, stamp.n - scope - 1 };
+    if (!rc_parse_u32(rc_str_split(rest, '/', &mode), UINT32_MAX, &rank) || rank != facts->field[RC_RANK].value)
+        return RC_MODE_AUTO;
+    mode = rc_str_split(mode, ' ', &rest);
+    if (rc_str_is(mode, "worker"))
+        return RC_MODE_WORKER;
+    return rc_str_is(mode, "launcher") ? RC_MODE_LAUNCHER : RC_MODE_AUTO;
+}
+
+/* An uneven layout works with plain torch; Lightning and whoever multiplies
+ * nodes by devices stops with a message that does not name the cause. */
+static void warn_uneven(struct rc_result *result)
+{
+    const struct rc_facts *facts = &result->facts;
+    uint32_t size = result->identity.field[RC_WORLD_SIZE];
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+    const char *each = result->launcher->each;
+    const char *spread;
+
+    if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
+        return;
+    spread = facts->layout.p
+                 ? rc_format(&result->arena, "%S", &facts->layout)
+                 : rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
+    if (size % nnodes == 0)
+        rc_message_add(&result->messages, RC301,
+                       rc_format(&result->arena,
+                                 "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
+                                 "and others need the same number on each; use %u on each%s%s%s",
+                                 size, nnodes, spread, size / nnodes, each[0] ? " (" : "", each, each[0] ? ")" : ""));
+    else
+        rc_message_add(&result->messages, RC301,
+                       rc_format(&result->arena,
+                                 "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
+                                 "and others need the same number on each; use as many as fit%s%s%s",
+                                 size, nnodes, spread, each[0] ? " (" : "", each, each[0] ? ")" : ""));
+}
+
+/* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. */
+static void forget_ranks(struct rc_result *result)
+{
+    result->identity.field[RC_RANK] = RC_UNKNOWN;
+    result->identity.field[RC_LOCAL_RANK] = RC_UNKNOWN;
+    result->identity.field[RC_WORLD_SIZE] = RC_UNKNOWN;
+    result->identity.field[RC_LOCAL_WORLD_SIZE] = RC_UNKNOWN;
+}
+
+/* A launcher's daemon is left alone whatever its variables say: mpirun in a
+ * batch script of `sbatch -m arbitrary` hands that on to the daemons' own step. */
+static enum rc_status broken(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_command command;
+
+    rc_command_read(context->argv, &command);
+    if (command.kind != RC_COMMAND_DAEMON)
+        return contradiction(result);
+    result->messages.count = 0;
+    result->messages.has_error = false;
+    rc_mode_of_daemon(&command, result);
+    return result->status;
+}
+
+static const char *make_stamp(struct rc_result *result)
+{
+    const char *text = rc_format(&result->arena, "%s/%u/%s", result->facts.scope, result->facts.field[RC_RANK].value,
+                                 rc_mode_name(result->mode));
+
+    for (unsigned i = 0; i < result->outer_count; i++)
+        text = rc_format(&result->arena, "%s %s", text, result->outer[i]);
+    return text;
+}
+
+enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_command command;
+    struct rc_str stamp;
+    enum rc_mode stamped;
+    enum rc_claim claim;
+
+    clear(result);
+    if (!context->indexed)
+        rc_env_index(&result->env, context->env);
+    if (context->options.mode == RC_MODE_OFF && !context->ignore_stamp) {
+        result->mode_reason = "switched off";
+        return result->status;
+    }
+    claim = rc_identity_recognise(context, result);
+    if (claim == RC_CLAIM_BROKEN)
+        return broken(context, result);
+    if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST)
+        return no_task(context, result, claim);
+
+    stamp = rc_env_get(&result->env, RC_STAMP);
+    stamped = stamped_mode(stamp, &result->facts);
+    if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !rc_str_is(rc_str(result->launcher->id), "torchrun")) {
+        result->mode = stamped;
+        result->mode_reason = "set already: this process carries the stamp of its own task";
+        result->identity.field[RC_RANK] = result->facts.field[RC_RANK].value;
+        result->stamped = true;
+        result->wants = 0;
+        rc_message_add(&result->messages, RC303, "the environment was set by rollcall for this task already");
+        return result->status;
+    }
+    if (!rc_identity_read(context, result))
+        return broken(context, result);
+    rc_command_read(context->argv, &command);
+    command.same_on_all_nodes = context->slurm_certain;
+    if (!rc_mode_decide(context, &command, result))
+        return contradiction(result);
+    if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
+        const char *own_stamp = make_stamp(result);
+
+        if (!rc_master_find(context, stamp.p && stamped == RC_MODE_AUTO, result))
+            return contradiction(result);
+        result->master.port_is_told = result->master.port_is_users && stamped != RC_MODE_AUTO;
+        if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
+            return contradiction(result);
+        rc_visible_decide(context, result);
+        if (!rc_plan_make(context, result, &command, own_stamp))
+            return contradiction(result);
+        warn_uneven(result);
+        if (context->explain)
+            rc_identity_list_rejected(result);
+        rc_container_warn(context, &command, result);
+        rc_watch_plan(context, result);
+        rc_guard_plan(context, result);
+        rc_pinning_plan(context, result);
+        if (result->mode == RC_MODE_LAUNCHER)
+            forget_ranks(result);
+    } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {
+        rc_identity_list_rejected(result);
+    }
+    return result->arena.full ? contradiction(result) : result->status;
+}
+
+bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,
+                         struct rc_arena *arena)
+{
+    struct rc_str text = rc_env_get(env, "ROLLCALL");
+
+    if (!text.p || text.n == 0)
+        return true;
+    return rc_options_parse(text, "ROLLCALL", options, messages, arena);
+}

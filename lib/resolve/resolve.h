@@ -1,0 +1,114 @@
+/* resolve.h - the core: environment block in, plan out.
+ *
+ * rc_resolve() is pure: it reads the environment block and the context, writes
+ * the caller's result and nothing else. No I/O, no globals, no allocation, no
+ * libc: the preload library compiles the same files with -nostdlib.
+ * Thread safety: as safe as its arguments; results are independent.
+ *
+ *   launcher's variables -> facts -> identity -> mode -> master -> plan
+ */
+#ifndef ROLLCALL_RESOLVE_H
+#define ROLLCALL_RESOLVE_H
+
+#include "base/env.h"
+#include "base/variables.h"
+#include "launcher/facts.h"
+#include "base/message.h"
+#include "resolve/option.h"
+#include "resolve/plan.h"
+#include "resolve/visible.h"
+
+/* All that the core needs to know and may not find out by itself. Zero is
+ * "not known" for each field. Everything is borrowed for the call and for the
+ * life of the result. */
+struct rc_context {
+    const char *const *env;     /* NULL-terminated, or NULL */
+    bool indexed;               /* result->env is an index of it already (rc_env_index) */
+    const struct rc_here *here; /* what has been learned of the node, or NULL */
+    const char *const *argv;    /* the task's command, NULL-terminated, or NULL */
+    struct rc_options options;  /* merged, as rc_options_merge leaves them */
+    uint32_t pid;               /* of the process that is, or becomes, the task */
+    uint16_t local_port_first;  /* net.ipv4.ip_local_port_range of this node */
+    uint16_t local_port_last;
+    uint16_t told_port;         /* the master port that the nodes have agreed on; 0: none */
+    const struct rc_pins *pins; /* where the tasks of this node go (pins.h); NULL: nobody is bound */
+    bool nics_only;             /* pins are there for nic=auto alone: nobody is bound either */
+    const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
+    uint32_t pin;               /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
+    struct rc_str pins_library; /* where a launcher's workers find who binds them (pinning.h); absent: nowhere */
+    bool contained;             /* it sees a container's files already, not the node's */
+    bool slurm_certain;         /* called in a task that slurmstepd is starting */
+    bool ignore_stamp;          /* show and explain: resolve what is set already, too */
+    bool explain;               /* list what was rejected (plan.rejected) as well */
+    enum rc_mode decided_mode;  /* the node's decision (user_init); RC_MODE_AUTO: none yet */
+};
+
+enum { RC_OUTER_MAX = 4 };
+
+enum rc_status {
+    RC_RESOLVED,      /* the plan is good, possibly empty (mode none) */
+    RC_CONTRADICTION, /* nothing may be applied: see the error messages */
+};
+
+struct rc_identity {
+    uint32_t field[RC_FIELD_COUNT]; /* indexed by enum rc_field; RC_UNKNOWN where unknown or not meant */
+};
+
+struct rc_master {
+    const char *addr;        /* NULL where there is none */
+    const char *addr_source;
+    uint16_t port;           /* 0 where there is none */
+    const char *port_source;
+    bool addr_is_users;      /* kept as MASTER_ADDR was set */
+    bool port_is_users;
+    bool port_is_told;       /* the same, beside this task's own stamp: most likely what rollcall told it */
+    uint16_t launch_port;    /* what it is, or would be without the user's */
+    bool hold;               /* this process is RANK 0's (or the first agent's): hold the port */
+    bool verify;             /* and check that addr is an address of this node */
+    bool lookup;             /* addr is a name that nobody has used here before: see that it resolves */
+    enum rc_address_kind kind; /* of addr=; INTERFACE and NETWORK: addr is only the node's name yet */
+    const char *wish;        /* addr=, as it was given; NULL where it was not */
+    bool outer_interface;    /* what rc_address_forget takes away is of an outer launch */
+};
+
+struct rc_result {
+    enum rc_status status;
+    const struct rc_launcher *launcher; /* NULL: none found */
+    struct rc_facts facts;
+    struct rc_identity identity;
+    enum rc_mode mode;                  /* NONE, WORKER, LAUNCHER or TORCHRUN */
+    const char *mode_reason;
+    struct rc_master master;
+    struct rc_visible visible;          /* the GPUs that the task sees, in worker and launcher mode */
+    bool stamped;                       /* found its own stamp: no plan, and no more is known than scope and rank */
+    struct rc_plan plan;
+    struct rc_messages messages;
+    unsigned wants; /* of enum rc_learn: with these, which context.here lacks, the answer may be a better one */
+    struct rc_str wanted_file; /* path for RC_LEARN_HOST_FILE, ends with a NUL */
+
+    /* storage; of no interest to callers. What is large stands last: few of its
+     * pages are written to, and each is a fault in a process with the preload. */
+    unsigned launcher_index;
+    const char *outer[RC_OUTER_MAX]; /* scopes of the launchers further outside, for the stamp */
+    unsigned outer_count;
+    struct rc_arena arena;
+    struct rc_env env;
+    char text[16384];
+    uint64_t node_set[RC_NODE_SET_BITS / 64];
+};
+
+/* Resolves into *result (some 45 KiB: static or heap storage, not a small
+ * stack). Always leaves *result complete; returns result->status. */
+enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result);
+
+/* Takes back what was resolved: status RC_CONTRADICTION, nothing to set, and no
+ * identity, master or list of what was not believed that looks as if there were.
+ * facts stay as they were read. The message is the caller's. */
+void rc_result_refuse(struct rc_result *result, const char *reason);
+
+/* Reads the ROLLCALL variable of the environment into options, as the level
+ * below the command line. False: message in messages, options untouched. */
+bool rc_options_from_env(const struct rc_env *env, struct rc_options *options,
+                         struct rc_messages *messages, struct rc_arena *arena);
+
+#endif

@@ -1,0 +1,144 @@
+#include "resolve/watch.h"
+
+#include "base/variables.h"
+
+#define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
+
+/* What does not fit would be a reason to set nothing at all, and a watch is none:
+ * the preload has room for twice this path, and others write to arena and plan
+ * behind it. */
+enum { PATH_LENGTH_MAX = 4096, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
+
+static void add(struct rc_result *result, struct rc_plan_entry entry)
+{
+    if (result->plan.count < RC_PLAN_MAX)
+        result->plan.entry[result->plan.count++] = entry;
+}
+
+static void set(struct rc_result *result, struct rc_str name, const char *value, const char *reason)
+{
+    add(result, (struct rc_plan_entry){
+                    .action = RC_SET,
+                    .name = name,
+                    .value = value,
+                    .source = "watch",
+                    .reason = reason,
+                    .changes = !rc_str_is(rc_env_find(&result->env, name), value),
+                });
+}
+
+static bool holds(struct rc_str path, struct rc_str folder)
+{
+    while (path.p)
+        if (rc_str_eq(rc_str_split(path, ':', &path), folder))
+            return true;
+    return false;
+}
+
+/* Behind the user's own folders, whose order and empty places stay. Python takes
+ * an empty PYTHONPATH for none at all. NULL where it does not fit. */
+static const char *with_folder(struct rc_result *result, struct rc_str folder)
+{
+    struct rc_str now = rc_env_get(&result->env, "PYTHONPATH");
+
+    if (now.n + 1 + folder.n > PATH_LENGTH_MAX ||
+        result->arena.used + now.n + folder.n + ARENA_LEFT > result->arena.size ||
+        result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
+        return NULL;
+    if (!now.n || holds(now, folder))
+        return rc_format(&result->arena, "%S", now.n ? &now : &folder);
+    return rc_format(&result->arena, "%S:%S", &now, &folder);
+}
+
+/* The desk beside srun, if it is this very step's: "TOKEN PORT JOB.STEP". */
+static bool has_desk(const struct rc_result *result)
+{
+    struct rc_str rest = rc_env_get(&result->env, RC_DESK);
+
+    for (int i = 0; i < 2 && rest.p; i++)
+        rc_str_split(rest, ' ', &rest);
+    return rest.n > 0 && rc_str_is(rc_str(result->launcher->id), "slurm") && rc_str_is(rest, result->facts.run_id);
+}
+
+/* Slurm's own number for it: the roll call names tasks so. */
+static const char *with_task(struct rc_result *result, const char *text)
+{
+    const struct rc_number *field = result->facts.field;
+
+    return rc_format(&result->arena, "%s task=%u tasks=%u", text, field[RC_RANK].value, field[RC_WORLD_SIZE].value);
+}
+
+const char *rc_watch_identity(struct rc_result *result)
+{
+    const uint32_t *field = result->identity.field;
+    uint32_t other = result->facts.field[RC_RANK].value;
+    const char *text = rc_format(&result->arena, "node=%u nodes=%u", field[RC_NODE_RANK], field[RC_NNODES]);
+
+    if (result->mode != RC_MODE_WORKER)
+        return text;
+    text = rc_format(&result->arena, "rank=%u size=%u %s", field[RC_RANK], field[RC_WORLD_SIZE], text);
+    if (other == field[RC_RANK])
+        other = result->facts.node_order_rank.value;
+    if (other == RC_UNKNOWN || other == field[RC_RANK])
+        return text;
+    return rc_format(&result->arena, "%s other=%u", text, other);
+}
+
+/* False, with a warning, where the watch cannot work. */
+static bool begin(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_str folder = context->here->watch;
+    uint32_t seconds = context->options.watch_seconds;
+    struct rc_str loads = rc_env_get(&result->env, SWITCH);
+    const char *path;
+    const char *who;
+
+    if (loads.p && !rc_str_is(loads, "1")) {
+        rc_message_add(&result->messages, RC705,
+                       rc_format(&result->arena,
+                                 "watch was asked for, but " SWITCH "=%q keeps torch from loading it; nobody watches; "
+                                 "unset it, or leave watch out",
+                                 &loads));
+        return false;
+    }
+    path = folder.n ? with_folder(result, folder) : NULL;
+    if (!path) {
+        rc_message_add(&result->messages, RC706,
+                       context->contained && !folder.n
+                           ? "watch was asked for, but the container does not see its folder share/rollcall/watch; nobody "
+                             "watches; mount rollcall's folder into it"
+                       : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; nobody watches; "
+                                  "make it shorter"
+                                : "watch was asked for, but its folder share/rollcall/watch is not where it was "
+                                  "installed to; nobody watches; install all of rollcall on this node");
+        return false;
+    }
+    who = rc_watch_identity(result);
+    if (seconds && has_desk(result))
+        who = with_task(result, who);
+    else if (seconds)
+        rc_message_add(&result->messages, RC709,
+                       rc_format(&result->arena,
+                                 "watch=%u was asked for, but there is no desk beside srun; nobody tells which tasks have "
+                                 "not reached init_process_group; start it with srun --ddp=watch=%u, without "
+                                 "exchange=off and exchange=pmix, or say watch",
+                                 seconds, seconds));
+    set(result, RC_STR("PYTHONPATH"), path, "where torch finds the watch, behind all other folders");
+    set(result, RC_STR(RC_IDENTITY), who, "what the watch compares with");
+    return true;
+}
+
+void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
+{
+    bool on = context->options.watch == RC_WATCH_ON;
+
+    if (on && !(context->here && (context->here->learned & RC_LEARN_WATCH)))
+        result->wants |= RC_LEARN_WATCH;
+    else if (on && begin(context, result))
+        return;
+    if (rc_env_get(&result->env, RC_IDENTITY).p)
+        add(result, (struct rc_plan_entry){ .action = RC_UNSET,
+                                            .name = RC_STR(RC_IDENTITY),
+                                            .reason = "left over from a launch further outside",
+                                            .changes = true });
+}

@@ -1,0 +1,29 @@
+/* watch.h - watch: torch in a task says at once when it joins as somebody else.
+ *
+ * From release 2.5 on torch loads, at the end of `import torch`, whatever a
+ * folder of sys.path registers for its entry points "torch.backends". Such a
+ * folder is installed with rollcall (shim/watch/rollcall_watch.py); on PYTHONPATH it
+ * compares what is passed to init_process_group with ROLLCALL_IDENTITY: RANK
+ * and WORLD_SIZE will not do, since a script may have changed them. With
+ * watch=SECONDS it also tells srun's desk who has come so far (rendezvous/arrivals.h).
+ */
+#ifndef ROLLCALL_WATCH_H
+#define ROLLCALL_WATCH_H
+
+#include "resolve/resolve.h"
+
+/* In worker mode "rank=3 size=4 node=1 nodes=2", and " other=1" where another
+ * numbering of the same tasks has another rank for this one; in launcher mode
+ * "node=1 nodes=2". With watch=SECONDS and a desk beside srun that the processes
+ * are to tell, " task=3 tasks=4" behind it: Slurm's number of the task. */
+#define RC_IDENTITY "ROLLCALL_IDENTITY"
+
+/* Adds to the plan of worker or launcher mode what the watch needs, where it was
+ * asked for; takes an outer launch's identity away where it was not. Asks for
+ * RC_LEARN_WATCH. What keeps the watch from working is a warning, no more. */
+void rc_watch_plan(const struct rc_context *context, struct rc_result *result);
+
+/* That text, without the task's number. */
+const char *rc_watch_identity(struct rc_result *result);
+
+#endif

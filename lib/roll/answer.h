@@ -1,0 +1,39 @@
+/* answer.h - what all nodes of a launch are told behind the roll call: one answer for all.
+ *
+ * The form and its rules are the entry's (roll.h). RC_ANSWER_SIZE bytes at most:
+ *   answer=1
+ *   port=24512           MASTER_PORT; none: each keeps the one that it computed
+ *   stop=1               the step is not to start
+ *   said=1               the findings have been printed
+ *   finding=RC601 text   for whoever has to print them; RC_FINDINGS_MAX of them
+ */
+#ifndef ROLLCALL_EXCHANGE_ANSWER_H
+#define ROLLCALL_EXCHANGE_ANSWER_H
+
+#include "base/message.h"
+#include "base/text.h"
+
+enum {
+    RC_FINDINGS_MAX = 16,
+    RC_FINDING_MAX = 1536, /* bytes of one text; a longer one is cut when it is written */
+    RC_ANSWER_SIZE = 32768,
+};
+
+struct rc_answer {
+    uint16_t port; /* 0: none */
+    bool stop;
+    bool said;
+    struct rc_messages findings;
+};
+
+/* Writes an answer, a NUL behind it; of the findings the first RC_FINDINGS_MAX,
+ * bytes that are not printable ASCII as `?`. NULL, and the arena's text as
+ * before, where it does not fit. */
+const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena);
+
+/* Reads an answer; texts of findings are copied into the arena. A finding whose
+ * id this rollcall does not have is left out. False, with *answer untouched, if
+ * it is none or does not fit. */
+bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);
+
+#endif

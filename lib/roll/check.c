@@ -1,0 +1,200 @@
+#include "roll/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "roll/checking.h"
+
+void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *text)
+{
+    rc_message_add(&check->found, id, text);
+    rc_namer_reset(&check->namer);
+}
+
+size_t rc_checking_keep_repeated(struct rc_member *member, size_t count)
+{
+    size_t kept = 0;
+    size_t n;
+
+    rc_member_sort(member, count);
+    for (size_t i = 0; i < count; i += n) {
+        n = rc_member_run(&member[i], count - i);
+        if (n < 2)
+            continue;
+        memmove(&member[kept], &member[i], n * sizeof(*member));
+        kept += n;
+    }
+    return kept;
+}
+
+/* All members that have a value must have the same; `at` is where it is in struct rc_roll. */
+static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_id id, const char *what,
+                          const char *cure)
+{
+    struct rc_group shown[RC_GROUPS_SHOWN];
+    size_t count = 0;
+    size_t groups;
+
+    for (size_t i = 0; i < check->count; i++) {
+        const struct rc_roll *roll = check->member[i].roll;
+        struct rc_str text = *(const struct rc_str *)(const void *)((const char *)roll + at);
+
+        if (text.p)
+            check->part[count++] = (struct rc_member){ roll, text, 0 };
+    }
+    groups = rc_group_find(check->part, count, shown);
+    if (groups > 1)
+        rc_checking_add(check, id,
+                        rc_format(check->arena, "%s %s; %s", what,
+                                  rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT), cure));
+}
+
+/* All must count alike, and as the caller does where it knows (not 0). Returns
+ * the lowest count of all: as many there must be whoever is right. */
+static uint32_t compare_numbers(struct rc_checking *check, size_t at, uint32_t known, const char *what)
+{
+    struct rc_group shown[RC_GROUPS_SHOWN];
+    uint32_t lowest = known;
+    size_t groups;
+
+    for (size_t i = 0; i < check->count; i++) {
+        const struct rc_roll *roll = check->member[i].roll;
+        uint32_t number = *(const uint32_t *)(const void *)((const char *)roll + at);
+
+        check->part[i] = (struct rc_member){ roll, RC_ABSENT, number };
+        if (!lowest || number < lowest)
+            lowest = number;
+    }
+    groups = rc_group_find(check->part, check->count, shown);
+    if (groups > 1 || (groups == 1 && known && shown[0].member->number != known)) {
+        const char *list = rc_name_groups(&check->namer, shown, groups, RC_SHOW_NUMBER);
+
+        if (known)
+            list = rc_format(&check->namer.text, "%s, and %u for the launch", list, known);
+        rc_checking_add(check, RC603, rc_format(check->arena, "%s %s; " RC_ONE_LAUNCHER, what, list));
+    }
+    return lowest;
+}
+
+/* Another launch's entries are a finding, and left out of all others. */
+static void check_scopes(struct rc_checking *check)
+{
+    struct rc_group shown[RC_GROUPS_SHOWN];
+    size_t groups;
+
+    for (size_t i = 0; i < check->count; i++)
+        check->part[i] = (struct rc_member){ check->member[i].roll, check->member[i].roll->scope, 0 };
+    groups = rc_group_find(check->part, check->count, shown);
+    if (groups < 2)
+        return;
+    rc_checking_add(check, RC610,
+                    rc_format(check->arena, "the launch is %s; " RC_ONE_LAUNCHER,
+                              rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT)));
+    check->count = shown[0].count;
+    memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
+}
+
+static void check_all(struct rc_checking *check, uint32_t nodes, uint32_t world, uint32_t deadline)
+{
+    check_scopes(check);
+    world = compare_numbers(check, offsetof(struct rc_roll, world), world, "the number of tasks is");
+    nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), nodes, "the number of nodes is");
+    rc_coverage_find(&check->ranks, check->member, check->count, world);
+    rc_check_node_ranks(check);
+    rc_check_ranks(check);
+    rc_check_missing(check, nodes, deadline);
+    compare_texts(check, offsetof(struct rc_roll, addr), RC604, "MASTER_ADDR is",
+                  "all tasks need the address of rank 0's node; unset it where a script exports it");
+    compare_texts(check, offsetof(struct rc_roll, mode), RC605, "the mode is",
+                  "give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE");
+    rc_check_gpus(check);
+    rc_check_hosts(check);
+    rc_check_boots(check);
+    compare_texts(check, offsetof(struct rc_roll, version), RC608, "rollcall is version",
+                  "install the same version on all nodes");
+    rc_check_variables(check);
+}
+
+/* How much there is of what has no fixed number in an entry. */
+struct sizes {
+    size_t ranges;
+    size_t users;
+    size_t gpus;
+};
+
+static struct sizes measure(const struct rc_roll *rolls, size_t count)
+{
+    struct sizes sizes = { .ranges = count };
+
+    for (size_t i = 0; i < count; i++) {
+        struct rc_str rest = rolls[i].tasks;
+        uint32_t first;
+        uint32_t last;
+
+        while (rc_roll_next_range(&rest, &first, &last))
+            sizes.ranges++;
+        sizes.users += rolls[i].user_count;
+        sizes.gpus += rolls[i].gpu_count;
+    }
+    return sizes;
+}
+
+static bool allocate(struct rc_checking *check, const struct sizes *sizes)
+{
+    size_t count = check->all + 1;
+    size_t most = count > sizes->gpus ? count : sizes->gpus;
+
+    check->member = calloc(count, sizeof(*check->member));
+    check->part = calloc(count, sizeof(*check->part));
+    check->user = calloc(sizes->users + 1, sizeof(*check->user));
+    check->gpu = calloc(sizes->gpus + 1, sizeof(*check->gpu));
+    check->ranks.edge = calloc(2 * sizes->ranges + 1, sizeof(*check->ranks.edge));
+    check->ranks.gap = calloc(2 * sizes->ranges + 1, sizeof(*check->ranks.gap));
+    check->ranks.twice = calloc(2 * sizes->ranges + 1, sizeof(*check->ranks.twice));
+    check->namer.range = calloc(sizes->ranges + most, sizeof(*check->namer.range));
+    check->namer.host = calloc(most, sizeof(*check->namer.host));
+    return check->member && check->part && check->user && check->gpu && check->ranks.edge && check->ranks.gap &&
+           check->ranks.twice && check->namer.range && check->namer.host;
+}
+
+static void release(struct rc_checking *check)
+{
+    free(check->member);
+    free(check->part);
+    free(check->user);
+    free(check->gpu);
+    free(check->ranks.edge);
+    free(check->ranks.gap);
+    free(check->ranks.twice);
+    free(check->namer.range);
+    free(check->namer.host);
+    free(check);
+}
+
+bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, uint32_t world, uint32_t deadline,
+                   struct rc_messages *findings, struct rc_arena *arena)
+{
+    struct rc_checking *check = calloc(1, sizeof(*check));
+    const struct sizes sizes = measure(rolls, count);
+    size_t start = arena->used;
+    bool done = false;
+
+    if (!check)
+        return false;
+    check->rolls = rolls;
+    check->all = check->count = count;
+    check->arena = arena;
+    if (allocate(check, &sizes)) {
+        for (size_t i = 0; i < count; i++)
+            check->member[i].roll = &rolls[i];
+        rc_namer_reset(&check->namer);
+        check_all(check, nodes, world, deadline);
+        done = !arena->full;
+    }
+    for (unsigned i = 0; done && i < check->found.count; i++)
+        rc_message_add(findings, check->found.list[i].id, check->found.list[i].text);
+    if (!done)
+        arena->used = start;
+    release(check);
+    return done;
+}

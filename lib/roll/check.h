@@ -1,0 +1,41 @@
+/* check.h - the roll call: do all nodes' entries make one launch?
+ *
+ * Every contradiction is one finding with an id of RC6xx: what was found, on
+ * which tasks and nodes, and what to change. Tasks and nodes are named
+ * compactly ("tasks 8-15 on h[2-3]"), the same finding of many nodes once. Where
+ * values differ, the one that most nodes have stands first, and three of them
+ * are shown. What would hang is an error, the rest a warning.
+ *
+ *   RC610 error    entries of another launch; what follows leaves them out
+ *   RC603 error    nodes count the tasks or the nodes differently, or two have one node rank
+ *   RC602 error    a rank is there twice
+ *   RC601 warning  nodes did not answer by the deadline: all go on with the port that each computes
+ *   RC614 error    all have answered, but tasks are on no node
+ *   RC604 error    nodes have another MASTER_ADDR
+ *   RC605 error    nodes are in another mode
+ *   RC606 warning  a GPU is used by two tasks
+ *   RC607 warning  two nodes have one identity: equal host names, or one boot id under two names
+ *   RC608 warning  another version of rollcall
+ *   RC609 warning  a variable that must be the same differs, or is set on some nodes
+ *                  only; its values are shown of NCCL_*, GLOO_* and MASTER_* alone
+ */
+#ifndef ROLLCALL_EXCHANGE_CHECK_H
+#define ROLLCALL_EXCHANGE_CHECK_H
+
+#include "roll/answer.h"
+#include "roll/roll.h"
+
+/* Bytes of an arena that has room for the findings of any entries. */
+enum { RC_CHECK_ARENA = RC_FINDINGS_MAX * (RC_FINDING_MAX + 1) };
+
+/* The entries of those that answered, in any order, which has no influence on
+ * what is found; `nodes` and `world` as the caller (the node of RANK 0, or srun)
+ * knows them, 0 where it does not; `deadline` in seconds, 0: none. Adds its
+ * findings to *findings, with texts in the arena: RC_FINDINGS_MAX at most, each
+ * of RC_FINDING_MAX bytes at most. Allocates what it needs with malloc and frees
+ * it; false, with nothing added, without memory or room in the arena. Takes
+ * O(n log n) for entries of n ranges in all. Thread safe. */
+bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, uint32_t world, uint32_t deadline,
+                   struct rc_messages *findings, struct rc_arena *arena);
+
+#endif

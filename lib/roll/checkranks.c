@@ -1,0 +1,122 @@
+#include "roll/checking.h"
+
+static const char *name_involved(struct rc_checking *check)
+{
+    struct rc_member *part = check->part;
+    size_t parts = 0;
+    const char *one;
+    const char *other;
+
+    for (size_t i = 0; i < check->count; i++)
+        if (rc_coverage_is_twice(&check->ranks, check->member[i].roll))
+            part[parts++] = (struct rc_member){ check->member[i].roll, check->member[i].roll->host, 0 };
+    rc_member_sort(part, parts);
+    if (parts != 2 || rc_member_run(part, parts) == 2)
+        return rc_name_hosts(&check->namer, part, parts);
+    one = rc_name_hosts(&check->namer, part, 1);
+    other = rc_name_hosts(&check->namer, part + 1, 1);
+    return rc_format(&check->namer.text, "%s and on %s", one, other);
+}
+
+void rc_check_ranks(struct rc_checking *check)
+{
+    struct rc_namer *namer = &check->namer;
+    bool one = check->ranks.twices == 1 && check->ranks.twice->first == check->ranks.twice->last;
+    const char *times = "more than once";
+
+    if (check->ranks.twices == 0)
+        return;
+    if (check->ranks.least == check->ranks.most)
+        times = check->ranks.most == 2 ? "twice" : rc_format(&namer->text, "%u times", check->ranks.most);
+    rc_checking_add(check, RC602,
+        rc_format(check->arena, "%s %s there %s: on %s; every rank must be there once; start all tasks with one "
+                  "launcher, or unset RANK and SLURM_PROCID where a script exports them",
+                  rc_name_ranges(namer, "rank", check->ranks.twice, check->ranks.twices), one ? "is" : "are", times,
+                  name_involved(check)));
+}
+
+/* The node ranks that nobody has; of all entries, for another launch's nodes did
+ * answer. Returns the number of ranges. */
+static size_t find_silent(struct rc_checking *check, uint32_t nodes, struct rc_range *silent, uint64_t *ranks)
+{
+    uint32_t next = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < check->all; i++)
+        check->part[i] = (struct rc_member){ &check->rolls[i], RC_ABSENT, check->rolls[i].node };
+    rc_member_sort(check->part, check->all);
+    *ranks = 0;
+    for (size_t i = 0; i <= check->all; i++) {
+        uint32_t node = i < check->all && check->part[i].number < nodes ? check->part[i].number : nodes;
+
+        if (node > next) {
+            silent[count++] = (struct rc_range){ next, node - 1 };
+            *ranks += node - next;
+        }
+        if (node >= next)
+            next = node + 1;
+    }
+    return count;
+}
+
+/* Fewer entries than nodes. */
+static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadline)
+{
+    struct rc_namer *namer = &check->namer;
+    uint64_t ranks;
+    size_t ranges = find_silent(check, nodes, namer->range, &ranks);
+    const char *who = rc_name_ranges(namer, "node", namer->range, ranges);
+    const char *tasks = "";
+    const char *within = "";
+
+    /* some that answered have the ranks of others: it is not known which ones they are */
+    if (ranks != nodes - check->all)
+        who = rc_format(&namer->text, "%u of %u nodes", nodes - (uint32_t)check->all, nodes);
+    else if (check->ranks.gaps > 0 && check->count == check->all)
+        tasks = rc_format(&namer->text, " (%s)",
+                          rc_name_ranges(namer, "task", check->ranks.gap, check->ranks.gaps));
+    if (deadline)
+        within = rc_format(&namer->text, " within %u s", deadline);
+    rc_checking_add(check, RC601,
+                    rc_format(check->arena,
+                              "nothing from %s%s%s; see what keeps them from starting, or from reaching the node of "
+                              "rank 0, or wait longer with deadline=SECONDS",
+                              who, tasks, within));
+}
+
+void rc_check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadline)
+{
+    const struct rc_coverage *ranks = &check->ranks;
+
+    if (check->all < nodes) {
+        add_silent(check, nodes, deadline);
+    } else if (ranks->gaps > 0 && ranks->twices == 0 && check->count == check->all) {
+        bool one = ranks->gaps == 1 && ranks->gap->first == ranks->gap->last;
+
+        rc_checking_add(check, RC614,
+                        rc_format(check->arena, "%s %s on no node; every rank must be there once; " RC_ONE_LAUNCHER,
+                                  rc_name_ranges(&check->namer, "task", ranks->gap, ranks->gaps),
+                                  one ? "is" : "are"));
+    }
+}
+
+void rc_check_node_ranks(struct rc_checking *check)
+{
+    size_t count;
+
+    for (size_t i = 0; i < check->count; i++)
+        check->part[i] = (struct rc_member){ check->member[i].roll, RC_ABSENT, check->member[i].roll->node };
+    count = rc_checking_keep_repeated(check->part, check->count);
+    /* who has another's ranks, too, has been named */
+    if (count > 0 && check->ranks.twices == 0) {
+        const char *nodes = rc_name_nodes(&check->namer, check->part, count);
+        const char *tasks = rc_name_tasks(&check->namer, check->part, count);
+        const char *hosts = rc_name_hosts(&check->namer, check->part, count);
+
+        rc_checking_add(check, RC603,
+                        rc_format(check->arena,
+                                  "%s of %s on %s cannot be told apart; every node needs a rank of its own; "
+                                  RC_ONE_LAUNCHER,
+                                  nodes, tasks, hosts));
+    }
+}

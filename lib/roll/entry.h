@@ -1,0 +1,15 @@
+/* entry.h - what a node says of itself in the roll call (roll.h). */
+#ifndef ROLLCALL_EXCHANGE_ENTRY_H
+#define ROLLCALL_EXCHANGE_ENTRY_H
+
+#include "roll/roll.h"
+#include "resolve/resolve.h"
+
+/* The entry of this node, one of whose tasks is resolved, as text in the arena.
+ * tasks: the ranks on it, parted by commas, in any order; port: the master port
+ * that it holds, 0 where it holds none; dead: the id of the message for which
+ * its tasks do not start, NULL where they do. NULL where the values do not fit. */
+const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *dead,
+                           struct rc_arena *arena);
+
+#endif

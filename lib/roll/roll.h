@@ -1,0 +1,86 @@
+/* roll.h - what the nodes of a launch tell each other: one entry a node. The answer for all: answer.h.
+ *
+ * Both are lines NAME=VALUE (lines.h), the first of which says what the text is.
+ * A name that is not known is skipped, so that a newer rollcall can say more.
+ * They come from other nodes: every value is checked where it is read, and
+ * nobody else has to.
+ * Pure: reads the text, writes the caller's struct or arena.
+ *
+ * An entry, RC_ROLL_SIZE bytes at most:
+ *   roll=1
+ *   version=0.1.0        of rollcall
+ *   scope=slurm:42.0     the launch, as in the stamp
+ *   launcher=slurm
+ *   mode=worker
+ *   host=n1              the node's own name
+ *   boot=4b5f...         /proc/sys/kernel/random/boot_id; none of a container, which shares it
+ *   node=0               its node rank
+ *   nodes=2              as it counts them
+ *   world=8              tasks of the launch, as it counts them
+ *   tasks=0-3            the ranks on it
+ *   addr=n1              MASTER_ADDR as it found it
+ *   port=24512           the port that it holds, of the node of RANK 0 alone
+ *   dead=RC405           its tasks are not going to start; it says why itself
+ *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
+ *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
+ *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
+ */
+#ifndef ROLLCALL_EXCHANGE_ROLL_H
+#define ROLLCALL_EXCHANGE_ROLL_H
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+enum {
+    RC_ROLL_SIZE = 16384,
+    RC_ROLL_USER_MAX = 16,  /* more of them are neither written nor read */
+    RC_ROLL_GPUS_MAX = 16,  /* likewise */
+    RC_ROLL_TEXT_MAX = 255, /* bytes of one value but tasks; a longer one is cut when it is written */
+};
+
+struct rc_roll_gpu {
+    uint32_t rank;
+    struct rc_str id; /* UUID, or one that no other node has: indices are each node's own */
+};
+
+/* Slices of the text that it was read from, or of whoever fills it in. Absent
+ * values may be: version, launcher, mode, boot, addr, dead, visible. */
+struct rc_roll {
+    struct rc_str version;
+    struct rc_str scope;
+    struct rc_str launcher;
+    struct rc_str mode;
+    struct rc_str host;
+    struct rc_str boot;
+    uint32_t node;
+    uint32_t nodes;
+    uint32_t world;
+    struct rc_str tasks; /* ranges in ascending order: "0-3,8" */
+    struct rc_str addr;
+    struct rc_str dead;
+    struct rc_str visible;
+    uint16_t port; /* 0: none */
+    struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
+    unsigned user_count;
+    struct rc_roll_gpu gpu[RC_ROLL_GPUS_MAX];
+    unsigned gpu_count;
+};
+
+/* Writes an entry, a NUL behind it. Absent values are left out, and so is a
+ * `user` that is no NAME=VALUE or whose name was there; bytes that are not
+ * printable ASCII become `?`. NULL, and the arena's text as before, where it
+ * does not fit, or where rc_roll_read would not take it. */
+const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
+
+/* Reads an entry. False, with *roll untouched, unless every line is one, no
+ * name stands twice but `user` and `gpu`, and it holds a scope, a host,
+ * node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
+ * world, and GPUs of these tasks. */
+bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
+
+/* Goes through the ranges of roll.tasks: takes one from *rest. False at the end,
+ * where *rest has become absent; false, too, with *rest untouched, for what is
+ * no range of ranks. */
+bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last);
+
+#endif

@@ -1,0 +1,117 @@
+#include "config.h"
+
+#include "node.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rendezvous/listen.h"
+#include "rendezvous/request.h"
+#include "rendezvous/client.h"
+#include "rendezvous/wire.h"
+#include "system/clock.h"
+#include "verdict.h"
+#include "whereabouts.h"
+
+/* The nodes hear of the desk's end, not only of their own: it waits for the
+ * last of them as long as it was told, from when the first one came. */
+enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
+
+static int failed(const char *what, const char *why)
+{
+    printf("failed=%s: %s\n", what, why);
+    return 1;
+}
+
+/* The others may go on without this node. */
+static int lost(const char *why)
+{
+    printf("lost=%s\n", why);
+    return 1;
+}
+
+static struct rc_str read_input(void)
+{
+    static char text[RC_WIRE_BODY_MAX];
+    size_t n = fread(text, 1, sizeof(text), stdin);
+
+    return (struct rc_str){ text, n };
+}
+
+static int visit(const struct rc_request *request, const struct rc_meeting *meeting, uint32_t milliseconds)
+{
+    struct rc_reply answer;
+    bool heard;
+    int rc = rc_visit(meeting, request->entry, milliseconds, &answer, &heard);
+
+    if (rc < 0)
+        return heard ? lost(strerror(-rc)) : failed("the desk", strerror(-rc));
+    fputs(answer.text, stdout);
+    free(answer.text);
+    return 0;
+}
+
+/* The desk itself, on the node of RANK 0. */
+static int receive_all(const struct rc_request *request)
+{
+    static struct rc_verdict verdict;
+    char token[RC_WIRE_TOKEN + 1];
+    char line[LINE_SIZE];
+    static char text[RC_WIRE_BODY_MAX];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_desk *desk;
+    uint16_t port;
+    int listener = rc_listen(0, 0, &port);
+    int rc = listener < 0 ? listener : rc_wire_new_token(token);
+
+    if (rc < 0)
+        return failed("a socket", strerror(-rc));
+    desk = rc_desk_create(listener, token);
+    if (!desk)
+        return failed("the desk", strerror(ENOMEM));
+    write_whereabouts(token, port, text, sizeof(text));
+    if (!ask_pmix("put", rc_str(text), request->seconds * 1000, line, sizeof(line))) {
+        rc_desk_destroy(desk);
+        return failed("PMIx", line);
+    }
+    verdict.check = request->check;
+    verdict.seconds = request->seconds;
+    rc = rc_desk_add(desk, request->entry) ? rc_desk_run(desk, request->seconds, -1, rc_verdict_decide, &verdict)
+                                           : -EPROTO;
+    if (rc == 0)
+        fputs(rc_answer_write(&verdict.answer, &arena), stdout);
+    rc_desk_destroy(desk);
+    return rc < 0 ? failed("the desk", strerror(-rc)) : 0;
+}
+
+static int find_and_visit(const struct rc_request *request)
+{
+    struct rc_meeting meeting;
+    char line[LINE_SIZE];
+    int64_t start = rc_milliseconds();
+    uint32_t all = request->seconds * 1000 + BEYOND_MS;
+    uint32_t used;
+
+    if (!ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
+        return failed("PMIx", line);
+    used = (uint32_t)(rc_milliseconds() - start);
+    if (strncmp(line, "meeting=", 8) != 0 || !rc_meeting_read(rc_str(line + 8), &meeting))
+        return failed("PMIx", "what the node of rank 0 put there is no meeting point");
+    return visit(request, &meeting, used < all ? all - used : 1);
+}
+
+int node_session(void)
+{
+    struct rc_request request;
+    int status;
+
+    if (!rc_request_read(read_input(), &request))
+        return failed("the request", "cannot be read");
+    if (request.transport == RC_TRANSPORT_SRUN)
+        status = visit(&request, &request.meeting, request.seconds * 1000 + BEYOND_MS);
+    else
+        status = request.root ? receive_all(&request) : find_and_visit(&request);
+    return fflush(stdout) == 0 ? status : 1;
+}

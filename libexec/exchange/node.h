@@ -1,0 +1,9 @@
+/* node.h - one node's part in the exchange. */
+#ifndef ROLLCALL_NODE_SESSION_H
+#define ROLLCALL_NODE_SESSION_H
+
+/* Reads a request (lib/rendezvous/request.h) from standard input, does it, and
+ * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */
+int node_session(void);
+
+#endif

@@ -1,0 +1,114 @@
+#include "config.h"
+
+/* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
+ *
+ *   rollcall-exchange node                  one node's part; a request on standard input (node.h)
+ *   rollcall-exchange desk SECONDS CHECK [WATCH JOB]
+ *                                           srun's desk: where all nodes go (desk.h); WATCH
+ *                                           seconds after the first process of job JOB has
+ *                                           reached init_process_group it names who has not
+ *   rollcall-exchange board                 a desk for notes, where there is no srun's (startboard.h)
+ *
+ * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
+ * the process that becomes the user's: no connection, no thread, no memory.
+ *
+ * The desk inherits its listening socket as descriptor 3, and as 4 a pipe whose
+ * other end srun holds: when srun is gone, however it ended, so is the desk.
+ * The token comes in the variable ROLLCALL_TOKEN. It prints what is wrong on
+ * srun's standard error, once, and nothing else.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "rendezvous/server.h"
+#include "rendezvous/wire.h"
+#include "node.h"
+#include "startboard.h"
+#include "verdict.h"
+
+enum { LISTENER = 3, LIFE = 4, STATUS_USAGE = 2 };
+
+static int usage(void)
+{
+    fputs("usage: rollcall-exchange node|desk SECONDS CHECK [WATCH JOB]|board (rollcall's own; see rollcall --help)\n",
+          stderr);
+    return STATUS_USAGE;
+}
+
+/* One call a line: srun's own lines stand on the same terminal. */
+static void print_finding(void *more, enum rc_message_id id, const char *text)
+{
+    const struct rc_message_entry *entry = rc_message_entry(id);
+
+    (void)more;
+    fprintf(stderr, "rollcall: %s %s: %s\n", rc_level_name(entry->level), entry->id, text);
+}
+
+/* The desk's own decision, said where srun stands. */
+static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+{
+    struct rc_verdict *verdict = more;
+    struct rc_str text = rc_verdict_decide(verdict, rolls, count, complete);
+
+    for (unsigned i = 0; i < verdict->answer.findings.count; i++)
+        print_finding(NULL, verdict->answer.findings.list[i].id, verdict->answer.findings.list[i].text);
+    return text;
+}
+
+/* What srun, or a task, had open without close-on-exec is not for a process that stays. */
+static void close_from(int first)
+{
+    long limit = sysconf(_SC_OPEN_MAX);
+
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+        return;
+    for (int fd = first; fd < (limit > 0 && limit < 65536 ? limit : 65536); fd++)
+        close(fd);
+}
+
+static int be_desk(const char *seconds, const char *check, const char *watch, const char *job_id)
+{
+    static struct rc_verdict verdict;
+    const char *token = getenv("ROLLCALL_TOKEN");
+    struct rc_desk *desk;
+    uint32_t patience, job;
+    int rc;
+
+    if (!rc_wire_is_token(rc_str(token)) || !rc_parse_u32(rc_str(seconds), UINT16_MAX, &verdict.seconds) ||
+        !rc_check_read(rc_str(check), &verdict.check) ||
+        !rc_parse_u32(rc_str(watch), RC_WATCH_SECONDS_MAX, &patience) || !rc_parse_u32(rc_str(job_id), UINT32_MAX, &job))
+        return usage();
+    close_from(LIFE + 1);
+    /* a line of many bytes may meet a pipe that nobody reads any more */
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+    desk = rc_desk_create(LISTENER, token);
+    if (!desk)
+        return 1;
+    rc_desk_watch(desk, patience, job, print_finding, NULL);
+    rc = rc_desk_run(desk, verdict.seconds, LIFE, decide_and_say, &verdict);
+    rc_desk_destroy(desk);
+    return rc < 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "node") == 0) {
+        /* nobody waits for an answer once the task is gone */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return node_session();
+    }
+    if (argc == 2 && strcmp(argv[1], "board") == 0) {
+        close_from(STDERR_FILENO + 1);
+        signal(SIGPIPE, SIG_IGN);
+        return start_board();
+    }
+    if ((argc == 4 || argc == 6) && strcmp(argv[1], "desk") == 0)
+        return be_desk(argv[2], argv[3], argc == 6 ? argv[4] : "0", argc == 6 ? argv[5] : "0");
+    return usage();
+}

@@ -1,0 +1,24 @@
+/* verdict.h - what becomes of a roll call: the answer to all nodes, and what is printed. */
+#ifndef ROLLCALL_VERDICT_H
+#define ROLLCALL_VERDICT_H
+
+#include "roll/answer.h"
+#include "rendezvous/server.h"
+#include "resolve/option.h"
+
+enum { RC_VERDICT_TEXT = 65536 };
+
+struct rc_verdict {
+    /* in */
+    enum rc_check check;
+    uint32_t seconds; /* the deadline, for its message */
+    /* out */
+    struct rc_answer answer; /* with its findings */
+    char text[RC_VERDICT_TEXT];
+};
+
+/* An rc_desk_decide; more is a struct rc_verdict. The answer that it returns is
+ * for the nodes that are not the desk's: the findings are the desk's to print. */
+struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
+
+#endif

@@ -1,0 +1,18 @@
+/* whereabouts.h - where a desk is: how that is written, and told to the launch's other nodes. */
+#ifndef ROLLCALL_EXCHANGE_WHEREABOUTS_H
+#define ROLLCALL_EXCHANGE_WHEREABOUTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* "TOKEN PORT ADDRESS...\n": by which addresses others may reach this host, IPv4
+ * first, as few nodes have IPv6 alone. */
+void write_whereabouts(const char *token, uint16_t port, char *text, size_t size);
+
+/* What rollcall-pmix, which stands beside this program, says: a line, or NULL
+ * with the reason in `line`. */
+char *ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size);
+
+#endif

@@ -1,0 +1,11 @@
+/* picture.h - a mapping as lstopo draws it: each task's GPU and cores in its colour, and its number. */
+#ifndef ROLLCALL_MAP_PICTURE_H
+#define ROLLCALL_MAP_PICTURE_H
+
+#include "mapping.h"
+
+/* Marks the mapping's topology and has lstopo draw it into a file; format is
+ * "svg" or "png". 0, or -1 after one line on standard error. */
+int picture_draw(struct mapping *mapping, const char *format, const char *file);
+
+#endif

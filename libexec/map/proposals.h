@@ -1,0 +1,27 @@
+/* proposals.h - what nic=auto would set for the tasks of a mapping (lib/resolve/nicnames.h). */
+#ifndef ROLLCALL_MAP_PROPOSALS_H
+#define ROLLCALL_MAP_PROPOSALS_H
+
+#include "mapping.h"
+#include "resolve/nicnames.h"
+
+struct proposals {
+    char *fabric; /* names of all that a job uses */
+    char *network;
+    char *value;
+    size_t size; /* of that */
+    struct rc_pins pins;
+};
+
+/* 0, or -1 without memory. proposals_free takes half-made ones, too. */
+int proposals_make(const struct mapping *mapping, struct proposals *proposals);
+void proposals_free(struct proposals *proposals);
+
+/* The value of the i-th variable (rc_nicnames_variable) for a task of the mapping; it
+ * lives until the next call. NULL where there is nothing to say. */
+const char *proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task, unsigned i);
+
+/* Whether it is another one from task to task. */
+bool proposals_is_own(unsigned i);
+
+#endif

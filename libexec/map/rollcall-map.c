@@ -1,0 +1,128 @@
+/* rollcall-map.c - what `rollcall map` becomes: the one program that loads hwloc.
+ *
+ * A program of its own, so that `rollcall exec` needs no hwloc on a node and does
+ * not pay for loading it (hwloc and libudev: half a millisecond, a third of the
+ * command's own start). Plugin and command ask it for a placement (pins.h), too.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "console/usage.h"
+#include "console/table.h"
+#include "mapping.h"
+#include "picture.h"
+#include "pins.h"
+#include "step.h"
+#include "base/numbers.h"
+
+struct output {
+    bool step;
+    const char *seconds;
+    bool json;
+    const char *format;
+    const char *file;
+};
+
+static int read_arguments(int argc, char **argv, struct wishes *wishes, struct output *output)
+{
+    static const struct option options[] = {
+        { "tasks", required_argument, NULL, 't' }, { "gpus", required_argument, NULL, 'g' },
+        { "cpus", required_argument, NULL, 'c' },  { "from", required_argument, NULL, 'f' },
+        { "json", no_argument, NULL, 'j' },        { "svg", required_argument, NULL, 's' },
+        { "png", required_argument, NULL, 'p' },   { "step", no_argument, NULL, 'S' },
+        { "wait", required_argument, NULL, 'w' },  { NULL, 0, NULL, 0 },
+    };
+
+    for (int c; (c = cli_getopt("map", argc, argv, options)) != -1;) {
+        switch (c) {
+        case 't':
+            wishes->tasks = optarg;
+            break;
+        case 'g':
+            wishes->gpus = optarg;
+            break;
+        case 'c':
+            wishes->cpus = optarg;
+            break;
+        case 'f':
+            wishes->file = optarg;
+            break;
+        case 'j':
+            output->json = true;
+            break;
+        case 'S':
+            output->step = true;
+            break;
+        case 'w':
+            output->seconds = optarg;
+            break;
+        case 's':
+        case 'p':
+            if (output->file || !*optarg) {
+                cli_fail(*optarg ? "map: one picture at a time: --svg or --png" : "map: a picture needs the name of a file");
+                return -1;
+            }
+            output->format = c == 's' ? "svg" : "png";
+            output->file = optarg;
+            break;
+        default:
+            return -1;
+        }
+    }
+    if (optind < argc) {
+        cli_fail("map: unexpected argument '%.64s'; a file goes after --from", argv[optind]);
+        return -1;
+    }
+    return 0;
+}
+
+static int show_step(const struct wishes *wishes, const struct output *output)
+{
+    uint32_t seconds = STEP_WAIT_DEFAULT;
+
+    if (output->file)
+        return cli_fail("map: a picture is of one machine: --svg and --png do not go with --step");
+    if (output->seconds &&
+        (!rc_parse_u32(rc_str(output->seconds), STEP_WAIT_MAX, &seconds) || seconds == 0))
+        return cli_fail("map: --wait=%.64s is not a number of seconds, 1 to %d", output->seconds, STEP_WAIT_MAX);
+    return step_show(wishes, output->json, seconds);
+}
+
+static int show(struct mapping *mapping, const struct output *output)
+{
+    if (output->file && picture_draw(mapping, output->format, output->file) < 0)
+        return STATUS_USAGE;
+    if (output->file && !output->json)
+        return STATUS_RESOLVED;
+    if ((output->json ? mapping_print_json(mapping) : mapping_print_text(mapping)) < 0)
+        return cli_fail("cannot write the map");
+    return STATUS_RESOLVED;
+}
+
+int main(int argc, char **argv)
+{
+    struct wishes wishes = { .file = NULL };
+    struct output output = { .json = false };
+    struct mapping mapping;
+    int status = STATUS_USAGE;
+
+    /* by its own name: as `rollcall map`, argv[0] is "map" */
+    if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0)
+        return pins_answer(argc > 2 ? argv[2] : NULL);
+    if (read_arguments(argc, argv, &wishes, &output) < 0)
+        return STATUS_USAGE;
+    if (output.seconds && !output.step)
+        return cli_fail("map: --wait belongs to --step");
+    if (output.step) {
+        status = show_step(&wishes, &output);
+    } else {
+        paint_choose();
+        if (mapping_make(&wishes, &mapping) == 0)
+            status = show(&mapping, &output);
+        mapping_free(&mapping);
+    }
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    return cli_fail("cannot write to standard output: %s", strerror(errno));
+}

@@ -1,0 +1,260 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console/escape.h"
+#include "console/table.h"
+#include "mapping.h"
+#include "proposals.h"
+#include "base/numbers.h"
+
+static int count(const struct mapping *mapping, hwloc_obj_type_t type)
+{
+    int n = hwloc_get_nbobjs_by_type(mapping->topology, type);
+
+    return n > 0 ? n : 0;
+}
+
+static void put_count(int n, const char *what, const char *end)
+{
+    printf("%d %s%s%s", n, what, n == 1 ? "" : "s", end);
+}
+
+static int put_head(const struct mapping *mapping)
+{
+    char *name = escape(rc_str(mapping->file ? mapping->file : "this machine"), 64);
+
+    if (!name)
+        return -1;
+    printf("%s: ", name);
+    free(name);
+    put_count(count(mapping, HWLOC_OBJ_PACKAGE), "package", ", ");
+    put_count(count(mapping, HWLOC_OBJ_NUMANODE), "NUMA node", ", ");
+    put_count(count(mapping, HWLOC_OBJ_CORE), "core", ", ");
+    put_count((int)mapping->gpus.count, "GPU", ", ");
+    put_count((int)mapping->nics.count, "NIC", "\n\n");
+    return 0;
+}
+
+/* Lists break behind a comma. */
+static void put_list(unsigned column, const char *list)
+{
+    unsigned at = column;
+
+    while (*list) {
+        size_t n = strcspn(list, ",");
+
+        n += list[n] == ',';
+        if (at > column && at + n > TABLE_WIDTH) {
+            printf("\n%*s", (int)column, "");
+            at = column;
+        }
+        printf("%.*s", (int)n, list);
+        at += (unsigned)n;
+        list += n;
+    }
+    putchar('\n');
+}
+
+static const char *nic_name(const struct mapping *mapping, int nic)
+{
+    return nic >= 0 ? rc_nic_name(&mapping->nics.nic[nic]) : "-";
+}
+
+enum { NIC_WIDTH = 16, GPU_TEXT = RC_BUS_ID + 16 };
+
+static void gpu_text(const struct mapping *mapping, int gpu, char text[GPU_TEXT])
+{
+    if (gpu < 0)
+        snprintf(text, GPU_TEXT, "-");
+    else
+        snprintf(text, GPU_TEXT, "%d %s", gpu, mapping->gpus.gpu[gpu].bus_id);
+}
+
+static int put_task(const struct mapping *mapping, unsigned task, int gpu_width, int nic_width)
+{
+    const struct rc_place *place = &mapping->place[task];
+    bool own = task == mapping->local_rank;
+    char *nic = escape(rc_str(nic_name(mapping, place->nic)), NIC_WIDTH);
+    char *cpus = NULL;
+    char gpu[GPU_TEXT];
+    char node[16] = "-";
+    int column;
+
+    if (!nic || hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0) {
+        free(nic);
+        return -1;
+    }
+    gpu_text(mapping, place->gpu, gpu);
+    if (place->memory >= 0)
+        snprintf(node, sizeof(node), "%d", place->memory);
+    column = printf("%c %4u  %-*s  %4s  %-*s  %5u  ", own ? '*' : ' ', task, gpu_width, gpu, node, nic_width, nic,
+                    place->cores);
+    put_list((unsigned)column, cpus);
+    free(nic);
+    free(cpus);
+    return 0;
+}
+
+static int put_tasks(const struct mapping *mapping)
+{
+    int gpu_width = 3;
+    int nic_width = 3;
+
+    for (unsigned i = 0; i < mapping->tasks; i++) {
+        size_t n = strnlen(nic_name(mapping, mapping->place[i].nic), NIC_WIDTH + 3);
+        char gpu[GPU_TEXT];
+
+        gpu_text(mapping, mapping->place[i].gpu, gpu);
+        if ((int)n > nic_width)
+            nic_width = (int)n;
+        if ((int)strlen(gpu) > gpu_width)
+            gpu_width = (int)strlen(gpu);
+    }
+    printf("%s  task  %-*s  NUMA  %-*s  cores  hardware threads%s\n", paint_on(PAINT_STRONG), gpu_width, "GPU", nic_width,
+           "NIC", paint_off());
+    for (unsigned i = 0; i < mapping->tasks; i++)
+        if (put_task(mapping, i, gpu_width, nic_width) < 0)
+            return -1;
+    if (mapping->local_rank != RC_UNKNOWN)
+        printf("\n* this task%s", mapping->rank == RC_UNKNOWN ? "\n" : "");
+    if (mapping->local_rank != RC_UNKNOWN && mapping->rank != RC_UNKNOWN)
+        printf(", rank %u\n", (unsigned)mapping->rank);
+    return 0;
+}
+
+static void where(hwloc_obj_t pci, char text[16])
+{
+    int node = rc_place_numa(pci);
+
+    snprintf(text, 16, node < 0 ? "NUMA ?" : "NUMA %d", node);
+}
+
+static int put_gpus(const struct mapping *mapping)
+{
+    struct table table = { .columns = 4 };
+
+    if (mapping->gpus.count > 0)
+        printf("\n%sGPUs%s\n", paint_on(PAINT_STRONG), paint_off());
+    for (size_t i = 0; i < mapping->gpus.count; i++) {
+        const struct rc_found_gpu *gpu = &mapping->gpus.gpu[i];
+        const char *model = rc_gpu_model(gpu);
+        char text[GPU_TEXT];
+        char name[128];
+
+        gpu_text(mapping, (int)i, text);
+        table_text(&table, PAINT_NONE, text);
+        where(gpu->pci, text);
+        table_text(&table, PAINT_NONE, text);
+        table_text(&table, PAINT_NONE, rc_gpu_vendor_name(gpu->vendor));
+        snprintf(name, sizeof(name), "%s%s", model ? model : "-", i >= mapping->gpus.used ? " (not used)" : "");
+        table_text(&table, PAINT_FAINT, name);
+    }
+    return table_print(&table);
+}
+
+/* What else each is called, where that is known: a line a GPU, by its index above. */
+static int put_ids(const struct mapping *mapping)
+{
+    struct table table = { .columns = 4 };
+    bool any = false;
+
+    for (size_t i = 0; i < mapping->gpus.count; i++) {
+        const struct rc_gpu_ids *ids = &mapping->ids[i];
+        const char *uuid = mapping->alike ? "" : ids->uuid;
+        char index[16];
+        char other[64];
+        int n = 0;
+
+        if (!*uuid && !ids->render[0] && ids->minor < 0 && ids->rocr < 0)
+            continue;
+        other[0] = '\0';
+        if (ids->minor >= 0)
+            n = snprintf(other, sizeof(other), "nvidia%d", ids->minor);
+        if (ids->rocr >= 0)
+            n = snprintf(other, sizeof(other), "ROCR %d", ids->rocr);
+        if (ids->slice_count > 0)
+            snprintf(other + n, sizeof(other) - (size_t)n, "%s%u of MIG", n ? ", " : "", ids->slice_count);
+        if (!any)
+            printf("\n%sNames of the GPUs%s\n", paint_on(PAINT_STRONG), paint_off());
+        any = true;
+        snprintf(index, sizeof(index), "%u", (unsigned)i);
+        table_text(&table, PAINT_NONE, index);
+        table_text(&table, PAINT_NONE, *uuid ? uuid : "-");
+        table_text(&table, PAINT_NONE, ids->render[0] ? ids->render : "-");
+        table_text(&table, PAINT_NONE, other);
+    }
+    return table_print(&table);
+}
+
+static int put_nics(const struct mapping *mapping)
+{
+    struct table table = { .columns = 4 };
+
+    if (mapping->nics.count > 0)
+        printf("\n%sNICs%s\n", paint_on(PAINT_STRONG), paint_off());
+    for (size_t i = 0; i < mapping->nics.count; i++) {
+        const struct rc_nic *nic = &mapping->nics.nic[i];
+        char names[64];
+        char text[16];
+
+        snprintf(names, sizeof(names), "%s%s%s", nic->fabric ? nic->fabric : "", nic->fabric && nic->network ? " " : "",
+                 nic->network ? nic->network : "");
+        table_text(&table, PAINT_NONE, names);
+        where(nic->pci, text);
+        table_text(&table, PAINT_NONE, text);
+        table_text(&table, PAINT_NONE, rc_nic_kind_name(nic->kind));
+        snprintf(names, sizeof(names), "%s%s", nic->bus_id, nic->down ? " (down)" : "");
+        table_text(&table, PAINT_FAINT, names);
+    }
+    return table_print(&table);
+}
+
+/* Whose own card: this process's, or as an example the first one's. */
+static void put_proposal(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
+{
+    unsigned task = mapping->local_rank == RC_UNKNOWN ? 0 : mapping->local_rank;
+    const char *value = proposals_value(proposals, mapping, task, i);
+    int column;
+
+    if (!value)
+        return;
+    column = printf("  %s=", rc_nicnames_variable(i).p);
+    put_list((unsigned)column, value);
+    if (proposals_is_own(i) && mapping->tasks > 1)
+        printf("    for task %u; the others have their own NIC's\n", task);
+}
+
+static int put_proposals(const struct mapping *mapping)
+{
+    struct proposals proposals;
+    bool any = false;
+
+    if (proposals_make(mapping, &proposals) < 0) {
+        proposals_free(&proposals);
+        return -1;
+    }
+    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        if (!any && proposals_value(&proposals, mapping, 0, i)) {
+            printf("\n%sWith nic=auto%s\n", paint_on(PAINT_STRONG), paint_off());
+            any = true;
+        }
+        put_proposal(mapping, &proposals, i);
+    }
+    proposals_free(&proposals);
+    return 0;
+}
+
+int mapping_print_text(const struct mapping *mapping)
+{
+    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_ids(mapping) < 0 ||
+        put_nics(mapping) < 0 ||
+        put_proposals(mapping) < 0)
+        return -1;
+    for (unsigned i = 0; i < mapping->notes; i++) {
+        printf("\nnote: ");
+        if (print_wrapped(6, 4, PAINT_NONE, mapping->note[i]) < 0)
+            return -1;
+    }
+    return 0;
+}

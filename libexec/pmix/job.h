@@ -1,0 +1,14 @@
+/* job.h - what the PMIx server says of the job and of this task. */
+#ifndef ROLLCALL_PMIX_JOB_H
+#define ROLLCALL_PMIX_JOB_H
+
+#include <pmix.h>
+
+/* Prints the lines that lib/launcher/pmixjob.h explains: all of them and 0, or one of
+ * fail() and -1. Nothing is taken from the server but what is right in all of
+ * them: the number of nodes (PMIX_NUM_NODES), for one, is not (measured with
+ * PRRTE 3.0.8: for 3 ranks on 2 nodes 2 by prterun's own server, 4 by a
+ * prted's), and is counted here. */
+int print_job(const pmix_proc_t *self);
+
+#endif

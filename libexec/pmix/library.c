@@ -1,0 +1,71 @@
+#include "library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LIBRARY "libpmix.so.2"
+
+struct library library;
+
+int fail(const char *kind, const char *what, const char *why)
+{
+    printf("failed=%s %s%s%s\n", kind, what, *why ? ": " : "", why);
+    return -1;
+}
+
+/* POSIX's way from an object's address to a function's. */
+static int symbol(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+
+    if (!address)
+        return fail("library", name, LIBRARY " has no such function");
+    memcpy(function, &address, sizeof(address));
+    return 0;
+}
+
+/* "/a/folder/libpmix.so.2: file too short"; another library's name stays. */
+static const char *behind_name(const char *error)
+{
+    const char *name = strstr(error, LIBRARY ": ");
+
+    return name ? name + strlen(LIBRARY ": ") : error;
+}
+
+int open_library(void)
+{
+    /* global: its plugins look for the library's names */
+    void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+
+    if (!handle)
+        return fail("library", behind_name(dlerror()), "");
+    if (symbol(handle, "PMIx_Init", &library.init) < 0 || symbol(handle, "PMIx_Get", &library.get) < 0 ||
+        symbol(handle, "PMIx_Put", &library.put) < 0 || symbol(handle, "PMIx_Commit", &library.commit) < 0 ||
+        symbol(handle, "PMIx_Finalize", &library.finalize) < 0 ||
+        symbol(handle, "PMIx_Error_string", &library.error_string) < 0 ||
+        symbol(handle, "PMIx_Get_version", &library.version) < 0)
+        return -1;
+    return 0;
+}
+
+const pmix_value_t *find(const pmix_proc_t *self, pmix_rank_t rank, const char *key, pmix_status_t *status)
+{
+    pmix_proc_t proc = *self;
+    pmix_value_t *value = NULL;
+
+    proc.rank = rank;
+    *status = library.get(&proc, key, NULL, 0, &value);
+    return *status == PMIX_SUCCESS ? value : NULL;
+}
+
+int missing(const char *key, pmix_rank_t rank, const char *why)
+{
+    char what[128];
+
+    if (rank == PMIX_RANK_WILDCARD)
+        snprintf(what, sizeof(what), "%s of the job", key);
+    else
+        snprintf(what, sizeof(what), "%s of rank %u", key, rank);
+    return fail("answer", what, why);
+}

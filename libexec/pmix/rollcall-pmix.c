@@ -1,0 +1,90 @@
+/* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
+ *
+ *   rollcall-pmix job   says who the task is and what the job looks like (job.h)
+ *   rollcall-pmix put   tells the job's other nodes where to meet (meeting.h)
+ *   rollcall-pmix get   asks where
+ *   rollcall-pmix put-board, get-board   the same for the board of its tasks
+ *   rollcall-pmix open, open-psec, open-gds, open-psec-gds   whether libpmix would open
+ *                       here, or without what is asked for as to these (opening.h): no session
+ *
+ * A program of its own, because PMIx must not stay connected in an application
+ * (Slurm ends a step in which a connected process ends without a word), keeps a
+ * thread, and reads whatever plugins it finds: none of that belongs into the
+ * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize.
+ *
+ * Prints lines NAME=VALUE, all of them or one that says what failed, and ends
+ * with 0 or 1. It may not take longer than DEADLINE seconds: a server that
+ * hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "library.h"
+#include "meeting.h"
+#include "opening.h"
+
+enum { DEADLINE = 10, DEADLINE_OF_MEETING = 600 }; /* seconds; the caller waits a little longer, or less */
+
+/* Whatever the launcher left ignored or blocked. */
+static void set_deadline(unsigned seconds)
+{
+    sigset_t alarms;
+
+    signal(SIGALRM, SIG_DFL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+    alarm(seconds);
+}
+
+static bool is_verb(const char *what)
+{
+    static const char *const verbs[] = { "job", "put", "get", "put-board", "get-board", "open", "open-psec", "open-gds",
+                                         "open-psec-gds" };
+
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+        if (strcmp(what, verbs[i]) == 0)
+            return true;
+    return false;
+}
+
+static int answer_to(const char *what, const pmix_proc_t *self)
+{
+    const char *key = strstr(what, "-board") ? KEY_OF_BOARD : KEY_OF_MEETING;
+
+    return *what == 'j' ? print_job(self) : *what == 'p' ? put_meeting(key) : print_meeting(self, key);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc == 2 ? argv[1] : "";
+    pmix_proc_t self;
+    pmix_status_t status;
+    int answer;
+
+    if (!is_verb(what)) {
+        fputs("usage: rollcall-pmix job|put|get|put-board|get-board|open[-psec][-gds] (rollcall's own; see rollcall --help)\n", stderr);
+        return 2;
+    }
+    /* nobody waits for an answer once the caller is gone */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_MEETING);
+    if (*what == 'o')
+        return print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) | (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 || fflush(stdout) != 0;
+    memset(&self, 0, sizeof(self));
+    if (open_library() < 0)
+        return 1;
+    status = library.init(&self, NULL, 0);
+    if (status != PMIX_SUCCESS) {
+        fail("server", "PMIx_Init", library.error_string(status));
+        return 1;
+    }
+    answer = answer_to(what, &self);
+    library.finalize(NULL, 0);
+    return answer < 0 || fflush(stdout) != 0;
+}

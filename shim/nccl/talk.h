@@ -1,0 +1,41 @@
+/* talk.h - what one call of a process says at its desk, and asks there. */
+#ifndef ROLLCALL_GUARD_TALK_H
+#define ROLLCALL_GUARD_TALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "member.h"
+
+enum { GUARD_KEY_SIZE = 64 };
+
+/* A call: which communicator, and as whom of how many. */
+struct guard_talk {
+    const struct guard_member *member;
+    char id[17]; /* hexadecimal, of the NCCL id */
+    uint32_t nranks;
+    uint32_t rank;
+    bool own; /* this process has made the id */
+    struct rc_arena arena; /* for texts */
+};
+
+void guard_talk_begin(struct guard_talk *talk, const struct guard_member *member, uint64_t digest, char *text,
+                      size_t size);
+
+/* "r3": what and rank. */
+const char *guard_rank_key(char key[GUARD_KEY_SIZE], const char *what, uint32_t rank);
+
+/* As rc_board_put, _get and _count (rendezvous/storeclient.h), of a note of this communicator. */
+int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, char *standing, size_t room,
+              size_t *size);
+int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room,
+              size_t *size);
+int guard_count(struct guard_talk *talk, const char *note, uint64_t *before);
+
+/* guard_get, for as long as it takes to see whether there is such a note already. */
+bool guard_is_there(struct guard_talk *talk, const char *note, char *value, size_t room, size_t *size);
+
+/* Whether a process has joined as that rank. */
+bool guard_has_come(struct guard_talk *talk, uint32_t rank);
+
+#endif
