@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # autogen.sh - makes a git checkout ready for ./configure. A release tarball does not need it.
 #
 #   ./autogen.sh              everything

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "bind.h"
@@ -5,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "resolve/pinning.h"
-#include "pmixask.h"
 #include "effects/binding.h"
+#include "pmixask.h"
+#include "resolve/pinning.h"
 
 /* The GPUs that this process sees, by what their runtime reads. */
 static struct rc_str visible(const struct rc_env *env)

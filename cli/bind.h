@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind.h - rollcall exec's part in binding: each task asks for itself, and all are told the same. */
 #ifndef ROLLCALL_CLI_BIND_H
 #define ROLLCALL_CLI_BIND_H

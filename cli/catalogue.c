@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "catalogue.h"
 
 static const struct catalogue_entry catalogue[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* catalogue.h - what people want to know of a message, beside its id and level. */
 #ifndef ROLLCALL_CLI_CATALOGUE_H
 #define ROLLCALL_CLI_CATALOGUE_H

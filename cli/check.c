@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "console/table.h"
 #include "report.h"
 #include "roster.h"
 #include "rosterjson.h"
-#include "console/table.h"
 
 /* As wide as the widest value, one line a node: there may be thousands. */
 static int widest(const struct roster *roster, size_t offset, int least)

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cli.h - the subcommands of the rollcall command. */
-#ifndef ROLLCALL_CLI_H
-#define ROLLCALL_CLI_H
+#ifndef ROLLCALL_CLI_CLI_H
+#define ROLLCALL_CLI_CLI_H
 
 #include "console/usage.h"
 
 struct subcommand {
     const char *name;
-    const char *summary; /* one line of `rollcall --help` */
-    const char *help;    /* `rollcall NAME --help` */
+    const char *summary;               /* one line of `rollcall --help` */
+    const char *help;                  /* `rollcall NAME --help` */
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */
 };
 

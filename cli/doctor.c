@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 #include "cli/doctor/script.h"
 #include "cli/doctor/slurm.h"
 #include "cli/doctor/step.h"
-#include "inspect.h"
-#include "effects/lookup.h"
 #include "console/table.h"
+#include "effects/lookup.h"
+#include "inspect.h"
 
 struct arguments {
     struct doctor_request request;
@@ -47,7 +48,8 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         if (optind >= argc || strcmp(argv[optind - 1], "--") == 0)
             break;
         if (a->request.script) {
-            cli_fail("doctor: one script at a time, not '%.64s' as well; an srun or sbatch line goes after --", argv[optind]);
+            cli_fail("doctor: one script at a time, not '%.64s' as well; an srun or sbatch line goes after --",
+                     argv[optind]);
             return -1;
         }
         a->request.script = argv[optind++];

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "entries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "catalogue.h"
 #include "cli.h"
 #include "cli/doctor/findings.h"
 #include "json.h"
-#include "base/numbers.h"
 #include "report.h"
 
 /* Both catalogues, one behind the other: messages first. */
@@ -52,8 +53,10 @@ static int find(const char *typed, struct entry *entry)
     uint32_t number;
 
     if (!read_id(typed, &is_finding, &number))
-        return cli_fail("explain: what is '%.64s'? a message has an id such as RC602, a file goes after --from, a command "
-                        "after --", typed);
+        return cli_fail(
+            "explain: what is '%.64s'? a message has an id such as RC602, a file goes after --from, a command "
+            "after --",
+            typed);
     first = is_finding ? RC_MESSAGE_COUNT : 0;
     end = is_finding ? COUNT : RC_MESSAGE_COUNT;
     for (place = first; place < end && number_of(place) < number;)
@@ -65,13 +68,14 @@ static int find(const char *typed, struct entry *entry)
     if (place == first || place == end)
         return cli_fail("explain: there is no message '%.64s'; the nearest is %s; see rollcall explain --list", typed,
                         entry_at(place == first ? first : end - 1).id);
-    return cli_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list", typed,
-                    entry_at(place - 1).id, entry_at(place).id);
+    return cli_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list",
+                    typed, entry_at(place - 1).id, entry_at(place).id);
 }
 
 static int print_entry(const struct entry *entry)
 {
-    printf("%s%s %s%s\n", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id, paint_off());
+    printf("%s%s %s%s\n", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+           paint_off());
     if (report_detail("cause", entry->cause) < 0 || report_detail("example", entry->example) < 0 ||
         report_detail("cure", entry->cure) < 0)
         return cli_fail("out of memory");

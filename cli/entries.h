@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* entries.h - rollcall explain ID: the catalogues of messages and of doctor's findings. */
-#ifndef ROLLCALL_ENTRIES_H
-#define ROLLCALL_ENTRIES_H
+#ifndef ROLLCALL_CLI_ENTRIES_H
+#define ROLLCALL_CLI_ENTRIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

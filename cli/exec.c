@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include <errno.h>
@@ -7,12 +8,12 @@
 #include <unistd.h>
 
 #include "bind.h"
+#include "effects/here.h"
 #include "host.h"
 #include "inspect.h"
 #include "meet.h"
 #include "pmixask.h"
 #include "system/devicefiles.h"
-#include "effects/here.h"
 #include "system/node.h"
 
 /* As a shell's: what cannot be found, and what is there but cannot be run. */
@@ -34,7 +35,7 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
 {
     const uint32_t *field = result->identity.field;
     /* in launcher mode there is one task a node, and no rank yet; beside an error no identity at all */
-    uint32_t number = result->status != RC_RESOLVED    ? result->facts.field[RC_RANK].value
+    uint32_t number = result->status != RC_RESOLVED  ? result->facts.field[RC_RANK].value
                       : field[RC_RANK] != RC_UNKNOWN ? field[RC_RANK]
                                                      : field[RC_NODE_RANK];
     bool first = number == 0 || number == RC_UNKNOWN;
@@ -61,8 +62,9 @@ static void print_plan(const struct rc_plan *plan)
         if (entry->action == RC_SET)
             cli_say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source)));
         else
-            cli_say("", "", rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
-                                         entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
+            cli_say("", "",
+                    rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
+                                     entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
     }
 }
 
@@ -149,8 +151,7 @@ static int start(const struct arguments *a)
     else if (error == ENOENT && strchr(a->command[0], '/') && access(a->command[0], F_OK) == 0)
         cli_fail("%.256s: its interpreter (the #! line) is not there", a->command[0]);
     else if (error == ENOENT)
-        cli_fail("%.256s: %s", a->command[0],
-                 strchr(a->command[0], '/') ? strerror(error) : "command not found");
+        cli_fail("%.256s: %s", a->command[0], strchr(a->command[0], '/') ? strerror(error) : "command not found");
     else
         cli_fail("%.256s: %s", a->command[0], strerror(error));
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;

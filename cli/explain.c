@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "catalogue.h"
-#include "entries.h"
 #include "console/escape.h"
+#include "console/table.h"
+#include "entries.h"
 #include "inspect.h"
 #include "json.h"
 #include "report.h"
-#include "console/table.h"
 
 static int detail_value(const char *label, struct rc_str value)
 {
@@ -109,8 +110,8 @@ static int print(const struct inspection *inspection)
     if (inspection->json)
         return json_print(result, true);
     paint_choose();
-    if (report_head(result) < 0 || (report_has_identity(result) && identity(result) < 0) ||
-        environment(result) < 0 || rejected(&result->plan) < 0)
+    if (report_head(result) < 0 || (report_has_identity(result) && identity(result) < 0) || environment(result) < 0 ||
+        rejected(&result->plan) < 0)
         return -1;
     return messages(&result->messages);
 }

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "host.h"
 
 #include <limits.h>
 #include <unistd.h>
 
 #include "effects/lookup.h"
-#include "system/portowner.h"
 #include "effects/rank0.h"
+#include "system/portowner.h"
 
 const struct rc_rank0 *host_way(void)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* host.h - where rank 0 is, looked up; and what it does for all: it is there, and holds the port. */
-#ifndef ROLLCALL_HOST_H
-#define ROLLCALL_HOST_H
+#ifndef ROLLCALL_CLI_HOST_H
+#define ROLLCALL_CLI_HOST_H
 
 #include "effects/rank0.h"
 

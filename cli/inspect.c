@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "inspect.h"
@@ -7,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "effects/lookup.h"
 #include "pmixask.h"
 #include "resolve/precedence.h"
 #include "system/devicefiles.h"
-#include "effects/lookup.h"
 #include "system/node.h"
 
 int said_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options)

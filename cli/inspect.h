@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* inspect.h - what show and explain share: their options, one resolved result. */
-#ifndef ROLLCALL_INSPECT_H
-#define ROLLCALL_INSPECT_H
+#ifndef ROLLCALL_CLI_INSPECT_H
+#define ROLLCALL_CLI_INSPECT_H
 
 #include "cli.h"
 #include "console/input.h"
-#include "resolve/resolve.h"
 #include "effects/here.h"
+#include "resolve/resolve.h"
 
 /* What was said about options, before there is a result to say it in. */
 struct said {
@@ -23,24 +24,27 @@ struct inspection {
 };
 
 /* For getopt_long, but for --help. */
-#define INSPECT_OPTIONS                                                                         \
-    { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' },          \
-    { "ddp", optional_argument, NULL, 'd' }, { "json", no_argument, NULL, 'j' }
+#define INSPECT_OPTIONS                                                                \
+    { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' }, \
+        { "ddp", optional_argument, NULL, 'd' },                                       \
+    {                                                                                  \
+        "json", no_argument, NULL, 'j'                                                 \
+    }
 
 /* The help text of the options, for both commands. */
-#define INSPECT_HELP                                                                 \
-    "      --from FILE   a recorded environment: NUL-separated as in\n"              \
+#define INSPECT_HELP                                                                   \
+    "      --from FILE   a recorded environment: NUL-separated as in\n"                \
     "                    /proc/PID/environ, or lines KEY=VALUE; - is standard input\n" \
-    "      --pid PID     the environment and the command of a process\n"             \
-    "      --ddp[=MODE][,KEY=VALUE]...\n"                                            \
-    "                    as srun --ddp and rollcall exec --ddp take it\n"            \
-    "      --json        one JSON object instead of text\n"                          \
-    "  -h, --help        this help\n"                                                \
-    "\n"                                                                             \
-    "With -- CMD... the answer is for that command: torchrun and the like need\n"    \
-    "another one than a script.\n"                                                   \
-    "\n"                                                                             \
-    "Exit status: 0 resolved, 1 the facts contradict each other, 2 wrong usage or\n" \
+    "      --pid PID     the environment and the command of a process\n"               \
+    "      --ddp[=MODE][,KEY=VALUE]...\n"                                              \
+    "                    as srun --ddp and rollcall exec --ddp take it\n"              \
+    "      --json        one JSON object instead of text\n"                            \
+    "  -h, --help        this help\n"                                                  \
+    "\n"                                                                               \
+    "With -- CMD... the answer is for that command: torchrun and the like need\n"      \
+    "another one than a script.\n"                                                     \
+    "\n"                                                                               \
+    "Exit status: 0 resolved, 1 the facts contradict each other, 2 wrong usage or\n"   \
     "unreadable input.\n"
 
 /* The options of one resolution: those of --ddp (ddp, NULL where it was not

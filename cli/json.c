@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
 #include "catalogue.h"
-#include "report.h"
 #include "console/value.h"
+#include "report.h"
 
 static json_t *number(uint32_t value)
 {
@@ -23,8 +24,9 @@ static json_t *master(const struct rc_result *result)
 {
     const struct rc_master *m = &result->master;
 
-    return json_pack("{s:o, s:o, s:o}", "addr", value_text(m->addr), "port", m->port ? json_integer(m->port) : json_null(),
-                     "source", value_text(m->addr ? m->addr_source : NULL));
+    return json_pack("{s:o, s:o, s:o}", "addr", value_text(m->addr), "port",
+                     m->port ? json_integer(m->port) : json_null(), "source",
+                     value_text(m->addr ? m->addr_source : NULL));
 }
 
 /* {NAME: VALUE} of the plan's entries of one kind. */
@@ -123,8 +125,9 @@ static json_t *build(const struct rc_result *result, bool explain)
                  value_put(object, "messages", messages(&result->messages, explain));
 
     if (explain)
-        failed |= value_put(object, "keep", values(&result->plan, RC_KEEP)) | value_put(object, "sources", sources(result)) |
-                  value_put(object, "reasons", reasons(result)) | value_put(object, "rejected", rejected(&result->plan));
+        failed |= value_put(object, "keep", values(&result->plan, RC_KEEP)) |
+                  value_put(object, "sources", sources(result)) | value_put(object, "reasons", reasons(result)) |
+                  value_put(object, "rejected", rejected(&result->plan));
     return value_whole(object, failed);
 }
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* json.h - a result for programs: schema 1, described in rollcall(1). */
-#ifndef ROLLCALL_JSON_H
-#define ROLLCALL_JSON_H
+#ifndef ROLLCALL_CLI_JSON_H
+#define ROLLCALL_CLI_JSON_H
 
 #include "entries.h"
 #include "resolve/resolve.h"

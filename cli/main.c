@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - the rollcall command: a table of subcommands. */
 #include "config.h"
 
@@ -7,8 +8,8 @@
 
 #include "cli.h"
 
-static const struct subcommand *const subcommands[] = { &cli_exec, &cli_show, &cli_explain, &cli_check,
-                                                      &cli_map, &cli_doctor };
+static const struct subcommand *const subcommands[] = { &cli_exec,  &cli_show, &cli_explain,
+                                                        &cli_check, &cli_map,  &cli_doctor };
 
 enum { COUNT = sizeof(subcommands) / sizeof(*subcommands) };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "meet.h"
@@ -9,13 +10,13 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "roll/entry.h"
-#include "rendezvous/local.h"
+#include "pmixask.h"
 #include "rendezvous/gather.h"
+#include "rendezvous/local.h"
 #include "rendezvous/pmixserver.h"
 #include "rendezvous/session.h"
-#include "pmixask.h"
 #include "resolve/precedence.h"
+#include "roll/entry.h"
 #include "system/port.h"
 
 extern char **environ;
@@ -163,10 +164,10 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
     if (m->nodes > 1 && is_again(m->result)) {
         m->again = true;
     } else if (m->nodes == 1 && all.count < others) {
-        rc_outcome_fail(&m->outcome,
-                        rc < 0 ? rc_format(&arena, "no socket for the tasks of this node: %s", strerror(-rc))
-                               : rc_format(&arena, "only %u of the %u tasks were there within %u ms", all.count + 1,
-                                           others + 1, patience));
+        rc_outcome_fail(&m->outcome, rc < 0
+                                         ? rc_format(&arena, "no socket for the tasks of this node: %s", strerror(-rc))
+                                         : rc_format(&arena, "only %u of the %u tasks were there within %u ms",
+                                                     all.count + 1, others + 1, patience));
     } else {
         /* nobody is to wait for a task that does not start */
         if (!rc_session_hold(&m->context->options, m->result, way, held))
@@ -197,8 +198,8 @@ static void ask_first(struct meeting *m, const char *name)
     int n = rc_neighbours_ask(name, fact(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
 
     if (n < 0)
-        rc_outcome_fail(&m->outcome, rc_format(&arena, "the node's first task (local rank 0) is not there: %s",
-                                               strerror(-n)));
+        rc_outcome_fail(&m->outcome,
+                        rc_format(&arena, "the node's first task (local rank 0) is not there: %s", strerror(-n)));
     else
         rc_outcome_read((struct rc_str){ text, (size_t)n }, &answer, &m->outcome, &arena);
     m->is_first = n < 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meet.h - rollcall exec's part in the exchange (lib/rendezvous): a master port that RANK 0 holds and all know of. */
 #ifndef ROLLCALL_CLI_MEET_H
 #define ROLLCALL_CLI_MEET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nojson.c - what a build without jansson has in the place of what prints JSON.
  *
  * Nobody calls it: cli_getopt refuses --json first.

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmixask.h - has rollcall-pmix ask the PMIx server of the launcher that started this process.
  *
  * For a process that has not connected itself, and whose children have not
  * either: the server takes rollcall-pmix for the task.
  */
-#ifndef ROLLCALL_PMIXASK_H
-#define ROLLCALL_PMIXASK_H
+#ifndef ROLLCALL_CLI_PMIXASK_H
+#define ROLLCALL_CLI_PMIXASK_H
 
 #include <limits.h>
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h - words for a result, as show and explain print them. */
-#ifndef ROLLCALL_REPORT_H
-#define ROLLCALL_REPORT_H
+#ifndef ROLLCALL_CLI_REPORT_H
+#define ROLLCALL_CLI_REPORT_H
 
-#include "resolve/resolve.h"
 #include "console/table.h"
+#include "resolve/resolve.h"
 
 enum { REPORT_CUT = 64 }; /* bytes of a value that a table shows */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "roster.h"
 
 #include <dirent.h>
@@ -7,11 +8,11 @@
 #include <string.h>
 
 #include "cli.h"
-#include "roll/check.h"
-#include "rendezvous/server.h"
-#include "rendezvous/endpoint.h"
-#include "rendezvous/client.h"
 #include "console/input.h"
+#include "rendezvous/client.h"
+#include "rendezvous/endpoint.h"
+#include "rendezvous/server.h"
+#include "roll/check.h"
 
 enum { PATIENCE_MS = 5000, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
 
@@ -78,8 +79,9 @@ static int find(const char *pid, struct place *place)
     if (find_in(&input, NULL, place) || (job && find_on_node(job, place)))
         return 0;
     if (job)
-        cli_fail("no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
-                 job);
+        cli_fail(
+            "no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
+            job);
     else
         cli_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
     return -1;

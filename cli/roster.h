@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* roster.h - the roll of a live step: all nodes' entries, as the desk beside its srun has them. */
-#ifndef ROLLCALL_ROSTER_H
-#define ROLLCALL_ROSTER_H
+#ifndef ROLLCALL_CLI_ROSTER_H
+#define ROLLCALL_CLI_ROSTER_H
 
-#include "roll/roll.h"
 #include "base/message.h"
+#include "roll/roll.h"
 
 struct roster {
     char step[32]; /* "42.0" */

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "rosterjson.h"
 
-#include "json.h"
 #include "console/value.h"
+#include "json.h"
 
 static json_t *gpus(const struct rc_roll *roll)
 {
@@ -9,8 +10,8 @@ static json_t *gpus(const struct rc_roll *roll)
     int failed = 0;
 
     for (unsigned i = 0; i < roll->gpu_count; i++)
-        failed |= json_array_append_new(list, json_pack("{s:I, s:o}", "rank", (json_int_t)roll->gpu[i].rank, "gpu",
-                                                        value_slice(roll->gpu[i].id)));
+        failed |= json_array_append_new(
+            list, json_pack("{s:I, s:o}", "rank", (json_int_t)roll->gpu[i].rank, "gpu", value_slice(roll->gpu[i].id)));
     return value_whole(list, failed);
 }
 
@@ -53,7 +54,8 @@ static json_t *findings(const struct rc_messages *messages)
 
 int roster_print_json(const struct roster *roster)
 {
-    return value_print(json_pack("{s:i, s:s, s:I, s:I, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step, "nnodes",
-                                 (json_int_t)roster->roll[0].nodes, "world_size", (json_int_t)roster->roll[0].world,
-                                 "entries", entries(roster), "messages", findings(&roster->findings)));
+    return value_print(json_pack("{s:i, s:s, s:I, s:I, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step,
+                                 "nnodes", (json_int_t)roster->roll[0].nodes, "world_size",
+                                 (json_int_t)roster->roll[0].world, "entries", entries(roster), "messages",
+                                 findings(&roster->findings)));
 }

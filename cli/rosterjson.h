@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rosterjson.h - the roll of a live step for programs: `rollcall check --json`. */
-#ifndef ROLLCALL_ROSTERJSON_H
-#define ROLLCALL_ROSTERJSON_H
+#ifndef ROLLCALL_CLI_ROSTERJSON_H
+#define ROLLCALL_CLI_ROSTERJSON_H
 
 #include "roster.h"
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
+#include "console/table.h"
 #include "inspect.h"
 #include "json.h"
 #include "report.h"
-#include "console/table.h"
 
 static void identity_table(const struct rc_result *result, struct table *table)
 {

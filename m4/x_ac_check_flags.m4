@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # x_ac_check_flags.m4
 #
 # SYNOPSIS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # x_ac_reproducible_dist.m4
 #
 # SYNOPSIS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # x_ac_with_cmocka.m4
 #
 # SYNOPSIS

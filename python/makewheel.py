@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """makewheel - makes rollcall's wheel with nothing but Python's own modules: the backend (PEP 517) of pyproject.toml.
 
     python3 makewheel.py [FOLDER]     FOLDER/rollcall-VERSION-py3-none-any.whl, and prints its name

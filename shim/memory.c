@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c - the four functions that gcc may call on its own account.
  *
  * Also with -ffreestanding gcc turns the copy of a struct or the clearing of an

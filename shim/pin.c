@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pin.h"
 
+#include "process.h"
 #include "resolve/command.h"
 #include "resolve/pinning.h"
-#include "process.h"
 #include "say.h"
 #include "system/affinity.h"
 #include "system/sys.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pin.h - a launcher's worker goes to its own cores, without libc.
  *
  * torchrun and Lightning start their workers after rollcall has done its part, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pins.c - librollcall-pins.so: the workers of torchrun and Lightning on their own cores.
  *
  * rollcall puts it into LD_PRELOAD of a task in launcher mode whose cores are dealt
@@ -9,8 +10,8 @@
 #include "config.h"
 
 #include "pin.h"
-#include "resolve/pinning.h"
 #include "process.h"
+#include "resolve/pinning.h"
 
 static struct rc_env env;
 static struct shim_pin pin;

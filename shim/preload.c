@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* preload.c - librollcall-preload.so: an identity for tasks whose command line can't change.
  *
  *   LD_PRELOAD=/usr/lib/librollcall-preload.so python train.py
@@ -35,13 +36,13 @@
  */
 #include "config.h"
 
+#include "effects/here.h"
 #include "launcher/registry.h"
 #include "pin.h"
 #include "process.h"
 #include "rank0.h"
 #include "report.h"
 #include "resolve/resolve.h"
-#include "effects/here.h"
 #include "system/node.h"
 #include "system/port.h"
 #include "system/sys.h"

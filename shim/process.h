@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* process.h - what a constructor finds out about the process that it is loaded into. */
 #ifndef ROLLCALL_SHIM_PROCESS_H
 #define ROLLCALL_SHIM_PROCESS_H

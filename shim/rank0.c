@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "rank0.h"
 
-#include "launcher/hostlist.h"
 #include "effects/rank0.h"
+#include "launcher/hostlist.h"
 #include "system/sys.h"
 
 #include <sys/utsname.h>

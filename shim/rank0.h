@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rank0.h - what RANK 0's process does for all (lib/effects/rank0.h), without a libc. */
 #ifndef ROLLCALL_SHIM_RANK0_H
 #define ROLLCALL_SHIM_RANK0_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
 #include "base/hash.h"
@@ -18,8 +19,7 @@ static const char *first_error(const struct rc_messages *messages, const char **
     return rc_message_entry(RC502)->id;
 }
 
-const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported,
-                              struct rc_arena *arena)
+const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported, struct rc_arena *arena)
 {
     struct shim_page page;
     const char *text;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h - what the shim says, which is nothing unless it must.
  *
  * Outside of a task: nothing at any time (a program's standard error must be
@@ -18,8 +19,7 @@
 /* Writes the first error of messages, unless `reported` names it already.
  * Returns what to put into SHIM_REPORTED (it lives in arena), or NULL where it
  * has been said before, or could not be said: the next program tries again. */
-const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported,
-                              struct rc_arena *arena);
+const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported, struct rc_arena *arena);
 
 /* ROLLCALL_DEBUG for a task whose plan has been carried out. */
 void shim_report_result(const struct rc_result *result, uint32_t level);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "say.h"
 
 #include "base/numbers.h"
@@ -35,7 +36,6 @@ bool shim_page_say(const struct shim_page *page)
     struct pollfd out = { .fd = STDERR, .events = POLLOUT };
     struct timespec at_once = { .tv_sec = 0 };
 
-    return page->arena.used &&
-           rc_sys_call(RC_SYS_NR(ppoll), (long)&out, 1, (long)&at_once, 0, 0) == 1 && out.revents == POLLOUT &&
-           rc_sys_write(STDERR, page->text, page->arena.used) > 0;
+    return page->arena.used && rc_sys_call(RC_SYS_NR(ppoll), (long)&out, 1, (long)&at_once, 0, 0) == 1 &&
+           out.revents == POLLOUT && rc_sys_write(STDERR, page->text, page->arena.used) > 0;
 }

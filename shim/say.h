@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* say.h - lines on standard error, without libc.
  *
  * Whatever is said is one write of less than 512 bytes, which a pipe keeps in one

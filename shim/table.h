@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* table.h - a plan applied to an environment array, without libc.
  *
  * setenv() is out of the question in a preloaded constructor: in bash it binds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* apply.h - a plan put into a task's environment, all of it or nothing. */
 #ifndef ROLLCALL_SPANK_APPLY_H
 #define ROLLCALL_SPANK_APPLY_H

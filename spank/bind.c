@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "bind.h"
@@ -6,26 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "effects/binding.h"
 #include "once.h"
 #include "outside.h"
 #include "resolve/pinning.h"
 #include "say.h"
 #include "system/beside.h"
-#include "effects/binding.h"
 
 /* For rollcall-map's five seconds, and its end. */
 enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };
 
 /* Filled in by the first task of the node that gets there. */
-static struct {
+struct binding_memory {
     struct rc_once asked;
     bool answered;
     uint32_t length; /* of the answer */
     atomic_int warned;
-    char why[256];   /* there is no answer */
+    char why[256];                              /* there is no answer */
     atomic_uchar claimed[RC_BINDING_TASKS_MAX]; /* pins that tasks have taken */
     char answer[RC_BINDING_ANSWER];
-} *shared;
+};
+
+static struct binding_memory *shared;
 
 /* The step's GPUs of this node, or NULL. */
 static char *step_gpus;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bind.h - the cores of the node's tasks: asked for once, each task then binds itself. */
 #ifndef ROLLCALL_SPANK_BIND_H
 #define ROLLCALL_SPANK_BIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "desk.h"
@@ -12,10 +13,10 @@
 
 #include <slurm/slurm.h>
 
-#include "rendezvous/listen.h"
-#include "rendezvous/endpoint.h"
-#include "rendezvous/wire.h"
 #include "options.h"
+#include "rendezvous/endpoint.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/wire.h"
 #include "resolve/precedence.h"
 #include "system/beside.h"
 #include "system/program.h"
@@ -59,8 +60,13 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
     char watch[16];
     char job_id[16];
     char variable[16 + RC_WIRE_TOKEN + 1];
-    char *const argv[] = { (char[]){ "rollcall-exchange" }, (char[]){ "desk" }, seconds,
-                           (char *)(uintptr_t)rc_check_name(rc_options_check(options)), watch, job_id, NULL };
+    char *const argv[] = { (char[]){ "rollcall-exchange" },
+                           (char[]){ "desk" },
+                           seconds,
+                           (char *)(uintptr_t)rc_check_name(rc_options_check(options)),
+                           watch,
+                           job_id,
+                           NULL };
     char *const env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;

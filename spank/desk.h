@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* desk.h - srun's side of the exchange: a program that listens beside it. */
 #ifndef ROLLCALL_SPANK_DESK_H
 #define ROLLCALL_SPANK_DESK_H

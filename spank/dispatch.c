@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* dispatch.c - the plugin as Slurm sees it: its name and its callbacks.
  *
  * An absent callback cannot break a node, so there are only these. None of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "event.h"
@@ -21,8 +22,8 @@ static const char *plain(struct rc_str text, struct rc_arena *arena)
     for (size_t i = 0; i < n; i++) {
         char c = text.p[i];
 
-        name[i] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                          c == '.' || c == ':' || c == '_'
+        name[i] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+                          c == ':' || c == '_'
                       ? c
                       : '?';
     }

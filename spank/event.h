@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* event.h - one line a step in Slurm's own log, for a site that wants it: `log=text` or `log=json` in plugstack.conf.
  *
  * Written by the task of RANK 0, or where no task starts, by one of the first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hosts.h"
 
 #include <fcntl.h>
@@ -102,8 +103,7 @@ static char *ask(spank_t spank)
     if (!layout)
         return NULL;
     if ((layout->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY && layout->node_cnt > 1 &&
-        layout->task_cnt > 0 && layout->task_cnt < LIST_MAX / 2 && layout->node_list && layout->tasks &&
-        layout->tids)
+        layout->task_cnt > 0 && layout->task_cnt < LIST_MAX / 2 && layout->node_list && layout->tasks && layout->tids)
         list = host_list(layout);
     slurm_job_step_layout_free(layout);
     return list;

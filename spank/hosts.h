@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.h - srun's side: which task is on which host, under `-m arbitrary`.
  *
  * Block, cyclic and plane are in the tasks' environment for who can read it.

@@ -1,26 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "meet.h"
 
 #include <limits.h>
 
-#include "roll/entry.h"
-#include "rendezvous/pmixserver.h"
-#include "rendezvous/session.h"
 #include "once.h"
 #include "outside.h"
+#include "rendezvous/pmixserver.h"
+#include "rendezvous/session.h"
 #include "resolve/precedence.h"
+#include "roll/entry.h"
 #include "say.h"
 #include "step.h"
 #include "system/beside.h"
 #include "system/port.h"
 
 /* Filled in by the first task of the node. */
-static struct {
+struct meeting_memory {
     struct rc_once met;
     bool pmix; /* it is the transport */
     struct rc_outcome outcome;
-} *shared;
+};
+
+static struct meeting_memory *shared;
 
 void rc_spank_meet_prepare(void)
 {
@@ -60,8 +63,8 @@ static enum rc_transport choose(const struct rc_result *result, const struct rc_
     struct rc_str step;
 
     /* an outer step's srun is none of ours */
-    if (options->exchange != RC_EXCHANGE_PMIX && !het &&
-        rc_meeting_beside_srun(&result->env, meeting, &step, arena) && rc_str_is(step, result->facts.run_id))
+    if (options->exchange != RC_EXCHANGE_PMIX && !het && rc_meeting_beside_srun(&result->env, meeting, &step, arena) &&
+        rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
     if (options->exchange != RC_EXCHANGE_SRUN &&
         rc_str_starts(rc_env_get(&result->env, "PMIX_NAMESPACE"), "slurm.pmix."))

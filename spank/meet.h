@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meet.h - in task_init: this node's part in the exchange, done once for all of its tasks. */
 #ifndef ROLLCALL_SPANK_MEET_H
 #define ROLLCALL_SPANK_MEET_H
 
 #include <slurm/spank.h>
 
-#include "resolve/resolve.h"
 #include "effects/rank0.h"
+#include "resolve/resolve.h"
 
 /* In user_init and exit: the memory that the tasks share. */
 void rc_spank_meet_prepare(void);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* once.h - what one task of a node does for all of them; in memory that they share. */
 #ifndef ROLLCALL_SPANK_ONCE_H
 #define ROLLCALL_SPANK_ONCE_H

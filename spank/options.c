@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
 #include <stdlib.h>
@@ -52,13 +53,19 @@ void rc_spank_register(spank_t spank)
 {
     static char name[] = "ddp";
     static char argument[] = "[MODE][,KEY=VALUE]...";
-    static char usage[] = "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR "
-                          "and all that PyTorch and its launchers want. MODE: auto (default), worker, "
-                          "launcher (torchrun starts the workers) or off; keys: order=launcher|node, nproc=N, "
-                          "addr=IFNAME|CIDR|SUFFIX, port=N|N-M, exchange=auto|pmix|srun|off, check=off|warn|stop|strict, "
-                          "deadline=SECONDS, watch[=SECONDS], guard=nccl, gpus=auto|all|own, bind=auto|cores|numa|none";
+    static char usage[] =
+        "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR "
+        "and all that PyTorch and its launchers want. MODE: auto (default), worker, "
+        "launcher (torchrun starts the workers) or off; keys: order=launcher|node, nproc=N, "
+        "addr=IFNAME|CIDR|SUFFIX, port=N|N-M, exchange=auto|pmix|srun|off, check=off|warn|stop|strict, "
+        "deadline=SECONDS, watch[=SECONDS], guard=nccl, gpus=auto|all|own, bind=auto|cores|numa|none";
     static struct spank_option option = {
-        .name = name, .arginfo = argument, .usage = usage, .has_arg = 2, .val = 0, .cb = take_option,
+        .name = name,
+        .arginfo = argument,
+        .usage = usage,
+        .has_arg = 2,
+        .val = 0,
+        .cb = take_option,
     };
 
     /* can only fail for a name that is too long, and --ddp of another plugin
@@ -71,8 +78,7 @@ void rc_spank_register(spank_t spank)
 static void complain(const struct rc_messages *wrong)
 {
     for (unsigned i = 0; i < wrong->count; i++)
-        slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id,
-                    wrong->list[i].text);
+        slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id, wrong->list[i].text);
 }
 
 void rc_spank_read_arguments(int argc, char *argv[])

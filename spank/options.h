@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h - what was asked for: --ddp, the ROLLCALL variable, plugstack.conf.
  *
  * One grammar for all three (lib/resolve/option.h). Slurm calls back for the option in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* outside.h - the node's own root folder, where a plugin before this one has taken the task into a container.
  *
  * pyxis does so in its task_init: behind it a task sees the image's files, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* say.h - rollcall's lines, through Slurm: `rollcall: warning RC301: TEXT`.
  *
  * In srun they go to its standard error, in user_init and task_init to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "step.h"
@@ -6,11 +7,11 @@
 #include <stdlib.h>
 
 #include "bind.h"
-#include "resolve/guard.h"
 #include "meet.h"
 #include "once.h"
 #include "options.h"
 #include "outside.h"
+#include "resolve/guard.h"
 #include "resolve/pinning.h"
 #include "system/beside.h"
 #include "system/node.h"
@@ -26,11 +27,13 @@ static char wrong_text[TEXT_SIZE];
 
 /* Shared by the tasks: whether one of them has spoken for the node, and what one
  * of them has looked up for all. */
-static struct {
+struct step_memory {
     atomic_int spoken;
     struct rc_once looked;
     struct rc_lookup lookup;
-} *shared;
+};
+
+static struct step_memory *shared;
 
 /* A resolver with two dead servers gives up after some 20 s. */
 enum { LOOKUP_MS = 30000 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* step.h - user_init, once a node: what holds for all tasks of the step here. */
 #ifndef ROLLCALL_SPANK_STEP_H
 #define ROLLCALL_SPANK_STEP_H
@@ -7,19 +8,19 @@
 
 #include <slurm/spank.h>
 
-#include "resolve/resolve.h"
 #include "effects/lookup.h"
+#include "resolve/resolve.h"
 
 struct rc_spank_step {
     bool begun;
-    bool active;             /* rollcall was asked for, and this is a step of tasks */
-    bool understood;         /* false: what the user asked for cannot be read */
-    bool first_node;         /* of the step; of its first component if it has several */
+    bool active;     /* rollcall was asked for, and this is a step of tasks */
+    bool understood; /* false: what the user asked for cannot be read */
+    bool first_node; /* of the step; of its first component if it has several */
     struct rc_options options;
-    struct rc_messages wrong; /* of options that cannot be read */
-    enum rc_mode mode;       /* decided for the node, or RC_MODE_AUTO: each task decides */
-    char reason[128];        /* of that decision */
-    struct rc_here here;     /* of the node: where watch and guard are, if they were asked for */
+    struct rc_messages wrong;        /* of options that cannot be read */
+    enum rc_mode mode;               /* decided for the node, or RC_MODE_AUTO: each task decides */
+    char reason[128];                /* of that decision */
+    struct rc_here here;             /* of the node: where watch and guard are, if they were asked for */
     const struct rc_step_gpus *gpus; /* of the step on this node; NULL where user_init did not see them */
     uint16_t local_port_first;
     uint16_t local_port_last;

@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "task.h"
 
 #include <unistd.h>
 
 #include "apply.h"
 #include "bind.h"
+#include "effects/lookup.h"
+#include "effects/rank0.h"
 #include "event.h"
 #include "meet.h"
 #include "outside.h"
 #include "say.h"
 #include "step.h"
 #include "system/devicefiles.h"
-#include "effects/lookup.h"
 #include "system/portowner.h"
-#include "effects/rank0.h"
 
 /* Errors that are the same on every node, as they come from the options or
  * from what the step's tasks share: one line for all of them. */

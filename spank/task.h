@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* task.h - task_init, once a task: its plan, applied, and the master port held. */
 #ifndef ROLLCALL_SPANK_TASK_H
 #define ROLLCALL_SPANK_TASK_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # examples.awk - the examples of a manual page, as what they are: commands and programs.
 #
 #   awk -v mark=run -f examples.awk PAGE     all blocks .EX of the page that stand behind the comment .\" run

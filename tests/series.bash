@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # series.bash - another Slurm series for the cluster tests; sourced after setup.bash, never run.
 #
 #   need_root_folder SERIES   its root folder; takes a minute or two where it is not there yet, and may run

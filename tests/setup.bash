@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # setup.bash - what tests/run and contrib/demo need from the machine; sourced, never run.
 #
 #   need_packages PKG...       Debian packages, installed if they are missing (root or sudo)

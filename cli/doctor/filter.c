@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "filter.h"
 
 static bool element_is(struct rc_str element, struct rc_str name, bool exact)

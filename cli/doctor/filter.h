@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* filter.h - the filters by which NCCL chooses interfaces and InfiniBand devices. */
-#ifndef ROLLCALL_DOCTOR_FILTER_H
-#define ROLLCALL_DOCTOR_FILTER_H
+#ifndef ROLLCALL_CLI_DOCTOR_FILTER_H
+#define ROLLCALL_CLI_DOCTOR_FILTER_H
 
 #include "base/text.h"
 

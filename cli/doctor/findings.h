@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* findings.h - what rollcall doctor has found, and what it has looked at. */
-#ifndef ROLLCALL_DOCTOR_FINDINGS_H
-#define ROLLCALL_DOCTOR_FINDINGS_H
+#ifndef ROLLCALL_CLI_DOCTOR_FINDINGS_H
+#define ROLLCALL_CLI_DOCTOR_FINDINGS_H
 
 #include "base/message.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
 #include "cli/json.h"
@@ -24,8 +25,8 @@ static json_t *entries(const struct findings *findings)
         const struct finding *f = &findings->list[i];
 
         failed |= json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "id", f->id, "level", rc_level_name(f->level), "file",
-                            value_text(f->file), "line", f->line ? json_integer(f->line) : json_null(), "what",
+            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "id", f->id, "level", rc_level_name(f->level),
+                            "file", value_text(f->file), "line", f->line ? json_integer(f->line) : json_null(), "what",
                             value_text(f->what), "why", f->why, "change", value_text(f->change)));
     }
     return value_whole(list, failed);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* json.h - findings for programs: `rollcall doctor --json`. */
-#ifndef ROLLCALL_DOCTOR_JSON_H
-#define ROLLCALL_DOCTOR_JSON_H
+#ifndef ROLLCALL_CLI_DOCTOR_JSON_H
+#define ROLLCALL_CLI_DOCTOR_JSON_H
 
 #include "findings.h"
 

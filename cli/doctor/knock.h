@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* knock.h - one connection to a port of another node, and the listener that it may find there. */
-#ifndef ROLLCALL_DOCTOR_KNOCK_H
-#define ROLLCALL_DOCTOR_KNOCK_H
+#ifndef ROLLCALL_CLI_DOCTOR_KNOCK_H
+#define ROLLCALL_CLI_DOCTOR_KNOCK_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "rendezvous/wire.h"
 #include "base/netaddr.h"
+#include "rendezvous/wire.h"
 
 /* Connects, until `deadline` (rc_milliseconds), and is closed again. With a
  * token it must come from there: 0, or an errno, EBADMSG where somebody answers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "network.h"
 
 #include <dirent.h>
@@ -83,8 +84,9 @@ static void own_name(struct findings *findings, const struct rc_result *result, 
     /* a login node may have the name of several; a full list is not all of them */
     else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count) &&
              count < RC_INTERFACES_MAX)
-        findings_add(findings, FINDING_D210, NULL, 0, NULL, "this node's name, %s, leads to %s, which is no address of it",
-                     name, rc_netaddr_text(&addresses.list[0], text));
+        findings_add(findings, FINDING_D210, NULL, 0, NULL,
+                     "this node's name, %s, leads to %s, which is no address of it", name,
+                     rc_netaddr_text(&addresses.list[0], text));
 }
 
 static void nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
@@ -124,8 +126,9 @@ static void gloo_interfaces(struct findings *findings, const struct rc_interface
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
         if (!is_there(name, list, count)) {
-            findings_add(findings, FINDING_D205, NULL, 0, NULL, "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s, but %s",
-                         value, (int)name.n, name.p, names);
+            findings_add(findings, FINDING_D205, NULL, 0, NULL,
+                         "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s, but %s", value, (int)name.n, name.p,
+                         names);
             return;
         }
     }
@@ -151,8 +154,8 @@ static void devices(struct findings *findings)
     if (folder)
         closedir(folder);
     if (!passes)
-        findings_add(findings, FINDING_D206, NULL, 0, NULL, "NCCL_IB_HCA=%s matches none of this node's devices: %s", filter,
-                     names[0] ? names : "there are none");
+        findings_add(findings, FINDING_D206, NULL, 0, NULL, "NCCL_IB_HCA=%s matches none of this node's devices: %s",
+                     filter, names[0] ? names : "there are none");
 }
 
 void doctor_network(struct findings *findings, const struct rc_result *result)

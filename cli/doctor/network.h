@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* network.h - names, ports and interfaces of this node. */
-#ifndef ROLLCALL_DOCTOR_NETWORK_H
-#define ROLLCALL_DOCTOR_NETWORK_H
+#ifndef ROLLCALL_CLI_DOCTOR_NETWORK_H
+#define ROLLCALL_CLI_DOCTOR_NETWORK_H
 
 #include "findings.h"
 #include "resolve/resolve.h"

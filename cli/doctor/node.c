@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "node.h"
 
@@ -38,8 +39,8 @@ static void hidden_gpus(struct findings *findings, const struct rc_result *resul
 
     if (result->mode == RC_MODE_WORKER && !getenv(RC_STAMP) && tasks != RC_UNKNOWN && tasks > 1 && seen == 1 &&
         given != RC_UNKNOWN && given >= tasks)
-        findings_add(findings, FINDING_D302, NULL, 0, NULL, "this task sees one of its node's %u GPUs (%u tasks a node)", given,
-                     tasks);
+        findings_add(findings, FINDING_D302, NULL, 0, NULL,
+                     "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
 }
 
 /* Only where the driver says something at all: containers and other makes do not. */
@@ -49,10 +50,12 @@ static void missing_gpus(struct findings *findings, uint32_t seen)
     uint32_t given = number("SLURM_GPUS_ON_NODE");
 
     if (given != RC_UNKNOWN && given > 0 && seen == 0)
-        findings_add(findings, FINDING_D303, NULL, 0, NULL, "the job has %u GPUs on this node, but CUDA_VISIBLE_DEVICES is '%s'",
-                     given, getenv("CUDA_VISIBLE_DEVICES"));
+        findings_add(findings, FINDING_D303, NULL, 0, NULL,
+                     "the job has %u GPUs on this node, but CUDA_VISIBLE_DEVICES is '%s'", given,
+                     getenv("CUDA_VISIBLE_DEVICES"));
     else if (there != RC_UNKNOWN && seen != RC_UNKNOWN && seen > there)
-        findings_add(findings, FINDING_D303, NULL, 0, NULL, "CUDA_VISIBLE_DEVICES names %u GPUs, but /dev has %u", seen, there);
+        findings_add(findings, FINDING_D303, NULL, 0, NULL, "CUDA_VISIBLE_DEVICES names %u GPUs, but /dev has %u", seen,
+                     there);
 }
 
 static uint32_t cores(void)
@@ -78,8 +81,9 @@ static void few_cores(struct findings *findings, const struct rc_result *result,
     if (!result->launcher || result->mode == RC_MODE_NONE || seen == RC_UNKNOWN || seen == 0 || here == RC_UNKNOWN ||
         (here > 1 && here >= workers))
         return;
-    findings_add(findings, FINDING_D304, NULL, 0, NULL, "this task may use %u core%s, for %u worker%s with data loaders", here,
-                 here == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
+    findings_add(findings, FINDING_D304, NULL, 0, NULL,
+                 "this task may use %u core%s, for %u worker%s with data loaders", here, here == 1 ? "" : "s", workers,
+                 workers == 1 ? "" : "s");
 }
 
 static bool has_entries(const char *path)
@@ -105,8 +109,8 @@ static void limits(struct findings *findings, const struct rc_result *result)
                      (unsigned long long)limit.rlim_cur >> 10);
     if (nodes != RC_UNKNOWN && nodes >= MANY_NODES && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
         limit.rlim_cur < LEAST_FILES && limit.rlim_cur < limit.rlim_max)
-        findings_add(findings, FINDING_D307, NULL, 0, NULL, "ulimit -n is %llu, on %u nodes", (unsigned long long)limit.rlim_cur,
-                     nodes);
+        findings_add(findings, FINDING_D307, NULL, 0, NULL, "ulimit -n is %llu, on %u nodes",
+                     (unsigned long long)limit.rlim_cur, nodes);
 }
 
 static void shared_memory(struct findings *findings)

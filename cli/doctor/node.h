@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - the GPUs, cores and limits of this task. */
-#ifndef ROLLCALL_DOCTOR_NODE_H
-#define ROLLCALL_DOCTOR_NODE_H
+#ifndef ROLLCALL_CLI_DOCTOR_NODE_H
+#define ROLLCALL_CLI_DOCTOR_NODE_H
 
 #include "findings.h"
 #include "resolve/resolve.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "openmpi.h"
 
 #include <stdio.h>
@@ -73,7 +74,8 @@ void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm,
             return;
         version = here;
     }
-    if (!rc_parse_u32((struct rc_str){ version, strcspn(version, ".") }, UINT16_MAX, &major) || major < FIRST_WITHOUT_PMI)
+    if (!rc_parse_u32((struct rc_str){ version, strcspn(version, ".") }, UINT16_MAX, &major) ||
+        major < FIRST_WITHOUT_PMI)
         return;
     if (!*type) {
         if (!default_type(given))
@@ -81,7 +83,8 @@ void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm,
         type = given;
     }
     if (is_without(type))
-        findings_add(findings, FINDING_D108, file, line, has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
+        findings_add(findings, FINDING_D108, file, line,
+                     has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
                      "--mpi=%s%s for a program with mpi4py, and Open MPI here is %s", type,
                      type == given ? ", the default," : "", version);
 }

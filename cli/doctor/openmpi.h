@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* openmpi.h - Open MPI of this machine, and an srun that gives it no PMIx. */
-#ifndef ROLLCALL_DOCTOR_OPENMPI_H
-#define ROLLCALL_DOCTOR_OPENMPI_H
+#ifndef ROLLCALL_CLI_DOCTOR_OPENMPI_H
+#define ROLLCALL_CLI_DOCTOR_OPENMPI_H
 
 #include "findings.h"
 #include "slurm.h"

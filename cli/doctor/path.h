@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* path.h - programs as a shell finds them. */
-#ifndef ROLLCALL_DOCTOR_PATH_H
-#define ROLLCALL_DOCTOR_PATH_H
+#ifndef ROLLCALL_CLI_DOCTOR_PATH_H
+#define ROLLCALL_CLI_DOCTOR_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pluginversion.h - for which Slurm a SPANK plugin was built, without loading it. */
-#ifndef ROLLCALL_DOCTOR_PLUGINVERSION_H
-#define ROLLCALL_DOCTOR_PLUGINVERSION_H
+#ifndef ROLLCALL_CLI_DOCTOR_PLUGINVERSION_H
+#define ROLLCALL_CLI_DOCTOR_PLUGINVERSION_H
 
 #include <stddef.h>
 #include <stdint.h>

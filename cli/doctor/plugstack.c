@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plugstack.h"
 
 #include <glob.h>
@@ -102,16 +103,16 @@ static bool beside(const char *conf, struct doctor_plugstack *found)
     char path[PATH_MAX];
     const char *slash = strrchr(conf, '/');
 
-    if (!configured(conf, path) && (!slash || snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(slash - conf),
-                                                       conf) >= (int)sizeof(path)))
+    if (!configured(conf, path) &&
+        (!slash || snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(slash - conf), conf) >= (int)sizeof(path)))
         return false;
     return read_conf(path, 0, found);
 }
 
 bool doctor_plugstack_find(struct doctor_plugstack *found)
 {
-    static const char *const usual[] = { "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
-                                         "/usr/local/etc/slurm.conf", "/opt/slurm/etc/slurm.conf",
+    static const char *const usual[] = { "/etc/slurm/slurm.conf",      "/etc/slurm-llnl/slurm.conf",
+                                         "/usr/local/etc/slurm.conf",  "/opt/slurm/etc/slurm.conf",
                                          "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf" };
     const char *conf = getenv("SLURM_CONF");
 

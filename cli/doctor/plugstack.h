@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* plugstack.h - where Slurm's plugstack.conf names rollcall's plugin. */
-#ifndef ROLLCALL_DOCTOR_PLUGSTACK_H
-#define ROLLCALL_DOCTOR_PLUGSTACK_H
+#ifndef ROLLCALL_CLI_DOCTOR_PLUGSTACK_H
+#define ROLLCALL_CLI_DOCTOR_PLUGSTACK_H
 
 #include <limits.h>
 #include <stdbool.h>
 
 struct doctor_plugstack {
-    char conf[PATH_MAX];   /* the file that names it */
+    char conf[PATH_MAX]; /* the file that names it */
     unsigned line;
     char plugin[PATH_MAX]; /* as it stands there */
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* memmem */
 #include "pmix.h"
 
@@ -9,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/pmixask.h"
-#include "rendezvous/pmixserver.h"
 #include "base/numbers.h"
+#include "cli/pmixask.h"
 #include "path.h"
+#include "rendezvous/pmixserver.h"
 #include "system/program.h"
 
 extern char **environ;
@@ -78,7 +79,7 @@ static int status_in(const char *text)
     if (rc_str_is(word, "0"))
         return 0;
     return *text == '-' && rc_parse_u32((struct rc_str){ word.p + 1, word.n - 1 }, INT16_MAX, &number) ? -(int)number
-                                                                                                    : UNKNOWN;
+                                                                                                       : UNKNOWN;
 }
 
 static void read_line(struct opening *opening, char *line)
@@ -168,8 +169,8 @@ static void explain(struct findings *findings, const struct opening *opening, co
     unsigned i = 0;
 
     if (opening->status == OUTDATED)
-        findings_add(findings, FINDING_D107, NULL, 0, NULL, "%s is PMIx %s, which refuses this launch's server (%s)", library,
-                     opening->version, server);
+        findings_add(findings, FINDING_D107, NULL, 0, NULL, "%s is PMIx %s, which refuses this launch's server (%s)",
+                     library, opening->version, server);
     if (opening->status == OUTDATED || opens(opening))
         return;
     while (i < 3 && !(try(verbs[i], folder, &other) && opens(&other)))
@@ -178,9 +179,12 @@ static void explain(struct findings *findings, const struct opening *opening, co
     asked("PMIX_MCA_gds", "PMIX_GDS_MODULE", gds);
     if (i < 3)
         findings_add(findings, FINDING_D106, NULL, 0,
-                     i == 1 ? HASH : !modes || !strstr(modes, "native") ? NULL : i == 0 ? NATIVE : HASH " " NATIVE_TOO,
-                     "%s (PMIx %s) cannot do %s%s%s", library, opening->version, i == 1 ? "" : psec, i == 2 ? " and " : "",
-                     i == 0 ? "" : gds);
+                     i == 1                               ? HASH
+                     : !modes || !strstr(modes, "native") ? NULL
+                     : i == 0                             ? NATIVE
+                                                          : HASH " " NATIVE_TOO,
+                     "%s (PMIx %s) cannot do %s%s%s", library, opening->version, i == 1 ? "" : psec,
+                     i == 2 ? " and " : "", i == 0 ? "" : gds);
 }
 
 /* Whether a file has a text in it. */
@@ -215,7 +219,8 @@ static void own_of_openmpi(struct findings *findings)
         return;
     snprintf(path, sizeof(path), "%s/" OWN, folder);
     if (has_text(path, "component version 3.2."))
-        findings_add(findings, FINDING_D106, NULL, 0, HASH, "%s (PMIx 3.2) cannot do PMIX_GDS_MODULE=%.200s", path, server);
+        findings_add(findings, FINDING_D106, NULL, 0, HASH, "%s (PMIx 3.2) cannot do PMIX_GDS_MODULE=%.200s", path,
+                     server);
 }
 
 void doctor_pmix(struct findings *findings, const struct rc_result *result)
@@ -232,12 +237,14 @@ void doctor_pmix(struct findings *findings, const struct rc_result *result)
     if (!server)
         server = "before PMIx 4";
     if (found.version) {
-        findings_fact(findings, "PMIx", "the server is %s, %s is %s", server, found.path ? found.path : LIBRARY, found.version);
+        findings_fact(findings, "PMIx", "the server is %s, %s is %s", server, found.path ? found.path : LIBRARY,
+                      found.version);
         explain(findings, &found, server, NULL);
     } else {
         findings_fact(findings, "PMIx", "the server is %s, no " LIBRARY " is found here", server);
     }
-    if (beside_mpirun(LIBRARY, folder) && try("open", folder, &other) && other.version && other.path && (!found.path || strcmp(found.path, other.path) != 0)) {
+    if (beside_mpirun(LIBRARY, folder) && try("open", folder, &other) && other.version && other.path &&
+        (!found.path || strcmp(found.path, other.path) != 0)) {
         findings_fact(findings, "MPI", "its own %s is %s", other.path, other.version);
         explain(findings, &other, server, folder);
     }

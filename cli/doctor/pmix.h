@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix.h - the libpmix that programs of this task would load, and what the launch's server asks of it. */
-#ifndef ROLLCALL_DOCTOR_PMIX_H
-#define ROLLCALL_DOCTOR_PMIX_H
+#ifndef ROLLCALL_CLI_DOCTOR_PMIX_H
+#define ROLLCALL_CLI_DOCTOR_PMIX_H
 
 #include "findings.h"
 #include "resolve/resolve.h"

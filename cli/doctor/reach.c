@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "reach.h"
 
 #include <errno.h>
@@ -5,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rendezvous/storeclient.h"
 #include "knock.h"
+#include "rendezvous/storeclient.h"
 #include "system/clock.h"
 #include "system/interfaces.h"
 #include "system/resolver.h"
 
 enum {
-    COME_MS = 5000,   /* for the doctors of all nodes to be there */
-    KNOCK_MS = 5000,  /* for one connection */
+    COME_MS = 5000,  /* for the doctors of all nodes to be there */
+    KNOCK_MS = 5000, /* for one connection */
     SLACK_MS = 1000,
-    VISIT_MS = 2000,  /* for a word at the desk that nobody waits for */
+    VISIT_MS = 2000, /* for a word at the desk that nobody waits for */
     DOOR = 4096,
     KEY = 64,
 };
@@ -151,18 +152,20 @@ static void report(struct findings *findings, const struct rc_master *where, con
 
     rc_netaddr_text(address, text);
     if (is_elsewhere(door, text) && strcmp(where->addr, text) != 0)
-        findings_add(findings, FINDING_D209, NULL, 0, NULL, "%s is %s here, but the addresses of rank 0's node are %.*s",
-                     where->addr, text, (int)door->addresses.n, door->addresses.p);
+        findings_add(findings, FINDING_D209, NULL, 0, NULL,
+                     "%s is %s here, but the addresses of rank 0's node are %.*s", where->addr, text,
+                     (int)door->addresses.n, door->addresses.p);
     else if (error == ECONNREFUSED)
         findings_add(findings, FINDING_D207, NULL, 0, NULL,
                      "%s port %u (%s) refuses, though rank 0 listens there: a firewall that answers with a reset",
                      where->addr, (unsigned)where->port, text);
     else if (error == EBADMSG)
-        findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) is answered by another program than rank 0's",
-                     where->addr, (unsigned)where->port, text);
+        findings_add(findings, FINDING_D207, NULL, 0, NULL,
+                     "%s port %u (%s) is answered by another program than rank 0's", where->addr, (unsigned)where->port,
+                     text);
     else
-        findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s", where->addr,
-                     (unsigned)where->port, text, strerror(error));
+        findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s",
+                     where->addr, (unsigned)where->port, text, strerror(error));
 }
 
 /* One address that answers is enough, as it is for torch; the first is what is spoken of. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* reach.h - whether this node reaches the master port.
  *
  * The port is held, and nobody listens there before the program does. Where the
@@ -11,8 +12,8 @@
  * Otherwise, or where they do not all come in time, each knocks alone: a port
  * that refuses is then taken for the held one.
  */
-#ifndef ROLLCALL_DOCTOR_REACH_H
-#define ROLLCALL_DOCTOR_REACH_H
+#ifndef ROLLCALL_CLI_DOCTOR_REACH_H
+#define ROLLCALL_CLI_DOCTOR_REACH_H
 
 #include "findings.h"
 #include "resolve/resolve.h"

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "console/escape.h"
 #include "cli/report.h"
+#include "console/escape.h"
 #include "console/table.h"
 
 enum { NAME = 10, PLACE = 512 };
@@ -80,7 +81,6 @@ static int print_verdict(const struct findings *findings)
 
 int doctor_print_text(const struct findings *findings)
 {
-
     for (size_t i = 0; i < findings->fact_count; i++) {
         printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
         if (print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h - findings as text, 80 columns wide; ends with a verdict. */
-#ifndef ROLLCALL_DOCTOR_REPORT_H
-#define ROLLCALL_DOCTOR_REPORT_H
+#ifndef ROLLCALL_CLI_DOCTOR_REPORT_H
+#define ROLLCALL_CLI_DOCTOR_REPORT_H
 
 #include "findings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "script.h"
@@ -11,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/numbers.h"
 #include "cli/cli.h"
 #include "cli/pmixask.h"
-#include "base/numbers.h"
 #include "openmpi.h"
 #include "path.h"
 #include "system/program.h"
@@ -110,13 +111,14 @@ static void take(struct findings *findings, const struct doctor_request *request
 }
 
 /* Runs `python3 -I main.py`. False where that did not end well: nothing is known then. */
-static bool ask_python(struct findings *findings, const struct doctor_request *request, const struct doctor_slurm *slurm,
-                       const char *python)
+static bool ask_python(struct findings *findings, const struct doctor_request *request,
+                       const struct doctor_slurm *slurm, const char *python)
 {
     static char answer[ANSWER];
     char helper[PATH_MAX];
-    const char *words[WORDS] = { helper, slurm->series[0] ? slurm->series : "-", "script",
-                                 request->script ? request->script : "-", "job", request->job ? request->job : "-" };
+    const char *words[WORDS] = { helper,   slurm->series[0] ? slurm->series : "-",
+                                 "script", request->script ? request->script : "-",
+                                 "job",    request->job ? request->job : "-" };
     struct rc_program program = {
         .path = python,
         .argument = "-I",

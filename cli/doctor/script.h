@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* script.h - a training script and a job, read by the Python of this machine, or as text without one. */
-#ifndef ROLLCALL_DOCTOR_SCRIPT_H
-#define ROLLCALL_DOCTOR_SCRIPT_H
+#ifndef ROLLCALL_CLI_DOCTOR_SCRIPT_H
+#define ROLLCALL_CLI_DOCTOR_SCRIPT_H
 
 #include "findings.h"
 #include "slurm.h"

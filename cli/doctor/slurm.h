@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* slurm.h - the srun of this machine: does it run, has it the plugin, which types of --mpi. */
-#ifndef ROLLCALL_DOCTOR_SLURM_H
-#define ROLLCALL_DOCTOR_SLURM_H
+#ifndef ROLLCALL_CLI_DOCTOR_SLURM_H
+#define ROLLCALL_CLI_DOCTOR_SLURM_H
 
 #include "findings.h"
 

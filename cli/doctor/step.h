@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* step.h - the launch that this process is a task of, and the roll of its nodes. */
-#ifndef ROLLCALL_DOCTOR_STEP_H
-#define ROLLCALL_DOCTOR_STEP_H
+#ifndef ROLLCALL_CLI_DOCTOR_STEP_H
+#define ROLLCALL_CLI_DOCTOR_STEP_H
 
 #include "findings.h"
 #include "resolve/resolve.h"

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "textrules.h"
 
 #include <regex.h>
 #include <string.h>
 
-#define BLANKS "[[:space:]]*"
-#define QUOTE "[\"']"
+#define BLANKS     "[[:space:]]*"
+#define QUOTE      "[\"']"
 #define SETS(name) "environ\\[" QUOTE name QUOTE "\\]" BLANKS "=" BLANKS "(str\\()?" QUOTE "?"
 
 /* One line of a script, a finding, and what is said of it. */
@@ -23,7 +24,8 @@ static const struct rule {
     { false, FINDING_D420, SETS("GLOO_SOCKET_IFNAME") "[=^]", "GLOO_SOCKET_IFNAME is an exclusion", NULL },
     { false, FINDING_D408, QUOTE "SLURM_(LOCAL_ID|LOCAL_RANK|PROC_ID|NODE_ID|WORLD_SIZE)" QUOTE,
       "a variable is read that Slurm does not set", NULL },
-    { true, FINDING_D516, "^" BLANKS "(export +)?MASTER_PORT=\"?[0-9]+\"?" BLANKS "$", "MASTER_PORT is always the same", NULL },
+    { true, FINDING_D516, "^" BLANKS "(export +)?MASTER_PORT=\"?[0-9]+\"?" BLANKS "$", "MASTER_PORT is always the same",
+      NULL },
     { true, FINDING_D420, "GLOO_SOCKET_IFNAME=[\"']?[=^]", "GLOO_SOCKET_IFNAME is an exclusion", NULL },
 };
 

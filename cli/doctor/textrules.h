@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* textrules.h - what can be told of a script by its text alone, where no Python can parse it. */
-#ifndef ROLLCALL_DOCTOR_TEXTRULES_H
-#define ROLLCALL_DOCTOR_TEXTRULES_H
+#ifndef ROLLCALL_CLI_DOCTOR_TEXTRULES_H
+#define ROLLCALL_CLI_DOCTOR_TEXTRULES_H
 
 #include <stdbool.h>
 

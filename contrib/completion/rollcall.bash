@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # rollcall.bash - what bash completes behind `rollcall`; loaded by bash-completion, or by hand: `. rollcall.bash`.
 # tests/cli/completion.bats compares it with --help and the manual page.
 

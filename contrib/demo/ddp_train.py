@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A plain DistributedDataParallel script: env://, as in PyTorch's tutorials. It knows nothing of rollcall."""
 
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A Lightning script as users write it. It knows nothing of rollcall."""
 
 import datetime

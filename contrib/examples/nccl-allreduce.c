@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nccl-allreduce.c - an all-reduce with NCCL, and no MPI in it.
  *
  * librollcall says who this process is, and gives all ranks one NCCL id. Any
@@ -67,7 +68,8 @@ static int look_up(void *handle, const char *name, void *function)
 static int open_libraries(void)
 {
     static const char *const nccl_names[] = { "libnccl.so.2", NULL };
-    static const char *const cuda_names[] = { "libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", NULL };
+    static const char *const cuda_names[] = { "libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
+                                              NULL };
     void *n = open_one_of(nccl_names);
     void *c = open_one_of(cuda_names);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* who - who is this process?
  *
  *   mpirun -np 4 ./who        srun -N2 -n4 ./who        torchrun --nproc-per-node 2 --no-python ./who

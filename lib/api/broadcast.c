@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include <string.h>
@@ -31,8 +32,8 @@ static int fail_size(const struct rc_call *call, int root, size_t theirs, size_t
     return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(RC619)->id, text);
 }
 
-int rollcall_broadcast(const struct rollcall *job, const char *name, void *data, size_t size, int root,
-                       int timeout_ms, struct rollcall_error *error)
+int rollcall_broadcast(const struct rollcall *job, const char *name, void *data, size_t size, int root, int timeout_ms,
+                       struct rollcall_error *error)
 {
     char title[RC_CALL_TITLE];
     struct rc_arena arena = { .base = title, .size = sizeof(title) };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "api/call.h"
@@ -99,8 +100,8 @@ static bool count(struct rc_call *call)
     return counter;
 }
 
-int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms,
-                  struct rc_call *call, struct rollcall_error *error)
+int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms, struct rc_call *call,
+                  struct rollcall_error *error)
 {
     const uint32_t *identity = job->result.identity.field;
     struct rc_arena names = { .base = call->name, .size = sizeof(call->name) };
@@ -163,9 +164,11 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
         return fail(call, error, ROLLCALL_NO_WAY, RC620, "there is no more room for what tasks tell each other",
                     "broadcast less than 64 MiB in all");
     if (call->job->way.kind == RC_WAY_DESK)
-        return fail(call, error, ROLLCALL_NO_WAY, RC620, "srun, which keeps what tasks tell each other, is not to be reached",
+        return fail(call, error, ROLLCALL_NO_WAY, RC620,
+                    "srun, which keeps what tasks tell each other, is not to be reached",
                     "see whether it still runs, and whether this node reaches it");
-    return fail(call, error, ROLLCALL_NO_WAY, RC620, "rank 0's process, which kept what tasks tell each other, has ended",
+    return fail(call, error, ROLLCALL_NO_WAY, RC620,
+                "rank 0's process, which kept what tasks tell each other, has ended",
                 "let it live until the others have called");
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* call.h - a call that all tasks of a job make together: the n-th of a name meets the others' n-th.
  *
  * What one task says of it is a note on the launch's board (rendezvous/storeclient.h),
@@ -10,8 +11,8 @@
  * is, and as the how-manieth program of its rank it counts there. A forked child
  * begins anew. All of it is thread safe.
  */
-#ifndef ROLLCALL_CALL_H
-#define ROLLCALL_CALL_H
+#ifndef ROLLCALL_API_CALL_H
+#define ROLLCALL_API_CALL_H
 
 #include "api/job.h"
 
@@ -31,8 +32,8 @@ struct rc_call {
 };
 
 /* Counts the call. 0, or -1 with the reason in *error. */
-int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms,
-                  struct rc_call *call, struct rollcall_error *error);
+int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms, struct rc_call *call,
+                  struct rollcall_error *error);
 
 /* Says a part; -1 where another task has said it already. */
 int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error);

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* job.h - what the files of librollcall share: the inside of a struct rollcall. */
-#ifndef ROLLCALL_JOB_H
-#define ROLLCALL_JOB_H
+#ifndef ROLLCALL_API_JOB_H
+#define ROLLCALL_API_JOB_H
 
-#include "rendezvous/discovery.h"
-#include "resolve/resolve.h"
 #include "api/rollcall.h"
 #include "effects/here.h"
+#include "rendezvous/discovery.h"
+#include "resolve/resolve.h"
 
 struct rollcall {
     struct rollcall_variable variable[RC_PLAN_MAX];

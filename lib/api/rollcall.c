@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "api/job.h"
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "resolve/precedence.h"
 #include "effects/lookup.h"
+#include "resolve/precedence.h"
 #include "system/node.h"
 
 extern char **environ;
@@ -44,7 +45,8 @@ static int fail_with_message(struct rollcall_error *error, const struct rc_messa
         if (entry->level == RC_LEVEL_ERROR)
             return rc_job_fail(error, ROLLCALL_CONTRADICTION, entry->id, messages->list[i].text);
     }
-    return rc_job_fail(error, ROLLCALL_CONTRADICTION, "", "the environment's values are too long to be a job's identity");
+    return rc_job_fail(error, ROLLCALL_CONTRADICTION, "",
+                       "the environment's values are too long to be a job's identity");
 }
 
 const char *rollcall_version(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rollcall.h - who this process is in its distributed job.
  *
  * librollcall answers what `rollcall show` answers: it reads the variables
@@ -56,9 +57,9 @@ enum rollcall_error_code {
     ROLLCALL_CONTRADICTION = 1, /* the environment's values contradict each other */
     ROLLCALL_INVALID = 2,       /* an argument of the call was wrong */
     ROLLCALL_NO_MEMORY = 3,
-    ROLLCALL_TIMEOUT = 4,       /* another rank has not made the call in time */
-    ROLLCALL_NO_WAY = 5,        /* the ranks cannot speak to each other, or not any more */
-    ROLLCALL_NO_NCCL = 6,       /* there is no libnccl, or it makes no id */
+    ROLLCALL_TIMEOUT = 4, /* another rank has not made the call in time */
+    ROLLCALL_NO_WAY = 5,  /* the ranks cannot speak to each other, or not any more */
+    ROLLCALL_NO_NCCL = 6, /* there is no libnccl, or it makes no id */
 };
 
 /* Belongs to the caller; written only by a function that fails. */
@@ -111,8 +112,7 @@ ROLLCALL_API const char *rollcall_version(void);
  *  Returns the library's version, such as "0.1.0"; it belongs to the library.
  */
 
-ROLLCALL_API int rollcall_create(const char *const *environment, struct rollcall **out,
-                                 struct rollcall_error *error);
+ROLLCALL_API int rollcall_create(const char *const *environment, struct rollcall **out, struct rollcall_error *error);
 /*
  *  Resolves the NULL-terminated block of "NAME=VALUE" strings [environment],
  *    or the process's own if it is NULL. The ROLLCALL variable in it counts
@@ -225,8 +225,8 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
 
 enum { ROLLCALL_BROADCAST_MAX = 16384, ROLLCALL_NCCL_ID_SIZE = 128 };
 
-ROLLCALL_API int rollcall_broadcast(const struct rollcall *job, const char *name, void *data, size_t size,
-                                    int root, int timeout_ms, struct rollcall_error *error);
+ROLLCALL_API int rollcall_broadcast(const struct rollcall *job, const char *name, void *data, size_t size, int root,
+                                    int timeout_ms, struct rollcall_error *error);
 /*
  *  Gives the [size] bytes at [data] of rank [root], ROLLCALL_BROADCAST_MAX at
  *    most, to all ranks of the job: the root's are read, the others' written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* dladdr */
 #include "config.h"
 
@@ -167,6 +168,7 @@ int rollcall_nccl_unique_ids(const struct rollcall *job, void *ids, int count, i
     if (rc_call_begin(job, "nccl:ids", "rollcall_nccl_unique_ids", timeout_ms, &call, error) < 0)
         return -1;
     if (count < 1 || (uint32_t)count > call.world)
-        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_ids: count is not 1 to the number of ranks");
+        return rc_job_fail(error, ROLLCALL_INVALID, "",
+                           "rollcall_nccl_unique_ids: count is not 1 to the number of ranks");
     return get_ids(&call, ids, (uint32_t)count, error);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/compact.h"
 
 /* A host's name, cut at the number that counts hosts: rack1n[042]-ib.example. */
@@ -241,8 +242,7 @@ static bool put_bracket(struct list *list)
         if (!room)
             break;
         if (!open)
-            rc_format(list->arena, "%s%S[%S", list->arena->used > list->start ? "," : "", &first.before,
-                      &first.digits);
+            rc_format(list->arena, "%s%S[%S", list->arena->used > list->start ? "," : "", &first.before, &first.digits);
         else
             rc_format(list->arena, ",%S", &first.digits);
         rc_join(list->arena);

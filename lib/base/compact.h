@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* compact.h - many ranks or hosts in few characters, for a line that a human reads.
  *
  * Ranks: "0-3,8"; hosts, as launchers write their lists: "n[001-003,7]-ib,login1".
  * What would be longer than `limit` bytes ends with "and 12 more"; the first of
  * all is always there. Pure; the text is in the arena, "" where it does not fit.
  */
-#ifndef ROLLCALL_EXCHANGE_COMPACT_H
-#define ROLLCALL_EXCHANGE_COMPACT_H
+#ifndef ROLLCALL_BASE_COMPACT_H
+#define ROLLCALL_BASE_COMPACT_H
 
 #include <stddef.h>
 

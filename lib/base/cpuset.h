@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* cpuset.h - sets of hardware threads, as Linux writes and takes them: "0-7,64-71". */
-#ifndef ROLLCALL_CPUSET_H
-#define ROLLCALL_CPUSET_H
+#ifndef ROLLCALL_BASE_CPUSET_H
+#define ROLLCALL_BASE_CPUSET_H
 
 #include "base/text.h"
 

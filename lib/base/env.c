@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/env.h"
 
 static unsigned count_of(const char *const *block, unsigned from)

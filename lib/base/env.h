@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* env.h - an environment block that can be asked for names quickly.
  *
  * One pass builds an index (some 40 instructions a variable), so that the
  * preload's cost stays flat in the number of names that the launcher families
  * ask for. Beyond RC_ENV_SLOTS variables the answers are the same, from a scan.
  */
-#ifndef ROLLCALL_ENV_H
-#define ROLLCALL_ENV_H
+#ifndef ROLLCALL_BASE_ENV_H
+#define ROLLCALL_BASE_ENV_H
 
 #include "base/key.h"
 #include "base/text.h"
@@ -22,7 +23,7 @@ struct rc_env {
     const char *const *block; /* NULL-terminated "NAME=VALUE" strings, borrowed */
     unsigned count;           /* of them */
     bool indexed;
-    uint16_t bucket[RC_ENV_BUCKETS]; /* a slot, 0 is empty; none is empty where there is no index */
+    uint16_t bucket[RC_ENV_BUCKETS];           /* a slot, 0 is empty; none is empty where there is no index */
     struct rc_env_slot slot[1 + RC_ENV_SLOTS]; /* slot i is of block[i - 1] */
 };
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hash.h - FNV-1a: a number for some bytes. Any spread will do, and nobody has to be kept from finding two alike. */
-#ifndef ROLLCALL_HASH_H
-#define ROLLCALL_HASH_H
+#ifndef ROLLCALL_BASE_HASH_H
+#define ROLLCALL_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

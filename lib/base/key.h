@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* key.h - the beginning of a variable's name as two numbers.
  *
  * An index of an environment has to be told by something that is cheap to read
@@ -5,8 +6,8 @@
  * task; sixteen characters tell all launchers' names apart but for a few
  * (OMPI_COMM_WORLD_*), and in two words they are compared at once.
  */
-#ifndef ROLLCALL_KEY_H
-#define ROLLCALL_KEY_H
+#ifndef ROLLCALL_BASE_KEY_H
+#define ROLLCALL_BASE_KEY_H
 
 #include <stddef.h>
 #include <stdint.h>

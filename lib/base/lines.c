@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/lines.h"
 
 bool rc_lines_printable(char c)

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* lines.h - the form of what nodes write to each other: a head, then lines NAME=VALUE.
  *
  * Printable ASCII, each line ended by a newline. An entry (roll.h) is such a
  * text, and an answer (answer.h).
  * Pure: reads the text, writes the caller's arena.
  */
-#ifndef ROLLCALL_EXCHANGE_LINES_H
-#define ROLLCALL_EXCHANGE_LINES_H
+#ifndef ROLLCALL_BASE_LINES_H
+#define ROLLCALL_BASE_LINES_H
 
 #include "base/numbers.h"
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/message.h"
 
 static const struct rc_message_entry catalogue[] = {

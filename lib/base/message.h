@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* message.h - what rollcall has to say, with stable ids.
  *
  * messages.def is the catalogue. A message is one lower-case line: what was
  * found, what was done instead, what to change. Its cause, its cure and an
  * example are the command's alone (cli/catalogue.h).
  */
-#ifndef ROLLCALL_MESSAGE_H
-#define ROLLCALL_MESSAGE_H
+#ifndef ROLLCALL_BASE_MESSAGE_H
+#define ROLLCALL_BASE_MESSAGE_H
 
 #include "base/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/netaddr.h"
 
 #include "base/numbers.h"
@@ -179,10 +180,16 @@ static bool names_host(struct rc_str host, const char *lower)
  * the wildcards, which are good to listen on and connect to the own node. */
 bool rc_host_is_loopback(struct rc_str host)
 {
-    static const char own[][22] = {
-        "localhost", "localhost.localdomain", "localhost4", "localhost6", "ip6-localhost", "ip6-loopback",
-        "::1", "0.0.0.0", "0", "::",
-    };
+    static const char own[][22] = { "localhost",
+                                    "localhost.localdomain",
+                                    "localhost4",
+                                    "localhost6",
+                                    "ip6-localhost",
+                                    "ip6-loopback",
+                                    "::1",
+                                    "0.0.0.0",
+                                    "0",
+                                    "::" };
 
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         if (names_host(host, own[i]))

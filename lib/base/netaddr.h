@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* netaddr.h - IPv4 and IPv6 addresses and networks: text to bytes, and what lies in what. */
-#ifndef ROLLCALL_NETADDR_H
-#define ROLLCALL_NETADDR_H
+#ifndef ROLLCALL_BASE_NETADDR_H
+#define ROLLCALL_BASE_NETADDR_H
 
 #include "base/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/numbers.h"
 
 bool rc_parse_u64(struct rc_str s, uint64_t max, uint64_t *value)

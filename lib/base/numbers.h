@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* numbers.h - the only way from text to a number. */
-#ifndef ROLLCALL_NUMBERS_H
-#define ROLLCALL_NUMBERS_H
+#ifndef ROLLCALL_BASE_NUMBERS_H
+#define ROLLCALL_BASE_NUMBERS_H
 
 #include "base/text.h"
 

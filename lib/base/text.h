@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* text.h - pieces of text and the one place where generated text lives.
  *
  * The core neither allocates nor copies what it reads: a value is a slice of
  * the caller's environment block. What the core writes itself (plan values,
  * messages) goes into an arena inside the caller's struct rc_result.
  */
-#ifndef ROLLCALL_TEXT_H
-#define ROLLCALL_TEXT_H
+#ifndef ROLLCALL_BASE_TEXT_H
+#define ROLLCALL_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +21,10 @@ struct rc_str {
 
 #define RC_STR(literal) ((struct rc_str){ (literal), sizeof(literal) - 1 })
 /* A row of a table of names. */
+/* clang-format off */
 #define RC_NAME(literal) { "" literal, sizeof(literal) - 1 }
-#define RC_ABSENT       ((struct rc_str){ NULL, 0 })
+/* clang-format on */
+#define RC_ABSENT ((struct rc_str){ NULL, 0 })
 
 /* A name in a table: an array, because each pointer of a table is a relocation,
  * for which every process pays that the preload is loaded into. RC_NAME

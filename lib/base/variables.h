@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* variables.h - the names of the variables that rollcall itself sets, for what starts later in the same job. */
-#ifndef ROLLCALL_VARIABLES_H
-#define ROLLCALL_VARIABLES_H
+#ifndef ROLLCALL_BASE_VARIABLES_H
+#define ROLLCALL_BASE_VARIABLES_H
 
 /* The stamp: scope, rank and mode of what rollcall exported, and the scopes of
  * the launchers that were further outside: "openmpi:7/3/worker slurm:42.0". A

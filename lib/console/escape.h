@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* escape.h - text of unknown origin, made fit for a terminal. */
-#ifndef ROLLCALL_ESCAPE_H
-#define ROLLCALL_ESCAPE_H
+#ifndef ROLLCALL_CONSOLE_ESCAPE_H
+#define ROLLCALL_CONSOLE_ESCAPE_H
 
 #include "base/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "console/input.h"
 
 #include <errno.h>
@@ -7,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console/usage.h"
 #include "base/numbers.h"
 #include "console/recording.h"
+#include "console/usage.h"
 
 enum { FIRST_CHUNK = 64 * 1024 };
 
@@ -126,8 +127,8 @@ int input_file(struct input *input, const char *path)
     char separator;
 
     *input = (struct input){ .pid = 0 };
-    if ((is_stdin ? read_all(STDIN_FILENO, &input->storage[0], &size)
-                  : read_path(path, &input->storage[0], &size)) < 0) {
+    if ((is_stdin ? read_all(STDIN_FILENO, &input->storage[0], &size) : read_path(path, &input->storage[0], &size)) <
+        0) {
         cli_fail("cannot read %s: %s", is_stdin ? "standard input" : path, reason(errno));
         return -1;
     }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* input.h - the environment block that show and explain look at. */
-#ifndef ROLLCALL_INPUT_H
-#define ROLLCALL_INPUT_H
+#ifndef ROLLCALL_CONSOLE_INPUT_H
+#define ROLLCALL_CONSOLE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

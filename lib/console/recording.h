@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* recording.h - what a recorded environment tells of the node that it comes from.
  *
  * Beside its variables a recording has lines (or, in a block, entries) of six kinds:
@@ -9,8 +10,8 @@
  *   @pmix=NAME=VALUE          a line of what its PMIx server says (pmixjob.h)
  * so that one that was taken on a cluster is answered like the task itself.
  */
-#ifndef ROLLCALL_RECORDING_H
-#define ROLLCALL_RECORDING_H
+#ifndef ROLLCALL_CONSOLE_RECORDING_H
+#define ROLLCALL_CONSOLE_RECORDING_H
 
 #include "launcher/facts.h"
 

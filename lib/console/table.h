@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* table.h - text for people: aligned columns, 80 wide where the values allow. */
-#ifndef ROLLCALL_TABLE_H
-#define ROLLCALL_TABLE_H
+#ifndef ROLLCALL_CONSOLE_TABLE_H
+#define ROLLCALL_CONSOLE_TABLE_H
 
 #include "base/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "console/usage.h"
@@ -113,7 +114,8 @@ int cli_getopt(const char *subcommand, int argc, char **argv, const struct optio
     bool known = false;
 
     if (is_without_json(c, option_index, options)) {
-        cli_fail("%s: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)", subcommand);
+        cli_fail("%s: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)",
+                 subcommand);
         return '?';
     }
     for (const struct option *o = options; o->name; o++)

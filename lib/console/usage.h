@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* usage.h - exit statuses, and what is said of wrong usage. */
-#ifndef ROLLCALL_USAGE_H
-#define ROLLCALL_USAGE_H
+#ifndef ROLLCALL_CONSOLE_USAGE_H
+#define ROLLCALL_CONSOLE_USAGE_H
 
 #include <getopt.h>
 #include <stdbool.h>

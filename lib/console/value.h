@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* value.h - what all that is printed as JSON has in common, over jansson. */
-#ifndef ROLLCALL_VALUE_H
-#define ROLLCALL_VALUE_H
+#ifndef ROLLCALL_CONSOLE_VALUE_H
+#define ROLLCALL_CONSOLE_VALUE_H
 
 #include <jansson.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "effects/binding.h"
@@ -7,8 +8,8 @@
 #include <sys/wait.h>
 
 #include "launcher/mpidaemon.h"
-#include "resolve/pinning.h"
 #include "launcher/tasklist.h"
+#include "resolve/pinning.h"
 #include "system/affinity.h"
 #include "system/beside.h"
 #include "system/program.h"
@@ -111,10 +112,10 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
     struct rc_tasklist job;
     uint32_t each;
 
-    if (!result->launcher || !rc_str_is(rc_str(result->launcher->id), "openmpi") ||
-        rc_mpidaemon_of(env).number != 1 || result->identity.field[RC_LOCAL_RANK] != 0 || tasks == RC_UNKNOWN ||
-        tasks < 2 || given == RC_UNKNOWN || !rc_parse_u32(rc_env_get(env, "SLURM_CPUS_PER_TASK"), RC_CPUS_MAX, &each) ||
-        given > each || !rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &job) || given >= job.smallest)
+    if (!result->launcher || !rc_str_is(rc_str(result->launcher->id), "openmpi") || rc_mpidaemon_of(env).number != 1 ||
+        result->identity.field[RC_LOCAL_RANK] != 0 || tasks == RC_UNKNOWN || tasks < 2 || given == RC_UNKNOWN ||
+        !rc_parse_u32(rc_env_get(env, "SLURM_CPUS_PER_TASK"), RC_CPUS_MAX, &each) || given > each ||
+        !rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &job) || given >= job.smallest)
         return NULL;
     return rc_format(arena,
                      "mpirun's daemon has %u of the job's %u cores here, and its %u tasks share them: it took over "
@@ -158,7 +159,8 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
 static const char *write_request(const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                                  struct rc_arena *arena)
 {
-    const char *text = rc_format(arena, "tasks=%u\nbind=%s\ncpus=", tasks, binding->wish == RC_BIND_NUMA ? "numa" : "cores");
+    const char *text = rc_format(arena, "tasks=%u\nbind=%s\ncpus=", tasks,
+                                 binding->wish == RC_BIND_NUMA ? "numa" : "cores");
 
     rc_join(arena);
     rc_cpuset_write(&binding->widest, arena);

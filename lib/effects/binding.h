@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* binding.h - whether the tasks of a node get cores of their own, and which: conditions, question, answer.
  *
  * For plugin and command alike. rollcall-map, a process of its own, knows the
  * machine (libexec/map/pins.h); here is nothing of hwloc.
  */
-#ifndef ROLLCALL_SYSTEM_BINDING_H
-#define ROLLCALL_SYSTEM_BINDING_H
+#ifndef ROLLCALL_EFFECTS_BINDING_H
+#define ROLLCALL_EFFECTS_BINDING_H
 
 #include "base/cpuset.h"
 #include "base/env.h"

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* here.h - what the core cannot know by itself: the node around this process.
  *
  * Nothing of it is looked at unless a launcher family asks (facts.h, enum
  * rc_learn), so that a task of srun or mpirun pays nothing for it. Works without
  * a libc (ROLLCALL_RAW_SYSCALLS), never fails: what cannot be read stays absent.
  */
-#ifndef ROLLCALL_HERE_H
-#define ROLLCALL_HERE_H
+#ifndef ROLLCALL_EFFECTS_HERE_H
+#define ROLLCALL_EFFECTS_HERE_H
 
 #include "resolve/resolve.h"
 #include "system/node.h"

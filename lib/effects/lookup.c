@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "effects/lookup.h"
 
 #include <netdb.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "launcher/hostlist.h"
-#include "system/interfaces.h"
 #include "base/netaddr.h"
 #include "effects/rank0.h"
+#include "launcher/hostlist.h"
+#include "system/interfaces.h"
 #include "system/resolver.h"
 
 enum { LIST_SIZE = 160, NAMES_MAX = 3 };
@@ -37,8 +38,7 @@ static const struct rc_netaddr *lowest_in(const struct rc_addresses *addresses, 
     const struct rc_netaddr *lowest = NULL;
 
     for (unsigned i = 0; i < addresses->count; i++)
-        if (is_in(networks, &addresses->list[i]) &&
-            (!lowest || rc_netaddr_compare(&addresses->list[i], lowest) < 0))
+        if (is_in(networks, &addresses->list[i]) && (!lowest || rc_netaddr_compare(&addresses->list[i], lowest) < 0))
             lowest = &addresses->list[i];
     return lowest;
 }
@@ -75,8 +75,7 @@ static void add_address(char list[LIST_SIZE], const struct rc_netaddr *address)
 
 /* This node's addresses and, for a named interface, the networks of those it
  * has. `names` gets what interfaces there are. */
-static void look_around(const char *wish, struct rc_addresses *own, struct networks *networks,
-                        char names[LIST_SIZE])
+static void look_around(const char *wish, struct rc_addresses *own, struct networks *networks, char names[LIST_SIZE])
 {
     struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
@@ -271,8 +270,7 @@ bool rc_lookup_is_needed(const struct rc_result *result)
     struct rc_netaddr address;
 
     return result->master.addr &&
-           (result->master.wish ||
-            (result->master.lookup && !rc_netaddr_read(rc_str(result->master.addr), &address)));
+           (result->master.wish || (result->master.lookup && !rc_netaddr_read(rc_str(result->master.addr), &address)));
 }
 
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup)
@@ -314,8 +312,8 @@ bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
     if (*lookup->addr && !master->wish) {
         rc_message_add(&result->messages, RC414,
                        rc_format(&result->arena,
-                                 "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s",
-                                 master->addr, lookup->addr));
+                                 "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s", master->addr,
+                                 lookup->addr));
         source = "all tasks are on one node, whose name does not resolve";
     }
     if (*lookup->addr || *lookup->interface)

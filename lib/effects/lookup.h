@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* lookup.h - MASTER_ADDR as this node sees it: names resolved, addr= looked up. Not for the preload.
  *
  * A name is asked of the C library's resolver, so a call may take as long as the
@@ -13,11 +14,11 @@
  * Every node finds the same address by itself: the lowest of those that the name
  * resolves to, IPv4 before IPv6. RANK 0 then checks that it is its own (rank0.h).
  */
-#ifndef ROLLCALL_SYSTEM_LOOKUP_H
-#define ROLLCALL_SYSTEM_LOOKUP_H
+#ifndef ROLLCALL_EFFECTS_LOOKUP_H
+#define ROLLCALL_EFFECTS_LOOKUP_H
 
-#include "system/interfaces.h"
 #include "resolve/resolve.h"
+#include "system/interfaces.h"
 #include "system/resolver.h"
 
 enum { RC_LOOKUP_TEXT = 448 };
@@ -25,10 +26,10 @@ enum { RC_LOOKUP_TEXT = 448 };
 /* What a look-up found; no pointers, so that processes can share it. */
 struct rc_lookup {
     enum { RC_LOOKUP_SAME, RC_LOOKUP_FOUND, RC_LOOKUP_WRONG } state;
-    enum rc_message_id id;                /* of WRONG */
-    char text[RC_LOOKUP_TEXT];            /* of WRONG */
-    char addr[RC_NETADDR_TEXT];            /* of FOUND; empty: master.addr stays */
-    char interface[RC_INTERFACE_SIZE];    /* of FOUND; empty: not known */
+    enum rc_message_id id;             /* of WRONG */
+    char text[RC_LOOKUP_TEXT];         /* of WRONG */
+    char addr[RC_NETADDR_TEXT];        /* of FOUND; empty: master.addr stays */
+    char interface[RC_INTERFACE_SIZE]; /* of FOUND; empty: not known */
 };
 
 /* Whether there is anything to look up for result->master. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "effects/rank0.h"
 
 #include "system/port.h"
@@ -39,7 +40,7 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *way)
                                  "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s",
                                  master->addr, master->addr_source, way->outcome,
                                  master->wish ? "give another addr=" : "pass the right one: ",
-                                 master->wish             ? ""
+                                 master->wish                ? ""
                                  : result->launcher->pass[0] ? result->launcher->pass
                                                              : "MASTER_ADDR=HOST"));
     return !elsewhere;
@@ -96,8 +97,8 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *way, int *fd
     rc_message_add(&result->messages, RC405,
                    rc_format(&result->arena,
                              "port %u of %S is taken%s%s; %s; wait for it to end, or set MASTER_PORT to a free port",
-                             (uint32_t)master->port, &node, way->name_owner ? " by " : "",
-                             way->name_owner ? owner : "", way->outcome));
+                             (uint32_t)master->port, &node, way->name_owner ? " by " : "", way->name_owner ? owner : "",
+                             way->outcome));
     return false;
 }
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rank0.h - what RANK 0's process does for all: it is where MASTER_ADDR says, and holds the port.
  *
  * Freestanding with ROLLCALL_RAW_SYSCALLS, but for what the caller brings along.
  */
-#ifndef ROLLCALL_SYSTEM_RANK0_H
-#define ROLLCALL_SYSTEM_RANK0_H
+#ifndef ROLLCALL_EFFECTS_RANK0_H
+#define ROLLCALL_EFFECTS_RANK0_H
 
 #include "base/netaddr.h"
 #include "resolve/resolve.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/ancestry.h"
 
 static struct rc_str base_name(struct rc_str path)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ancestry.h - the program behind a command line as /proc/PID/cmdline shows it.
  *
  * Two launchers leave equal variables whichever of them is inside the other:
@@ -5,8 +6,8 @@
  * command that a wrapper or a shell is going to run does not count here, unlike
  * in command.h.
  */
-#ifndef ROLLCALL_ANCESTRY_H
-#define ROLLCALL_ANCESTRY_H
+#ifndef ROLLCALL_LAUNCHER_ANCESTRY_H
+#define ROLLCALL_LAUNCHER_ANCESTRY_H
 
 #include "base/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/apinfo.h"
 
 /* Offsets in the header: int, padded to eight bytes, and size_t. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* apinfo.h - the file that tells Cray's PMI where each task of an application runs.
  *
  * PALS_APINFO names it, on each node. PALS writes it, and so do Slurm's
@@ -7,8 +8,8 @@
  * nodes with their names. Versions 1 and 5 are alike in that.
  * Source: flux-framework/flux-coral2 src/common/libapinfo/apinfo{1,5}.h.
  */
-#ifndef ROLLCALL_APINFO_H
-#define ROLLCALL_APINFO_H
+#ifndef ROLLCALL_LAUNCHER_APINFO_H
+#define ROLLCALL_LAUNCHER_APINFO_H
 
 #include "launcher/facts.h"
 

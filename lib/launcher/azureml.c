@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* azureml.c - a process of a distributed job on Azure Machine Learning.
  *
  * With the PyTorch distribution Azure starts process_count_per_instance processes
@@ -63,7 +64,8 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
     struct rc_number nnodes;
     struct rc_number rank;
 
-    if ((!has_rank && !has_size) || !is_set(reader->env, RC_STR("LOCAL_RANK")) || is_set(reader->env, RC_STR("OMPI_COMM_WORLD_RANK")))
+    if ((!has_rank && !has_size) || !is_set(reader->env, RC_STR("LOCAL_RANK")) ||
+        is_set(reader->env, RC_STR("OMPI_COMM_WORLD_RANK")))
         return RC_CLAIM_ABSENT;
     if (!has_rank || !has_size) {
         rc_missing(reader, has_rank ? "RANK" : "WORLD_SIZE", has_rank ? "WORLD_SIZE" : "RANK");

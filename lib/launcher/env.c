@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* env.c - processes that were numbered by hand, or by a launcher that rollcall does not know.
  *
  * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, and
@@ -35,12 +36,15 @@
  *    or above RANK, or if there are more nodes than can have a process.
  * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
  */
-#include "launcher/hostlist.h"
 #include "base/variables.h"
+#include "launcher/hostlist.h"
 #include "launcher/registry.h"
 
 static const struct rc_name names[] = {
-    RC_NAME("RANK"), RC_NAME("WORLD_SIZE"), RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"),
+    RC_NAME("RANK"),
+    RC_NAME("WORLD_SIZE"),
+    RC_NAME("LOCAL_RANK"),
+    RC_NAME("LOCAL_WORLD_SIZE"),
 };
 
 static bool half(struct rc_reader *reader, const char *what)
@@ -69,8 +73,8 @@ static bool stands_once(struct rc_reader *reader, struct rc_str name)
         struct rc_str its_name = rc_str_split(rc_str(*entry), '=', &value);
 
         if (value.p && rc_str_eq(its_name, name) && !rc_str_eq(value, first))
-            return half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %q and as %q",
-                                          name.p, &first, &value));
+            return half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %q and as %q", name.p,
+                                          &first, &value));
     }
     return true;
 }
@@ -98,8 +102,8 @@ static bool is_below(struct rc_reader *reader, const struct rc_number *index, co
 {
     if (index->value == RC_UNKNOWN || size->value == RC_UNKNOWN || index->value < size->value)
         return true;
-    return half(reader, rc_format(reader->arena, "%s %u is not below %s %u", index->source, index->value,
-                                  size->source, size->value));
+    return half(reader, rc_format(reader->arena, "%s %u is not below %s %u", index->source, index->value, size->source,
+                                  size->value));
 }
 
 static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, const struct rc_number *large)
@@ -117,9 +121,9 @@ static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
             return false;
     for (size_t i = 0; i < 2; i++)
         if (!rc_env_find_name(reader->env, &names[i]).n)
-            return half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i].text,
-                                          rc_env_find_name(reader->env, &names[i]).p ? "empty" : "not set",
-                                          names[1 - i].text));
+            return half(reader,
+                        rc_format(reader->arena, "%s is %s, but %s is set", names[i].text,
+                                  rc_env_find_name(reader->env, &names[i]).p ? "empty" : "not set", names[1 - i].text));
     return read_number(reader, rc_name(&names[0]), 0, &field[RC_RANK]) &&
            read_number(reader, rc_name(&names[1]), 1, &field[RC_WORLD_SIZE]) &&
            read_number(reader, rc_name(&names[2]), 0, &field[RC_LOCAL_RANK]) &&
@@ -176,9 +180,9 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
         return half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, but %s is %u", &master, nnodes->source,
                                       nnodes->value));
     if (nnodes->value - 1 > field[RC_WORLD_SIZE].value - field[RC_LOCAL_WORLD_SIZE].value || nnodes->value == 1)
-        return half(reader, rc_format(reader->arena, "%s is %u, but %u of %u processes are on this node",
-                                      nnodes->source, nnodes->value, field[RC_LOCAL_WORLD_SIZE].value,
-                                      field[RC_WORLD_SIZE].value));
+        return half(reader,
+                    rc_format(reader->arena, "%s is %u, but %u of %u processes are on this node", nnodes->source,
+                              nnodes->value, field[RC_LOCAL_WORLD_SIZE].value, field[RC_WORLD_SIZE].value));
     return is_below(reader, node, nnodes) && is_at_most(reader, node, &field[RC_RANK]);
 }
 

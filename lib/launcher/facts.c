@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/facts.h"
 
 #include "base/hash.h"
@@ -106,8 +107,7 @@ bool rc_agrees(struct rc_reader *reader, struct rc_str name, const struct rc_num
     if (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value == number->value)
         return true;
     rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "%s is %u, but %s is %u; nothing is set; start the command with %s again",
+                   rc_format(reader->arena, "%s is %u, but %s is %u; nothing is set; start the command with %s again",
                              number->source, number->value, name.p, value, command));
     return false;
 }
@@ -116,8 +116,7 @@ uint32_t rc_count_devices(struct rc_str list)
 {
     uint32_t count = 0;
 
-    if (rc_str_is(list, "-1") || rc_str_is(list, "NoDevFiles") || rc_str_is(list, "none") ||
-        rc_str_is(list, "void"))
+    if (rc_str_is(list, "-1") || rc_str_is(list, "NoDevFiles") || rc_str_is(list, "none") || rc_str_is(list, "void"))
         return 0;
     while (list.p) {
         struct rc_str device = rc_str_split(list, ',', &list);

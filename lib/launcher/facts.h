@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* facts.h - what one launcher says about this process, before anybody believes it. */
-#ifndef ROLLCALL_FACTS_H
-#define ROLLCALL_FACTS_H
+#ifndef ROLLCALL_LAUNCHER_FACTS_H
+#define ROLLCALL_LAUNCHER_FACTS_H
 
 #include "base/env.h"
 #include "base/message.h"
@@ -13,15 +14,7 @@ struct rc_number {
     const char *source;
 };
 
-enum rc_field {
-    RC_RANK,
-    RC_LOCAL_RANK,
-    RC_NODE_RANK,
-    RC_WORLD_SIZE,
-    RC_LOCAL_WORLD_SIZE,
-    RC_NNODES,
-    RC_FIELD_COUNT
-};
+enum rc_field { RC_RANK, RC_LOCAL_RANK, RC_NODE_RANK, RC_WORLD_SIZE, RC_LOCAL_WORLD_SIZE, RC_NNODES, RC_FIELD_COUNT };
 
 struct rc_facts {
     struct rc_number field[RC_FIELD_COUNT];
@@ -48,20 +41,20 @@ struct rc_facts {
  * that needs one of these asks (rc_learned), and where the caller has not
  * looked yet it does so and resolves again (lib/effects/here.h). */
 enum rc_learn {
-    RC_LEARN_ANCESTORS = 1, /* the processes that this one descends from */
-    RC_LEARN_HOST = 2,      /* the node's own name */
-    RC_LEARN_HOST_FILE = 4, /* the content of a file of hosts (rc_learned_file) */
-    RC_LEARN_GPUS = 8,      /* the number of GPUs that the process may find */
-    RC_LEARN_PMIX = 16,     /* what the launcher's PMIx server says of the job (pmixjob.h) */
-    RC_LEARN_WATCH = 32,    /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
+    RC_LEARN_ANCESTORS = 1,   /* the processes that this one descends from */
+    RC_LEARN_HOST = 2,        /* the node's own name */
+    RC_LEARN_HOST_FILE = 4,   /* the content of a file of hosts (rc_learned_file) */
+    RC_LEARN_GPUS = 8,        /* the number of GPUs that the process may find */
+    RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (pmixjob.h) */
+    RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
-    RC_LEARN_GUARD = 64,    /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
+    RC_LEARN_GUARD = 64,      /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
 
 struct rc_here {
-    unsigned learned; /* of enum rc_learn: looked for, whether or not it was found */
+    unsigned learned;                         /* of enum rc_learn: looked for, whether or not it was found */
     struct rc_str ancestor[RC_ANCESTORS_MAX]; /* command lines as in /proc/PID/cmdline, parent first */
     unsigned ancestor_count;
     struct rc_str host;
@@ -121,8 +114,14 @@ struct rc_variable {
     bool repair;    /* frameworks read it themselves: where it contradicts the identity, rewrite it */
 };
 
-#define RC_VARIABLE(name, field) { "" name, sizeof(name) - 1, field, false }
-#define RC_REPAIRED(name, field) { "" name, sizeof(name) - 1, field, true }
+#define RC_VARIABLE(name, field)                \
+    {                                           \
+        "" name, sizeof(name) - 1, field, false \
+    }
+#define RC_REPAIRED(name, field)               \
+    {                                          \
+        "" name, sizeof(name) - 1, field, true \
+    }
 
 static inline struct rc_str rc_variable_name(const struct rc_variable *variable)
 {

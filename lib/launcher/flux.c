@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* flux.c - a task that Flux's job shell started (flux run, flux submit).
  *
  * FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE, FLUX_JOB_NNODES and
@@ -53,11 +54,12 @@ static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
     uint32_t nnodes = field[RC_NNODES].value;
 
     if (nnodes == 0 || nnodes > size) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "FLUX_JOB_NNODES is %u and FLUX_JOB_SIZE is %u; nothing is set; start the command with "
-                                 "flux run again",
-                                 nnodes, size));
+        rc_message_add(
+            reader->messages, RC103,
+            rc_format(reader->arena,
+                      "FLUX_JOB_NNODES is %u and FLUX_JOB_SIZE is %u; nothing is set; start the command with "
+                      "flux run again",
+                      nnodes, size));
         return false;
     }
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ (size + nnodes - 1) / nnodes, "FLUX_JOB_SIZE / FLUX_JOB_NNODES" };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* gridengine.c - a job of Grid Engine (Sun's, Son of Grid Engine, Univa's as on ABCI).
  *
  * Grid Engine starts the job script once, on the first of the job's hosts, and
@@ -22,7 +23,7 @@ enum rc_claim rc_gridengine_recognise(struct rc_reader *reader, struct rc_facts 
 {
     (void)facts;
     return rc_env_get(reader->env, "SGE_TASK_ID").n && rc_env_get(reader->env, "JOB_ID").n ? RC_CLAIM_OUTSIDE
-                                                                                          : RC_CLAIM_ABSENT;
+                                                                                           : RC_CLAIM_ABSENT;
 }
 
 /* Never called: there is no task. */

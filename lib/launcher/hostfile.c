@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/hostfile.h"
 
 enum { NAME_MAX_LENGTH = 255 };

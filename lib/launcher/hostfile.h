@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hostfile.h - lists of hosts as sites' launchers write them, one entry after the other.
  *
  * A host may stand in several entries, one for each of its tasks, and they need
  * not follow each other. What counts is the different hosts, in the order in
  * which each is named first. Nothing is copied: a name is a piece of the text.
  */
-#ifndef ROLLCALL_HOSTFILE_H
-#define ROLLCALL_HOSTFILE_H
+#ifndef ROLLCALL_LAUNCHER_HOSTFILE_H
+#define ROLLCALL_LAUNCHER_HOSTFILE_H
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -38,8 +39,7 @@ enum {
  * pattern, Open MPI's ^n1 and +n0), where slots are no number or more than
  * RC_MAX_TASKS, or where hosts stand so far apart from their other entries that
  * it would take too long. */
-bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter,
-                      struct rc_hostfile *out);
+bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 
 /* The host of the first line, with nothing behind it looked at; absent where it is none. */
 struct rc_str rc_hostfile_first(struct rc_str text);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hostlist.h - Slurm's host lists: "n[001-004,7]-ib,login1", "rack[1-2]n[1-4]".
  *
  * Never expanded: the i-th host and the number of hosts are computed, so a
@@ -5,8 +6,8 @@
  * nothing. Several brackets in one name count like an odometer in the order of
  * Slurm's own hostlist_create: the last one fastest, then from left to right.
  */
-#ifndef ROLLCALL_HOSTLIST_H
-#define ROLLCALL_HOSTLIST_H
+#ifndef ROLLCALL_LAUNCHER_HOSTLIST_H
+#define ROLLCALL_LAUNCHER_HOSTLIST_H
 
 #include "base/numbers.h"
 #include "base/text.h"

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/hydra.h"
 
+#include "base/variables.h"
 #include "launcher/ancestry.h"
 #include "launcher/hostfile.h"
 #include "launcher/hostlist.h"
 #include "launcher/layout.h"
-#include "base/variables.h"
 
 /* The nearest proxy; absent fields where it does not say, or is not in sight. */
 struct proxy {
@@ -113,7 +114,8 @@ static void name_launch(struct rc_reader *reader, const char *family, struct rc_
         bool spawned = proxy.group.n && !rc_str_is(proxy.group, "0");
 
         if (proxy.host.n && proxy.port.n && !is_deep(reader->env, &proxy))
-            run = rc_str(rc_format(reader->arena, spawned ? "%S:%S.%S" : "%S:%S", &proxy.host, &proxy.port, &proxy.group));
+            run = rc_str(
+                rc_format(reader->arena, spawned ? "%S:%S.%S" : "%S:%S", &proxy.host, &proxy.port, &proxy.group));
     } else if (rc_str_starts(stamp, prefix)) {
         stamp = (struct rc_str){ stamp.p + rc_str(prefix).n, stamp.n - rc_str(prefix).n };
         run = rc_str_split(stamp, '/', &rest);
@@ -176,7 +178,8 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
         !rc_need_field(reader, facts, RC_NODE_RANK, "MPI_LOCALRANKID", "SLURM_NODEID") ||
         !rc_need_field(reader, facts, RC_NNODES, "MPI_LOCALRANKID", "SLURM_STEP_NUM_NODES"))
         return false;
-    if ((proxies.value != RC_UNKNOWN && proxies.value != field[RC_NNODES].value) || field[RC_NODE_RANK].value >= field[RC_NNODES].value) {
+    if ((proxies.value != RC_UNKNOWN && proxies.value != field[RC_NNODES].value) ||
+        field[RC_NODE_RANK].value >= field[RC_NNODES].value) {
         rc_message_add(reader->messages, RC103,
                        rc_format(reader->arena,
                                  "mpiexec's proxy is on node %u of %u, in a step that has not one task a node; nothing "
@@ -279,8 +282,7 @@ bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher,
 
     find_proxy(reader, &proxy);
     by_srun = rc_str_is(proxy.launcher, "slurm");
-    if (!rc_read_fields(reader, launcher, facts) ||
-        !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "PMI_SIZE") ||
+    if (!rc_read_fields(reader, launcher, facts) || !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "PMI_SIZE") ||
         !rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, marker, "MPI_LOCALNRANKS") ||
         !is_below(reader, &facts->field[RC_RANK], &facts->field[RC_WORLD_SIZE]) ||
         !is_below(reader, &facts->field[RC_LOCAL_RANK], &facts->field[RC_LOCAL_WORLD_SIZE]) ||

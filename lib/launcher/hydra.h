@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hydra.h - a task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH.
  *
  * Of the launch a task's environment has four numbers (PMI_RANK, PMI_SIZE,
@@ -40,8 +41,8 @@
  *   names the hosts too, is to be had on its own node only: what one node
  *   knows and another does not is no master for both.
  */
-#ifndef ROLLCALL_HYDRA_H
-#define ROLLCALL_HYDRA_H
+#ifndef ROLLCALL_LAUNCHER_HYDRA_H
+#define ROLLCALL_LAUNCHER_HYDRA_H
 
 #include "launcher/facts.h"
 

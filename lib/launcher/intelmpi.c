@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* intelmpi.c - a task of Intel MPI's mpirun (Hydra too).
  *
  * Its tasks have Hydra's four variables, and some of Intel's own, whatever the

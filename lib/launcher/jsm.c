@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* jsm.c - a task that IBM's Job Step Manager started (jsrun, under LSF).
  *
  * JSM_NAMESPACE_RANK, _SIZE, _LOCAL_RANK and _LOCAL_SIZE, with the same numbers

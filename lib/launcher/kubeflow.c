@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* kubeflow.c - a pod of Kubeflow's PyTorchJob (training-operator, v1) or TrainJob (trainer, v2).
  *
  * Both start the command once in each pod, and speak to torchrun by PET_*:

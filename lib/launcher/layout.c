@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/layout.h"
 
 /* More turns than anybody's -ppn makes of the ranks of one node. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* layout.h - a node's place in a job, where the launcher only numbers ranks.
  *
  * mpirun and mpiexec tell a task its rank, its local rank and the two sizes,
@@ -11,8 +12,8 @@
  * place that a daemon or proxy has told are right then; the number of nodes
  * (GROUP_WORLD_SIZE, PET_NNODES) is not, nor is the layout known to be uneven.
  */
-#ifndef ROLLCALL_LAYOUT_H
-#define ROLLCALL_LAYOUT_H
+#ifndef ROLLCALL_LAUNCHER_LAYOUT_H
+#define ROLLCALL_LAUNCHER_LAYOUT_H
 
 #include "launcher/facts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* lsf.c - a task that LSF's blaunch started.
  *
  * LSF_PM_TASKID counts the tasks of a blaunch from 1; LSB_DJOB_NUMPROC is the

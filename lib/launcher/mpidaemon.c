@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/mpidaemon.h"
 
 #include "launcher/ancestry.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpidaemon.h - the node of an Open MPI rank, as the numbers of mpirun's daemons tell.
  *
  * mpirun has a daemon on each node, its own among them, which is number 0. A
@@ -18,8 +19,8 @@
  *   local rank are equal, d has to be 0, or 1 if D is one more than the nodes or
  *   not known.
  */
-#ifndef ROLLCALL_MPIDAEMON_H
-#define ROLLCALL_MPIDAEMON_H
+#ifndef ROLLCALL_LAUNCHER_MPIDAEMON_H
+#define ROLLCALL_LAUNCHER_MPIDAEMON_H
 
 #include "launcher/facts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mvapich.c - a task of MVAPICH's mpirun_rsh (version 2, and MVP_ since 3).
  *
  * Marker MV2_COMM_WORLD_RANK or MVP_COMM_WORLD_RANK, with _SIZE, _LOCAL_RANK and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* openmpi.c - a rank that Open MPI's mpirun started (ORTE in 4, PRRTE in 5).
  *
  * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; nobody else does
@@ -22,10 +23,10 @@
  */
 #include "launcher/registry.h"
 
+#include "base/netaddr.h"
 #include "launcher/hostfile.h"
 #include "launcher/hostlist.h"
 #include "launcher/layout.h"
-#include "base/netaddr.h"
 #include "launcher/mpidaemon.h"
 #include "launcher/orteregex.h"
 #include "launcher/pmixjob.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/orteregex.h"
 
 enum { WIDTH_MAX = 9 };

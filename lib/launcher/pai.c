@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pai.c - a node of a training job on Alibaba Cloud's PAI-DLC.
  *
  * The service starts the command once on each node, one master and its workers:

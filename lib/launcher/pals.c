@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pals.c - a task that Cray PALS started (HPE's mpiexec and aprun, under PBS or alone).
  *
  * PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE, PALS_NODEID, PALS_APID and

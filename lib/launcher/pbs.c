@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pbs.c - a task that PBS itself started: pbsdsh, pbs_tmrsh (OpenPBS, PBS Professional, Torque).
  *
  * PBS_JOBID, PBS_NODENUM (this node's place in the job) and PBS_TASKNUM are in
@@ -66,8 +67,8 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
     struct rc_str name;
 
     if (file->slots != file->hosts)
-        return several(reader, rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots,
-                                         file->hosts));
+        return several(reader,
+                       rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots, file->hosts));
     if (rc_learned(reader, RC_LEARN_HOST))
         here = rc_hostfile_find(file, reader->here->host);
     if (here != RC_UNKNOWN && here != node) {

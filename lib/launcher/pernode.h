@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pernode.h - platforms that start the command once on each node, and number the nodes.
  *
  * In rollcall's terms that is one task a node, whatever the platform calls its
@@ -10,8 +11,8 @@
  * and the platform has nothing to say any more. The worker mode of a rollcall in
  * this very task sets LOCAL_RANK too; its stamp tells.
  */
-#ifndef ROLLCALL_PERNODE_H
-#define ROLLCALL_PERNODE_H
+#ifndef ROLLCALL_LAUNCHER_PERNODE_H
+#define ROLLCALL_LAUNCHER_PERNODE_H
 
 #include "launcher/facts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix.c - a task of a PMIx launcher that says no more than PMIx's own variables.
  *
  * prterun, prun and `srun --mpi=pmix` put PMIX_NAMESPACE and PMIX_RANK into the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/pmixjob.h"
 
 #include "launcher/tasklist.h"
@@ -41,13 +42,13 @@ static enum rc_pmixjob_answer failed(struct rc_reader *reader, struct rc_str why
                                  "folder into LD_LIBRARY_PATH, or %s",
                                  &text, cure));
     else if (rc_str_is(kind, "server"))
-        rc_message_add(reader->messages, RC122,
-                       rc_format(reader->arena, "the PMIx server does not answer: %q; nothing is set; %s", &text,
-                                 cure));
+        rc_message_add(
+            reader->messages, RC122,
+            rc_format(reader->arena, "the PMIx server does not answer: %q; nothing is set; %s", &text, cure));
     else
-        rc_message_add(reader->messages, RC123,
-                       rc_format(reader->arena, "the PMIx server's answer is incomplete: %q; nothing is set; %s", &text,
-                                 cure));
+        rc_message_add(
+            reader->messages, RC123,
+            rc_format(reader->arena, "the PMIx server's answer is incomplete: %q; nothing is set; %s", &text, cure));
     return RC_PMIXJOB_WRONG;
 }
 
@@ -179,7 +180,8 @@ bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts
 
             if (!rc_parse_u32(rc_str_split(ids, ',', &ids), RC_MAX_TASKS, &place.id))
                 return false;
-            if (facts->field[RC_WORLD_SIZE].value % run.largest == 0 && !visit_node(map, place, facts, more, &work, visit))
+            if (facts->field[RC_WORLD_SIZE].value % run.largest == 0 &&
+                !visit_node(map, place, facts, more, &work, visit))
                 return false;
         }
     }

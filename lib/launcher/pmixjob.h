@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pmixjob.h - what a launcher's PMIx server says of the job, where its variables do not say enough.
  *
  * The core does not ask: a family does (rc_learned, RC_LEARN_PMIX), and where
@@ -13,8 +14,8 @@
  *   host=n1                      of rank 0
  * or one line failed=WHY TEXT, with WHY one of program, library, server, answer.
  */
-#ifndef ROLLCALL_PMIXJOB_H
-#define ROLLCALL_PMIXJOB_H
+#ifndef ROLLCALL_LAUNCHER_PMIXJOB_H
+#define ROLLCALL_LAUNCHER_PMIXJOB_H
 
 #include "launcher/facts.h"
 

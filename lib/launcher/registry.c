@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/registry.h"
 
 #define ROLLCALL_MARKER(name, variable)
@@ -6,7 +7,7 @@ const struct rc_launcher *rc_launcher_at(unsigned index)
 {
     /* addresses taken at run time: a table of pointers would need relocations */
     switch (index) {
-#define ROLLCALL_LAUNCHER(name)      \
+#define ROLLCALL_LAUNCHER(name)    \
     case RC_LAUNCHER_INDEX_##name: \
         return &rc_launcher_##name;
 #include "launcher/registry.def"
@@ -18,7 +19,7 @@ const struct rc_launcher *rc_launcher_at(unsigned index)
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
 {
     switch (index) {
-#define ROLLCALL_LAUNCHER(name)      \
+#define ROLLCALL_LAUNCHER(name)    \
     case RC_LAUNCHER_INDEX_##name: \
         return rc_##name##_recognise(reader, facts);
 #include "launcher/registry.def"
@@ -30,7 +31,7 @@ enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, st
 bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
 {
     switch (index) {
-#define ROLLCALL_LAUNCHER(name)      \
+#define ROLLCALL_LAUNCHER(name)    \
     case RC_LAUNCHER_INDEX_##name: \
         return rc_##name##_read(reader, facts);
 #include "launcher/registry.def"
@@ -63,7 +64,7 @@ static bool has_name(const char *entry, const char *name)
 
 static bool is_marker(const char *entry, uint8_t letters)
 {
-#define ROLLCALL_MARKER(family, variable)                                 \
+#define ROLLCALL_MARKER(family, variable)                               \
     if (letters == letters_of(#variable) && has_name(entry, #variable)) \
         return true;
 #include "launcher/registry.def"

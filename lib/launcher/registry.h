@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* registry.h - all launcher families, in order of precedence.
  *
  * Of a family NAME:
@@ -33,8 +34,8 @@ enum {
     RC_LAUNCHER_COUNT
 };
 
-#define ROLLCALL_LAUNCHER(name)                                                              \
-    extern const struct rc_launcher rc_launcher_##name;                                      \
+#define ROLLCALL_LAUNCHER(name)                                                            \
+    extern const struct rc_launcher rc_launcher_##name;                                    \
     enum rc_claim rc_##name##_recognise(struct rc_reader *reader, struct rc_facts *facts); \
     bool rc_##name##_read(struct rc_reader *reader, struct rc_facts *facts);
 #include "launcher/registry.def"

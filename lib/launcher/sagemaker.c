@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sagemaker.c - a host of a training job on Amazon SageMaker.
  *
  * Its training toolkit starts the user's script once on each host, without a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* slurm.c - a task of a Slurm step (srun).
  *
  * What counts is the step, not the job: SLURM_STEP_* first, the job's names
@@ -8,9 +9,9 @@
  */
 #include "launcher/registry.h"
 
+#include "base/variables.h"
 #include "launcher/ancestry.h"
 #include "launcher/hostlist.h"
-#include "base/variables.h"
 #include "launcher/tasklist.h"
 #include "launcher/taskmap.h"
 
@@ -49,8 +50,7 @@ static bool is_innermost(struct rc_reader *reader)
 
     if (reader->slurm_certain)
         return true;
-    return reader->pid &&
-           rc_parse_u32(rc_env_get(reader->env, "SLURM_TASK_PID"), UINT32_MAX - 1, &task_pid) &&
+    return reader->pid && rc_parse_u32(rc_env_get(reader->env, "SLURM_TASK_PID"), UINT32_MAX - 1, &task_pid) &&
            task_pid == reader->pid && !is_on_another_node(reader);
 }
 
@@ -83,8 +83,10 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
 
     if (!rc_read_number(reader, RC_STR("SLURM_LOCALID"), RC_MAX_TASKS, &field[RC_LOCAL_RANK]) ||
         !rc_read_number(reader, RC_STR("SLURM_NODEID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
-        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_TASKS"), RC_STR("SLURM_NTASKS"), RC_MAX_TASKS, &field[RC_WORLD_SIZE]) ||
-        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_STR("SLURM_NNODES"), RC_MAX_TASKS, &field[RC_NNODES]))
+        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_TASKS"), RC_STR("SLURM_NTASKS"), RC_MAX_TASKS,
+                        &field[RC_WORLD_SIZE]) ||
+        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_STR("SLURM_NNODES"), RC_MAX_TASKS,
+                        &field[RC_NNODES]))
         return false;
     return rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "SLURM_LOCALID") &&
            rc_need_field(reader, facts, RC_NODE_RANK, marker, "SLURM_NODEID") &&
@@ -110,17 +112,16 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts)
         return false;
     }
     if (list.tasks != field[RC_WORLD_SIZE].value)
-        return contradiction(reader, rc_format(reader->arena,
-                                               "SLURM_STEP_TASKS_PER_NODE %q has %u tasks, but %s is %u; nothing is "
-                                               "set; start the command with srun again",
-                                               &text, list.tasks, field[RC_WORLD_SIZE].source,
-                                               field[RC_WORLD_SIZE].value));
+        return contradiction(reader,
+                             rc_format(reader->arena,
+                                       "SLURM_STEP_TASKS_PER_NODE %q has %u tasks, but %s is %u; nothing is "
+                                       "set; start the command with srun again",
+                                       &text, list.tasks, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value));
     if (list.nodes != field[RC_NNODES].value)
         return contradiction(reader, rc_format(reader->arena,
                                                "SLURM_STEP_TASKS_PER_NODE %q has %u nodes, but %s is %u; nothing is "
                                                "set; start the command with srun again",
-                                               &text, list.nodes, field[RC_NNODES].source,
-                                               field[RC_NNODES].value));
+                                               &text, list.nodes, field[RC_NNODES].source, field[RC_NNODES].value));
     field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, field[RC_NODE_RANK].value, &before);
     field[RC_LOCAL_WORLD_SIZE].source = "SLURM_STEP_TASKS_PER_NODE";
     facts->node_order_rank.value = before + field[RC_LOCAL_RANK].value;
@@ -158,12 +159,12 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
             at_local_id = rank;
     }
     if (count != facts->field[RC_LOCAL_WORLD_SIZE].value)
-        return contradiction(reader, rc_format(reader->arena,
-                                               "SLURM_GTIDS %q has %u ranks, but %s has %u tasks on node %u; nothing "
-                                               "is set; start the command with srun again",
-                                               &whole, count, facts->field[RC_LOCAL_WORLD_SIZE].source,
-                                               facts->field[RC_LOCAL_WORLD_SIZE].value,
-                                               facts->field[RC_NODE_RANK].value));
+        return contradiction(reader,
+                             rc_format(reader->arena,
+                                       "SLURM_GTIDS %q has %u ranks, but %s has %u tasks on node %u; nothing "
+                                       "is set; start the command with srun again",
+                                       &whole, count, facts->field[RC_LOCAL_WORLD_SIZE].source,
+                                       facts->field[RC_LOCAL_WORLD_SIZE].value, facts->field[RC_NODE_RANK].value));
     if (at_local_id == facts->field[RC_RANK].value)
         return true;
     return contradiction(reader, rc_format(reader->arena,
@@ -239,8 +240,9 @@ static bool read_map(struct rc_reader *reader, struct rc_facts *facts, bool hold
             facts->master_source = "host of task 0 in " RC_TASK_HOSTS;
             found = place.tasks == field[RC_LOCAL_WORLD_SIZE].value;
         }
-        if (!found && mapping.p && rc_taskmap_read(mapping, facts->hosts, field[RC_WORLD_SIZE].value,
-                                                   field[RC_NNODES].value, node, reader->node_set, &place)) {
+        if (!found && mapping.p &&
+            rc_taskmap_read(mapping, facts->hosts, field[RC_WORLD_SIZE].value, field[RC_NNODES].value, node,
+                            reader->node_set, &place)) {
             facts->master_source = "node of task 0 in SLURM_PMIX_MAPPING_SERV";
             found = place.tasks == field[RC_LOCAL_WORLD_SIZE].value;
         }
@@ -290,8 +292,8 @@ static bool is_negative(struct rc_str step)
 {
     uint64_t id;
 
-    return step.p[0] == '-' &&
-           rc_parse_u64((struct rc_str){step.p + 1, step.n - 1}, UINT32_MAX - step_id_max, &id) && id > 0;
+    return step.p[0] == '-' && rc_parse_u64((struct rc_str){ step.p + 1, step.n - 1 }, UINT32_MAX - step_id_max, &id) &&
+           id > 0;
 }
 
 /* A job, but no task of it: rollcall's stamp of a launch inside of it has the job. */
@@ -350,9 +352,8 @@ bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     bool holds_rank_0;
 
-    if (!read_numbers(reader, facts) || !read_layout(reader, facts) ||
-        !check_gtids(reader, facts, &holds_rank_0) || !read_hosts(reader, facts) ||
-        !read_map(reader, facts, holds_rank_0))
+    if (!read_numbers(reader, facts) || !read_layout(reader, facts) || !check_gtids(reader, facts, &holds_rank_0) ||
+        !read_hosts(reader, facts) || !read_map(reader, facts, holds_rank_0))
         return false;
     facts->reserved_ports = rc_env_get(reader->env, "SLURM_STEP_RESV_PORTS");
     facts->port_source = "SLURM_STEP_RESV_PORTS";

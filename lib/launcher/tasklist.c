@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/tasklist.h"
 
 struct run {
@@ -18,8 +19,7 @@ static bool parse_run(struct rc_str item, struct run *run)
         return true;
     if (repeat.n < 3 || repeat.p[0] != 'x' || repeat.p[repeat.n - 1] != ')')
         return false;
-    return rc_parse_u32((struct rc_str){ repeat.p + 1, repeat.n - 2 }, RC_MAX_TASKS, &run->repeat) &&
-           run->repeat > 0;
+    return rc_parse_u32((struct rc_str){ repeat.p + 1, repeat.n - 2 }, RC_MAX_TASKS, &run->repeat) && run->repeat > 0;
 }
 
 static bool next_run(struct rc_str *rest, struct run *run)

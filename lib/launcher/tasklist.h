@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tasklist.h - Slurm's tasks per node: "2(x3),1" is 2,2,2,1.
  *
  * Written by Slurm's _uint16_array_to_str (srun.c) and uint16_array_to_str
  * (env.c). Never expanded: "1(x65533)" costs what "1" costs. Linear in the
  * length of the text, whatever numbers it holds.
  */
-#ifndef ROLLCALL_TASKLIST_H
-#define ROLLCALL_TASKLIST_H
+#ifndef ROLLCALL_LAUNCHER_TASKLIST_H
+#define ROLLCALL_LAUNCHER_TASKLIST_H
 
 #include "base/numbers.h"
 #include "base/text.h"

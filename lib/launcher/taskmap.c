@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/taskmap.h"
 
 #include "launcher/hostlist.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* taskmap.h - which node each task is on, where the launcher says it outright.
  *
  * Needed for `srun -m arbitrary`, the one distribution under which RANK 0 may
@@ -8,8 +9,8 @@
  *                               SLURM_PMIX_MAPPING_SERV, PMI's mapping
  *   "n2,n1,n2,n1"               the host of each task, as in SLURM_HOSTFILE
  */
-#ifndef ROLLCALL_TASKMAP_H
-#define ROLLCALL_TASKMAP_H
+#ifndef ROLLCALL_LAUNCHER_TASKMAP_H
+#define ROLLCALL_LAUNCHER_TASKMAP_H
 
 #include "base/numbers.h"
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* torchrun.c - a worker that torchrun (or torch.distributed.launch) started.
  *
  * torchrun is authoritative: its agents have agreed on the ranks already, also

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* vertex.c - a node of a training job on Google's Vertex AI (formerly AI Platform Training).
  *
  * The service starts the container once on each VM and numbers the VMs: "RANK:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bins.h - a node's cores: those that share the nearest memory are a bin.
  *
  * First all are found; then somebody decides how many tasks each bin has, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "placement/gpus.h"
 
 #include <stdio.h>
@@ -97,8 +98,7 @@ int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list)
             continue;
         gpu[count].pci = pci;
         rc_bus_id(pci, gpu[count].bus_id);
-        gpu[count].integrated =
-            gpu[count].vendor == RC_GPU_INTEL && strcmp(gpu[count].bus_id, "0000:00:02.0") == 0;
+        gpu[count].integrated = gpu[count].vendor == RC_GPU_INTEL && strcmp(gpu[count].bus_id, "0000:00:02.0") == 0;
         count++;
     }
     qsort(gpu, count, sizeof(*gpu), compare);

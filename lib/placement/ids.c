@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "placement/ids.h"
 
 #include <ctype.h>
@@ -226,7 +227,8 @@ static void read_topology(const struct rc_found_gpu *gpu, struct rc_gpu_ids *ids
         for (unsigned i = 0; i < 2; i++) {
             const char *uuid = hwloc_obj_get_info_by_name(os, names[i]);
 
-            if (!uuid || strlen(uuid) + 4 >= sizeof(ids->uuid) || strspn(uuid, "0123456789abcdefABCDEFGPUx-") != strlen(uuid))
+            if (!uuid || strlen(uuid) + 4 >= sizeof(ids->uuid) ||
+                strspn(uuid, "0123456789abcdefABCDEFGPUx-") != strlen(uuid))
                 continue;
             snprintf(ids->uuid, sizeof(ids->uuid), "%s%s", strncmp(uuid, "GPU-", 4) == 0 ? "" : "GPU-",
                      strncmp(uuid, "0x", 2) == 0 ? uuid + 2 : uuid);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ids.h - what runtimes, Slurm and the kernel call a GPU, beside its bus id and its index by that.
  *
  * From files of the drivers' in proc and sysfs; no device and no library is opened.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* near.h - what is near what in a topology. */
 #ifndef ROLLCALL_PLACEMENT_NEAR_H
 #define ROLLCALL_PLACEMENT_NEAR_H

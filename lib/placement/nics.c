@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "placement/nics.h"
 
 #include <ifaddrs.h>
@@ -165,7 +166,8 @@ static bool is_plain(const char *name)
 {
     size_t n = name ? strlen(name) : 0;
 
-    return n > 0 && n <= NAME_MAX_LENGTH && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@") == n;
+    return n > 0 && n <= NAME_MAX_LENGTH &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@") == n;
 }
 
 bool rc_nic_card(const struct rc_nic *nic, char name[RC_NIC_NAME])

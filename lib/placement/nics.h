@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nics.h - the network cards of a topology: InfiniBand, Slingshot, EFA, Omni-Path, Ethernet. */
 #ifndef ROLLCALL_PLACEMENT_NICS_H
 #define ROLLCALL_PLACEMENT_NICS_H
@@ -20,7 +21,7 @@ struct rc_nic {
     hwloc_obj_t pci;
     enum rc_nic_kind kind;
     char bus_id[RC_BUS_ID];
-    const char *fabric; /* "mlx5_0", "cxi0": for NCCL_IB_HCA and the like; NULL where there is none */
+    const char *fabric;  /* "mlx5_0", "cxi0": for NCCL_IB_HCA and the like; NULL where there is none */
     const char *network; /* "ib0", "hsn0", "eth0"; NULL where there is none */
     unsigned port;       /* of the fabric: the first that is active */
     bool down;           /* no port is active, or it is Ethernet without an address: none for a job */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* place.h - GPU, cores, memory and NIC for each task of a node, from one topology.
  *
  * A task gets whole cores (all allowed threads of a core together) beside its
@@ -42,10 +43,10 @@ enum rc_nearness {
 struct rc_place {
     hwloc_bitmap_t cpus; /* hardware threads, by the kernel's numbers */
     unsigned cores;
-    bool shared;         /* more tasks than cores: others have these too */
-    int gpu;             /* index into the list, or -1 */
-    int nic;             /* likewise */
-    int memory;          /* the kernel's number of the NUMA node that all its cores are in, or -1 */
+    bool shared; /* more tasks than cores: others have these too */
+    int gpu;     /* index into the list, or -1 */
+    int nic;     /* likewise */
+    int memory;  /* the kernel's number of the NUMA node that all its cores are in, or -1 */
     enum rc_nearness nearness;
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* seat.h - whole cores for each task of a node, near what it asks to be near to.
  *
  * Tasks that ask for the same object are seated together in the bins of cores

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.h - a machine's topology, read without waking a driver.
  *
  * hwloc's backends for CUDA, NVML, OpenCL, Level Zero, ROCm SMI and X open the

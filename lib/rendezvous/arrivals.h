@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* arrivals.h - which tasks of a step have reached init_process_group, and which have not when it is time to ask.
  *
  * A task's process says "reached=3 4\n", its task and how many there are, when
@@ -7,21 +8,21 @@
  * Nothing is said where all are in time, nor again for a second group.
  * No clock of its own: `now` is in milliseconds.
  */
-#ifndef ROLLCALL_EXCHANGE_ARRIVALS_H
-#define ROLLCALL_EXCHANGE_ARRIVALS_H
+#ifndef ROLLCALL_RENDEZVOUS_ARRIVALS_H
+#define ROLLCALL_RENDEZVOUS_ARRIVALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "roll/roll.h"
 #include "base/message.h"
+#include "roll/roll.h"
 
 /* Zero it but for `seconds` and `job` to begin, rc_arrivals_free to end. */
 struct rc_arrivals {
-    uint32_t seconds; /* after the first arrival; 0: nobody asks, nothing is ever said */
-    uint32_t job;     /* Slurm's, for who wants to have a look; 0: not known */
-    uint32_t tasks;   /* of the step; 0: nobody has come yet */
-    uint32_t count;   /* of those that have come */
+    uint32_t seconds;    /* after the first arrival; 0: nobody asks, nothing is ever said */
+    uint32_t job;        /* Slurm's, for who wants to have a look; 0: not known */
+    uint32_t tasks;      /* of the step; 0: nobody has come yet */
+    uint32_t count;      /* of those that have come */
     unsigned char *come; /* a bit for each */
     int64_t first;
     bool named; /* those who are missing */

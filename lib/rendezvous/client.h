@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* visit.h - a node at the desk: hands in its entry, comes back with the answer. */
-#ifndef ROLLCALL_EXCHANGE_VISIT_H
-#define ROLLCALL_EXCHANGE_VISIT_H
+#ifndef ROLLCALL_RENDEZVOUS_CLIENT_H
+#define ROLLCALL_RENDEZVOUS_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* crowd.h - those who are connected to a desk: who comes, who is heard, who goes when.
  *
  * A caller is a stranger until its message is whole and carries the token, and a
@@ -5,8 +6,8 @@
  * arrival; the oldest goes when it has been silent for too long, or when there
  * are too many. What is said, and the reply to it, is the desk's.
  */
-#ifndef ROLLCALL_EXCHANGE_CROWD_H
-#define ROLLCALL_EXCHANGE_CROWD_H
+#ifndef ROLLCALL_RENDEZVOUS_CONNECTIONS_H
+#define ROLLCALL_RENDEZVOUS_CONNECTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "rendezvous/discovery.h"
@@ -11,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/pmixserver.h"
 #include "base/hash.h"
+#include "rendezvous/pmixserver.h"
 #include "system/beside.h"
 #include "system/clock.h"
 #include "system/program.h"
@@ -255,7 +256,8 @@ static int ask_server(const struct rc_way *way, int64_t deadline, char text[RC_W
 {
     int rc;
 
-    if (way->is_near && rc_local_call(way->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_WAY_TEXT) > 0)
+    if (way->is_near &&
+        rc_local_call(way->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_WAY_TEXT) > 0)
         return 0;
     do
         rc = run("rollcall-pmix", "get-board", "", deadline, text);

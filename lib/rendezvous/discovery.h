@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* way.h - how the tasks of a launch find the board on which they leave notes for each other (board.h).
  *
  *   desk   beside srun, as long as srun is there: its place is in the environment
@@ -7,11 +8,11 @@
  *
  * Nothing is opened, asked or started before rc_way_open.
  */
-#ifndef ROLLCALL_EXCHANGE_WAY_H
-#define ROLLCALL_EXCHANGE_WAY_H
+#ifndef ROLLCALL_RENDEZVOUS_DISCOVERY_H
+#define ROLLCALL_RENDEZVOUS_DISCOVERY_H
 
-#include "rendezvous/local.h"
 #include "rendezvous/endpoint.h"
+#include "rendezvous/local.h"
 #include "resolve/resolve.h"
 
 enum rc_way_kind { RC_WAY_NONE, RC_WAY_DESK, RC_WAY_NODE, RC_WAY_PMIX };

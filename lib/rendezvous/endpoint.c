@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "rendezvous/endpoint.h"
 
-#include "rendezvous/wire.h"
 #include "base/numbers.h"
+#include "rendezvous/wire.h"
 
 bool rc_meeting_read(struct rc_str text, struct rc_meeting *meeting)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meeting.h - where the desk of a launch is, and the token by which it knows its own. */
-#ifndef ROLLCALL_EXCHANGE_MEETING_H
-#define ROLLCALL_EXCHANGE_MEETING_H
+#ifndef ROLLCALL_RENDEZVOUS_ENDPOINT_H
+#define ROLLCALL_RENDEZVOUS_ENDPOINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "rendezvous/gather.h"
@@ -9,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rendezvous/local.h"
 #include "base/numbers.h"
+#include "rendezvous/local.h"
 #include "system/clock.h"
 
 /* Some that are not tasks, or come twice, may be among them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* neighbours.h - the tasks of one launch on one node, which share no memory: one of them speaks for all.
  *
  * At a socket of one's own user on this node (local.h). One packet there, "rank=3", one back.
@@ -7,8 +8,8 @@
  * knows that somebody is missing: nobody believes that all have agreed when one
  * of them has not.
  */
-#ifndef ROLLCALL_EXCHANGE_NEIGHBOURS_H
-#define ROLLCALL_EXCHANGE_NEIGHBOURS_H
+#ifndef ROLLCALL_RENDEZVOUS_GATHER_H
+#define ROLLCALL_RENDEZVOUS_GATHER_H
 
 #include <stdbool.h>
 #include <stddef.h>

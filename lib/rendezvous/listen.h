@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* listen.h - a socket that the other nodes can reach. */
-#ifndef ROLLCALL_EXCHANGE_LISTEN_H
-#define ROLLCALL_EXCHANGE_LISTEN_H
+#ifndef ROLLCALL_RENDEZVOUS_LISTEN_H
+#define ROLLCALL_RENDEZVOUS_LISTEN_H
 
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* local.h - processes of one user on one node speak to each other.
  *
  * A socket of the kernel's abstract names: no file that stays, none on another
@@ -5,8 +6,8 @@
  * other's user (SO_PEERCRED); another user's process is not heard, and not
  * believed. One packet there, one back.
  */
-#ifndef ROLLCALL_EXCHANGE_LOCAL_H
-#define ROLLCALL_EXCHANGE_LOCAL_H
+#ifndef ROLLCALL_RENDEZVOUS_LOCAL_H
+#define ROLLCALL_RENDEZVOUS_LOCAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* server.h - the PMIx server that the environment names: whose it is, and what its clients need. */
-#ifndef ROLLCALL_EXCHANGE_SERVER_H
-#define ROLLCALL_EXCHANGE_SERVER_H
+#ifndef ROLLCALL_RENDEZVOUS_PMIXSERVER_H
+#define ROLLCALL_RENDEZVOUS_PMIXSERVER_H
 
 #include "resolve/resolve.h"
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.h - a list whose links stand inside of what is listed: to put in and take out costs no memory. */
-#ifndef ROLLCALL_EXCHANGE_QUEUE_H
-#define ROLLCALL_EXCHANGE_QUEUE_H
+#ifndef ROLLCALL_RENDEZVOUS_QUEUE_H
+#define ROLLCALL_RENDEZVOUS_QUEUE_H
 
 #include <stddef.h>
 

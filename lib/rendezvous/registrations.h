@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ledger.h - the entries that a desk has taken, in the order in which they came. */
-#ifndef ROLLCALL_EXCHANGE_LEDGER_H
-#define ROLLCALL_EXCHANGE_LEDGER_H
+#ifndef ROLLCALL_RENDEZVOUS_REGISTRATIONS_H
+#define ROLLCALL_RENDEZVOUS_REGISTRATIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "rendezvous/request.h"
 
 #include "base/numbers.h"

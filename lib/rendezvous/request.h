@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* request.h - what a task's rollcall asks rollcall-exchange to do: a few lines, a blank one, the node's entry.
  *
  *   transport=srun       or pmix
@@ -10,12 +11,12 @@
  * program writes an answer (roll.h); or one line failed=WHY, where the others
  * will miss this node; or lost=WHY, where they may count on it.
  */
-#ifndef ROLLCALL_EXCHANGE_REQUEST_H
-#define ROLLCALL_EXCHANGE_REQUEST_H
+#ifndef ROLLCALL_RENDEZVOUS_REQUEST_H
+#define ROLLCALL_RENDEZVOUS_REQUEST_H
 
+#include "base/text.h"
 #include "rendezvous/endpoint.h"
 #include "resolve/option.h"
-#include "base/text.h"
 
 enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
 

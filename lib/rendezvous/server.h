@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* desk.h - where the nodes of a launch meet: takes one entry from each, gives all the same answer; and where its
  * tasks leave notes for each other, as long as it is there (notes.h), or say how far they are (arrivals.h).
  *
@@ -7,15 +8,15 @@
  * there are too many (as many as the process may have descriptors, less a few):
  * then the oldest stranger goes. Entries that cannot be read are refused.
  */
-#ifndef ROLLCALL_EXCHANGE_DESK_H
-#define ROLLCALL_EXCHANGE_DESK_H
+#ifndef ROLLCALL_RENDEZVOUS_SERVER_H
+#define ROLLCALL_RENDEZVOUS_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "roll/roll.h"
 #include "base/message.h"
+#include "roll/roll.h"
 
 /* What somebody sends who wants to see the roll, as far as it has been called:
  * gets all entries as they came, a blank line behind each. */

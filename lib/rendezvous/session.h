@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* session.h - one node's session with the others: the port that it holds, the program that speaks for it, and
  * what that brings back.
  *
  * For whoever speaks for the node's tasks: the plugin (spank/meet.c), the command (cli/meet.c).
  */
-#ifndef ROLLCALL_EXCHANGE_SESSION_H
-#define ROLLCALL_EXCHANGE_SESSION_H
+#ifndef ROLLCALL_RENDEZVOUS_SESSION_H
+#define ROLLCALL_RENDEZVOUS_SESSION_H
 
-#include "roll/answer.h"
-#include "rendezvous/request.h"
 #include "effects/rank0.h"
+#include "rendezvous/request.h"
+#include "roll/answer.h"
 
 enum { RC_SESSION_TEXT = 65536 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* notes.h - what the tasks of a launch leave at their desk for each other: texts by name, and counters.
  *
  * For what they learn only after they have started (an NCCL unique id, who has
@@ -9,14 +10,14 @@
  *   note count KEY\n       note N\n: how often it was asked before this
  *   any of them            note full\n where there is no room
  */
-#ifndef ROLLCALL_EXCHANGE_NOTES_H
-#define ROLLCALL_EXCHANGE_NOTES_H
+#ifndef ROLLCALL_RENDEZVOUS_STORE_H
+#define ROLLCALL_RENDEZVOUS_STORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rendezvous/queue.h"
 #include "base/text.h"
+#include "rendezvous/queue.h"
 
 enum {
     RC_NOTES_KEY_MAX = 128, /* characters: letters, digits and ._:/- */

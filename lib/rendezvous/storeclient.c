@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "rendezvous/storeclient.h"
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rendezvous/client.h"
 #include "base/numbers.h"
+#include "rendezvous/client.h"
 
 /* Its reply, to be freed; and what the reply says: a number and perhaps a value,
  * a slice of it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* board.h - a task at its launch's desk: leaves a note there for the others, reads theirs (notes.h).
  *
  * Each of these is one visit (visit.h): a connection that is closed again behind
@@ -8,8 +9,8 @@
  * has put stays there: a key that is used at each start needs a number of the
  * start, which rc_board_count gives.
  */
-#ifndef ROLLCALL_EXCHANGE_BOARD_H
-#define ROLLCALL_EXCHANGE_BOARD_H
+#ifndef ROLLCALL_RENDEZVOUS_STORECLIENT_H
+#define ROLLCALL_RENDEZVOUS_STORECLIENT_H
 
 #include <stddef.h>
 #include <stdint.h>

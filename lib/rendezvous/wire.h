@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* wire.h - one message on a stream: a line that says whose it is and how long, then the text.
  *
  *   rollcall 1 0123456789abcdef0123456789abcdef 312\n
@@ -7,8 +8,8 @@
  * answer that does not carry it is not believed. A reader takes no more memory
  * than the head needs until the token was right.
  */
-#ifndef ROLLCALL_EXCHANGE_WIRE_H
-#define ROLLCALL_EXCHANGE_WIRE_H
+#ifndef ROLLCALL_RENDEZVOUS_WIRE_H
+#define ROLLCALL_RENDEZVOUS_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #include "base/text.h"
 
 enum {
-    RC_WIRE_TOKEN = 32,      /* characters: 128 bits in hexadecimal */
+    RC_WIRE_TOKEN = 32, /* characters: 128 bits in hexadecimal */
     RC_WIRE_HEAD_MAX = 64,
     RC_WIRE_BODY_MAX = 65536,
     RC_WIRE_ROLL_MAX = 1 << 28, /* of a whole roll, which a desk tells who asks it */

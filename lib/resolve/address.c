@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/address.h"
 
-#include "resolve/frameworks.h"
-#include "launcher/hostlist.h"
 #include "base/netaddr.h"
+#include "launcher/hostlist.h"
+#include "resolve/frameworks.h"
 #include "resolve/nicnames.h"
 #include "resolve/resolve.h"
 

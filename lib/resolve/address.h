@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* address.h - addr=: by which address of RANK 0's node the others reach it.
  *
  * Three kinds, told apart by how they are written:
@@ -18,8 +19,8 @@
  * it leaves the node's name in the plan, and rc_address_settle puts the address
  * that was found in its place.
  */
-#ifndef ROLLCALL_ADDRESS_H
-#define ROLLCALL_ADDRESS_H
+#ifndef ROLLCALL_RESOLVE_ADDRESS_H
+#define ROLLCALL_RESOLVE_ADDRESS_H
 
 #include "base/text.h"
 

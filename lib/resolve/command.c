@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/command.h"
 
 enum { WORDS_MAX = 256 };
@@ -12,22 +13,37 @@ static const char launchers[][NAME_SIZE] = {
 
 /* python -m MODULE */
 static const char launcher_modules[][MODULE_SIZE] = {
-    "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "deepspeed.launcher.runner",
-    "composer.cli.launcher", "lightning.fabric.cli",
+    "torch.distributed.run",     "torch.distributed.launch", "accelerate.commands.launch",
+    "deepspeed.launcher.runner", "composer.cli.launcher",    "lightning.fabric.cli",
 };
 
 /* A launcher's own daemons: their children are the tasks (facts: an exporting
  * plugin in the orted step would put the daemon's rank into every task). */
 static const char daemons[][NAME_SIZE] = {
-    "orted", "prted", "prte", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy", "mpispawn", "mpirun", "mpiexec",
-    "mpiexec.hydra", "prterun", "prun", "srun", "ray", "dask-worker", "flux", "palsd",
+    "orted",
+    "prted",
+    "prte",
+    "hydra_pmi_proxy",
+    "hydra_bstrap_proxy",
+    "pmi_proxy",
+    "mpispawn",
+    "mpirun",
+    "mpiexec",
+    "mpiexec.hydra",
+    "prterun",
+    "prun",
+    "srun",
+    "ray",
+    "dask-worker",
+    "flux",
+    "palsd",
 };
 
 /* Programs that run another one: the command may be any later word of theirs. */
 static const char wrappers[][NAME_SIZE] = {
-    "env", "exec", "nice", "ionice", "numactl", "nohup", "time", "timeout", "stdbuf", "taskset", "setarch", "chrt",
-    "hwloc-bind", "likwid-pin", "perf", "nsys", "ncu", "valgrind", "strace", "rollcall", "conda", "mamba", "uv",
-    "poetry", "pixi", "command",
+    "env",     "exec",     "nice",  "ionice",     "numactl",    "nohup",  "time", "timeout", "stdbuf",
+    "taskset", "setarch",  "chrt",  "hwloc-bind", "likwid-pin", "perf",   "nsys", "ncu",     "valgrind",
+    "strace",  "rollcall", "conda", "mamba",      "uv",         "poetry", "pixi", "command",
 };
 
 /* Such programs, too; but what they start has other files. */
@@ -74,7 +90,8 @@ static bool next_word(struct words *words, struct rc_str *word)
         *word = rc_str(*words->argv++);
         return true;
     }
-    for (; words->line.n && blank(*words->line.p); words->line = (struct rc_str){ words->line.p + 1, words->line.n - 1 })
+    for (; words->line.n && blank(*words->line.p);
+         words->line = (struct rc_str){ words->line.p + 1, words->line.n - 1 })
         if (operator_character(*words->line.p))
             words->starts_command = true;
     word->p = words->line.p;
@@ -212,7 +229,9 @@ static bool is_shell(struct rc_str name)
 bool rc_command_starts_another(struct rc_str program)
 {
     /* beyond those that a command line is looked through for */
-    static const char others[][NAME_SIZE] = { "ash", "ksh", "ksh93", "mksh", "csh", "tcsh", "fish", "busybox", "setsid" };
+    static const char others[][NAME_SIZE] = {
+        "ash", "ksh", "ksh93", "mksh", "csh", "tcsh", "fish", "busybox", "setsid"
+    };
     struct rc_str name = base_name(program);
 
     return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, containers) || ONE_OF(name, others);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* command.h - what the task's command line tells about how workers are started. */
-#ifndef ROLLCALL_COMMAND_H
-#define ROLLCALL_COMMAND_H
+#ifndef ROLLCALL_RESOLVE_COMMAND_H
+#define ROLLCALL_RESOLVE_COMMAND_H
 
 #include "base/text.h"
 
@@ -12,12 +13,12 @@ enum rc_command_kind {
 
 struct rc_command {
     enum rc_command_kind kind;
-    struct rc_str name;       /* the word that decided */
-    bool torchrun;            /* torchrun or torch.distributed.run|launch: reads PET_* */
-    bool standalone;          /* torchrun --standalone */
-    bool same_on_all_nodes;   /* filled in by the caller: the words are the step's, not this node's alone */
-    struct rc_str container;  /* the wrapper that starts it in one; absent if there is none */
-    struct rc_str nnodes;     /* --nnodes, --node_rank, --nproc_per_node as given; absent if not */
+    struct rc_str name;      /* the word that decided */
+    bool torchrun;           /* torchrun or torch.distributed.run|launch: reads PET_* */
+    bool standalone;         /* torchrun --standalone */
+    bool same_on_all_nodes;  /* filled in by the caller: the words are the step's, not this node's alone */
+    struct rc_str container; /* the wrapper that starts it in one; absent if there is none */
+    struct rc_str nnodes;    /* --nnodes, --node_rank, --nproc_per_node as given; absent if not */
     struct rc_str node_rank;
     struct rc_str nproc;
 };

@@ -1,10 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/container.h"
 
 /* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]]. */
 enum { VARIABLE_SIZE = 24 };
 
 static const char variables[][VARIABLE_SIZE] = {
-    "APPTAINER_BIND", "APPTAINER_BINDPATH", "SINGULARITY_BIND", "SINGULARITY_BINDPATH",
+    "APPTAINER_BIND",
+    "APPTAINER_BINDPATH",
+    "SINGULARITY_BIND",
+    "SINGULARITY_BINDPATH",
 };
 
 static bool is_below(struct rc_str file, struct rc_str folder)
@@ -66,7 +70,8 @@ static bool is_shown(const struct rc_context *context, const struct rc_result *r
         while (rest.p) {
             struct rc_str word = rc_str_split(rest, ' ', &rest);
             struct rc_str behind;
-            struct rc_str next = rest.p ? rc_str_split(rest, ' ', &behind) : word_behind(argument + (two && argument[1]));
+            struct rc_str next = rest.p ? rc_str_split(rest, ' ', &behind)
+                                        : word_behind(argument + (two && argument[1]));
 
             if (names(value_of(word, next), file))
                 return true;
@@ -121,10 +126,11 @@ void rc_container_warn(const struct rc_context *context, const struct rc_command
         if (*word + rc_str(*word).n == runtime.p + runtime.n && word[1])
             cure = find_cure(runtime, word + 2);
     if (cure)
-        rc_message_add(&result->messages, RC504,
-                       rc_format(&result->arena,
-                                 "%S hands no variables on: the ranks that are set here do not get into the container; %s",
-                                 &runtime, cure));
+        rc_message_add(
+            &result->messages, RC504,
+            rc_format(&result->arena,
+                      "%S hands no variables on: the ranks that are set here do not get into the container; %s",
+                      &runtime, cure));
 }
 
 const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* container.h - a task in a container: which files of the node its programs find. */
-#ifndef ROLLCALL_CONTAINER_H
-#define ROLLCALL_CONTAINER_H
+#ifndef ROLLCALL_RESOLVE_CONTAINER_H
+#define ROLLCALL_RESOLVE_CONTAINER_H
 
 #include "resolve/command.h"
 #include "resolve/resolve.h"

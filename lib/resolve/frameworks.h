@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* frameworks.h - variables that one framework alone reads: the table in frameworks.def. */
-#ifndef ROLLCALL_FRAMEWORKS_H
-#define ROLLCALL_FRAMEWORKS_H
+#ifndef ROLLCALL_RESOLVE_FRAMEWORKS_H
+#define ROLLCALL_RESOLVE_FRAMEWORKS_H
 
 #include "base/env.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/gpulist.h"
 
 static const struct rc_name lists[RC_GPU_LISTS] = {
@@ -10,9 +11,8 @@ static const struct rc_name lists[RC_GPU_LISTS] = {
 
 /* Whoever has one of these means several tasks to share a GPU, or may. */
 static const struct rc_name shares[] = {
-    RC_NAME("CUDA_MPS_PIPE_DIRECTORY"),          RC_NAME("CUDA_MPS_LOG_DIRECTORY"),
-    RC_NAME("SLURM_SHARDS_ON_NODE"),             RC_NAME("SLURM_NTASKS_PER_GPU"),
-    RC_NAME("NCCL_MULTI_RANK_GPU_ENABLE"),
+    RC_NAME("CUDA_MPS_PIPE_DIRECTORY"), RC_NAME("CUDA_MPS_LOG_DIRECTORY"),     RC_NAME("SLURM_SHARDS_ON_NODE"),
+    RC_NAME("SLURM_NTASKS_PER_GPU"),    RC_NAME("NCCL_MULTI_RANK_GPU_ENABLE"),
 };
 /* longer than a row of such a table */
 #define MPS_PART   "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* gpulist.h - what the variables of the GPU runtimes, and Slurm, say of a task's GPUs.
  *
  * CUDA_VISIBLE_DEVICES and its like: one table of them (visible.def), and what
  * is asked of such a list: "0,1", "GPU-...,MIG-...".
  */
-#ifndef ROLLCALL_GPULIST_H
-#define ROLLCALL_GPULIST_H
+#ifndef ROLLCALL_RESOLVE_GPULIST_H
+#define ROLLCALL_RESOLVE_GPULIST_H
 
 #include "base/env.h"
 #include "base/numbers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/guard.h"
 
 #include "resolve/container.h"
@@ -43,11 +44,12 @@ static bool begin(const struct rc_context *context, struct rc_result *result)
     }
     if (!file.n || !rc_preloading_add(result, file, "guard", reason)) {
         rc_message_add(&result->messages, RC807,
-                       file.n ? "guard=nccl was asked for, but LD_PRELOAD is too long for one more library; nobody "
-                                "guards; make it shorter"
-                              : "guard=nccl was asked for, but librollcall-nccl.so is not where it was installed to, or "
-                                "LD_PRELOAD cannot hold its name; nobody guards; install all of rollcall on this node, "
-                                "in a folder without colon, blank or dollar");
+                       file.n
+                           ? "guard=nccl was asked for, but LD_PRELOAD is too long for one more library; nobody "
+                             "guards; make it shorter"
+                           : "guard=nccl was asked for, but librollcall-nccl.so is not where it was installed to, or "
+                             "LD_PRELOAD cannot hold its name; nobody guards; install all of rollcall on this node, "
+                             "in a folder without colon, blank or dollar");
         return false;
     }
     set(result, RC_STR(RC_GUARD),

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* guard.h - guard=nccl: a rank that is taken twice is an error at once, not a hang.
  *
  * The guard itself is a library of its own (guard/), which LD_PRELOAD puts
  * between a program and NCCL. Here is only how it gets there.
  */
-#ifndef ROLLCALL_GUARD_H
-#define ROLLCALL_GUARD_H
+#ifndef ROLLCALL_RESOLVE_GUARD_H
+#define ROLLCALL_RESOLVE_GUARD_H
 
 #include "resolve/resolve.h"
 

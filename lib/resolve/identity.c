@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/identity.h"
 
 #include "launcher/registry.h"
@@ -142,8 +143,8 @@ static void reject(struct rc_result *result, const struct rc_launcher *launcher,
         .reason = launcher == result->launcher
                       ? rc_format(&result->arena, "the %s is %u by %s", field_names[variable->field], right,
                                   result->facts.field[variable->field].source)
-                      : rc_format(&result->arena, "older or outer than %s, where the %s is %u",
-                                  result->launcher->title, field_names[variable->field], right),
+                      : rc_format(&result->arena, "older or outer than %s, where the %s is %u", result->launcher->title,
+                                  field_names[variable->field], right),
     };
 }
 

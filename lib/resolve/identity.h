@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* identity.h - from what the launchers say to one identity that holds together. */
-#ifndef ROLLCALL_IDENTITY_H
-#define ROLLCALL_IDENTITY_H
+#ifndef ROLLCALL_RESOLVE_IDENTITY_H
+#define ROLLCALL_RESOLVE_IDENTITY_H
 
 #include "resolve/resolve.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/master.h"
 
-#include "launcher/hostlist.h"
 #include "base/netaddr.h"
+#include "launcher/hostlist.h"
 
 /* Clear of torchrun's 29400 and 29500, of what JAX (61440+) and enroot (61000+)
  * compute, and of most services (facts/frameworks.md 8). */
@@ -70,8 +71,8 @@ static const char *launcher_host(struct rc_result *result)
     char name[RC_HOST_MAX + 1];
     struct rc_str text = RC_ABSENT;
 
-    if (facts->hosts.p && facts->master_node != RC_UNKNOWN &&
-        rc_hostlist_nth(facts->hosts, facts->master_node, name) && is_host_text(rc_str(name)) &&
+    if (facts->hosts.p && facts->master_node != RC_UNKNOWN && rc_hostlist_nth(facts->hosts, facts->master_node, name) &&
+        is_host_text(rc_str(name)) &&
         (facts->master_node == 0 || rc_hostlist_find(facts->hosts, rc_str(name)) == facts->master_node))
         text = rc_str(name);
     else if (facts->master_host.p && is_host_text(facts->master_host))
@@ -100,9 +101,8 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     outside = index == RC_UNKNOWN && facts->job_hosts.p && rc_hostlist_find(facts->job_hosts, user) != RC_UNKNOWN;
     if (facts->master_certain && (outside || (index != RC_UNKNOWN && index != facts->master_node))) {
         rc_message_add(&result->messages, RC402,
-                       rc_format(&result->arena,
-                                 "MASTER_ADDR was %q, but rank 0 is on %s; it is %s now; unset it", &user, instead,
-                                 instead));
+                       rc_format(&result->arena, "MASTER_ADDR was %q, but rank 0 is on %s; it is %s now; unset it",
+                                 &user, instead, instead));
         return false;
     }
     return true;
@@ -280,8 +280,8 @@ static void find_port(const struct rc_context *context, struct rc_result *result
         master->port = wished_port(result->facts.port_seed, options);
         master->port_source = "port=, as it was asked for";
     } else if (!master->port) {
-        master->port = rc_master_port(result->facts.port_seed, context->local_port_first,
-                                      context->local_port_last, &outside);
+        master->port = rc_master_port(result->facts.port_seed, context->local_port_first, context->local_port_last,
+                                      &outside);
         master->port_source = "computed from the launch, the same in all its tasks";
     }
     master->launch_port = master->port;

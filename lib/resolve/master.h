@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* master.h - MASTER_ADDR and MASTER_PORT. */
-#ifndef ROLLCALL_MASTER_H
-#define ROLLCALL_MASTER_H
+#ifndef ROLLCALL_RESOLVE_MASTER_H
+#define ROLLCALL_RESOLVE_MASTER_H
 
 #include "resolve/resolve.h"
 

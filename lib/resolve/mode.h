@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mode.h - worker, launcher, torchrun's child, or none: which variables are right. */
-#ifndef ROLLCALL_MODE_H
-#define ROLLCALL_MODE_H
+#ifndef ROLLCALL_RESOLVE_MODE_H
+#define ROLLCALL_RESOLVE_MODE_H
 
 #include "resolve/command.h"
 #include "resolve/resolve.h"

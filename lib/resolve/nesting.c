@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/nesting.h"
 
 #include "launcher/ancestry.h"
@@ -10,7 +11,7 @@ struct candidate {
     unsigned wanted;
     const char *scope; /* of a task; NULL where the values are contradictory */
     uint32_t rank;
-    const char *why;   /* of stale ones */
+    const char *why; /* of stale ones */
 };
 
 struct candidates {
@@ -199,16 +200,16 @@ static const struct candidate *choose(struct rc_reader *reader, const struct can
     return nearest ? nearest : best;
 }
 
-static void note_others(struct rc_reader *reader, const struct candidates *candidates,
-                        const struct candidate *chosen, struct rc_result *result)
+static void note_others(struct rc_reader *reader, const struct candidates *candidates, const struct candidate *chosen,
+                        struct rc_result *result)
 {
     for (unsigned i = 0; i < candidates->count; i++) {
         const struct candidate *c = &candidates->list[i];
 
         if (c->claim == RC_CLAIM_STALE)
-            rc_message_add(reader->messages, RC108,
-                           rc_format(reader->arena, "the values of %s are stale: %s",
-                                     rc_launcher_at(c->index)->title, c->why));
+            rc_message_add(
+                reader->messages, RC108,
+                rc_format(reader->arena, "the values of %s are stale: %s", rc_launcher_at(c->index)->title, c->why));
         else if (c != chosen && (c->claim == RC_CLAIM_TASK || c->claim == RC_CLAIM_OUTSIDE) && c->scope &&
                  result->outer_count < RC_OUTER_MAX)
             result->outer[result->outer_count++] = c->scope;

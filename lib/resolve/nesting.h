@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nesting.h - whose task is this? Several launchers' variables may stand in one environment.
  *
  * In this order:
@@ -18,8 +19,8 @@
  * names or a user's own, is never inside one that does. Beside another family's
  * stamp it is not even asked.
  */
-#ifndef ROLLCALL_NESTING_H
-#define ROLLCALL_NESTING_H
+#ifndef ROLLCALL_RESOLVE_NESTING_H
+#define ROLLCALL_RESOLVE_NESTING_H
 
 #include "resolve/resolve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/nicnames.h"
 
 #include "resolve/address.h"
@@ -16,7 +17,8 @@ static const struct {
     [UCX_CARDS] = { RC_NAME("UCX_NET_DEVICES"), "the network card next to this task" },
     [NCCL_SOCKETS] = { RC_NAME("NCCL_SOCKET_IFNAME"), "the interfaces of the job's cards, by exact name" },
     [GLOO_SOCKET] = { RC_NAME("GLOO_SOCKET_IFNAME"), "the interface of the job's first card, for gloo" },
-    [TENSORPIPE_SOCKET] = { RC_NAME("TP_SOCKET_IFNAME"), "the interface of the job's first card, for torch.distributed.rpc" },
+    [TENSORPIPE_SOCKET] = { RC_NAME("TP_SOCKET_IFNAME"),
+                            "the interface of the job's first card, for torch.distributed.rpc" },
 };
 
 struct rc_str rc_nicnames_variable(unsigned i)
@@ -145,12 +147,14 @@ static void leave(struct rc_result *result, unsigned i, struct rc_str now)
 static void say(const struct rc_context *context, struct rc_result *result)
 {
     if (!context->pins && context->explain)
-        rc_message_add(&result->messages, RC931,
-                       "nic=auto looks at the node's network cards when its tasks start; rollcall map shows what it sets");
+        rc_message_add(
+            &result->messages, RC931,
+            "nic=auto looks at the node's network cards when its tasks start; rollcall map shows what it sets");
     else if (context->pins && !context->pins->fabric.n && !context->pins->network.n)
-        rc_message_add(&result->messages, RC932,
-                       "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
-                       "for it; leave it out, or see rollcall map");
+        rc_message_add(
+            &result->messages, RC932,
+            "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
+            "for it; leave it out, or see rollcall map");
 }
 
 static void plan_variable(const struct rc_context *context, struct rc_result *result, const struct rc_pin *pin,
@@ -176,15 +180,14 @@ static bool has_room(const struct rc_result *result, const struct rc_pins *pins)
     /* each of them, and again in the list of what is ours, which grows by copies */
     size_t bytes = 16 * (pins->fabric.n + pins->network.n) + 2048;
 
-    return result->plan.count + RC_NIC_VARIABLES + 4 <= RC_PLAN_MAX &&
-           result->arena.used + bytes <= result->arena.size;
+    return result->plan.count + RC_NIC_VARIABLES + 4 <= RC_PLAN_MAX && result->arena.used + bytes <= result->arena.size;
 }
 
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_pins *pins = context->options.nic == RC_NICS_AUTO ? context->pins : NULL;
-    bool with_address =
-        context->options.addr_kind == RC_ADDRESS_INTERFACE || context->options.addr_kind == RC_ADDRESS_NETWORK;
+    bool with_address = context->options.addr_kind == RC_ADDRESS_INTERFACE ||
+                        context->options.addr_kind == RC_ADDRESS_NETWORK;
     struct rc_str before = rc_env_get(&result->env, RC_NICS_OWN);
     const char *own = "";
     struct rc_pin pin;

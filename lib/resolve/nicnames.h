@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nicnames.h - the node's network cards as NCCL, UCX, gloo and tensorpipe want to be told of them.
  *
  *   NCCL_IB_HCA         =mlx5_0,mlx5_1   all of the job's cards: NCCL takes the one next to each GPU
@@ -9,8 +10,8 @@
  * Set with nic=auto alone, and only where the user has set nothing. The socket
  * names are addr='s, where that is an interface or a network.
  */
-#ifndef ROLLCALL_NICNAMES_H
-#define ROLLCALL_NICNAMES_H
+#ifndef ROLLCALL_RESOLVE_NICNAMES_H
+#define ROLLCALL_RESOLVE_NICNAMES_H
 
 #include "resolve/pins.h"
 #include "resolve/resolve.h"

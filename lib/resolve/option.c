@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/option.h"
 
 #include "base/numbers.h"
@@ -45,16 +46,7 @@ static bool read_mode(struct rc_str item, enum rc_mode *mode)
 }
 
 /* Keys whose value is one of some words, in the order of their enums, which begin behind UNSET. */
-enum choice_key {
-    KEY_ORDER,
-    KEY_EXCHANGE,
-    KEY_CHECK,
-    KEY_GUARD,
-    KEY_GPUS,
-    KEY_BIND,
-    KEY_NIC,
-    CHOICE_KEYS
-};
+enum choice_key { KEY_ORDER, KEY_EXCHANGE, KEY_CHECK, KEY_GUARD, KEY_GPUS, KEY_BIND, KEY_NIC, CHOICE_KEYS };
 
 enum { WORDS_MAX = 4 };
 
@@ -104,8 +96,7 @@ struct reading {
 
 static bool twice(struct reading *r, const char *what)
 {
-    rc_message_add(r->messages, RC203,
-                   rc_format(r->arena, "%s: %s is given twice; keep one of them", r->where, what));
+    rc_message_add(r->messages, RC203, rc_format(r->arena, "%s: %s is given twice; keep one of them", r->where, what));
     return false;
 }
 
@@ -132,9 +123,9 @@ static bool read_choice(struct reading *r, enum choice_key key, struct rc_str va
     r->chosen[key] = find_word(key, value);
     if (r->chosen[key])
         return true;
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: %s=%q is not known; use %s", r->where, choices[key].key, &value,
-                             list_words(r, key)));
+    rc_message_add(
+        r->messages, RC202,
+        rc_format(r->arena, "%s: %s=%q is not known; use %s", r->where, choices[key].key, &value, list_words(r, key)));
     return false;
 }
 
@@ -145,8 +136,8 @@ static bool read_nproc(struct reading *r, struct rc_str value)
     if (rc_parse_u32(value, NPROC_MAX, &r->options.nproc) && r->options.nproc > 0)
         return true;
     rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: nproc=%q is not a number of processes; use nproc=1 to nproc=%u",
-                             r->where, &value, (uint32_t)NPROC_MAX));
+                   rc_format(r->arena, "%s: nproc=%q is not a number of processes; use nproc=1 to nproc=%u", r->where,
+                             &value, (uint32_t)NPROC_MAX));
     return false;
 }
 
@@ -198,8 +189,10 @@ static bool read_port(struct reading *r, struct rc_str value)
         return true;
     }
     rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: port=%q is no port; use a number from %u to %u (port=23456) or a range "
-                             "(port=23000-23999)", r->where, &value, (uint32_t)PORT_MIN, (uint32_t)UINT16_MAX));
+                   rc_format(r->arena,
+                             "%s: port=%q is no port; use a number from %u to %u (port=23456) or a range "
+                             "(port=23000-23999)",
+                             r->where, &value, (uint32_t)PORT_MIN, (uint32_t)UINT16_MAX));
     return false;
 }
 
@@ -216,8 +209,10 @@ static bool read_watch(struct reading *r, struct rc_str value)
     if (r->options.watch != RC_WATCH_UNSET)
         return true;
     rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: watch=%q is not known; use watch, watch=on, watch=off or, in seconds, "
-                             "watch=1 to watch=%u", r->where, &value, (uint32_t)RC_WATCH_SECONDS_MAX));
+                   rc_format(r->arena,
+                             "%s: watch=%q is not known; use watch, watch=on, watch=off or, in seconds, "
+                             "watch=1 to watch=%u",
+                             r->where, &value, (uint32_t)RC_WATCH_SECONDS_MAX));
     return false;
 }
 
@@ -253,8 +248,8 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
     return false;
 }
 
-bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
-                      struct rc_messages *messages, struct rc_arena *arena)
+bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
+                      struct rc_arena *arena)
 {
     struct reading r = { .options = { .given = true }, .where = where, .messages = messages, .arena = arena };
     struct rc_str rest = text;
@@ -272,15 +267,15 @@ bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *
     r.options.bind = (enum rc_bind)r.chosen[KEY_BIND];
     r.options.nic = (enum rc_nics)r.chosen[KEY_NIC];
     if (r.options.nproc && r.options.mode == RC_MODE_WORKER) {
-        rc_message_add(messages, RC204,
-                       rc_format(arena, "%s: nproc= belongs to launcher mode, not to worker mode; leave it out",
-                                 where));
+        rc_message_add(
+            messages, RC204,
+            rc_format(arena, "%s: nproc= belongs to launcher mode, not to worker mode; leave it out", where));
         return false;
     }
     if (r.options.order == RC_ORDER_NODE && r.options.mode == RC_MODE_LAUNCHER) {
-        rc_message_add(messages, RC204,
-                       rc_format(arena, "%s: order=node belongs to worker mode, not to launcher mode; leave it out",
-                                 where));
+        rc_message_add(
+            messages, RC204,
+            rc_format(arena, "%s: order=node belongs to worker mode, not to launcher mode; leave it out", where));
         return false;
     }
     *options = r.options;

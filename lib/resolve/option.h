@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* option.h - the one option grammar: [MODE][,KEY=VALUE]...
  *
  * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
  * variable and `default=` in plugstack.conf (precedence.h).
  */
-#ifndef ROLLCALL_OPTION_H
-#define ROLLCALL_OPTION_H
+#ifndef ROLLCALL_RESOLVE_OPTION_H
+#define ROLLCALL_RESOLVE_OPTION_H
 
-#include "resolve/address.h"
 #include "base/message.h"
 #include "base/text.h"
+#include "resolve/address.h"
 
 enum rc_mode {
     RC_MODE_AUTO, /* only as a request; a decided mode is one of the others */
@@ -48,22 +49,22 @@ enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND
 enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_NONE };
 
 struct rc_options {
-    bool given;         /* something was said at all */
-    bool by_user;       /* of a combination: on the command line or in ROLLCALL */
-    bool mode_given;    /* a mode was named, "auto" included */
-    enum rc_mode mode;  /* AUTO, OFF, WORKER or LAUNCHER */
+    bool given;        /* something was said at all */
+    bool by_user;      /* of a combination: on the command line or in ROLLCALL */
+    bool mode_given;   /* a mode was named, "auto" included */
+    enum rc_mode mode; /* AUTO, OFF, WORKER or LAUNCHER */
     enum rc_order order;
-    uint32_t nproc;     /* 0: not given */
-    const char *addr;   /* NULL: not given; in the arena that it was read with */
+    uint32_t nproc;   /* 0: not given */
+    const char *addr; /* NULL: not given; in the arena that it was read with */
     enum rc_address_kind addr_kind;
-    bool addr_by_user;  /* of a combination */
+    bool addr_by_user; /* of a combination */
     enum rc_exchange exchange;
     enum rc_check check;
     uint32_t deadline;   /* of the exchange, in seconds; 0: not given */
     uint16_t port_first; /* port=N or port=N-M; 0: not given */
     uint16_t port_last;
-    bool port_by_user;   /* of a combination */
-    enum rc_watch watch; /* watch alone is watch=on */
+    bool port_by_user;      /* of a combination */
+    enum rc_watch watch;    /* watch alone is watch=on */
     uint32_t watch_seconds; /* watch=SECONDS, which is on, too; 0: not given */
     enum rc_guard guard;
     enum rc_gpus gpus;
@@ -84,7 +85,7 @@ bool rc_check_read(struct rc_str text, enum rc_check *check);
  * option without a value) are auto. On an error *options is left as it was,
  * false is returned and one line with the right values is in messages;
  * `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf"). */
-bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
-                      struct rc_messages *messages, struct rc_arena *arena);
+bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
+                      struct rc_arena *arena);
 
 #endif

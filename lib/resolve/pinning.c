@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/pinning.h"
 
 #include "resolve/command.h"
@@ -76,7 +77,8 @@ static const char *carry(const struct rc_context *context, const char *list, str
     if (hidden)
         return hidden;
     if (!context->pins_library.n)
-        return RC_PINS_LIBRARY " is not where it was installed to, or its folder has a colon, blank or dollar in its name";
+        return RC_PINS_LIBRARY
+            " is not where it was installed to, or its folder has a colon, blank or dollar in its name";
     if (!rc_preloading_add(result, context->pins_library, "the placement of the node's tasks",
                            "binds the workers that are started here, behind all other libraries"))
         return "LD_PRELOAD is too long for one more library";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pinning.h - what a placement does to the environment of a task.
  *
  * Binding a task is a system call of the caller's. Here are the variables that go
@@ -5,8 +6,8 @@
  * Lightning) the cores of each worker that it is going to start, which a
  * library in LD_PRELOAD binds when LOCAL_RANK is known (shim/pin.h).
  */
-#ifndef ROLLCALL_PINNING_H
-#define ROLLCALL_PINNING_H
+#ifndef ROLLCALL_RESOLVE_PINNING_H
+#define ROLLCALL_RESOLVE_PINNING_H
 
 #include "resolve/resolve.h"
 

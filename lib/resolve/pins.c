@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/pins.h"
 
 #include "base/cpuset.h"

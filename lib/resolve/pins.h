@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pins.h - where the tasks of a node go, as text: what rollcall-map answers and a task carries.
  *
  * One line for the node and one for each local rank, in their order:
@@ -9,8 +10,8 @@
  * A key that there is nothing to say for is left out; one that is not known is
  * skipped. gpu= counts in the list of GPUs that was asked about.
  */
-#ifndef ROLLCALL_PINS_H
-#define ROLLCALL_PINS_H
+#ifndef ROLLCALL_RESOLVE_PINS_H
+#define ROLLCALL_RESOLVE_PINS_H
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -26,7 +27,7 @@ struct rc_pins {
 struct rc_pin {
     struct rc_str cpus; /* a list that rc_cpuset_read takes */
     uint32_t cores;
-    uint32_t gpu;       /* RC_UNKNOWN: none */
+    uint32_t gpu; /* RC_UNKNOWN: none */
     struct rc_str fabric;
     struct rc_str network;
     bool shared; /* "shared=yes": other local ranks have these cores, too */

@@ -1,23 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/plan.h"
 
+#include "launcher/registry.h"
 #include "resolve/command.h"
 #include "resolve/frameworks.h"
-#include "launcher/registry.h"
 #include "resolve/resolve.h"
 
 /* torchrun reads every option's default from PET_<NAME> (argparse_util.py,
  * env): left over from another launch they would start agents inside workers. */
 static const struct rc_name torchrun_names[] = {
-    RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"), RC_NAME("PET_NPROC_PER_NODE"),
-    RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT"), RC_NAME("PET_RDZV_ID"),
-    RC_NAME("PET_RDZV_CONF"), RC_NAME("PET_RDZV_BACKEND"), RC_NAME("PET_RDZV_ENDPOINT"),
-    RC_NAME("PET_STANDALONE"),
+    RC_NAME("PET_NNODES"),        RC_NAME("PET_NODE_RANK"),  RC_NAME("PET_NPROC_PER_NODE"), RC_NAME("PET_MASTER_ADDR"),
+    RC_NAME("PET_MASTER_PORT"),   RC_NAME("PET_RDZV_ID"),    RC_NAME("PET_RDZV_CONF"),      RC_NAME("PET_RDZV_BACKEND"),
+    RC_NAME("PET_RDZV_ENDPOINT"), RC_NAME("PET_STANDALONE"),
 };
 
 /* TORCHELASTIC_USE_AGENT_STORE=True makes every rank a client of a store that
  * nobody hosts: all time out (measured, facts/frameworks.md 1.1). */
 static const struct rc_name torchelastic_names[] = {
-    RC_NAME("TORCHELASTIC_RUN_ID"), RC_NAME("TORCHELASTIC_USE_AGENT_STORE"),
+    RC_NAME("TORCHELASTIC_RUN_ID"),        RC_NAME("TORCHELASTIC_USE_AGENT_STORE"),
     RC_NAME("TORCHELASTIC_RESTART_COUNT"), RC_NAME("TORCHELASTIC_MAX_RESTARTS"),
     RC_NAME("TORCHELASTIC_ERROR_FILE"),
 };
@@ -25,7 +25,7 @@ static const struct rc_name torchelastic_names[] = {
 /* The mere presence of LOCAL_RANK tells Lightning and Accelerate that the
  * workers exist already. */
 static const struct rc_name worker_names[] = {
-    RC_NAME("RANK"), RC_NAME("WORLD_SIZE"), RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"),
+    RC_NAME("RANK"),       RC_NAME("WORLD_SIZE"),       RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"),
     RC_NAME("GROUP_RANK"), RC_NAME("GROUP_WORLD_SIZE"),
 };
 
@@ -253,7 +253,8 @@ static void plan_torchrun(struct writer *w, bool alone)
         set(w, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source, "the host of node 0");
         set(w, RC_STR("PET_MASTER_PORT"), rc_format_number(arena, result->master.port), result->master.port_source,
             "the same port on all nodes");
-        set(w, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step", "two jobs with torchrun's default id can merge");
+        set(w, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
+            "two jobs with torchrun's default id can merge");
         set(w, RC_STR("PET_RDZV_CONF"), first ? "is_host=1" : "is_host=0", "this node's number in the job",
             "saves c10d from guessing the host by name");
     }
@@ -273,17 +274,18 @@ static void hide_step_from_lightning(struct writer *w)
     if (!rc_env_get(&w->result->env, "SLURM_NTASKS").p)
         return;
     if (name.n && !rc_str_is(name, "bash"))
-        set(w, RC_STR(RC_KEPT_NAME), rc_format(&w->result->arena, "%S", &name), "SLURM_JOB_NAME", "the job's real name");
-    set(w, RC_STR("SLURM_JOB_NAME"), "bash", "launcher mode", "Lightning must not take the step's tasks for its workers");
+        set(w, RC_STR(RC_KEPT_NAME), rc_format(&w->result->arena, "%S", &name), "SLURM_JOB_NAME",
+            "the job's real name");
+    set(w, RC_STR("SLURM_JOB_NAME"), "bash", "launcher mode",
+        "Lightning must not take the step's tasks for its workers");
 }
 
 static void warn_argument(struct writer *w, const char *option, struct rc_str given, const char *contradiction,
                           uint32_t right)
 {
     rc_message_add(&w->result->messages, RC304,
-                   rc_format(&w->result->arena,
-                             "torchrun was given %s=%q, but %s %u; the argument wins; leave it out", option, &given,
-                             contradiction, right));
+                   rc_format(&w->result->arena, "torchrun was given %s=%q, but %s %u; the argument wins; leave it out",
+                             option, &given, contradiction, right));
 }
 
 /* "2" or "1:4", elastic's least and most */

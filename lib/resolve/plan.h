@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.h - what is done to the environment: one entry a name, each with its reason. */
-#ifndef ROLLCALL_PLAN_H
-#define ROLLCALL_PLAN_H
+#ifndef ROLLCALL_RESOLVE_PLAN_H
+#define ROLLCALL_RESOLVE_PLAN_H
 
 #include "base/text.h"
 
@@ -14,12 +15,12 @@ enum { RC_PLAN_MAX = 64, RC_REJECTED_MAX = 32 };
 
 struct rc_plan_entry {
     enum rc_action action;
-    struct rc_str name;  /* ends with a NUL */
-    const char *value;   /* NUL-terminated; NULL for RC_UNSET */
-    const char *source;  /* the variable or rule that the value comes from */
+    struct rc_str name; /* ends with a NUL */
+    const char *value;  /* NUL-terminated; NULL for RC_UNSET */
+    const char *source; /* the variable or rule that the value comes from */
     const char *reason;
-    bool changes;        /* false: the environment says so already */
-    bool is_new;         /* no variable has this name yet: nobody need look for it */
+    bool changes; /* false: the environment says so already */
+    bool is_new;  /* no variable has this name yet: nobody need look for it */
 };
 
 /* A value that was there and was not believed, for explain. */

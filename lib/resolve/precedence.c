@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/precedence.h"
 
 static void fill_in(struct rc_options *over, const struct rc_options *under)
@@ -41,8 +42,7 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
     over->given = true;
 }
 
-struct rc_options rc_options_combine(const struct rc_options *command_line,
-                                     const struct rc_options *environment,
+struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
                                      const struct rc_options *administrator)
 {
     struct rc_options all = { .given = false };

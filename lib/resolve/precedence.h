@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* precedence.h - which option holds: the command line's before the environment's before the administrator's. */
-#ifndef ROLLCALL_PRECEDENCE_H
-#define ROLLCALL_PRECEDENCE_H
+#ifndef ROLLCALL_RESOLVE_PRECEDENCE_H
+#define ROLLCALL_RESOLVE_PRECEDENCE_H
 
 #include "resolve/option.h"
 
@@ -12,8 +13,7 @@ enum { RC_DEADLINE_DEFAULT = 10 };
  * switch rollcall off in one place; an administrator's off only means "not
  * unless asked for". Of the result, `given` says whether to act at all, and
  * `by_user` whether a user, not the administrator's default, asked for it. */
-struct rc_options rc_options_combine(const struct rc_options *command_line,
-                                     const struct rc_options *environment,
+struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
                                      const struct rc_options *administrator);
 
 /* What holds where nothing was said: 10 seconds; and a contradiction stops a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/preloading.h"
 
 /* What does not fit would be a reason to set nothing at all, and others write to
@@ -34,8 +35,7 @@ bool rc_preloading_add(struct rc_result *result, struct rc_str file, const char 
     struct rc_str now = find(&result->plan, users);
     const char *list;
 
-    if (now.n + 1 + file.n > LIST_LENGTH_MAX ||
-        result->arena.used + now.n + file.n + ARENA_LEFT > result->arena.size ||
+    if (now.n + 1 + file.n > LIST_LENGTH_MAX || result->arena.used + now.n + file.n + ARENA_LEFT > result->arena.size ||
         result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
         return false;
     /* behind them: a sanitizer's runtime must be the first */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* preloading.h - one more library of rollcall's in LD_PRELOAD of a task. */
-#ifndef ROLLCALL_PRELOADING_H
-#define ROLLCALL_PRELOADING_H
+#ifndef ROLLCALL_RESOLVE_PRELOADING_H
+#define ROLLCALL_RESOLVE_PRELOADING_H
 
 #include "resolve/resolve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/resolve.h"
 
 #include "resolve/command.h"
@@ -123,9 +124,8 @@ static void warn_uneven(struct rc_result *result)
 
     if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
         return;
-    spread = facts->layout.p
-                 ? rc_format(&result->arena, "%S", &facts->layout)
-                 : rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
+    spread = facts->layout.p ? rc_format(&result->arena, "%S", &facts->layout)
+                             : rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
     if (size % nnodes == 0)
         rc_message_add(&result->messages, RC301,
                        rc_format(&result->arena,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* resolve.h - the core: environment block in, plan out.
  *
  * rc_resolve() is pure: it reads the environment block and the context, writes
@@ -7,13 +8,13 @@
  *
  *   launcher's variables -> facts -> identity -> mode -> master -> plan
  */
-#ifndef ROLLCALL_RESOLVE_H
-#define ROLLCALL_RESOLVE_H
+#ifndef ROLLCALL_RESOLVE_RESOLVE_H
+#define ROLLCALL_RESOLVE_RESOLVE_H
 
 #include "base/env.h"
+#include "base/message.h"
 #include "base/variables.h"
 #include "launcher/facts.h"
-#include "base/message.h"
 #include "resolve/option.h"
 #include "resolve/plan.h"
 #include "resolve/visible.h"
@@ -30,11 +31,11 @@ struct rc_context {
     uint32_t pid;               /* of the process that is, or becomes, the task */
     uint16_t local_port_first;  /* net.ipv4.ip_local_port_range of this node */
     uint16_t local_port_last;
-    uint16_t told_port;         /* the master port that the nodes have agreed on; 0: none */
-    const struct rc_pins *pins; /* where the tasks of this node go (pins.h); NULL: nobody is bound */
-    bool nics_only;             /* pins are there for nic=auto alone: nobody is bound either */
+    uint16_t told_port;                   /* the master port that the nodes have agreed on; 0: none */
+    const struct rc_pins *pins;           /* where the tasks of this node go (pins.h); NULL: nobody is bound */
+    bool nics_only;                       /* pins are there for nic=auto alone: nobody is bound either */
     const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
-    uint32_t pin;               /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
+    uint32_t pin;                         /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
     struct rc_str pins_library; /* where a launcher's workers find who binds them (pinning.h); absent: nowhere */
     bool contained;             /* it sees a container's files already, not the node's */
     bool slurm_certain;         /* called in a task that slurmstepd is starting */
@@ -55,20 +56,20 @@ struct rc_identity {
 };
 
 struct rc_master {
-    const char *addr;        /* NULL where there is none */
+    const char *addr; /* NULL where there is none */
     const char *addr_source;
-    uint16_t port;           /* 0 where there is none */
+    uint16_t port; /* 0 where there is none */
     const char *port_source;
-    bool addr_is_users;      /* kept as MASTER_ADDR was set */
+    bool addr_is_users; /* kept as MASTER_ADDR was set */
     bool port_is_users;
-    bool port_is_told;       /* the same, beside this task's own stamp: most likely what rollcall told it */
-    uint16_t launch_port;    /* what it is, or would be without the user's */
-    bool hold;               /* this process is RANK 0's (or the first agent's): hold the port */
-    bool verify;             /* and check that addr is an address of this node */
-    bool lookup;             /* addr is a name that nobody has used here before: see that it resolves */
+    bool port_is_told;         /* the same, beside this task's own stamp: most likely what rollcall told it */
+    uint16_t launch_port;      /* what it is, or would be without the user's */
+    bool hold;                 /* this process is RANK 0's (or the first agent's): hold the port */
+    bool verify;               /* and check that addr is an address of this node */
+    bool lookup;               /* addr is a name that nobody has used here before: see that it resolves */
     enum rc_address_kind kind; /* of addr=; INTERFACE and NETWORK: addr is only the node's name yet */
-    const char *wish;        /* addr=, as it was given; NULL where it was not */
-    bool outer_interface;    /* what rc_address_forget takes away is of an outer launch */
+    const char *wish;          /* addr=, as it was given; NULL where it was not */
+    bool outer_interface;      /* what rc_address_forget takes away is of an outer launch */
 };
 
 struct rc_result {
@@ -76,11 +77,11 @@ struct rc_result {
     const struct rc_launcher *launcher; /* NULL: none found */
     struct rc_facts facts;
     struct rc_identity identity;
-    enum rc_mode mode;                  /* NONE, WORKER, LAUNCHER or TORCHRUN */
+    enum rc_mode mode; /* NONE, WORKER, LAUNCHER or TORCHRUN */
     const char *mode_reason;
     struct rc_master master;
-    struct rc_visible visible;          /* the GPUs that the task sees, in worker and launcher mode */
-    bool stamped;                       /* found its own stamp: no plan, and no more is known than scope and rank */
+    struct rc_visible visible; /* the GPUs that the task sees, in worker and launcher mode */
+    bool stamped;              /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;
     struct rc_messages messages;
     unsigned wants; /* of enum rc_learn: with these, which context.here lacks, the answer may be a better one */
@@ -108,7 +109,7 @@ void rc_result_refuse(struct rc_result *result, const char *reason);
 
 /* Reads the ROLLCALL variable of the environment into options, as the level
  * below the command line. False: message in messages, options untouched. */
-bool rc_options_from_env(const struct rc_env *env, struct rc_options *options,
-                         struct rc_messages *messages, struct rc_arena *arena);
+bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,
+                         struct rc_arena *arena);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/visible.h"
 
 #include "resolve/resolve.h"
@@ -9,10 +10,10 @@ struct view {
     const struct rc_context *context;
     struct rc_result *result;
     struct rc_visible *visible;
-    struct rc_str list;  /* what the task sees */
-    struct rc_str step;  /* the same variable's in the whole step; absent where it is not known */
-    uint32_t count;      /* of list */
-    uint32_t total;      /* of the step's GPUs on this node, or RC_UNKNOWN */
+    struct rc_str list; /* what the task sees */
+    struct rc_str step; /* the same variable's in the whole step; absent where it is not known */
+    uint32_t count;     /* of list */
+    uint32_t total;     /* of the step's GPUs on this node, or RC_UNKNOWN */
     uint32_t tasks;
     uint32_t rank;
     bool bound;
@@ -33,7 +34,8 @@ static bool were_taken_away(const struct rc_context *context, const struct rc_en
 
 static struct rc_str list_at(const struct view *v, unsigned i)
 {
-    return v->visible->restored ? v->context->step_gpus->list[i] : rc_gpu_list_value(&v->result->env, (enum rc_gpu_list_index)i);
+    return v->visible->restored ? v->context->step_gpus->list[i]
+                                : rc_gpu_list_value(&v->result->env, (enum rc_gpu_list_index)i);
 }
 
 /* False where nobody says that there is a GPU. */
@@ -144,32 +146,35 @@ static enum hidden are_hidden(struct view *v)
 
 static void say_hidden(struct view *v)
 {
-    rc_message_add(&v->result->messages, RC901,
-                   rc_format(&v->result->arena,
-                             "a device cgroup hides %u of the step's %u GPUs on this node from each task, so tasks have "
-                             "no P2P (NVLink, PCIe); device 0 is each one's own; use srun --gpus-per-node=%u without "
-                             "--gpus-per-task and --gpu-bind, or, from Slurm 23.11 on, --gres-flags=allow-task-sharing",
-                             v->total - v->count, v->total, v->total));
+    rc_message_add(
+        &v->result->messages, RC901,
+        rc_format(&v->result->arena,
+                  "a device cgroup hides %u of the step's %u GPUs on this node from each task, so tasks have "
+                  "no P2P (NVLink, PCIe); device 0 is each one's own; use srun --gpus-per-node=%u without "
+                  "--gpus-per-task and --gpu-bind, or, from Slurm 23.11 on, --gres-flags=allow-task-sharing",
+                  v->total - v->count, v->total, v->total));
 }
 
 static void say_narrow(struct view *v, const char *why)
 {
     rc_message_add(&v->result->messages, RC903,
                    rc_format(&v->result->arena,
-                             v->bound ? "gpus=all was asked for, but %s; each task keeps its own; leave --gpus-per-task "
-                                        "and --gpu-bind out"
-                                      : "gpus=all was asked for, but %s; each task keeps its own; leave gpus=all out",
+                             v->bound
+                                 ? "gpus=all was asked for, but %s; each task keeps its own; leave --gpus-per-task "
+                                   "and --gpu-bind out"
+                                 : "gpus=all was asked for, but %s; each task keeps its own; leave gpus=all out",
                              why));
 }
 
 static void say_missing(struct view *v)
 {
     if (v->rank >= v->count)
-        rc_message_add(&v->result->messages, RC904,
-                       rc_format(&v->result->arena,
-                                 "this task sees %u GPUs, and there is no cuda:%u for its LOCAL_RANK; they are left so; "
-                                 "use cuda:0 and on, or gpus=own, which makes LOCAL_RANK 0",
-                                 v->count, v->rank));
+        rc_message_add(
+            &v->result->messages, RC904,
+            rc_format(&v->result->arena,
+                      "this task sees %u GPUs, and there is no cuda:%u for its LOCAL_RANK; they are left so; "
+                      "use cuda:0 and on, or gpus=own, which makes LOCAL_RANK 0",
+                      v->count, v->rank));
 }
 
 /* A task that sees fewer GPUs than its step has. */
@@ -185,11 +190,11 @@ static void decide_bound(struct view *v)
         v->rank < v->total && show_step(v))
         return;
     if (wish == RC_GPUS_ALL)
-        say_narrow(v, hidden == HIDDEN       ? "a device cgroup forbids it"
-                      : v->mig               ? "a process can use one MIG device only"
-                      : v->tasks > v->total  ? "there are more tasks than GPUs"
-                      : !v->step.p           ? "only the plugin (srun --ddp) knows the step's GPUs"
-                                             : "it cannot be seen whether the other GPUs may be opened");
+        say_narrow(v, hidden == HIDDEN      ? "a device cgroup forbids it"
+                      : v->mig              ? "a process can use one MIG device only"
+                      : v->tasks > v->total ? "there are more tasks than GPUs"
+                      : !v->step.p          ? "only the plugin (srun --ddp) knows the step's GPUs"
+                                            : "it cannot be seen whether the other GPUs may be opened");
     if (v->count == 1 || v->mig) {
         show_own(v, rc_gpu_list_at(v->list, 0));
     } else if (wish == RC_GPUS_OWN) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* visible.h - which of its node's GPUs a task sees, so that cuda:LOCAL_RANK is its own.
  *
  * What a launcher leaves visible is one of three things: all of the step's GPUs
@@ -29,8 +30,8 @@
  * Whatever it decides once, it finds to be decided when it looks again: a task
  * that has its own GPU alone has LOCAL_RANK 0, one with the step's list has r.
  */
-#ifndef ROLLCALL_VISIBLE_H
-#define ROLLCALL_VISIBLE_H
+#ifndef ROLLCALL_RESOLVE_VISIBLE_H
+#define ROLLCALL_RESOLVE_VISIBLE_H
 
 #include "resolve/gpulist.h"
 
@@ -49,9 +50,9 @@ struct rc_visible {
     const char *why;  /* LOCAL_RANK is not the local rank; NULL where it is */
     const char *list; /* what the variables of `alike` become; NULL: as they are */
     const char *reason;
-    unsigned alike;   /* one bit a list: those that say the same as the first */
-    unsigned drop;    /* one bit a list: taken away, as they would count what ROCR left */
-    bool restored;    /* the step's lists are put back */
+    unsigned alike; /* one bit a list: those that say the same as the first */
+    unsigned drop;  /* one bit a list: taken away, as they would count what ROCR left */
+    bool restored;  /* the step's lists are put back */
 };
 
 /* Decides result->visible of a result whose identity, mode and master are there. */

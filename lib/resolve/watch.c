@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/watch.h"
 
 #include "base/variables.h"
@@ -103,26 +104,28 @@ static bool begin(const struct rc_context *context, struct rc_result *result)
     }
     path = folder.n ? with_folder(result, folder) : NULL;
     if (!path) {
-        rc_message_add(&result->messages, RC706,
-                       context->contained && !folder.n
-                           ? "watch was asked for, but the container does not see its folder share/rollcall/watch; nobody "
-                             "watches; mount rollcall's folder into it"
-                       : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; nobody watches; "
-                                  "make it shorter"
-                                : "watch was asked for, but its folder share/rollcall/watch is not where it was "
-                                  "installed to; nobody watches; install all of rollcall on this node");
+        rc_message_add(
+            &result->messages, RC706,
+            context->contained && !folder.n
+                ? "watch was asked for, but the container does not see its folder share/rollcall/watch; nobody "
+                  "watches; mount rollcall's folder into it"
+            : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; nobody watches; "
+                         "make it shorter"
+                       : "watch was asked for, but its folder share/rollcall/watch is not where it was "
+                         "installed to; nobody watches; install all of rollcall on this node");
         return false;
     }
     who = rc_watch_identity(result);
     if (seconds && has_desk(result))
         who = with_task(result, who);
     else if (seconds)
-        rc_message_add(&result->messages, RC709,
-                       rc_format(&result->arena,
-                                 "watch=%u was asked for, but there is no desk beside srun; nobody tells which tasks have "
-                                 "not reached init_process_group; start it with srun --ddp=watch=%u, without "
-                                 "exchange=off and exchange=pmix, or say watch",
-                                 seconds, seconds));
+        rc_message_add(
+            &result->messages, RC709,
+            rc_format(&result->arena,
+                      "watch=%u was asked for, but there is no desk beside srun; nobody tells which tasks have "
+                      "not reached init_process_group; start it with srun --ddp=watch=%u, without "
+                      "exchange=off and exchange=pmix, or say watch",
+                      seconds, seconds));
     set(result, RC_STR("PYTHONPATH"), path, "where torch finds the watch, behind all other folders");
     set(result, RC_STR(RC_IDENTITY), who, "what the watch compares with");
     return true;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* watch.h - watch: torch in a task says at once when it joins as somebody else.
  *
  * From release 2.5 on torch loads, at the end of `import torch`, whatever a
@@ -7,8 +8,8 @@
  * and WORLD_SIZE will not do, since a script may have changed them. With
  * watch=SECONDS it also tells srun's desk who has come so far (rendezvous/arrivals.h).
  */
-#ifndef ROLLCALL_WATCH_H
-#define ROLLCALL_WATCH_H
+#ifndef ROLLCALL_RESOLVE_WATCH_H
+#define ROLLCALL_RESOLVE_WATCH_H
 
 #include "resolve/resolve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* answer.h - what all nodes of a launch are told behind the roll call: one answer for all.
  *
  * The form and its rules are the entry's (roll.h). RC_ANSWER_SIZE bytes at most:
@@ -7,8 +8,8 @@
  *   said=1               the findings have been printed
  *   finding=RC601 text   for whoever has to print them; RC_FINDINGS_MAX of them
  */
-#ifndef ROLLCALL_EXCHANGE_ANSWER_H
-#define ROLLCALL_EXCHANGE_ANSWER_H
+#ifndef ROLLCALL_ROLL_ANSWER_H
+#define ROLLCALL_ROLL_ANSWER_H
 
 #include "base/message.h"
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* check.h - the roll call: do all nodes' entries make one launch?
  *
  * Every contradiction is one finding with an id of RC6xx: what was found, on
@@ -19,8 +20,8 @@
  *   RC609 warning  a variable that must be the same differs, or is set on some nodes
  *                  only; its values are shown of NCCL_*, GLOO_* and MASTER_* alone
  */
-#ifndef ROLLCALL_EXCHANGE_CHECK_H
-#define ROLLCALL_EXCHANGE_CHECK_H
+#ifndef ROLLCALL_ROLL_CHECK_H
+#define ROLLCALL_ROLL_CHECK_H
 
 #include "roll/answer.h"
 #include "roll/roll.h"

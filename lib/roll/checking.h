@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* checking.h - what the checks of a roll call share: check.c does them all, each file check*.c some.
  *
  * Private to them. Each check adds its findings with rc_checking_add, and may
  * use `part`, `user` and `gpu` as it likes.
  */
-#ifndef ROLLCALL_EXCHANGE_CHECKING_H
-#define ROLLCALL_EXCHANGE_CHECKING_H
+#ifndef ROLLCALL_ROLL_CHECKING_H
+#define ROLLCALL_ROLL_CHECKING_H
 
 #include "roll/check.h"
 #include "roll/coverage.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/checking.h"
 
 /* Several runs of members: the one with the lowest node, and how many there are. */
@@ -86,10 +87,12 @@ void rc_check_hosts(struct rc_checking *check)
         add_run(one ? &machines : &names, &check->part[i], n);
     }
     if (machines.count > 0)
-        add_identity(check, &machines, "%s (%s) are one machine, %s%s; name each host once where the launcher takes "
+        add_identity(check, &machines,
+                     "%s (%s) are one machine, %s%s; name each host once where the launcher takes "
                      "its hosts from");
     if (names.count > 0)
-        add_identity(check, &names, "%s (%s) have one host name, %s%s; give each machine a name of its own, and name "
+        add_identity(check, &names,
+                     "%s (%s) have one host name, %s%s; give each machine a name of its own, and name "
                      "it once where the launcher takes its hosts from");
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/checking.h"
 
 static const char *name_involved(struct rc_checking *check)
@@ -29,10 +30,11 @@ void rc_check_ranks(struct rc_checking *check)
     if (check->ranks.least == check->ranks.most)
         times = check->ranks.most == 2 ? "twice" : rc_format(&namer->text, "%u times", check->ranks.most);
     rc_checking_add(check, RC602,
-        rc_format(check->arena, "%s %s there %s: on %s; every rank must be there once; start all tasks with one "
-                  "launcher, or unset RANK and SLURM_PROCID where a script exports them",
-                  rc_name_ranges(namer, "rank", check->ranks.twice, check->ranks.twices), one ? "is" : "are", times,
-                  name_involved(check)));
+                    rc_format(check->arena,
+                              "%s %s there %s: on %s; every rank must be there once; start all tasks with one "
+                              "launcher, or unset RANK and SLURM_PROCID where a script exports them",
+                              rc_name_ranges(namer, "rank", check->ranks.twice, check->ranks.twices),
+                              one ? "is" : "are", times, name_involved(check)));
 }
 
 /* The node ranks that nobody has; of all entries, for another launch's nodes did
@@ -73,8 +75,7 @@ static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadl
     if (ranks != nodes - check->all)
         who = rc_format(&namer->text, "%u of %u nodes", nodes - (uint32_t)check->all, nodes);
     else if (check->ranks.gaps > 0 && check->count == check->all)
-        tasks = rc_format(&namer->text, " (%s)",
-                          rc_name_ranges(namer, "task", check->ranks.gap, check->ranks.gaps));
+        tasks = rc_format(&namer->text, " (%s)", rc_name_ranges(namer, "task", check->ranks.gap, check->ranks.gaps));
     if (deadline)
         within = rc_format(&namer->text, " within %u s", deadline);
     rc_checking_add(check, RC601,
@@ -95,8 +96,7 @@ void rc_check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadli
 
         rc_checking_add(check, RC614,
                         rc_format(check->arena, "%s %s on no node; every rank must be there once; " RC_ONE_LAUNCHER,
-                                  rc_name_ranges(&check->namer, "task", ranks->gap, ranks->gaps),
-                                  one ? "is" : "are"));
+                                  rc_name_ranges(&check->namer, "task", ranks->gap, ranks->gaps), one ? "is" : "are"));
     }
 }
 
@@ -113,10 +113,10 @@ void rc_check_node_ranks(struct rc_checking *check)
         const char *tasks = rc_name_tasks(&check->namer, check->part, count);
         const char *hosts = rc_name_hosts(&check->namer, check->part, count);
 
-        rc_checking_add(check, RC603,
-                        rc_format(check->arena,
-                                  "%s of %s on %s cannot be told apart; every node needs a rank of its own; "
-                                  RC_ONE_LAUNCHER,
-                                  nodes, tasks, hosts));
+        rc_checking_add(
+            check, RC603,
+            rc_format(check->arena,
+                      "%s of %s on %s cannot be told apart; every node needs a rank of its own; " RC_ONE_LAUNCHER,
+                      nodes, tasks, hosts));
     }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/checking.h"
 
 enum { VARIABLES_SHOWN = 3 }; /* each in a line of its own */
@@ -50,8 +51,9 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
     }
     groups = rc_group_find(check->part, count, shown);
     rc_checking_add(check, RC609,
-        rc_format(check->arena, "%S %s %s; set it alike on all nodes, or on none", &begin, open ? "is" : "has",
-                  rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE)));
+                    rc_format(check->arena, "%S %s %s; set it alike on all nodes, or on none", &begin,
+                              open ? "is" : "has",
+                              rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE)));
 }
 
 /* What differs beyond those. */
@@ -109,8 +111,7 @@ void rc_check_variables(struct rc_checking *check)
 
         for (n = 1; i + n < count && rc_str_eq(name, name_of(check->user[i + n].text)); n++)
             continue;
-        if (is_alike(&check->user[i], n, with_room) ||
-            (rc_str_is(name, "MASTER_ADDR") && has_found(check, RC604)))
+        if (is_alike(&check->user[i], n, with_room) || (rc_str_is(name, "MASTER_ADDR") && has_found(check, RC604)))
             continue;
         if (different < VARIABLES_SHOWN + 2)
             differs[different] = name;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coverage.h - which ranks are there how often: the gaps, and what is there twice. */
-#ifndef ROLLCALL_EXCHANGE_COVERAGE_H
-#define ROLLCALL_EXCHANGE_COVERAGE_H
+#ifndef ROLLCALL_ROLL_COVERAGE_H
+#define ROLLCALL_ROLL_COVERAGE_H
 
 #include "roll/group.h"
 

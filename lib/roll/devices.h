@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* devices.h - which GPUs the tasks of a node are going to use, as far as their launcher and their variables say.
  *
  * Of Slurm's steps alone, where SLURM_STEP_GPUS says which GPUs of the node the
@@ -13,11 +14,11 @@
  * A GPU's name is its UUID, from the list or from the driver's files; else it is
  * good for this node only, "0 of node 1".
  */
-#ifndef ROLLCALL_EXCHANGE_DEVICES_H
-#define ROLLCALL_EXCHANGE_DEVICES_H
+#ifndef ROLLCALL_ROLL_DEVICES_H
+#define ROLLCALL_ROLL_DEVICES_H
 
-#include "roll/roll.h"
 #include "resolve/resolve.h"
+#include "roll/roll.h"
 
 enum { RC_DEVICES_TEXT = 2048 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "roll/entry.h"
@@ -15,9 +16,9 @@ enum { TEXT_SIZE = 8192, BOOT_SIZE = 40 };
 
 /* What all processes of a communicator must have alike, or none. */
 static const char *const must_agree[] = {
-    "MASTER_ADDR", "MASTER_PORT", "NCCL_COMM_ID", "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_BUFFSIZE",
-    "NCCL_NTHREADS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_CROSS_NIC", "NCCL_SOCKET_FAMILY",
-    "GLOO_DEVICE_TRANSPORT",
+    "MASTER_ADDR",    "MASTER_PORT",        "NCCL_COMM_ID",          "NCCL_ALGO",          "NCCL_PROTO",
+    "NCCL_NET",       "NCCL_BUFFSIZE",      "NCCL_NTHREADS",         "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
+    "NCCL_CROSS_NIC", "NCCL_SOCKET_FAMILY", "GLOO_DEVICE_TRANSPORT",
 };
 
 static int compare(const void *a, const void *b)

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* entry.h - what a node says of itself in the roll call (roll.h). */
-#ifndef ROLLCALL_EXCHANGE_ENTRY_H
-#define ROLLCALL_EXCHANGE_ENTRY_H
+#ifndef ROLLCALL_ROLL_ENTRY_H
+#define ROLLCALL_ROLL_ENTRY_H
 
-#include "roll/roll.h"
 #include "resolve/resolve.h"
+#include "roll/roll.h"
 
 /* The entry of this node, one of whose tasks is resolved, as text in the arena.
  * tasks: the ranks on it, parted by commas, in any order; port: the master port

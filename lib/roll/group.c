@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/group.h"
 
 #include <stdlib.h>
@@ -160,8 +161,7 @@ static const char *show_value(struct rc_namer *namer, const struct rc_member *me
     return member->text.p ? rc_name_value(namer, member->text) : "unset";
 }
 
-const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups,
-                           enum rc_group_show show)
+const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups, enum rc_group_show show)
 {
     const char *list = "";
     bool first = true; /* of those that have a value */

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* group.h - nodes that say the same of one thing, and how they are named in a finding.
  *
  * "'a' for tasks 0-11 on n[1-3], 'b' for tasks 12-15 on n4 and 2 more"
  */
-#ifndef ROLLCALL_EXCHANGE_GROUP_H
-#define ROLLCALL_EXCHANGE_GROUP_H
+#ifndef ROLLCALL_ROLL_GROUP_H
+#define ROLLCALL_ROLL_GROUP_H
 
 #include "base/compact.h"
 #include "roll/roll.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/roll.h"
 
 #include "base/lines.h"
@@ -11,15 +12,17 @@ struct text_field {
     uint16_t limit;
 };
 
-#define TEXT_FIELD(name, limit) { #name, offsetof(struct rc_roll, name), limit }
+#define TEXT_FIELD(name, limit)                      \
+    {                                                \
+#name, offsetof(struct rc_roll, name), limit \
+    }
 
 /* In the order in which they are written. */
 static const struct text_field text_fields[] = {
-    TEXT_FIELD(version, RC_ROLL_TEXT_MAX),  TEXT_FIELD(scope, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(launcher, RC_ROLL_TEXT_MAX), TEXT_FIELD(mode, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(host, RC_ROLL_TEXT_MAX),     TEXT_FIELD(boot, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(tasks, RC_ROLL_SIZE),        TEXT_FIELD(addr, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(dead, RC_ROLL_TEXT_MAX),     TEXT_FIELD(visible, RC_ROLL_TEXT_MAX),
+    TEXT_FIELD(version, RC_ROLL_TEXT_MAX), TEXT_FIELD(scope, RC_ROLL_TEXT_MAX), TEXT_FIELD(launcher, RC_ROLL_TEXT_MAX),
+    TEXT_FIELD(mode, RC_ROLL_TEXT_MAX),    TEXT_FIELD(host, RC_ROLL_TEXT_MAX),  TEXT_FIELD(boot, RC_ROLL_TEXT_MAX),
+    TEXT_FIELD(tasks, RC_ROLL_SIZE),       TEXT_FIELD(addr, RC_ROLL_TEXT_MAX),  TEXT_FIELD(dead, RC_ROLL_TEXT_MAX),
+    TEXT_FIELD(visible, RC_ROLL_TEXT_MAX),
 };
 
 enum { TEXT_FIELDS = sizeof(text_fields) / sizeof(*text_fields) };
@@ -112,8 +115,7 @@ static bool take_gpu(struct rc_roll *roll, struct rc_str value)
     struct rc_roll_gpu gpu;
     struct rc_str rank = rc_str_split(value, ' ', &gpu.id);
 
-    if (!rc_parse_u32(rank, RC_MAX_TASKS - 1, &gpu.rank) || !gpu.id.p || gpu.id.n == 0 ||
-        gpu.id.n > RC_ROLL_TEXT_MAX)
+    if (!rc_parse_u32(rank, RC_MAX_TASKS - 1, &gpu.rank) || !gpu.id.p || gpu.id.n == 0 || gpu.id.n > RC_ROLL_TEXT_MAX)
         return false;
     if (roll->gpu_count < RC_ROLL_GPUS_MAX)
         roll->gpu[roll->gpu_count++] = gpu;
@@ -182,8 +184,8 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
         return NULL;
     for (unsigned i = 0; i < TEXT_FIELDS; i++)
         rc_lines_put(arena, text_fields[i].name,
-                 *(const struct rc_str *)(const void *)((const char *)roll + text_fields[i].at),
-                 text_fields[i].limit);
+                     *(const struct rc_str *)(const void *)((const char *)roll + text_fields[i].at),
+                     text_fields[i].limit);
     rc_lines_put_number(arena, "node", roll->node);
     rc_lines_put_number(arena, "nodes", roll->nodes);
     rc_lines_put_number(arena, "world", roll->world);

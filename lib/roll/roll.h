@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* roll.h - what the nodes of a launch tell each other: one entry a node. The answer for all: answer.h.
  *
  * Both are lines NAME=VALUE (lines.h), the first of which says what the text is.
@@ -25,8 +26,8 @@
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
  */
-#ifndef ROLLCALL_EXCHANGE_ROLL_H
-#define ROLLCALL_EXCHANGE_ROLL_H
+#ifndef ROLLCALL_ROLL_ROLL_H
+#define ROLLCALL_ROLL_ROLL_H
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -59,7 +60,7 @@ struct rc_roll {
     struct rc_str addr;
     struct rc_str dead;
     struct rc_str visible;
-    uint16_t port; /* 0: none */
+    uint16_t port;                        /* 0: none */
     struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
     unsigned user_count;
     struct rc_roll_gpu gpu[RC_ROLL_GPUS_MAX];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* affinity.h - the hardware threads that this process may run on. */
 #ifndef ROLLCALL_SYSTEM_AFFINITY_H
 #define ROLLCALL_SYSTEM_AFFINITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* beside.h - where rollcall itself lies, and what was installed with it.
  *
  * The kernel says from which file this code was mapped (/proc/self/maps), the
@@ -5,8 +6,8 @@
  * libc; so an installed tree can be moved. Never fails: what cannot be found
  * is absent.
  */
-#ifndef ROLLCALL_BESIDE_H
-#define ROLLCALL_BESIDE_H
+#ifndef ROLLCALL_SYSTEM_BESIDE_H
+#define ROLLCALL_SYSTEM_BESIDE_H
 
 #include "base/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.h - milliseconds, of a clock that nobody sets. */
 #ifndef ROLLCALL_SYSTEM_CLOCK_H
 #define ROLLCALL_SYSTEM_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/devicefiles.h"
 
 #include <dirent.h>

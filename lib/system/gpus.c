@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/gpus.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/sys.h"
 #include "base/text.h"
+#include "system/sys.h"
 
 enum { PATH_SIZE = 256, FILE_SIZE = 2048 };
 

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* gpus.h - what the NVIDIA driver's files say of the node's GPUs; no library of its is opened.
  *
  * One folder a GPU, named by PCI address, with a file `information`. Its line
  * "GPU UUID:" has question marks for a GPU that nobody has used yet.
  */
-#ifndef ROLLCALL_GPUS_H
-#define ROLLCALL_GPUS_H
+#ifndef ROLLCALL_SYSTEM_GPUS_H
+#define ROLLCALL_SYSTEM_GPUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 enum { RC_GPU_UUID = 40, RC_GPUS_MAX = 64 };
 
 struct rc_gpu {
-    char address[16]; /* "0000:3b:00.0" */
+    char address[16];           /* "0000:3b:00.0" */
     char uuid[RC_GPU_UUID + 1]; /* "GPU-" and 36 digits; empty where the file does not say */
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* interfaces.h - this node's interfaces and their addresses. Not for the preload. */
 #ifndef ROLLCALL_SYSTEM_INTERFACES_H
 #define ROLLCALL_SYSTEM_INTERFACES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/node.h"
 
 #include "base/numbers.h"

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - what the core needs to know of this node and may not read itself. */
-#ifndef ROLLCALL_NODE_H
-#define ROLLCALL_NODE_H
+#ifndef ROLLCALL_SYSTEM_NODE_H
+#define ROLLCALL_SYSTEM_NODE_H
 
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/port.h"
 
 #include "system/proctcp.h"
@@ -100,7 +101,8 @@ uint16_t rc_port_number(int fd)
     const unsigned char *bytes = (const unsigned char *)&name.four.sin_port;
 
     /* at the same place in both families' addresses */
-    _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port), "as Linux has it");
+    _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
+                   "as Linux has it");
     if (fd < 0 || rc_sys_getsockname(fd, &name, &size) < 0)
         return 0;
     return (uint16_t)(bytes[0] << 8 | bytes[1]);

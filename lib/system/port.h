@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* port.h - the master port: held, not guessed.
  *
  * The socket is bound exclusively, so it fails where anybody has the port; then
@@ -9,8 +10,8 @@
  * owner of a port: who asks for this very number with SO_REUSEADDR gets it. It
  * keeps accidents away, not attackers.
  */
-#ifndef ROLLCALL_PORT_H
-#define ROLLCALL_PORT_H
+#ifndef ROLLCALL_SYSTEM_PORT_H
+#define ROLLCALL_SYSTEM_PORT_H
 
 #include <stdint.h>
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* portowner.h - who has a TCP port, in words for an error message. Not for the preload. */
-#ifndef ROLLCALL_PORTOWNER_H
-#define ROLLCALL_PORTOWNER_H
+#ifndef ROLLCALL_SYSTEM_PORTOWNER_H
+#define ROLLCALL_SYSTEM_PORTOWNER_H
 
 #include <stddef.h>
 #include <stdint.h>

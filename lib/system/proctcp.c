@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/proctcp.h"
 
 #include "system/sys.h"

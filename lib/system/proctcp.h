@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* proctcp.h - the kernel's list of TCP sockets of this network namespace, by local port.
  *
  * A socket that is bound but neither listens nor is connected (a port that

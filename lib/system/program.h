@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* program.h - runs a program, mostly one of rollcall's own: text in, text out, and an end by a deadline. */
 #ifndef ROLLCALL_SYSTEM_PROGRAM_H
 #define ROLLCALL_SYSTEM_PROGRAM_H
@@ -10,12 +11,12 @@
 
 struct rc_program {
     const char *path;
-    const char *argument;       /* its first argument, or NULL */
-    const char *const *more;    /* those behind it, NULL-terminated; or NULL */
-    bool with_errors;           /* takes its standard error as well */
-    const char *const *env;     /* its environment; LD_PRELOAD is left out: that is for the task's own programs */
-    struct rc_str input;        /* its standard input; what a pipe holds at once, 64 KiB */
-    uint32_t milliseconds;      /* then it is killed */
+    const char *argument;    /* its first argument, or NULL */
+    const char *const *more; /* those behind it, NULL-terminated; or NULL */
+    bool with_errors;        /* takes its standard error as well */
+    const char *const *env;  /* its environment; LD_PRELOAD is left out: that is for the task's own programs */
+    struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
+    uint32_t milliseconds;   /* then it is killed */
 };
 
 /* Runs it and takes all that it writes, with a NUL behind it; its standard

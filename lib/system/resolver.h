@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* resolver.h - a name's addresses, by the C library's resolver. Not for the preload.
  *
  * May take as long as the site's DNS does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sys.h - the few system calls that plugin, command and preload share.
  *
  * Each returns what the kernel does: a result, or -errno. In hosted builds
@@ -7,8 +8,8 @@
  * preload goes without what needs them (holding the port, reading the port
  * range).
  */
-#ifndef ROLLCALL_SYS_H
-#define ROLLCALL_SYS_H
+#ifndef ROLLCALL_SYSTEM_SYS_H
+#define ROLLCALL_SYSTEM_SYS_H
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "node.h"
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rendezvous/client.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/request.h"
-#include "rendezvous/client.h"
 #include "rendezvous/wire.h"
 #include "system/clock.h"
 #include "verdict.h"

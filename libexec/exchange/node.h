@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - one node's part in the exchange. */
-#ifndef ROLLCALL_NODE_SESSION_H
-#define ROLLCALL_NODE_SESSION_H
+#ifndef ROLLCALL_LIBEXEC_EXCHANGE_NODE_H
+#define ROLLCALL_LIBEXEC_EXCHANGE_NODE_H
 
 /* Reads a request (lib/rendezvous/request.h) from standard input, does it, and
  * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
@@ -25,9 +26,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "node.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
-#include "node.h"
 #include "startboard.h"
 #include "verdict.h"
 
@@ -81,7 +82,8 @@ static int be_desk(const char *seconds, const char *check, const char *watch, co
 
     if (!rc_wire_is_token(rc_str(token)) || !rc_parse_u32(rc_str(seconds), UINT16_MAX, &verdict.seconds) ||
         !rc_check_read(rc_str(check), &verdict.check) ||
-        !rc_parse_u32(rc_str(watch), RC_WATCH_SECONDS_MAX, &patience) || !rc_parse_u32(rc_str(job_id), UINT32_MAX, &job))
+        !rc_parse_u32(rc_str(watch), RC_WATCH_SECONDS_MAX, &patience) ||
+        !rc_parse_u32(rc_str(job_id), UINT32_MAX, &job))
         return usage();
     close_from(LIFE + 1);
     /* a line of many bytes may meet a pipe that nobody reads any more */

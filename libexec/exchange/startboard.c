@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* struct ucred */
 #include "config.h"
 
@@ -15,11 +16,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rendezvous/server.h"
+#include "base/numbers.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/local.h"
+#include "rendezvous/server.h"
 #include "rendezvous/wire.h"
-#include "base/numbers.h"
 #include "system/clock.h"
 #include "whereabouts.h"
 
@@ -44,8 +45,8 @@ struct board {
     struct watched keeper[KEEPERS]; /* the latest, and those before who are still there */
     struct watched launcher;
     struct watched outer; /* the launcher's own parent */
-    int caller; /* the listening socket of the name */
-    int end;    /* to be closed when it is over */
+    int caller;           /* the listening socket of the name */
+    int end;              /* to be closed when it is over */
     char where[TEXT_SIZE];
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* startboard.h - a desk for the notes of a launch's tasks, where none is beside srun (lib/rendezvous/discovery.h).
  *
  * A process that stays: out of the sight of the task that asked for it, which
@@ -12,8 +13,8 @@
  * nodes know of the board, for whom there cannot be another one, the ten seconds
  * begin when the task's parent has ended, too.
  */
-#ifndef ROLLCALL_EXCHANGE_STARTBOARD_H
-#define ROLLCALL_EXCHANGE_STARTBOARD_H
+#ifndef ROLLCALL_LIBEXEC_EXCHANGE_STARTBOARD_H
+#define ROLLCALL_LIBEXEC_EXCHANGE_STARTBOARD_H
 
 /* Reads a request from standard input:
  *   name=NAME       where to tell the node's processes

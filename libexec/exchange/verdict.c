@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "verdict.h"
@@ -55,8 +56,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     if (verdict->check != RC_CHECK_OFF &&
         !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, &arena))
         rc_message_add(&answer->findings, RC611, "the roll could not be checked: out of memory; the tasks start");
-    answer->stop = somebody_is_dead(rolls, count) ||
-                   (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
+    answer->stop = somebody_is_dead(rolls, count) || (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
     answer->port = complete && are_all_tasks(rolls, count) ? held_port(rolls, count) : 0;
     others = *answer;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* verdict.h - what becomes of a roll call: the answer to all nodes, and what is printed. */
-#ifndef ROLLCALL_VERDICT_H
-#define ROLLCALL_VERDICT_H
+#ifndef ROLLCALL_LIBEXEC_EXCHANGE_VERDICT_H
+#define ROLLCALL_LIBEXEC_EXCHANGE_VERDICT_H
 
-#include "roll/answer.h"
 #include "rendezvous/server.h"
 #include "resolve/option.h"
+#include "roll/answer.h"
 
 enum { RC_VERDICT_TEXT = 65536 };
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* whereabouts.h - where a desk is: how that is written, and told to the launch's other nodes. */
-#ifndef ROLLCALL_EXCHANGE_WHEREABOUTS_H
-#define ROLLCALL_EXCHANGE_WHEREABOUTS_H
+#ifndef ROLLCALL_LIBEXEC_EXCHANGE_WHEREABOUTS_H
+#define ROLLCALL_LIBEXEC_EXCHANGE_WHEREABOUTS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "console/value.h"
 #include "mapping.h"
 #include "proposals.h"
-#include "base/numbers.h"
 
 static json_t *number(int64_t value)
 {
@@ -28,8 +29,7 @@ static json_t *proposed(const struct mapping *mapping, const struct proposals *p
     json_t *object = json_object();
 
     for (unsigned i = 0; object && i < RC_NIC_VARIABLES; i++) {
-        const char *value =
-            proposals_is_own(i) == own ? proposals_value(proposals, mapping, task, i) : NULL;
+        const char *value = proposals_is_own(i) == own ? proposals_value(proposals, mapping, task, i) : NULL;
 
         if (value && json_object_set_new(object, rc_nicnames_variable(i).p, json_string(value)) < 0) {
             json_decref(object);
@@ -49,10 +49,10 @@ static json_t *task(const struct mapping *mapping, const struct proposals *propo
     if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
         return NULL;
     object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o}", "local_rank", (int)i, "rank",
-                       known(i == mapping->local_rank ? mapping->rank : RC_UNKNOWN), "gpu", number(place->gpu),
-                       "pci", value_text(place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL), "near",
-                       value_text(nearness[place->nearness]), "numa", number(place->memory), "cores",
-                       (int)place->cores, "cpus", value_text(cpus), "shared", place->shared, "nic",
+                       known(i == mapping->local_rank ? mapping->rank : RC_UNKNOWN), "gpu", number(place->gpu), "pci",
+                       value_text(place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL), "near",
+                       value_text(nearness[place->nearness]), "numa", number(place->memory), "cores", (int)place->cores,
+                       "cpus", value_text(cpus), "shared", place->shared, "nic",
                        value_text(nic ? rc_nic_name(nic) : NULL), "nic_auto", proposed(mapping, proposals, i, true));
     free(cpus);
     return object;
@@ -91,7 +91,8 @@ static json_t *nic(const struct mapping *mapping, const struct proposals *propos
     (void)proposals;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "fabric", value_text(nic->fabric), "network",
                      value_text(nic->network), "kind", value_text(rc_nic_kind_name(nic->kind)), "pci",
-                     value_text(nic->bus_id), "numa", number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used, "down", nic->down);
+                     value_text(nic->bus_id), "numa", number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used,
+                     "down", nic->down);
 }
 
 static json_t *variable(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
@@ -100,8 +101,9 @@ static json_t *variable(const struct mapping *mapping, const struct proposals *p
 
     (void)mapping;
     (void)proposals;
-    return json_pack("{s:o, s:o, s:o, s:o}", "name", value_text(row->name), "vendor", value_text(rc_gpu_vendor_name(row->vendor)),
-                     "forms", value_text(row->forms), "order", value_text(row->order));
+    return json_pack("{s:o, s:o, s:o, s:o}", "name", value_text(row->name), "vendor",
+                     value_text(rc_gpu_vendor_name(row->vendor)), "forms", value_text(row->forms), "order",
+                     value_text(row->order));
 }
 
 static json_t *note(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
@@ -130,12 +132,12 @@ static json_t *whole(const struct mapping *mapping, const struct proposals *prop
 
     while (rc_gpu_variables[variables].name)
         variables++;
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from", value_text(mapping->file),
-                     "local_rank", known(mapping->local_rank), "tasks", list(mapping, proposals, mapping->tasks, task),
-                     "gpus", list(mapping, proposals, mapping->gpus.count, gpu), "nics",
-                     list(mapping, proposals, mapping->nics.count, nic), "nic_auto",
-                     proposed(mapping, proposals, 0, false), "variables", list(mapping, proposals, variables, variable),
-                     "notes", list(mapping, proposals, mapping->notes, note));
+    return json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from", value_text(mapping->file),
+        "local_rank", known(mapping->local_rank), "tasks", list(mapping, proposals, mapping->tasks, task), "gpus",
+        list(mapping, proposals, mapping->gpus.count, gpu), "nics", list(mapping, proposals, mapping->nics.count, nic),
+        "nic_auto", proposed(mapping, proposals, 0, false), "variables", list(mapping, proposals, variables, variable),
+        "notes", list(mapping, proposals, mapping->notes, note));
 }
 
 int mapping_print_json(const struct mapping *mapping)

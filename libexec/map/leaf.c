@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "leaf.h"
 
 #include <jansson.h>
@@ -6,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/compact.h"
+#include "console/table.h"
 #include "console/usage.h"
 #include "console/value.h"
-#include "console/table.h"
-#include "base/compact.h"
 
 enum { HEAD_SIZE = 512, LIST_SIZE = 65536 };
 

@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* leaf.h - the map of one node of a step, as it goes to the desk, and all of them as they are printed. */
-#ifndef ROLLCALL_MAP_LEAF_H
-#define ROLLCALL_MAP_LEAF_H
+#ifndef ROLLCALL_LIBEXEC_MAP_LEAF_H
+#define ROLLCALL_LIBEXEC_MAP_LEAF_H
 
-#include "mapping.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "mapping.h"
 
 enum { LEAF_HOST = RC_NIC_NAME };
 
 struct leaf {
     char host[LEAF_HOST];
     uint32_t node;
-    uint32_t rank;         /* of its first task */
-    uint32_t number;       /* that the launcher gave that one */
+    uint32_t rank;   /* of its first task */
+    uint32_t number; /* that the launcher gave that one */
     uint32_t tasks;
     struct rc_str numbers; /* of all of them: "0,1,2,3"; absent where the launcher does not say */
     struct rc_str body;    /* the map, text or JSON; absent where there is none */

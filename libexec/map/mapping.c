@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping.h"
 
 #include <errno.h>
@@ -7,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console/usage.h"
-#include "console/input.h"
 #include "base/numbers.h"
+#include "console/input.h"
+#include "console/usage.h"
+#include "effects/here.h"
 #include "placement/topology.h"
 #include "system/gpus.h"
-#include "effects/here.h"
 
 static void note(struct mapping *mapping, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -189,7 +190,8 @@ static int choose_cpus(struct mapping *mapping, const char *list)
         cli_fail("out of memory");
     } else if (list) {
         status = read_cpus(list, mask);
-        if (status == 0 && (hwloc_bitmap_and(mapping->allowed, mask, all) < 0 || hwloc_bitmap_iszero(mapping->allowed))) {
+        if (status == 0 &&
+            (hwloc_bitmap_and(mapping->allowed, mask, all) < 0 || hwloc_bitmap_iszero(mapping->allowed))) {
             status = -1;
             cli_fail("map: --cpus=%.64s: the topology has none of them", list);
         }
@@ -222,8 +224,9 @@ static void add_notes(struct mapping *mapping)
     if (shared)
         note(mapping, "%u of %u tasks share cores: there are fewer cores than tasks", shared, mapping->tasks);
     if (apart)
-        note(mapping, "%u of %u tasks have cores outside of their GPU's NUMA node: there are not enough free ones in it",
-             apart, mapping->tasks);
+        note(mapping,
+             "%u of %u tasks have cores outside of their GPU's NUMA node: there are not enough free ones in it", apart,
+             mapping->tasks);
     if (unknown)
         note(mapping, "the topology does not say where the GPUs hang: the cores are split as without GPUs");
     if (mapping->chosen_count > 0 && mapping->tasks > mapping->chosen_count)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mapping.h - what rollcall map shows: a topology, and where each task of it goes. */
-#ifndef ROLLCALL_MAP_MAPPING_H
-#define ROLLCALL_MAP_MAPPING_H
+#ifndef ROLLCALL_LIBEXEC_MAP_MAPPING_H
+#define ROLLCALL_LIBEXEC_MAP_MAPPING_H
 
 #include <stdint.h>
 

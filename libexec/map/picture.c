@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "picture.h"
 
 #include <errno.h>
@@ -97,8 +98,9 @@ static int run_lstopo(const char *xml, const char *format, const char *file)
         cli_fail("map: --%s needs lstopo, which is not there; install it (Debian: hwloc; for --svg hwloc-nox will do)",
                  format);
     else if (status != 0 && !svg)
-        cli_fail("map: this lstopo draws no PNG: it was built without cairo; install the whole one (Debian: hwloc, in the "
-                 "place of hwloc-nox; Red Hat: hwloc-gui), or draw --svg");
+        cli_fail(
+            "map: this lstopo draws no PNG: it was built without cairo; install the whole one (Debian: hwloc, in the "
+            "place of hwloc-nox; Red Hat: hwloc-gui), or draw --svg");
     else if (status != 0)
         cli_fail("map: lstopo could not draw %.200s", file);
     else
@@ -138,8 +140,8 @@ static int draw(hwloc_topology_t topology, const char *format, const char *file)
     int status = -1;
     int fd;
 
-    if (target(file, path) < 0 || snprintf(xml, sizeof(xml), "%s/rollcall-map.XXXXXX",
-                                           folder && *folder ? folder : "/tmp") >= (int)sizeof(xml)) {
+    if (target(file, path) < 0 ||
+        snprintf(xml, sizeof(xml), "%s/rollcall-map.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof(xml)) {
         cli_fail("map: the name of the file is too long");
         return -1;
     }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* picture.h - a mapping as lstopo draws it: each task's GPU and cores in its colour, and its number. */
-#ifndef ROLLCALL_MAP_PICTURE_H
-#define ROLLCALL_MAP_PICTURE_H
+#ifndef ROLLCALL_LIBEXEC_MAP_PICTURE_H
+#define ROLLCALL_LIBEXEC_MAP_PICTURE_H
 
 #include "mapping.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pins.h"
 
 #include <errno.h>
@@ -6,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console/usage.h"
 #include "base/cpuset.h"
 #include "base/numbers.h"
+#include "console/usage.h"
 #include "placement/place.h"
 #include "placement/topology.h"
 #include "system/gpus.h"

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* pins.h - the placement that plugin and command ask for: a request on standard input, lib/resolve/pins.h's text as answer. */
-#ifndef ROLLCALL_MAP_PINS_H
-#define ROLLCALL_MAP_PINS_H
+#ifndef ROLLCALL_LIBEXEC_MAP_PINS_H
+#define ROLLCALL_LIBEXEC_MAP_PINS_H
 
 /* `rollcall-map pins [TOPOLOGY.xml]`. The request, a line a key:
  *

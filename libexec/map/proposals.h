@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* proposals.h - what nic=auto would set for the tasks of a mapping (lib/resolve/nicnames.h). */
-#ifndef ROLLCALL_MAP_PROPOSALS_H
-#define ROLLCALL_MAP_PROPOSALS_H
+#ifndef ROLLCALL_LIBEXEC_MAP_PROPOSALS_H
+#define ROLLCALL_LIBEXEC_MAP_PROPOSALS_H
 
 #include "mapping.h"
 #include "resolve/nicnames.h"
@@ -19,7 +20,8 @@ void proposals_free(struct proposals *proposals);
 
 /* The value of the i-th variable (rc_nicnames_variable) for a task of the mapping; it
  * lives until the next call. NULL where there is nothing to say. */
-const char *proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task, unsigned i);
+const char *proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task,
+                            unsigned i);
 
 /* Whether it is another one from task to task. */
 bool proposals_is_own(unsigned i);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rollcall-map.c - what `rollcall map` becomes: the one program that loads hwloc.
  *
  * A program of its own, so that `rollcall exec` needs no hwloc on a node and does
@@ -8,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "console/usage.h"
+#include "base/numbers.h"
 #include "console/table.h"
+#include "console/usage.h"
 #include "mapping.h"
 #include "picture.h"
 #include "pins.h"
 #include "step.h"
-#include "base/numbers.h"
 
 struct output {
     bool step;
@@ -60,7 +61,8 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         case 's':
         case 'p':
             if (output->file || !*optarg) {
-                cli_fail(*optarg ? "map: one picture at a time: --svg or --png" : "map: a picture needs the name of a file");
+                cli_fail(*optarg ? "map: one picture at a time: --svg or --png"
+                                 : "map: a picture needs the name of a file");
                 return -1;
             }
             output->format = c == 's' ? "svg" : "png";
@@ -83,8 +85,7 @@ static int show_step(const struct wishes *wishes, const struct output *output)
 
     if (output->file)
         return cli_fail("map: a picture is of one machine: --svg and --png do not go with --step");
-    if (output->seconds &&
-        (!rc_parse_u32(rc_str(output->seconds), STEP_WAIT_MAX, &seconds) || seconds == 0))
+    if (output->seconds && (!rc_parse_u32(rc_str(output->seconds), STEP_WAIT_MAX, &seconds) || seconds == 0))
         return cli_fail("map: --wait=%.64s is not a number of seconds, 1 to %d", output->seconds, STEP_WAIT_MAX);
     return step_show(wishes, output->json, seconds);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "step.h"
 
 #include <errno.h>
@@ -7,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console/usage.h"
-#include "console/input.h"
-#include "rendezvous/storeclient.h"
 #include "base/hash.h"
-#include "leaf.h"
-#include "system/clock.h"
+#include "console/input.h"
+#include "console/usage.h"
 #include "effects/here.h"
+#include "leaf.h"
+#include "rendezvous/storeclient.h"
+#include "system/clock.h"
 
 enum { PART_SIZE = 16000, PARTS_MAX = 256, KEY_SIZE = 96, TEXT_SIZE = 4096 };
 

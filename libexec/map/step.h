@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* step.h - rollcall map --step: the maps of all nodes of a step, from inside of its tasks.
  *
  * The first task of each node leaves its map at the desk beside srun (rendezvous/store.h);
  * RANK 0 collects them and prints: nodes with the same map once. The others print nothing.
  */
-#ifndef ROLLCALL_MAP_STEP_H
-#define ROLLCALL_MAP_STEP_H
+#ifndef ROLLCALL_LIBEXEC_MAP_STEP_H
+#define ROLLCALL_LIBEXEC_MAP_STEP_H
 
 #include "mapping.h"
 

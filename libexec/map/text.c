@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "console/escape.h"
 #include "console/table.h"
 #include "mapping.h"
 #include "proposals.h"
-#include "base/numbers.h"
 
 static int count(const struct mapping *mapping, hwloc_obj_type_t type)
 {
@@ -111,8 +112,8 @@ static int put_tasks(const struct mapping *mapping)
         if ((int)strlen(gpu) > gpu_width)
             gpu_width = (int)strlen(gpu);
     }
-    printf("%s  task  %-*s  NUMA  %-*s  cores  hardware threads%s\n", paint_on(PAINT_STRONG), gpu_width, "GPU", nic_width,
-           "NIC", paint_off());
+    printf("%s  task  %-*s  NUMA  %-*s  cores  hardware threads%s\n", paint_on(PAINT_STRONG), gpu_width, "GPU",
+           nic_width, "NIC", paint_off());
     for (unsigned i = 0; i < mapping->tasks; i++)
         if (put_task(mapping, i, gpu_width, nic_width) < 0)
             return -1;
@@ -248,8 +249,7 @@ static int put_proposals(const struct mapping *mapping)
 int mapping_print_text(const struct mapping *mapping)
 {
     if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_ids(mapping) < 0 ||
-        put_nics(mapping) < 0 ||
-        put_proposals(mapping) < 0)
+        put_nics(mapping) < 0 || put_proposals(mapping) < 0)
         return -1;
     for (unsigned i = 0; i < mapping->notes; i++) {
         printf("\nnote: ");

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* job.h - what the PMIx server says of the job and of this task. */
-#ifndef ROLLCALL_PMIX_JOB_H
-#define ROLLCALL_PMIX_JOB_H
+#ifndef ROLLCALL_LIBEXEC_PMIX_JOB_H
+#define ROLLCALL_LIBEXEC_PMIX_JOB_H
 
 #include <pmix.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* library.h - libpmix, opened at run time: the few functions that are used of it, and how a failure is told.
  *
  * One build runs with PMIx 4, 5 and 7, and a rollcall that was built with PMIx
@@ -5,8 +6,8 @@
  * made here but values: the size of others (pmix_info_t) is not the same in all
  * releases, a value's head is.
  */
-#ifndef ROLLCALL_PMIX_LIBRARY_H
-#define ROLLCALL_PMIX_LIBRARY_H
+#ifndef ROLLCALL_LIBEXEC_PMIX_LIBRARY_H
+#define ROLLCALL_LIBEXEC_PMIX_LIBRARY_H
 
 #include <pmix.h>
 

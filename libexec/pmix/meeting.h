@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meeting.h - a text that RANK 0's node tells all others: where they meet (lib/rendezvous).
  *
  * One key for the launch's roll call, one for the board of its tasks: what is put
  * stays, and whoever has read it reads the same again.
  */
-#ifndef ROLLCALL_PMIX_MEETING_H
-#define ROLLCALL_PMIX_MEETING_H
+#ifndef ROLLCALL_LIBEXEC_PMIX_MEETING_H
+#define ROLLCALL_LIBEXEC_PMIX_MEETING_H
 
 #include <pmix.h>
 

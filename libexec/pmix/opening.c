@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* dladdr */
 #include "opening.h"
 
@@ -29,9 +30,9 @@ static int dead_end(char text[64])
 /* Names of all releases: a client takes the one that it knows best. */
 static void lead_away(const char *where)
 {
-    static const char *const names[] = { "PMIX_SERVER_URI",   "PMIX_SERVER_URI2",  "PMIX_SERVER_URI21",
-                                         "PMIX_SERVER_URI3",  "PMIX_SERVER_URI4",  "PMIX_SERVER_URI41",
-                                         "PMIX_SERVER_URI5",  "PMIX_SERVER_URI6",  "PMIX_SERVER_URI7" };
+    static const char *const names[] = { "PMIX_SERVER_URI",  "PMIX_SERVER_URI2", "PMIX_SERVER_URI21",
+                                         "PMIX_SERVER_URI3", "PMIX_SERVER_URI4", "PMIX_SERVER_URI41",
+                                         "PMIX_SERVER_URI5", "PMIX_SERVER_URI6", "PMIX_SERVER_URI7" };
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (getenv(names[i]))

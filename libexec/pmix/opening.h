@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* opening.h - whether libpmix would open here as a client of this launch's server, without a word to the server.
  *
  * What a client may fail with before it connects: a library that is not there,
@@ -5,8 +6,8 @@
  * The server's addresses are replaced by a port at which nobody listens: with PMIx
  * 4 a session would spoil the next one of this task (measured), this does not.
  */
-#ifndef ROLLCALL_PMIX_OPENING_H
-#define ROLLCALL_PMIX_OPENING_H
+#ifndef ROLLCALL_LIBEXEC_PMIX_OPENING_H
+#define ROLLCALL_LIBEXEC_PMIX_OPENING_H
 
 enum { PMIX_FREE_PSEC = 1, PMIX_FREE_GDS = 2 };
 

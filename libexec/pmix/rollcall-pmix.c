@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
  *
  *   rollcall-pmix job   says who the task is and what the job looks like (job.h)
@@ -44,8 +45,8 @@ static void set_deadline(unsigned seconds)
 
 static bool is_verb(const char *what)
 {
-    static const char *const verbs[] = { "job", "put", "get", "put-board", "get-board", "open", "open-psec", "open-gds",
-                                         "open-psec-gds" };
+    static const char *const verbs[] = { "job",  "put",       "get",      "put-board",    "get-board",
+                                         "open", "open-psec", "open-gds", "open-psec-gds" };
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
         if (strcmp(what, verbs[i]) == 0)
@@ -68,14 +69,18 @@ int main(int argc, char **argv)
     int answer;
 
     if (!is_verb(what)) {
-        fputs("usage: rollcall-pmix job|put|get|put-board|get-board|open[-psec][-gds] (rollcall's own; see rollcall --help)\n", stderr);
+        fputs(
+            "usage: rollcall-pmix job|put|get|put-board|get-board|open[-psec][-gds] (rollcall's own; see rollcall --help)\n",
+            stderr);
         return 2;
     }
     /* nobody waits for an answer once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_MEETING);
     if (*what == 'o')
-        return print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) | (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 || fflush(stdout) != 0;
+        return print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) |
+                             (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 ||
+               fflush(stdout) != 0;
     memset(&self, 0, sizeof(self));
     if (open_library() < 0)
         return 1;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """rollcall - who this process is in its distributed job, and a few bytes that all of its ranks share.
 
 The C library librollcall in Python: ctypes, nothing to be compiled. Install the wheel, or put the folder that rollcall

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """python -m rollcall: who this process is, as `rollcall show` says it."""
 
 import sys

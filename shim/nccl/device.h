@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* device.h - the GPU on which this thread is about to join. */
-#ifndef ROLLCALL_GUARD_DEVICE_H
-#define ROLLCALL_GUARD_DEVICE_H
+#ifndef ROLLCALL_SHIM_NCCL_DEVICE_H
+#define ROLLCALL_SHIM_NCCL_DEVICE_H
 
 #include <stdbool.h>
 

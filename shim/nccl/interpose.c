@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* interpose.c - librollcall-nccl.so: stands between a program and NCCL where a process joins a communicator.
  *
  *   srun --ddp=guard=nccl python train.py
@@ -29,7 +30,7 @@
 #include "world.h"
 
 #define EXPORTED __attribute__((visibility("default")))
-#define CALLER __builtin_return_address(0)
+#define CALLER   __builtin_return_address(0)
 
 enum { SHARED_IDS_UNTIL = 21600 }; /* before 2.16 an id is an address, which may come again */
 
@@ -101,7 +102,7 @@ static bool admits(const nccl_id *ids, int count, int nranks, int rank, const st
 EXPORTED nccl_result ncclGetUniqueId(nccl_id *id)
 {
     static void *known;
-    nccl_result (*get_unique_id)(nccl_id *id);
+    nccl_result (*get_unique_id)(nccl_id * id);
     nccl_result result;
 
     if (!find(&known, "ncclGetUniqueId", (const void *)(uintptr_t)ncclGetUniqueId, CALLER, &get_unique_id))
@@ -115,7 +116,7 @@ EXPORTED nccl_result ncclGetUniqueId(nccl_id *id)
 EXPORTED nccl_result ncclCommInitRank(nccl_comm *comm, int nranks, nccl_id id, int rank)
 {
     static void *known;
-    nccl_result (*init)(nccl_comm *comm, int nranks, nccl_id id, int rank);
+    nccl_result (*init)(nccl_comm * comm, int nranks, nccl_id id, int rank);
 
     if (!find(&known, "ncclCommInitRank", (const void *)(uintptr_t)ncclCommInitRank, CALLER, &init))
         return NCCL_INTERNAL_ERROR;
@@ -126,7 +127,7 @@ EXPORTED nccl_result ncclCommInitRankConfig(nccl_comm *comm, int nranks, nccl_id
                                             struct nccl_config *config)
 {
     static void *known;
-    nccl_result (*init)(nccl_comm *comm, int nranks, nccl_id id, int rank, struct nccl_config *config);
+    nccl_result (*init)(nccl_comm * comm, int nranks, nccl_id id, int rank, struct nccl_config *config);
 
     if (!find(&known, "ncclCommInitRankConfig", (const void *)(uintptr_t)ncclCommInitRankConfig, CALLER, &init))
         return NCCL_INTERNAL_ERROR;
@@ -137,7 +138,7 @@ EXPORTED nccl_result ncclCommInitRankScalable(nccl_comm *comm, int nranks, int r
                                               struct nccl_config *config)
 {
     static void *known;
-    nccl_result (*init)(nccl_comm *comm, int nranks, int rank, int count, nccl_id *ids, struct nccl_config *config);
+    nccl_result (*init)(nccl_comm * comm, int nranks, int rank, int count, nccl_id *ids, struct nccl_config *config);
 
     if (!find(&known, "ncclCommInitRankScalable", (const void *)(uintptr_t)ncclCommInitRankScalable, CALLER, &init))
         return NCCL_INTERNAL_ERROR;
@@ -149,6 +150,7 @@ EXPORTED nccl_result ncclCommInitRankScalable(nccl_comm *comm, int nranks, int r
  * for, a process that has CUDA's driver, and never came here, says so at its end. */
 __attribute__((destructor)) static void end(void)
 {
-    if (guard_debug() && getenv("ROLLCALL_GUARD") && guard_calls() == 0 && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD))
+    if (guard_debug() && getenv("ROLLCALL_GUARD") && guard_calls() == 0 &&
+        dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD))
         guard_say_inert("NCCL was not called, or is linked into the program statically");
 }

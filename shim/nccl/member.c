@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "member.h"
@@ -63,8 +64,8 @@ static void write_record(struct guard_member *member)
     bool task = member->rank != RC_UNKNOWN;
     struct utsname uts;
 
-    member->record = rc_format(&member->arena, "%s %u %U %s %u", uname(&uts) < 0 ? "?" : uts.nodename, (uint32_t)getpid(), nonce(),
-                               task ? "task" : "node", task ? member->rank : member->node);
+    member->record = rc_format(&member->arena, "%s %u %U %s %u", uname(&uts) < 0 ? "?" : uts.nodename,
+                               (uint32_t)getpid(), nonce(), task ? "task" : "node", task ? member->rank : member->node);
 }
 
 const char *guard_member_read(struct guard_member *member)

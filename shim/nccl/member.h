@@ -1,20 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* member.h - who this process is, as rollcall told it, and where its desk is. */
-#ifndef ROLLCALL_GUARD_MEMBER_H
-#define ROLLCALL_GUARD_MEMBER_H
+#ifndef ROLLCALL_SHIM_NCCL_MEMBER_H
+#define ROLLCALL_SHIM_NCCL_MEMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rendezvous/endpoint.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "rendezvous/endpoint.h"
 
 struct guard_member {
-    uint32_t rank;  /* of its task, by ROLLCALL_GUARD; RC_UNKNOWN in launcher mode, with the next two */
+    uint32_t rank; /* of its task, by ROLLCALL_GUARD; RC_UNKNOWN in launcher mode, with the next two */
     uint32_t size;
     uint32_t other; /* its rank in another numbering of the same tasks */
     uint32_t node;
-    uint32_t world; /* WORLD_SIZE as it is now: what torchrun, or a script, has set for its processes */
+    uint32_t world;    /* WORLD_SIZE as it is now: what torchrun, or a script, has set for its processes */
     uint32_t deadline; /* seconds */
     struct rc_meeting desk;
     const char *record; /* what it leaves at the desk of itself */

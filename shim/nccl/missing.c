@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "missing.h"
@@ -101,8 +102,8 @@ static const char *where(struct guard_talk *talk, uint32_t rank, struct rc_str n
     bool made = rc_str_is(rc_str_split(note, ' ', &rest), "made");
 
     rc_str_split(rest, ' ', &rest);
-    return rc_format(&talk->arena, "; %s waits as rank %u with another NCCL id%s", guard_member_name(rest, &talk->arena),
-                     rank, made ? ", which it made itself" : "");
+    return rc_format(&talk->arena, "; %s waits as rank %u with another NCCL id%s",
+                     guard_member_name(rest, &talk->arena), rank, made ? ", which it made itself" : "");
 }
 
 void guard_say_missing(struct guard_talk *talk)
@@ -124,11 +125,12 @@ void guard_say_missing(struct guard_talk *talk)
     }
     if (count == 0)
         return;
-    guard_say(RC806, rc_format(&talk->arena,
-                               "%s has waited %u s for an NCCL communicator of all %u processes: nobody has joined as rank "
-                               "%s%s%s; it goes on waiting in NCCL; %s",
-                               guard_member_name(rc_str(talk->member->record), &talk->arena), talk->member->deadline,
-                               talk->nranks, rc_compact_ranges(absent, count, RANGES_LIMIT, &talk->arena),
-                               count == ABSENT_MAX ? " and perhaps others" : "", elsewhere,
-                               *elsewhere ? "give the id of rank 0 to all" : "see what those processes do"));
+    guard_say(RC806,
+              rc_format(&talk->arena,
+                        "%s has waited %u s for an NCCL communicator of all %u processes: nobody has joined as rank "
+                        "%s%s%s; it goes on waiting in NCCL; %s",
+                        guard_member_name(rc_str(talk->member->record), &talk->arena), talk->member->deadline,
+                        talk->nranks, rc_compact_ranges(absent, count, RANGES_LIMIT, &talk->arena),
+                        count == ABSENT_MAX ? " and perhaps others" : "", elsewhere,
+                        *elsewhere ? "give the id of rank 0 to all" : "see what those processes do"));
 }

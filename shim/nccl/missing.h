@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* missing.h - who has not come to a communicator of all processes.
  *
  * A process that has waited for half of its time leaves a note of that which does
@@ -5,8 +6,8 @@
  *
  *   guard/late/r3     counter of guard/late/r3/0, 1, ...: "ID made TIME RECORD" or "ID got ..."
  */
-#ifndef ROLLCALL_GUARD_MISSING_H
-#define ROLLCALL_GUARD_MISSING_H
+#ifndef ROLLCALL_SHIM_NCCL_MISSING_H
+#define ROLLCALL_SHIM_NCCL_MISSING_H
 
 #include "talk.h"
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nccl.h - of NCCL's interface what the guard stands in front of: the same layout, by nccl.h of 2.16 to 2.32.
  *
  * NCCL's own header wants CUDA's, and has not all of these in its older releases.
  */
-#ifndef ROLLCALL_GUARD_NCCL_H
-#define ROLLCALL_GUARD_NCCL_H
+#ifndef ROLLCALL_SHIM_NCCL_NCCL_H
+#define ROLLCALL_SHIM_NCCL_NCCL_H
 
 #include <stddef.h>
 

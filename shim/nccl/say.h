@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* say.h - one line on standard error, at once. */
-#ifndef ROLLCALL_GUARD_SAY_H
-#define ROLLCALL_GUARD_SAY_H
+#ifndef ROLLCALL_SHIM_NCCL_SAY_H
+#define ROLLCALL_SHIM_NCCL_SAY_H
 
 #include <stdbool.h>
 

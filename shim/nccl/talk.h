@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* talk.h - what one call of a process says at its desk, and asks there. */
-#ifndef ROLLCALL_GUARD_TALK_H
-#define ROLLCALL_GUARD_TALK_H
+#ifndef ROLLCALL_SHIM_NCCL_TALK_H
+#define ROLLCALL_SHIM_NCCL_TALK_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ struct guard_talk {
     char id[17]; /* hexadecimal, of the NCCL id */
     uint32_t nranks;
     uint32_t rank;
-    bool own; /* this process has made the id */
+    bool own;              /* this process has made the id */
     struct rc_arena arena; /* for texts */
 };
 
@@ -28,8 +29,7 @@ const char *guard_rank_key(char key[GUARD_KEY_SIZE], const char *what, uint32_t 
 /* As rc_board_put, _get and _count (rendezvous/storeclient.h), of a note of this communicator. */
 int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, char *standing, size_t room,
               size_t *size);
-int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room,
-              size_t *size);
+int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room, size_t *size);
 int guard_count(struct guard_talk *talk, const char *note, uint64_t *before);
 
 /* guard_get, for as long as it takes to see whether there is such a note already. */

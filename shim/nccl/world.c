@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include "world.h"
@@ -6,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
-#include "rendezvous/storeclient.h"
 #include "base/hash.h"
+#include "device.h"
 #include "missing.h"
+#include "rendezvous/storeclient.h"
 #include "say.h"
 #include "talk.h"
 
@@ -135,12 +136,12 @@ static bool refuse_size(struct guard_talk *talk, struct rc_str note)
     struct rc_str size = rc_str_split(note, ' ', &record);
     struct rc_str rank = rc_str_split(record, ' ', &record);
 
-    return refuse(talk, RC803,
-                  rc_format(&talk->arena,
-                            "%s joins an NCCL communicator as rank %u of %u, but %s joins the same one as rank %S of %S; no "
-                            "process joins; pass the same number to all, WORLD_SIZE",
-                            own_name(talk), talk->rank, talk->nranks, guard_member_name(record, &talk->arena), &rank,
-                            &size));
+    return refuse(
+        talk, RC803,
+        rc_format(&talk->arena,
+                  "%s joins an NCCL communicator as rank %u of %u, but %s joins the same one as rank %S of %S; no "
+                  "process joins; pass the same number to all, WORLD_SIZE",
+                  own_name(talk), talk->rank, talk->nranks, guard_member_name(record, &talk->arena), &rank, &size));
 }
 
 /* The first of a communicator says how many they are; NCCL waits without end where somebody has another number. */
@@ -155,7 +156,8 @@ static bool check_size(struct guard_talk *talk)
 
     if (rc < 0)
         return give_up(talk, rc);
-    return rc == 1 || !rc_parse_u32(rc_str_split((struct rc_str){ standing, size }, ' ', &rest), RC_MAX_TASKS, &nranks) ||
+    return rc == 1 ||
+           !rc_parse_u32(rc_str_split((struct rc_str){ standing, size }, ' ', &rest), RC_MAX_TASKS, &nranks) ||
            nranks == talk->nranks || refuse_size(talk, (struct rc_str){ standing, size });
 }
 
@@ -238,7 +240,8 @@ static bool check(struct guard_talk *talk, int rank, bool waits)
         return false;
     if (is_set(&process.off))
         return true;
-    rc = guard_put(talk, guard_rank_key(key, "r", talk->rank), rc_str(member->record), standing, sizeof(standing), &size);
+    rc = guard_put(talk, guard_rank_key(key, "r", talk->rank), rc_str(member->record), standing, sizeof(standing),
+                   &size);
     if (rc < 0)
         return give_up(talk, rc);
     if (rc == 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* world.h - whether a process may join an NCCL communicator of all processes as the rank that it says.
  *
  * NCCL itself notices a rank that is there twice, or a size that differs, in the
@@ -16,8 +17,8 @@
  *   guard/ID/gpu-U  record of the process on that GPU
  *   guard/ID/gpus   counter of those that found one there before them
  */
-#ifndef ROLLCALL_GUARD_WORLD_H
-#define ROLLCALL_GUARD_WORLD_H
+#ifndef ROLLCALL_SHIM_NCCL_WORLD_H
+#define ROLLCALL_SHIM_NCCL_WORLD_H
 
 #include <stdbool.h>
 

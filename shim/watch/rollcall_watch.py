@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """rollcall_watch - names a process that joins torch.distributed as another one than its task is.
 
 `srun --ddp=watch` and its relatives put this module's folder on PYTHONPATH, and who the task is into

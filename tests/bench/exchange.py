@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the exchange between nodes costs: steps of a real Slurm, sessions with its PMIx server, the desk alone."""
 import math
 import os

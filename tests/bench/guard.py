@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What guard=nccl costs: a process that it is loaded into, and processes that join a communicator at one desk."""
 import os
 import re

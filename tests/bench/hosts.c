@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.c - time of one rc_hostlist_nth call: hosts LIST INDEX, prints nanoseconds and the host. */
 #include "launcher/hostlist.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* meet ROUNDS TASKS-A-NODE N...: how long N ranks take from no connection to the answer, as srun's desk, the nodes'
  * rc_visit and the memory that a node's tasks share do it, on loopback: one process is the desk, N threads are
  * the ranks, of which the first of each node visits and the others wait for it. Prints the median microseconds of
@@ -12,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "roll/answer.h"
-#include "rendezvous/server.h"
-#include "rendezvous/listen.h"
 #include "rendezvous/client.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/server.h"
 #include "rendezvous/wire.h"
+#include "roll/answer.h"
 #include "spank/once.h"
 
 enum { SECONDS = 60, ROUNDS_MAX = 1000 };
@@ -56,8 +57,13 @@ static bool visit(uint32_t node)
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     char on_it[32];
     struct rc_roll roll = {
-        .scope = rc_str("bench:1"), .host = rc_str("n1"), .mode = rc_str("worker"), .addr = rc_str("n1"),
-        .node = node, .nodes = nodes, .world = ranks,
+        .scope = rc_str("bench:1"),
+        .host = rc_str("n1"),
+        .mode = rc_str("worker"),
+        .addr = rc_str("n1"),
+        .node = node,
+        .nodes = nodes,
+        .world = ranks,
     };
     uint32_t last = node * tasks + tasks < ranks ? node * tasks + tasks - 1 : ranks - 1;
 

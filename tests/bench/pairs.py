@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Wall time of two commands in turns: pairs.py ROUNDS COMMAND-A -- COMMAND-B
 
 Prints the median seconds of A and of B and the median of the ratios of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a placement costs: placement FILE.xml TASKS. Prints microseconds: reading the file; finding GPUs and NICs
  * and placing the tasks (median of 101). */
 #include "placement/place.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* scale ROUNDS TASKS-A-NODE N...: how long the nodes of N ranks take from no connection to the answer, all of them
  * at once at one real desk, which checks their roll. One process is the desk, one all nodes: as many sockets as
  * there are nodes, the messages of lib/rendezvous. Prints for each N the median milliseconds, and the desk's own
@@ -15,12 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "roll/answer.h"
-#include "rendezvous/server.h"
-#include "rendezvous/listen.h"
-#include "rendezvous/wire.h"
-#include "system/clock.h"
 #include "libexec/exchange/verdict.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/server.h"
+#include "rendezvous/wire.h"
+#include "roll/answer.h"
+#include "system/clock.h"
 
 enum { SECONDS = 60, EVENTS = 256, ROUNDS_MAX = 100 };
 
@@ -48,9 +49,17 @@ static bool prepare(struct node *node, uint32_t number, uint32_t nodes, uint32_t
     char text[4096], host[32], boot[40], ranks[32];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_roll roll = {
-        .version = rc_str("0.1.0"), .scope = rc_str("slurm:4711.0"), .launcher = rc_str("slurm"),
-        .mode = rc_str("worker"), .addr = rc_str("node00000"), .host = rc_str(host), .boot = rc_str(boot),
-        .node = number, .nodes = nodes, .world = nodes * tasks, .tasks = rc_str(ranks),
+        .version = rc_str("0.1.0"),
+        .scope = rc_str("slurm:4711.0"),
+        .launcher = rc_str("slurm"),
+        .mode = rc_str("worker"),
+        .addr = rc_str("node00000"),
+        .host = rc_str(host),
+        .boot = rc_str(boot),
+        .node = number,
+        .nodes = nodes,
+        .world = nodes * tasks,
+        .tasks = rc_str(ranks),
         .port = number == 0 ? 24512 : 0,
     };
     const char *entry;
@@ -105,7 +114,8 @@ static int go_on(struct node *node, int epoll)
 
 static bool meet(struct node *node, uint32_t nodes, uint16_t port)
 {
-    const struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port),
+    const struct sockaddr_in to = { .sin_family = AF_INET,
+                                    .sin_port = htons(port),
                                     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     uint32_t done = 0;

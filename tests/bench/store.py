@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """store.py ROUNDS N...: what meet.c measures, through torch's TCPStore: N clients (its C++, one thread each,
 without the interpreter's lock) connect and get the 128 bytes that one of them has set."""
 import statistics

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The address of rank 0's node: names that the resolver knows, does not know, or has no answer for; addr=.
 
 # shellcheck disable=SC2154,SC2054 # what helper.bash sets; commas within a value

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # bind.bats - which cores rollcall exec gives a task: read back in the task, in its threads and in what it forks.
 #
 # Under srun --ddp the same rule holds (tests/fake-spank/test_bind.py); where the cores are is in pins.bats and map.bats.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # check.bats - rollcall check where there is no step, or where what the environment says of its desk is wrong.
 # Of real steps: tests/cluster/roll.bats.
 

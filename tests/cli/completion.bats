@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # --help, the manual page and what bash, zsh and fish complete: the same options, and what is completed.
 
 load helper

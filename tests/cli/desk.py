@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Somebody at a desk of tests/cli/watch.bats. desk.py KIND FOLDER
 
 The port comes to FOLDER/port, and what is said there to FOLDER/heard, a line each: the whole message where it is one

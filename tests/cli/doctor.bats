@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # doctor.bats - rollcall doctor: each failure that people report most often, injected, is found with its id and
 # line; nothing is found where nothing is wrong.
 #

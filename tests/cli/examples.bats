@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # What stands in EXAMPLES of the manual pages, as it stands there. Those that need a cluster run in tests/cluster.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # rollcall exec: becomes the command, with the right environment or not at all.
 
 load helper

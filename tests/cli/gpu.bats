@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # gpu.bats - what only a machine with NVIDIA GPUs can show: that a plan is about the devices which CUDA uses.
 # Reported as skipped elsewhere.
 

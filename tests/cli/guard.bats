@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # guard: how librollcall-nccl.so gets into a task's programs. What it does there is in tests/preload/guard.bats.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # Numbers that somebody set by hand, or an unknown launcher: completed where they are whole, else left alone.
 
 # shellcheck disable=SC2154 # rollcall, prefix, vectors, stderr come from the helper and from bats

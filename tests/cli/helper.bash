@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # helper.bash - what the tests of the command share.
 #
 # ROLLCALL_PREFIX is an installed tree (bin/rollcall, lib/librollcall.so, ...); PYTHON an interpreter, where it

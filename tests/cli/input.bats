@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # Environment blocks that nobody would write: no crash, no hang, no wrong answer.
 
 load helper

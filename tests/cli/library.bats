@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # librollcall from C and C++, as pkg-config says to use it.
 
 load helper

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* library.c - a program that uses librollcall: valid C and valid C++.
  *
  *   library own         the process's own environment, as NAME VALUE lines
@@ -13,12 +14,12 @@
 
 static int failures;
 
-#define CHECK(condition)                                              \
-    do {                                                              \
-        if (!(condition)) {                                           \
-            printf("line %d: not so: %s\n", __LINE__, #condition);    \
-            failures++;                                               \
-        }                                                             \
+#define CHECK(condition)                                           \
+    do {                                                           \
+        if (!(condition)) {                                        \
+            printf("line %d: not so: %s\n", __LINE__, #condition); \
+            failures++;                                            \
+        }                                                          \
     } while (0)
 
 static int own(void)
@@ -56,8 +57,9 @@ static int calls(void)
 {
     static const char *const none[] = { NULL };
     char rank[] = "OMPI_COMM_WORLD_RANK=1";
-    const char *const block[] = { rank, "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_RANK=1",
-                                  "OMPI_COMM_WORLD_LOCAL_SIZE=2", "RANK=7", NULL };
+    const char *const block[] = {
+        rank, "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_RANK=1", "OMPI_COMM_WORLD_LOCAL_SIZE=2", "RANK=7", NULL
+    };
     const char *const broken[] = { "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=x", NULL };
     const char *const wrong_option[] = { "ROLLCALL=nonsense", NULL };
     struct rollcall_error error;

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # map.bats - rollcall map: which GPU, cores, memory and NIC belong together, on machines that people use
 # (tests/topologies/machines.py), on bad topologies, and on this machine.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # rollcall exec's part in the exchange: the tasks of a node, and what becomes of the node's session. The tasks
 # are a Slurm step's, with the variables of a PMIx server that nobody asks.
 

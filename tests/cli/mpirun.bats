@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # rollcall exec under a real mpirun on this node.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # pins.bats - rollcall-map pins, which plugin and command ask where the tasks of a node go (libexec/map/pins.h): on machines that
 # people use, against tables written by hand. Why the cores are these is in map.bats; here is what is said of them.
 

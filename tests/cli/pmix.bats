@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # rollcall exec under a PMIx launcher: what the program says that asks the server, and when it cannot.
 
 load helper

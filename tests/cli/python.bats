@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The Python module as a wheel, in a virtual environment that has nothing else. tests/cli/uniqueid.bats has what
 # its ranks tell each other.
 

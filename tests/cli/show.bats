@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # rollcall show and explain, as people and programs read them.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # What the ranks of one node tell each other: NCCL ids with the real libnccl, and broadcasts, in C and in Python.
 
 # shellcheck disable=SC2154 # top, prefix and stderr come from helper and bats

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # What is typed wrongly, and what is asked of the command itself.
 
 load helper

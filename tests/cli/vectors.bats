@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # Recorded environments and what `rollcall show --json` must answer.
 #
 # tests/vectors/NAME.env holds the block, one KEY=VALUE a line; a line "# rollcall show OPTION..." holds options,

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # watch: what reaches Python, and what is said there of whom.
 #
 # fake-torch stands in for torch, so that a call takes no seconds; tests/cluster/watch.bats has the real one.

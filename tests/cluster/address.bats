@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # address.bats - by which address the nodes reach rank 0's: a second network, names with a domain and a suffix.
 #
 # n1.cluster.test is 10.77.0.2 on eth0, n1-ib.cluster.test 10.78.0.2 on ib0.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # bind.bats - which cores a task has, read back in the task, its threads and its data loaders, on a real Slurm.
 #
 # The conditions and the answers of rollcall-map are in tests/fake-spank/test_bind.py and tests/cli; here is that Slurm and

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # cloud.bats - rows M5 and M6: platforms that start one command on each node, with their environments by hand.
 #
 # No cloud is here: the two nodes get what its sources and documents say that it sets (tests/vectors has the

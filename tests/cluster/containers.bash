@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # containers.bash - an image for containers, as a folder, of what this machine has: nothing is fetched.
 
 # make_image FOLDER [MOUNT]: with sh, env, Python, what they and rollcall load, and a place for the folder MOUNT.

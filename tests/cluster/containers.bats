@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # containers.bats - tasks in a container: started by the task's command (charliecloud's ch-run), and by a plugin before
 # ours, as pyxis does it (programs/intocontainer.c). The image has a shell and Python, and nothing of rollcall.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # crowd.bats - twenty steps at once in one job, again and again, beside a program that takes all ports it gets.
 
 # shellcheck disable=SC2154 # mpi, shared, out, err and status come from helpers.bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # demo.bats - contrib/demo/demo, the first thing that README.md has a reader type.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # doctor.bats - rollcall doctor in steps of a real Slurm: nothing on a healthy one, and what is wrong with others.
 
 # bats file_tags=series

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # exchange.bats - the nodes of a step meet before its tasks start; what may go wrong then, and what is said.
 #
 # What nodes say of each other: faults.bats. Many steps at once: crowd.bats.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # exec.bats - rollcall exec without the plugin: where there is a PMIx server, all ranks agree on a port that is held.
 
 # shellcheck disable=SC2154 # programs, mpi, shared, over_rsh, out, err and status come from helpers.bash

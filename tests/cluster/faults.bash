@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # faults.bash - how something goes wrong in the exchange of a step, and what must be true then. After helpers.bash.
 #
 # A fault is a script in the place of rollcall-exchange, on one node alone: nodes have mounts of their own. It

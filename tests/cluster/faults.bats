@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # faults.bats - nodes that contradict each other: the line that says so, word for word, over each transport.
 #
 # What a node says is changed on its way to the others: three nodes, one task on each, n1 is node 0. Nobody waits

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # gpucgroup.bats - as gpus.bats, where a device cgroup hides from a task the GPUs that Slurm has not given it: what each
 # task may open is read back, cuda:LOCAL_RANK is among that, and what is lost is said once a step.
 

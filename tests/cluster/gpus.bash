@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # gpus.bash - what gpus.bats and gpucgroup.bats share: steps with GPUs, one a row of a table; sourced after helpers.bash
 #
 #   device_cgroups        whether minicluster --gpu-cgroup may be had here

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # gpus.bats - cuda:LOCAL_RANK is the GPU that Slurm gave the task, and its neighbours' can be reached, however srun
 # was asked for GPUs.
 #

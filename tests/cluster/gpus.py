@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Says whether each task of a step has the GPU that it should have, from the lines of programs/gpus.sh.
 
     gpus.py FOLDER TABLE

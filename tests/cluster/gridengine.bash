@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # gridengine.bash - a real Grid Engine on the cluster's nodes: Debian's, which need_gridengine of tests/setup.bash
 # has unpacked in $ROLLCALL_GRIDENGINE. Sourced after helpers.bash.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # gridengine.bats - row M1: ABCI's jobs. Grid Engine starts the job script on the first host; mpirun, one process
 # a node, starts the workers' parents.
 #

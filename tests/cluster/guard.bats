@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # guard.bats - guard=nccl at a real srun's desk. What is said of whom is in tests/preload/guard.bats, case by case.
 #
 # programs/join.c of the preload's tests joins through a stand-in for NCCL, since the real one wants a GPU for it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # helpers.bash - what the cluster tests share: one cluster a file, jobs with a deadline, lines read back.
 #
 # ROLLCALL_PREFIX is an installed tree (bin/rollcall, lib/slurm/rollcall.so, lib/librollcall-preload.so),

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # ipv6.bats - nodes that have IPv6 addresses and no other: n1 is fd00:77::2.
 
 # shellcheck disable=SC2154 # programs, whoami, shared, out, err, preload and status come from helpers.bash

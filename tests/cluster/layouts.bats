@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # layouts.bats - the layouts that every launch must survive: who is who, read back inside the tasks.
 
 # bats file_tags=series

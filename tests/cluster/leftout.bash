@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # leftout.bash - whole files of tests that cannot be here, of which each test says that it is skipped; sourced by
 # helpers.bash. bats 1.8 takes a `skip` in setup_file for a failure, so the reason is kept until setup.
 #

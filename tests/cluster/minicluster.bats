@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # minicluster.bats - contrib/minicluster itself: what the other cluster tests stand on
 #
 # Needs root, Slurm and Open MPI; a test of another Slurm series runs where a root folder is, one of device cgroups

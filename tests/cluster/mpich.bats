@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # mpich.bats - row M3: MPICH's mpiexec (Hydra) starts the processes, the script knows env:// only.
 #
 # Programs are called by their full names: what mpiexec and mpirun are, Debian's alternatives decide.

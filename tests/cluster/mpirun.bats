@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # mpirun.bats - row M2: Open MPI starts one process a GPU, the script knows env:// only.
 
 # shellcheck disable=SC2154 # programs, whoami, preload, shared, out, err and status come from helpers.bash

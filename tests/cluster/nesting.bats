@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # nesting.bats - one launcher inside another: the innermost one's identity, whatever the others left behind.
 #
 # `; true` behind a command keeps its shell: the command is a child of the task and not the task's own process, which

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # personas.bats - the preload library in the jobs of people who have nothing else: no plugin, no rollcall exec,
 # a line `export LD_PRELOAD=...` in a job script or -x LD_PRELOAD behind mpirun.
 #

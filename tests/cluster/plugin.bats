@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # plugin.bats - what the plugin leaves alone: batch, extern and interactive steps, steps that did not ask; and
 # the master port, which it holds.
 

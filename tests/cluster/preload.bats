@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # preload.bats - the third way in: LD_PRELOAD, nothing else changes in the job.
 
 # shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # prrte.bats - PRRTE without Open MPI (prterun): its tasks ask its PMIx server who they are.
 
 # The Slurm series that comes without PRRTE (Debian 12) has none of these: tests/run.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # readme.bats - what README.md tells a reader to type is typed: each command of its code blocks and tables, word
 # for word, on the login node of a cluster, with rollcall where the README has put it, in $HOME/rollcall.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # roll.bats - what a live step tells of itself from inside: rollcall check, its roll, from one of its tasks and
 # from beside it; rollcall map --step, the map of each of its nodes.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads the ROLL lines that the programs printed and says whether everybody answered exactly once.
 
     roll.py ranks FILE [world=N] [nodes=N] [loss=X] [HOST=RANK,RANK...]...   lines of the training programs

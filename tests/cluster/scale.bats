@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # scale.bats - one rank to sixty-four, on one node to eight: each is there once, and all have one port.
 
 # bats file_tags=all

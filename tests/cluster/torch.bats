@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # torch.bats - what people write with torch alone: rows T1 to T10 of the launches that must work.
 
 # shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash

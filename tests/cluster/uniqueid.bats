@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # uniqueid.bats - the ranks of several nodes get one NCCL id from rollcall, and NCCL's own root in rank 0 answers them.
 
 # shellcheck disable=SC2154 # programs, mpi, shared, tree, out, err and status come from helpers.bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # watch.bats - who joins torch as another one than its task is: with the real torch and the real Lightning.
 #
 # What is said of whom is in tests/cli/watch.bats, call by call; here is that it reaches the real ones.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* api.c - what the plugin finds when it asks Slurm: 22.05's answers (plugstack.c). */
 #include "host.h"
 

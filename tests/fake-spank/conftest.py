@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The host is built here; the plugin is the one of ROLLCALL_BUILD, and once more with sanitizers."""
 
 import glob

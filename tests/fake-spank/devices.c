@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* devices.c - /dev as a task sees it: the scenario's devices and no others, with a device cgroup's answers. */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* env.c - environments as Slurm 22.05 keeps them, flaws included. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A fake slurmstepd, srun or sbatch around the real plugin: scenarios in, events out."""
 
 import json

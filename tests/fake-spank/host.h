@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* host.h - a Slurm that one can break: what the fake host is told to play.
  *
  * fake-spank reads a scenario from standard input, one word and one value a
@@ -35,27 +36,27 @@ struct scenario {
     struct words own_env;   /* the same for one task: "1 CUDA_VISIBLE_DEVICES=1"; without "=" it is taken away */
     struct words devices;   /* below /dev: "nvidia0", and "!nvidia1", which a task may not open */
     struct words argv;
-    struct words options;   /* values of --ddp, in the order of the callbacks */
-    struct words lie;       /* names that spank_setenv takes and does not set */
-    struct words refuse;    /* names that spank_setenv and spank_unsetenv refuse */
-    struct words missing;   /* items that spank_get_item does not have */
-    struct words skip;      /* callbacks that are not called */
-    struct words hosts;     /* of the nodes */
-    struct words names;     /* "n1=192.0.2.1": what the resolver knows; it has no answer without any */
-    struct words after;     /* entries that stand in a task's block twice */
+    struct words options; /* values of --ddp, in the order of the callbacks */
+    struct words lie;     /* names that spank_setenv takes and does not set */
+    struct words refuse;  /* names that spank_setenv and spank_unsetenv refuse */
+    struct words missing; /* items that spank_get_item does not have */
+    struct words skip;    /* callbacks that are not called */
+    struct words hosts;   /* of the nodes */
+    struct words names;   /* "n1=192.0.2.1": what the resolver knows; it has no answer without any */
+    struct words after;   /* entries that stand in a task's block twice */
     struct node node[NODES_MAX];
     uint32_t nodes;
-    uint32_t total_tasks;   /* S_JOB_TOTAL_TASK_COUNT */
+    uint32_t total_tasks; /* S_JOB_TOTAL_TASK_COUNT */
     uint32_t job_id;
     uint32_t step_id;
-    uint32_t rank_offset;   /* het steps: the environment counts over all components, the items do not */
+    uint32_t rank_offset; /* het steps: the environment counts over all components, the items do not */
     uint32_t node_offset;
-    uint32_t allocations;   /* after so many, malloc fails within the plugin */
-    uint32_t descriptors;   /* RLIMIT_NOFILE */
-    bool twice;             /* option callbacks of slurmstepd, up to 23.11 */
-    bool null_env;          /* S_JOB_ENV has no block */
-    bool same_network;      /* the machine's ports, not a namespace's own */
-    char *layout_hosts;     /* slurm_job_step_layout_get, in srun */
+    uint32_t allocations; /* after so many, malloc fails within the plugin */
+    uint32_t descriptors; /* RLIMIT_NOFILE */
+    bool twice;           /* option callbacks of slurmstepd, up to 23.11 */
+    bool null_env;        /* S_JOB_ENV has no block */
+    bool same_network;    /* the machine's ports, not a namespace's own */
+    char *layout_hosts;   /* slurm_job_step_layout_get, in srun */
     uint32_t distribution;
 };
 
@@ -65,12 +66,12 @@ extern struct scenario scenario;
 extern struct now {
     const char *callback; /* NULL outside of the plugin */
     uint32_t node;
-    int task;             /* local id, or -1 */
-    char **env;           /* the block that spank_setenv works on; NULL in srun */
+    int task;   /* local id, or -1 */
+    char **env; /* the block that spank_setenv works on; NULL in srun */
     struct spank_option option;
     bool registered;
-    uint32_t countdown;   /* to the failing malloc; 0: none fails */
-    int inside;           /* the host's own code, whose allocations do not fail */
+    uint32_t countdown; /* to the failing malloc; 0: none fails */
+    int inside;         /* the host's own code, whose allocations do not fail */
 } now;
 
 bool scenario_read(void);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - slurmstepd's, srun's and sbatch's order of events (22.05 mgr.c, srun.c). */
 #include "host.h"
 
@@ -32,8 +33,8 @@ void print_quoted(const char *text)
 
 static void print_where(const char *event)
 {
-    printf("{\"event\":\"%s\",\"callback\":\"%s\",\"node\":%u,\"task\":%d", event,
-           now.callback ? now.callback : "", now.node, now.task);
+    printf("{\"event\":\"%s\",\"callback\":\"%s\",\"node\":%u,\"task\":%d", event, now.callback ? now.callback : "",
+           now.node, now.task);
 }
 
 void print_event(const char *event, const char *key, const char *text, int rc)

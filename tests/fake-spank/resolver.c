@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* resolver.c - the nodes' resolver as the plugin sees it: the scenario's names, one event a question.
  *
  * Without any name it has no answer now, as on a machine without a network.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,14 +69,11 @@ static bool read_line(const char *key, char *value)
         const char *key;
         struct words *words;
     } lists[] = {
-        { "argument", &scenario.arguments }, { "env", &scenario.env },
-        { "task_env", &scenario.task_env },  { "own_env", &scenario.own_env },
-        { "device", &scenario.devices },
-        { "argv", &scenario.argv },          { "option", &scenario.options },
-        { "lie", &scenario.lie },            { "refuse", &scenario.refuse },
-        { "missing", &scenario.missing },    { "skip", &scenario.skip },
-        { "after", &scenario.after },        { "host", &scenario.hosts },
-        { "name", &scenario.names },
+        { "argument", &scenario.arguments }, { "env", &scenario.env },        { "task_env", &scenario.task_env },
+        { "own_env", &scenario.own_env },    { "device", &scenario.devices }, { "argv", &scenario.argv },
+        { "option", &scenario.options },     { "lie", &scenario.lie },        { "refuse", &scenario.refuse },
+        { "missing", &scenario.missing },    { "skip", &scenario.skip },      { "after", &scenario.after },
+        { "host", &scenario.hosts },         { "name", &scenario.names },
     };
     const struct {
         const char *key;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which address the tasks get, and what the plugin asks the node's resolver for it."""
 
 import pytest

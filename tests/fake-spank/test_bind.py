@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cores of a node's tasks: who asks rollcall-map what, and what each task does with the answer."""
 
 import os

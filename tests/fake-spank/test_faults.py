@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the plugin does when Slurm, the system or the environment is not as it should be: it fails no node."""
 
 import pytest

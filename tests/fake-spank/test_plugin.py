@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the plugin does when everything is as it should be: options, layouts, modes, the port."""
 
 import json

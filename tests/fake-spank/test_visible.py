@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which GPUs the tasks see, from what Slurm tells user_init and task_init (recorded with 22.05, 24.11 and 26.05)."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """watch: what the plugin gives the tasks for it, and where it looks for it."""
 
 import pytest

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # accelerate.bats - row M7: Accelerate, a script under python and under accelerate launch.
 
 # shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers

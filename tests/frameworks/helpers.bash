@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # helpers.bash - the cluster tests' helpers, for frameworks: one Python a file.
 #
 # ROLLCALL_PYTHONS holds the Pythons that need_frameworks (setup.bash) makes.

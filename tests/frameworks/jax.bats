@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # jax.bats - row M7: jax.distributed.initialize() without arguments, where JAX alone is right and where it is not.
 
 # bats file_tags=all

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # lightning.bats - rows L1 to L5 with Lightning 2.1, the oldest that starts with this torch.
 
 # shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from the helpers

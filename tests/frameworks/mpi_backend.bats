@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # mpi_backend.bats - row T6 with torch's mpi backend: MPI numbers the processes, and RANK must be the same.
 #
 # PyPI's torch has no mpi backend, Debian 13's has: the nodes are those of that root folder (Slurm 24.11, Open

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # torch.bats - rows T6 (every pair of ranks exchanges tensors) and T9 (a port for each process).
 
 # shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers

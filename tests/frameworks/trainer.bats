@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # trainer.bats - row M7: Hugging Face's Trainer, DeepSpeed's init_distributed, FairScale.
 
 # bats file_tags=all

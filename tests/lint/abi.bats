@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The library's binary interface against lib/api/abi's baseline (libabigail's abidiff), and that a change would be seen.
 
 load helper

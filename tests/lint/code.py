@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """code.py TOP FILE... - C without comments, strings and character constants, as FILE:LINE:TEXT.
 
 Forbidden words may stand in comments ("no exit here") and messages, not in code.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # configure: what is missing is said, what was asked for and is not there is an error.
 
 load helper

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # helper.bash - what all lint tests share; sourced by the .bats files.
 #
 # Environment: ROLLCALL_BUILD, the build folder (build/release); ROLLCALL_PREFIX,

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The installed tree: its files, its headers, and that nothing stays behind.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # How the objects are linked: what they load, and what hardens them.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The manual pages: well formed, complete, and true of what is installed.
 
 load helper

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """messages.py - whether the examples in lib/base/messages.def and cli/doctor/findings.def are what the code prints.
 
     messages.py TOP

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # packaging/: in step with what is installed and exported. That the packages build and work, tests/packages shows.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # README.md and README.ja.md say the same, and the picture is of what README.md shows.
 
 load helper

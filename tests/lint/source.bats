@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # What may not stand in the sources.
 
 load helper
@@ -60,7 +61,7 @@ c_files()
 @test "every header opens with what it is and guards itself" {
     for header in $(files lib spank shim libexec cli | grep '\.h$'); do
         name=$(basename "$header")
-        head -n 1 "$top/$header" | grep -q "^/\* $name - " || { echo "$header has no head"; return 1; }
+        sed -n 2p "$top/$header" | grep -q "^/\* $name - " || { echo "$header has no head"; return 1; }
         grep -q '^#ifndef ROLLCALL_' "$top/$header" || { echo "$header has no guard"; return 1; }
     done
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # Exported and imported symbols: what is in the lists, and nothing else.
 
 load helper

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ROLLCALL_SEED draws other launches (a number; "random" takes a new one each time and says which)."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches of every family, small ones: what each launcher writes into its tasks' environments.
 
 Like layouts.py, from the layout to the variables, after the launchers' documents and sources (design, facts about

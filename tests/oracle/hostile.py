@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bad values of a single variable, by what the variable holds. None is the variable taken away."""
 
 BIG = 131071 - 40  # the kernel's limit for one string, less a name

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hostlist_stream - lib/launcher/hostlist.h as a filter: NUL-ended lists in, a line of JSON each out.
  *
  *   null                  not a host list

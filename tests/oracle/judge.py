@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares what the core answered for all tasks of a launch with what the oracle expects."""
 
 import oracle

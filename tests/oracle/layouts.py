@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random launches: who runs where, and the environment that each task's launcher gives it.
 
 A Layout is the truth, made first: the hosts in the launcher's order and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random launches of Open MPI 4.1's mpirun, as its ranks' environments were measured on three nodes.
 
 By slot, a node's ranks follow each other; by node, they are dealt out one a

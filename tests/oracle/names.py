@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Host names as sites give them, and host lists as Slurm writes them."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches inside launches: up to three deep, each one started by some task of the one outside, and what tells so.
 
 The specification of nesting is innermost(): whose identity a task of the innermost launch must get.

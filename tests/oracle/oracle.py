@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every task of a launch must see, written from the design alone.
 
 expect(launch) answers for all tasks at once, from the layout that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* resolve_stream - the core as a filter, for the oracle: requests in, one line of JSON each out.
  *
  * A request is a row of texts, each ended by a NUL byte:
@@ -190,9 +191,8 @@ static void put_result(const struct rc_result *result, uint64_t nanoseconds)
     fputs("}, \"master\": {\"addr\": ", stdout);
     put_text(result->master.addr);
     printf(", \"port\": %u, \"hold\": %s, \"verify\": %s, \"addr_is_users\": %s, \"port_is_users\": %s}",
-           result->master.port, result->master.hold ? "true" : "false",
-           result->master.verify ? "true" : "false", result->master.addr_is_users ? "true" : "false",
-           result->master.port_is_users ? "true" : "false");
+           result->master.port, result->master.hold ? "true" : "false", result->master.verify ? "true" : "false",
+           result->master.addr_is_users ? "true" : "false", result->master.port_is_users ? "true" : "false");
     printf(", \"stamped\": %s, \"nanoseconds\": %" PRIu64, result->stamped ? "true" : "false", nanoseconds);
     put_plan(&result->plan);
     put_rejected(&result->plan);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The C core behind a pipe: many requests, one process."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """addr=: what it changes in random launches, and that it changes nothing else."""
 
 import ipaddress

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random launches of all families, alone and inside each other, over all of their tasks."""
 
 import collections

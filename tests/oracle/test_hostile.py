@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bad inputs, one variable at a time, into environments that are good: never another identity, never a crash.
 
 A value may be harmless (the same identity), or it contradicts the rest: then

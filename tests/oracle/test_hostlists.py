@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """lib/launcher/hostlist.c against Slurm itself: scontrol show hostnames, one scontrol for all lists."""
 
 import os

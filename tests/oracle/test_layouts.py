@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random launches, each one over all of its tasks: the invariants of the design and the oracle's values."""
 
 import pytest

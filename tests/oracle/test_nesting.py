@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One launcher inside another: every ordered pair of recorded environments, the inner one's over the outer's.
 
 srun, mpirun and torchrun hand on the environment that they find and write their own variables over it. So a task of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What holds between several launches: ports of neighbours, a second look, one launch inside another."""
 
 import itertools

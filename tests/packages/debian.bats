@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The Debian packages: built with their unit tests, and tried in clean root folders of three releases. Some minutes a
 # release.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # EasyBuild's recipe: read, checked and built by the real EasyBuild, of PyPI.
 
 # shellcheck disable=SC2154 # top, release, stderr come from helper and bats

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # helper.bash - what the tests of packages share: root folders of Debian releases, and what is done in them.
 #
 # For each series of Slurm, that is for each Debian release (contrib/minicluster/make-root), two root folders are kept

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The module files, loaded and unloaded by the real Lmod of three Debian releases and by Environment Modules.
 
 # shellcheck disable=SC2154 # top, release, roots come from helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # readme.bats - README.md, typed from its first line on in root folders of Debian 12 that have never seen rollcall: what
 # an administrator installs, and what a user without rights does. tests/cluster/readme.bats has all other commands.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # What is in packaging/ for others than Debian, as far as it can be tried here.
 
 # shellcheck disable=SC2154 # top, stderr come from helper and bats

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # The types of the Python module, looked at by mypy: its own, and what a program gets that has the wheel. What it does,
 # tests/cli/python.bats shows.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # behaviour.bats - when the shim acts, when it does not, and what it says.
 
 bats_require_minimum_version 1.5.0

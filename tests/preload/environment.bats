@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # environment.bats - environment blocks that are not what one expects, and programs that treat theirs badly.
 
 bats_require_minimum_version 1.5.0

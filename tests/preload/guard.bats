@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # guard.bats - librollcall-nccl.so between programs and NCCL, at a desk as srun has it beside it.
 #
 # programs/fakenccl.c stands in for NCCL, which joins nothing without a GPU; the real one is here as well, where

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # helper.bash - what all preload tests share; sourced by the .bats files.
 #
 # Environment: ROLLCALL_PRELOAD, the library under test; by default that of the

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # loader.bats - what the dynamic loader makes of LD_PRELOAD: programs that are not reached, of other sizes and
 # rights, and the shim more than once, late, or beside others.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # pins.bats - a launcher's worker goes to the cores that its task carries for it, and nobody else goes anywhere.
 #
 # Here is one worker at a time; the tests of the cluster have torchrun's and Lightning's own.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # processes.bats - how one process of a task starts another, and what that one has then.
 #
 # fork has nothing to do; whatever becomes another program runs the constructor, in memory of its own and with

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # programs.bats - every kind of program that LD_PRELOAD reaches. loader.bats has those that it does not reach.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
 # shells.bats - the shells and wrappers that stand between a launcher and the program it was asked for.
 #
 # Shells treat their environment in their own ways: bash has a setenv of its own, fish and tcsh rebuild the

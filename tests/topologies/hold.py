@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What must hold of every placement: hold.py ROLLCALL FOLDER, where FOLDER has machines.py's files.
 
 For random numbers of tasks, GPUs and allowed threads (always the same ones): no mask is empty or wider than what

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Topologies of machines that people use, as hwloc's XML: machines.py NAME > FILE.xml, machines.py --list.
 
 Written from published figures (named beside each), not recorded: counts of cores, NUMA nodes, GPUs and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* addr=: the three kinds, the names that a suffix makes, and what becomes of the plan. */
 #include "resolve/address.h"
 #include "resolve/precedence.h"
@@ -134,9 +135,17 @@ static void puts_suffix(const void *data)
 static void resolve(const char *addr, const char *const *more, struct rc_result *result)
 {
     static const char *const step[] = {
-        "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=3", "SLURM_LOCALID=1", "SLURM_NODEID=1",
-        "SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_TASKS_PER_NODE=2(x2)",
-        "SLURM_STEP_NODELIST=n[1-2].example.org", "SLURM_GTIDS=2,3", "SLURM_DISTRIBUTION=block",
+        "SLURM_JOB_ID=42",
+        "SLURM_STEP_ID=0",
+        "SLURM_PROCID=3",
+        "SLURM_LOCALID=1",
+        "SLURM_NODEID=1",
+        "SLURM_STEP_NUM_TASKS=4",
+        "SLURM_STEP_NUM_NODES=2",
+        "SLURM_STEP_TASKS_PER_NODE=2(x2)",
+        "SLURM_STEP_NODELIST=n[1-2].example.org",
+        "SLURM_GTIDS=2,3",
+        "SLURM_DISTRIBUTION=block",
     };
     static const char *env[32];
     struct rc_context context = { .env = env, .slurm_certain = true };
@@ -222,9 +231,12 @@ static void user_interface_stays(const void *data)
 /* What a rollcall further outside set is no wish of the user's. */
 static void own_interface_is_replaced(const void *data)
 {
-    static const char *const outer[] = { "ROLLCALL_SCOPE=slurm:41.0/0/worker", "ROLLCALL_IFNAME=ib0",
-                                         "GLOO_SOCKET_IFNAME=ib0", "NCCL_SOCKET_IFNAME==ib0",
-                                         "TP_SOCKET_IFNAME=mine", NULL };
+    static const char *const outer[] = { "ROLLCALL_SCOPE=slurm:41.0/0/worker",
+                                         "ROLLCALL_IFNAME=ib0",
+                                         "GLOO_SOCKET_IFNAME=ib0",
+                                         "NCCL_SOCKET_IFNAME==ib0",
+                                         "TP_SOCKET_IFNAME=mine",
+                                         NULL };
 
     (void)data;
     resolve("addr=eth0", outer, &result);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The program behind a command line, as /proc and a recording show it. */
 #include "launcher/ancestry.h"
 #include "unit.h"
@@ -73,9 +74,16 @@ static void finds_members(const void *data)
 }
 
 static const struct name options[] = {
-    { TEXT("hydra_pmi_proxy\0--proxy-id\0""3\0"), "3", "the word behind it" },
-    { TEXT("p\0--proxy-id\0""3\0--proxy-id\0""4\0"), "3", "the first of two" },
-    { TEXT("p\0--proxy-id-x\0""3\0"), NULL, "a longer option" },
+    { TEXT("hydra_pmi_proxy\0--proxy-id\0"
+           "3\0"),
+      "3", "the word behind it" },
+    { TEXT("p\0--proxy-id\0"
+           "3\0--proxy-id\0"
+           "4\0"),
+      "3", "the first of two" },
+    { TEXT("p\0--proxy-id-x\0"
+           "3\0"),
+      NULL, "a longer option" },
     { TEXT("p\0--proxy-id=3\0"), NULL, "with its value in one word" },
     { TEXT("p\0--proxy-id\0"), "", "nothing behind it" },
     { TEXT("p\0--proxy-id"), NULL, "cut short" },

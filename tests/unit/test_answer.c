@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers to the roll call: what is written is read, and nothing else is. */
 #include "roll/answer.h"
 #include "unit.h"

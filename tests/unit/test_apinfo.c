@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of Cray's PMI: what is read of it, what is refused, and what PALS's and Flux's tasks make of it. */
 #include "launcher/apinfo.h"
 #include "resolve/resolve.h"
@@ -63,7 +64,10 @@ static const struct task off_node[] = { { 0, 0 }, { 0, 2 } };
 static const struct task below_node[] = { { 0, 0 }, { 0, -1 } };
 static const struct task off_local[] = { { 0, 0 }, { 2, 1 } };
 
-#define FILE_OF(array, nodes, version) { array, UNIT_COUNT(array), hosts, nodes, version }
+#define FILE_OF(array, nodes, version)                  \
+    {                                                   \
+        array, UNIT_COUNT(array), hosts, nodes, version \
+    }
 
 static void reads(const void *data)
 {
@@ -171,9 +175,11 @@ static const struct answer_row answers[] = {
     { TEXT(PALS "PALS_RANKID=1"), FILE_OF(off_local, 2, 5), "RC102", "a local rank as high as the size: no file" },
     { TEXT(PALS "PALS_RANKID=1 MASTER_ADDR=n"), FILE_OF(by_slot, 2, 9), "RC102", "a version that nobody has seen" },
     { TEXT("PALS_APINFO=f PALS_RANKID=3 FLUX_TASK_RANK=3 FLUX_TASK_LOCAL_ID=1 FLUX_JOB_SIZE=4 FLUX_JOB_NNODES=2 "
-           "FLUX_JOB_ID=f1"), FILE_OF(by_node, 2, 5), "3 1 1 4 2 2 x1000c0s0b0n0", "Flux's cray-pals" },
+           "FLUX_JOB_ID=f1"),
+      FILE_OF(by_node, 2, 5), "3 1 1 4 2 2 x1000c0s0b0n0", "Flux's cray-pals" },
     { TEXT("PALS_APINFO=f PALS_RANKID=1 FLUX_TASK_RANK=3 FLUX_TASK_LOCAL_ID=1 FLUX_JOB_SIZE=4 FLUX_JOB_NNODES=2 "
-           "FLUX_JOB_ID=f1 MASTER_ADDR=n9"), FILE_OF(by_slot, 2, 5), "3 1 1 4 2 2 n9", "an older file beside Flux's task" },
+           "FLUX_JOB_ID=f1 MASTER_ADDR=n9"),
+      FILE_OF(by_slot, 2, 5), "3 1 1 4 2 2 n9", "an older file beside Flux's task" },
 };
 
 static void answers_so(const void *data)
@@ -203,9 +209,8 @@ static void answers_so(const void *data)
     if (result.status == RC_CONTRADICTION)
         snprintf(text, sizeof(text), "%s", rc_message_entry(result.messages.list[0].id)->id);
     else
-        snprintf(text, sizeof(text), "%u %u %u %u %u %u %s", field[RC_RANK], field[RC_LOCAL_RANK],
-                 field[RC_NODE_RANK], field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES],
-                 result.master.addr);
+        snprintf(text, sizeof(text), "%u %u %u %u %u %u %s", field[RC_RANK], field[RC_LOCAL_RANK], field[RC_NODE_RANK],
+                 field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES], result.master.addr);
     assert_string_equal(text, row->answer);
 }
 

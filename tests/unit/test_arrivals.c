@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who has reached init_process_group: what counts as an arrival, what is said when, and a real desk in a child. */
 #include "config.h"
 
@@ -10,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/server.h"
-#include "rendezvous/listen.h"
 #include "rendezvous/client.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/server.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
@@ -143,8 +144,9 @@ static void one_is_missing(const void *data)
         assert_true(take(&arrivals, i % 3, 4, 5000 + i));
     assert_int_equal(rc_arrivals_due(&arrivals), 65000);
     silent(&arrivals, 64999);
-    names(&arrivals, NULL, 0, 65000, "60 s after the first, 3 of 4 tasks have reached init_process_group, but not "
-                                     "task 3; see what they print and do (py-spy dump --pid PID); ");
+    names(&arrivals, NULL, 0, 65000,
+          "60 s after the first, 3 of 4 tasks have reached init_process_group, but not "
+          "task 3; see what they print and do (py-spy dump --pid PID); ");
     assert_int_equal(rc_arrivals_due(&arrivals), INT64_MAX);
     silent(&arrivals, 70000);
     assert_true(take(&arrivals, 0, 4, 71000));
@@ -164,8 +166,9 @@ static void some_stay_away(const void *data)
 
     (void)data;
     assert_true(take(&arrivals, 0, 4, 0));
-    names(&arrivals, NULL, 0, 1000, "1 s after the first, 1 of 4 tasks have reached init_process_group, but not tasks "
-                                    "1-3; ");
+    names(&arrivals, NULL, 0, 1000,
+          "1 s after the first, 1 of 4 tasks have reached init_process_group, but not tasks "
+          "1-3; ");
     assert_true(take(&arrivals, 1, 4, 2000));
     silent(&arrivals, 2000);
     assert_true(take(&arrivals, 2, 4, 3000));
@@ -192,7 +195,10 @@ static struct rc_roll node(const char *host, const char *tasks)
 static void on_hosts(const void *data)
 {
     const struct rc_roll rolls[] = {
-        node("n4.example", "3,7"), node("n3.example", "2,6"), node("n2.example", "1,5"), node("n1.example", "0,4"),
+        node("n4.example", "3,7"),
+        node("n3.example", "2,6"),
+        node("n2.example", "1,5"),
+        node("n1.example", "0,4"),
     };
     struct rc_arrivals arrivals = { .seconds = 9, .job = 42 };
     struct rc_arrivals again;
@@ -222,8 +228,9 @@ static void many(const void *data)
     assert_true(take(&arrivals, RC_MAX_TASKS - 1, RC_MAX_TASKS, 0));
     for (uint32_t task = 0; task < 8192; task += 2)
         assert_true(take(&arrivals, task, RC_MAX_TASKS, 0));
-    names(&arrivals, NULL, 0, 3600000, "3600 s after the first, 4097 of 16777216 tasks have reached init_process_group, "
-                                       "but not tasks 1,3,5,7,9,11,13,15,17,19,21,23 and 16773107 more; ");
+    names(&arrivals, NULL, 0, 3600000,
+          "3600 s after the first, 4097 of 16777216 tasks have reached init_process_group, "
+          "but not tasks 1,3,5,7,9,11,13,15,17,19,21,23 and 16773107 more; ");
     rc_arrivals_free(&arrivals);
 }
 

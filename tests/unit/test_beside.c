@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was installed beside a program or library: names, and this very program. */
 #include "system/beside.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who is bound, who asks what, and what becomes of the answer. Another program's part is played by this one
  * itself, under the name of what it does. */
 #include "effects/binding.h"
@@ -96,9 +97,14 @@ static void check_gpus(const void *data)
 /* What stands in the environment is Slurm's number, if it is one. */
 static void check_learn(const void *data)
 {
-    static const struct { const char *entry; uint32_t given; } rows[] = {
-        { "SLURM_CPUS_ON_NODE=64", 64 }, { "SLURM_CPUS_ON_NODE=0", RC_UNKNOWN },
-        { "SLURM_CPUS_ON_NODE=", RC_UNKNOWN }, { "SLURM_CPUS_ON_NODE=64(x2)", RC_UNKNOWN },
+    static const struct {
+        const char *entry;
+        uint32_t given;
+    } rows[] = {
+        { "SLURM_CPUS_ON_NODE=64", 64 },
+        { "SLURM_CPUS_ON_NODE=0", RC_UNKNOWN },
+        { "SLURM_CPUS_ON_NODE=", RC_UNKNOWN },
+        { "SLURM_CPUS_ON_NODE=64(x2)", RC_UNKNOWN },
         { "SLURM_JOB_CPUS_PER_NODE=64", RC_UNKNOWN },
     };
     struct rc_cpuset before;

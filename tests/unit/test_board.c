@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks at a real desk, which runs in a child: what one of them leaves there, the others find. */
 #include "config.h"
 
@@ -12,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/server.h"
-#include "rendezvous/listen.h"
 #include "rendezvous/client.h"
+#include "rendezvous/listen.h"
+#include "rendezvous/server.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define ENTRY "roll=1\nscope=s\nhost=n1\nnode=0\nnodes=1\nworld=1\ntasks=0\n"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The roll call's findings: one row a fault, with its exact line; and what 100,000 nodes cost.
  *
  * Cost is counted, not timed: the exchange is compiled once more so that each of
@@ -32,10 +33,10 @@ struct row {
 };
 
 #define ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"
-#define TWICE                                                                                                \
+#define TWICE                                                                                                   \
     "every rank must be there once; start all tasks with one launcher, or unset RANK and SLURM_PROCID where a " \
     "script exports them"
-#define SILENT                                                                                       \
+#define SILENT                                                                                                  \
     "within 10 s; see what keeps them from starting, or from reaching the node of rank 0, or wait longer with " \
     "deadline=SECONDS"
 #define ON_NO_NODE "on no node; every rank must be there once; " ONE_LAUNCHER
@@ -44,8 +45,7 @@ struct row {
 #define ADDRESS    "; all tasks need the address of rank 0's node; unset it where a script exports it"
 #define ONE_MODE   "; give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE"
 #define HOSTS      "; name each host once where the launcher takes its hosts from"
-#define NAMES                                                                                              \
-    "; give each machine a name of its own, and name it once where the launcher takes its hosts from"
+#define NAMES      "; give each machine a name of its own, and name it once where the launcher takes its hosts from"
 #define BOOT                                                                                             \
     ": copies of one running machine, or one machine under several names; start copies anew, name each " \
     "machine once"
@@ -70,11 +70,13 @@ static const struct row rows[] = {
     { TEXT("n2 1 1; n4 3 3"), 5, 5, "RC601 nothing from nodes 0,2,4 (tasks 0,2,4) " SILENT, "first and last" },
     { TEXT(""), 3, 6, "RC601 nothing from nodes 0-2 (tasks 0-5) " SILENT, "all are missing" },
     { TEXT("n1 0 0-3"), 100000, 400000, "RC601 nothing from nodes 1-99999 (tasks 4-399999) " SILENT, "many" },
-    { TEXT("n1 0 0; n2 0 0; n3 1 1"), 4, 4, "RC602 rank 0 is there twice: on n1 and on n2; " TWICE
-      "\nRC601 nothing from 1 of 4 nodes " SILENT, "it is not known which one" },
+    { TEXT("n1 0 0; n2 0 0; n3 1 1"), 4, 4,
+      "RC602 rank 0 is there twice: on n1 and on n2; " TWICE "\nRC601 nothing from 1 of 4 nodes " SILENT,
+      "it is not known which one" },
     { TEXT("n1 0 0-3; n2 1 4-5"), 2, 8, "RC614 tasks 6-7 are " ON_NO_NODE, "tasks are missing" },
     { TEXT("n1 0 0-3; n2 1 4,6-7"), 2, 8, "RC614 task 5 is " ON_NO_NODE, "a task is missing" },
-    { TEXT("n1 0 0-3 world=8 nodes=2"), 0, 0, "RC601 nothing from node 1 (tasks 4-7) " SILENT, "the entry alone knows the sizes" },
+    { TEXT("n1 0 0-3 world=8 nodes=2"), 0, 0, "RC601 nothing from node 1 (tasks 4-7) " SILENT,
+      "the entry alone knows the sizes" },
     { TEXT("n1 0 0-3; n2 1 4-7 world=9 nodes=3; n3 2 8 world=9 nodes=3"), 0, 0, "", "the caller knows no sizes" },
 
     { TEXT("n1 0 0-3; n2 1 3-7"), 2, 8, "RC602 rank 3 is there twice: on n1 and on n2; " TWICE, "a rank twice" },
@@ -82,33 +84,35 @@ static const struct row rows[] = {
     { TEXT("n1 0 0-3; n2 1 0-3"), 2, 8, "RC602 ranks 0-3 are there twice: on n1 and on n2; " TWICE, "all ranks" },
     { TEXT("n1 0 0; n2 0 0; n3 0 0; n4 0 0"), 4, 4, "RC602 rank 0 is there 4 times: on n[1-4]; " TWICE,
       "all are rank 0" },
-    { TEXT("n1 0 0-1; n2 1 1-2; n3 2 2-3; n4 3 2"), 4, 4,
-      "RC602 ranks 1-2 are there more than once: on n[1-4]; " TWICE, "some twice, some three times" },
+    { TEXT("n1 0 0-1; n2 1 1-2; n3 2 2-3; n4 3 2"), 4, 4, "RC602 ranks 1-2 are there more than once: on n[1-4]; " TWICE,
+      "some twice, some three times" },
     { TEXT("n1 0 0-1; n2 1 2-3; n3 2 3-4; n4 3 5"), 4, 6, "RC602 rank 3 is there twice: on n2 and on n3; " TWICE,
       "others are not named" },
-    { TEXT("n1 0 0-3; n1 1 3-7"), 2, 8, "RC602 rank 3 is there twice: on n1; " TWICE
-      "\nRC607 nodes 0-1 (tasks 0-7) are one machine, 'n1'" HOSTS, "twice on one host" },
+    { TEXT("n1 0 0-3; n1 1 3-7"), 2, 8,
+      "RC602 rank 3 is there twice: on n1; " TWICE "\nRC607 nodes 0-1 (tasks 0-7) are one machine, 'n1'" HOSTS,
+      "twice on one host" },
 
     { TEXT("n1 0 0-3; n2 1 4-7 world=16; n3 2 8-11"), 3, 12,
-      "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2, and 12 for the launch; "
-      ONE_LAUNCHER, "another world" },
+      "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2, and 12 for the launch; " ONE_LAUNCHER,
+      "another world" },
     { TEXT("n1 0 0-3 world=8; n2 1 4-7 world=8"), 2, 16,
       "RC603 the number of tasks is 8 for tasks 0-7 on n[1-2], and 16 for the launch; " ONE_LAUNCHER,
       "another world than the caller's" },
     { TEXT("n1 0 0-3 nodes=3; n2 1 4-7 nodes=2"), 0, 8,
       "RC603 the number of nodes is 3 for tasks 0-3 on n1, 2 for tasks 4-7 on n2; " ONE_LAUNCHER, "other nodes" },
     { TEXT("n1 0 0 world=4; n2 1 1 world=5; n3 2 2 world=6; n4 3 3 world=7"), 4, 0,
-      "RC603 the number of tasks is 4 for task 0 on n1, 5 for task 1 on n2, 6 for task 2 on n3 and 1 more; "
-      ONE_LAUNCHER, "another world each" },
+      "RC603 the number of tasks is 4 for task 0 on n1, 5 for task 1 on n2, 6 for task 2 on n3 and 1 more; " ONE_LAUNCHER,
+      "another world each" },
     { TEXT("n1 0 0-3 world=4; n2 1 6-7 world=8"), 2, 0,
       "RC603 the number of tasks is 4 for tasks 0-3 on n1, 8 for tasks 6-7 on n2; " ONE_LAUNCHER,
       "no task is missing for whoever is right" },
     { TEXT("n1 0 0-1 world=4; n2 1 6-7 world=8"), 2, 0,
       "RC603 the number of tasks is 4 for tasks 0-1 on n1, 8 for tasks 6-7 on n2; " ONE_LAUNCHER
-      "\nRC614 tasks 2-3 are " ON_NO_NODE, "whoever is right, these are missing" },
+      "\nRC614 tasks 2-3 are " ON_NO_NODE,
+      "whoever is right, these are missing" },
     { TEXT("n1 0 0-3; n2 0 4-7"), 1, 8,
-      "RC603 node 0 of tasks 0-7 on n[1-2] cannot be told apart; every node needs a rank of its own; "
-      ONE_LAUNCHER, "one node rank" },
+      "RC603 node 0 of tasks 0-7 on n[1-2] cannot be told apart; every node needs a rank of its own; " ONE_LAUNCHER,
+      "one node rank" },
 
     { TEXT("n1 0 0-3 addr=n1; n2 1 4-7 addr=n2; n3 2 8-11 addr=n1; n4 3 12-15 addr="), 4, 16,
       "RC604 MASTER_ADDR is 'n1' for tasks 0-3,8-11 on n[1,3], 'n2' for tasks 4-7 on n2" ADDRESS, "another master" },
@@ -135,36 +139,40 @@ static const struct row rows[] = {
       "RC607 nodes 4-5 (tasks 4-5) are one machine, 'c'" HOSTS
       "\nRC607 nodes 0-1 (tasks 0-1) have one host name, 'a' (and 1 more like it)" NAMES,
       "several names" },
-    { TEXT("n1 0 0-3 boot=x; n2 1 4-7 boot=x; n3 2 8-11"), 3, 12,
-      "RC607 n[1-2] (tasks 0-7) have one boot id" BOOT, "one boot id" },
+    { TEXT("n1 0 0-3 boot=x; n2 1 4-7 boot=x; n3 2 8-11"), 3, 12, "RC607 n[1-2] (tasks 0-7) have one boot id" BOOT,
+      "one boot id" },
     { TEXT("a 0 0 boot=x; b 1 1 boot=y; c 2 2 boot=y; d 3 3 boot=x"), 4, 4,
       "RC607 a,d (tasks 0,3) have one boot id (and 1 more like it)" BOOT, "two boot ids" },
 
     { TEXT("n1 0 0-3; n2 1 4-7 version=0.2.0"), 2, 8,
       "RC608 rollcall is version '0.1.0' for tasks 0-3 on n1, '0.2.0' for tasks 4-7 on n2; install the same version "
-      "on all nodes", "another version" },
+      "on all nodes",
+      "another version" },
 
     { TEXT("n1 0 0-3 user=NCCL_IB_HCA=a; n2 1 4-7 user=NCCL_IB_HCA=b"), 2, 8,
       "RC609 NCCL_IB_HCA is 'a' for tasks 0-3 on n1, 'b' for tasks 4-7 on n2" ALIKE, "another value" },
     { TEXT("n1 0 0-3 user=GLOO_A=; n2 1 4-7"), 2, 8,
       "RC609 GLOO_A is '' for tasks 0-3 on n1, unset for tasks 4-7 on n2" ALIKE, "set on one node only" },
     { TEXT("n1 0 0 user=SECRET=a; n2 1 1 user=SECRET=b; n3 2 2; n4 3 3 user=SECRET=a"), 4, 4,
-      "RC609 SECRET has one value for tasks 0,3 on n[1,4], another value for task 1 on n2, no value for task 2 on n3"
-      ALIKE, "values that are not shown" },
-    { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_A1=1 user=NCCL_AB=1; n2 1 1 user=NCCL_A=2 user=NCCL_A1=1 user=NCCL_AB=1"),
-      2, 2, "RC609 NCCL_A is '1' for task 0 on n1, '2' for task 1 on n2" ALIKE, "names that begin alike" },
+      "RC609 SECRET has one value for tasks 0,3 on n[1,4], another value for task 1 on n2, no value for task 2 on n3" ALIKE,
+      "values that are not shown" },
+    { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_A1=1 user=NCCL_AB=1; n2 1 1 user=NCCL_A=2 user=NCCL_A1=1 user=NCCL_AB=1"), 2,
+      2, "RC609 NCCL_A is '1' for task 0 on n1, '2' for task 1 on n2" ALIKE, "names that begin alike" },
     { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_B=1 user=NCCL_C=1 user=NCCL_D=1; n2 1 1"), 2, 2,
       "RC609 NCCL_A is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
       "\nRC609 NCCL_B is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
       "\nRC609 NCCL_C is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
-      "\nRC609 NCCL_D differs, too; set each alike on all nodes, or on none", "four variables" },
+      "\nRC609 NCCL_D differs, too; set each alike on all nodes, or on none",
+      "four variables" },
     { TEXT("n1 0 0 user=A=1 user=B=1 user=C=1 user=D=1 user=E=1 user=F=1 user=G=1; n2 1 1"), 2, 2,
       "RC609 A has one value for task 0 on n1, no value for task 1 on n2" ALIKE
       "\nRC609 B has one value for task 0 on n1, no value for task 1 on n2" ALIKE
       "\nRC609 C has one value for task 0 on n1, no value for task 1 on n2" ALIKE
-      "\nRC609 D, E and 2 more differ, too; set each alike on all nodes, or on none", "many variables" },
+      "\nRC609 D, E and 2 more differ, too; set each alike on all nodes, or on none",
+      "many variables" },
     { TEXT("n1 0 0 user=Z=1; n2 1 1 user=A=1 user=B=1 user=C=1 user=D=1 user=E=1 user=F=1 user=G=1 user=H=1 "
-           "user=I=1 user=J=1 user=K=1 user=L=1 user=M=1 user=N=1 user=O=1 user=P=1"), 2, 2,
+           "user=I=1 user=J=1 user=K=1 user=L=1 user=M=1 user=N=1 user=O=1 user=P=1"),
+      2, 2,
       "RC609 A has no value for task 0 on n1, one value for task 1 on n2" ALIKE
       "\nRC609 B has no value for task 0 on n1, one value for task 1 on n2" ALIKE
       "\nRC609 C has no value for task 0 on n1, one value for task 1 on n2" ALIKE
@@ -179,10 +187,12 @@ static const struct row rows[] = {
       "another launch instead of one's own" },
     { TEXT("n1 0 0-3; n2 0 0-3 scope=mpi:1"), 3, 8,
       "RC610 the launch is 'mpi:1' for tasks 0-3 on n2, 'slurm:42.0' for tasks 0-3 on n1; " ONE_LAUNCHER
-      "\nRC601 nothing from 1 of 3 nodes " SILENT, "and another one is missing" },
+      "\nRC601 nothing from 1 of 3 nodes " SILENT,
+      "and another one is missing" },
     { TEXT("n1 0 0-3; n2 1 0-3 scope=mpi:1"), 3, 8,
       "RC610 the launch is 'slurm:42.0' for tasks 0-3 on n1, 'mpi:1' for tasks 0-3 on n2; " ONE_LAUNCHER
-      "\nRC601 nothing from node 2 " SILENT, "and one is missing" },
+      "\nRC601 nothing from node 2 " SILENT,
+      "and one is missing" },
 };
 
 struct launch {
@@ -292,8 +302,8 @@ static void finds_in_any_order(const void *data)
         launch->rolls[launch->count - 1] = first;
         launch->messages.count = 0;
         launch->arena.used = 0;
-        assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE,
-                                  &launch->messages, &launch->arena));
+        assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages,
+                                  &launch->arena));
         assert_findings(launch, row->expected);
     }
     free(launch);
@@ -424,11 +434,18 @@ static uint64_t cost(size_t count, unsigned fault)
             snprintf(words[i][2], sizeof(words[i][2]), "%zu-%zu", k, k + 9);
         snprintf(words[i][3], sizeof(words[i][3]), "NCCL_A%zu=%zu", fault == 3 ? k : 0, fault == 4 ? k : 0);
         rolls[i] = (struct rc_roll){
-            .scope = RC_STR("slurm:42.0"), .host = rc_str(words[i][0]), .boot = rc_str(words[i][1]),
-            .node = (uint32_t)k, .nodes = (uint32_t)count, .world = (uint32_t)(2 * count),
-            .tasks = rc_str(words[i][2]), .addr = fault == 4 ? rc_str(words[i][0]) : RC_STR("n0"),
-            .user = { rc_str(words[i][3]) }, .user_count = 1,
-            .gpu = { { (uint32_t)(2 * k), fault == 5 ? RC_STR("GPU") : rc_str(words[i][0]) } }, .gpu_count = 1,
+            .scope = RC_STR("slurm:42.0"),
+            .host = rc_str(words[i][0]),
+            .boot = rc_str(words[i][1]),
+            .node = (uint32_t)k,
+            .nodes = (uint32_t)count,
+            .world = (uint32_t)(2 * count),
+            .tasks = rc_str(words[i][2]),
+            .addr = fault == 4 ? rc_str(words[i][0]) : RC_STR("n0"),
+            .user = { rc_str(words[i][3]) },
+            .user_count = 1,
+            .gpu = { { (uint32_t)(2 * k), fault == 5 ? RC_STR("GPU") : rc_str(words[i][0]) } },
+            .gpu_count = 1,
         };
     }
     blocks = 0;

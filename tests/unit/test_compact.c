@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Many ranks and hosts in few characters: nothing is lost, nothing is added, and it is never long. */
 #include "base/compact.h"
 #include "launcher/hostlist.h"
@@ -179,13 +180,27 @@ static unsigned next_random(unsigned *state)
 static void write_name(char *name, size_t size, unsigned form, unsigned number)
 {
     switch (form) {
-    case 0: snprintf(name, size, "n%u", number); break;
-    case 1: snprintf(name, size, "n%03u", number); break;
-    case 2: snprintf(name, size, "n%02u-ib", number); break;
-    case 3: snprintf(name, size, "%u", number); break;
-    case 4: snprintf(name, size, "r%un1", number); break;
-    case 5: snprintf(name, size, "n%u.c2", number); break;
-    default: snprintf(name, size, "login"); break;
+    case 0:
+        snprintf(name, size, "n%u", number);
+        break;
+    case 1:
+        snprintf(name, size, "n%03u", number);
+        break;
+    case 2:
+        snprintf(name, size, "n%02u-ib", number);
+        break;
+    case 3:
+        snprintf(name, size, "%u", number);
+        break;
+    case 4:
+        snprintf(name, size, "r%un1", number);
+        break;
+    case 5:
+        snprintf(name, size, "n%u.c2", number);
+        break;
+    default:
+        snprintf(name, size, "login");
+        break;
     }
 }
 
@@ -226,8 +241,8 @@ static void is_a_host_list(const void *data)
 
 static void orders(const void *data)
 {
-    static const char *const ascending[] = { "",    "a",    "a0",   "a00",    "a1",  "a01", "a2",
-                                             "a10", "a1.x", "a2.x", "a1a",    "a2a", "b",   "b1" };
+    static const char *const ascending[] = { "",    "a",    "a0",   "a00", "a1",  "a01", "a2",
+                                             "a10", "a1.x", "a2.x", "a1a", "a2a", "b",   "b1" };
 
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(ascending); i++) {

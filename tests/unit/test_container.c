@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of rollcall's files a container is taken to see. */
 #include <string.h>
 
@@ -74,7 +75,9 @@ static const struct warning warnings[] = {
     { NO_TEXT, { "torchrun", "t.py" }, "there is no container" },
     { NO_TEXT, { "apptainer", "exec", "--nv", "x.sif", "python", "t.py", "-e", "3" }, "the script's own option" },
     { TEXT("containall"), { "apptainer", "exec", "-e", "x.sif", "python", "t.py" }, "a clean environment" },
-    { TEXT("containall"), { "nice", "singularity", "exec", "--pwd", "/x", "--containall", "x.sif", "t" }, "behind a value" },
+    { TEXT("containall"),
+      { "nice", "singularity", "exec", "--pwd", "/x", "--containall", "x.sif", "t" },
+      "behind a value" },
     { NO_TEXT, { "ch-run", "img", "--", "python", "t.py" }, "all of them" },
     { TEXT(NAMES ", or use pyxis"), { "/opt/enroot", "start", "x", "python" }, "none of them" },
     { NO_TEXT, { "enroot", "start", "-e", "RANK", "x", "python" }, "those that are named" },
@@ -91,8 +94,10 @@ static void warns(const void *data)
 {
     static struct rc_result result;
     const struct warning *row = data;
-    const char *env[] = { "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1",
-                          "MASTER_PORT=29500", NULL };
+    const char *env[] = {
+        "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=29500",
+        NULL
+    };
     struct rc_context context = { .env = env, .argv = row->argv, .options = { .mode = RC_MODE_WORKER } };
     const char *said = NULL;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of hardware threads, and what is done with sets of them. */
 #include "base/cpuset.h"
 #include "system/affinity.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The desk among those who may connect to it: it runs in a child, the callers are sockets of this process. */
 #include "config.h"
 
@@ -25,8 +26,8 @@
 #define WRONG "0123456789abcdef0123456789abcdee"
 
 enum {
-    LONG = 600,     /* seconds that nothing here needs */
-    GUARD = 100,    /* seconds after which a test that hangs has failed */
+    LONG = 600,  /* seconds that nothing here needs */
+    GUARD = 100, /* seconds after which a test that hangs has failed */
     MANY = 300,
     LESS = MANY - 50, /* descriptors: fewer than there are callers */
     NODES = 400,
@@ -98,9 +99,9 @@ static void run_desk(int listener, unsigned seconds, int life, int report, struc
 struct start {
     unsigned seconds;
     enum life with;
-    struct rc_str own;      /* entry */
+    struct rc_str own; /* entry */
     size_t padding;
-    rlim_t descriptors;     /* 0: as many as there are */
+    rlim_t descriptors; /* 0: as many as there are */
 };
 
 static struct office open_office_with(struct start start)
@@ -163,7 +164,9 @@ static void ends(struct office *office)
 static int go_there(const struct office *office, int flags, int room)
 {
     struct sockaddr_in to = {
-        .sin_family = AF_INET, .sin_port = htons(office->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+        .sin_family = AF_INET,
+        .sin_port = htons(office->port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
     };
     const struct timeval guard = { .tv_sec = GUARD };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
@@ -378,8 +381,8 @@ static void check_idle(const void *data)
 
     (void)data;
     for (unsigned i = 0; i < UNIT_COUNT(descriptors); i++) {
-        struct office office =
-            open_office_with((struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = descriptors[i] });
+        struct office office = open_office_with(
+            (struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = descriptors[i] });
 
         send_crowd(&office, crowd);
         two_nodes_meet(&office);
@@ -392,8 +395,7 @@ static void check_idle(const void *data)
  * shown out. */
 static void check_crowd_behind(const void *data)
 {
-    struct office office =
-        open_office_with((struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = LESS });
+    struct office office = open_office_with((struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = LESS });
     int crowd[MANY];
     int first, second;
     int status;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
  * the NVIDIA driver has one. */
 #include "roll/devices.h"
@@ -51,14 +52,15 @@ static const struct row rows[] = {
       "each task's own is 0 beside a device cgroup" },
     { TEXT(BOTH("0,1") " SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:2"), "3", RC_MODE_LAUNCHER, false,
       "3 0 of node 1; 3 1 of node 1", "and all of them are all of them" },
-    { TEXT(BOTH("0") " SLURMD_TRES_BIND=gres/gpu:none"), "0-1", RC_MODE_WORKER, false,
-      "0 0 of node 1; 1 0 of node 1", "told not to bind" },
+    { TEXT(BOTH("0") " SLURMD_TRES_BIND=gres/gpu:none"), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 0 of node 1",
+      "told not to bind" },
     { TEXT("SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:none"), "0-1", RC_MODE_WORKER, true, "",
       "the same with Slurm 22.05, which sets nothing then" },
     { TEXT(BOTH("0,1")), "3", RC_MODE_LAUNCHER, true, "3 " UUID("0") "; 3 " UUID("1"), "a launcher has all of them" },
     { TEXT(BOTH("0,1")), "3-4", RC_MODE_LAUNCHER, true, "", "launchers side by side: who knows" },
     { TEXT(BOTH("0,1")), "3", RC_MODE_WORKER, true, "3 " UUID("0"), "a worker has one" },
-    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1"), "0-1", RC_MODE_WORKER, true, "", "another list than Slurm's" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1"), "0-1", RC_MODE_WORKER, true, "",
+      "another list than Slurm's" },
     { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1,0"), "0-1", RC_MODE_WORKER, true, "", "in another order" },
     { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES="), "0-1", RC_MODE_WORKER, true, "", "told to use none" },
     { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=-1"), "0-1", RC_MODE_WORKER, true, "", "none, as -1" },
@@ -72,9 +74,9 @@ static const struct row rows[] = {
     { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=0"), "0-1", RC_MODE_WORKER, true, "0 " UUID("0") "; 1 " UUID("0"),
       "NCCL may not" },
     { TEXT(BOTH("0")), "0-19", RC_MODE_WORKER, true,
-      "0 " UUID("0") "; 1 " UUID("0") "; 2 " UUID("0") "; 3 " UUID("0") "; 4 " UUID("0") "; 5 " UUID("0") "; 6 "
-      UUID("0") "; 7 " UUID("0") "; 8 " UUID("0") "; 9 " UUID("0") "; 10 " UUID("0") "; 11 " UUID("0") "; 12 "
-      UUID("0") "; 13 " UUID("0") "; 14 " UUID("0") "; 15 " UUID("0"), "as many as an entry has" },
+      "0 " UUID("0") "; 1 " UUID("0") "; 2 " UUID("0") "; 3 " UUID("0") "; 4 " UUID("0") "; 5 " UUID("0") "; 6 " UUID("0") "; 7 " UUID("0") "; 8 " UUID(
+          "0") "; 9 " UUID("0") "; 10 " UUID("0") "; 11 " UUID("0") "; 12 " UUID("0") "; 13 " UUID("0") "; 14 " UUID("0") "; 15 " UUID("0"),
+      "as many as an entry has" },
 };
 
 static struct rc_result result;
@@ -209,7 +211,13 @@ static void make_files(void)
             abort();
         fprintf(file, "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 42\n");
         if (place[i] == 2)
-            fprintf(file, "GPU UUID: \t GPU-%s-%s-%s-%s-%s\n", "???" "?????", "????", "????", "????", "????" "????" "????");
+            fprintf(file, "GPU UUID: \t GPU-%s-%s-%s-%s-%s\n",
+                    "???"
+                    "?????",
+                    "????", "????", "????",
+                    "????"
+                    "????"
+                    "????");
         else
             fprintf(file, "GPU UUID: \t GPU-1c6f0000-0000-4000-8000-%012u\n", place[i]);
         fprintf(file, "Video BIOS: \t 96.00.74.00.01\nBus Location: \t %s\nDevice Minor: \t %u\n", addresses[i], i);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The doctor's pure parts: NCCL's filters, a plugin's version, rules on text, the order of findings. */
 #include "cli/doctor/filter.h"
 #include "cli/doctor/findings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The environment block: hostile names, duplicates, sizes around the index. */
 #include "base/env.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the process tree of this machine tells: with real processes. */
 #include "effects/here.h"
 #include "unit.h"
@@ -14,10 +15,23 @@
 
 /* Two launchers in one environment: the core has to ask for the processes. */
 static const char *const both[] = {
-    "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_RANK=1", "OMPI_COMM_WORLD_LOCAL_SIZE=2",
-    "PMIX_NAMESPACE=77", "PMIX_RANK=1", "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0",
-    "SLURM_NODEID=0", "SLURM_STEP_NUM_TASKS=1", "SLURM_STEP_NUM_NODES=1", "SLURM_STEP_TASKS_PER_NODE=1",
-    "SLURM_STEP_NODELIST=n1", "SLURM_GTIDS=0", NULL,
+    "OMPI_COMM_WORLD_RANK=1",
+    "OMPI_COMM_WORLD_SIZE=2",
+    "OMPI_COMM_WORLD_LOCAL_RANK=1",
+    "OMPI_COMM_WORLD_LOCAL_SIZE=2",
+    "PMIX_NAMESPACE=77",
+    "PMIX_RANK=1",
+    "SLURM_JOB_ID=42",
+    "SLURM_STEP_ID=0",
+    "SLURM_PROCID=0",
+    "SLURM_LOCALID=0",
+    "SLURM_NODEID=0",
+    "SLURM_STEP_NUM_TASKS=1",
+    "SLURM_STEP_NUM_NODES=1",
+    "SLURM_STEP_TASKS_PER_NODE=1",
+    "SLURM_STEP_NODELIST=n1",
+    "SLURM_GTIDS=0",
+    NULL,
 };
 
 static struct rc_here_storage storage;

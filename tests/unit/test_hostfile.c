@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files and lists of hosts: counting, the n-th host, finding one, the host of a slot. */
 #include "launcher/hostfile.h"
 #include "unit.h"
@@ -82,7 +83,9 @@ static const struct row bad[] = {
     { TEXT("\xef\xbb\xbfn1\n"), LINES, 0, 0, NULL, "a byte order mark" },
     { TEXT("\x1b[2Jn1\n"), LINES, 0, 0, NULL, "a terminal escape" },
     { TEXT("n1\0n2\n"), LINES, 0, 0, NULL, "NUL in the middle" },
-    { TEXT("\x7f" "ELF\x02\x01\x01\0"), LINES, 0, 0, NULL, "a program" },
+    { TEXT("\x7f"
+           "ELF\x02\x01\x01\0"),
+      LINES, 0, 0, NULL, "a program" },
     { TEXT(NAME255 "x\n"), LINES, 0, 0, NULL, "a name of 256" },
     { TEXT(""), WORDS, 0, 0, NULL, "empty LSB_HOSTS" },
     { TEXT("   "), WORDS, 0, 0, NULL, "LSB_HOSTS of blanks" },
@@ -193,8 +196,8 @@ static void gives_the_place(const void *data)
     struct rc_hostfile file;
     struct rc_hostfile_place place = { .index = 77 };
     char text[128] = "";
-    uint32_t *numbers[] = { &place.index, &place.local, &place.local_slots, &place.slots_before,
-                            &place.smallest, &place.largest };
+    uint32_t *numbers[] = { &place.index,        &place.local,    &place.local_slots,
+                            &place.slots_before, &place.smallest, &place.largest };
 
     assert_true(rc_hostfile_read(unit_guard(row->input), RC_HOSTFILE_LINES, filter(), &file));
     assert_int_equal(rc_hostfile_place(&file, row->slot, &place), row->place != NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Host lists: counting, the i-th host, finding a host; nothing is expanded. */
 #include "launcher/hostlist.h"
 #include "unit.h"
@@ -293,8 +294,7 @@ static void goes_round(const void *data)
 
         assert_true(rc_hostlist_nth(row->input, i, name));
         if (rc_hostlist_find(row->input, rc_str(name)) != i)
-            fail_msg("host %u is %s, but %s is found at %u", i, name, name,
-                     rc_hostlist_find(row->input, rc_str(name)));
+            fail_msg("host %u is %s, but %s is found at %u", i, name, name, rc_hostlist_find(row->input, rc_str(name)));
     }
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hydra's tasks: what the numbers and the proxy's command line make of them, and what is refused. */
 #include "resolve/resolve.h"
 #include "unit.h"
@@ -11,10 +12,10 @@
 #define OF_TWO TASK("3", "4", "1", "2")
 #define STEP   " SLURM_STEP_NUM_NODES=2 SLURM_STEP_NODELIST=n[1-2]"
 
-#define PROXY(number)  "hydra_pmi_proxy --control-port n1:35397 --rmk user --launcher ssh --pgid 0 --proxy-id " number
-#define RMK(name)      "hydra_pmi_proxy --control-port n9:35397 --rmk " name " --launcher ssh --pgid 0 --proxy-id 1"
-#define BY_SRUN        "hydra_pmi_proxy --control-port n1:35397 --rmk slurm --launcher slurm --pgid 0 --proxy-id -1"
-#define BSTRAP(level)                                                                                 \
+#define PROXY(number) "hydra_pmi_proxy --control-port n1:35397 --rmk user --launcher ssh --pgid 0 --proxy-id " number
+#define RMK(name)     "hydra_pmi_proxy --control-port n9:35397 --rmk " name " --launcher ssh --pgid 0 --proxy-id 1"
+#define BY_SRUN       "hydra_pmi_proxy --control-port n1:35397 --rmk slurm --launcher slurm --pgid 0 --proxy-id -1"
+#define BSTRAP(level)                                                                                      \
     "hydra_bstrap_proxy --upstream-host n1 --upstream-port 34921 --pgid 0 --launcher ssh --tree-width 16 " \
     "--tree-level " level " --proxy-id 1 --node-id 1"
 

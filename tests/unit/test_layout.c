@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A node's place from ranks and sizes: even layouts in every way they are dealt out, and what is none. */
 #include "launcher/layout.h"
 #include "unit.h"
@@ -10,7 +11,7 @@ enum { TEXT_SIZE = 4096 };
 /* "5/8 1/2 3": rank 5 of 8, local rank 1 of 2; three nodes, where the launcher says so. */
 struct row {
     struct rc_str input;
-    uint32_t with;     /* block or place */
+    uint32_t with; /* block or place */
     uint32_t expected;
     const char *why;
 };

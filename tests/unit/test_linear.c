@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Linear time: what 1 MiB costs is twice what half of it costs, whatever the text holds.
  *
  * Cost is counted, not timed: the core is compiled once more so that each of
@@ -5,12 +6,12 @@
  * counts are the same on a slow, a busy and a fast machine.
  */
 #include "base/env.h"
-#include "launcher/hostlist.h"
 #include "base/numbers.h"
+#include "launcher/hostlist.h"
+#include "launcher/tasklist.h"
+#include "launcher/taskmap.h"
 #include "resolve/option.h"
 #include "resolve/resolve.h"
-#include "launcher/taskmap.h"
-#include "launcher/tasklist.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -143,8 +144,8 @@ static void resolve(struct rc_str input)
     as_block(input, use_all);
 }
 
-#define STEP                                                                                          \
-    "SLURM_JOB_ID=42\nSLURM_STEP_ID=0\nSLURM_PROCID=3\nSLURM_LOCALID=1\nSLURM_NODEID=1\n"             \
+#define STEP                                                                              \
+    "SLURM_JOB_ID=42\nSLURM_STEP_ID=0\nSLURM_PROCID=3\nSLURM_LOCALID=1\nSLURM_NODEID=1\n" \
     "SLURM_GTIDS=2,3\nSLURM_NTASKS=4\nSLURM_STEP_NUM_TASKS=4\nSLURM_STEP_NUM_NODES=2\nSLURM_NNODES=2\n"
 #define LISTS     "SLURM_STEP_TASKS_PER_NODE=2(x2)\nSLURM_STEP_NODELIST=n[1-2]\n"
 #define ARBITRARY STEP LISTS "SLURM_DISTRIBUTION=arbitrary\n"
@@ -218,15 +219,15 @@ static const struct row rows[] = {
       "a step with a long list of hosts" },
     { TEXT("n1,n2,"), ARBITRARY "SLURM_ROLLCALL_TASK_HOSTS=", "n1", resolve,
       "a step with a long list of its tasks' hosts" },
-    { TEXT("(0,1,1),"), ARBITRARY "SLURM_PMIX_MAPPING_SERV=(vector,", "(0,1,1))", resolve,
-      "a step with a long map" },
+    { TEXT("(0,1,1),"), ARBITRARY "SLURM_PMIX_MAPPING_SERV=(vector,", "(0,1,1))", resolve, "a step with a long map" },
     { TEXT("1"), STEP LISTS "MASTER_PORT=", "", resolve, "a step with a long port" },
     { TEXT("h"), STEP LISTS "MASTER_ADDR=", "", resolve, "a step with a long address" },
     { TEXT("0,"), STEP LISTS "CUDA_VISIBLE_DEVICES=", "1", resolve, "a step with many devices" },
     { TEXT("0,"), STEP LISTS "SLURM_STEP_GPUS=", "1", resolve, "a step with many devices of Slurm" },
-    { TEXT("2,"), LISTS "SLURM_JOB_ID=42\nSLURM_STEP_ID=0\nSLURM_PROCID=3\nSLURM_LOCALID=1\nSLURM_NODEID=1\n"
-      "SLURM_NTASKS=4\nSLURM_STEP_NUM_TASKS=4\nSLURM_STEP_NUM_NODES=2\nSLURM_NNODES=2\nSLURM_GTIDS=", "3",
-      resolve, "a step with many tasks on a node" },
+    { TEXT("2,"),
+      LISTS "SLURM_JOB_ID=42\nSLURM_STEP_ID=0\nSLURM_PROCID=3\nSLURM_LOCALID=1\nSLURM_NODEID=1\n"
+            "SLURM_NTASKS=4\nSLURM_STEP_NUM_TASKS=4\nSLURM_STEP_NUM_NODES=2\nSLURM_NNODES=2\nSLURM_GTIDS=",
+      "3", resolve, "a step with many tasks on a node" },
     { TEXT("x"), "ROLLCALL=", "\n" STEP LISTS, resolve, "a step with a long ROLLCALL" },
     { TEXT("x"), STEP LISTS "ROLLCALL_SCOPE=", "", resolve, "a step with a long stamp" },
 };

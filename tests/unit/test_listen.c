@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sockets that other nodes can reach: at which port. */
 #include "rendezvous/listen.h"
 #include "unit.h"

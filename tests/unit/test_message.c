@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The messages: the catalogue's rows, and the list that a result carries. */
-#include "cli/catalogue.h"
 #include "base/message.h"
+#include "cli/catalogue.h"
 #include "unit.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Addresses and networks, and everything that only looks like one. */
 #include "base/netaddr.h"
 #include "unit.h"
@@ -170,7 +171,8 @@ static struct rc_netaddr address_of(const char *text)
 /* All nodes take the lowest one, so the order must not depend on any of them. */
 static void has_an_order(const void *data)
 {
-    static const char *const sorted[] = { "9.255.255.255", "10.0.0.1", "10.0.0.2", "200.0.0.0", "::1", "fd00::1", "fd00::2" };
+    static const char *const sorted[] = { "9.255.255.255", "10.0.0.1", "10.0.0.2", "200.0.0.0",
+                                          "::1",           "fd00::1",  "fd00::2" };
 
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(sorted); i++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What nic=auto tells NCCL, UCX, gloo and tensorpipe of a node's network cards. */
 #include "resolve/address.h"
 #include "resolve/nicnames.h"
@@ -65,9 +66,10 @@ static void gives(const void *data)
     assert_string_equal(text, row->launcher);
 }
 
-#define NODE "node fabric=mlx5_0,mlx5_1 network=ib0\n" \
-             "pin cpus=0-7 cores=8 fabric=mlx5_0 network=ib0\n" \
-             "pin cpus=8-11 cores=4 fabric=mlx5_1 network=ib0\n"
+#define NODE                                           \
+    "node fabric=mlx5_0,mlx5_1 network=ib0\n"          \
+    "pin cpus=0-7 cores=8 fabric=mlx5_0 network=ib0\n" \
+    "pin cpus=8-11 cores=4 fabric=mlx5_1 network=ib0\n"
 #define STALE "ROLLCALL_SCOPE=slurm:1.0/7/worker"
 
 struct plan_row {
@@ -78,10 +80,11 @@ struct plan_row {
     const char *why;
 };
 
-#define ALL "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; " \
-            "set GLOO_SOCKET_IFNAME=ib0; set TP_SOCKET_IFNAME=ib0; "
+#define ALL                                                                                       \
+    "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; " \
+    "set GLOO_SOCKET_IFNAME=ib0; set TP_SOCKET_IFNAME=ib0; "
 #define OWN_CARDS "set ROLLCALL_NICS=NCCL_IB_HCA==mlx5_0,mlx5_1 UCX_NET_DEVICES=mlx5_1:1"
-#define OWN OWN_CARDS " NCCL_SOCKET_IFNAME==ib0 GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; "
+#define OWN       OWN_CARDS " NCCL_SOCKET_IFNAME==ib0 GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; "
 
 static const struct plan_row plans[] = {
     { TEXT("worker"), 1, { NULL }, "", "nothing without nic=auto" },
@@ -89,34 +92,49 @@ static const struct plan_row plans[] = {
     { TEXT("worker,nic=auto"), 1, { NULL }, ALL OWN, "a worker" },
     { TEXT("worker,nic=auto,bind=none"), 1, { NULL }, ALL OWN, "who is not bound" },
     { TEXT("worker,nic=auto"), RC_UNKNOWN, { NULL }, "", "a worker of whom nothing is known" },
-    { TEXT("launcher,nic=auto"), RC_UNKNOWN, { NULL },
+    { TEXT("launcher,nic=auto"),
+      RC_UNKNOWN,
+      { NULL },
       "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; "
       "set GLOO_SOCKET_IFNAME=ib0; set TP_SOCKET_IFNAME=ib0; "
       "set ROLLCALL_NICS=NCCL_IB_HCA==mlx5_0,mlx5_1 UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
       "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
       "torchrun's workers: all cards" },
-    { TEXT("worker,nic=auto"), 1, { "NCCL_IB_HCA=mlx5", "GLOO_SOCKET_IFNAME=eth0" },
+    { TEXT("worker,nic=auto"),
+      1,
+      { "NCCL_IB_HCA=mlx5", "GLOO_SOCKET_IFNAME=eth0" },
       "keep NCCL_IB_HCA=mlx5; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; keep GLOO_SOCKET_IFNAME=eth0; "
       "set TP_SOCKET_IFNAME=ib0; set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 TP_SOCKET_IFNAME=ib0; ",
       "the user's own" },
     { TEXT("worker,nic=auto"), 1, { "NCCL_IB_HCA=" }, ALL OWN, "what is empty is not set" },
-    { TEXT("worker,nic=auto,addr=eth3"), 1, { NULL },
-      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ", "addr= has the socket names" },
-    { TEXT("worker,nic=auto,addr=10.0.0.0/8"), 1, { NULL },
-      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ", "a network, too" },
+    { TEXT("worker,nic=auto,addr=eth3"),
+      1,
+      { NULL },
+      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ",
+      "addr= has the socket names" },
+    { TEXT("worker,nic=auto,addr=10.0.0.0/8"),
+      1,
+      { NULL },
+      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ",
+      "a network, too" },
     { TEXT("worker,nic=auto,addr=-ib"), 1, { NULL }, ALL OWN, "a suffix names no interface" },
-    { TEXT("worker,nic=auto"), 1,
+    { TEXT("worker,nic=auto"),
+      1,
       { STALE, "ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7", "UCX_NET_DEVICES=mlx5_7:1",
         "NCCL_IB_HCA==mlx5_8" },
       "keep NCCL_IB_HCA==mlx5_8; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; set GLOO_SOCKET_IFNAME=ib0; "
       "set TP_SOCKET_IFNAME=ib0; set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
       "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
       "an outer launch's is replaced, what the user made of it stays" },
-    { TEXT("worker"), 1,
+    { TEXT("worker"),
+      1,
       { STALE, "ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7", "UCX_NET_DEVICES=mlx5_7:1",
         "NCCL_IB_HCA==mlx5_8" },
-      "unset UCX_NET_DEVICES; unset ROLLCALL_NICS; ", "or taken away" },
-    { TEXT("worker,nic=auto"), 1, { STALE, "ROLLCALL_IFNAME=ib7", "GLOO_SOCKET_IFNAME=ib7", "NCCL_SOCKET_IFNAME==ib7" },
+      "unset UCX_NET_DEVICES; unset ROLLCALL_NICS; ",
+      "or taken away" },
+    { TEXT("worker,nic=auto"),
+      1,
+      { STALE, "ROLLCALL_IFNAME=ib7", "GLOO_SOCKET_IFNAME=ib7", "NCCL_SOCKET_IFNAME==ib7" },
       "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
       "set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; " OWN,
       "in the place of an outer launch's addr=" },
@@ -158,9 +176,17 @@ static void resolve(struct rc_str options, const char *const more[5], const stru
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     /* a step of two nodes with one task on each */
     static const char *const task[] = {
-        "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_LOCALID=0", "SLURM_NODEID=1",
-        "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_TASKS_PER_NODE=1(x2)",
-        "SLURM_STEP_NODELIST=n[1-2].example.org", "SLURM_GTIDS=1", "SLURM_DISTRIBUTION=block",
+        "SLURM_JOB_ID=42",
+        "SLURM_STEP_ID=0",
+        "SLURM_PROCID=1",
+        "SLURM_LOCALID=0",
+        "SLURM_NODEID=1",
+        "SLURM_STEP_NUM_TASKS=2",
+        "SLURM_STEP_NUM_NODES=2",
+        "SLURM_STEP_TASKS_PER_NODE=1(x2)",
+        "SLURM_STEP_NODELIST=n[1-2].example.org",
+        "SLURM_GTIDS=1",
+        "SLURM_DISTRIBUTION=block",
     };
 
     memset(env, 0, sizeof(env));
@@ -197,9 +223,10 @@ static void is_settled(const void *data)
     resolve(RC_STR("worker,nic=auto,addr=eth3"), outer, &pins, 1);
     rc_address_settle(&result, "10.0.0.1", "a test", "eth3");
     describe(&result, text, sizeof(text));
-    assert_string_equal(text, "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set GLOO_SOCKET_IFNAME=eth3; "
-                              OWN_CARDS "; set NCCL_SOCKET_IFNAME==eth3; set TP_SOCKET_IFNAME=eth3; "
-                              "set ROLLCALL_IFNAME=eth3; ");
+    assert_string_equal(
+        text, "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set GLOO_SOCKET_IFNAME=eth3; " OWN_CARDS
+              "; set NCCL_SOCKET_IFNAME==eth3; set TP_SOCKET_IFNAME=eth3; "
+              "set ROLLCALL_IFNAME=eth3; ");
     /* the address first, the cards when the placement is there */
     resolve(RC_STR("worker,nic=auto,addr=eth3"), outer, NULL, RC_UNKNOWN);
     rc_address_settle(&result, "10.0.0.1", "a test", "eth3");
@@ -214,9 +241,9 @@ static void is_settled(const void *data)
     resolve(RC_STR("worker,nic=auto"), outer, &pins, 1);
     rc_address_settle(&result, "10.0.0.1", "a test", NULL);
     describe(&result, text, sizeof(text));
-    assert_string_equal(text, "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; "
-                              "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; "
-                              OWN);
+    assert_string_equal(text,
+                        "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; "
+                        "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; " OWN);
 }
 
 /* A node of so many cards that the list does not fit is one without cards, not one without an identity. */

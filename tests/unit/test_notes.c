@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a desk keeps for tasks: every question that can be asked, and those that cannot. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers: what a rank, a size or a count may look like, and what it may not. */
 #include "base/numbers.h"
 #include "unit.h"
@@ -39,7 +40,9 @@ static const struct row refused[] = {
     { TEXT("3\n"), 10, 0, "newline behind" },
     { TEXT("3\r"), 10, 0, "a Windows line end" },
     { TEXT("3\0"), 10, 0, "NUL behind" },
-    { TEXT("\0" "3"), 10, 0, "NUL before" },
+    { TEXT("\0"
+           "3"),
+      10, 0, "NUL before" },
     { TEXT("+3"), 10, 0, "plus sign" },
     { TEXT("-1"), 10, 0, "negative" },
     { TEXT("-0"), 10, 0, "negative zero" },
@@ -64,7 +67,9 @@ static const struct row refused[] = {
     { TEXT("3:"), 10, 0, "the character behind '9'" },
     { TEXT("\xd9\xa3"), 10, 0, "Arabic digit" },
     { TEXT("\xef\xbc\x93"), 10, 0, "full-width digit" },
-    { TEXT("\xef\xbb\xbf" "3"), 10, 0, "byte order mark" },
+    { TEXT("\xef\xbb\xbf"
+           "3"),
+      10, 0, "byte order mark" },
     { TEXT("\xb3"), 10, 0, "a byte that looks like a digit once its top bit is gone" },
     { TEXT("\xff"), 10, 0, "the byte 255" },
     { TEXT("1"), 0, 0, "above 0" },

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The option grammar: [MODE][,KEY=VALUE]..., and which of three sources wins. */
 #include "resolve/option.h"
 #include "resolve/precedence.h"
@@ -89,8 +90,8 @@ static const struct refused_row refused[] = {
     { TEXT("worker;id"), RC201, "'worker;id' is not known", "shell separator" },
     { TEXT("%s%n"), RC201, "'%s%n' is not known", "percent signs" },
     { TEXT("\x1b[2J"), RC201, "'\\x1b[2J' is not known", "a terminal escape" },
-    { TEXT(K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64), RC201,
-      "'" K64 "'... is not known", "1 KiB" },
+    { TEXT(K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64 K64), RC201, "'" K64 "'... is not known",
+      "1 KiB" },
     { TEXT("order="), RC202, "order='' is not known", "no order" },
     { TEXT("order=Node"), RC202, "order='Node' is not known", "an order with a capital" },
     { TEXT("order=nodes"), RC202, "order='nodes' is not known", "an order that is none" },
@@ -118,8 +119,10 @@ static const struct refused_row refused[] = {
     { TEXT("addr=" K64 K64 K64 K64), RC202, "is longer than the name of an interface", "256 characters" },
     { TEXT("addr"), RC201, "'addr' is not known", "a key without a value" },
     { TEXT("watch="), RC202, "watch='' is not known; use watch, watch=on, watch=off or", "no value" },
-    { TEXT("watch=0"), RC202, "watch='0' is not known; use watch, watch=on, watch=off or, in seconds, watch=1 to "
-      "watch=86400", "no seconds" },
+    { TEXT("watch=0"), RC202,
+      "watch='0' is not known; use watch, watch=on, watch=off or, in seconds, watch=1 to "
+      "watch=86400",
+      "no seconds" },
     { TEXT("watch=86401"), RC202, "watch='86401' is not known", "more than a day" },
     { TEXT("watch=4294967297"), RC202, "watch='4294967297' is not known", "wraps to 1" },
     { TEXT("watch=060"), RC202, "watch='060' is not known", "a leading zero" },
@@ -281,8 +284,7 @@ static const struct combined_row combined[] = {
       "the administrator's off does not stop who asks" },
     { TEXT("-"), "nproc=2", "off", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 2,
       "a key in the environment is asking, too" },
-    { TEXT("worker"), "-", "off", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
-      "nor who asks for a mode" },
+    { TEXT("worker"), "-", "off", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "nor who asks for a mode" },
 };
 
 static const struct rc_options *source(const char *text, struct parsed *parsed)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The nodes of Open MPI 4's daemons: the n-th name, and what is no such list. */
 #include "launcher/orteregex.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the tasks of a node go: the text that rollcall-map answers with, and what a task carries of it. */
 #include "resolve/pinning.h"
 #include "resolve/pins.h"
@@ -5,9 +6,10 @@
 
 #include <string.h>
 
-#define TWO "node fabric=mlx5_0,mlx5_1 network=ib0\n" \
-            "pin cpus=0-7,64-71 cores=8 gpu=1 fabric=mlx5_0 network=ib0\n" \
-            "pin cpus=8-11 cores=4 gpu=0 near=far shared=yes\n"
+#define TWO                                                        \
+    "node fabric=mlx5_0,mlx5_1 network=ib0\n"                      \
+    "pin cpus=0-7,64-71 cores=8 gpu=1 fabric=mlx5_0 network=ib0\n" \
+    "pin cpus=8-11 cores=4 gpu=0 near=far shared=yes\n"
 
 static void reads(const void *data)
 {
@@ -89,7 +91,8 @@ static const struct plan_row plans[] = {
     { TEXT("worker"), RC_UNKNOWN, NULL, NULL, NULL, "a worker that is not bound" },
     { TEXT("worker"), 0, "OMP_NUM_THREADS=3", NULL, NULL, "the user's own number" },
     { TEXT("worker"), 0, "OMP_NUM_THREADS=", NULL, NULL, "and what the user left empty" },
-    { TEXT("launcher"), RC_UNKNOWN, NULL, "4", "0-7,64-71 8-11", "torchrun's workers: all lists, and the fewest cores" },
+    { TEXT("launcher"), RC_UNKNOWN, NULL, "4", "0-7,64-71 8-11",
+      "torchrun's workers: all lists, and the fewest cores" },
     { TEXT("launcher"), RC_UNKNOWN, "OMP_NUM_THREADS=1", NULL, "0-7,64-71 8-11", "with the user's own number" },
 };
 
@@ -97,8 +100,15 @@ static void plans_variables(const void *data)
 {
     static struct rc_result result;
     const struct plan_row *row = data;
-    const char *env[] = { "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1",
-                          "MASTER_PORT=29500", "ROLLCALL_PINNED=1", row->own_threads, NULL };
+    const char *env[] = { "RANK=0",
+                          "WORLD_SIZE=1",
+                          "LOCAL_RANK=0",
+                          "LOCAL_WORLD_SIZE=1",
+                          "MASTER_ADDR=127.0.0.1",
+                          "MASTER_PORT=29500",
+                          "ROLLCALL_PINNED=1",
+                          row->own_threads,
+                          NULL };
     struct rc_pins pins;
     struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin, .pins_library = RC_STR("/x/p.so") };
     struct rc_messages messages = { .count = 0 };
@@ -129,12 +139,30 @@ struct preload_row {
 static const struct preload_row preloads[] = {
     { TEXT("launcher"), "/x/p.so", NULL, { NULL }, "/x/p.so", 0, "the list is empty" },
     { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=", { NULL }, "/x/p.so", 0, "the list is there, and empty" },
-    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so /b.so", { NULL }, "/a.so /b.so:/x/p.so", 0, "behind the user's own" },
+    { TEXT("launcher"),
+      "/x/p.so",
+      "LD_PRELOAD=/a.so /b.so",
+      { NULL },
+      "/a.so /b.so:/x/p.so",
+      0,
+      "behind the user's own" },
     { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so:/x/p.so", { NULL }, "/a.so:/x/p.so", 0, "once" },
-    { TEXT("launcher,guard=nccl"), "/x/p.so", "LD_PRELOAD=/a.so", { NULL }, "/a.so:/x/g.so:/x/p.so", 0, "beside the guard" },
+    { TEXT("launcher,guard=nccl"),
+      "/x/p.so",
+      "LD_PRELOAD=/a.so",
+      { NULL },
+      "/a.so:/x/g.so:/x/p.so",
+      0,
+      "beside the guard" },
     { TEXT("launcher"), "/x/p.so", NULL, { "env", "torchrun", "t.py" }, "/x/p.so", 0, "in a wrapper" },
     { TEXT("launcher"), "/x/p.so", NULL, { "apptainer", "torchrun", "t.py" }, NULL, RC921, "in a container" },
-    { TEXT("launcher,bind=cores"), "/x/p.so", NULL, { "podman", "x" }, NULL, RC922, "in a container, though asked for" },
+    { TEXT("launcher,bind=cores"),
+      "/x/p.so",
+      NULL,
+      { "podman", "x" },
+      NULL,
+      RC922,
+      "in a container, though asked for" },
     { TEXT("launcher"), NULL, NULL, { NULL }, NULL, RC921, "no library" },
     { TEXT("launcher,bind=numa"), NULL, NULL, { NULL }, NULL, RC922, "no library, though asked for" },
     { TEXT("worker"), "/x/p.so", NULL, { NULL }, NULL, 0, "a worker is bound without it" },
@@ -144,12 +172,19 @@ static void plans_library(const void *data)
 {
     static struct rc_result result;
     const struct preload_row *row = data;
-    const char *env[] = { "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1",
-                          "MASTER_PORT=29500", row->there, NULL };
+    const char *env[] = { "RANK=0",
+                          "WORLD_SIZE=1",
+                          "LOCAL_RANK=0",
+                          "LOCAL_WORLD_SIZE=1",
+                          "MASTER_ADDR=127.0.0.1",
+                          "MASTER_PORT=29500",
+                          row->there,
+                          NULL };
     struct rc_here here = { .learned = RC_LEARN_GUARD, .guard = RC_STR("/x/g.so") };
     struct rc_pins pins;
-    struct rc_context context = { .env = env, .argv = row->argv, .here = &here, .pins = &pins,
-                                  .pins_library = rc_str(row->library) };
+    struct rc_context context = {
+        .env = env, .argv = row->argv, .here = &here, .pins = &pins, .pins_library = rc_str(row->library)
+    };
     struct rc_messages messages = { .count = 0 };
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Placement without GPUs, on hwloc's synthetic topologies: what must hold for any number of tasks and any cores.
  * GPUs, NICs and machines that exist are in tests/cli/map.bats. */
-#include "placement/place.h"
 #include "placement/near.h"
+#include "placement/place.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -247,7 +248,8 @@ static void take_gpu(const char *address)
 
 static void check_name(const void *data)
 {
-    static struct rc_found_gpu gpu[] = { { .bus_id = "0000:07:00.0" }, { .bus_id = "0000:3b:00.0" },
+    static struct rc_found_gpu gpu[] = { { .bus_id = "0000:07:00.0" },
+                                         { .bus_id = "0000:3b:00.0" },
                                          { .bus_id = "10000:af:00.0" } };
     const struct rc_gpu_list gpus = { .gpu = gpu, .count = 3, .used = 3 };
     const struct name_row *row = data;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What rollcall-pmix answers, and what a task makes of it. */
 #include "launcher/pmixjob.h"
 #include "resolve/resolve.h"
@@ -57,7 +58,8 @@ static const struct row answers[] = {
     { TEXT("rank=4|size=5|local_rank=0|node=1|map=(vector,(1,1,2),(0,1,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC123",
       "nodes that are not in order of their lowest rank" },
     { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),2|host=n1|"), "RC123", "tasks that are not as many" },
-    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=1,2(x2)|host=n1|"), "RC123", "tasks in another order than the map" },
+    { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=1,2(x2)|host=n1|"), "RC123",
+      "tasks in another order than the map" },
     { TEXT(BEFORE "map=(vector,(0,2,2))|tasks=2(x2),1|host=n1|"), "RC123", "a map that is too short" },
     { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1)|tasks=2(x2),1|host=n1|"), "RC123", "a map that is open" },
     { TEXT(BEFORE "map=n1,n1,n2,n2,n3|tasks=2(x2),1|host=n1|"), "RC123", "a map by names" },
@@ -82,15 +84,15 @@ static const char *resolve_in(const char *const *block, struct rc_str lines, cha
     if (result.status == RC_CONTRADICTION)
         snprintf(text, sizeof(text), "%s", rc_message_entry(result.messages.list[0].id)->id);
     else
-        snprintf(text, sizeof(text), "%u %u %u %u %u %u %s", field[RC_RANK], field[RC_LOCAL_RANK],
-                 field[RC_NODE_RANK], field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES],
-                 result.master.addr);
+        snprintf(text, sizeof(text), "%u %u %u %u %u %u %s", field[RC_RANK], field[RC_LOCAL_RANK], field[RC_NODE_RANK],
+                 field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES], result.master.addr);
     return text;
 }
 
 static const char *resolve(struct rc_str lines, char *room)
 {
-    static const char *const block[] = { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_RANK=4", "CUDA_VISIBLE_DEVICES=", NULL };
+    static const char *const block[] = { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_RANK=4",
+                                         "CUDA_VISIBLE_DEVICES=", NULL };
 
     return resolve_in(block, lines, room);
 }
@@ -103,10 +105,12 @@ struct mpi_row {
     const char *block[8];
 };
 
-#define MPI(daemon, rank, size, local_rank, local_size)                                                         \
-    { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_SERVER_URI41=prterun-n1-76@0." #daemon ";tcp4://127.0.0.1:1",     \
-      "PMIX_RANK=" #rank, "OMPI_COMM_WORLD_RANK=" #rank, "OMPI_COMM_WORLD_SIZE=" #size,                         \
-      "OMPI_COMM_WORLD_LOCAL_RANK=" #local_rank, "OMPI_COMM_WORLD_LOCAL_SIZE=" #local_size, NULL }
+#define MPI(daemon, rank, size, local_rank, local_size)                                                       \
+    {                                                                                                         \
+        "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_SERVER_URI41=prterun-n1-76@0." #daemon ";tcp4://127.0.0.1:1", \
+            "PMIX_RANK=" #rank, "OMPI_COMM_WORLD_RANK=" #rank, "OMPI_COMM_WORLD_SIZE=" #size,                 \
+            "OMPI_COMM_WORLD_LOCAL_RANK=" #local_rank, "OMPI_COMM_WORLD_LOCAL_SIZE=" #local_size, NULL        \
+    }
 
 static const struct mpi_row mpi_answers[] = {
     { TEXT(UNEVEN), "4 0 2 5 1 3 n1", "no task of 2, 2 and 1 takes itself for one of an even job", MPI(3, 4, 5, 0, 1) },
@@ -114,8 +118,8 @@ static const struct mpi_row mpi_answers[] = {
       "2, 1 and 1: on the first node it looks like two nodes", MPI(2, 3, 4, 0, 1) },
     { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|ids=1,2|host=n1|"), "RC110",
       "2 and 1 from a login node: on the second it looks like three nodes", MPI(1, 1, 3, 1, 2) },
-    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|ids=0,1|host=n1|"), "1 1 0 3 2 2 n1",
-      "2 and 1 on mpirun's own node and another", MPI(0, 1, 3, 1, 2) },
+    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|ids=0,1|host=n1|"),
+      "1 1 0 3 2 2 n1", "2 and 1 on mpirun's own node and another", MPI(0, 1, 3, 1, 2) },
     { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|host=n1|"), "RC110",
       "a server that does not number the nodes", MPI(0, 1, 3, 1, 2) },
     { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,0|host=n1|"), "2 0 1 4 2 2 n1",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that behave badly: this one itself, told by its argument how. */
 #include "system/program.h"
 #include "unit.h"

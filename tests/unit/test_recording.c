@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a recorded environment tells of its node. */
 #include "console/recording.h"
 #include "unit.h"
@@ -28,9 +29,20 @@ static size_t size_of(const char *const *block)
 static void reads_all_kinds(const void *row)
 {
     static const char *const block[] = {
-        "RANK=1", "@host-file=n1", "@ancestor=orted -mca ess", "@host=n2", "@ancestor=slurmstepd: [42.0]", "@gpus=4",
-        "A=@ancestor=x", "@watch=/w", "@guard=/g.so", "@pmix=rank=1", "@host-file=n2 slots=2", "@pmix=size=4",
-        "@gpu-files=8/1 amd", NULL,
+        "RANK=1",
+        "@host-file=n1",
+        "@ancestor=orted -mca ess",
+        "@host=n2",
+        "@ancestor=slurmstepd: [42.0]",
+        "@gpus=4",
+        "A=@ancestor=x",
+        "@watch=/w",
+        "@guard=/g.so",
+        "@pmix=rank=1",
+        "@host-file=n2 slots=2",
+        "@pmix=size=4",
+        "@gpu-files=8/1 amd",
+        NULL,
     };
     struct rc_here here;
     char *storage;
@@ -55,8 +67,8 @@ static void reads_all_kinds(const void *row)
 
 static void knows_nothing(const void *row)
 {
-    static const char *const block[] = { "RANK=1", "@gpus=many", "@gpus=-1", "@gpus=65536", "@Host=n1", "@", "@=",
-                                         "@gpu-files=8", "@gpu-files=x/1", NULL };
+    static const char *const block[] = { "RANK=1", "@gpus=many", "@gpus=-1",     "@gpus=65536",    "@Host=n1",
+                                         "@",      "@=",         "@gpu-files=8", "@gpu-files=x/1", NULL };
     struct rc_here here;
     char *storage;
 

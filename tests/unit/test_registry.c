@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The markers of the launcher families: each is seen, and nothing that is like one. */
 #include "launcher/registry.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a task's rollcall asks rollcall-exchange to do: what is written is read, and nothing else is. */
 #include "rendezvous/request.h"
 #include "unit.h"
@@ -142,7 +143,10 @@ static void check_cut(const void *data)
 static void check_no_room(const void *data)
 {
     struct rc_request request = {
-        .transport = RC_TRANSPORT_PMIX, .seconds = 10, .check = RC_CHECK_WARN, .entry = RC_STR("roll=1\n"),
+        .transport = RC_TRANSPORT_PMIX,
+        .seconds = 10,
+        .check = RC_CHECK_WARN,
+        .entry = RC_STR("roll=1\n"),
     };
     char text[60];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };

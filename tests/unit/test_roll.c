@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Entries of the roll call: what is written is read, and nothing else is. */
 #include "roll/roll.h"
 #include "unit.h"
@@ -159,8 +160,8 @@ static void is_refused(const void *data)
     assert_memory_equal(&roll, &untouched, sizeof(roll));
 }
 
-#define WHOLE                                                                                               \
-    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\nboot=4b5f-00\n"         \
+#define WHOLE                                                                                                                                \
+    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\nboot=4b5f-00\n"                                          \
     "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nnode=0\nnodes=2\nworld=8\nport=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n" \
     "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
 
@@ -186,10 +187,10 @@ static struct rc_roll whole(void)
     };
 }
 
-#define ASSERT_TEXT(value, text)                 \
-    do {                                         \
-        struct rc_str assert_text = (value);     \
-        if (!rc_str_is(assert_text, text))       \
+#define ASSERT_TEXT(value, text)                                 \
+    do {                                                         \
+        struct rc_str assert_text = (value);                     \
+        if (!rc_str_is(assert_text, text))                       \
             fail_msg("%.*s", (int)assert_text.n, assert_text.p); \
     } while (0)
 
@@ -232,12 +233,16 @@ static void leaves_out_what_is_absent(const void *data)
 {
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_roll roll = { .scope = RC_STR("s"), .host = RC_STR("n1"), .node = 1, .nodes = 2, .world = 2,
-                            .tasks = RC_STR("1"), .mode = RC_STR("") };
+    struct rc_roll roll = { .scope = RC_STR("s"),
+                            .host = RC_STR("n1"),
+                            .node = 1,
+                            .nodes = 2,
+                            .world = 2,
+                            .tasks = RC_STR("1"),
+                            .mode = RC_STR("") };
 
     (void)data;
-    assert_string_equal(rc_roll_write(&roll, &arena),
-                        "roll=1\nscope=s\nhost=n1\ntasks=1\nnode=1\nnodes=2\nworld=2\n");
+    assert_string_equal(rc_roll_write(&roll, &arena), "roll=1\nscope=s\nhost=n1\ntasks=1\nnode=1\nnodes=2\nworld=2\n");
     assert_true(reads(rc_str(text), &roll));
     assert_null(roll.version.p);
     assert_null(roll.mode.p);
@@ -293,9 +298,15 @@ static void makes_values_printable(const void *data)
 {
     char text[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_roll roll = { .scope = RC_STR("a\nb"), .host = RC_STR("n\0\x1b\xff"), .nodes = 1, .world = 1,
-                            .tasks = RC_STR("0"), .user = { RC_STR("A=1\nuser=B=2"), RC_STR("C\n=1") },
-                            .user_count = 2, .gpu = { { 0, RC_STR("\t") } }, .gpu_count = 1 };
+    struct rc_roll roll = { .scope = RC_STR("a\nb"),
+                            .host = RC_STR("n\0\x1b\xff"),
+                            .nodes = 1,
+                            .world = 1,
+                            .tasks = RC_STR("0"),
+                            .user = { RC_STR("A=1\nuser=B=2"), RC_STR("C\n=1") },
+                            .user_count = 2,
+                            .gpu = { { 0, RC_STR("\t") } },
+                            .gpu_count = 1 };
 
     (void)data;
     assert_string_equal(rc_roll_write(&roll, &arena),
@@ -435,14 +446,30 @@ static void writes_nothing_that_is_not_read(const void *data)
     for (unsigned i = 0; i < 8; i++) {
         roll = whole();
         switch (i) {
-        case 0: roll.scope = RC_ABSENT; break;
-        case 1: roll.host = RC_STR(""); break;
-        case 2: roll.tasks = RC_ABSENT; break;
-        case 3: roll.tasks = RC_STR("0-8"); break;
-        case 4: roll.tasks = RC_STR("0\n1"); break;
-        case 5: roll.node = 2; break;
-        case 6: roll.world = RC_UNKNOWN; break;
-        case 7: roll.gpu[0].rank = 4; break;
+        case 0:
+            roll.scope = RC_ABSENT;
+            break;
+        case 1:
+            roll.host = RC_STR("");
+            break;
+        case 2:
+            roll.tasks = RC_ABSENT;
+            break;
+        case 3:
+            roll.tasks = RC_STR("0-8");
+            break;
+        case 4:
+            roll.tasks = RC_STR("0\n1");
+            break;
+        case 5:
+            roll.node = 2;
+            break;
+        case 6:
+            roll.world = RC_UNKNOWN;
+            break;
+        case 7:
+            roll.gpu[0].rank = 4;
+            break;
         }
         if (rc_roll_write(&roll, &arena))
             fail_msg("row %u is written", i);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Task maps: which node each task is on under an arbitrary distribution. */
 #include "launcher/taskmap.h"
 #include "unit.h"
@@ -27,20 +28,26 @@ static const struct row taken[] = {
     { TEXT("(vector,(0,2,1))"), NO_TEXT, 2, 2, 0, { 0, 0, 1, 0 }, "two nodes, seen from the first" },
     { TEXT("(vector,(0,2,1))"), NO_TEXT, 2, 2, 1, { 0, 1, 1, 1 }, "two nodes, seen from the second" },
     { TEXT("(vector,(0,2,2))"), NO_TEXT, 4, 2, 1, { 0, 1, 2, 2 }, "blocks of two" },
-    { TEXT("(vector,(1,1,1),(0,1,1))"), NO_TEXT, 2, 2, 0, { 1, 1, 1, 1 },
-      "rank 0 is on node 1, seen from node 0" },
-    { TEXT("(vector,(1,1,1),(0,1,1))"), NO_TEXT, 2, 2, 1, { 1, 0, 1, 0 },
-      "rank 0 is on node 1, seen from it" },
+    { TEXT("(vector,(1,1,1),(0,1,1))"), NO_TEXT, 2, 2, 0, { 1, 1, 1, 1 }, "rank 0 is on node 1, seen from node 0" },
+    { TEXT("(vector,(1,1,1),(0,1,1))"), NO_TEXT, 2, 2, 1, { 1, 0, 1, 0 }, "rank 0 is on node 1, seen from it" },
     { TEXT("(vector,(0,2,1),(0,2,1))"), NO_TEXT, 4, 2, 0, { 0, 0, 2, 0 }, "cyclic, seen from node 0" },
     { TEXT("(vector,(0,2,1),(0,2,1))"), NO_TEXT, 4, 2, 1, { 0, 1, 2, 2 }, "cyclic, seen from node 1" },
-    { TEXT("(vector,(1,1,1),(0,1,1),(1,1,1),(0,1,1))"), NO_TEXT, 4, 2, 0, { 1, 1, 2, 2 },
+    { TEXT("(vector,(1,1,1),(0,1,1),(1,1,1),(0,1,1))"),
+      NO_TEXT,
+      4,
+      2,
+      0,
+      { 1, 1, 2, 2 },
       "cr2,cr1,cr2,cr1, seen from cr1" },
     { TEXT("(vector,(0,1,3),(1,1,1))"), NO_TEXT, 4, 2, 1, { 0, 1, 1, 3 }, "uneven" },
-    { TEXT("(vector,(2,1,2),(0,2,1))"), NO_TEXT, 4, 3, 0, { 2, 1, 1, 2 },
-      "the last node first, seen from node 0" },
-    { TEXT("(vector,(2,1,2),(0,2,1))"), NO_TEXT, 4, 3, 1, { 2, 2, 1, 3 },
-      "the last node first, seen from node 1" },
-    { TEXT("(vector,(2,1,1),(1,1,1),(0,1,1),(2,1,5))"), NO_TEXT, 8, 3, 0, { 2, 2, 1, 7 },
+    { TEXT("(vector,(2,1,2),(0,2,1))"), NO_TEXT, 4, 3, 0, { 2, 1, 1, 2 }, "the last node first, seen from node 0" },
+    { TEXT("(vector,(2,1,2),(0,2,1))"), NO_TEXT, 4, 3, 1, { 2, 2, 1, 3 }, "the last node first, seen from node 1" },
+    { TEXT("(vector,(2,1,1),(1,1,1),(0,1,1),(2,1,5))"),
+      NO_TEXT,
+      8,
+      3,
+      0,
+      { 2, 2, 1, 7 },
       "later tasks of an earlier node count before ours" },
     { TEXT("(vector,(0,4096,1))"), NO_TEXT, 4096, NODES_MAX, 4095, { 0, 4095, 1, 4095 }, "many nodes" },
     { TEXT("(vector,(0,64,1))"), NO_TEXT, 64, 64, 63, { 0, 63, 1, 63 }, "as many nodes as bits in a word" },
@@ -80,10 +87,8 @@ static const struct row refused[] = {
     { TEXT("(vector,(00,1,1))"), NO_TEXT, 1, 1, 0, { 0 }, "leading zero" },
     { TEXT("(vector,(4294967296,1,1))"), NO_TEXT, 1, 1, 0, { 0 }, "a node that wraps to 0" },
     { TEXT("(vector,(0,4294967297,1))"), NO_TEXT, 1, 1, 0, { 0 }, "nodes that wrap to 1" },
-    { TEXT("(vector,(16777216,16777216,16777216))"), NO_TEXT, 1, 1, 0, { 0 },
-      "all as large as a number may be" },
-    { TEXT("(vector,(0,1,16777216),(0,1,16777216))"), NO_TEXT, 1, 1, 0, { 0 },
-      "far more tasks than there are" },
+    { TEXT("(vector,(16777216,16777216,16777216))"), NO_TEXT, 1, 1, 0, { 0 }, "all as large as a number may be" },
+    { TEXT("(vector,(0,1,16777216),(0,1,16777216))"), NO_TEXT, 1, 1, 0, { 0 }, "far more tasks than there are" },
     { TEXT("(vector,(0,1,2))"), NO_TEXT, 1, 1, 0, { 0 }, "a task too many" },
     { TEXT("(vector,(0,1,1))"), NO_TEXT, 2, 1, 0, { 0 }, "a task too few" },
     { TEXT("(vector,(0,2,1))"), NO_TEXT, 2, 1, 0, { 0 }, "a node too many" },
@@ -111,8 +116,8 @@ static bool read_row(const struct row *row, struct rc_taskmap_node *out)
 {
     uint64_t *seen = unit_guard_memory((row->nodes + 63) / 64 * sizeof(*seen));
 
-    return rc_taskmap_read(unit_guard(row->input), unit_guard(row->hosts), row->tasks, row->nodes, row->node,
-                           seen, out);
+    return rc_taskmap_read(unit_guard(row->input), unit_guard(row->hosts), row->tasks, row->nodes, row->node, seen,
+                           out);
 }
 
 static void takes(const void *data)
@@ -139,8 +144,7 @@ static void refuses(const void *data)
 }
 
 /* What a map says, counted the slow and simple way from the node of each task. */
-static struct rc_taskmap_node count_simply(const uint32_t *node_of, uint32_t tasks, uint32_t nodes,
-                                           uint32_t node)
+static struct rc_taskmap_node count_simply(const uint32_t *node_of, uint32_t tasks, uint32_t nodes, uint32_t node)
 {
     struct rc_taskmap_node out = { .master_node = node_of[0] };
     uint32_t first[16];
@@ -180,8 +184,7 @@ static void agrees(const void *data)
             /* every node has a task: the last ones see to it */
             node_of[task] = tasks - task <= nodes ? tasks - task - 1 : random / 65536 % nodes;
             snprintf(vector + strlen(vector), sizeof(vector) - strlen(vector), ",(%u,1,1)", node_of[task]);
-            snprintf(names + strlen(names), sizeof(names) - strlen(names), "%sn%u", task ? "," : "",
-                     node_of[task]);
+            snprintf(names + strlen(names), sizeof(names) - strlen(names), "%sn%u", task ? "," : "", node_of[task]);
         }
         snprintf(vector + strlen(vector), sizeof(vector) - strlen(vector), ")");
         for (uint32_t node = 0; node < nodes; node++) {
@@ -195,9 +198,9 @@ static void agrees(const void *data)
                 if (!rc_taskmap_read(rc_str(map), RC_STR("n[0-5]"), tasks, nodes, node, &seen, &out))
                     fail_msg("%s is refused", map);
                 if (memcmp(&out, &expected, sizeof(out)) != 0)
-                    fail_msg("%s, node %u: master %u, node rank %u, %u tasks, %u before; not %u %u %u %u",
-                             map, node, out.master_node, out.node_rank, out.tasks, out.tasks_before,
-                             expected.master_node, expected.node_rank, expected.tasks, expected.tasks_before);
+                    fail_msg("%s, node %u: master %u, node rank %u, %u tasks, %u before; not %u %u %u %u", map, node,
+                             out.master_node, out.node_rank, out.tasks, out.tasks_before, expected.master_node,
+                             expected.node_rank, expected.tasks, expected.tasks_before);
             }
         }
     }

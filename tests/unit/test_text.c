@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Slices of text, and the arena that generated text is written into. */
 #include "base/text.h"
 #include "unit.h"
@@ -140,7 +141,9 @@ static const struct quote quotes[] = {
     { TEXT("a\nb"), "'a\\x0ab'", "a newline would forge a second message" },
     { TEXT("\r"), "'\\x0d'", "carriage return" },
     { TEXT("\x1b[2J"), "'\\x1b[2J'", "a terminal escape" },
-    { TEXT("\x9b" "2J"), "'\\x9b2J'", "a terminal escape in one byte" },
+    { TEXT("\x9b"
+           "2J"),
+      "'\\x9b2J'", "a terminal escape in one byte" },
     { TEXT("\0"), "'\\x00'", "NUL" },
     { TEXT("it's"), "'it\\x27s'", "the quote itself" },
     { TEXT("\\x41"), "'\\x5cx41'", "a backslash cannot pass for an escape of ours" },
@@ -245,8 +248,9 @@ static void joins(const void *data)
 /* Numbers against the C library's own spelling. */
 static void spells_numbers(const void *data)
 {
-    static const uint64_t values[] = { 0, 1, 9, 10, 99, 100, 65535, 4294967295u, 4294967296u,
-                                       9999999999999999999u, 10000000000000000000u, UINT64_MAX };
+    static const uint64_t values[] = {
+        0, 1, 9, 10, 99, 100, 65535, 4294967295u, 4294967296u, 9999999999999999999u, 10000000000000000000u, UINT64_MAX
+    };
 
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(values); i++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which GPUs a task sees: every way in which Slurm and others hand them out, by more, as many and fewer tasks. */
 #include "resolve/resolve.h"
 #include "unit.h"
@@ -6,22 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL4   "CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3 "
-#define ALL2   "CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
-#define BOUND  "SLURMD_TRES_BIND=gres/gpu:per_task:1 SLURM_GPUS_ON_NODE=4 "
-#define MIGS   "CUDA_VISIBLE_DEVICES=MIG-a,MIG-b SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
-#define FOUR(list) "CUDA_VISIBLE_DEVICES=" list " ROCR_VISIBLE_DEVICES=" list " ZE_AFFINITY_MASK=" list \
-                   " GPU_DEVICE_ORDINAL=" list " "
-#define ALONE  "LOCAL_RANK=0 "
-#define PCI    " CUDA_DEVICE_ORDER=PCI_BUS_ID"
-#define JAX    " JAX_LOCAL_DEVICE_IDS=0"
+#define ALL4  "CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3 "
+#define ALL2  "CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
+#define BOUND "SLURMD_TRES_BIND=gres/gpu:per_task:1 SLURM_GPUS_ON_NODE=4 "
+#define MIGS  "CUDA_VISIBLE_DEVICES=MIG-a,MIG-b SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
+#define FOUR(list) \
+    "CUDA_VISIBLE_DEVICES=" list " ROCR_VISIBLE_DEVICES=" list " ZE_AFFINITY_MASK=" list " GPU_DEVICE_ORDINAL=" list " "
+#define ALONE "LOCAL_RANK=0 "
+#define PCI   " CUDA_DEVICE_ORDER=PCI_BUS_ID"
+#define JAX   " JAX_LOCAL_DEVICE_IDS=0"
 
 struct row {
     struct rc_str input; /* variables, parted by blanks */
     uint32_t rank;
     uint32_t tasks;
-    const char *files;   /* "4/1": device files, and those that may be opened; a third, "amd"; NULL: nobody can look */
-    const char *step;    /* CUDA_VISIBLE_DEVICES in user_init; NULL: no plugin */
+    const char *files; /* "4/1": device files, and those that may be opened; a third, "amd"; NULL: nobody can look */
+    const char *step;  /* CUDA_VISIBLE_DEVICES in user_init; NULL: no plugin */
     const char *options;
     const char *expected; /* LOCAL_RANK, and what changes of the GPUs' variables; behind it the messages */
     const char *why;
@@ -52,12 +53,16 @@ static const struct row rows[] = {
     /* more tasks than GPUs */
     { TEXT(ALL2), 0, 4, NULL, "0,1", "", ALONE "CUDA_VISIBLE_DEVICES=0" PCI JAX " RC902", "the first of two" },
     { TEXT(ALL2), 3, 4, NULL, "0,1", "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX " RC902", "in turn" },
-    { TEXT(ALL2), 2, 3, NULL, NULL, "gpus=all", ALONE "CUDA_VISIBLE_DEVICES=0" PCI JAX " RC902", "and not to be had otherwise" },
+    { TEXT(ALL2), 2, 3, NULL, NULL, "gpus=all", ALONE "CUDA_VISIBLE_DEVICES=0" PCI JAX " RC902",
+      "and not to be had otherwise" },
     { TEXT(ALL2 "CUDA_DEVICE_ORDER=FASTEST_FIRST"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" JAX " RC902",
       "an order of the user's own" },
-    { TEXT(ALL2 "CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX, "with MPS" },
-    { TEXT(ALL2 "SLURM_NTASKS_PER_GPU=2"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX, "as it is meant" },
-    { TEXT("CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=1"), 1, 2, NULL, NULL, "", "LOCAL_RANK=0" JAX " RC902", "one for two" },
+    { TEXT(ALL2 "CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX,
+      "with MPS" },
+    { TEXT(ALL2 "SLURM_NTASKS_PER_GPU=2"), 3, 4, NULL, NULL, "", ALONE "CUDA_VISIBLE_DEVICES=1" PCI JAX,
+      "as it is meant" },
+    { TEXT("CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=1"), 1, 2, NULL, NULL, "", "LOCAL_RANK=0" JAX " RC902",
+      "one for two" },
     { TEXT("CUDA_VISIBLE_DEVICES=0"), 1, 2, NULL, NULL, "", "LOCAL_RANK=0" JAX, "one, and nobody says whose" },
     { TEXT("CUDA_VISIBLE_DEVICES=0 SLURM_SHARDS_ON_NODE=4"), 1, 2, NULL, NULL, "", "LOCAL_RANK=0" JAX, "shards" },
     { TEXT("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b SLURM_GPUS_ON_NODE=2"), 3, 4, NULL, NULL, "",
@@ -70,10 +75,10 @@ static const struct row rows[] = {
       "AMD's: what would count what ROCR left" },
     { TEXT("ROCR_VISIBLE_DEVICES=4,5 HIP_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2"), 3, 4, "8/8 amd", NULL, "",
       ALONE "HIP_VISIBLE_DEVICES=1" JAX " RC902", "AMD's with two lists that know of each other" },
-    { TEXT("SLURMD_TRES_BIND=gpu:single:2 CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1"), 3, 4, "2/2", "0,1",
-      "", "LOCAL_RANK=0" JAX, "--ntasks-per-gpu=2: the one that Slurm chose" },
-    { TEXT("SLURMD_TRES_BIND=gpu:map_gpu:0,0,1 CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1"), 2, 3, "2/2",
-      "0,1", "", "LOCAL_RANK=0" JAX " RC902", "a map for three" },
+    { TEXT("SLURMD_TRES_BIND=gpu:single:2 CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1"), 3, 4, "2/2",
+      "0,1", "", "LOCAL_RANK=0" JAX, "--ntasks-per-gpu=2: the one that Slurm chose" },
+    { TEXT("SLURMD_TRES_BIND=gpu:map_gpu:0,0,1 CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1"), 2, 3,
+      "2/2", "0,1", "", "LOCAL_RANK=0" JAX " RC902", "a map for three" },
 
     /* one by variable */
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "",
@@ -88,48 +93,62 @@ static const struct row rows[] = {
       "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "--gres-flags=allow-task-sharing: the step's cgroup alone" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=GPU-b"), 0, 4, "4/4", "GPU-a,GPU-b,GPU-c,GPU-d", "",
       "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=GPU-b,GPU-a,GPU-c,GPU-d", "UUIDs" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=7 SLURM_STEP_GPUS=7"), 2, 4, "8/8", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "none of the step's" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX, "without the plugin" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=0" JAX, "and nobody looks" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "0/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "no device files" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "1/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "a container's" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "none to be opened" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX, "as asked for" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "gpus=all", "LOCAL_RANK=0" JAX " RC903",
-      "all, but which are these?" },
-    { TEXT("CUDA_VISIBLE_DEVICES=2 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX,
-      "by a script of the user's" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=7 SLURM_STEP_GPUS=7"), 2, 4, "8/8", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
+      "none of the step's" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX,
+      "without the plugin" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=0" JAX,
+      "and nobody looks" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "0/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
+      "no device files" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "1/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
+      "a container's" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
+      "none to be opened" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX,
+      "as asked for" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "gpus=all",
+      "LOCAL_RANK=0" JAX " RC903", "all, but which are these?" },
+    { TEXT("CUDA_VISIBLE_DEVICES=2 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3"), 2, 4, "4/4", NULL, "",
+      "LOCAL_RANK=0" JAX, "by a script of the user's" },
     { TEXT(FOUR("1") BOUND "SLURM_STEP_GPUS=1"), 0, 4, "4/4", "0,1,2,3", "",
       "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=1,0,2,3 ROCR_VISIBLE_DEVICES=1,0,2,3 GPU_DEVICE_ORDINAL=1,0,2,3 "
       "ZE_AFFINITY_MASK=1,0,2,3" PCI,
       "all four of Slurm's" },
     { TEXT("CUDA_VISIBLE_DEVICES=2 ZE_AFFINITY_MASK=0.1 " BOUND "SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "",
       "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "another list than Slurm's is left alone" },
-    { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/4", "0,1,2,3", "worker",
-      "LOCAL_RANK=0", "one task: nobody is its peer" },
-    { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=1"), 0, 1, "4/4", "0,1,2,3", "worker,gpus=all",
-      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=1,0,2,3" PCI, "one task that wants them all" },
+    { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/4", "0,1,2,3",
+      "worker", "LOCAL_RANK=0", "one task: nobody is its peer" },
+    { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=1"), 0, 1, "4/4", "0,1,2,3",
+      "worker,gpus=all", "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=1,0,2,3" PCI, "one task that wants them all" },
 
     /* taken away */
     { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 2, 4, "4/4", "0,1,2,3", "",
       "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3", "Slurm up to 23.02" },
     { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=2"), 2, 4, "4/4", "0,1", "",
       ALONE "CUDA_VISIBLE_DEVICES=0" PCI JAX " RC902", "and more tasks than GPUs" },
-    { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=2", "without the plugin" },
+    { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=2",
+      "without the plugin" },
     { TEXT(""), 2, 4, "4/4", "0,1,2,3", "", "LOCAL_RANK=2", "by another hand" },
-    { TEXT("SLURMD_TRES_BIND=gpu:none CUDA_VISIBLE_DEVICES="), 2, 4, "4/4", "0,1,2,3", "", "LOCAL_RANK=2", "hidden by hand" },
+    { TEXT("SLURMD_TRES_BIND=gpu:none CUDA_VISIBLE_DEVICES="), 2, 4, "4/4", "0,1,2,3", "", "LOCAL_RANK=2",
+      "hidden by hand" },
 
     /* one by cgroup */
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901", "the first" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901", "the last" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", NULL, "", "LOCAL_RANK=0" JAX " RC901", "without the plugin" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=all", "LOCAL_RANK=0" JAX " RC901 RC903",
-      "all is not to be had" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX " RC901", "own" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901",
+      "the first" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901",
+      "the last" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", NULL, "", "LOCAL_RANK=0" JAX " RC901",
+      "without the plugin" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=all",
+      "LOCAL_RANK=0" JAX " RC901 RC903", "all is not to be had" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=own",
+      "LOCAL_RANK=0" JAX " RC901", "own" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX " RC901",
       "no device files, but Slurm's numbers tell" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX, "or do not" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4"), 0, 2, "1/1", NULL, "", "LOCAL_RANK=0" JAX " RC901", "a container's" },
+    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4"), 0, 2, "1/1", NULL, "", "LOCAL_RANK=0" JAX " RC901",
+      "a container's" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/1", NULL, "worker", "LOCAL_RANK=0", "one task has no peers" },
     { TEXT("SLURMD_TRES_BIND=gpu:per_task:1 SLURM_GPUS_ON_NODE=1 CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/1", "0", "worker",
       "LOCAL_RANK=0", "one task and one GPU on this node" },
@@ -137,29 +156,31 @@ static const struct row rows[] = {
     /* MIG: a process uses the first of its list */
     { TEXT(MIGS), 1, 2, "1/1", "MIG-a,MIG-b", "", ALONE "CUDA_VISIBLE_DEVICES=MIG-b" JAX, "as many as tasks" },
     { TEXT(MIGS), 0, 1, "1/1", "MIG-a,MIG-b", "worker", "LOCAL_RANK=0", "for one task" },
-    { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "", "LOCAL_RANK=0" JAX, "bound" },
-    { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "gpus=all", "LOCAL_RANK=0" JAX " RC903",
-      "bound, and all wanted" },
+    { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "", "LOCAL_RANK=0" JAX,
+      "bound" },
+    { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "gpus=all",
+      "LOCAL_RANK=0" JAX " RC903", "bound, and all wanted" },
 
     /* each its own */
     { TEXT(ALL4), 2, 4, NULL, "0,1,2,3", "gpus=own", ALONE "CUDA_VISIBLE_DEVICES=2" PCI JAX, "gpus=own" },
     { TEXT(ALL4), 0, 1, NULL, "0,1,2,3", "worker,gpus=own", ALONE "CUDA_VISIBLE_DEVICES=0" PCI, "of one task" },
 
     /* several each */
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=0,1 SLURM_GPUS_ON_NODE=4"), 0, 2, "4/4",
-      "0,1,2,3", "", "LOCAL_RANK=0", "left as they are" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4, "8/8",
-      "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2 RC904", "without one that LOCAL_RANK names" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4, "8/8",
-      "0,1,2,3,4,5,6,7", "gpus=own", "LOCAL_RANK=0", "gpus=own" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4, "8/8",
-      "0,1,2,3,4,5,6,7", "gpus=all", "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,4,5,2,3,6,7" PCI, "gpus=all" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=2,3 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 3, 4, "4/4",
-      "0,1,2,3", "gpus=all", "LOCAL_RANK=3 CUDA_VISIBLE_DEVICES=0,1,3,2" PCI, "gpus=all, as far as there are places" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2, "4/2",
-      "0,1,2,3", "", "LOCAL_RANK=1 RC901", "by cgroup" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2, "4/2",
-      "0,1,2,3", "gpus=all", "LOCAL_RANK=1 RC901 RC903", "by cgroup, and all wanted" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=0,1 SLURM_GPUS_ON_NODE=4"), 0, 2,
+      "4/4", "0,1,2,3", "", "LOCAL_RANK=0", "left as they are" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4,
+      "8/8", "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2 RC904", "without one that LOCAL_RANK names" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4,
+      "8/8", "0,1,2,3,4,5,6,7", "gpus=own", "LOCAL_RANK=0", "gpus=own" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4,
+      "8/8", "0,1,2,3,4,5,6,7", "gpus=all", "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,4,5,2,3,6,7" PCI, "gpus=all" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=2,3 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 3, 4,
+      "4/4", "0,1,2,3", "gpus=all", "LOCAL_RANK=3 CUDA_VISIBLE_DEVICES=0,1,3,2" PCI,
+      "gpus=all, as far as there are places" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2,
+      "4/2", "0,1,2,3", "", "LOCAL_RANK=1 RC901", "by cgroup" },
+    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2,
+      "4/2", "0,1,2,3", "gpus=all", "LOCAL_RANK=1 RC901 RC903", "by cgroup, and all wanted" },
 };
 
 struct find {
@@ -292,10 +313,21 @@ static void decides(const void *data)
 static void of_others(const void *data)
 {
     static struct rc_result result;
-    const char *by_hand[] = { "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1",
-                              "MASTER_PORT=29500", "CUDA_VISIBLE_DEVICES=0", NULL };
-    const char *mpirun[] = { "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_RANK=3",
-                             "OMPI_COMM_WORLD_LOCAL_SIZE=4", "PMIX_NAMESPACE=1", "CUDA_VISIBLE_DEVICES=0,1", NULL };
+    const char *by_hand[] = { "RANK=1",
+                              "WORLD_SIZE=2",
+                              "LOCAL_RANK=1",
+                              "LOCAL_WORLD_SIZE=2",
+                              "MASTER_ADDR=127.0.0.1",
+                              "MASTER_PORT=29500",
+                              "CUDA_VISIBLE_DEVICES=0",
+                              NULL };
+    const char *mpirun[] = { "OMPI_COMM_WORLD_RANK=3",
+                             "OMPI_COMM_WORLD_SIZE=4",
+                             "OMPI_COMM_WORLD_LOCAL_RANK=3",
+                             "OMPI_COMM_WORLD_LOCAL_SIZE=4",
+                             "PMIX_NAMESPACE=1",
+                             "CUDA_VISIBLE_DEVICES=0,1",
+                             NULL };
     struct rc_context context = { .env = by_hand };
     char found[1024];
 
@@ -334,10 +366,23 @@ static void of_interactive_jobs(const void *data)
 
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
-        const char *env[] = { "SLURM_JOB_ID=1", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_LOCALID=1", "SLURM_NODEID=0",
-                              "SLURM_GTIDS=0,1", "SLURM_STEP_NUM_TASKS=2", "SLURM_NTASKS=2", "SLURM_STEP_NUM_NODES=1",
-                              "SLURM_NNODES=1", "SLURM_STEP_TASKS_PER_NODE=2", "SLURM_STEP_NODELIST=n1",
-                              "SLURM_TASK_PID=7", "CUDA_VISIBLE_DEVICES=0", jobs[i].name, jobs[i].kept, NULL };
+        const char *env[] = { "SLURM_JOB_ID=1",
+                              "SLURM_STEP_ID=0",
+                              "SLURM_PROCID=1",
+                              "SLURM_LOCALID=1",
+                              "SLURM_NODEID=0",
+                              "SLURM_GTIDS=0,1",
+                              "SLURM_STEP_NUM_TASKS=2",
+                              "SLURM_NTASKS=2",
+                              "SLURM_STEP_NUM_NODES=1",
+                              "SLURM_NNODES=1",
+                              "SLURM_STEP_TASKS_PER_NODE=2",
+                              "SLURM_STEP_NODELIST=n1",
+                              "SLURM_TASK_PID=7",
+                              "CUDA_VISIBLE_DEVICES=0",
+                              jobs[i].name,
+                              jobs[i].kept,
+                              NULL };
         struct rc_context context = { .env = env, .pid = 7 };
         const char *shown = NULL;
 
@@ -357,9 +402,12 @@ static void of_interactive_jobs(const void *data)
 static void of_launchers(const void *data)
 {
     static struct rc_result result;
-    static const struct row taken = { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 0, 1, NULL, "0,1,2,3",
-                                      "launcher", "", "" };
-    static const struct row amd = { TEXT(FOUR("2,3") "SLURM_GPUS_ON_NODE=2"), 0, 1, "4/4 amd", NULL, "launcher", "", "" };
+    static const struct row taken = {
+        TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 0, 1, NULL, "0,1,2,3", "launcher", "", ""
+    };
+    static const struct row amd = {
+        TEXT(FOUR("2,3") "SLURM_GPUS_ON_NODE=2"), 0, 1, "4/4 amd", NULL, "launcher", "", ""
+    };
     char found[1024];
     struct find f;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A node goes to a desk that is none, or that is gone: what stands there is a child that was told what to do. */
 #include "rendezvous/client.h"
 #include "unit.h"
@@ -14,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/server.h"
 #include "rendezvous/listen.h"
+#include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 
 #define TOKEN  "0123456789abcdef0123456789abcdef"

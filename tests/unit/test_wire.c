@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One message on a stream, from whoever may have connected: over real sockets. */
 #include "rendezvous/wire.h"
 #include "unit.h"
@@ -8,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TOKEN "0123456789abcdef0123456789abcdef"
-#define HEAD  "rollcall 1 " TOKEN " "
+#define TOKEN  "0123456789abcdef0123456789abcdef"
+#define HEAD   "rollcall 1 " TOKEN " "
 #define X16(x) x x x x x x x x x x x x x x x x
 
 struct row {
@@ -58,7 +59,9 @@ static const struct row wrong[] = {
     { TEXT("rollcall 1 0123456789ABCDEF0123456789ABCDEF 1\nx"), "a token in capitals" },
     { TEXT("rollcall 1 0123456789abcdef0123456789abcde 1\nx"), "a short token" },
     { TEXT("rollcall 1 0123456789abcdef0123456789abcdef0 1\nx"), "a long token" },
-    { TEXT("rollcall 1 \0" "123456789abcdef0123456789abcdef 1\nx"), "a NUL in the token" },
+    { TEXT("rollcall 1 \0"
+           "123456789abcdef0123456789abcdef 1\nx"),
+      "a NUL in the token" },
     { TEXT(HEAD "3\nabcd"), "more than was announced" },
     { TEXT(HEAD "0\nx"), "more than nothing" },
     { TEXT(X16("xxxx")), "a head that does not end" },

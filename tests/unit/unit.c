@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
 #include <stdbool.h>
@@ -74,8 +75,7 @@ static void name_test(char *name, size_t size, const char *what, struct rc_str i
     snprintf(name + used, size - used, ": %s", why);
 }
 
-void unit_add(void (*check)(const void *row), const void *row, const char *what, struct rc_str input,
-              const char *why)
+void unit_add(void (*check)(const void *row), const void *row, const char *what, struct rc_str input, const char *why)
 {
     size_t piece = test_count / PIECE;
     struct test *test;

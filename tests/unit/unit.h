@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* unit.h - table-driven tests over cmocka: a row of a table is a test of its own.
  *
  * A test file fills tables of (input, expectation, reason), hands each row to
@@ -18,23 +19,27 @@
 #include "base/text.h"
 
 /* For tables: a slice of a literal, which may hold NUL bytes; and no slice. */
-#define TEXT(literal) { "" literal, sizeof(literal) - 1 }
-#define NO_TEXT       { NULL, 0 }
+#define TEXT(literal)                   \
+    {                                   \
+        "" literal, sizeof(literal) - 1 \
+    }
+#define NO_TEXT \
+    {           \
+        NULL, 0 \
+    }
 
 #define UNIT_COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* Adds a test: check(row) fails through cmocka's assertions. The name is put
  * together as in "hostlist refuses 'n[1-': open bracket". */
-void unit_add(void (*check)(const void *row), const void *row, const char *what, struct rc_str input,
-              const char *why);
+void unit_add(void (*check)(const void *row), const void *row, const char *what, struct rc_str input, const char *why);
 
 /* Adds every row of a table whose rows begin with `struct rc_str input` and
  * have a `const char *why`. */
-#define UNIT_TABLE(check, what, table)                                              \
-    do {                                                                            \
-        for (size_t unit_i = 0; unit_i < UNIT_COUNT(table); unit_i++)               \
-            unit_add((check), &(table)[unit_i], (what), (table)[unit_i].input,      \
-                     (table)[unit_i].why);                                          \
+#define UNIT_TABLE(check, what, table)                                                               \
+    do {                                                                                             \
+        for (size_t unit_i = 0; unit_i < UNIT_COUNT(table); unit_i++)                                \
+            unit_add((check), &(table)[unit_i], (what), (table)[unit_i].input, (table)[unit_i].why); \
     } while (0)
 
 /* Adds a test without a table. */

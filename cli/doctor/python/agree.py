@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """agree.py - a job's tasks, GPUs and cores against each other, and against what the script makes of them."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """devices.py - which GPU a process takes: none, the first one, or another node's."""
 import ast
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """jobline.py - an srun or sbatch line, and a job script: what is asked of Slurm, and which commands run.
 
 Nothing is run, nothing is expanded but variables that the script itself sets to plain values and those that

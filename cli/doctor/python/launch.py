@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """launch.py - what a command line starts, and whether its own arguments fit the step it is started in."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """lines.py - the text of a shell script: what is quoted, where a command ends, which lines are one."""
 import re
 import shlex

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """main.py - `python3 -I main.py SERIES script PATH|- job PATH|- [LINE...]`: what rollcall doctor has of Python.
 
 Reads; imports and runs nothing of what it reads. Lines on standard output, fields between tabs:

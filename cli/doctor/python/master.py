@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """master.py - where a script says that rank 0 is: addresses and ports that are written down, or each its own."""
 import ast
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mixed.py - lightning.pytorch and pytorch_lightning in one program: two libraries of the same classes.
 
 Looks at the script, its own modules, and the files of installed packages that it names, which are found as

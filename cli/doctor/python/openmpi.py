@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """openmpi.py - an MPI program in several tasks: what srun offers to it, and which Open MPI the job loads."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """options.py - what is asked of Slurm: the options of srun, sbatch and salloc, and the tasks that they come to."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """program.py - a training script with those of its own modules that it imports, and what they ask each other."""
 import ast
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ranks.py - what a script says of ranks and sizes that the launcher knows better."""
 import ast
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """shell.py - a job script by itself: what its shell expands too early, and what it writes down."""
 import re
 

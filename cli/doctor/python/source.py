@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """source.py - one Python file, read as text and parsed: what it imports, sets, reads and calls.
 
 Nothing of it is imported or run. Works with Python 3.6 and later, whose trees differ a little.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # cgroup.bash - device cgroups (version 1), a part of this machine's trees for each node
 #
 # Slurm makes /slurm/uid_0/job_1/... in them, the same on every node: so each node has a folder of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # common.bash - names, messages, and how a cluster's processes are found
 
 # shellcheck shell=bash disable=SC2034,SC2154 # what the parts share

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # inside.bash - what runs in the namespaces: the holder, a node's first process, a command
 
 # shellcheck shell=bash disable=SC2154 # state, name, ... come from common.bash

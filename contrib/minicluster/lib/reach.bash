@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # reach.bash - run and rsh: a command on a node, from the machine or from another node
 
 # shellcheck shell=bash disable=SC2154 # state, name, ... come from common.bash

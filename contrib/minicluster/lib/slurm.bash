@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # slurm.bash - which Slurm, what the machine lacks, and Slurm's configuration
 
 # shellcheck shell=bash disable=SC2154,SC2034 # what the parts share

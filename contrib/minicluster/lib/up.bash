@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # up.bash - up, status, down
 
 # shellcheck shell=bash disable=SC2154,SC2034 # what the parts share

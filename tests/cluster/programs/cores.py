@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints one line: the hardware threads that this task may run on, those of a thread and of a data loader of its,
 and OMP_NUM_THREADS. With the argument torch, the data loader is torch's own."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """DataParallel: one process, all of the machine's GPUs, no torch.distributed."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """DDP the way most scripts do it: init_process_group with env://, everything from the environment."""
 
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints this task's environment exactly as the task got it, each line led by the task's number."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The same training in Lightning Fabric."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Meets through a file that every node sees; the rank is an explicit argument."""
 
 import datetime

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # gpus.sh - prints one line: who this task is, which GPUs its variables name, and whose device files it may open.
 
 allowed=

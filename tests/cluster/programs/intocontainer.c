@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A plugin that does to tasks what pyxis does (0.24.0: slurm_spank_task_init of pyxis_slurmstepd.c): they begin as the
  * slurmstepd's children that they are, and are in a container when the next plugin's task_init sees them.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One task is late: the others stand in init_process_group and wait for it. late.py FOLDER TASK
 
 They go there at once, all together; the task TASK when there is a file FOLDER/go. Then all meet once more, in a

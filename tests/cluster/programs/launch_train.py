@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For python -m torch.distributed.launch: the local rank is an argument, or LOCAL_RANK under --use_env."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A Lightning script as users write it: devices and num_nodes, the rest is Lightning's business."""
 
 import argparse

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Meets the others at MASTER_ADDR:MASTER_PORT, as torch's store does, and then says who it is (whoami.py)."""
 
 import os

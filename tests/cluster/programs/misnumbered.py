@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripts with an arithmetic of their own: who joins as somebody else than its task is.
 
 alone  each task by itself    half  the tasks of even and of odd rank, two worlds on purpose

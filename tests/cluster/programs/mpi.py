@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """A real MPI program without mpi4py: MPI_Init, a sum over all ranks, MPI_Finalize, by ctypes.
 
 Prints one line: MPI rank=R size=N sum=N env=RANK. The sum is 1 of each rank. For Open MPI (4 to 6).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For torchrun: prints one line, the hardware threads that this worker may run on, and those of data loaders that it
 starts by fork and by spawn. With the argument lightning, Lightning Fabric starts the workers."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints PORT rank=R addr=A port=P, as one line; with arguments OWN and OTHER, after a file OWN was made and OTHER seen.
 
 Rank 0 does what torch's store does, and first what a stranger would do: "held" is printed where that one is refused.

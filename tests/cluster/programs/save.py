@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trains, then rank 0 saves the model. Single process unless the environment says otherwise, as is usual."""
 
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One task a node starts its own workers with mp.spawn: rank = node_rank * n + i."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For torchrun: LOCAL_RANK must be there, torchrun's workers know their node by GROUP_RANK."""
 
 import datetime

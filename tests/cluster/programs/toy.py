@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A model, some batches and a report line: what the programs here share.
 
 `python toy.py` trains in one process, without torch.distributed, and prints the loss that any number of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """unique_id.py [NUMBER-OF-IDS] - gets NCCL ids from rollcall and does with each what ncclCommInitRank does first.
 
 Speaks the ranks' side of NCCL's bootstrap (src/bootstrap.cc and src/misc/socket.cc of 2.23 to 2.28) with the root that

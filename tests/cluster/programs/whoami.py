@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints one JSON line: who this process is, as far as its environment says."""
 
 import json

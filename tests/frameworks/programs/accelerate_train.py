@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Accelerate as its tutorial has it: prepare, backward, gather. On the CPU unless told otherwise."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """deepspeed.init_distributed() without arguments, and its collectives."""
 
 import os

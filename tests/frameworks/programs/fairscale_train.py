@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """FairScale's sharded optimizer and data parallel over env://."""
 
 import os

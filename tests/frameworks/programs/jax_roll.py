@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """JAX finds out by itself who it is: jax.distributed.initialize() without arguments. Stays for HOLD seconds."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi4py and torch in one script: MPI's rank beside torch's, and both can be talked by."""
 
 import datetime

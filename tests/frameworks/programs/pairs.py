@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every pair of ranks exchanges a tensor, then all of them together: send, recv, isend, irecv, barrier,
 all_reduce, broadcast, all_gather. A value that arrives at the wrong rank or not at all ends it.
 

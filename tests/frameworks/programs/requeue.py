@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lightning in a job that may be interrupted: SIGUSR1 makes it write a checkpoint and requeue the job itself.
 
     requeue.py FOLDER

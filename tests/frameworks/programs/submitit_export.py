@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a function that submitit runs does first; it raises if anybody has set one of the names before."""
 
 import submitit

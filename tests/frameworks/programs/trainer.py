@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hugging Face's Trainer on a tiny model made from its configuration: nothing is downloaded."""
 
 import os

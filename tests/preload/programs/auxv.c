@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* auxv.c - finds the auxiliary vector as the Go runtime does: behind the NULL
  * that ends the environment, which is behind argv.
  *

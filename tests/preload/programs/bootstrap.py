@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What NCCL's own bootstrap makes of ranks: bootstrap.py LIBNCCL SECONDS NRANKS RANK...
 
 Makes an id with the real library, whose root answers without a GPU, and has one caller check in with it for each RANK,

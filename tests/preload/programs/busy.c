@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* busy.c - a preload library whose constructor starts threads that read the environment all the time. */
 #include <pthread.h>
 #include <stdlib.h>

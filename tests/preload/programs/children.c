@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* children.c - starts a program in each of the ways in which one process starts another.
  *
  *   children WAY BLOCK PROGRAM ARGUMENT...

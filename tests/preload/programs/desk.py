@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """A desk as srun has it beside it: desk.py ROLLCALL-EXCHANGE TOKEN prints its port, and ends with its standard input."""
 import os
 import socket

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* drop.c - what set-uid tools do: gives its rights up, then starts a program with the environment it has.
  *
  * A line says first whether the kernel took it for a set-uid program, and what it has for RANK.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* envexec.c - starts a program with any environment block, also one that no shell can make.
  *
  *   envexec FILE PROGRAM ARGUMENT...   FILE: entries, each with a NUL behind it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In place of CUDA's driver: one GPU, whose number is in FAKE_GPU. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In NCCL's place, with its signatures: says with what it was called, which the real one cannot without a GPU. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In torch's place: needs libnccl.so.2, and is loaded into a scope of its own by join.c. */
 #include <string.h>
 

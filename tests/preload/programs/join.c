@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A process that joins communicators, one after the other, through a library that it loads as Python loads torch.
  *
  *   join FRAMEWORK [HOW NRANKS RANK ID]...

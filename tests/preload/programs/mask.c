@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mask.c - shows the hardware threads that it may run on, then goes elsewhere.
  *
  *   mask                            "0,1 -": its mask, and ROLLCALL_PINNED or "-"

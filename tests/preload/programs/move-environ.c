@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* move-environ.c - a preload library whose constructor moves the environment to the heap. */
 #include <stdlib.h>
 

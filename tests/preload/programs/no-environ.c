@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* no-environ.c - a preload library whose constructor takes the environment away. */
 extern char **environ;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* port.c - who may have MASTER_PORT: a stranger may not while it is held, a store that shares may.
  *
  *   port    prints "held" or "free", then "listening" or why not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* probe.c - shows a variable in each of the ways in which a program may ask for it.
  *
  *   probe NAME...    getenv NAME=VALUE, environ NAME=VALUE, envp NAME=VALUE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* reset.c - clears its environment and sets a few names anew, as daemons and sudo do, then starts a program.
  *
  *   reset NAME=VALUE... -- PROGRAM ARGUMENT...

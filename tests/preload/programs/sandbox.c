@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* sandbox.c - starts a program that may make no sockets: socket() fails with EPERM, as under seccomp policies of
  * containers and of batch systems.
  *

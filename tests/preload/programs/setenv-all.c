@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* setenv-all.c - uses every function of libc that changes the environment, after the shim did. */
 #include <stdio.h>
 #include <stdlib.h>

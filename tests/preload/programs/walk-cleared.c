@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* walk-cleared.c - takes the environment, clears it, then puts it back from the old array.
  *
  * The idiom of daemons that clean their environment. It crashes where a

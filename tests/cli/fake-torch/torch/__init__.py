@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the watch sees of torch: what it loads at its end, and when. FAKE_TORCH=2.4 loads nothing, as that one."""
 
 import importlib.metadata

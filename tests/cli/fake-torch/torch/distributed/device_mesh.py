@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from torch.distributed.distributed_c10d import init_process_group
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """init_process_group says what it was called with; its signature is that of torch 2.13."""
 
 import os
