@@ -3,20 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "cli/doctor/findings.h"
-#include "cli/doctor/json.h"
-#include "cli/doctor/network.h"
-#include "cli/doctor/node.h"
-#include "cli/doctor/pmix.h"
-#include "cli/doctor/reach.h"
-#include "cli/doctor/report.h"
-#include "cli/doctor/script.h"
-#include "cli/doctor/slurm.h"
-#include "cli/doctor/step.h"
+#include "cli/cli.h"
+#include "cli/inspect.h"
 #include "console/table.h"
 #include "effects/lookup.h"
-#include "inspect.h"
+#include "findings.h"
+#include "json.h"
+#include "network.h"
+#include "node.h"
+#include "pmix.h"
+#include "reach.h"
+#include "report.h"
+#include "script.h"
+#include "slurm.h"
+#include "step.h"
 
 struct arguments {
     struct doctor_request request;
