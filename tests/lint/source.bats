@@ -10,13 +10,14 @@ code()
     python3 "$here/code.py" "$top" "$@"
 }
 
+# c_files [FOLDER...]: C of these folders, or all that a user runs.
 c_files()
 {
-    files "$@" | grep -E '\.[ch]$'
+    if [ $# -gt 0 ]; then files "$@"; else files . | grep -vE '^(tests|contrib)/'; fi | grep -E '\.[ch]$'
 }
 
 @test "no forbidden call outside of the command" {
-    mapfile -t sources < <(c_files lib spank shim libexec cli/doctor)
+    mapfile -t sources < <(c_files | grep -vE '^cli/[^/]*$')
     [ ${#sources[@]} -gt 20 ]
     words='ato[il]|atoll|strto[ul]|strtoul|strtou?ll|strtok|strtok_r|v?sprintf|strn?cpy|strn?cat|gets|popen|system'
     words+='|exit|abort|assert|alloca|getpw[a-z_]*|getgr[a-z_]*'
@@ -25,7 +26,7 @@ c_files()
 }
 
 @test "no call that cannot be given a size anywhere" {
-    mapfile -t sources < <(c_files lib spank shim libexec cli)
+    mapfile -t sources < <(c_files)
     found=$(code "${sources[@]}" | grep -E '\b(v?sprintf|strcpy|strcat|gets|strtok)[[:space:]]*\(' || true)
     expect_same "" "$found"
 }
@@ -47,23 +48,40 @@ c_files()
 }
 
 @test "no tab in C, no blank at a line's end" {
-    mapfile -t sources < <(files lib spank shim libexec cli tests | grep -E '\.[ch]$')
+    mapfile -t sources < <(c_files .)
     found=$(cd "$top" && grep -nP '\t|[ \t]+$' "${sources[@]}" || true)
     expect_same "" "$found"
 }
 
 @test "no file of C has more than 600 lines" {
-    mapfile -t sources < <(files lib spank shim libexec cli tests | grep -E '\.[ch]$')
+    mapfile -t sources < <(c_files .)
     found=$(cd "$top" && wc -l "${sources[@]}" | awk '$1 > 600 && $2 != "total" { print $2 ": " $1 }')
     expect_same "" "$found"
 }
 
 @test "every header opens with what it is and guards itself" {
-    for header in $(files lib spank shim libexec cli | grep '\.h$'); do
+    for header in $(c_files | grep '\.h$'); do
         name=$(basename "$header")
         sed -n 2p "$top/$header" | grep -q "^/\* $name - " || { echo "$header has no head"; return 1; }
         grep -q '^#ifndef ROLLCALL_' "$top/$header" || { echo "$header has no guard"; return 1; }
     done
+}
+
+@test "C is written as .clang-format says" {
+    command -v clang-format > /dev/null
+    mapfile -t sources < <(c_files .)
+    cd "$top"
+    clang-format --dry-run -Werror "${sources[@]}"
+}
+
+@test "every source says its licence" {
+    mapfile -t sources < <(files . | grep -E '\.([ch]|def|py|bash|bats|sh|am|m4|awk)$' |
+        grep -vE '^(packaging|docs)/')
+    [ ${#sources[@]} -gt 500 ]
+    cd "$top"
+    expect_same "" "$(for file in "${sources[@]}"; do
+        [ ! -s "$file" ] || head -n 2 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
+    done)"
 }
 
 @test "ids of messages are unique, sorted, and in their hundred" {
@@ -76,7 +94,7 @@ c_files()
 
 @test "every message is used, and every one used is in the catalogue" {
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
-    mapfile -t sources < <(c_files lib spank shim libexec cli)
+    mapfile -t sources < <(c_files)
     used=$({ code "${sources[@]}" | grep -oE '\bRC[1-9][0-9]{2}\b' &&
         grep -hoE '"RC[1-9][0-9]{2}"' "$top/shim/watch/rollcall_watch.py" | tr -d '"'; } | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
@@ -93,7 +111,8 @@ c_files()
 
 @test "a launcher family is one file and one line of the registry" {
     rows=$(sed -n 's/^ROLLCALL_LAUNCHER(\(.*\))$/\1/p' "$top/lib/launcher/registry.def" | LC_ALL=C sort)
-    families=$(files lib/launcher | sed -n 's|^lib/launcher/\(.*\)\.c$|\1|p' | grep -vx registry)
+    families=$(cd "$top" && grep -lE '^const struct rc_launcher rc_launcher_' lib/launcher/*.c | xargs -n 1 basename -s .c |
+        LC_ALL=C sort)
     expect_same "$families" "$rows"
     built=$(sed -n 's|.*lib/launcher/\([a-z0-9_]*\)\.c.*|\1|p' "$top/lib/launcher/families.am" |
         LC_ALL=C sort)
