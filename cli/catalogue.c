@@ -2,7 +2,7 @@
 #include "catalogue.h"
 
 static const struct catalogue_entry catalogue[] = {
-#define ROLLCALL_MESSAGE(id, level, cause, cure, example) [id] = { cause, cure, example },
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) [id] = { cause, cure, example },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };

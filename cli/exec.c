@@ -28,9 +28,15 @@ struct arguments {
     char **command;
 };
 
-/* Errors come from every process that has them; warnings are the same in all
- * tasks of a job, so the first speaks for the others; what went wrong in the
- * exchange is each node's own (speaks), and of RC914 only one task knows. */
+/* Whether this task says a message. `first`: it is the launch's first task;
+ * `speaks`: it is the one of its node that says what went wrong there. */
+static bool is_said(const struct rc_message_entry *entry, bool first, bool speaks)
+{
+    if (entry->level != RC_LEVEL_WARNING)
+        return entry->level == RC_LEVEL_ERROR;
+    return first || entry->said == RC_SAID_PER_TASK || (entry->said == RC_SAID_PER_NODE && speaks);
+}
+
 static void print_messages(const struct rc_result *result, uint32_t debug, bool speaks)
 {
     const uint32_t *field = result->identity.field;
@@ -43,8 +49,7 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
     for (unsigned i = 0; i < result->messages.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
 
-        if (entry->level == RC_LEVEL_ERROR || (entry->level == RC_LEVEL_WARNING && first) ||
-            (result->messages.list[i].id == RC611 && speaks) || result->messages.list[i].id == RC914 || debug > 0)
+        if (debug > 0 || is_said(entry, first, speaks))
             cli_say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
     }
 }

@@ -14,7 +14,7 @@ function text(line)
 /^ROLLCALL_(MESSAGE\(RC|FINDING\(D)/ {
     split($0, word, /[(, ]+/)
     level = tolower(word[3])
-    sub(/^rc_level_/, "", level)
+    sub(/^rc_level_/, "", level) # a finding's
     part = 0
     printf ".TP\n.BR %s \" (%s)\"\n", word[2], level
     next

@@ -15,47 +15,23 @@
 #include "system/devicefiles.h"
 #include "system/portowner.h"
 
-/* Errors that are the same on every node, as they come from the options or
- * from what the step's tasks share: one line for all of them. */
-static bool is_everywhere(enum rc_message_id id)
+static unsigned find_error(const struct rc_messages *messages)
 {
-    switch (id) {
-    case RC104:
-    case RC105:
-    case RC106:
-    case RC201:
-    case RC202:
-    case RC203:
-    case RC204:
-    case RC302:
-    case RC306:
-    case RC404:
-    case RC411:
-    case RC612:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Advice, not news of a value that was replaced: of no interest to the users
- * of a cluster where rollcall is on for every step. */
-static bool is_advice(enum rc_message_id id)
-{
-    return id == RC301 || id == RC307 || id == RC406 || id == RC705 || id == RC706 || id == RC807 || id == RC504 ||
-           id == RC901 || id == RC902 || id == RC903;
-}
-
-/* The first error of the task. False where another one speaks. */
-static bool say_error(spank_t spank, const struct rc_messages *messages)
-{
-    const struct rc_spank_step *step = rc_spank_step();
     unsigned i = 0;
 
     while (i < messages->count && rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
         i++;
-    if ((!step->first_node && (i == messages->count || is_everywhere(messages->list[i].id))) ||
-        !rc_spank_step_speaks(spank))
+    return i;
+}
+
+/* Says the task's first error. False where another task says it. */
+static bool say_error(spank_t spank, const struct rc_messages *messages)
+{
+    const struct rc_spank_step *step = rc_spank_step();
+    unsigned i = find_error(messages);
+    bool everywhere = i == messages->count || rc_message_entry(messages->list[i].id)->said == RC_SAID_PER_LAUNCH;
+
+    if ((everywhere && !step->first_node) || !rc_spank_step_speaks(spank))
         return false;
     if (i == messages->count) /* it did not fit among the others */
         rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
@@ -96,12 +72,13 @@ static void say_warnings(const struct rc_result *result)
         return;
     for (unsigned i = 0; i < result->messages.count; i++) {
         enum rc_message_id id = result->messages.list[i].id;
-        enum rc_level level = rc_message_entry(id)->level;
+        const struct rc_message_entry *entry = rc_message_entry(id);
+        bool wanted = step->options.by_user || entry->wanted == RC_WANTED_ALWAYS;
 
-        if (level == RC_LEVEL_ERROR)
+        if (entry->level == RC_LEVEL_ERROR)
             continue;
-        if (debug || (level == RC_LEVEL_WARNING && (step->options.by_user || !is_advice(id))))
-            rc_spank_say(level, id, result->messages.list[i].text);
+        if (debug || (entry->level == RC_LEVEL_WARNING && wanted))
+            rc_spank_say(entry->level, id, result->messages.list[i].text);
     }
     if (debug)
         slurm_spank_log("rollcall: %s mode: %s", rc_mode_name(result->mode),

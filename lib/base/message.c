@@ -2,7 +2,8 @@
 #include "base/message.h"
 
 static const struct rc_message_entry catalogue[] = {
-#define ROLLCALL_MESSAGE(id, level, cause, cure, example) [id] = { #id, level },
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) \
+    [id] = { #id, RC_LEVEL_##level, RC_SAID_##said, RC_WANTED_##wanted },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };

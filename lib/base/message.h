@@ -16,8 +16,17 @@ enum rc_level {
     RC_LEVEL_ERROR,   /* the facts contradict each other: nothing is set */
 };
 
+/* How many lines a launch gets of what several of its tasks find. The plugin has
+ * errors said so; its warnings are said by RANK 0's task, whose node they concern.
+ * `rollcall exec` has warnings said so; there each task says its own errors,
+ * because each is a command that was not run. */
+enum rc_said { RC_SAID_PER_LAUNCH, RC_SAID_PER_NODE, RC_SAID_PER_TASK };
+
+/* Who wants to know: everybody, or only users who asked for rollcall themselves. */
+enum rc_wanted { RC_WANTED_ALWAYS, RC_WANTED_IF_ASKED };
+
 enum rc_message_id {
-#define ROLLCALL_MESSAGE(id, level, cause, cure, example) id,
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) id,
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
     RC_MESSAGE_COUNT
@@ -28,6 +37,8 @@ enum rc_message_id {
 struct rc_message_entry {
     char id[6];
     enum rc_level level;
+    enum rc_said said;
+    enum rc_wanted wanted;
 };
 
 enum { RC_MESSAGES_MAX = 24 };

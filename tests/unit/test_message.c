@@ -15,7 +15,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define ROLLCALL_MESSAGE(id, level, cause, cure, example) { TEXT(#id), id, cause },
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) { TEXT(#id), id, cause },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };
@@ -74,6 +74,68 @@ static void is_in_catalogue(const void *data)
     check_line(words->cure);
     check_example(words->example, entry);
     assert_in_range(entry->level, RC_LEVEL_NOTE, RC_LEVEL_ERROR);
+}
+
+struct said_row {
+    struct rc_str input;
+    enum rc_message_id id;
+    enum rc_level level;
+    enum rc_said said;
+    enum rc_wanted wanted;
+    const char *why;
+};
+
+static const struct said_row said[] = {
+    { TEXT("RC101"), RC101, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "a task's own number is wrong" },
+    { TEXT("RC104"), RC104, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "all tasks have the same list" },
+    { TEXT("RC107"), RC107, RC_LEVEL_NOTE, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a note" },
+    { TEXT("RC202"), RC202, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "one --ddp for all" },
+    { TEXT("RC301"), RC301, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED, "advice on the layout" },
+    { TEXT("RC401"), RC401, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "a value was replaced" },
+    { TEXT("RC405"), RC405, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node's port" },
+    { TEXT("RC408"), RC408, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node's resolver" },
+    { TEXT("RC611"), RC611, RC_LEVEL_WARNING, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node cannot reach the others" },
+    { TEXT("RC612"), RC612, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "all nodes stop for one reason" },
+    { TEXT("RC617"), RC617, RC_LEVEL_ERROR, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a call of the library fails" },
+    { TEXT("RC901"), RC901, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED, "advice on GPUs" },
+    { TEXT("RC914"), RC914, RC_LEVEL_WARNING, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "one daemon's tasks alone know" },
+};
+
+static void is_said_so(const void *data)
+{
+    const struct said_row *row = data;
+    const struct rc_message_entry *entry = rc_message_entry(row->id);
+
+    assert_int_equal(entry->level, row->level);
+    assert_int_equal(entry->said, row->said);
+    assert_int_equal(entry->wanted, row->wanted);
+}
+
+/* An error ends the task, whoever asked; a note is only shown to who wants all of them. */
+static void advice_is_warnings(const void *data)
+{
+    unsigned advice = 0;
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        const struct rc_message_entry *entry = rc_message_entry(rows[i].id);
+
+        if (entry->wanted == RC_WANTED_ALWAYS)
+            continue;
+        assert_int_equal(entry->level, RC_LEVEL_WARNING);
+        assert_int_equal(entry->said, RC_SAID_PER_LAUNCH);
+        advice++;
+    }
+    assert_in_range(advice, 5, 20);
+}
+
+/* The options are the same for all tasks of a launch, so one line is enough. */
+static void options_are_the_launchs(const void *data)
+{
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++)
+        if (strncmp(rows[i].input.p, "RC2", 3) == 0)
+            assert_int_equal(rc_message_entry(rows[i].id)->said, RC_SAID_PER_LAUNCH);
 }
 
 static void is_sorted(const void *data)
@@ -146,6 +208,9 @@ static void drops_the_rest(const void *data)
 int main(void)
 {
     UNIT_TABLE(is_in_catalogue, "the catalogue has", rows);
+    UNIT_TABLE(is_said_so, "says who says", said);
+    unit_add_one(advice_is_warnings, "only a warning is advice, one for the launch");
+    unit_add_one(options_are_the_launchs, "errors of options are said once");
     unit_add_one(is_sorted, "the catalogue is sorted, no id stands twice");
     unit_add_one(names_levels, "every level has its name");
     unit_add_one(adds, "messages are kept in order");
