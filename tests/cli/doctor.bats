@@ -651,15 +651,36 @@ D305 -:0' NCCL_IB_HCA==mlx5_1
     [ "$(jq -r '.findings[] | "\(.id) \(.what)"' <<< "$output" | sed 's/ port .*: / /')" = 'D207 192.0.2.1 Network is unreachable' ]
 }
 
-@test "without a Python, and where it cannot parse a script: the text alone, which the first lines say" {
-    script 'print "two"' 'import os' 'os.environ["MASTER_PORT"] = "29500"'
-    found 'D403 train.py:3' train.py
-    [[ $(jq -r '.looked_at[0].text' json) == 'train.py: looked at as text alone (SyntaxError)' ]]
+@test "a file that no Python here can parse is a finding, never silently nothing" {
+    script 'import os' 'print "two"' 'os.environ["MASTER_PORT"] = "29500"'
+    found 'D421 train.py:2' train.py
+    [ "$(jq -r '.findings[0].what' json)" = 'this cannot be parsed: SyntaxError' ]
+    [ "$(jq -r .verdict json)" = '1 warning; begin with D421, train.py:2' ]
+    mv train.py old.py
+    script 'import old, os' 'os.environ["MASTER_PORT"] = "29500"'
+    found 'D403 train.py:2' train.py
+    [ "$(jq -r '.looked_at[1].text' json)" = 'old.py: cannot be parsed (SyntaxError), and is left out' ]
+}
+
+@test "without a Python that works each file that was not read is a finding" {
+    script 'import os'
+    job 'python train.py'
     rm bin/python3
-    found 'D403 train.py:3' train.py
-    [[ $(jq -r '.looked_at[0].text' json) == 'none on PATH: '* ]]
-    job 'export MASTER_PORT=29500' 'python train.py'
-    found 'D516 job.sh:2' --script job.sh
+    found 'D421 train.py:0' train.py
+    [ "$(jq -r '.findings[0].what' json)" = 'this was not read: there is no python3 on PATH' ]
+    found $'D421 train.py:0\nD421 job.sh:0' --script job.sh train.py
+    found 'D421 command line:0' -- srun -n2 python train.py
+    printf '#!/bin/sh\nexit 1\n' > bin/python3
+    chmod 755 bin/python3
+    found 'D421 train.py:0' train.py
+    [ "$(jq -r '.findings[0].what' json)" = 'this was not read: the python3 on PATH failed or took too long' ]
+}
+
+# is_unreadable FILE: which line is wrong, releases of Python say differently
+is_unreadable()
+{
+    run -1 doctor --json "$1"
+    [ "$(jq -r '.findings[].id' <<< "$output")" = D421 ]
 }
 
 @test "nothing of a script is run or imported, and none is too much" {
@@ -671,11 +692,11 @@ D305 -:0' NCCL_IB_HCA==mlx5_1
     [ ! -e ran ]
     [ -z "$(find . -name __pycache__)" ]
     python3 -c 'print("x = " + "(" * 3000 + ")" * 3000)' > train.py
-    found '' train.py
+    is_unreadable train.py
     python3 -c 'print("x = 1\n" * 300000)' > train.py
     found '' train.py
     printf 'x = "\0"\n\377\376\n' > train.py
-    found '' train.py
+    is_unreadable train.py
     : > train.py
     found '' train.py
 }

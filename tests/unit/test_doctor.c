@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The doctor's pure parts: NCCL's filters, a plugin's version, rules on text, the order of findings. */
+/* The doctor's pure parts: NCCL's filters, a plugin's version, the order of findings. */
 #include "cli/doctor/filter.h"
 #include "cli/doctor/findings.h"
 #include "cli/doctor/pluginversion.h"
-#include "cli/doctor/textrules.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -77,47 +76,6 @@ static void test_no_plugin(const void *row)
     free(self);
 }
 
-static const struct {
-    const char *text;
-    bool job;
-    const char *found; /* "D403:1 D404:3" */
-} texts[] = {
-    { "import os\nos.environ['MASTER_PORT'] = '29500'\n", false, "D403:2" },
-    { "os.environ[\"MASTER_PORT\"] = str(29500)", false, "D403:1" },
-    { "os.environ['MASTER_PORT'] = port\n", false, "" },
-    { "# os.environ['MASTER_PORT'] = '29500'\n", false, "" },
-    { "'''\nos.environ['MASTER_PORT'] = '29500'\n'''\n", false, "" },
-    { "if 'MASTER_PORT' not in os.environ:\n    os.environ['MASTER_PORT'] = '29500'\n", false, "" },
-    { "dist.init_process_group('nccl', init_method='tcp://localhost:1')\n", false, "D404:1" },
-    { "print 'two'\nos.environ['MASTER_ADDR'] = 'localhost'\n", false, "D404:2" },
-    { "import lightning.pytorch as pl\n\nfrom pytorch_lightning import Trainer\n", false, "D401:3" },
-    { "import pytorch_lightning\nimport lightning_utilities\n", false, "" },
-    { "#!/bin/bash\nexport MASTER_PORT=29500\n", true, "D516:2" },
-    { "MASTER_PORT=$((10000 + SLURM_JOB_ID % 1000))\n", true, "" },
-    { "export MASTER_PORT=29500\n", false, "" },
-    { "", false, "" },
-    { "\n\n", false, "" },
-};
-
-static void test_texts(const void *row)
-{
-    (void)row;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        struct findings findings = { .count = 0 };
-        char *text = strdup(texts[i].text);
-        char found[256] = "";
-
-        assert_non_null(text);
-        doctor_text_rules(&findings, "train.py", text, texts[i].job);
-        for (size_t j = 0; j < findings.count; j++)
-            snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s:%u", j ? " " : "", findings.list[j].id,
-                     findings.list[j].line);
-        assert_string_equal(found, texts[i].found);
-        findings_free(&findings);
-        free(text);
-    }
-}
-
 static void test_order(const void *row)
 {
     static const char *const expected[] = { "D401 a 9", "D412 b 2", "D403 a 3", "D404 a 7", "D418 c 1" };
@@ -150,7 +108,6 @@ int main(void)
 {
     unit_add_one(test_filters, "filters of interfaces and devices");
     unit_add_one(test_no_plugin, "files that are no plugin");
-    unit_add_one(test_texts, "what a text alone tells");
     unit_add_one(test_order, "errors first, then by file and line");
     return unit_run("doctor");
 }

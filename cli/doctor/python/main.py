@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""main.py - `python3 -I main.py SERIES script PATH|- job PATH|- [LINE...]`: what rollcall doctor has of Python.
+"""main.py - `python3 -I main.py SERIES script PATH|- job PATH|- [LINE...]`: the doctor's reader of scripts and jobs.
 
-Reads; imports and runs nothing of what it reads. Lines on standard output, fields between tabs:
+It parses what it is given, and neither imports nor runs any of it. It prints lines of fields between tabs:
 
     finding ID PATH LINE WHAT CHANGE
     fact NAME TEXT
-    text PATH REASON          this file cannot be parsed: look at it as text
+    fact mpi PATH LINE TYPE                 a launch with srun --mpi=TYPE
+    fact ddp PATH LINE OPTIONS              a launch with srun --ddp=OPTIONS
+    fact openmpi PATH LINE TYPE VERSION     a launch of an MPI program
 """
 import gc
 import os
@@ -51,13 +53,19 @@ class Report:
             emit("finding", name, path, line, what, change)
 
 
-def read_program(path):
+def unreadable(path, error, report):
+    report("D421", path, error.line, "this cannot be parsed: %s" % error, "")
+
+
+def read_program(path, report):
     try:
         program = Program(path)
     except Unreadable as error:
-        emit("text", path, error)
+        unreadable(path, error, report)
         return None
     emit("fact", "script", "%s: %s" % (path, ", ".join(frameworks(program)) or "no framework that is known here"))
+    for module, error in program.unreadable:
+        emit("fact", "script", "%s: cannot be parsed (%s), and is left out" % (module, error))
     return program
 
 
@@ -138,7 +146,7 @@ def main(arguments):
     series = (int(found.group(1)), int(found.group(2))) if found else None
     script, path, line = arguments[2], arguments[4], arguments[5:]
     report = Report()
-    program = read_program(script) if script != "-" else None
+    program = read_program(script, report) if script != "-" else None
     job = steps = None
     if path != "-" or line:
         job = Job("command line")
@@ -149,7 +157,7 @@ def main(arguments):
                 read_line(line, job)
             steps = Steps(job)
         except Unreadable as error:
-            emit("text", path, error)
+            unreadable(path, error, report)
     if program:
         check_program(program, steps.nodes() if steps else None, report)
     if steps:

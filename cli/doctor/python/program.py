@@ -14,6 +14,7 @@ class Program:
     def __init__(self, path):
         self.main = Source(path)
         self.sources = [self.main]
+        self.unreadable = []  # (path, Unreadable) of modules
         self.top = os.path.dirname(os.path.abspath(path))
         self.known = known = {os.path.realpath(path)}
         queue = [self.main]
@@ -23,11 +24,13 @@ class Program:
                 if real in known or len(self.sources) >= MOST_FILES:
                     continue
                 known.add(real)
+                shown = relative(os.path.dirname(path), os.path.relpath(found, self.top))
                 try:
                     source = Source(found)
-                except Unreadable:
+                except Unreadable as error:
+                    self.unreadable.append((shown, error))
                     continue
-                source.path = relative(os.path.dirname(path), os.path.relpath(found, self.top))
+                source.path = shown
                 self.sources.append(source)
                 queue.append(source)
 

@@ -13,7 +13,13 @@ UNKNOWN = object()
 
 
 class Unreadable(Exception):
-    """The file is not there, too large, or no Python that this interpreter can parse."""
+    """The file is not there, too large, or not Python that this interpreter can parse.
+
+    `line` is where its syntax is wrong, 0 where that is not known."""
+
+    def __init__(self, reason, line=0):
+        super().__init__(reason)
+        self.line = line
 
 
 def constant(node):
@@ -122,7 +128,7 @@ class Source(ast.NodeVisitor):
                 self.tree = ast.parse(file.read(), path)
             self.visit(self.tree)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise Unreadable(type(error).__name__) from None
+            raise Unreadable(type(error).__name__, getattr(error, "lineno", None) or 0) from None
 
     def generic_visit(self, node):
         self.stack.append(node)
