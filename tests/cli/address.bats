@@ -110,14 +110,9 @@ named=('SLURM_STEP_NODELIST=n[1-2]')
 }
 
 @test "loopback is nobody's master address where a job has several nodes: every recorded environment" {
-    local vector seen=0
-    for vector in "$vectors"/*.json; do
-        [ "$(jq -r '(.master.addr // "" | test("^(127\\.|localhost|::1$|0\\.0\\.0\\.0)")) and .identity.nnodes != 1' \
-            "$vector")" = false ] || {
-            echo "$vector"
-            return 1
-        }
-        seen=$((seen + 1))
-    done
-    [ "$seen" -gt 20 ]
+    python3 -B "$vectors/expectation.py" print > "$BATS_TEST_TMPDIR/answers"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/answers")" -gt 20 ]
+    run -0 jq -r 'select((.master.addr // "" | test("^(127\\.|localhost|::1$|0\\.0\\.0\\.0)")) and .identity.nnodes != 1) | .name' \
+        "$BATS_TEST_TMPDIR/answers"
+    [ -z "$output" ]
 }

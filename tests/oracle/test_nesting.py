@@ -8,14 +8,15 @@ inner one's identity must come out unchanged, and what the outer one says agains
 
 import functools
 import itertools
-import json
 import os
+import sys
 
 import pytest
 
 from stream import apply, ids, request
 
-VECTORS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors")
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors"))
+import expectation
 
 RANK, LOCAL_RANK, NODE_RANK, SIZE, LOCAL_SIZE, NODES = (
     "rank", "local_rank", "node_rank", "world_size", "local_world_size", "nnodes")
@@ -54,37 +55,21 @@ CHOICES = ("HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE", "SLURM_DISTRIBUTION", "RO
            "ZE_AFFINITY_MASK", "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SUBMITIT_EXECUTOR")
 
 
-def recording(name):
-    """The variables, what is told of the node (@...), and rollcall's arguments."""
-    env, node, words = {}, [], []
-    with open(os.path.join(VECTORS, name + ".env"), encoding="utf-8") as file:
-        for line in file.read().splitlines():
-            if line.startswith("# rollcall show "):
-                words = line.split()[3:]
-            elif line.startswith("@"):
-                node.append(line)
-            elif "=" in line and not line.startswith("#"):
-                key, _, value = line.partition("=")
-                env[key] = value
-    return env, node, words
-
-
 class Recorded:
     """A task of some launcher, as it was recorded and reviewed."""
 
-    def __init__(self, name):
-        self.name = name
-        with open(os.path.join(VECTORS, name + ".json"), encoding="utf-8") as file:
-            answer = json.load(file)
+    def __init__(self, recording):
+        self.name = recording.name
+        answer = recording.answer()
         self.launcher = answer["launcher"]
         self.identity = answer["identity"]
         self.good = not any(m["level"] == "error" for m in answer["messages"])
         self.mode = answer["mode"]
-        env, node, self.words = recording(name)
-        self.env = env
-        self.handed_on = {key: value for key, value in env.items() if key not in CHOICES}
-        self.ancestors = [line for line in node if line.startswith("@ancestor=")]
-        self.node = [line for line in node if not line.startswith("@ancestor=")]
+        self.words = recording.options
+        self.env = recording.env
+        self.handed_on = {key: value for key, value in recording.env.items() if key not in CHOICES}
+        self.ancestors = [line for line in recording.node if line.startswith("@ancestor=")]
+        self.node = [line for line in recording.node if not line.startswith("@ancestor=")]
 
     def descent(self):
         """The processes between it and its launcher's daemon, that one included; a wrapper and a shell stand between."""
@@ -97,10 +82,9 @@ class Recorded:
 
 @functools.cache
 def recorded():
-    names = sorted(entry[:-4] for entry in os.listdir(VECTORS) if entry.endswith(".env"))
     # those that have a stale launch in them already are no launch of one launcher, and one with its own task's stamp
     # was set up where nothing was further outside
-    return [r for r in map(Recorded, names) if r.launcher and not r.words and "stale" not in r.name
+    return [r for r in map(Recorded, expectation.recordings()) if r.launcher and not r.words and "stale" not in r.name
             and not r.env.get("ROLLCALL_SCOPE", "").startswith(r.launcher + ":")]
 
 
