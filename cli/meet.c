@@ -46,7 +46,7 @@ static uint32_t fact(const struct rc_result *result, enum rc_field field)
  * does neither. */
 static bool may_meet(const struct rc_result *result)
 {
-    return rc_str_is(rc_str(result->launcher->id), "slurm");
+    return result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
 }
 
 /* All tasks of a launch have to come to the same answer here: nothing counts that

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "launcher/slurmpmix.h"
 #include "once.h"
 #include "outside.h"
 #include "rendezvous/pmixserver.h"
@@ -66,8 +67,7 @@ static enum rc_transport choose(const struct rc_result *result, const struct rc_
     if (options->exchange != RC_EXCHANGE_PMIX && !het && rc_meeting_beside_srun(&result->env, meeting, &step, arena) &&
         rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
-    if (options->exchange != RC_EXCHANGE_SRUN &&
-        rc_str_starts(rc_env_get(&result->env, "PMIX_NAMESPACE"), "slurm.pmix."))
+    if (options->exchange != RC_EXCHANGE_SRUN && rc_slurmpmix_step(&result->env).p)
         return RC_TRANSPORT_PMIX;
     return RC_TRANSPORT_NONE;
 }

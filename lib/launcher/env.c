@@ -283,5 +283,7 @@ bool rc_env_read(struct rc_reader *reader, struct rc_facts *facts)
 /* RANK and its like are in torchrun's table. */
 const struct rc_launcher rc_launcher_env = {
     .id = "env",
+    .by_hand = true,
+    .apart = "MASTER_PORT",
     .title = "env:// (set by hand)",
 };

@@ -128,15 +128,61 @@ static inline struct rc_str rc_variable_name(const struct rc_variable *variable)
     return (struct rc_str){ variable->name, variable->length };
 }
 
-/* What a family tells of itself; its two functions are in launcher/registry.h. */
+/* Whether the server beside srun, where there is one, is for a launcher's tasks. */
+enum rc_srun_server {
+    RC_SRUN_SERVER_NONE,  /* no: the launcher's own tasks are not srun's */
+    RC_SRUN_SERVER_OWN,   /* srun started the tasks: the server is for a step, which is the run id */
+    RC_SRUN_SERVER_OUTER, /* a task of srun's on each node started them: the server is that step's */
+};
+
+/* The PMIx server that a launcher's tasks may be clients of. */
+enum rc_pmix_server {
+    RC_PMIX_SERVER_NONE,
+    RC_PMIX_SERVER_SLURM, /* of slurmstepd (slurmpmix.h): some tasks may connect while others do not */
+    RC_PMIX_SERVER_OWN,   /* of its daemons, with a namespace of their own: all tasks connect, or none */
+};
+
+/* What a family tells of itself; its two functions are in launcher/registry.h.
+ * All code outside of lib/launcher goes by these members, never by the id: a
+ * family that leaves a member out gets what holds for most launchers. */
 struct rc_launcher {
     char id[16];    /* in JSON, the stamp and messages: "slurm" */
     char title[32]; /* for people: "Slurm (srun)" */
-    /* the programs that its tasks descend from, parted by blanks (ancestry.h) */
+
+    /* The programs that its tasks descend from, parted by blanks (ancestry.h).
+     * Empty: it starts no processes (a cloud's names, a user's own exports). */
     char processes[RC_PROCESSES_SIZE];
-    char pass[40]; /* how a user hands MASTER_ADDR to all of its tasks; may be empty */
-    char each[32]; /* and asks for N of them on each node; may be empty */
-    bool repairs;  /* has variables to repair */
+    /* Any program may start its tasks with a library, too: that none of those
+     * processes is above a task proves nothing. */
+    bool has_library;
+    /* The tasks were started one by one, by different parents: the end of a
+     * task's parent is not the end of the launch. */
+    bool by_hand;
+    /* Its batch scripts inherit the environment that they were submitted from,
+     * with the variables of a launcher whose tasks they are not. */
+    bool batch_inherits;
+
+    /* What a user types; messages advise it. May be empty. */
+    char pass[40];  /* to hand MASTER_ADDR to all of its tasks */
+    char each[32];  /* to have N tasks on each node */
+    char ports[24]; /* to have it reserve MASTER_PORT */
+
+    /* It has numbered its tasks for torch: their variables are shown, never changed. */
+    bool authoritative;
+    /* Lightning's SLURMEnvironment recognises its tasks. It takes ranks from
+     * SLURM_PROCID and SLURM_LOCALID, not from LOCAL_RANK, and stops where
+     * SLURM_NTASKS_PER_NODE is missing. */
+    bool slurm_environment;
+    /* Variables that differ between launches with the same scope, parted by blanks. */
+    char apart[64];
+
+    enum rc_srun_server srun_server;
+    enum rc_pmix_server pmix_server;
+    /* Its daemons are numbered (mpidaemon.h). Inside Slurm srun starts them from
+     * number 1 on, one a node, and their tasks share the cores of that one task. */
+    bool has_mpidaemon;
+
+    bool repairs; /* has variables to repair */
     struct rc_variable variables[RC_VARIABLES_MAX];
 };
 

@@ -26,6 +26,7 @@
 #include "launcher/hostfile.h"
 #include "launcher/layout.h"
 #include "launcher/registry.h"
+#include "launcher/slurmpmix.h"
 
 /* A namespace is one jsrun, of which a job may have several. */
 static struct rc_str launch_name(const struct rc_env *env, struct rc_str rank)
@@ -41,7 +42,7 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
     uint32_t rank;
 
     reader->why = "PMIX_NAMESPACE is a newer launcher's";
-    return rc_str_starts(rc_env_get(reader->env, "PMIX_NAMESPACE"), "slurm.pmix.") ||
+    return rc_slurmpmix_step(reader->env).p ||
            (rc_parse_u32(rc_env_get(reader->env, "PMIX_RANK"), RC_MAX_TASKS, &rank) && rank != own_rank);
 }
 

@@ -30,6 +30,7 @@
 #include "launcher/mpidaemon.h"
 #include "launcher/orteregex.h"
 #include "launcher/pmixjob.h"
+#include "launcher/slurmpmix.h"
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
 {
@@ -48,7 +49,6 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool 
 /* A newer step of srun, or another PMIx launcher, inside of this one. */
 static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
 {
-    struct rc_str name = rc_env_get(reader->env, "PMIX_NAMESPACE");
     struct rc_str rank = rc_env_get(reader->env, "PMIX_RANK");
     struct rc_str job = rc_env_get(reader->env, "SLURM_JOB_ID");
     struct rc_str step = rc_env_get(reader->env, "SLURM_STEP_ID");
@@ -57,7 +57,7 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
     /* facts/launchers.md 1.5: the namespace has to be that of this very step */
     reader->why = "PMIX_NAMESPACE is a newer launcher's";
     if (job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")) &&
-        rc_str_is(name, rc_format(reader->arena, "slurm.pmix.%S.%S", &job, &step)))
+        rc_str_is(rc_slurmpmix_step(reader->env), rc_format(reader->arena, "%S.%S", &job, &step)))
         return true;
     return rc_parse_u32(rank, RC_MAX_TASKS, &number) && number != own_rank;
 }
@@ -253,6 +253,8 @@ const struct rc_launcher rc_launcher_openmpi = {
     .processes = "orted mpirun mpiexec orterun prted prterun prte mpirun.openmpi mpiexec.openmpi oshrun",
     .pass = "mpirun -x MASTER_ADDR=HOST",
     .each = "mpirun --map-by ppr:N:node",
+    .pmix_server = RC_PMIX_SERVER_OWN,
+    .has_mpidaemon = true,
     .variables = {
         RC_VARIABLE("OMPI_COMM_WORLD_RANK", RC_RANK),
         RC_VARIABLE("OMPI_COMM_WORLD_SIZE", RC_WORLD_SIZE),

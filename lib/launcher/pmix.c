@@ -13,6 +13,7 @@
 #include "launcher/registry.h"
 
 #include "launcher/pmixjob.h"
+#include "launcher/slurmpmix.h"
 
 /* Of launchers that say more by other names. Those of PRRTE's namespaces,
  * "prterun-n1-306@1", are Open MPI's alone. */
@@ -55,7 +56,7 @@ enum rc_claim rc_pmix_recognise(struct rc_reader *reader, struct rc_facts *facts
     struct rc_str name = rc_env_get(reader->env, "PMIX_NAMESPACE");
     struct rc_number rank;
 
-    if (!name.p || name.n == 0 || rc_str_starts(name, "slurm.pmix."))
+    if (!name.p || name.n == 0 || rc_slurmpmix_step(reader->env).p)
         return RC_CLAIM_ABSENT;
     if (!rc_read_number(reader, RC_STR("PMIX_RANK"), RC_MAX_TASKS, &rank))
         return RC_CLAIM_BROKEN;
@@ -93,6 +94,7 @@ const struct rc_launcher rc_launcher_pmix = {
     .title = "PMIx (prterun, prun)",
     .processes = "prted prterun prte",
     .pass = "prterun -x MASTER_ADDR=HOST",
+    .pmix_server = RC_PMIX_SERVER_OWN,
     .variables = {
         RC_VARIABLE("PMIX_RANK", RC_RANK),
     },

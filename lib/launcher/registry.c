@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/registry.h"
 
+#include "launcher/slurmpmix.h"
+
 #define ROLLCALL_MARKER(name, variable)
 
 const struct rc_launcher *rc_launcher_at(unsigned index)
@@ -104,4 +106,18 @@ uint32_t rc_launcher_marks(const struct rc_env *env)
 #include "launcher/registry.def"
 #undef ROLLCALL_MARKER
     return found;
+}
+
+bool rc_launcher_is_alone(const struct rc_env *env, uint32_t marks)
+{
+    if (rc_slurmpmix_step(env).p)
+        marks &= ~(1u << RC_LAUNCHER_INDEX_pmix);
+    return !(marks & (marks - 1));
+}
+
+bool rc_launcher_has_scope(const struct rc_launcher *launcher, struct rc_str scope)
+{
+    struct rc_str rest;
+
+    return rc_str_is(rc_str_split(scope, ':', &rest), launcher->id);
 }

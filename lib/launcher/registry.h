@@ -43,7 +43,8 @@ enum {
 
 #undef ROLLCALL_MARKER
 
-/* index < RC_LAUNCHER_COUNT, innermost first */
+/* index < RC_LAUNCHER_COUNT, innermost first. The order is for loops over all
+ * families: what a single one is like stands in its struct rc_launcher. */
 const struct rc_launcher *rc_launcher_at(unsigned index);
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
@@ -54,5 +55,13 @@ bool rc_launcher_marked(const char *const *block);
 
 /* The families with a marker in the environment, bit 0 for the first. */
 uint32_t rc_launcher_marks(const struct rc_env *env);
+
+/* Whether these marks are of one launcher at most. PMIx's and Slurm's together
+ * are, where the PMIx server is Slurm's. */
+bool rc_launcher_is_alone(const struct rc_env *env, uint32_t marks);
+
+/* Whether a scope, or a stamp, which begins with one, is of a launch of this
+ * family: "slurm:42.0". */
+bool rc_launcher_has_scope(const struct rc_launcher *launcher, struct rc_str scope);
 
 #endif

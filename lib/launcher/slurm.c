@@ -367,7 +367,12 @@ const struct rc_launcher rc_launcher_slurm = {
     .id = "slurm",
     .title = "Slurm (srun)",
     .processes = "slurmstepd",
+    .batch_inherits = true, /* sbatch hands on all that it was started with, unless --export= says otherwise */
     .each = "srun --ntasks-per-node=N",
+    .ports = "srun --resv-ports",
+    .slurm_environment = true,
+    .srun_server = RC_SRUN_SERVER_OWN,
+    .pmix_server = RC_PMIX_SERVER_SLURM,
     .repairs = true,
     .variables = {
         RC_REPAIRED("SLURM_PROCID", RC_RANK),

@@ -45,6 +45,11 @@ const struct rc_launcher rc_launcher_torchrun = {
     .id = "torchrun",
     .title = "torchrun",
     .processes = "torchrun torch.distributed.run torch.distributed.launch",
+    .has_library = true, /* torch.distributed.launcher.api.elastic_launch */
+    .authoritative = true,
+    /* the run id is "none" unless --rdzv-id is given; a restart is another launch with the same one */
+    .apart = "MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT",
+    .srun_server = RC_SRUN_SERVER_OUTER,
     .variables = {
         RC_VARIABLE("RANK", RC_RANK),
         RC_VARIABLE("WORLD_SIZE", RC_WORLD_SIZE),

@@ -27,24 +27,19 @@ static uint32_t fact(const struct rc_result *result, enum rc_field field)
     return result->facts.field[field].value;
 }
 
-static bool is_launcher(const struct rc_result *result, const char *id)
-{
-    return rc_str_is(rc_str(result->launcher->id), id);
-}
-
-/* Two launches of torchrun or of nobody may call themselves the same: they have
- * another port, at least, or are torchrun's next try. */
+/* The scope alone would be the same for two launches of torchrun, or two by hand. */
 static const char *full_scope(const struct rc_result *result, struct rc_arena *arena)
 {
-    struct rc_str addr = rc_env_get(&result->env, "MASTER_ADDR");
-    struct rc_str port = rc_env_get(&result->env, "MASTER_PORT");
-    struct rc_str again = rc_env_get(&result->env, "TORCHELASTIC_RESTART_COUNT");
+    const char *text = rc_format(arena, "%s", result->facts.scope);
+    struct rc_str names = rc_str(result->launcher->apart);
 
-    if (is_launcher(result, "torchrun"))
-        return rc_format(arena, "%s %S %S %S", result->facts.scope, &addr, &port, &again);
-    if (is_launcher(result, "env"))
-        return rc_format(arena, "%s %S", result->facts.scope, &port);
-    return result->facts.scope;
+    while (names.n) {
+        struct rc_str value = rc_env_find(&result->env, rc_str_split(names, ' ', &names));
+
+        rc_join(arena);
+        rc_format(arena, " %S", &value);
+    }
+    return text;
 }
 
 static void name_scope(const char *text, char scope[RC_WAY_SCOPE])
@@ -63,6 +58,19 @@ static bool is_own_step(const struct rc_result *result, struct rc_str step)
 }
 
 /* torchrun on one node is a launch of its own on each node of the step. */
+static bool is_for_us(const struct rc_result *result, uint32_t nodes, struct rc_str step)
+{
+    switch (result->launcher->srun_server) {
+    case RC_SRUN_SERVER_OWN:
+        return rc_str_is(step, result->facts.run_id);
+    case RC_SRUN_SERVER_OUTER:
+        return nodes > 1 && is_own_step(result, step);
+    case RC_SRUN_SERVER_NONE:
+        break;
+    }
+    return false;
+}
+
 static bool find_desk(const struct rc_result *result, uint32_t nodes, struct rc_way *way)
 {
     char text[RC_WAY_TEXT];
@@ -73,8 +81,7 @@ static bool find_desk(const struct rc_result *result, uint32_t nodes, struct rc_
 
     if (!rc_meeting_beside_srun(&result->env, &meeting, &step, &arena))
         return false;
-    if (is_launcher(result, "slurm") ? !rc_str_is(step, result->facts.run_id)
-                                     : !(is_launcher(result, "torchrun") && nodes > 1 && is_own_step(result, step)))
+    if (!is_for_us(result, nodes, step))
         return false;
     rc_format(&desk, "%S %u %S", &meeting.token, (uint32_t)meeting.port, &meeting.hosts);
     return !desk.full;
@@ -103,7 +110,7 @@ void rc_way_find(const struct rc_result *result, struct rc_way *way)
         return;
     scope = full_scope(result, &arena);
     name_scope(scope, way->scope);
-    way->is_by_hand = is_launcher(result, "env");
+    way->is_by_hand = result->launcher->by_hand;
     /* the roll call on this node has the name without it */
     rc_local_name(rc_format(&arena, "board:%s", scope), 0, way->name);
     if (arena.full) {
@@ -119,7 +126,7 @@ void rc_way_find(const struct rc_result *result, struct rc_way *way)
         /* the one whose keys the others ask for, whatever order= has made of the ranks */
         way->is_keeper = fact(result, RC_RANK) == 0;
         /* other servers than Slurm's want all tasks to be connected, or none */
-        way->is_near = is_launcher(result, "slurm");
+        way->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {
         way->why = nodes == RC_UNKNOWN ? "nobody says how many nodes there are"
                                        : "there is no desk beside srun, and no PMIx server of this launch";

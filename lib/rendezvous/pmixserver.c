@@ -3,10 +3,12 @@
 
 #include "rendezvous/pmixserver.h"
 
+#include "launcher/slurmpmix.h"
+
 bool rc_has_own_server(const struct rc_result *result)
 {
     struct rc_str name = rc_env_get(&result->env, "PMIX_NAMESPACE");
-    struct rc_str launcher = rc_str(result->launcher->id);
+    struct rc_str step = rc_slurmpmix_step(&result->env);
     uint32_t rank;
 
     if (!name.n || !(rc_env_get(&result->env, "PMIX_SERVER_URI2").n || rc_env_get(&result->env, "PMIX_SERVER_URI3").n ||
@@ -15,15 +17,16 @@ bool rc_has_own_server(const struct rc_result *result)
     if (!rc_parse_u32(rc_env_get(&result->env, "PMIX_RANK"), RC_MAX_TASKS, &rank) ||
         rank != result->facts.field[RC_RANK].value)
         return false;
-    if (rc_str_is(launcher, "openmpi") || rc_str_is(launcher, "pmix"))
-        return !rc_str_starts(name, "slurm.pmix.");
-    /* steps of several het components share a namespace that is not called after each of them */
-    if (!rc_str_is(launcher, "slurm") || rc_env_get(&result->env, "SLURM_HET_SIZE").p ||
-        !rc_str_starts(name, "slurm.pmix."))
-        return false;
-    name.p += sizeof("slurm.pmix.") - 1;
-    name.n -= sizeof("slurm.pmix.") - 1;
-    return rc_str_is(name, result->facts.run_id);
+    switch (result->launcher->pmix_server) {
+    case RC_PMIX_SERVER_OWN:
+        return !step.p;
+    case RC_PMIX_SERVER_SLURM:
+        /* steps of several het components share a namespace that is not called after each of them */
+        return !rc_env_get(&result->env, "SLURM_HET_SIZE").p && rc_str_is(step, result->facts.run_id);
+    case RC_PMIX_SERVER_NONE:
+        break;
+    }
+    return false;
 }
 
 /* With PMIx 4's default store the second PMIx_Init of a task, which is the

@@ -268,6 +268,7 @@ static void find_port(const struct rc_context *context, struct rc_result *result
 {
     const struct rc_options *options = &context->options;
     struct rc_master *master = &result->master;
+    const char *ports = result->launcher->ports;
     uint16_t users = 0;
     bool outside = true;
 
@@ -293,10 +294,9 @@ static void find_port(const struct rc_context *context, struct rc_result *result
         rc_message_add(&result->messages, RC406,
                        rc_format(&result->arena,
                                  "outgoing connections may take any port from %u to %u here, also master port %u; it "
-                                 "is used all the same; have ip_local_port_range made smaller%s",
+                                 "is used all the same; have ip_local_port_range made smaller%s%s",
                                  (uint32_t)context->local_port_first, (uint32_t)context->local_port_last,
-                                 (uint32_t)master->port,
-                                 rc_str_is(rc_str(result->launcher->id), "slurm") ? ", or use srun --resv-ports" : ""));
+                                 (uint32_t)master->port, ports[0] ? ", or use " : "", ports));
     }
 }
 

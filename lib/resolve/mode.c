@@ -61,7 +61,7 @@ bool rc_mode_decide(const struct rc_context *context, const struct rc_command *c
 {
     const struct rc_options *options = &context->options;
 
-    if (rc_str_is(rc_str(result->launcher->id), "torchrun")) {
+    if (result->launcher->authoritative) {
         decide(result, RC_MODE_TORCHRUN, "torchrun started this process and has numbered it");
     } else if (options->mode == RC_MODE_OFF) {
         decide(result, RC_MODE_NONE, "switched off");

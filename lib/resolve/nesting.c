@@ -134,16 +134,16 @@ static bool knows_job(struct rc_reader *reader, const struct candidate *task, co
 
 /* sbatch in a task hands on all that the task has, with the stamp; nobody's task
  * is what comes of it: a batch script without a process of that launcher below
- * its slurmstepd. torchrun's workers may have been started by another program. */
+ * its slurmstepd. */
 static const struct candidate *batch_script(struct rc_reader *reader, const struct candidates *candidates,
                                             const struct candidate *task)
 {
     const struct candidate *slurm = NULL;
 
     for (unsigned i = 0; i < candidates->count; i++)
-        if (candidates->list[i].index == RC_LAUNCHER_INDEX_slurm && candidates->list[i].claim == RC_CLAIM_OUTSIDE)
+        if (rc_launcher_at(candidates->list[i].index)->batch_inherits && candidates->list[i].claim == RC_CLAIM_OUTSIDE)
             slurm = &candidates->list[i];
-    if (!slurm || !may_be_inside(task) || task->index == RC_LAUNCHER_INDEX_torchrun ||
+    if (!slurm || !may_be_inside(task) || rc_launcher_at(task->index)->has_library ||
         knows_job(reader, task, slurm->scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
         return NULL;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
@@ -221,27 +221,16 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
 static uint32_t without_own_exports(const struct rc_env *env, uint32_t marks)
 {
     struct rc_str stamp = rc_env_get(env, RC_STAMP);
-    struct rc_str family;
-    struct rc_str rest;
 
     if (!stamp.n)
         return marks;
-    family = rc_str_split(stamp, ':', &rest);
     for (uint32_t left = marks; left; left &= left - 1) {
         const struct rc_launcher *launcher = rc_launcher_at((unsigned)__builtin_ctz(left));
 
-        if (!launcher->processes[0] && !rc_str_is(family, launcher->id))
+        if (!launcher->processes[0] && !rc_launcher_has_scope(launcher, stamp))
             marks &= ~(left & -left);
     }
     return marks;
-}
-
-/* The marks of one launcher; Slurm's PMIx server is Slurm. */
-static bool are_of_one(const struct rc_env *env, uint32_t marks)
-{
-    if (rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "slurm.pmix."))
-        marks &= ~(1u << RC_LAUNCHER_INDEX_pmix);
-    return !(marks & (marks - 1));
 }
 
 enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *result)
@@ -251,7 +240,7 @@ enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *r
     enum rc_claim claim;
     uint32_t marks = without_own_exports(reader->env, rc_launcher_marks(reader->env));
 
-    reader->alone = are_of_one(reader->env, marks);
+    reader->alone = rc_launcher_is_alone(reader->env, marks);
     ask(reader, marks, &result->facts, &candidates);
     chosen = choose(reader, &candidates);
     result->outer_count = 0;

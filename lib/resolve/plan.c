@@ -229,7 +229,7 @@ static void plan_worker(struct writer *w)
     /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
      * is repaired, for a reason to believe in Slurm */
     if (even && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
-        (rc_str_is(rc_str(result->launcher->id), "slurm") || rc_env_get(&result->env, "SLURM_NTASKS").p))
+        (result->launcher->slurm_environment || rc_env_get(&result->env, "SLURM_NTASKS").p))
         set_field(w, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
                   "Lightning refuses to start without it (\"You set --ntasks\")");
     UNSET(w, torchrun_names, "a worker must not start agents");

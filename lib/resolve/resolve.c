@@ -196,7 +196,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
 
     stamp = rc_env_get(&result->env, RC_STAMP);
     stamped = stamped_mode(stamp, &result->facts);
-    if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !rc_str_is(rc_str(result->launcher->id), "torchrun")) {
+    if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !result->launcher->authoritative) {
         result->mode = stamped;
         result->mode_reason = "set already: this process carries the stamp of its own task";
         result->identity.field[RC_RANK] = result->facts.field[RC_RANK].value;

@@ -227,7 +227,7 @@ static void say_shared(struct view *v)
 /* Lightning numbers its processes by LOCAL_RANK, and several would be rank 0, where it does not believe in Slurm. */
 static bool may_be_device_0(const struct view *v)
 {
-    return rc_str_is(rc_str(v->result->launcher->id), "slurm") || v->context->options.gpus == RC_GPUS_OWN;
+    return v->result->launcher->slurm_environment || v->context->options.gpus == RC_GPUS_OWN;
 }
 
 static void decide_worker(struct view *v)

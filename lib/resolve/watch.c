@@ -58,7 +58,7 @@ static bool has_desk(const struct rc_result *result)
 
     for (int i = 0; i < 2 && rest.p; i++)
         rc_str_split(rest, ' ', &rest);
-    return rest.n > 0 && rc_str_is(rc_str(result->launcher->id), "slurm") && rc_str_is(rest, result->facts.run_id);
+    return rest.n > 0 && result->launcher->srun_server == RC_SRUN_SERVER_OWN && rc_str_is(rest, result->facts.run_id);
 }
 
 /* Slurm's own number for it: the roll call names tasks so. */

@@ -119,6 +119,19 @@ c_files()
     expect_same "$families" "$built"
 }
 
+# What a launcher is like stands in its struct rc_launcher: so a new one needs no change elsewhere. Its id is
+# for output, which these files write.
+@test "nothing outside of lib/launcher goes by a launcher's id" {
+    mapfile -t sources < <(c_files | grep -v '^lib/launcher/')
+    [ ${#sources[@]} -gt 100 ]
+    found=$(code "${sources[@]}" | grep -E 'launcher(\)|\])?(->|\.)id\b|\bRC_LAUNCHER_INDEX_|\brc_launcher_[a-z]+\b[^(]' |
+        grep -vE '^(cli/json|lib/api/rollcall|lib/roll/entry|shim/report)\.c:' || true)
+    expect_same "" "$found"
+    found=$(code cli/json.c lib/api/rollcall.c lib/roll/entry.c shim/report.c |
+        grep -E '(cmp|rc_str_(is|eq|starts)) ?\(.*launcher->id' || true)
+    expect_same "" "$found"
+}
+
 @test "no unfinished work is left in the tree" {
     # the pattern is put together here, so that it does not find itself
     pattern="\b(TO""DO|FIX""ME|X""XX|HA""CK)\b"
