@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bind.h"
+#include "ddphelp.h"
 #include "effects/here.h"
 #include "host.h"
 #include "inspect.h"
@@ -203,6 +204,26 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     return 0;
 }
 
+/* Behind the modes and keys. */
+static const char more_help[] = "  -v, --verbose     say what was found; twice: each variable as well\n"
+                                "  -h, --help        this help\n"
+                                "\n"
+                                "ROLLCALL=MODE,KEY=VALUE,... is the same as --ddp, which goes first;\n"
+                                "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1..3 is -v.\n"
+                                "\n"
+                                "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
+                                "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
+                                "\n"
+                                "  mpirun -np 4 rollcall exec -- python train.py\n"
+                                "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n";
+
+static void print_help(void)
+{
+    fputs(cli_exec.help, stdout);
+    cli_print_ddp_help();
+    fputs(more_help, stdout);
+}
+
 static int run(int argc, char **argv)
 {
     static struct rc_result result;
@@ -212,7 +233,7 @@ static int run(int argc, char **argv)
     if (read_arguments(argc, argv, &a) < 0)
         return STATUS_USAGE;
     if (a.help) {
-        fputs(cli_exec.help, stdout);
+        print_help();
         return STATUS_RESOLVED;
     }
     status = prepare(&a, &result);
@@ -228,29 +249,6 @@ const struct subcommand cli_exec = {
             "then executes CMD: same process, same standard streams, CMD's exit status.\n"
             "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
             "\n"
-            "      --ddp[=MODE][,KEY=VALUE]...\n"
-            "                    MODE: auto (default), worker, launcher, off;\n"
-            "                    keys: order=launcher|node, nproc=N (launcher mode),\n"
-            "                    addr=IFNAME|CIDR|SUFFIX (how to reach rank 0's node),\n"
-            "                    port=N|N-M (the master port),\n"
-            "                    exchange=auto|off (may tasks agree on a free port, where\n"
-            "                    there is a PMIx server?), deadline=SECONDS (at most),\n"
-            "                    check=warn|stop|strict|off (what a contradiction does),\n"
-            "                    watch (name who joins torch as another one than it is),\n"
-            "                    watch=SECONDS (and who has not joined; srun --ddp only),\n"
-            "                    guard=nccl (a rank taken twice is an error, not a hang),\n"
-            "                    gpus=auto|all|own (which GPUs a task sees),\n"
-            "                    bind=auto|cores|numa|none (which cores it runs on)\n"
-            "  -v, --verbose     say what was found; twice: each variable as well\n"
-            "  -h, --help        this help\n"
-            "\n"
-            "ROLLCALL=MODE,KEY=VALUE,... is the same as --ddp, which goes first;\n"
-            "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1..3 is -v.\n"
-            "\n"
-            "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
-            "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
-            "\n"
-            "  mpirun -np 4 rollcall exec -- python train.py\n"
-            "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n",
+            "      --ddp[=MODE][,KEY=VALUE]...\n",
     .run = run,
 };

@@ -53,12 +53,19 @@ void rc_spank_register(spank_t spank)
 {
     static char name[] = "ddp";
     static char argument[] = "[MODE][,KEY=VALUE]...";
+/* srun wraps it to its own columns */
+#define SHOWN_CHOICE(key, values) #key "=" values
+#define SHOWN_VALUE(key, values)  #key "=" values
+#define SHOWN_SWITCH(key, values) #key "[=" values "]"
     static char usage[] =
-        "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR "
-        "and all that PyTorch and its launchers want. MODE: auto (default), worker, "
-        "launcher (torchrun starts the workers) or off; keys: order=launcher|node, nproc=N, "
-        "addr=IFNAME|CIDR|SUFFIX, port=N|N-M, exchange=auto|pmix|srun|off, check=off|warn|stop|strict, "
-        "deadline=SECONDS, watch[=SECONDS], guard=nccl, gpus=auto|all|own, bind=auto|cores|numa|none";
+        "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and all that PyTorch and its "
+        "launchers want. MODE:"
+#define ROLLCALL_MODE(mode, word, help) " " word " (" help "),"
+#include "resolve/option.def"
+        " and keys:"
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) " " SHOWN_##shape(key, values) ","
+#include "resolve/option.def"
+        " as rollcall(7) explains them";
     static struct spank_option option = {
         .name = name,
         .arginfo = argument,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # rollcall.bash - what bash completes behind `rollcall`; loaded by bash-completion, or by hand: `. rollcall.bash`.
-# tests/cli/completion.bats compares it with --help and the manual page.
+# tests/cli/completion.bats compares it with --help, the manual page and lib/resolve/option.def.
 
 # shellcheck shell=bash
 
-# What --ddp= can be followed by: modes at first, then keys, each with its values; a comma between.
+# Completes behind --ddp=: a mode or a key first, then keys with their values, with commas between them.
 _rollcall_ddp()
 {
     local text=${1#--ddp=} before=--ddp=
@@ -23,8 +23,9 @@ _rollcall_ddp()
         guard=*) before+=guard= words=(nccl off) ;;
         gpus=*) before+=gpus= words=(auto all own) ;;
         bind=*) before+=bind= words=(auto cores numa none) ;;
+        nic=*) before+=nic= words=(auto none) ;;
         *=*) words=() ;;
-        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus= bind=) ;;
+        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus= bind= nic=) ;;
     esac
     candidates=("${words[@]/#/$before}")
 }

@@ -1,4 +1,4 @@
-# rollcall.fish - what fish completes behind `rollcall`. tests/cli/completion.bats compares it with --help.
+# rollcall.fish - what fish completes behind `rollcall`. tests/cli/completion.bats compares it with --help and lib/resolve/option.def.
 
 function __rollcall_ddp
     set -l text (string replace -r '^--ddp=' '' -- (commandline -ct))
@@ -7,7 +7,7 @@ function __rollcall_ddp
     string match -q '*,*' -- $text; and set modes
     for word in $modes order={launcher,node} nproc= addr= port= exchange={auto,pmix,srun,off} \
             check={off,warn,stop,strict} deadline= watch watch={on,off} guard={nccl,off} gpus={auto,all,own} \
-            bind={auto,cores,numa,none}
+            bind={auto,cores,numa,none} nic={auto,none}
         echo $before$word
     end
 end

@@ -6,13 +6,11 @@
 enum { NPROC_MAX = 4096, PORT_MIN = 1024 };
 
 static const struct {
-    char name[12];
+    char word[9];
     enum rc_mode mode;
 } modes[] = {
-    { "auto", RC_MODE_AUTO },
-    { "worker", RC_MODE_WORKER },
-    { "launcher", RC_MODE_LAUNCHER },
-    { "off", RC_MODE_OFF },
+#define ROLLCALL_MODE(mode, word, help) { word, RC_MODE_##mode },
+#include "resolve/option.def"
 };
 
 const char *rc_mode_name(enum rc_mode mode)
@@ -37,7 +35,7 @@ const char *rc_mode_name(enum rc_mode mode)
 static bool read_mode(struct rc_str item, enum rc_mode *mode)
 {
     for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-        if (rc_str_is(item, modes[i].name)) {
+        if (rc_str_is(item, modes[i].word)) {
             *mode = modes[i].mode;
             return true;
         }
@@ -45,41 +43,72 @@ static bool read_mode(struct rc_str item, enum rc_mode *mode)
     return false;
 }
 
-/* Keys whose value is one of some words, in the order of their enums, which begin behind UNSET. */
-enum choice_key { KEY_ORDER, KEY_EXCHANGE, KEY_CHECK, KEY_GUARD, KEY_GPUS, KEY_BIND, KEY_NIC, CHOICE_KEYS };
+enum shape { CHOICE, VALUE, SWITCH };
 
-enum { WORDS_MAX = 4 };
-
-static const struct {
-    char key[9];
-    char word[WORDS_MAX][9];
-} choices[CHOICE_KEYS] = {
-    [KEY_ORDER] = { "order", { "launcher", "node" } },
-    [KEY_EXCHANGE] = { "exchange", { "auto", "pmix", "srun", "off" } },
-    [KEY_CHECK] = { "check", { "off", "warn", "stop", "strict" } },
-    [KEY_GUARD] = { "guard", { "nccl", "off" } },
-    [KEY_GPUS] = { "gpus", { "auto", "all", "own" } },
-    [KEY_BIND] = { "bind", { "auto", "cores", "numa", "none" } },
-    [KEY_NIC] = { "nic", { "auto", "none" } },
+enum key {
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) KEY_##key,
+#include "resolve/option.def"
+    KEY_COUNT
 };
 
-/* What a word stands for; 0, UNSET, where it is none of them. */
-static unsigned find_word(enum choice_key key, struct rc_str text)
+/* Arrays, not pointers: each pointer of a table is a relocation in every process with the preload. */
+static const struct {
+    char name[9];
+    char values[24];
+    enum shape shape;
+} keys[KEY_COUNT] = {
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) [KEY_##key] = { #key, values, shape },
+#include "resolve/option.def"
+};
+
+/* "|auto|worker" and "|order=|nproc=", as join_words takes them behind the first bar. */
+#define NAME_CHOICE "="
+#define NAME_VALUE  "="
+#define NAME_SWITCH ""
+
+static const char mode_names[] = ""
+#define ROLLCALL_MODE(mode, word, help) "|" word
+#include "resolve/option.def"
+    ;
+
+static const char key_names[] = ""
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) "|" #key NAME_##shape
+#include "resolve/option.def"
+    ;
+
+/* The number of a choice's word, from 1 on, as in its enum; 0, UNSET, for another text. */
+static unsigned find_word(enum key key, struct rc_str text)
 {
-    for (unsigned i = 0; i < WORDS_MAX && choices[key].word[i][0]; i++)
-        if (rc_str_is(text, choices[key].word[i]))
-            return i + 1;
+    struct rc_str rest = rc_str(keys[key].values);
+
+    for (unsigned i = 1; rest.p; i++) {
+        struct rc_str word = rc_str_split(rest, '|', &rest);
+
+        if (rc_str_eq(word, text))
+            return i;
+    }
     return 0;
 }
 
 const char *rc_check_name(enum rc_check check)
 {
-    return choices[KEY_CHECK].word[check - 1];
+    switch (check) {
+    case RC_CHECK_OFF:
+        return "off";
+    case RC_CHECK_WARN:
+        return "warn";
+    case RC_CHECK_STRICT:
+        return "strict";
+    case RC_CHECK_STOP:
+    case RC_CHECK_UNSET:
+        break;
+    }
+    return "stop";
 }
 
 bool rc_check_read(struct rc_str text, enum rc_check *check)
 {
-    unsigned found = find_word(KEY_CHECK, text);
+    unsigned found = find_word(KEY_check, text);
 
     if (found)
         *check = (enum rc_check)found;
@@ -88,51 +117,54 @@ bool rc_check_read(struct rc_str text, enum rc_check *check)
 
 struct reading {
     struct rc_options options;
-    unsigned chosen[CHOICE_KEYS];
+    unsigned chosen[KEY_COUNT]; /* the word of a CHOICE */
+    bool given[KEY_COUNT];
     const char *where;
     struct rc_messages *messages;
     struct rc_arena *arena;
 };
 
-static bool twice(struct reading *r, const char *what)
+/* "a|b|c" as "a, b or c" */
+static const char *join_words(struct rc_arena *arena, const char *words, const char *last)
 {
-    rc_message_add(r->messages, RC203, rc_format(r->arena, "%s: %s is given twice; keep one of them", r->where, what));
-    return false;
-}
+    struct rc_str rest;
+    struct rc_str word = rc_str_split(rc_str(words), '|', &rest);
+    const char *list = rc_format(arena, "%S", &word);
 
-/* "order=launcher or order=node", "check=off, warn, stop or strict" */
-static const char *list_words(struct reading *r, enum choice_key key)
-{
-    const char *name = choices[key].key;
-    const char *list = rc_format(r->arena, "%s=%s", name, choices[key].word[0]);
-    unsigned count = 1;
-
-    while (count < WORDS_MAX && choices[key].word[count][0])
-        count++;
-    if (count == 2)
-        return rc_format(r->arena, "%s or %s=%s", list, name, choices[key].word[1]);
-    for (unsigned i = 1; i < count; i++)
-        list = rc_format(r->arena, "%s%s%s", list, i + 1 < count ? ", " : " or ", choices[key].word[i]);
+    while (rest.p) {
+        word = rc_str_split(rest, '|', &rest);
+        rc_join(arena);
+        rc_format(arena, "%s%S", rest.p ? ", " : last, &word);
+    }
     return list;
 }
 
-static bool read_choice(struct reading *r, enum choice_key key, struct rc_str value)
+/* "order=launcher or order=node", "check=off, warn, stop or strict" */
+static const char *list_values(struct reading *r, enum key key)
 {
-    if (r->chosen[key])
-        return twice(r, rc_format(r->arena, "%s=", choices[key].key));
+    const char *name = keys[key].name;
+    struct rc_str second, others;
+    struct rc_str first = rc_str_split(rc_str(keys[key].values), '|', &second);
+
+    second = rc_str_split(second, '|', &others);
+    if (!others.p)
+        return rc_format(r->arena, "%s=%S or %s=%S", name, &first, name, &second);
+    return rc_format(r->arena, "%s=%s", name, join_words(r->arena, keys[key].values, " or "));
+}
+
+static bool read_choice(struct reading *r, enum key key, struct rc_str value)
+{
     r->chosen[key] = find_word(key, value);
     if (r->chosen[key])
         return true;
     rc_message_add(
         r->messages, RC202,
-        rc_format(r->arena, "%s: %s=%q is not known; use %s", r->where, choices[key].key, &value, list_words(r, key)));
+        rc_format(r->arena, "%s: %s=%q is not known; use %s", r->where, keys[key].name, &value, list_values(r, key)));
     return false;
 }
 
 static bool read_nproc(struct reading *r, struct rc_str value)
 {
-    if (r->options.nproc)
-        return twice(r, "nproc=");
     if (rc_parse_u32(value, NPROC_MAX, &r->options.nproc) && r->options.nproc > 0)
         return true;
     rc_message_add(r->messages, RC202,
@@ -145,8 +177,6 @@ static bool read_addr(struct reading *r, struct rc_str value)
 {
     const char *wrong;
 
-    if (r->options.addr)
-        return twice(r, "addr=");
     wrong = rc_address_read(value, &r->options.addr_kind);
     if (!wrong) {
         r->options.addr = rc_format(r->arena, "%S", &value);
@@ -164,8 +194,6 @@ static bool read_addr(struct reading *r, struct rc_str value)
 
 static bool read_deadline(struct reading *r, struct rc_str value)
 {
-    if (r->options.deadline)
-        return twice(r, "deadline=");
     if (rc_parse_u32(value, RC_DEADLINE_MAX, &r->options.deadline) && r->options.deadline > 0)
         return true;
     rc_message_add(r->messages, RC202,
@@ -180,8 +208,6 @@ static bool read_port(struct reading *r, struct rc_str value)
     struct rc_str text = rc_str_split(value, '-', &rest);
     uint32_t first, last;
 
-    if (r->options.port_first)
-        return twice(r, "port=");
     if (rc_parse_u32(text, UINT16_MAX, &first) && rc_parse_u32(rest.p ? rest : text, UINT16_MAX, &last) &&
         first >= PORT_MIN && first <= last) {
         r->options.port_first = (uint16_t)first;
@@ -198,8 +224,6 @@ static bool read_port(struct reading *r, struct rc_str value)
 
 static bool read_watch(struct reading *r, struct rc_str value)
 {
-    if (r->options.watch != RC_WATCH_UNSET)
-        return twice(r, "watch");
     if (!value.p || rc_str_is(value, "on"))
         r->options.watch = RC_WATCH_ON;
     else if (rc_str_is(value, "off"))
@@ -216,36 +240,67 @@ static bool read_watch(struct reading *r, struct rc_str value)
     return false;
 }
 
+static bool read_value(struct reading *r, enum key key, struct rc_str value)
+{
+    if (r->given[key]) {
+        rc_message_add(r->messages, RC203,
+                       rc_format(r->arena, "%s: %s%s is given twice; keep one of them", r->where, keys[key].name,
+                                 keys[key].shape == SWITCH ? "" : "="));
+        return false;
+    }
+    r->given[key] = true;
+    switch (key) {
+    case KEY_nproc:
+        return read_nproc(r, value);
+    case KEY_addr:
+        return read_addr(r, value);
+    case KEY_deadline:
+        return read_deadline(r, value);
+    case KEY_port:
+        return read_port(r, value);
+    case KEY_watch:
+        return read_watch(r, value);
+    default:
+        return read_choice(r, key, value);
+    }
+}
+
 static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
-    struct rc_str key = rc_str_split(item, '=', &value);
+    struct rc_str name = rc_str_split(item, '=', &value);
 
-    for (unsigned i = 0; value.p && i < CHOICE_KEYS; i++)
-        if (rc_str_is(key, choices[i].key))
-            return read_choice(r, (enum choice_key)i, value);
-    /* no table of pointers: each is a relocation in every process with the preload */
-    if (value.p && rc_str_is(key, "nproc"))
-        return read_nproc(r, value);
-    if (value.p && rc_str_is(key, "addr"))
-        return read_addr(r, value);
-    if (value.p && rc_str_is(key, "deadline"))
-        return read_deadline(r, value);
-    if (value.p && rc_str_is(key, "port"))
-        return read_port(r, value);
-    if (rc_str_is(key, "watch"))
-        return read_watch(r, value);
+    for (unsigned i = 0; i < KEY_COUNT; i++)
+        if ((value.p || keys[i].shape == SWITCH) && rc_str_is(name, keys[i].name))
+            return read_value(r, (enum key)i, value);
     if (first && read_mode(item, &r->options.mode)) {
         r->options.mode_given = true;
         return true;
     }
     rc_message_add(r->messages, RC201,
-                   rc_format(r->arena,
-                             "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or "
-                             "off, and keys order=, nproc=, addr=, port=, exchange=, check=, deadline=, watch, guard=, "
-                             "gpus=, bind= and nic=",
-                             r->where, &item));
+                   rc_format(r->arena, "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
+                             r->where, &item, join_words(r->arena, mode_names + 1, " or "),
+                             join_words(r->arena, key_names + 1, " and ")));
     return false;
+}
+
+static void set_choices(struct rc_options *options, const unsigned *chosen)
+{
+#define SET_CHOICE(key) options->key = chosen[KEY_##key];
+#define SET_VALUE(key)
+#define SET_SWITCH(key)
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) SET_##shape(key)
+#include "resolve/option.def"
+}
+
+/* Two that do not go together. */
+static const char *find_contradiction(const struct rc_options *options)
+{
+    if (options->nproc && options->mode == RC_MODE_WORKER)
+        return "nproc= belongs to launcher mode, not to worker mode; leave it out";
+    if (options->order == RC_ORDER_NODE && options->mode == RC_MODE_LAUNCHER)
+        return "order=node belongs to worker mode, not to launcher mode; leave it out";
+    return NULL;
 }
 
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
@@ -253,29 +308,17 @@ bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *
 {
     struct reading r = { .options = { .given = true }, .where = where, .messages = messages, .arena = arena };
     struct rc_str rest = text;
+    const char *wrong;
 
     if (!text.p || text.n == 0 || rc_str_is(text, "(null)"))
         rest = RC_ABSENT;
     for (bool first = true; rest.p; first = false)
         if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
             return false;
-    r.options.order = (enum rc_order)r.chosen[KEY_ORDER];
-    r.options.exchange = (enum rc_exchange)r.chosen[KEY_EXCHANGE];
-    r.options.check = (enum rc_check)r.chosen[KEY_CHECK];
-    r.options.guard = (enum rc_guard)r.chosen[KEY_GUARD];
-    r.options.gpus = (enum rc_gpus)r.chosen[KEY_GPUS];
-    r.options.bind = (enum rc_bind)r.chosen[KEY_BIND];
-    r.options.nic = (enum rc_nics)r.chosen[KEY_NIC];
-    if (r.options.nproc && r.options.mode == RC_MODE_WORKER) {
-        rc_message_add(
-            messages, RC204,
-            rc_format(arena, "%s: nproc= belongs to launcher mode, not to worker mode; leave it out", where));
-        return false;
-    }
-    if (r.options.order == RC_ORDER_NODE && r.options.mode == RC_MODE_LAUNCHER) {
-        rc_message_add(
-            messages, RC204,
-            rc_format(arena, "%s: order=node belongs to worker mode, not to launcher mode; leave it out", where));
+    set_choices(&r.options, r.chosen);
+    wrong = find_contradiction(&r.options);
+    if (wrong) {
+        rc_message_add(messages, RC204, rc_format(arena, "%s: %s", where, wrong));
         return false;
     }
     *options = r.options;

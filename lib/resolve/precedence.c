@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/precedence.h"
 
+/* UNSET is 0 in the enum of each choice. */
+static void fill_in_choices(struct rc_options *over, const struct rc_options *under)
+{
+#define FILL_CHOICE(key) over->key = over->key ? over->key : under->key;
+#define FILL_VALUE(key)
+#define FILL_SWITCH(key)
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) FILL_##shape(key)
+#include "resolve/option.def"
+}
+
 static void fill_in(struct rc_options *over, const struct rc_options *under)
 {
     if (!under || !under->given)
@@ -9,18 +19,13 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
         over->mode = under->mode;
         over->mode_given = under->mode_given;
     }
-    if (over->order == RC_ORDER_UNSET)
-        over->order = under->order;
+    fill_in_choices(over, under);
     if (!over->nproc)
         over->nproc = under->nproc;
     if (!over->addr) {
         over->addr = under->addr;
         over->addr_kind = under->addr_kind;
     }
-    if (over->exchange == RC_EXCHANGE_UNSET)
-        over->exchange = under->exchange;
-    if (over->check == RC_CHECK_UNSET)
-        over->check = under->check;
     if (!over->deadline)
         over->deadline = under->deadline;
     if (!over->port_first) {
@@ -31,14 +36,6 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
         over->watch = under->watch;
         over->watch_seconds = under->watch_seconds;
     }
-    if (over->guard == RC_GUARD_UNSET)
-        over->guard = under->guard;
-    if (over->gpus == RC_GPUS_UNSET)
-        over->gpus = under->gpus;
-    if (over->bind == RC_BIND_UNSET)
-        over->bind = under->bind;
-    if (over->nic == RC_NICS_UNSET)
-        over->nic = under->nic;
     over->given = true;
 }
 

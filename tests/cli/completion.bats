@@ -3,6 +3,7 @@
 # --help, the manual page and what bash, zsh and fish complete: the same options, and what is completed.
 
 load helper
+load ../options
 
 completions=$prefix/share
 
@@ -83,15 +84,17 @@ subcommands()
     [ "$(sed -nE "s/^        '([a-z]+):.*/\1/p" "$completions/zsh/site-functions/_rollcall" | LC_ALL=C sort)" = "$names" ]
 }
 
-@test "--ddp=: the keys that its help names, with the words of the grammar" {
-    keys=$("$rollcall" exec --help | sed -n '/--ddp/,/--verbose/p; /--verbose/q' | grep -oE '\b[a-z]+=' | tr -d = |
-        LC_ALL=C sort -u)
+@test "--ddp=: the modes, keys and words of option.def" {
+    modes=$(option_modes | cut -f1 | LC_ALL=C sort)
+    keys=$(option_keys | cut -f1 | LC_ALL=C sort)
     [ "$(wc -l <<< "$keys")" -gt 8 ]
+    [ "$(bash_completes 'rollcall exec --ddp=' | grep -vE '=|^watch$' | LC_ALL=C sort)" = "$modes" ]
+    [ "$(fish_completes 'rollcall exec --ddp=' | sed 's/^--ddp=//' | grep -vE '=|^watch$' | LC_ALL=C sort)" = "$modes" ]
     [ "$(bash_completes 'rollcall exec --ddp=worker,' | sed 's/.*,//; s/=.*//' | LC_ALL=C sort -u)" = "$keys" ]
     [ "$(fish_completes 'rollcall exec --ddp=worker,' | sed 's/^--ddp=worker,//; s/=.*//' | LC_ALL=C sort -u)" = "$keys" ]
     [ "$(zsh_has _rollcall_ddp | sed -nE 's/^([a-z]+)\[.*/\1/p' | LC_ALL=C sort -u)" = "$keys" ]
     for key in $keys; do
-        words=$(sed -nE "s/^ +\[KEY_[A-Z]+\] = \{ \"$key\", \{ (.*) \} \},/\1/p" "$top/lib/resolve/option.c" | tr -d ',"')
+        words=$(option_keys | awk -F'\t' -v key="$key" '$1 == key { print $3 }' | tr '|' '\n' | grep -x '[a-z]*' | paste -sd' ')
         [ -n "$words" ] || continue
         echo "$key: $words"
         [ "$(bash_completes "rollcall exec --ddp=$key=" | paste -sd' ')" = "$words" ]
@@ -99,6 +102,14 @@ subcommands()
         sorted=$(tr ' ' '\n' <<< "$words" | LC_ALL=C sort)
         [ "$(fish_completes "rollcall exec --ddp=$key=" | sed 's/.*=//' | LC_ALL=C sort)" = "$sorted" ]
     done
+}
+
+@test "--ddp=: zsh describes modes and keys as --help does" {
+    { option_modes | cut -f1,2; option_keys | cut -f1,4; } > "$BATS_TEST_TMPDIR/said"
+    while IFS=$'\t' read -r word help; do
+        zsh_has _rollcall_ddp | grep -qE "^(\(.*\))?$word\[" || { echo "no $word"; return 1; }
+        zsh_has _rollcall_ddp | grep -qF -e "$word[$help]" || { echo "$word: $help"; return 1; }
+    done < "$BATS_TEST_TMPDIR/said"
 }
 
 # expect LINE CANDIDATE...

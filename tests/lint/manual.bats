@@ -123,13 +123,6 @@ section()
         sed -nE 's/^\\fBrollcall\.([a-z_]+)\(.*/\1/p' | LC_ALL=C sort)"
 }
 
-@test "the keys of --ddp are those that its help names" {
-    keys=$("$command" exec --help | sed -n '/--ddp/,/--verbose/p; /--verbose/q' | grep -oE '\b[a-z]+=' | tr -d = | LC_ALL=C sort -u)
-    [ "$(wc -l <<< "$keys")" -gt 8 ]
-    expect_same "$keys" "$(sed -n '/^\\fBkey\\fR/,/^\.TE$/p' "$man/man1/rollcall.1" | sed '1d;$d' | cut -f1 |
-        tr -s ', ' '\n' | LC_ALL=C sort)"
-}
-
 @test "installed files are where the pages say, each in one page" {
     for file in "${pages[@]}"; do
         section "$file" FILES | sed -n 's|^\.I \(/.*\)$|\1|p' | sed 's/\\-/-/g'

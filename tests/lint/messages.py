@@ -64,8 +64,8 @@ class Sources:
         self.piece = tuple(clause for clause in self.whole if len(clause) >= LEAST and " " in clause.strip())
 
     def has(self, clause):
-        if clause.endswith("..."):
-            return any(text.startswith(clause[:-3]) for text in self.whole)
+        if clause.endswith("...") and any(text.startswith(clause[:-3]) for text in self.whole):
+            return True
         return (
             clause in self.whole
             or clause.startswith(self.piece)

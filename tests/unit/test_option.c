@@ -218,6 +218,17 @@ static void names_modes(const void *data)
     assert_string_equal(rc_mode_name(RC_MODE_TORCHRUN), "torchrun");
 }
 
+static void reads_checks(const void *data)
+{
+    (void)data;
+    for (enum rc_check check = RC_CHECK_OFF; check <= RC_CHECK_STRICT; check++) {
+        enum rc_check again = RC_CHECK_UNSET;
+
+        assert_true(rc_check_read(rc_str(rc_check_name(check)), &again));
+        assert_int_equal(again, check);
+    }
+}
+
 /* The arena is full: no crash, the error is still known. */
 static void lacks_room(const void *data)
 {
@@ -463,6 +474,7 @@ int main(void)
     unit_add_one(combines_guards, "guard= is the first one's that has it");
     unit_add_one(combines_placements, "gpus=, bind= and nic= are each the first one's that has it");
     unit_add_one(names_modes, "every mode has its name");
+    unit_add_one(reads_checks, "the name of a check is read as that check");
     unit_add_one(lacks_room, "an error without room for its line is still an error");
     return unit_run("option");
 }

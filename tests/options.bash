@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# options.bash - the rows of lib/resolve/option.def, for tests that compare texts with them. $top is the tree.
+# shellcheck disable=SC2154 # $top comes from helper.bash
+
+# option_rows MACRO FIELD...: one row a line, with tabs between its fields
+option_rows()
+{
+    printf '#define ROLLCALL_%s row %s\n#include "resolve/option.def"\n' "$1" "$2" |
+        gcc -E -P -I "$top/lib" -xc - | sed -n 's/^row "\(.*\)"$/\1/; T; s/" "/\t/g; p'
+}
+
+# word, help
+option_modes()
+{
+    option_rows 'MODE(mode, word, help)' 'word help'
+}
+
+# key, shape, values, help, section, reader
+option_keys()
+{
+    option_rows 'KEY(key, shape, values, help, section, reader)' '#key #shape values help section reader'
+}
