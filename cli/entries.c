@@ -22,7 +22,7 @@ static struct entry entry_at(size_t place)
 
         return (struct entry){ message->id, message->level, words->cause, words->example, words->cure };
     }
-    const struct finding_entry *finding = finding_entry((enum finding_id)(place - RC_MESSAGE_COUNT));
+    const struct finding_entry *finding = doctor_finding_entry((enum finding_id)(place - RC_MESSAGE_COUNT));
 
     return (struct entry){ finding->id, finding->level, finding->why, finding->example, finding->cure };
 }

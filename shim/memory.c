@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c - the four functions that gcc may call on its own account.
  *
- * Also with -ffreestanding gcc turns the copy of a struct or the clearing of an
- * array into a call of one of these (its manual, "Standards"). An import of
- * them would bind to the program's own, which may be a checking or a tracing
- * one and, in a program that is not yet initialised, may not work. They are
- * hidden, so they are nobody else's either.
+ * With -ffreestanding, too, gcc turns the copy of a struct or the clearing of an
+ * array into a call of one of these (its manual, "Standards"). An import would
+ * bind to the program's own functions. They may check or trace, and may not work
+ * before the program is initialised. Ours are hidden, so no other library gets them.
  *
- * The loops must stay loops: the pattern that gcc recognises in them is the
- * very call that they implement.
+ * The loops must stay loops: without -fno-tree-loop-distribute-patterns (CORE_CFLAGS)
+ * gcc would replace them by calls of the very functions that they implement.
  */
 #include <stddef.h>
 
@@ -17,26 +16,16 @@ void *memmove(void *to, const void *from, size_t n);
 void *memset(void *to, int byte, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 
-/* Wide where it matters: rc_resolve clears some kilobytes. The type may alias
- * anything, as memory itself. */
+/* Words, because rc_resolve clears some kilobytes. The type may alias any other. */
 typedef unsigned long __attribute__((may_alias, aligned(1))) word;
 
-/* Upwards, so that what overlaps may be moved down. The last word overlaps the
- * one before it, which leaves no single bytes over, and is read before anything
- * is written. */
+/* From the first byte to the last, so that memmove may use it for a move down. */
 static inline void copy_up(unsigned char *to, const unsigned char *from, size_t n)
 {
-    word last;
-
-    if (n < sizeof(word)) {
-        while (n--)
-            *to++ = *from++;
-        return;
-    }
-    last = *(const word *)(const void *)(from + n - sizeof(word));
-    for (size_t i = 0; i < n - sizeof(word); i += sizeof(word))
-        *(word *)(void *)(to + i) = *(const word *)(const void *)(from + i);
-    *(word *)(void *)(to + n - sizeof(word)) = last;
+    for (; n >= sizeof(word); n -= sizeof(word), to += sizeof(word), from += sizeof(word))
+        *(word *)(void *)to = *(const word *)(const void *)from;
+    while (n--)
+        *to++ = *from++;
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)

@@ -58,7 +58,7 @@ static bool read_lists(struct rc_str lists, struct shim_pin *pin, uint32_t *coun
     return found;
 }
 
-static bool find(const struct rc_env *env, const char *const *argv, struct shim_pin *pin)
+static bool find_own_cpus(const struct rc_env *env, const char *const *argv, struct shim_pin *pin)
 {
     struct rc_str lists = rc_env_get(env, RC_PINS);
     uint32_t count;
@@ -70,7 +70,7 @@ static bool find(const struct rc_env *env, const char *const *argv, struct shim_
 }
 
 /* False, with the environment as it was, where it has too many variables. */
-static bool mark(struct shim_pin *pin, const struct rc_env *env, struct shim_table *table)
+static bool mark_pinned(struct shim_pin *pin, const struct rc_env *env, struct shim_table *table)
 {
     char text[sizeof("4294967295")];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -81,7 +81,6 @@ static bool mark(struct shim_pin *pin, const struct rc_env *env, struct shim_tab
         .action = RC_SET,
         .name = RC_STR(RC_PINNED),
         .value = rc_format_number(&arena, pin->local_rank),
-        .is_new = true,
     };
     changed = shim_table_apply(table, environ, env, &pin->plan);
     if (changed)
@@ -89,7 +88,7 @@ static bool mark(struct shim_pin *pin, const struct rc_env *env, struct shim_tab
     return changed != NULL;
 }
 
-static void say(const struct shim_pin *pin)
+static void report_pin(const struct shim_pin *pin)
 {
     struct shim_page page;
 
@@ -102,10 +101,10 @@ static void say(const struct shim_pin *pin)
 
 void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const *argv, struct shim_table *table)
 {
-    if (!find(env, argv, pin) || !rc_affinity_set(&pin->own))
+    if (!find_own_cpus(env, argv, pin) || !rc_affinity_set(&pin->own))
         return;
-    if (!mark(pin, env, table))
+    if (!mark_pinned(pin, env, table))
         rc_affinity_set(&pin->before);
     else if (shim_debug_level(rc_env_get(env, "ROLLCALL_DEBUG")) > 0)
-        say(pin);
+        report_pin(pin);
 }

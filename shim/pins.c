@@ -18,7 +18,7 @@ static struct shim_pin pin;
 static struct shim_table table;
 
 /* Without an index, which costs more: nearly no process is such a worker. */
-static bool has(const char *entry_begin)
+static bool has_entry(const char *entry_begin)
 {
     for (char **entry = environ; *entry; entry++)
         if (rc_str_starts((struct rc_str){ *entry, SIZE_MAX }, entry_begin))
@@ -30,7 +30,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 {
     const char *const *command = shim_command_line(argc, argv, envp);
 
-    if (!environ || !has("LOCAL_RANK=") || !has(RC_PINS "=") || has(RC_PINNED "="))
+    if (!environ || !has_entry("LOCAL_RANK=") || !has_entry(RC_PINS "=") || has_entry(RC_PINNED "="))
         return;
     rc_env_index(&env, (const char *const *)environ);
     /* which wins over everything */

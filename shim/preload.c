@@ -61,7 +61,7 @@ static struct {
     char text[1024];
 } own;
 
-static bool publish(const struct rc_plan *plan)
+static bool publish_plan(const struct rc_plan *plan)
 {
     char **changed = shim_table_apply(&table, environ, &result.env, plan);
 
@@ -72,7 +72,7 @@ static bool publish(const struct rc_plan *plan)
 
 /* Says an error and leaves a mark of it in the environment, so that the
  * programs that this one starts do not say it again. Nothing else is changed. */
-static void fail(const struct rc_messages *messages)
+static void report_error(const struct rc_messages *messages)
 {
     struct rc_str reported = rc_env_get(&result.env, SHIM_REPORTED);
     const char *mark = shim_report_error(messages, reported, &own.arena);
@@ -81,12 +81,12 @@ static void fail(const struct rc_messages *messages)
         return;
     result.plan.count = 1;
     result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = RC_STR(SHIM_REPORTED), .value = mark };
-    publish(&result.plan);
+    publish_plan(&result.plan);
 }
 
 /* The range of local ports costs three system calls: a process that carries
  * its own task's stamp, which is nearly every one, is recognised without. */
-static void resolve(struct rc_context *context)
+static void resolve_task(struct rc_context *context)
 {
     if (rc_env_get(&result.env, RC_STAMP).p) {
         rc_here_resolve(context, &here, &result);
@@ -97,16 +97,16 @@ static void resolve(struct rc_context *context)
     rc_here_resolve(context, &here, &result);
 }
 
-static void apply(uint32_t debug)
+static void apply_result(uint32_t debug)
 {
     int fd;
 
     /* the descriptor goes through exec and fork to whichever process listens in the end */
     if (!shim_rank0(&result, &fd)) {
-        fail(&result.messages);
+        report_error(&result.messages);
         return;
     }
-    if (!publish(&result.plan)) {
+    if (!publish_plan(&result.plan)) {
         rc_port_release(fd);
         if (debug > 0)
             shim_report_nothing("the environment has more variables than the shim's table");
@@ -116,7 +116,7 @@ static void apply(uint32_t debug)
         shim_report_result(&result, debug);
 }
 
-static void be_task(const char *const *argv)
+static void handle_task(const char *const *argv)
 {
     struct rc_context context = { .env = (const char *const *)environ, .indexed = true, .argv = argv };
     uint32_t debug;
@@ -127,7 +127,7 @@ static void be_task(const char *const *argv)
         return;
     debug = shim_debug_level(rc_env_get(&result.env, "ROLLCALL_DEBUG"));
     if (!rc_options_from_env(&result.env, &context.options, &own.messages, &own.arena)) {
-        fail(&own.messages);
+        report_error(&own.messages);
         return;
     }
     context.options.by_user = context.options.given;
@@ -136,12 +136,12 @@ static void be_task(const char *const *argv)
     if (context.options.guard == RC_GUARD_NCCL)
         here.guard_way = ROLLCALL_PRELOAD_FROM_PRELOAD;
     context.pid = rc_sys_getpid();
-    resolve(&context);
+    resolve_task(&context);
 
     if (result.status != RC_RESOLVED)
-        fail(&result.messages);
+        report_error(&result.messages);
     else if (result.plan.count > 0)
-        apply(debug);
+        apply_result(debug);
     else if (debug > 1)
         shim_report_result(&result, debug);
     /* one that has a launch of its own gets no cores from one further outside */
@@ -152,5 +152,5 @@ static void be_task(const char *const *argv)
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
     if (rc_launcher_marked((const char *const *)environ))
-        be_task(shim_command_line(argc, argv, envp));
+        handle_task(shim_command_line(argc, argv, envp));
 }

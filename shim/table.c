@@ -40,7 +40,7 @@ static unsigned find_places(struct shim_table *table, const struct rc_env *index
 
     for (unsigned i = 0; i < plan->count; i++) {
         const struct rc_plan_entry *e = &plan->entry[i];
-        unsigned found = e->action == RC_KEEP || e->is_new ? 0 : rc_env_place(index, e->name, index->count);
+        unsigned found = e->action == RC_KEEP ? 0 : rc_env_place(index, e->name, index->count);
 
         place[i] = found;
         while (found) {
@@ -57,7 +57,7 @@ static unsigned find_places(struct shim_table *table, const struct rc_env *index
 /* What the old array shows where a variable went and no other came: an entry
  * that is there anyway. Neither a hole nor an empty string, which some walkers
  * of main()'s third argument would take for the end or for a name. */
-static char *filler(const struct shim_table *table)
+static char *filler_entry(const struct shim_table *table)
 {
     static char nothing[] = "";
 
@@ -65,7 +65,7 @@ static char *filler(const struct shim_table *table)
 }
 
 /* Takes the holes out of the first count entries; returns how many are left. */
-static unsigned close_up(char **entry, unsigned count)
+static unsigned close_holes(char **entry, unsigned count)
 {
     unsigned left = 0;
 
@@ -106,10 +106,10 @@ char **shim_table_apply(struct shim_table *table, char **env, const struct rc_en
     if (reused < dropped) {
         for (unsigned i = reused; i < dropped; i++)
             table->entry[table->dropped[i] - 1] = NULL;
-        count = close_up(table->entry, count);
+        count = close_holes(table->entry, count);
     }
     table->entry[count] = NULL;
     for (; reused < dropped; reused++)
-        env[table->dropped[reused] - 1] = filler(table);
+        env[table->dropped[reused] - 1] = filler_entry(table);
     return count == index->count ? env : table->entry;
 }

@@ -107,20 +107,20 @@ static int look_at_script(struct findings *findings, const struct doctor_request
     /* the machine's own state is asked for by `rollcall doctor` alone */
     if (request->job || request->line)
         doctor_slurm(wants_option(request) ? findings : &of_slurm, &slurm, true);
-    findings_free(&of_slurm);
+    doctor_findings_free(&of_slurm);
     return doctor_script(findings, request, &slurm);
 }
 
-static int print(struct findings *findings, bool json)
+static int print_findings(struct findings *findings, bool json)
 {
-    findings_sort(findings);
+    doctor_findings_sort(findings);
     paint_choose();
     if (findings->failed || (json ? doctor_print_json(findings) : doctor_print_text(findings)) < 0)
         return cli_fail("out of memory");
     return findings->count ? STATUS_CONTRADICTION : STATUS_RESOLVED;
 }
 
-static int run(int argc, char **argv)
+static int run_doctor(int argc, char **argv)
 {
     struct arguments a = { .json = false };
     struct findings findings = { .count = 0 };
@@ -134,8 +134,8 @@ static int run(int argc, char **argv)
     }
     if ((a.request.script || a.request.job || a.request.line ? look_at_script(&findings, &a.request)
                                                              : look_around(&findings)) == 0)
-        status = print(&findings, a.json);
-    findings_free(&findings);
+        status = print_findings(&findings, a.json);
+    doctor_findings_free(&findings);
     return status;
 }
 
@@ -163,5 +163,5 @@ const struct subcommand cli_doctor = {
             "\n"
             "Exit status: 0 nothing found, 1 something was, 2 wrong usage or a file that\n"
             "cannot be read.\n",
-    .run = run,
+    .run = run_doctor,
 };

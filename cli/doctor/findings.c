@@ -16,12 +16,12 @@ static const struct finding_entry table[] = {
 #undef ROLLCALL_FINDING
 };
 
-const struct finding_entry *finding_entry(enum finding_id id)
+const struct finding_entry *doctor_finding_entry(enum finding_id id)
 {
     return &table[id];
 }
 
-enum finding_id finding_by_name(const char *name)
+enum finding_id doctor_finding_by_name(const char *name)
 {
     enum finding_id id = 0;
 
@@ -30,7 +30,7 @@ enum finding_id finding_by_name(const char *name)
     return id;
 }
 
-static char *copy(struct findings *findings, const char *text)
+static char *copy_text(struct findings *findings, const char *text)
 {
     char *new = text ? strdup(text) : NULL;
 
@@ -38,7 +38,7 @@ static char *copy(struct findings *findings, const char *text)
     return new;
 }
 
-static struct finding *grow(struct findings *findings)
+static struct finding *append_finding(struct findings *findings)
 {
     struct finding *list = realloc(findings->list, (findings->count + 1) * sizeof(*list));
 
@@ -51,10 +51,10 @@ static struct finding *grow(struct findings *findings)
     return &list[findings->count++];
 }
 
-void findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line, const char *change,
-                  const char *format, ...)
+void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
+                         const char *change, const char *format, ...)
 {
-    struct finding *finding = grow(findings);
+    struct finding *finding = append_finding(findings);
     char what[LONGEST];
     va_list args;
 
@@ -66,30 +66,30 @@ void findings_add(struct findings *findings, enum finding_id id, const char *fil
     finding->id = table[id].id;
     finding->level = table[id].level;
     finding->why = table[id].why;
-    finding->file = copy(findings, file);
+    finding->file = copy_text(findings, file);
     finding->line = line;
-    finding->what = copy(findings, what);
-    finding->change = copy(findings, change && *change ? change : table[id].cure);
+    finding->what = copy_text(findings, what);
+    finding->change = copy_text(findings, change && *change ? change : table[id].cure);
 }
 
-void findings_add_message(struct findings *findings, enum rc_message_id id, const char *text)
+void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text)
 {
     const struct rc_message_entry *entry = rc_message_entry(id);
     struct finding *finding;
 
     if (entry->level == RC_LEVEL_NOTE)
         return;
-    finding = grow(findings);
+    finding = append_finding(findings);
     if (!finding)
         return;
     finding->id = entry->id;
     finding->level = entry->level;
     finding->why = catalogue_entry(id)->cause;
-    finding->what = copy(findings, text);
-    finding->change = copy(findings, catalogue_entry(id)->cure);
+    finding->what = copy_text(findings, text);
+    finding->change = copy_text(findings, catalogue_entry(id)->cure);
 }
 
-void findings_fact(struct findings *findings, const char *name, const char *format, ...)
+void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)
 {
     struct fact *facts = realloc(findings->facts, (findings->fact_count + 1) * sizeof(*facts));
     char text[LONGEST];
@@ -103,8 +103,8 @@ void findings_fact(struct findings *findings, const char *name, const char *form
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    facts[findings->fact_count].name = copy(findings, name);
-    facts[findings->fact_count].text = copy(findings, text);
+    facts[findings->fact_count].name = copy_text(findings, name);
+    facts[findings->fact_count].text = copy_text(findings, text);
     findings->fact_count++;
 }
 
@@ -114,7 +114,7 @@ static bool same_file(const struct finding *a, const struct finding *b)
 }
 
 /* Whether a stands before b. Of one file all have the place of its first. */
-static bool before(const struct finding *a, const struct finding *b)
+static bool is_before(const struct finding *a, const struct finding *b)
 {
     if (a->level != b->level)
         return a->level > b->level;
@@ -123,7 +123,7 @@ static bool before(const struct finding *a, const struct finding *b)
     return a->line < b->line;
 }
 
-void findings_sort(struct findings *findings)
+void doctor_findings_sort(struct findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++)
         for (size_t j = 0; j < i; j++)
@@ -134,13 +134,13 @@ void findings_sort(struct findings *findings)
         struct finding finding = findings->list[i];
         size_t j = i;
 
-        for (; j > 0 && before(&finding, &findings->list[j - 1]); j--)
+        for (; j > 0 && is_before(&finding, &findings->list[j - 1]); j--)
             findings->list[j] = findings->list[j - 1];
         findings->list[j] = finding;
     }
 }
 
-size_t findings_count(const struct findings *findings, enum rc_level level)
+size_t doctor_findings_count(const struct findings *findings, enum rc_level level)
 {
     size_t count = 0;
 
@@ -149,7 +149,7 @@ size_t findings_count(const struct findings *findings, enum rc_level level)
     return count;
 }
 
-void findings_free(struct findings *findings)
+void doctor_findings_free(struct findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
         free(findings->list[i].file);

@@ -21,10 +21,10 @@ struct finding_entry {
 };
 
 /* The table's row; never NULL for an id of the enum. */
-const struct finding_entry *finding_entry(enum finding_id id);
+const struct finding_entry *doctor_finding_entry(enum finding_id id);
 
 /* The id of a name, "D403"; FINDING_COUNT where there is none. */
-enum finding_id finding_by_name(const char *name);
+enum finding_id doctor_finding_by_name(const char *name);
 
 struct finding {
     const char *id;
@@ -53,19 +53,19 @@ struct findings {
 };
 
 /* file and change may be NULL; without a change the table's cure stands there. */
-void findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line, const char *change,
-                  const char *format, ...) __attribute__((format(printf, 6, 7)));
+void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
+                         const char *change, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* A message of rollcall's own, with its id, if it is an error or a warning. */
-void findings_add_message(struct findings *findings, enum rc_message_id id, const char *text);
+void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text);
 
-void findings_fact(struct findings *findings, const char *name, const char *format, ...)
+void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Errors first, then in the order of files as they were found, and of lines. */
-void findings_sort(struct findings *findings);
+void doctor_findings_sort(struct findings *findings);
 
-size_t findings_count(const struct findings *findings, enum rc_level level);
-void findings_free(struct findings *findings);
+size_t doctor_findings_count(const struct findings *findings, enum rc_level level);
+void doctor_findings_free(struct findings *findings);
 
 #endif

@@ -5,7 +5,7 @@
 #include "console/value.h"
 #include "report.h"
 
-static json_t *looked_at(const struct findings *findings)
+static json_t *facts_json(const struct findings *findings)
 {
     json_t *list = json_array();
     int failed = 0;
@@ -16,7 +16,7 @@ static json_t *looked_at(const struct findings *findings)
     return value_whole(list, failed);
 }
 
-static json_t *entries(const struct findings *findings)
+static json_t *findings_json(const struct findings *findings)
 {
     json_t *list = json_array();
     int failed = 0;
@@ -37,6 +37,6 @@ int doctor_print_json(const struct findings *findings)
     char verdict[DOCTOR_VERDICT];
 
     doctor_verdict(findings, verdict);
-    return value_print(json_pack("{s:i, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "looked_at", looked_at(findings),
-                                 "findings", entries(findings), "verdict", value_text(verdict)));
+    return value_print(json_pack("{s:i, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "looked_at", facts_json(findings),
+                                 "findings", findings_json(findings), "verdict", value_text(verdict)));
 }

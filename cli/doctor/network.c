@@ -17,7 +17,7 @@ enum { LIST = 512 };
 #define HCA_FOLDER "/sys/class/infiniband"
 
 /* Appends a name to a list, "eth0, ib0", unless it is there already. */
-static void append(char list[LIST], const char *name)
+static void append_name(char list[LIST], const char *name)
 {
     size_t used = strlen(list);
 
@@ -32,7 +32,7 @@ static bool spans_nodes(const struct rc_result *result)
     return nodes != RC_UNKNOWN && nodes > 1;
 }
 
-static void port_range(struct findings *findings)
+static void check_port_range(struct findings *findings)
 {
     static const uint64_t seed[2] = { 1, 1 };
     uint16_t first;
@@ -42,8 +42,8 @@ static void port_range(struct findings *findings)
     rc_node_port_range(&first, &last);
     rc_master_port(seed, first, last, &outside);
     if (!outside)
-        findings_add(findings, FINDING_D201, "/proc/sys/net/ipv4/ip_local_port_range", 0, NULL,
-                     "outgoing connections may have any port from %u to %u", (unsigned)first, (unsigned)last);
+        doctor_findings_add(findings, FINDING_D201, "/proc/sys/net/ipv4/ip_local_port_range", 0, NULL,
+                            "outgoing connections may have any port from %u to %u", (unsigned)first, (unsigned)last);
 }
 
 static bool has_address(const struct rc_interface *list, unsigned count)
@@ -54,7 +54,7 @@ static bool has_address(const struct rc_interface *list, unsigned count)
     return false;
 }
 
-static bool has(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
+static bool has_own_address(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
 {
     for (unsigned i = 0; i < count; i++)
         if (list[i].address.size && rc_netaddr_compare(&list[i].address, address) == 0)
@@ -62,8 +62,8 @@ static bool has(const struct rc_interface *list, unsigned count, const struct rc
     return false;
 }
 
-static void own_name(struct findings *findings, const struct rc_result *result, const struct rc_interface *list,
-                     unsigned count)
+static void check_own_name(struct findings *findings, const struct rc_result *result, const struct rc_interface *list,
+                           unsigned count)
 {
     struct rc_addresses addresses = { .count = 0 };
     char name[RC_NODE_NAME_SIZE];
@@ -74,22 +74,22 @@ static void own_name(struct findings *findings, const struct rc_result *result, 
 
     for (unsigned i = 0; i < addresses.count; i++) {
         loopback += rc_netaddr_is_loopback(&addresses.list[i]);
-        own += has(list, count, &addresses.list[i]);
+        own += has_own_address(list, count, &addresses.list[i]);
     }
     if (error && rc_resolver_denies(error))
-        findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here", name);
+        doctor_findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here", name);
     else if (!error && addresses.count > 0 && loopback == addresses.count)
-        findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here", name,
-                     rc_netaddr_text(&addresses.list[0], text));
+        doctor_findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here",
+                            name, rc_netaddr_text(&addresses.list[0], text));
     /* a login node may have the name of several; a full list is not all of them */
     else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count) &&
              count < RC_INTERFACES_MAX)
-        findings_add(findings, FINDING_D210, NULL, 0, NULL,
-                     "this node's name, %s, leads to %s, which is no address of it", name,
-                     rc_netaddr_text(&addresses.list[0], text));
+        doctor_findings_add(findings, FINDING_D210, NULL, 0, NULL,
+                            "this node's name, %s, leads to %s, which is no address of it", name,
+                            rc_netaddr_text(&addresses.list[0], text));
 }
 
-static void nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+static void check_nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
 {
     const char *filter = getenv("NCCL_SOCKET_IFNAME");
     char names[LIST] = "";
@@ -98,11 +98,12 @@ static void nccl_interfaces(struct findings *findings, const struct rc_interface
     if (!filter || !*filter)
         return;
     for (unsigned i = 0; i < count; i++) {
-        append(names, list[i].name);
+        append_name(names, list[i].name);
         passes = passes || (list[i].address.size && doctor_filter_passes(rc_str(filter), rc_str(list[i].name)));
     }
     if (!passes)
-        findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none of %s", filter, names);
+        doctor_findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none of %s", filter,
+                            names);
 }
 
 static bool is_there(struct rc_str name, const struct rc_interface *list, unsigned count)
@@ -113,7 +114,7 @@ static bool is_there(struct rc_str name, const struct rc_interface *list, unsign
     return false;
 }
 
-static void gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+static void check_gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
 {
     const char *value = getenv("GLOO_SOCKET_IFNAME");
     char names[LIST] = "";
@@ -121,20 +122,20 @@ static void gloo_interfaces(struct findings *findings, const struct rc_interface
     if (!value || !*value)
         return;
     for (unsigned i = 0; i < count; i++)
-        append(names, list[i].name);
+        append_name(names, list[i].name);
     for (struct rc_str rest = rc_str(value); rest.p;) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
         if (!is_there(name, list, count)) {
-            findings_add(findings, FINDING_D205, NULL, 0, NULL,
-                         "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s, but %s", value, (int)name.n, name.p,
-                         names);
+            doctor_findings_add(findings, FINDING_D205, NULL, 0, NULL,
+                                "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s, but %s", value, (int)name.n, name.p,
+                                names);
             return;
         }
     }
 }
 
-static void devices(struct findings *findings)
+static void check_infiniband(struct findings *findings)
 {
     const char *filter = getenv("NCCL_IB_HCA");
     const char *disabled = getenv("NCCL_IB_DISABLE");
@@ -148,14 +149,15 @@ static void devices(struct findings *findings)
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
         if (entry->d_name[0] == '.')
             continue;
-        append(names, entry->d_name);
+        append_name(names, entry->d_name);
         passes = passes || doctor_filter_passes(rc_str(filter), rc_str(entry->d_name));
     }
     if (folder)
         closedir(folder);
     if (!passes)
-        findings_add(findings, FINDING_D206, NULL, 0, NULL, "NCCL_IB_HCA=%s matches none of this node's devices: %s",
-                     filter, names[0] ? names : "there are none");
+        doctor_findings_add(findings, FINDING_D206, NULL, 0, NULL,
+                            "NCCL_IB_HCA=%s matches none of this node's devices: %s", filter,
+                            names[0] ? names : "there are none");
 }
 
 void doctor_network(struct findings *findings, const struct rc_result *result)
@@ -163,11 +165,11 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
     static struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
 
-    port_range(findings);
+    check_port_range(findings);
     /* outside of every launch this may become a node of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
-        own_name(findings, result, list, count);
-    nccl_interfaces(findings, list, count);
-    gloo_interfaces(findings, list, count);
-    devices(findings);
+        check_own_name(findings, result, list, count);
+    check_nccl_interfaces(findings, list, count);
+    check_gloo_interfaces(findings, list, count);
+    check_infiniband(findings);
 }

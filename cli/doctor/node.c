@@ -15,7 +15,7 @@
 enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256, LEAST_LOCKED_MIB = 1024 };
 
 /* A number of the environment; RC_UNKNOWN where it is none. */
-static uint32_t number(const char *name)
+static uint32_t variable_number(const char *name)
 {
     const char *text = getenv(name);
     uint32_t value;
@@ -24,7 +24,7 @@ static uint32_t number(const char *name)
 }
 
 /* What CUDA is shown by variable; RC_UNKNOWN where it is not set. */
-static uint32_t visible(void)
+static uint32_t count_visible_gpus(void)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
 
@@ -32,33 +32,33 @@ static uint32_t visible(void)
 }
 
 /* Where rollcall has set this task's environment it has seen to that, or said RC901 or RC902. */
-static void hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
+static void check_hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
-    uint32_t given = number("SLURM_GPUS_ON_NODE");
+    uint32_t given = variable_number("SLURM_GPUS_ON_NODE");
 
     if (result->mode == RC_MODE_WORKER && !getenv(RC_STAMP) && tasks != RC_UNKNOWN && tasks > 1 && seen == 1 &&
         given != RC_UNKNOWN && given >= tasks)
-        findings_add(findings, FINDING_D302, NULL, 0, NULL,
-                     "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
+        doctor_findings_add(findings, FINDING_D302, NULL, 0, NULL,
+                            "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
 }
 
 /* Only where the driver says something at all: containers and other makes do not. */
-static void missing_gpus(struct findings *findings, uint32_t seen)
+static void check_missing_gpus(struct findings *findings, uint32_t seen)
 {
     uint32_t there = access("/dev/nvidiactl", F_OK) == 0 ? rc_node_gpus() : RC_UNKNOWN;
-    uint32_t given = number("SLURM_GPUS_ON_NODE");
+    uint32_t given = variable_number("SLURM_GPUS_ON_NODE");
 
     if (given != RC_UNKNOWN && given > 0 && seen == 0)
-        findings_add(findings, FINDING_D303, NULL, 0, NULL,
-                     "the job has %u GPUs on this node, but CUDA_VISIBLE_DEVICES is '%s'", given,
-                     getenv("CUDA_VISIBLE_DEVICES"));
+        doctor_findings_add(findings, FINDING_D303, NULL, 0, NULL,
+                            "the job has %u GPUs on this node, but CUDA_VISIBLE_DEVICES is '%s'", given,
+                            getenv("CUDA_VISIBLE_DEVICES"));
     else if (there != RC_UNKNOWN && seen != RC_UNKNOWN && seen > there)
-        findings_add(findings, FINDING_D303, NULL, 0, NULL, "CUDA_VISIBLE_DEVICES names %u GPUs, but /dev has %u", seen,
-                     there);
+        doctor_findings_add(findings, FINDING_D303, NULL, 0, NULL,
+                            "CUDA_VISIBLE_DEVICES names %u GPUs, but /dev has %u", seen, there);
 }
 
-static uint32_t cores(void)
+static uint32_t count_cores(void)
 {
     cpu_set_t set;
 
@@ -67,11 +67,11 @@ static uint32_t cores(void)
 
 /* One core for a task that has a GPU, or fewer than the workers that a launcher will start, on a
  * node that could give each task twice as many. */
-static void few_cores(struct findings *findings, const struct rc_result *result, uint32_t seen)
+static void check_cores(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t workers = result->mode == RC_MODE_LAUNCHER ? seen : 1;
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
-    uint32_t here = cores();
+    uint32_t here = count_cores();
     long all = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (tasks == RC_UNKNOWN)
@@ -81,9 +81,9 @@ static void few_cores(struct findings *findings, const struct rc_result *result,
     if (!result->launcher || result->mode == RC_MODE_NONE || seen == RC_UNKNOWN || seen == 0 || here == RC_UNKNOWN ||
         (here > 1 && here >= workers))
         return;
-    findings_add(findings, FINDING_D304, NULL, 0, NULL,
-                 "this task may use %u core%s, for %u worker%s with data loaders", here, here == 1 ? "" : "s", workers,
-                 workers == 1 ? "" : "s");
+    doctor_findings_add(findings, FINDING_D304, NULL, 0, NULL,
+                        "this task may use %u core%s, for %u worker%s with data loaders", here, here == 1 ? "" : "s",
+                        workers, workers == 1 ? "" : "s");
 }
 
 static bool has_entries(const char *path)
@@ -98,44 +98,45 @@ static bool has_entries(const char *path)
     return found;
 }
 
-static void limits(struct findings *findings, const struct rc_result *result)
+static void check_limits(struct findings *findings, const struct rc_result *result)
 {
     uint32_t nodes = result->identity.field[RC_NNODES];
     struct rlimit limit;
 
     if (has_entries("/sys/class/infiniband") && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur >> 20 < LEAST_LOCKED_MIB)
-        findings_add(findings, FINDING_D305, NULL, 0, NULL, "ulimit -l is %llu KiB, and this node has InfiniBand",
-                     (unsigned long long)limit.rlim_cur >> 10);
+        doctor_findings_add(findings, FINDING_D305, NULL, 0, NULL,
+                            "ulimit -l is %llu KiB, and this node has InfiniBand",
+                            (unsigned long long)limit.rlim_cur >> 10);
     if (nodes != RC_UNKNOWN && nodes >= MANY_NODES && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
         limit.rlim_cur < LEAST_FILES && limit.rlim_cur < limit.rlim_max)
-        findings_add(findings, FINDING_D307, NULL, 0, NULL, "ulimit -n is %llu, on %u nodes",
-                     (unsigned long long)limit.rlim_cur, nodes);
+        doctor_findings_add(findings, FINDING_D307, NULL, 0, NULL, "ulimit -n is %llu, on %u nodes",
+                            (unsigned long long)limit.rlim_cur, nodes);
 }
 
-static void shared_memory(struct findings *findings)
+static void check_shared_memory(struct findings *findings)
 {
     struct statvfs there;
     unsigned long long mib;
 
     if (statvfs("/dev/shm", &there) < 0) {
-        findings_add(findings, FINDING_D306, "/dev/shm", 0, NULL, "/dev/shm is not there");
+        doctor_findings_add(findings, FINDING_D306, "/dev/shm", 0, NULL, "/dev/shm is not there");
         return;
     }
     mib = (unsigned long long)there.f_blocks * there.f_frsize >> 20;
     if (mib < LEAST_SHM_MIB)
-        findings_add(findings, FINDING_D306, "/dev/shm", 0, NULL, "/dev/shm has %llu MiB in all", mib);
+        doctor_findings_add(findings, FINDING_D306, "/dev/shm", 0, NULL, "/dev/shm has %llu MiB in all", mib);
 }
 
 void doctor_node(struct findings *findings, const struct rc_result *result)
 {
-    uint32_t seen = visible();
+    uint32_t seen = count_visible_gpus();
 
     if (result->launcher) {
-        hidden_gpus(findings, result, seen);
-        missing_gpus(findings, seen);
+        check_hidden_gpus(findings, result, seen);
+        check_missing_gpus(findings, seen);
     }
-    few_cores(findings, result, seen);
-    limits(findings, result);
-    shared_memory(findings);
+    check_cores(findings, result, seen);
+    check_limits(findings, result);
+    check_shared_memory(findings);
 }

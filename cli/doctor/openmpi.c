@@ -14,7 +14,7 @@ extern char **environ;
 enum { PATIENCE_MS = 5000, ANSWER = 65536, FIRST_WITHOUT_PMI = 5 };
 
 /* What a program of PATH says to these words; NULL where it did not end well. */
-static const char *ask(const char *name, const char *const *words)
+static const char *run_program(const char *name, const char *const *words)
 {
     static char answer[ANSWER];
     char path[PATH_MAX];
@@ -34,18 +34,18 @@ static const char *ask(const char *name, const char *const *words)
 }
 
 /* "mpirun (Open MPI) 5.0.7"; false for another MPI. */
-static bool version_of_path(char version[16])
+static bool read_mpirun_version(char version[16])
 {
-    const char *text = ask("mpirun", (const char *const[]){ "--version", NULL });
+    const char *text = run_program("mpirun", (const char *const[]){ "--version", NULL });
     const char *start = text ? strstr(text, "(Open MPI) ") : NULL;
 
     return start && sscanf(start, "(Open MPI) %15[0-9.]", version) == 1;
 }
 
 /* "MpiDefault              = pmix"; Slurm 26.05 has (null) for none */
-static bool default_type(char type[32])
+static bool read_default_type(char type[32])
 {
-    const char *text = ask("scontrol", (const char *const[]){ "show", "config", NULL });
+    const char *text = run_program("scontrol", (const char *const[]){ "show", "config", NULL });
     const char *start = text ? strstr(text, "\nMpiDefault ") : NULL;
 
     if (!start || sscanf(start, " MpiDefault = %31s", type) != 1)
@@ -56,7 +56,7 @@ static bool default_type(char type[32])
 }
 
 /* Of those that give a task no PMIx; what is not known may. */
-static bool is_without(const char *type)
+static bool lacks_pmix(const char *type)
 {
     return strcmp(type, "none") == 0 || strcmp(type, "pmi2") == 0 || strcmp(type, "cray_shasta") == 0;
 }
@@ -70,7 +70,7 @@ void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm,
     bool has_pmix = !slurm->types[0] || strstr(slurm->types, " pmix ");
 
     if (!*version) {
-        if (!version_of_path(here))
+        if (!read_mpirun_version(here))
             return;
         version = here;
     }
@@ -78,13 +78,13 @@ void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm,
         major < FIRST_WITHOUT_PMI)
         return;
     if (!*type) {
-        if (!default_type(given))
+        if (!read_default_type(given))
             return;
         type = given;
     }
-    if (is_without(type))
-        findings_add(findings, FINDING_D108, file, line,
-                     has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
-                     "--mpi=%s%s for a program with mpi4py, and Open MPI here is %s", type,
-                     type == given ? ", the default," : "", version);
+    if (lacks_pmix(type))
+        doctor_findings_add(findings, FINDING_D108, file, line,
+                            has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
+                            "--mpi=%s%s for a program with mpi4py, and Open MPI here is %s", type,
+                            type == given ? ", the default," : "", version);
 }

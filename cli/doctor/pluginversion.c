@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A piece of the file, or NULL where it is not all there. */
-static const void *piece(const unsigned char *file, size_t size, uint64_t offset, uint64_t length)
+static const void *file_piece(const unsigned char *file, size_t size, uint64_t offset, uint64_t length)
 {
     return offset <= size && length <= size - offset ? file + offset : NULL;
 }
@@ -25,7 +25,7 @@ static bool read_header(const unsigned char *file, size_t size, ElfW(Ehdr) *head
 static bool read_section(const unsigned char *file, size_t size, const ElfW(Ehdr) *header, uint64_t index,
                          ElfW(Shdr) *section)
 {
-    const void *from = piece(file, size, header->e_shoff + index * sizeof(*section), sizeof(*section));
+    const void *from = file_piece(file, size, header->e_shoff + index * sizeof(*section), sizeof(*section));
 
     if (index >= header->e_shnum || !from)
         return false;
@@ -34,7 +34,7 @@ static bool read_section(const unsigned char *file, size_t size, const ElfW(Ehdr
 }
 
 /* What a symbol of four bytes holds, by the section that it is in. */
-static uint32_t value(const unsigned char *file, size_t size, const ElfW(Ehdr) *header, const ElfW(Sym) *symbol)
+static uint32_t read_symbol(const unsigned char *file, size_t size, const ElfW(Ehdr) *header, const ElfW(Sym) *symbol)
 {
     ElfW(Shdr) section;
     const void *from;
@@ -43,13 +43,13 @@ static uint32_t value(const unsigned char *file, size_t size, const ElfW(Ehdr) *
     if (!read_section(file, size, header, symbol->st_shndx, &section) || section.sh_type == SHT_NOBITS ||
         symbol->st_value < section.sh_addr)
         return 0;
-    from = piece(file, size, section.sh_offset + (symbol->st_value - section.sh_addr), sizeof(number));
+    from = file_piece(file, size, section.sh_offset + (symbol->st_value - section.sh_addr), sizeof(number));
     if (from)
         memcpy(&number, from, sizeof(number));
     return number;
 }
 
-static uint32_t in_table(const unsigned char *file, size_t size, const ElfW(Ehdr) *header, const ElfW(Shdr) *table)
+static uint32_t find_version(const unsigned char *file, size_t size, const ElfW(Ehdr) *header, const ElfW(Shdr) *table)
 {
     static const char name[] = "plugin_version";
     ElfW(Shdr) strings;
@@ -57,16 +57,16 @@ static uint32_t in_table(const unsigned char *file, size_t size, const ElfW(Ehdr
     if (!read_section(file, size, header, table->sh_link, &strings))
         return 0;
     for (uint64_t at = 0; at + sizeof(ElfW(Sym)) <= table->sh_size; at += sizeof(ElfW(Sym))) {
-        const void *from = piece(file, size, table->sh_offset + at, sizeof(ElfW(Sym)));
+        const void *from = file_piece(file, size, table->sh_offset + at, sizeof(ElfW(Sym)));
         const void *text;
         ElfW(Sym) symbol;
 
         if (!from)
             return 0;
         memcpy(&symbol, from, sizeof(symbol));
-        text = piece(file, size, strings.sh_offset + symbol.st_name, sizeof(name));
+        text = file_piece(file, size, strings.sh_offset + symbol.st_name, sizeof(name));
         if (symbol.st_size == sizeof(uint32_t) && text && memcmp(text, name, sizeof(name)) == 0)
-            return value(file, size, header, &symbol);
+            return read_symbol(file, size, header, &symbol);
     }
     return 0;
 }
@@ -80,6 +80,6 @@ uint32_t doctor_plugin_version(const unsigned char *file, size_t size)
         return 0;
     for (uint64_t i = 0; read_section(file, size, &header, i, &section); i++)
         if (section.sh_type == SHT_DYNSYM)
-            return in_table(file, size, &header, &section);
+            return find_version(file, size, &header, &section);
     return 0;
 }

@@ -12,7 +12,7 @@ enum { DEEPEST = 4, LINE = 4096 };
 static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack *found);
 
 /* The next word of a line. */
-static char *word(char **rest)
+static char *next_word(char **rest)
 {
     char *start = *rest + strspn(*rest, " \t");
     size_t n = strcspn(start, " \t\r\n");
@@ -31,7 +31,7 @@ static bool is_ours(const char *plugin)
 }
 
 /* A pattern of files; one without a slash in front is beside the file itself. */
-static bool include(const char *from, const char *pattern, unsigned depth, struct doctor_plugstack *found)
+static bool read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugstack *found)
 {
     char whole[PATH_MAX];
     const char *slash = strrchr(from, '/');
@@ -61,11 +61,11 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack 
         snprintf(found->conf, sizeof(found->conf), "%s", path);
     for (unsigned number = 1; !done && fgets(text, sizeof(text), file); number++) {
         char *rest = text;
-        const char *first = word(&rest);
-        const char *second = word(&rest);
+        const char *first = next_word(&rest);
+        const char *second = next_word(&rest);
 
         if (strcmp(first, "include") == 0) {
-            done = include(path, second, depth, found);
+            done = read_included(path, second, depth, found);
         } else if ((strcmp(first, "optional") == 0 || strcmp(first, "required") == 0) && is_ours(second)) {
             snprintf(found->conf, sizeof(found->conf), "%s", path);
             snprintf(found->plugin, sizeof(found->plugin), "%s", second);
@@ -78,7 +78,7 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack 
 }
 
 /* What slurm.conf says of the place of plugstack.conf. */
-static bool configured(const char *conf, char path[PATH_MAX])
+static bool read_configured_path(const char *conf, char path[PATH_MAX])
 {
     static const char key[] = "PlugStackConfig=";
     FILE *file = fopen(conf, "re");
@@ -87,7 +87,7 @@ static bool configured(const char *conf, char path[PATH_MAX])
 
     while (file && !found && fgets(text, sizeof(text), file)) {
         char *rest = text;
-        const char *first = word(&rest);
+        const char *first = next_word(&rest);
 
         found = strncasecmp(first, key, sizeof(key) - 1) == 0;
         if (found)
@@ -98,12 +98,12 @@ static bool configured(const char *conf, char path[PATH_MAX])
     return found;
 }
 
-static bool beside(const char *conf, struct doctor_plugstack *found)
+static bool read_conf_beside(const char *conf, struct doctor_plugstack *found)
 {
     char path[PATH_MAX];
     const char *slash = strrchr(conf, '/');
 
-    if (!configured(conf, path) &&
+    if (!read_configured_path(conf, path) &&
         (!slash || snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(slash - conf), conf) >= (int)sizeof(path)))
         return false;
     return read_conf(path, 0, found);
@@ -118,9 +118,9 @@ bool doctor_plugstack_find(struct doctor_plugstack *found)
 
     *found = (struct doctor_plugstack){ .line = 0 };
     if (conf && *conf == '/')
-        return beside(conf, found);
+        return read_conf_beside(conf, found);
     for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
-        if (beside(usual[i], found))
+        if (read_conf_beside(usual[i], found))
             return true;
     return false;
 }

@@ -38,7 +38,7 @@ struct opening {
     int status; /* UNKNOWN: none, it may have crashed */
 };
 
-static const char *const *environment(const char *folder, char value[PATH_MAX + ANSWER], size_t *count)
+static const char *const *copy_environment(const char *folder, char value[PATH_MAX + ANSWER], size_t *count)
 {
     const char **copy;
     const char *before = getenv("LD_LIBRARY_PATH");
@@ -93,7 +93,7 @@ static void read_line(struct opening *opening, char *line)
 }
 
 /* folder: in which it is looked for first; NULL: as the program would find it. */
-static bool try(const char *verb, const char *folder, struct opening *opening)
+static bool open_library(const char *verb, const char *folder, struct opening *opening)
 {
     static char value[PATH_MAX + ANSWER];
     char path[PATH_MAX];
@@ -104,7 +104,7 @@ static bool try(const char *verb, const char *folder, struct opening *opening)
     int status;
 
     *opening = (struct opening){ .status = UNKNOWN };
-    if (rc_own_program("rollcall-pmix", path) < 0 || !(env = environment(folder, value, &count)))
+    if (rc_own_program("rollcall-pmix", path) < 0 || !(env = copy_environment(folder, value, &count)))
         return false;
     program.env = env;
     size = rc_program_run(&program, opening->text, sizeof(opening->text), &status);
@@ -140,13 +140,13 @@ static bool beside_mpirun(const char *file, char folder[PATH_MAX])
     return false;
 }
 
-static bool opens(const struct opening *opening)
+static bool is_usable(const struct opening *opening)
 {
     return opening->status == UNREACHED || opening->status == NO_CONNECTION || opening->status == 0;
 }
 
 /* Of a framework, the user's word or else the server's, as "NAME=VALUE"; absent: "". */
-static void asked(const char *user, const char *server, char text[ASKED])
+static void format_request(const char *user, const char *server, char text[ASKED])
 {
     const char *name = getenv(user) ? user : server;
     const char *value = getenv(name);
@@ -158,7 +158,8 @@ static void asked(const char *user, const char *server, char text[ASKED])
 
 /* A server that is too old is told by its variables alone. Where the library would get further
  * if nobody asked for a component of a framework, it is that one. */
-static void explain(struct findings *findings, const struct opening *opening, const char *server, const char *folder)
+static void explain_opening(struct findings *findings, const struct opening *opening, const char *server,
+                            const char *folder)
 {
     static const char *const verbs[] = { "open-psec", "open-gds", "open-psec-gds" };
     static struct opening other;
@@ -169,22 +170,23 @@ static void explain(struct findings *findings, const struct opening *opening, co
     unsigned i = 0;
 
     if (opening->status == OUTDATED)
-        findings_add(findings, FINDING_D107, NULL, 0, NULL, "%s is PMIx %s, which refuses this launch's server (%s)",
-                     library, opening->version, server);
-    if (opening->status == OUTDATED || opens(opening))
+        doctor_findings_add(findings, FINDING_D107, NULL, 0, NULL,
+                            "%s is PMIx %s, which refuses this launch's server (%s)", library, opening->version,
+                            server);
+    if (opening->status == OUTDATED || is_usable(opening))
         return;
-    while (i < 3 && !(try(verbs[i], folder, &other) && opens(&other)))
+    while (i < 3 && !(open_library(verbs[i], folder, &other) && is_usable(&other)))
         i++;
-    asked("PMIX_MCA_psec", "PMIX_SECURITY_MODE", psec);
-    asked("PMIX_MCA_gds", "PMIX_GDS_MODULE", gds);
+    format_request("PMIX_MCA_psec", "PMIX_SECURITY_MODE", psec);
+    format_request("PMIX_MCA_gds", "PMIX_GDS_MODULE", gds);
     if (i < 3)
-        findings_add(findings, FINDING_D106, NULL, 0,
-                     i == 1                               ? HASH
-                     : !modes || !strstr(modes, "native") ? NULL
-                     : i == 0                             ? NATIVE
-                                                          : HASH " " NATIVE_TOO,
-                     "%s (PMIx %s) cannot do %s%s%s", library, opening->version, i == 1 ? "" : psec,
-                     i == 2 ? " and " : "", i == 0 ? "" : gds);
+        doctor_findings_add(findings, FINDING_D106, NULL, 0,
+                            i == 1                               ? HASH
+                            : !modes || !strstr(modes, "native") ? NULL
+                            : i == 0                             ? NATIVE
+                                                                 : HASH " " NATIVE_TOO,
+                            "%s (PMIx %s) cannot do %s%s%s", library, opening->version, i == 1 ? "" : psec,
+                            i == 2 ? " and " : "", i == 0 ? "" : gds);
 }
 
 /* Whether a file has a text in it. */
@@ -209,7 +211,7 @@ static bool has_text(const char *path, const char *text)
 
 /* Open MPI 4.1 brings a PMIx 3.2 that is no libpmix.so.2 and takes no component for
  * granted: it does not start where it is told of one that it does not have (openpmix#3731). */
-static void own_of_openmpi(struct findings *findings)
+static void check_openmpi_own(struct findings *findings)
 {
     const char *server = getenv("PMIX_GDS_MODULE");
     char path[2 * PATH_MAX];
@@ -219,8 +221,8 @@ static void own_of_openmpi(struct findings *findings)
         return;
     snprintf(path, sizeof(path), "%s/" OWN, folder);
     if (has_text(path, "component version 3.2."))
-        findings_add(findings, FINDING_D106, NULL, 0, HASH, "%s (PMIx 3.2) cannot do PMIX_GDS_MODULE=%.200s", path,
-                     server);
+        doctor_findings_add(findings, FINDING_D106, NULL, 0, HASH, "%s (PMIx 3.2) cannot do PMIX_GDS_MODULE=%.200s",
+                            path, server);
 }
 
 void doctor_pmix(struct findings *findings, const struct rc_result *result)
@@ -232,21 +234,21 @@ void doctor_pmix(struct findings *findings, const struct rc_result *result)
     char folder[PATH_MAX];
 
     if (!result->launcher || !rc_has_own_server(result) || (local != 0 && local != RC_UNKNOWN) ||
-        !try("open", NULL, &found))
+        !open_library("open", NULL, &found))
         return;
     if (!server)
         server = "before PMIx 4";
     if (found.version) {
-        findings_fact(findings, "PMIx", "the server is %s, %s is %s", server, found.path ? found.path : LIBRARY,
-                      found.version);
-        explain(findings, &found, server, NULL);
+        doctor_findings_add_fact(findings, "PMIx", "the server is %s, %s is %s", server,
+                                 found.path ? found.path : LIBRARY, found.version);
+        explain_opening(findings, &found, server, NULL);
     } else {
-        findings_fact(findings, "PMIx", "the server is %s, no " LIBRARY " is found here", server);
+        doctor_findings_add_fact(findings, "PMIx", "the server is %s, no " LIBRARY " is found here", server);
     }
-    if (beside_mpirun(LIBRARY, folder) && try("open", folder, &other) && other.version && other.path &&
+    if (beside_mpirun(LIBRARY, folder) && open_library("open", folder, &other) && other.version && other.path &&
         (!found.path || strcmp(found.path, other.path) != 0)) {
-        findings_fact(findings, "MPI", "its own %s is %s", other.path, other.version);
-        explain(findings, &other, server, folder);
+        doctor_findings_add_fact(findings, "MPI", "its own %s is %s", other.path, other.version);
+        explain_opening(findings, &other, server, folder);
     }
-    own_of_openmpi(findings);
+    check_openmpi_own(findings);
 }

@@ -152,20 +152,21 @@ static void report(struct findings *findings, const struct rc_master *where, con
 
     rc_netaddr_text(address, text);
     if (is_elsewhere(door, text) && strcmp(where->addr, text) != 0)
-        findings_add(findings, FINDING_D209, NULL, 0, NULL,
-                     "%s is %s here, but the addresses of rank 0's node are %.*s", where->addr, text,
-                     (int)door->addresses.n, door->addresses.p);
+        doctor_findings_add(findings, FINDING_D209, NULL, 0, NULL,
+                            "%s is %s here, but the addresses of rank 0's node are %.*s", where->addr, text,
+                            (int)door->addresses.n, door->addresses.p);
     else if (error == ECONNREFUSED)
-        findings_add(findings, FINDING_D207, NULL, 0, NULL,
-                     "%s port %u (%s) refuses, though rank 0 listens there: a firewall that answers with a reset",
-                     where->addr, (unsigned)where->port, text);
+        doctor_findings_add(
+            findings, FINDING_D207, NULL, 0, NULL,
+            "%s port %u (%s) refuses, though rank 0 listens there: a firewall that answers with a reset", where->addr,
+            (unsigned)where->port, text);
     else if (error == EBADMSG)
-        findings_add(findings, FINDING_D207, NULL, 0, NULL,
-                     "%s port %u (%s) is answered by another program than rank 0's", where->addr, (unsigned)where->port,
-                     text);
+        doctor_findings_add(findings, FINDING_D207, NULL, 0, NULL,
+                            "%s port %u (%s) is answered by another program than rank 0's", where->addr,
+                            (unsigned)where->port, text);
     else
-        findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s",
-                     where->addr, (unsigned)where->port, text, strerror(error));
+        doctor_findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s",
+                            where->addr, (unsigned)where->port, text, strerror(error));
 }
 
 /* One address that answers is enough, as it is for torch; the first is what is spoken of. */

@@ -10,12 +10,12 @@
 
 enum { NAME = 10, PLACE = 512 };
 
-static const char *plural(size_t count)
+static const char *plural_s(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-static void place(const struct finding *finding, char *text, size_t size)
+static void format_place(const struct finding *finding, char *text, size_t size)
 {
     if (finding->file && finding->line)
         snprintf(text, size, "%s:%u", finding->file, finding->line);
@@ -26,8 +26,8 @@ static void place(const struct finding *finding, char *text, size_t size)
 void doctor_verdict(const struct findings *findings, char text[DOCTOR_VERDICT])
 {
     const size_t size = DOCTOR_VERDICT;
-    size_t errors = findings_count(findings, RC_LEVEL_ERROR);
-    size_t warnings = findings_count(findings, RC_LEVEL_WARNING);
+    size_t errors = doctor_findings_count(findings, RC_LEVEL_ERROR);
+    size_t warnings = doctor_findings_count(findings, RC_LEVEL_WARNING);
     char where[PLACE];
     int n;
 
@@ -35,11 +35,11 @@ void doctor_verdict(const struct findings *findings, char text[DOCTOR_VERDICT])
         snprintf(text, size, "nothing found");
         return;
     }
-    place(&findings->list[0], where, sizeof(where));
+    format_place(&findings->list[0], where, sizeof(where));
     if (errors && warnings)
-        n = snprintf(text, size, "%zu error%s, %zu warning%s", errors, plural(errors), warnings, plural(warnings));
+        n = snprintf(text, size, "%zu error%s, %zu warning%s", errors, plural_s(errors), warnings, plural_s(warnings));
     else
-        n = snprintf(text, size, "%zu %s%s", findings->count, errors ? "error" : "warning", plural(findings->count));
+        n = snprintf(text, size, "%zu %s%s", findings->count, errors ? "error" : "warning", plural_s(findings->count));
     if (n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, "; begin with %s%s%s", findings->list[0].id, *where ? ", " : "", where);
 }
@@ -49,7 +49,7 @@ static int print_finding(const struct finding *finding)
     char where[PLACE];
     char *clean;
 
-    place(finding, where, sizeof(where));
+    format_place(finding, where, sizeof(where));
     clean = escape(rc_str(where), 0);
     if (!clean)
         return -1;

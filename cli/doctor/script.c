@@ -43,7 +43,7 @@ static int check_readable(const char *path)
     return error ? -1 : 0;
 }
 
-static unsigned number(const char *text)
+static unsigned parse_line_number(const char *text)
 {
     uint32_t value;
 
@@ -62,14 +62,15 @@ static void add_answer(struct findings *findings, const struct doctor_slurm *slu
         if (next)
             *next++ = '\0';
     }
-    if (strcmp(field[0], "finding") == 0 && finding_by_name(field[1]) < FINDING_COUNT) {
-        findings_add(findings, finding_by_name(field[1]), field[2], number(field[3]), field[5], "%s", field[4]);
+    if (strcmp(field[0], "finding") == 0 && doctor_finding_by_name(field[1]) < FINDING_COUNT) {
+        doctor_findings_add(findings, doctor_finding_by_name(field[1]), field[2], parse_line_number(field[3]), field[5],
+                            "%s", field[4]);
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "mpi") == 0) {
-        doctor_slurm_type(findings, slurm, field[4], field[2], number(field[3]));
+        doctor_slurm_type(findings, slurm, field[4], field[2], parse_line_number(field[3]));
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "openmpi") == 0) {
-        doctor_openmpi(findings, slurm, field[4], field[5], field[2], number(field[3]));
+        doctor_openmpi(findings, slurm, field[4], field[5], field[2], parse_line_number(field[3]));
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "ddp") != 0) {
-        findings_fact(findings, field[1], "%s", field[2]);
+        doctor_findings_add_fact(findings, field[1], "%s", field[2]);
     }
 }
 
@@ -110,8 +111,8 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
 static void add_unread(struct findings *findings, const char *path, const char *why)
 {
     if (path)
-        findings_add(findings, FINDING_D421, path, 0, "put a python3 (3.6 or later) that works on PATH",
-                     "this was not read: %s", why);
+        doctor_findings_add(findings, FINDING_D421, path, 0, "put a python3 (3.6 or later) that works on PATH",
+                            "this was not read: %s", why);
 }
 
 int doctor_script(struct findings *findings, const struct doctor_request *request, const struct doctor_slurm *slurm)

@@ -34,7 +34,7 @@ static const char *last_line(char *text)
 }
 
 /* What srun says to one argument; NULL, with D101, where it did not end well. */
-static const char *ask(struct findings *findings, const char *srun, const char *argument)
+static const char *run_srun(struct findings *findings, const char *srun, const char *argument)
 {
     struct rc_program program = {
         .path = srun,
@@ -48,8 +48,8 @@ static const char *ask(struct findings *findings, const char *srun, const char *
 
     if (n > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return answer;
-    findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument, n > 0 ? ": " : "",
-                 n > 0 ? last_line(answer) : "");
+    doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument, n > 0 ? ": " : "",
+                        n > 0 ? last_line(answer) : "");
     return NULL;
 }
 
@@ -105,7 +105,7 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
     types[used] = '\0';
 }
 
-static uint32_t version_of(const char *plugin)
+static uint32_t read_plugin_version(const char *plugin)
 {
     int fd = open(plugin, O_RDONLY | O_CLOEXEC);
     uint32_t version = 0;
@@ -125,23 +125,23 @@ static uint32_t version_of(const char *plugin)
 }
 
 /* Why srun does not know --ddp. */
-static void explain(struct findings *findings, const struct doctor_slurm *slurm, bool wanted)
+static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm, bool wanted)
 {
     struct doctor_plugstack stack;
     bool named = doctor_plugstack_find(&stack);
-    uint32_t version = named ? version_of(stack.plugin) : 0;
+    uint32_t version = named ? read_plugin_version(stack.plugin) : 0;
     char series[DOCTOR_SERIES];
 
     snprintf(series, sizeof(series), "%02u.%02u", version >> 16 & 0xff, version >> 8 & 0xff);
     if (version && strcmp(series, slurm->series) != 0)
-        findings_add(findings, FINDING_D103, stack.conf, stack.line, NULL, "%s was built for Slurm %s, srun is of %s",
-                     stack.plugin, series, slurm->series);
+        doctor_findings_add(findings, FINDING_D103, stack.conf, stack.line, NULL,
+                            "%s was built for Slurm %s, srun is of %s", stack.plugin, series, slurm->series);
     else if (named && stack.plugin[0] == '/' && access(stack.plugin, F_OK) < 0)
-        findings_add(findings, FINDING_D104, stack.conf, stack.line, NULL, "%s is not there", stack.plugin);
+        doctor_findings_add(findings, FINDING_D104, stack.conf, stack.line, NULL, "%s is not there", stack.plugin);
     else if (named || wanted)
-        findings_add(findings, FINDING_D102, stack.conf[0] ? stack.conf : NULL, stack.line, NULL,
-                     named ? "srun --help does not list --ddp, although the plugin is named here"
-                           : "srun --help does not list --ddp: no plugstack.conf names the plugin");
+        doctor_findings_add(findings, FINDING_D102, stack.conf[0] ? stack.conf : NULL, stack.line, NULL,
+                            named ? "srun --help does not list --ddp, although the plugin is named here"
+                                  : "srun --help does not list --ddp: no plugstack.conf names the plugin");
 }
 
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool wanted)
@@ -152,24 +152,24 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool wa
     *slurm = (struct doctor_slurm){ .has_option = false };
     if (!doctor_find_program("srun", srun))
         return;
-    text = ask(findings, srun, "--version");
+    text = run_srun(findings, srun, "--version");
     if (!text)
         return;
     if (!read_series(text, slurm->series)) {
-        findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
+        doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
         return;
     }
-    text = ask(findings, srun, "--help");
+    text = run_srun(findings, srun, "--help");
     if (!text)
         return;
     slurm->has_option = strstr(text, "--ddp") != NULL;
     if (!slurm->has_option)
-        explain(findings, slurm, wanted);
-    text = ask(findings, srun, "--mpi=list");
+        explain_missing_option(findings, slurm, wanted);
+    text = run_srun(findings, srun, "--mpi=list");
     if (text)
         read_types(text, slurm->types);
-    findings_fact(findings, "Slurm", "%s, %s --ddp, --mpi:%s", slurm->series, slurm->has_option ? "with" : "without",
-                  slurm->types[0] ? slurm->types : " not known");
+    doctor_findings_add_fact(findings, "Slurm", "%s, %s --ddp, --mpi:%s", slurm->series,
+                             slurm->has_option ? "with" : "without", slurm->types[0] ? slurm->types : " not known");
 }
 
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
@@ -180,6 +180,6 @@ void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slu
     if (!slurm->types[0] || !*type || strcmp(type, "list") == 0 ||
         snprintf(word, sizeof(word), " %s ", type) >= (int)sizeof(word) || strstr(slurm->types, word))
         return;
-    findings_add(findings, FINDING_D105, file, line, NULL, "--mpi=%s, but srun of this machine has%s", type,
-                 slurm->types);
+    doctor_findings_add(findings, FINDING_D105, file, line, NULL, "--mpi=%s, but srun of this machine has%s", type,
+                        slurm->types);
 }

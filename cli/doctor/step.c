@@ -6,16 +6,16 @@
 #include "cli/roster.h"
 #include "rendezvous/endpoint.h"
 
-static void roll(struct findings *findings)
+static void check_roll(struct findings *findings)
 {
     struct roster roster;
 
     if (roster_read(&roster, NULL) < 0) {
-        findings_add(findings, FINDING_D208, NULL, 0, NULL, "the roll of this step cannot be read");
+        doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL, "the roll of this step cannot be read");
     } else {
-        findings_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.roll[0].nodes);
+        doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.roll[0].nodes);
         for (unsigned i = 0; i < roster.findings.count; i++)
-            findings_add_message(findings, roster.findings.list[i].id, roster.findings.list[i].text);
+            doctor_findings_add_message(findings, roster.findings.list[i].id, roster.findings.list[i].text);
     }
     roster_free(&roster);
 }
@@ -26,17 +26,18 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
     const struct rc_master *master = &result->master;
 
     if (!result->launcher)
-        findings_fact(findings, "step", "none: this process is no task of a launch");
+        doctor_findings_add_fact(findings, "step", "none: this process is no task of a launch");
     else
-        findings_fact(findings, "step", "%s%s%s, %s", result->launcher->title, result->facts.run_id ? " " : "",
-                      result->facts.run_id ? result->facts.run_id : "", result->mode_reason);
+        doctor_findings_add_fact(findings, "step", "%s%s%s, %s", result->launcher->title,
+                                 result->facts.run_id ? " " : "", result->facts.run_id ? result->facts.run_id : "",
+                                 result->mode_reason);
     if (field[RC_WORLD_SIZE] != RC_UNKNOWN && field[RC_RANK] != RC_UNKNOWN)
-        findings_fact(findings, "task", "rank %u of %u, master %s port %u", field[RC_RANK], field[RC_WORLD_SIZE],
-                      master->addr ? master->addr : "unknown", (unsigned)master->port);
+        doctor_findings_add_fact(findings, "task", "rank %u of %u, master %s port %u", field[RC_RANK],
+                                 field[RC_WORLD_SIZE], master->addr ? master->addr : "unknown", (unsigned)master->port);
     for (unsigned i = 0; i < result->messages.count; i++)
-        findings_add_message(findings, result->messages.list[i].id, result->messages.list[i].text);
+        doctor_findings_add_message(findings, result->messages.list[i].id, result->messages.list[i].text);
     /* one node calls no roll */
     if (getenv(RC_DESK) && field[RC_NNODES] != 1 &&
         (field[RC_RANK] == 0 || (field[RC_RANK] == RC_UNKNOWN && field[RC_NODE_RANK] == 0)))
-        roll(findings);
+        check_roll(findings);
 }

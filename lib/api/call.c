@@ -26,17 +26,17 @@ struct counter {
 };
 
 /* What this process is in one launch; most are in one. */
-struct rc_member {
+struct rc_call_process {
     char scope[RC_WAY_SCOPE];
     uint32_t rank;
     struct counter *counters;
     bool is_known; /* what follows */
     char where[RC_WAY_TEXT];
     uint64_t program;
-    struct rc_member *next;
+    struct rc_call_process *next;
 };
 
-static struct rc_member *members;
+static struct rc_call_process *processes;
 static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -46,34 +46,34 @@ static void begin_anew(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
-    members = NULL;
+    processes = NULL;
     state = fresh;
     opening = fresh;
 }
 
-static void prepare(void)
+static void prepare_fork(void)
 {
     pthread_atfork(NULL, NULL, begin_anew);
 }
 
-static struct rc_member *find_member(const struct rc_way *way, uint32_t rank)
+static struct rc_call_process *find_process(const struct rc_way *way, uint32_t rank)
 {
-    struct rc_member *member = members;
+    struct rc_call_process *process = processes;
 
-    while (member && (member->rank != rank || strcmp(member->scope, way->scope) != 0))
-        member = member->next;
-    if (member || !(member = calloc(1, sizeof(*member))))
-        return member;
-    memcpy(member->scope, way->scope, sizeof(member->scope));
-    member->rank = rank;
-    member->next = members;
-    members = member;
-    return member;
+    while (process && (process->rank != rank || strcmp(process->scope, way->scope) != 0))
+        process = process->next;
+    if (process || !(process = calloc(1, sizeof(*process))))
+        return process;
+    memcpy(process->scope, way->scope, sizeof(process->scope));
+    process->rank = rank;
+    process->next = processes;
+    processes = process;
+    return process;
 }
 
-static struct counter *find_counter(struct rc_member *member, const char *name)
+static struct counter *find_counter(struct rc_call_process *process, const char *name)
 {
-    struct counter *counter = member->counters;
+    struct counter *counter = process->counters;
     struct rc_arena arena;
 
     while (counter && strcmp(counter->name, name) != 0)
@@ -82,19 +82,19 @@ static struct counter *find_counter(struct rc_member *member, const char *name)
         return counter;
     arena = (struct rc_arena){ .base = counter->name, .size = sizeof(counter->name) };
     rc_format(&arena, "%s", name);
-    counter->next = member->counters;
-    member->counters = counter;
+    counter->next = process->counters;
+    process->counters = counter;
     return counter;
 }
 
-static bool count(struct rc_call *call)
+static bool count_call(struct rc_call *call)
 {
     struct counter *counter = NULL;
 
-    pthread_once(&once, prepare);
+    pthread_once(&once, prepare_fork);
     pthread_mutex_lock(&state);
-    call->member = find_member(&call->job->way, call->rank);
-    if (call->member && (counter = find_counter(call->member, call->name)))
+    call->process = find_process(&call->job->way, call->rank);
+    if (call->process && (counter = find_counter(call->process, call->name)))
         call->number = counter->calls++;
     pthread_mutex_unlock(&state);
     return counter;
@@ -125,20 +125,20 @@ int rc_call_begin(const struct rollcall *job, const char *name, const char *titl
     call->world = identity[RC_WORLD_SIZE];
     if (call->world == 1)
         return 0;
-    if (!count(call))
+    if (!count_call(call))
         return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
     return 0;
 }
 
-static uint32_t left(int64_t deadline)
+static uint32_t milliseconds_left(int64_t deadline)
 {
     int64_t n = deadline - rc_milliseconds();
 
     return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (uint32_t)n;
 }
 
-static int fail(const struct rc_call *call, struct rollcall_error *error, int code, enum rc_message_id id,
-                const char *what, const char *cure)
+static int fail_call(const struct rc_call *call, struct rollcall_error *error, int code, enum rc_message_id id,
+                     const char *what, const char *cure)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -154,22 +154,23 @@ static int fail_late(const struct rc_call *call, uint32_t whom, struct rollcall_
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
     rc_format(&arena, "rank %u has not called it within %u s", whom, call->seconds);
-    return fail(call, error, ROLLCALL_TIMEOUT, RC617, text,
-                "see what keeps it there, or give a larger timeout; all ranks make the same calls in the same order");
+    return fail_call(
+        call, error, ROLLCALL_TIMEOUT, RC617, text,
+        "see what keeps it there, or give a larger timeout; all ranks make the same calls in the same order");
 }
 
 static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *error)
 {
     if (rc == -ENOSPC)
-        return fail(call, error, ROLLCALL_NO_WAY, RC620, "there is no more room for what tasks tell each other",
-                    "broadcast less than 64 MiB in all");
+        return fail_call(call, error, ROLLCALL_NO_WAY, RC620, "there is no more room for what tasks tell each other",
+                         "broadcast less than 64 MiB in all");
     if (call->job->way.kind == RC_WAY_DESK)
-        return fail(call, error, ROLLCALL_NO_WAY, RC620,
-                    "srun, which keeps what tasks tell each other, is not to be reached",
-                    "see whether it still runs, and whether this node reaches it");
-    return fail(call, error, ROLLCALL_NO_WAY, RC620,
-                "rank 0's process, which kept what tasks tell each other, has ended",
-                "let it live until the others have called");
+        return fail_call(call, error, ROLLCALL_NO_WAY, RC620,
+                         "srun, which keeps what tasks tell each other, is not to be reached",
+                         "see whether it still runs, and whether this node reaches it");
+    return fail_call(call, error, ROLLCALL_NO_WAY, RC620,
+                     "rank 0's process, which kept what tasks tell each other, has ended",
+                     "let it live until the others have called");
 }
 
 static int fail_way(const struct rc_call *call, const char *why, struct rollcall_error *error)
@@ -179,11 +180,11 @@ static int fail_way(const struct rc_call *call, const char *why, struct rollcall
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
     rc_format(&arena, "no way to the other tasks: %s", rc_job_piece(why, reason, sizeof(reason)));
-    return fail(call, error, ROLLCALL_NO_WAY, RC616, text,
-                "start them with srun --ddp, or with a launcher that has PMIx (srun --mpi=pmix)");
+    return fail_call(call, error, ROLLCALL_NO_WAY, RC616, text,
+                     "start them with srun --ddp, or with a launcher that has PMIx (srun --mpi=pmix)");
 }
 
-/* Where the board is, and the member's number there, both known from now on. */
+/* Where the board is, and the process's number there, both known from now on. */
 static int open_way(struct rc_call *call, int64_t deadline, char where[RC_WAY_TEXT], uint64_t *program)
 {
     char text[64];
@@ -195,8 +196,8 @@ static int open_way(struct rc_call *call, int64_t deadline, char where[RC_WAY_TE
         return rc;
     if (!rc_meeting_read(rc_str(where), &meeting))
         return -EPROTO;
-    return rc_board_count(&meeting, rc_format(&arena, "n/%s/%u", call->member->scope, call->rank), left(deadline),
-                          program);
+    return rc_board_count(&meeting, rc_format(&arena, "n/%s/%u", call->process->scope, call->rank),
+                          milliseconds_left(deadline), program);
 }
 
 static bool look_up(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *program)
@@ -204,17 +205,17 @@ static bool look_up(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *pro
     bool is_known;
 
     pthread_mutex_lock(&state);
-    is_known = call->member->is_known;
+    is_known = call->process->is_known;
     if (is_known) {
-        memcpy(where, call->member->where, RC_WAY_TEXT);
-        *program = call->member->program;
+        memcpy(where, call->process->where, RC_WAY_TEXT);
+        *program = call->process->program;
     }
     pthread_mutex_unlock(&state);
     return is_known;
 }
 
 /* One thread looks, the others wait for what it finds. */
-static int reach(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *program)
+static int find_store(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *program)
 {
     int64_t deadline = call->lost && call->lost + LOST_MS < call->deadline ? call->lost + LOST_MS : call->deadline;
     int rc = 0;
@@ -226,9 +227,9 @@ static int reach(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *progra
         rc = open_way(call, deadline, where, program);
         if (rc == 0) {
             pthread_mutex_lock(&state);
-            memcpy(call->member->where, where, RC_WAY_TEXT);
-            call->member->program = *program;
-            call->member->is_known = true;
+            memcpy(call->process->where, where, RC_WAY_TEXT);
+            call->process->program = *program;
+            call->process->is_known = true;
             pthread_mutex_unlock(&state);
         }
     }
@@ -236,11 +237,11 @@ static int reach(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *progra
     return rc;
 }
 
-static void forget(struct rc_call *call, const char *where)
+static void forget_store(struct rc_call *call, const char *where)
 {
     pthread_mutex_lock(&state);
-    if (call->member->is_known && strcmp(call->member->where, where) == 0)
-        call->member->is_known = false;
+    if (call->process->is_known && strcmp(call->process->where, where) == 0)
+        call->process->is_known = false;
     pthread_mutex_unlock(&state);
     if (!call->lost)
         call->lost = rc_milliseconds();
@@ -260,34 +261,34 @@ struct errand {
     size_t size;
 };
 
-static int visit(struct rc_call *call, const char *where, uint64_t program, struct errand *errand)
+static int visit_store(struct rc_call *call, const char *where, uint64_t program, struct errand *errand)
 {
     char key[RC_NOTES_KEY_MAX + 1];
     struct rc_arena arena = { .base = key, .size = sizeof(key) };
     struct rc_meeting meeting;
 
-    rc_format(&arena, "v/%s/%U/%s/%U/%u", call->member->scope, program, call->name, call->number, errand->part);
+    rc_format(&arena, "v/%s/%U/%s/%U/%u", call->process->scope, program, call->name, call->number, errand->part);
     if (arena.full || !rc_meeting_read(rc_str(where), &meeting))
         return -EINVAL;
     if (errand->put.p)
-        return rc_board_put(&meeting, key, errand->put, left(call->deadline), NULL, 0, NULL);
-    return rc_board_get(&meeting, key, left(call->deadline), errand->value, errand->room, &errand->size);
+        return rc_board_put(&meeting, key, errand->put, milliseconds_left(call->deadline), NULL, 0, NULL);
+    return rc_board_get(&meeting, key, milliseconds_left(call->deadline), errand->value, errand->room, &errand->size);
 }
 
 /* What visit returns. A board that is gone may be followed by that of the next program of rank 0's
  * task; srun's desk is followed by nothing. *reached: it was there. */
-static int run(struct rc_call *call, struct errand *errand, char where[RC_WAY_TEXT], bool *reached)
+static int run_errand(struct rc_call *call, struct errand *errand, char where[RC_WAY_TEXT], bool *reached)
 {
     for (;;) {
         uint64_t program;
-        int rc = reach(call, where, &program);
+        int rc = find_store(call, where, &program);
 
         *reached = rc == 0;
         if (rc == 0)
-            rc = visit(call, where, program, errand);
+            rc = visit_store(call, where, program, errand);
         if (!is_lost(rc))
             return rc;
-        forget(call, where);
+        forget_store(call, where);
         if (call->job->way.kind == RC_WAY_DESK || rc_milliseconds() >= call->lost + LOST_MS ||
             rc_milliseconds() >= call->deadline)
             return rc;
@@ -296,11 +297,11 @@ static int run(struct rc_call *call, struct errand *errand, char where[RC_WAY_TE
 }
 
 /* root: whose note it is, if it is to be got. */
-static int settle(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
+static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
 {
     char where[RC_WAY_TEXT];
     bool reached;
-    int rc = run(call, errand, where, &reached);
+    int rc = run_errand(call, errand, where, &reached);
 
     if (rc >= 0)
         return rc;
@@ -314,11 +315,11 @@ static int settle(struct rc_call *call, struct errand *errand, uint32_t root, st
 int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error)
 {
     struct errand errand = { .part = part, .put = value };
-    int rc = call->member ? settle(call, &errand, call->rank, error) : 1;
+    int rc = call->process ? settle_errand(call, &errand, call->rank, error) : 1;
 
     if (rc == 0)
-        return fail(call, error, ROLLCALL_CONTRADICTION, RC619, "another rank calls itself the root, too",
-                    "give all ranks the same root");
+        return fail_call(call, error, ROLLCALL_CONTRADICTION, RC619, "another rank calls itself the root, too",
+                         "give all ranks the same root");
     return rc < 0 ? -1 : 0;
 }
 
@@ -326,7 +327,7 @@ int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value
                  struct rollcall_error *error)
 {
     struct errand errand = { .part = part, .value = value, .room = room };
-    int rc = settle(call, &errand, root, error);
+    int rc = settle_errand(call, &errand, root, error);
 
     *size = errand.size;
     return rc < 0 ? -1 : 0;

@@ -20,7 +20,7 @@ enum { RC_CALL_NAME = 64, RC_CALL_TITLE = 128 };
 
 struct rc_call {
     const struct rollcall *job;
-    struct rc_member *member; /* NULL: nobody else is in the job */
+    struct rc_call_process *process; /* NULL: nobody else is in the job */
     char name[RC_CALL_NAME + 1];
     char title[RC_CALL_TITLE]; /* for people: rollcall_broadcast("x") */
     uint64_t number;

@@ -54,7 +54,7 @@ const char *rollcall_version(void)
     return PACKAGE_VERSION;
 }
 
-static int resolve(const char *const *environment, struct rollcall *job, struct rollcall_error *error)
+static int resolve_job(const char *const *environment, struct rollcall *job, struct rollcall_error *error)
 {
     struct rc_result *result = &job->result;
     char text[1024];
@@ -123,7 +123,7 @@ int rollcall_create(const char *const *environment, struct rollcall **out, struc
     job = calloc(1, sizeof(*job));
     if (!job)
         return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
-    if (resolve(environment, job, error) < 0) {
+    if (resolve_job(environment, job, error) < 0) {
         rollcall_destroy(job);
         return -1;
     }
@@ -174,7 +174,7 @@ const char *rollcall_mode_name(enum rollcall_mode mode)
     return NULL;
 }
 
-static int number(const struct rollcall *job, enum rc_field field)
+static int field_number(const struct rollcall *job, enum rc_field field)
 {
     if (!job || job->result.identity.field[field] == RC_UNKNOWN)
         return -1;
@@ -183,32 +183,32 @@ static int number(const struct rollcall *job, enum rc_field field)
 
 int rollcall_rank(const struct rollcall *job)
 {
-    return number(job, RC_RANK);
+    return field_number(job, RC_RANK);
 }
 
 int rollcall_world_size(const struct rollcall *job)
 {
-    return number(job, RC_WORLD_SIZE);
+    return field_number(job, RC_WORLD_SIZE);
 }
 
 int rollcall_local_rank(const struct rollcall *job)
 {
-    return number(job, RC_LOCAL_RANK);
+    return field_number(job, RC_LOCAL_RANK);
 }
 
 int rollcall_local_world_size(const struct rollcall *job)
 {
-    return number(job, RC_LOCAL_WORLD_SIZE);
+    return field_number(job, RC_LOCAL_WORLD_SIZE);
 }
 
 int rollcall_node_rank(const struct rollcall *job)
 {
-    return number(job, RC_NODE_RANK);
+    return field_number(job, RC_NODE_RANK);
 }
 
 int rollcall_nnodes(const struct rollcall *job)
 {
-    return number(job, RC_NNODES);
+    return field_number(job, RC_NNODES);
 }
 
 const char *rollcall_master_addr(const struct rollcall *job)

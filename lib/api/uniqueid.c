@@ -112,8 +112,8 @@ static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
 }
 
 /* Takes a note apart. */
-static int take(const struct rc_call *call, uint32_t maker, char note[NOTE_SIZE], size_t size, char *id,
-                struct rollcall_error *error)
+static int take_id(const struct rc_call *call, uint32_t maker, char note[NOTE_SIZE], size_t size, char *id,
+                   struct rollcall_error *error)
 {
     if (size == 1 + sizeof(struct nccl_id) && note[0] == IS_ID) {
         memcpy(id, note + 1, sizeof(struct nccl_id));
@@ -134,14 +134,14 @@ static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollc
             continue;
         size = make_id(note);
         if (rc_call_say(call, i, (struct rc_str){ note, size }, error) < 0 ||
-            take(call, call->rank, note, size, ids + i * sizeof(struct nccl_id), error) < 0)
+            take_id(call, call->rank, note, size, ids + i * sizeof(struct nccl_id), error) < 0)
             return -1;
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t maker = first_rank(i, call->world, count);
 
         if (maker != call->rank && (rc_call_hear(call, i, maker, note, sizeof(note), &size, error) < 0 ||
-                                    take(call, maker, note, size, ids + i * sizeof(struct nccl_id), error) < 0))
+                                    take_id(call, maker, note, size, ids + i * sizeof(struct nccl_id), error) < 0))
             return -1;
     }
     return 0;

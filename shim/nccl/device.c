@@ -17,7 +17,7 @@ typedef int current_device(int *device);
 typedef int device_uuid(struct uuid *uuid, int device);
 
 /* POSIX's way from an object's address to a function's. */
-static bool symbol(void *handle, const char *name, void *function)
+static bool find_symbol(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
 
@@ -38,8 +38,8 @@ bool guard_device(char uuid[GUARD_DEVICE_SIZE])
     if (!cuda)
         return false;
     /* the second knows the parts of a GPU (MIG), from CUDA 11.4 on */
-    good = symbol(cuda, "cuCtxGetDevice", &current) &&
-           (symbol(cuda, "cuDeviceGetUuid_v2", &of_device) || symbol(cuda, "cuDeviceGetUuid", &of_device)) &&
+    good = find_symbol(cuda, "cuCtxGetDevice", &current) &&
+           (find_symbol(cuda, "cuDeviceGetUuid_v2", &of_device) || find_symbol(cuda, "cuDeviceGetUuid", &of_device)) &&
            current(&device) == 0 && of_device(&found, device) == 0;
     dlclose(cuda);
     for (unsigned i = 0; good && i < UUID_BYTES; i++) {

@@ -54,7 +54,7 @@ static void *in_library(const char *file, const char *name, const void *self)
 }
 
 /* The function of that name behind ours, for who called ours; NULL where there is none. */
-static void *behind(const char *name, const void *self, const void *caller)
+static void *next_function(const char *name, const void *self, const void *caller)
 {
     void *found = dlsym(RTLD_NEXT, name);
     Dl_info info;
@@ -65,12 +65,12 @@ static void *behind(const char *name, const void *self, const void *caller)
 }
 
 /* Writes the real function, which stays the same. Returns whether there is one. */
-static bool find(void **known, const char *name, const void *self, const void *caller, void *function)
+static bool find_function(void **known, const char *name, const void *self, const void *caller, void *function)
 {
     void *found = __atomic_load_n(known, __ATOMIC_ACQUIRE);
 
     if (!found) {
-        found = behind(name, self, caller);
+        found = next_function(name, self, caller);
         __atomic_store_n(known, found, __ATOMIC_RELEASE);
     }
     memcpy(function, &found, sizeof(found));
@@ -85,7 +85,7 @@ static bool ids_are_unique(const void *caller)
     nccl_result (*get_version)(int *version);
     int version;
 
-    if (find(&known, "ncclGetVersion", NULL, caller, &get_version) && get_version(&version) == NCCL_SUCCESS &&
+    if (find_function(&known, "ncclGetVersion", NULL, caller, &get_version) && get_version(&version) == NCCL_SUCCESS &&
         version >= SHARED_IDS_UNTIL)
         return true;
     guard_say_inert("this NCCL is older than 2.16, whose ids may come again");
@@ -93,8 +93,8 @@ static bool ids_are_unique(const void *caller)
 }
 
 /* Where a thread is about to join; false: it may not. */
-static bool admits(const nccl_id *ids, int count, int nranks, int rank, const struct nccl_config *config,
-                   const void *caller)
+static bool is_admitted(const nccl_id *ids, int count, int nranks, int rank, const struct nccl_config *config,
+                        const void *caller)
 {
     return !ids_are_unique(caller) || guard_admits(ids, count, nranks, rank, config);
 }
@@ -105,7 +105,7 @@ EXPORTED nccl_result ncclGetUniqueId(nccl_id *id)
     nccl_result (*get_unique_id)(nccl_id * id);
     nccl_result result;
 
-    if (!find(&known, "ncclGetUniqueId", (const void *)(uintptr_t)ncclGetUniqueId, CALLER, &get_unique_id))
+    if (!find_function(&known, "ncclGetUniqueId", (const void *)(uintptr_t)ncclGetUniqueId, CALLER, &get_unique_id))
         return NCCL_INTERNAL_ERROR;
     result = get_unique_id(id);
     if (result == NCCL_SUCCESS)
@@ -118,9 +118,9 @@ EXPORTED nccl_result ncclCommInitRank(nccl_comm *comm, int nranks, nccl_id id, i
     static void *known;
     nccl_result (*init)(nccl_comm * comm, int nranks, nccl_id id, int rank);
 
-    if (!find(&known, "ncclCommInitRank", (const void *)(uintptr_t)ncclCommInitRank, CALLER, &init))
+    if (!find_function(&known, "ncclCommInitRank", (const void *)(uintptr_t)ncclCommInitRank, CALLER, &init))
         return NCCL_INTERNAL_ERROR;
-    return admits(&id, 1, nranks, rank, NULL, CALLER) ? init(comm, nranks, id, rank) : NCCL_INVALID_USAGE;
+    return is_admitted(&id, 1, nranks, rank, NULL, CALLER) ? init(comm, nranks, id, rank) : NCCL_INVALID_USAGE;
 }
 
 EXPORTED nccl_result ncclCommInitRankConfig(nccl_comm *comm, int nranks, nccl_id id, int rank,
@@ -129,9 +129,11 @@ EXPORTED nccl_result ncclCommInitRankConfig(nccl_comm *comm, int nranks, nccl_id
     static void *known;
     nccl_result (*init)(nccl_comm * comm, int nranks, nccl_id id, int rank, struct nccl_config *config);
 
-    if (!find(&known, "ncclCommInitRankConfig", (const void *)(uintptr_t)ncclCommInitRankConfig, CALLER, &init))
+    if (!find_function(&known, "ncclCommInitRankConfig", (const void *)(uintptr_t)ncclCommInitRankConfig, CALLER,
+                       &init))
         return NCCL_INTERNAL_ERROR;
-    return admits(&id, 1, nranks, rank, config, CALLER) ? init(comm, nranks, id, rank, config) : NCCL_INVALID_USAGE;
+    return is_admitted(&id, 1, nranks, rank, config, CALLER) ? init(comm, nranks, id, rank, config)
+                                                             : NCCL_INVALID_USAGE;
 }
 
 EXPORTED nccl_result ncclCommInitRankScalable(nccl_comm *comm, int nranks, int rank, int count, nccl_id *ids,
@@ -140,10 +142,11 @@ EXPORTED nccl_result ncclCommInitRankScalable(nccl_comm *comm, int nranks, int r
     static void *known;
     nccl_result (*init)(nccl_comm * comm, int nranks, int rank, int count, nccl_id *ids, struct nccl_config *config);
 
-    if (!find(&known, "ncclCommInitRankScalable", (const void *)(uintptr_t)ncclCommInitRankScalable, CALLER, &init))
+    if (!find_function(&known, "ncclCommInitRankScalable", (const void *)(uintptr_t)ncclCommInitRankScalable, CALLER,
+                       &init))
         return NCCL_INTERNAL_ERROR;
-    return admits(ids, count, nranks, rank, config, CALLER) ? init(comm, nranks, rank, count, ids, config)
-                                                            : NCCL_INVALID_USAGE;
+    return is_admitted(ids, count, nranks, rank, config, CALLER) ? init(comm, nranks, rank, count, ids, config)
+                                                                 : NCCL_INVALID_USAGE;
 }
 
 /* NCCL that is linked statically goes by without a word: where notes are asked

@@ -15,7 +15,7 @@
 extern char **environ;
 
 /* Processes of two containers may have one host name and one number. */
-static uint64_t nonce(void)
+static uint64_t new_nonce(void)
 {
     static uint64_t drawn;
     uint64_t none = 0;
@@ -65,7 +65,8 @@ static void write_record(struct guard_member *member)
     struct utsname uts;
 
     member->record = rc_format(&member->arena, "%s %u %U %s %u", uname(&uts) < 0 ? "?" : uts.nodename,
-                               (uint32_t)getpid(), nonce(), task ? "task" : "node", task ? member->rank : member->node);
+                               (uint32_t)getpid(), new_nonce(), task ? "task" : "node",
+                               task ? member->rank : member->node);
 }
 
 const char *guard_member_read(struct guard_member *member)

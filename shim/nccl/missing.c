@@ -96,7 +96,7 @@ static bool is_lowest(struct guard_talk *talk)
 }
 
 /* ", which it made itself" of a note */
-static const char *where(struct guard_talk *talk, uint32_t rank, struct rc_str note)
+static const char *rank_place(struct guard_talk *talk, uint32_t rank, struct rc_str note)
 {
     struct rc_str rest;
     bool made = rc_str_is(rc_str_split(note, ' ', &rest), "made");
@@ -121,7 +121,7 @@ void guard_say_missing(struct guard_talk *talk)
             continue;
         absent[count++] = (struct rc_range){ i, i };
         if (!*elsewhere && count <= ELSEWHERE_MAX && is_elsewhere(talk, i, text, &note))
-            elsewhere = where(talk, i, note);
+            elsewhere = rank_place(talk, i, note);
     }
     if (count == 0)
         return;

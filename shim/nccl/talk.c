@@ -29,7 +29,7 @@ const char *guard_rank_key(char key[GUARD_KEY_SIZE], const char *what, uint32_t 
 }
 
 /* Each communicator has its own notes. */
-static const char *name(const struct guard_talk *talk, const char *note, char text[NAME_SIZE])
+static const char *key_name(const struct guard_talk *talk, const char *note, char text[NAME_SIZE])
 {
     struct rc_arena arena = { .base = text, .size = NAME_SIZE };
 
@@ -39,7 +39,7 @@ static const char *name(const struct guard_talk *talk, const char *note, char te
 int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, char *standing, size_t room, size_t *size)
 {
     char text[NAME_SIZE];
-    int rc = rc_board_put(&talk->member->desk, name(talk, note, text), value, VISIT_MS, standing, room, size);
+    int rc = rc_board_put(&talk->member->desk, key_name(talk, note, text), value, VISIT_MS, standing, room, size);
 
     if (rc == 0 && *size > room)
         *size = room;
@@ -49,7 +49,7 @@ int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, ch
 int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room, size_t *size)
 {
     char text[NAME_SIZE];
-    int rc = rc_board_get(&talk->member->desk, name(talk, note, text), milliseconds, value, room, size);
+    int rc = rc_board_get(&talk->member->desk, key_name(talk, note, text), milliseconds, value, room, size);
 
     if (rc == 0 && *size > room)
         *size = room;
@@ -60,7 +60,7 @@ int guard_count(struct guard_talk *talk, const char *note, uint64_t *before)
 {
     char text[NAME_SIZE];
 
-    return rc_board_count(&talk->member->desk, name(talk, note, text), VISIT_MS, before);
+    return rc_board_count(&talk->member->desk, key_name(talk, note, text), VISIT_MS, before);
 }
 
 bool guard_is_there(struct guard_talk *talk, const char *note, char *value, size_t room, size_t *size)

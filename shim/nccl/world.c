@@ -61,14 +61,14 @@ static bool give_up(struct guard_talk *talk, int rc)
 }
 
 /* Of what is the same in all that join one communicator and in no two of them. */
-static uint64_t digest(const nccl_id *ids, int count)
+static uint64_t digest_ids(const nccl_id *ids, int count)
 {
     return rc_hash(ids, (size_t)count * sizeof(*ids));
 }
 
 void guard_made(const nccl_id *id)
 {
-    __atomic_store_n(&process.made, digest(id, 1), __ATOMIC_RELEASE);
+    __atomic_store_n(&process.made, digest_ids(id, 1), __ATOMIC_RELEASE);
 }
 
 /* With NCCL_COMM_ID all communicators have the same id, which cannot tell one from the other. */
@@ -81,7 +81,7 @@ static bool is_shared(const nccl_id *id)
 
 /* The line of whoever is the first to find something wrong with this communicator. It comes before the others hear
  * of it: their end may be this process's, too. */
-static bool refuse(struct guard_talk *talk, enum rc_message_id id, const char *text)
+static bool refuse_call(struct guard_talk *talk, enum rc_message_id id, const char *text)
 {
     char standing[VALUE_SIZE];
     uint64_t before = 0;
@@ -100,12 +100,13 @@ static const char *own_name(struct guard_talk *talk)
 
 static bool refuse_rank(struct guard_talk *talk, int rank)
 {
-    return refuse(talk, RC802,
-                  rc_format(&talk->arena,
-                            "%s joins an NCCL communicator of all %u processes as rank %s%u, but ranks are 0 to %u; no "
-                            "process joins; pass RANK as rollcall set it",
-                            own_name(talk), talk->nranks, rank < 0 ? "-" : "",
-                            rank < 0 ? 0 - (uint32_t)rank : (uint32_t)rank, talk->nranks - 1));
+    return refuse_call(
+        talk, RC802,
+        rc_format(&talk->arena,
+                  "%s joins an NCCL communicator of all %u processes as rank %s%u, but ranks are 0 to %u; no "
+                  "process joins; pass RANK as rollcall set it",
+                  own_name(talk), talk->nranks, rank < 0 ? "-" : "", rank < 0 ? 0 - (uint32_t)rank : (uint32_t)rank,
+                  talk->nranks - 1));
 }
 
 /* Of the two who join as the same rank one has often left its own task's to nobody. */
@@ -123,11 +124,12 @@ static bool refuse_twin(struct guard_talk *talk, struct rc_str other)
 {
     const char *nobody = whom_nobody_is(talk);
 
-    return refuse(talk, RC801,
-                  rc_format(&talk->arena,
-                            "%s and %s both join an NCCL communicator of all %u processes as rank %u%s; no process "
-                            "joins; pass RANK as rollcall set it",
-                            own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank, nobody));
+    return refuse_call(
+        talk, RC801,
+        rc_format(&talk->arena,
+                  "%s and %s both join an NCCL communicator of all %u processes as rank %u%s; no process "
+                  "joins; pass RANK as rollcall set it",
+                  own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank, nobody));
 }
 
 static bool refuse_size(struct guard_talk *talk, struct rc_str note)
@@ -136,7 +138,7 @@ static bool refuse_size(struct guard_talk *talk, struct rc_str note)
     struct rc_str size = rc_str_split(note, ' ', &record);
     struct rc_str rank = rc_str_split(record, ' ', &record);
 
-    return refuse(
+    return refuse_call(
         talk, RC803,
         rc_format(&talk->arena,
                   "%s joins an NCCL communicator as rank %u of %u, but %s joins the same one as rank %S of %S; no "
@@ -188,13 +190,13 @@ static void check_device(struct guard_talk *talk)
 }
 
 /* What stands under "done", and whether the call goes on with that. */
-static bool heed(const char *done, size_t size)
+static bool heed_verdict(const char *done, size_t size)
 {
     return !rc_str_is((struct rc_str){ done, size }, "no");
 }
 
 /* The last one tells the others; who is not the last waits for that, no longer than the deadline. */
-static bool meet(struct guard_talk *talk, bool last, bool waits)
+static bool await_ranks(struct guard_talk *talk, bool last, bool waits)
 {
     char done[VALUE_SIZE];
     size_t size = 0;
@@ -202,13 +204,13 @@ static bool meet(struct guard_talk *talk, bool last, bool waits)
 
     if (last) {
         rc = guard_put(talk, "done", RC_STR("ok"), done, sizeof(done), &size);
-        return rc < 0 ? give_up(talk, rc) : rc == 1 || heed(done, size);
+        return rc < 0 ? give_up(talk, rc) : rc == 1 || heed_verdict(done, size);
     }
     if (!waits || is_set(&process.waited))
         return true;
     rc = guard_await(talk, done, sizeof(done), &size);
     if (rc == 0)
-        return heed(done, size);
+        return heed_verdict(done, size);
     if (rc != -ETIMEDOUT)
         return give_up(talk, rc);
     if (set_first(&process.waited))
@@ -222,10 +224,10 @@ static bool check_again(struct guard_talk *talk)
     char done[VALUE_SIZE];
     size_t size;
 
-    return !guard_is_there(talk, "done", done, sizeof(done), &size) || heed(done, size);
+    return !guard_is_there(talk, "done", done, sizeof(done), &size) || heed_verdict(done, size);
 }
 
-static bool check(struct guard_talk *talk, int rank, bool waits)
+static bool check_world(struct guard_talk *talk, int rank, bool waits)
 {
     const struct guard_member *member = talk->member;
     char key[GUARD_KEY_SIZE];
@@ -253,7 +255,7 @@ static bool check(struct guard_talk *talk, int rank, bool waits)
                                    own_name(talk), talk->rank, talk->nranks));
     check_device(talk);
     rc = guard_count(talk, "n", &before);
-    return rc < 0 ? give_up(talk, rc) : meet(talk, before + 1 == talk->nranks, waits);
+    return rc < 0 ? give_up(talk, rc) : await_ranks(talk, before + 1 == talk->nranks, waits);
 }
 
 /* One that is not of all processes is none of the guard's business, unless others
@@ -269,7 +271,7 @@ static bool check_other(struct guard_talk *talk)
     if (is_set(&process.off))
         return true;
     rc = guard_put(talk, "done", RC_STR("some"), standing, sizeof(standing), &size);
-    return rc < 0 ? give_up(talk, rc) : rc == 1 || heed(standing, size);
+    return rc < 0 ? give_up(talk, rc) : rc == 1 || heed_verdict(standing, size);
 }
 
 static bool is_blocking(const struct nccl_config *config)
@@ -297,13 +299,13 @@ bool guard_admits(const nccl_id *ids, int count, int nranks, int rank, const str
         guard_say_inert(inert);
         return true;
     }
-    guard_talk_begin(&talk, &member, digest(ids, count), text, sizeof(text));
+    guard_talk_begin(&talk, &member, digest_ids(ids, count), text, sizeof(text));
     talk.nranks = (uint32_t)nranks;
     talk.rank = (uint32_t)rank;
-    talk.own = digest(ids, count) == __atomic_load_n(&process.made, __ATOMIC_ACQUIRE);
+    talk.own = digest_ids(ids, count) == __atomic_load_n(&process.made, __ATOMIC_ACQUIRE);
     if (talk.nranks != member.size && talk.nranks != member.world)
         return !first || rank < 0 || rank >= nranks || check_other(&talk);
     if (__atomic_fetch_add(&process.checked, 1, __ATOMIC_ACQ_REL) >= CHECKED_MAX)
         return true;
-    return check(&talk, rank, is_blocking(config));
+    return check_world(&talk, rank, is_blocking(config));
 }

@@ -82,12 +82,12 @@ static void test_order(const void *row)
     struct findings findings = { .count = 0 };
 
     (void)row;
-    findings_add(&findings, FINDING_D404, "a", 7, NULL, "x");
-    findings_add(&findings, FINDING_D412, "b", 2, NULL, "x");
-    findings_add(&findings, FINDING_D418, "c", 1, NULL, "x");
-    findings_add(&findings, FINDING_D403, "a", 3, NULL, "x");
-    findings_add(&findings, FINDING_D401, "a", 9, "this", "%d of %s", 1, "x");
-    findings_sort(&findings);
+    doctor_findings_add(&findings, FINDING_D404, "a", 7, NULL, "x");
+    doctor_findings_add(&findings, FINDING_D412, "b", 2, NULL, "x");
+    doctor_findings_add(&findings, FINDING_D418, "c", 1, NULL, "x");
+    doctor_findings_add(&findings, FINDING_D403, "a", 3, NULL, "x");
+    doctor_findings_add(&findings, FINDING_D401, "a", 9, "this", "%d of %s", 1, "x");
+    doctor_findings_sort(&findings);
     assert_false(findings.failed);
     for (size_t i = 0; i < findings.count; i++) {
         char line[64];
@@ -97,11 +97,11 @@ static void test_order(const void *row)
     }
     assert_string_equal(findings.list[0].what, "1 of x");
     assert_string_equal(findings.list[0].change, "this");
-    assert_string_equal(findings.list[1].change, finding_entry(FINDING_D412)->cure);
-    assert_int_equal(findings_count(&findings, RC_LEVEL_ERROR), 2);
-    assert_int_equal(finding_by_name("D403"), FINDING_D403);
-    assert_int_equal(finding_by_name("D999"), FINDING_COUNT);
-    findings_free(&findings);
+    assert_string_equal(findings.list[1].change, doctor_finding_entry(FINDING_D412)->cure);
+    assert_int_equal(doctor_findings_count(&findings, RC_LEVEL_ERROR), 2);
+    assert_int_equal(doctor_finding_by_name("D403"), FINDING_D403);
+    assert_int_equal(doctor_finding_by_name("D999"), FINDING_COUNT);
+    doctor_findings_free(&findings);
 }
 
 int main(void)
