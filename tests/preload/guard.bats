@@ -10,8 +10,8 @@
 bats_require_minimum_version 1.5.0
 load helper
 
-guard=${ROLLCALL_BUILD:-$top/build/release}/guard/.libs/librollcall-nccl.so
-exchange=${ROLLCALL_BUILD:-$top/build/release}/exchange/rollcall-exchange
+guard=${ROLLCALL_BUILD:-$top/build/release}/shim/nccl/.libs/librollcall-nccl.so
+exchange=${ROLLCALL_BUILD:-$top/build/release}/libexec/exchange/rollcall-exchange
 token=0123456789abcdef0123456789abcdef
 
 setup_file()
