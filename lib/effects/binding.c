@@ -12,8 +12,8 @@
 #include "resolve/pinning.h"
 #include "system/affinity.h"
 #include "system/beside.h"
+#include "system/file.h"
 #include "system/program.h"
-#include "system/sys.h"
 
 /* On a machine of 256 cores the topology is read in some hundredths of a second; the
  * library may have to come from a file server that all nodes ask at once. */
@@ -43,12 +43,8 @@ static uint32_t count_online(void)
     struct rc_cpuset online;
     struct rc_str line;
     struct rc_str rest;
-    long fd = rc_sys_open(machine, O_RDONLY | O_CLOEXEC);
-    long n = fd < 0 ? -1 : rc_sys_read((int)fd, text, sizeof(text));
 
-    if (fd >= 0)
-        rc_sys_close((int)fd);
-    line = rc_str_split((struct rc_str){ text, n > 0 ? (size_t)n : 0 }, '\n', &rest);
+    line = rc_str_split((struct rc_str){ text, rc_file_read(machine, text, sizeof(text)) }, '\n', &rest);
     /* one without its end is a part of it */
     return rest.p && rc_cpuset_read(line, &online) ? rc_cpuset_count(&online) : RC_UNKNOWN;
 }

@@ -3,54 +3,11 @@
 
 #include "resolve/guard.h"
 #include "system/beside.h"
+#include "system/file.h"
 #include "system/node.h"
-#include "system/sys.h"
+#include "system/process.h"
 
-enum { TITLE_MAX = 1024, PATH_SIZE = 48 };
-
-/* Up to size bytes of a file, and their number; 0 where it cannot be read. */
-static size_t read_file(const char *path, char *buffer, size_t size)
-{
-    long fd = rc_sys_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    size_t used = 0;
-    long n = 0;
-
-    if (fd < 0)
-        return 0;
-    while (used < size && (n = rc_sys_read((int)fd, buffer + used, size - used)) > 0)
-        used += (size_t)n;
-    rc_sys_close((int)fd);
-    return n < 0 ? 0 : used;
-}
-
-static size_t read_proc(uint32_t pid, const char *what, char *buffer, size_t size)
-{
-    char path[PATH_SIZE];
-    struct rc_arena arena = { .base = path, .size = sizeof(path) };
-
-    rc_format(&arena, "/proc/%u/%s", pid, what);
-    return read_file(path, buffer, size);
-}
-
-/* "42 (a) b) S 17 ...": a program's name may hold blanks and brackets. 0 at the
- * top of the process tree, which in a container comes early. */
-static uint32_t parent_of(uint32_t pid)
-{
-    char text[512];
-    struct rc_str rest = { text, read_proc(pid, "stat", text, sizeof(text)) };
-    struct rc_str behind = rest;
-    uint32_t parent;
-
-    while (rest.p) {
-        rc_str_split(rest, ')', &rest);
-        if (rest.p)
-            behind = rest;
-    }
-    /* the state, and what stands before it */
-    rc_str_split(behind, ' ', &behind);
-    rc_str_split(behind, ' ', &behind);
-    return rc_parse_u32(rc_str_split(behind, ' ', &behind), UINT32_MAX - 1, &parent) ? parent : 0;
-}
+enum { TITLE_MAX = 1024 };
 
 static void learn_ancestors(struct rc_here_storage *storage, uint32_t pid)
 {
@@ -61,17 +18,17 @@ static void learn_ancestors(struct rc_here_storage *storage, uint32_t pid)
     while (here->ancestor_count < RC_ANCESTORS_MAX && sizeof(storage->titles) - used >= TITLE_MAX) {
         char *title = storage->titles + used;
 
-        pid = parent_of(pid);
+        pid = rc_process_parent(pid);
         if (pid <= 1)
             break;
-        here->ancestor[here->ancestor_count++] = (struct rc_str){ title, read_proc(pid, "cmdline", title, TITLE_MAX) };
+        here->ancestor[here->ancestor_count++] = (struct rc_str){ title, rc_process_command(pid, title, TITLE_MAX) };
         used += here->ancestor[here->ancestor_count - 1].n;
     }
 }
 
 static void learn_host_file(struct rc_here_storage *storage, struct rc_str path)
 {
-    size_t n = path.p && path.n ? read_file(path.p, storage->file, sizeof(storage->file)) : 0;
+    size_t n = path.p && path.n ? rc_file_read(path.p, storage->file, sizeof(storage->file)) : 0;
 
     /* one that fills the room to the last byte may go on: half a list is none */
     storage->here.host_file = n && n < sizeof(storage->file) ? (struct rc_str){ storage->file, n } : RC_ABSENT;

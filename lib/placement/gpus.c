@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/numbers.h"
-#include "system/gpus.h"
+#include "system/nvidia.h"
 
 /* PCI Code and ID Assignment Specification: base class 03 is display; 1200 is a
  * processing accelerator, as which AMD's Instincts without display register. */
@@ -134,9 +134,9 @@ static bool is_bus_id(struct rc_str name, const char *bus_id)
 }
 
 /* The bus id of the one GPU whose UUID begins so; absent where none does, or two do. */
-static struct rc_str find_uuid(struct rc_str name, const char *folder, struct rc_gpu gpu[RC_GPUS_MAX])
+static struct rc_str find_uuid(struct rc_str name, const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX])
 {
-    size_t count = folder ? rc_gpus_read(folder, gpu) : 0;
+    size_t count = folder ? rc_nvidia_read_gpus(folder, gpu) : 0;
     struct rc_str found = RC_ABSENT;
 
     for (size_t i = 0; i < count; i++) {
@@ -151,7 +151,7 @@ static struct rc_str find_uuid(struct rc_str name, const char *folder, struct rc
 
 bool rc_gpus_named(const struct rc_gpu_list *list, struct rc_str name, const char *folder, unsigned *index)
 {
-    struct rc_gpu gpu[RC_GPUS_MAX];
+    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
     uint32_t number;
 
     if (rc_parse_u32(name, UINT32_MAX - 1, &number)) {

@@ -36,7 +36,7 @@ int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list);
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
 
 /* The one that somebody means: an index of the list; a bus id, with or without
- * its domain; where folder (system/gpus.h, RC_GPU_FOLDER; NULL: none) tells, a
+ * its domain; where folder (system/nvidia.h, RC_NVIDIA_FOLDER; NULL: none) tells, a
  * UUID or its first digits. False, with *index untouched, where it is none of them. */
 bool rc_gpus_named(const struct rc_gpu_list *list, struct rc_str name, const char *folder, unsigned *index);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
-#include "system/gpus.h"
+#include "system/nvidia.h"
 
 enum { PATH_SIZE = 512, LINE_SIZE = 256 };
 
@@ -32,7 +32,7 @@ static void read_nvidia(const char *root, struct rc_gpu_ids *ids, const char *bu
 {
     char path[PATH_SIZE];
     char line[LINE_SIZE];
-    FILE *file = make_path(path, "%s%s/%s/information", root, RC_GPU_FOLDER, bus_id) ? fopen(path, "re") : NULL;
+    FILE *file = make_path(path, "%s%s/%s/information", root, RC_NVIDIA_FOLDER, bus_id) ? fopen(path, "re") : NULL;
 
     while (file && fgets(line, sizeof(line), file)) {
         char *value = strchr(line, ':');

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/devices.h"
 
-#include "system/gpus.h"
+#include "system/nvidia.h"
 
 static bool has_uuids(struct rc_str list)
 {
     while (list.p) {
         struct rc_str device = rc_str_split(list, ',', &list);
 
-        if (device.n < RC_GPU_UUID || !(rc_str_starts(device, "GPU-") || rc_str_starts(device, "MIG-")))
+        if (device.n < RC_NVIDIA_UUID || !(rc_str_starts(device, "GPU-") || rc_str_starts(device, "MIG-")))
             return false;
     }
     return true;
@@ -35,7 +35,7 @@ static struct rc_str find_list(const struct rc_env *env, struct rc_str visible)
 }
 
 struct devices {
-    struct rc_gpu gpu[RC_GPUS_MAX]; /* as the driver's files have them */
+    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX]; /* as the driver's files have them */
     size_t count;
     struct rc_str list; /* which the tasks see */
     uint32_t seen;
@@ -52,7 +52,7 @@ static void add(struct devices *devices, uint32_t rank, uint32_t place)
 
     if (roll->gpu_count == RC_ROLL_GPUS_MAX)
         return;
-    if (rc_parse_u32(device, RC_GPUS_MAX, &index) && index < devices->count && devices->gpu[index].uuid[0])
+    if (rc_parse_u32(device, RC_NVIDIA_GPUS_MAX, &index) && index < devices->count && devices->gpu[index].uuid[0])
         id = rc_format(devices->arena, "%s", devices->gpu[index].uuid);
     else if (has_uuids(device))
         id = rc_format(devices->arena, "%S", &device);
@@ -104,7 +104,7 @@ void rc_devices_find(const struct rc_result *result, const char *folder, struct 
     if (!devices.list.p || rc_gpus_may_be_shared(env))
         return;
     devices.seen = rc_count_devices(devices.list);
-    devices.count = rc_gpus_read(folder, devices.gpu);
+    devices.count = rc_nvidia_read_gpus(folder, devices.gpu);
     if (result->mode == RC_MODE_LAUNCHER) {
         struct rc_str tasks = roll->tasks;
         uint32_t last;

@@ -24,7 +24,7 @@ enum { RC_DEVICES_TEXT = 2048 };
 
 /* Fills in roll->visible and roll->gpu of the node whose first task is resolved;
  * roll->tasks and roll->node are there. The texts are in the arena, an empty one
- * of RC_DEVICES_TEXT bytes. folder: RC_GPU_FOLDER (system/gpus.h). */
+ * of RC_DEVICES_TEXT bytes. folder: RC_NVIDIA_FOLDER (system/nvidia.h). */
 void rc_devices_find(const struct rc_result *result, const char *folder, struct rc_roll *roll, struct rc_arena *arena);
 
 #endif

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "roll/devices.h"
-#include "system/gpus.h"
 #include "system/node.h"
+#include "system/nvidia.h"
 #include "system/sys.h"
 
 enum { TEXT_SIZE = 8192, BOOT_SIZE = 40 };
@@ -122,6 +122,6 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         if (value.p)
             roll.user[roll.user_count++] = rc_str(rc_format(&own, "%s=%S", must_agree[i], &value));
     }
-    rc_devices_find(result, RC_GPU_FOLDER, &roll, &devices);
+    rc_devices_find(result, RC_NVIDIA_FOLDER, &roll, &devices);
     return own.full ? NULL : rc_roll_write(&roll, arena);
 }

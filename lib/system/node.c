@@ -2,6 +2,7 @@
 #include "system/node.h"
 
 #include "base/numbers.h"
+#include "system/file.h"
 #include "system/sys.h"
 
 #include <stdalign.h>
@@ -29,17 +30,9 @@ void rc_node_port_range(uint16_t *first, uint16_t *last)
     struct rc_str text;
     uint16_t low;
     uint16_t high;
-    long fd = rc_sys_open("/proc/sys/net/ipv4/ip_local_port_range", O_RDONLY | O_CLOEXEC);
-    long n;
 
     *first = *last = 0;
-    if (fd < 0)
-        return;
-    n = rc_sys_read((int)fd, buffer, sizeof(buffer));
-    rc_sys_close((int)fd);
-    if (n <= 0)
-        return;
-    text = (struct rc_str){ buffer, (size_t)n };
+    text = (struct rc_str){ buffer, rc_file_read("/proc/sys/net/ipv4/ip_local_port_range", buffer, sizeof(buffer)) };
     if (next_number(&text, &low) && next_number(&text, &high) && low <= high) {
         *first = low;
         *last = high;

@@ -22,6 +22,7 @@
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 #include "system/clock.h"
+#include "system/process.h"
 #include "whereabouts.h"
 
 enum { KEEPERS = 8, FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
@@ -71,29 +72,6 @@ static bool is_there(const struct watched *who)
     return who->pid > 0 && (kill((pid_t)who->pid, 0) == 0 || errno == EPERM);
 }
 
-/* "42 (a) b) S 17 ...": a name may hold blanks and brackets. */
-static uint32_t parent_of(uint32_t pid)
-{
-    char path[32];
-    char text[512];
-    size_t n;
-    struct rc_str rest;
-    uint32_t parent;
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/%u/stat", (unsigned)pid);
-    file = fopen(path, "re");
-    if (!file)
-        return 0;
-    n = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[n] = '\0';
-    rest = rc_str(strrchr(text, ')'));
-    for (int i = 0; i < 2; i++)
-        rc_str_split(rest, ' ', &rest);
-    return rc_parse_u32(rc_str_split(rest, ' ', &rest), INT32_MAX, &parent) ? parent : 0;
-}
-
 static bool is_kept(const struct board *board)
 {
     for (int i = 0; i < KEEPERS; i++)
@@ -111,7 +89,7 @@ static void watch_keeper(struct board *board, uint32_t keeper, uint32_t launcher
         place++;
     watch(&board->keeper[place], keeper);
     watch(&board->launcher, launcher);
-    watch(&board->outer, parent_of(launcher));
+    watch(&board->outer, rc_process_parent(launcher));
 }
 
 /* "keep 42": a task's next program, whose parent is 42. */

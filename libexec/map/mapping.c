@@ -13,7 +13,7 @@
 #include "console/usage.h"
 #include "effects/here.h"
 #include "placement/topology.h"
-#include "system/gpus.h"
+#include "system/nvidia.h"
 
 static void note(struct mapping *mapping, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -78,7 +78,7 @@ static int take_list(struct mapping *mapping, const char *list)
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
         /* the driver's files speak of this machine alone */
-        if (!rc_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_GPU_FOLDER,
+        if (!rc_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_NVIDIA_FOLDER,
                            &mapping->chosen[mapping->chosen_count++])) {
             cli_fail("map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
                      name.n > 64 ? 64 : (int)name.n, name.p, mapping->gpus.count);

@@ -12,7 +12,7 @@
 #include "console/usage.h"
 #include "placement/place.h"
 #include "placement/topology.h"
-#include "system/gpus.h"
+#include "system/nvidia.h"
 
 /* TASKS_MAX: a node has no more, and neither has an answer room for more. */
 enum { REQUEST_SIZE = 65536, TASKS_MAX = 4096 };
@@ -106,8 +106,8 @@ static int choose_cpus(struct work *work, struct rc_str list)
  * files those that were given to it, which is what its indices count. */
 static bool find_gpu(const struct work *work, struct rc_str name, const char *folder, unsigned *index)
 {
-    struct rc_gpu gpu[RC_GPUS_MAX];
-    size_t count = folder ? rc_gpus_read(folder, gpu) : 0;
+    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
+    size_t count = folder ? rc_nvidia_read_gpus(folder, gpu) : 0;
     uint32_t number;
 
     if (count == 0 || !rc_parse_u32(name, UINT32_MAX - 1, &number))
@@ -117,8 +117,8 @@ static bool find_gpu(const struct work *work, struct rc_str name, const char *fo
 
 static int choose_all(struct work *work, const char *folder)
 {
-    struct rc_gpu gpu[RC_GPUS_MAX];
-    size_t count = folder ? rc_gpus_read(folder, gpu) : 0;
+    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
+    size_t count = folder ? rc_nvidia_read_gpus(folder, gpu) : 0;
 
     work->chosen_count = count > 0 ? count : work->gpus.used;
     work->chosen = calloc(work->chosen_count + 1, sizeof(*work->chosen));
@@ -256,7 +256,7 @@ static int answer(struct work *work, const struct question *question, const char
     if (rc_gpus_find(work->topology, &work->gpus) < 0 || rc_nics_find(work->topology, &work->nics) < 0)
         return out_of_memory();
     /* what the driver's files say is of this machine */
-    if ((status = choose_gpus(work, question->gpus, file ? NULL : RC_GPU_FOLDER)) == 0 &&
+    if ((status = choose_gpus(work, question->gpus, file ? NULL : RC_NVIDIA_FOLDER)) == 0 &&
         (status = choose_cpus(work, question->cpus)) == 0 && (status = place(work, question->tasks)) == 0 &&
         (!question->numa || (status = widen(work)) == 0))
         status = print(work);

@@ -2,7 +2,7 @@
 /* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
  * the NVIDIA driver has one. */
 #include "roll/devices.h"
-#include "system/gpus.h"
+#include "system/nvidia.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -179,17 +179,17 @@ static void has_room(const void *data)
 
 static void reads_files(const void *data)
 {
-    static struct rc_gpu gpu[RC_GPUS_MAX];
+    static struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
 
     (void)data;
-    assert_int_equal(rc_gpus_read(folder, gpu), 4);
+    assert_int_equal(rc_nvidia_read_gpus(folder, gpu), 4);
     assert_string_equal(gpu[0].address, "0000:01:00.0");
     assert_string_equal(gpu[0].uuid, UUID("0"));
     assert_string_equal(gpu[1].address, "0000:81:00.0");
     assert_string_equal(gpu[2].address, "0001:00:00.0");
     assert_string_equal(gpu[2].uuid, "");
     assert_string_equal(gpu[3].address, "10000:01:00.0");
-    assert_int_equal(rc_gpus_read("/nowhere", gpu), 0);
+    assert_int_equal(rc_nvidia_read_gpus("/nowhere", gpu), 0);
 }
 
 /* As driver 535 writes it. */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "system/gpus.h"
+#include "system/nvidia.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "system/sys.h"
+#include "system/file.h"
 
 enum { PATH_SIZE = 256, FILE_SIZE = 2048 };
 
-/* Of a longer domain, which has a larger number, there are more digits. */
-static int compare(const void *a, const void *b)
+/* Addresses have leading zeros: a longer one has a larger domain. */
+static int compare_addresses(const void *a, const void *b)
 {
-    const char *left = ((const struct rc_gpu *)a)->address;
-    const char *right = ((const struct rc_gpu *)b)->address;
+    const char *left = ((const struct rc_nvidia_gpu *)a)->address;
+    const char *right = ((const struct rc_nvidia_gpu *)b)->address;
     size_t n = strlen(left);
     size_t m = strlen(right);
 
@@ -26,26 +26,19 @@ static bool is_uuid(struct rc_str text)
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] == '?' || text.p[i] <= ' ')
             return false;
-    return text.n == RC_GPU_UUID && rc_str_starts(text, "GPU-");
+    return text.n == RC_NVIDIA_UUID && rc_str_starts(text, "GPU-");
 }
 
-static void read_uuid(const char *folder, struct rc_gpu *gpu)
+static void read_uuid(const char *folder, struct rc_nvidia_gpu *gpu)
 {
     char path[PATH_SIZE];
     char file[FILE_SIZE];
     struct rc_arena arena = { .base = path, .size = sizeof(path) };
     struct rc_str rest;
-    long fd;
-    long n;
 
     gpu->uuid[0] = '\0';
     rc_format(&arena, "%s/%s/information", folder, gpu->address);
-    fd = arena.full ? -1 : rc_sys_open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    n = rc_sys_read((int)fd, file, sizeof(file));
-    rc_sys_close((int)fd);
-    rest = (struct rc_str){ file, n > 0 ? (size_t)n : 0 };
+    rest = (struct rc_str){ file, arena.full ? 0 : rc_file_read(path, file, sizeof(file)) };
     while (rest.p) {
         struct rc_str value;
         struct rc_str name = rc_str_split(rc_str_split(rest, '\n', &rest), ':', &value);
@@ -55,13 +48,13 @@ static void read_uuid(const char *folder, struct rc_gpu *gpu)
         while (value.n > 0 && (*value.p == ' ' || *value.p == '\t'))
             value = (struct rc_str){ value.p + 1, value.n - 1 };
         if (is_uuid(value))
-            memcpy(gpu->uuid, value.p, RC_GPU_UUID);
-        gpu->uuid[RC_GPU_UUID] = '\0';
+            memcpy(gpu->uuid, value.p, RC_NVIDIA_UUID);
+        gpu->uuid[RC_NVIDIA_UUID] = '\0';
         return;
     }
 }
 
-size_t rc_gpus_read(const char *folder, struct rc_gpu gpu[RC_GPUS_MAX])
+size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX])
 {
     DIR *all = opendir(folder);
     size_t count = 0;
@@ -73,15 +66,15 @@ size_t rc_gpus_read(const char *folder, struct rc_gpu gpu[RC_GPUS_MAX])
 
         if (entry->d_name[0] == '.' || n >= sizeof(gpu->address))
             continue;
-        /* those that follow would have other numbers */
-        if (count == RC_GPUS_MAX) {
+        /* part of the list would be worse than none: the numbers could be other GPUs' */
+        if (count == RC_NVIDIA_GPUS_MAX) {
             count = 0;
             break;
         }
         memcpy(gpu[count++].address, entry->d_name, n + 1);
     }
     closedir(all);
-    qsort(gpu, count, sizeof(*gpu), compare);
+    qsort(gpu, count, sizeof(*gpu), compare_addresses);
     for (size_t i = 0; i < count; i++)
         read_uuid(folder, &gpu[i]);
     return count;
