@@ -54,15 +54,13 @@ static bool may_meet(const struct rc_result *result)
 static bool is_wanted(const struct rc_context *context, const struct rc_result *result, const char **why)
 {
     const struct rc_options *options = &context->options;
-    struct rc_str stamp = rc_env_get(&result->env, RC_STAMP);
-    const char *scope = result->facts.scope;
 
     *why = NULL;
     if (options->exchange == RC_EXCHANGE_OFF || result->stamped ||
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || fact(result, RC_WORLD_SIZE) == 1)
         return false;
-    /* an outer rollcall's work, of which --ddp asks for a part once more */
-    if (rc_str_starts(stamp, scope) && stamp.n > rc_str(scope).n && stamp.p[rc_str(scope).n] == '/')
+    /* an outer rollcall has met for this launch, and --ddp asks for a part of its work once more */
+    if (rc_str_is(result->stamp.scope, result->facts.scope))
         return false;
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
         if (result->facts.field[i].value == RC_UNKNOWN)

@@ -3,9 +3,7 @@
 #ifndef ROLLCALL_BASE_VARIABLES_H
 #define ROLLCALL_BASE_VARIABLES_H
 
-/* The stamp: scope, rank and mode of what rollcall exported, and the scopes of
- * the launchers that were further outside: "openmpi:7/3/worker slurm:42.0". A
- * later rollcall in the same process tree that finds its own scope does nothing. */
+/* The stamp of a task that rollcall has set up; launcher/stamp.h writes it and takes it apart. */
 #define RC_STAMP "ROLLCALL_SCOPE"
 
 /* The job name that launcher mode hid. */

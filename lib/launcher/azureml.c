@@ -26,7 +26,6 @@
  * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables;
  * DeepSpeed deepspeed/comm/comm.py (in_aml, patch_aml_env_for_torch_nccl_backend).
  */
-#include "base/variables.h"
 #include "launcher/registry.h"
 
 static bool is_set(const struct rc_env *env, struct rc_str name)
@@ -60,7 +59,7 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
 {
     bool has_rank = is_set(reader->env, RC_STR("RANK"));
     bool has_size = is_set(reader->env, RC_STR("WORLD_SIZE"));
-    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
+    const struct rc_stamp *stamp = &reader->stamp;
     struct rc_number nnodes;
     struct rc_number rank;
 
@@ -76,7 +75,7 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
     if (nnodes.value == RC_UNKNOWN)
         return RC_CLAIM_ABSENT;
     rc_facts_name(reader, facts, "azureml", rc_env_get(reader->env, "AZUREML_RUN_ID"));
-    if (stamp.n && !rc_str_starts(stamp, rc_format(reader->arena, "%s/%u/worker", facts->scope, rank.value))) {
+    if (stamp->text.n && (!rc_stamp_is_of(stamp, facts->scope, rank.value) || stamp->launcher)) {
         rc_facts_init(facts);
         return RC_CLAIM_ABSENT;
     }

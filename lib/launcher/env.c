@@ -36,7 +36,6 @@
  *    or above RANK, or if there are more nodes than can have a process.
  * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
  */
-#include "base/variables.h"
 #include "launcher/hostlist.h"
 #include "launcher/registry.h"
 
@@ -229,24 +228,24 @@ static bool read_all(struct rc_reader *reader, struct rc_number *field)
     return read_nodes(reader, field, master);
 }
 
-static bool is_not_ours(const struct rc_env *env)
+static bool is_not_ours(const struct rc_reader *reader)
 {
-    struct rc_str stamp = rc_env_get(env, RC_STAMP);
-    struct rc_str rank;
+    const struct rc_env *env = reader->env;
+    uint32_t rank;
 
     if (rc_env_get(env, "TORCHELASTIC_RUN_ID").p && rc_env_get(env, "RANK").p && rc_env_get(env, "LOCAL_RANK").p)
         return true;
-    if (!stamp.n)
+    if (!reader->stamp.text.n)
         return false;
-    return !rc_str_is(rc_str_split(stamp, '/', &rank), "env:env") ||
-           !rc_str_eq(rc_str_split(rank, '/', &rank), rc_env_get(env, "RANK"));
+    return !rc_parse_u32(rc_env_get(env, "RANK"), UINT32_MAX, &rank) ||
+           !rc_stamp_is_of(&reader->stamp, "env:env", rank);
 }
 
 enum rc_claim rc_env_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number field[RC_FIELD_COUNT];
 
-    if (is_not_ours(reader->env))
+    if (is_not_ours(reader))
         return RC_CLAIM_ABSENT;
     /* whether it is a task at all shows only when all of it has been read */
     if (!read_all(reader, field))

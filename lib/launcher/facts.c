@@ -3,6 +3,8 @@
 
 #include "base/hash.h"
 
+enum { RUN_ID_MAX = 255 };
+
 void rc_facts_init(struct rc_facts *facts)
 {
     *facts = (struct rc_facts){ .scope = NULL };
@@ -27,13 +29,27 @@ bool rc_learned_file(struct rc_reader *reader, struct rc_str path)
     return rc_learned(reader, RC_LEARN_HOST_FILE);
 }
 
+/* Blanks and slashes part the fields of the stamp and of what nodes tell each
+ * other, but a user may have them in a run id (torchrun --rdzv-id). */
+static const char *make_scope(struct rc_arena *arena, const char *family, struct rc_str run_id)
+{
+    char word[RUN_ID_MAX];
+
+    for (size_t i = 0; i < run_id.n; i++) {
+        char c = run_id.p[i];
+
+        word[i] = c == '/' || (unsigned char)c <= ' ' ? '_' : c;
+    }
+    return rc_format(arena, "%s:%S", family, &(struct rc_str){ word, run_id.n });
+}
+
 void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id)
 {
-    if (!run_id.p || run_id.n == 0 || run_id.n > 255)
+    if (!run_id.p || run_id.n == 0 || run_id.n > RUN_ID_MAX)
         run_id = rc_str(family);
     facts->port_seed[0] = rc_hash(run_id.p, run_id.n) >> 16;
     facts->run_id = rc_format(reader->arena, "%S", &run_id);
-    facts->scope = rc_format(reader->arena, "%s:%S", family, &run_id);
+    facts->scope = make_scope(reader->arena, family, run_id);
 }
 
 /* What the variable of this name says, which was found to be text. */

@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "launcher/stamp.h"
 
 /* A number and the variable that it came from (for explain). */
 struct rc_number {
@@ -32,7 +33,7 @@ struct rc_facts {
     struct rc_str reserved_ports;     /* "12000-12003" as Slurm writes it, or a platform's one port */
     const char *port_source;          /* the variable that says so */
     uint64_t port_seed[2];            /* job and step: two steps of one job differ in [1] */
-    const char *scope;                /* "slurm:42.0": one launch, the same text in all its tasks */
+    const char *scope;                /* "slurm:42.0": one launch, the same word in all its tasks, without slash */
     const char *run_id;               /* "42.0": the scope without the launcher's name */
     struct rc_str layout;             /* tasks per node as the launcher writes them; absent where it does not */
 };
@@ -82,6 +83,7 @@ enum rc_claim {
 struct rc_reader {
     const struct rc_env *env;
     const struct rc_here *here; /* NULL: nothing has been learned */
+    struct rc_stamp stamp;      /* what an earlier rollcall left in env */
     uint32_t pid;               /* of the process that will be the task, 0 where unknown */
     bool slurm_certain;         /* the caller is slurmstepd's own child (the plugin) */
     bool alone;                 /* of all launchers one has a mark in the environment */

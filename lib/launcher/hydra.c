@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/hydra.h"
 
-#include "base/variables.h"
 #include "launcher/ancestry.h"
 #include "launcher/hostfile.h"
 #include "launcher/hostlist.h"
@@ -98,17 +97,14 @@ static bool is_deep(const struct rc_env *env, const struct proxy *proxy)
                            size / local > TREE_WIDTH);
 }
 
-/* One text in all tasks of the launch. Who lost sight of the proxy (a daemon
- * that the task left behind) may have the stamp. */
+/* The same name in all tasks of the launch. A process that has lost sight of the
+ * proxy (a daemon that the task left behind) may still have the stamp. */
 static void name_launch(struct rc_reader *reader, const char *family, struct rc_facts *facts)
 {
     static const struct rc_name jobs[] = { RC_NAME("SLURM_JOB_ID"), RC_NAME("PBS_JOBID"), RC_NAME("LSB_JOBID"),
                                            RC_NAME("JOB_ID") };
-    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
-    const char *prefix = rc_format(reader->arena, "%s:", family);
     struct proxy proxy;
     struct rc_str run = RC_ABSENT;
-    struct rc_str rest;
 
     if (find_proxy(reader, &proxy)) {
         bool spawned = proxy.group.n && !rc_str_is(proxy.group, "0");
@@ -116,9 +112,8 @@ static void name_launch(struct rc_reader *reader, const char *family, struct rc_
         if (proxy.host.n && proxy.port.n && !is_deep(reader->env, &proxy))
             run = rc_str(
                 rc_format(reader->arena, spawned ? "%S:%S.%S" : "%S:%S", &proxy.host, &proxy.port, &proxy.group));
-    } else if (rc_str_starts(stamp, prefix)) {
-        stamp = (struct rc_str){ stamp.p + rc_str(prefix).n, stamp.n - rc_str(prefix).n };
-        run = rc_str_split(stamp, '/', &rest);
+    } else {
+        run = rc_stamp_run_id(&reader->stamp, family);
     }
     for (size_t i = 0; !run.n && i < sizeof(jobs) / sizeof(*jobs); i++)
         run = rc_env_find_name(reader->env, &jobs[i]);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/pernode.h"
 
-#include "base/variables.h"
-
 static bool is_set(const struct rc_env *env, struct rc_str name)
 {
     return rc_env_find(env, name).n > 0;
@@ -13,8 +11,7 @@ enum rc_claim rc_pernode_claim(struct rc_reader *reader, struct rc_facts *facts,
 {
     rc_facts_name(reader, facts, node->family, node->run_id);
     if (is_set(reader->env, RC_STR("LOCAL_RANK")) &&
-        !rc_str_starts(rc_env_get(reader->env, RC_STAMP),
-                       rc_format(reader->arena, "%s/%u/worker", facts->scope, index))) {
+        (!rc_stamp_is_of(&reader->stamp, facts->scope, index) || reader->stamp.launcher)) {
         rc_facts_init(facts);
         return RC_CLAIM_ABSENT;
     }

@@ -59,11 +59,8 @@ static bool is_innermost(struct rc_reader *reader)
  * what it is for: "slurmstepd: [42.batch]". */
 static bool is_batch_script(struct rc_reader *reader, const char *scope)
 {
-    struct rc_str rest;
-
-    /* whoever has the stamp of this step was seen to be in it */
-    if (rc_str_is(rc_str_split(rc_env_get(reader->env, RC_STAMP), '/', &rest), scope) ||
-        !rc_learned(reader, RC_LEARN_ANCESTORS))
+    /* a process with a stamp of this step was seen to be in it */
+    if (rc_str_is(reader->stamp.scope, scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
         return false;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++)
         if (rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))

@@ -20,17 +20,6 @@ static const char *jax_coordinator(struct rc_result *result)
     return rc_format(&result->arena, last.p ? "[%s]:%u" : "%s:%u", master->addr, port);
 }
 
-uint32_t rc_frameworks_told_port(const struct rc_env *env)
-{
-    struct rc_str rest = rc_env_get(env, "JAX_COORDINATOR_ADDRESS");
-    struct rc_str port = rest;
-    uint32_t behind;
-
-    while (rest.p)
-        port = rc_str_split(rest, ':', &rest);
-    return rc_parse_u32(port, LAST_PORT, &behind) && behind > 1 ? behind - 1 : RC_UNKNOWN;
-}
-
 static const char *jax_local_devices(struct rc_result *result)
 {
     uint32_t visible = result->visible.count;

@@ -24,8 +24,4 @@ enum rc_framework_index {
 /* A row of the table for a result whose identity, mode and master are decided. */
 struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index);
 
-/* The master port that rollcall told this task, as JAX's coordinator behind it still
- * says where a script has set MASTER_PORT since; RC_UNKNOWN where it does not. */
-uint32_t rc_frameworks_told_port(const struct rc_env *env);
-
 #endif

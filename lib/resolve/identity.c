@@ -45,6 +45,7 @@ static struct rc_reader reader_of(const struct rc_context *context, struct rc_re
     return (struct rc_reader){
         .env = &result->env,
         .here = context->here,
+        .stamp = result->stamp,
         .pid = context->pid,
         .slurm_certain = context->slurm_certain,
         .messages = &result->messages,

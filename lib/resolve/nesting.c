@@ -70,14 +70,13 @@ static void ask(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts
     }
 }
 
-/* The stamp is SCOPE/RANK/MODE and then, behind a blank each, the scopes of the
- * launchers that were known to be further outside when it was made. So of two
- * launchers one that it does not know was started later, inside. Of several
- * such ones (*newer_count) it does not tell which. */
+/* The stamp has the scopes of the launchers that were known to be further outside
+ * when it was made. So a launcher that it does not know was started later, inside.
+ * Of several such ones (*newer_count) it does not tell which. */
 static const struct candidate *by_stamp(struct rc_reader *reader, const struct candidates *candidates,
                                         unsigned *newer_count)
 {
-    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
+    const struct rc_stamp *stamp = &reader->stamp;
     const struct candidate *owner = NULL;
     const struct candidate *newer = NULL;
 
@@ -85,16 +84,13 @@ static const struct candidate *by_stamp(struct rc_reader *reader, const struct c
     for (unsigned i = 0; i < candidates->count; i++) {
         const struct candidate *c = &candidates->list[i];
 
-        if (is_task(c) && c->scope && rc_str_starts(stamp, rc_format(reader->arena, "%s/%u/", c->scope, c->rank)))
+        if (is_task(c) && rc_stamp_is_of(stamp, c->scope, c->rank))
             owner = c;
     }
     for (unsigned i = 0; owner && i < candidates->count; i++) {
         const struct candidate *c = &candidates->list[i];
-        struct rc_str outer;
-        bool known = c == owner || !may_be_inside(c);
+        bool known = c == owner || !may_be_inside(c) || rc_stamp_has_outer(stamp, c->scope);
 
-        for (rc_str_split(stamp, ' ', &outer); outer.p && !known;)
-            known = c->scope && rc_str_is(rc_str_split(outer, ' ', &outer), c->scope);
         if (!known && (*newer_count)++ == 0)
             newer = c;
     }
@@ -118,18 +114,9 @@ static const struct candidate *by_ancestors(struct rc_reader *reader, const stru
 }
 
 /* The stamp of this very task was made in this job of Slurm's. */
-static bool knows_job(struct rc_reader *reader, const struct candidate *task, const char *job)
+static bool knows_job(const struct rc_stamp *stamp, const struct candidate *task, const char *job)
 {
-    struct rc_str stamp = rc_env_get(reader->env, RC_STAMP);
-    struct rc_str outer;
-    struct rc_str step;
-
-    if (!task->scope || !job || !rc_str_starts(stamp, rc_format(reader->arena, "%s/%u/", task->scope, task->rank)))
-        return false;
-    for (rc_str_split(stamp, ' ', &outer); outer.p;)
-        if (rc_str_is(rc_str_split(rc_str_split(outer, ' ', &outer), '.', &step), job))
-            return true;
-    return false;
+    return rc_stamp_is_of(stamp, task->scope, task->rank) && rc_stamp_has_outer_job(stamp, job);
 }
 
 /* sbatch in a task hands on all that the task has, with the stamp; nobody's task
@@ -144,7 +131,7 @@ static const struct candidate *batch_script(struct rc_reader *reader, const stru
         if (rc_launcher_at(candidates->list[i].index)->batch_inherits && candidates->list[i].claim == RC_CLAIM_OUTSIDE)
             slurm = &candidates->list[i];
     if (!slurm || !may_be_inside(task) || rc_launcher_at(task->index)->has_library ||
-        knows_job(reader, task, slurm->scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
+        knows_job(&reader->stamp, task, slurm->scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
         return NULL;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(reader->here->ancestor[i]);
@@ -218,16 +205,14 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
 
 /* A stamp of another family's: what those say that start no processes is
  * rollcall's own work (RANK and its like), or further outside. */
-static uint32_t without_own_exports(const struct rc_env *env, uint32_t marks)
+static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks)
 {
-    struct rc_str stamp = rc_env_get(env, RC_STAMP);
-
-    if (!stamp.n)
+    if (!stamp->text.n)
         return marks;
     for (uint32_t left = marks; left; left &= left - 1) {
         const struct rc_launcher *launcher = rc_launcher_at((unsigned)__builtin_ctz(left));
 
-        if (!launcher->processes[0] && !rc_launcher_has_scope(launcher, stamp))
+        if (!launcher->processes[0] && !rc_launcher_has_scope(launcher, stamp->scope))
             marks &= ~(left & -left);
     }
     return marks;
@@ -238,7 +223,7 @@ enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *r
     struct candidates candidates;
     const struct candidate *chosen;
     enum rc_claim claim;
-    uint32_t marks = without_own_exports(reader->env, rc_launcher_marks(reader->env));
+    uint32_t marks = without_own_exports(&reader->stamp, rc_launcher_marks(reader->env));
 
     reader->alone = rc_launcher_is_alone(reader->env, marks);
     ask(reader, marks, &result->facts, &candidates);

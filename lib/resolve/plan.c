@@ -122,12 +122,12 @@ static void keep(struct writer *w, struct rc_str name, const char *reason)
            });
 }
 
-/* Of a port beside this task's own stamp. */
+/* Why MASTER_PORT is kept when the task already carries our stamp. */
 static const char *told_or_set(struct writer *w)
 {
-    uint32_t told = rc_frameworks_told_port(&w->result->env);
+    uint32_t told = w->result->stamp.port;
 
-    if (told == RC_UNKNOWN)
+    if (!told)
         return "as this task was told it, or has set it since";
     if (told == w->result->master.port)
         return "as this task was told it";
@@ -346,19 +346,11 @@ static void plan_launcher(struct writer *w)
         check_torchrun_arguments(w);
 }
 
-/* The environment's stamp is another launch's or another task's: what rollcall
- * set there is no wish of the user's. Both begin with SCOPE/RANK/MODE. */
-static bool set_for_another(const struct rc_result *result, const char *stamp)
+/* Beside the stamp of another launch, task or mode rollcall's own values stand
+ * there, which are no wish of the user's. */
+static void set_for_frameworks(struct writer *w, bool is_repeated)
 {
-    struct rc_str before = rc_env_get(&result->env, RC_STAMP);
-    struct rc_str outer;
-
-    return before.p && !rc_str_eq(rc_str_split(before, ' ', &outer), rc_str_split(rc_str(stamp), ' ', &outer));
-}
-
-static void set_for_frameworks(struct writer *w, const char *stamp)
-{
-    bool stale = set_for_another(w->result, stamp);
+    bool stale = w->result->stamp.text.p && !is_repeated;
 
     for (unsigned i = 0; i < RC_FRAMEWORK_COUNT; i++) {
         struct rc_framework_variable v = rc_framework_variable(w->result, (enum rc_framework_index)i);
@@ -389,7 +381,7 @@ void rc_plan_put(struct rc_plan *plan, struct rc_plan_entry entry)
 }
 
 bool rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
-                  const char *stamp)
+                  const char *stamp, bool is_repeated)
 {
     struct writer writer = { result, command, context->options.nproc };
 
@@ -400,7 +392,7 @@ bool rc_plan_make(const struct rc_context *context, struct rc_result *result, co
     else
         return true;
     rc_visible_plan(context, result);
-    set_for_frameworks(&writer, stamp);
+    set_for_frameworks(&writer, is_repeated);
     set(&writer, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");
     if (!result->plan.full && !result->arena.full)
         return true;

@@ -46,9 +46,10 @@ struct rc_result;
 struct rc_command;
 
 /* Writes the plan of a decided result (identity, mode, master and visible are there).
- * stamp is the value of the scope variable that this process is to carry.
+ * stamp is the value of RC_STAMP that this process is to carry; is_repeated: it carries
+ * one of this launch, task and mode already.
  * False, with a message, if the values do not fit. */
 bool rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
-                  const char *stamp);
+                  const char *stamp, bool is_repeated);
 
 #endif

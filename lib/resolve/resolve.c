@@ -93,23 +93,12 @@ static enum rc_status no_task(const struct rc_context *context, struct rc_result
     return result->status;
 }
 
-/* The stamp begins with SCOPE/RANK/MODE. AUTO for another launch's or another task's. */
-static enum rc_mode stamped_mode(struct rc_str stamp, const struct rc_facts *facts)
+/* The mode of this task's own stamp; AUTO for another launch's or another task's. */
+static enum rc_mode stamped_mode(const struct rc_stamp *stamp, const struct rc_facts *facts)
 {
-    size_t scope = rc_str(facts->scope).n;
-    struct rc_str rest;
-    struct rc_str mode;
-    uint32_t rank;
-
-    if (!rc_str_starts(stamp, facts->scope) || stamp.n == scope || stamp.p[scope] != '/')
+    if (!rc_stamp_is_of(stamp, facts->scope, facts->field[RC_RANK].value))
         return RC_MODE_AUTO;
-    rest = (struct rc_str){ stamp.p + scope + 1, stamp.n - scope - 1 };
-    if (!rc_parse_u32(rc_str_split(rest, '/', &mode), UINT32_MAX, &rank) || rank != facts->field[RC_RANK].value)
-        return RC_MODE_AUTO;
-    mode = rc_str_split(mode, ' ', &rest);
-    if (rc_str_is(mode, "worker"))
-        return RC_MODE_WORKER;
-    return rc_str_is(mode, "launcher") ? RC_MODE_LAUNCHER : RC_MODE_AUTO;
+    return stamp->launcher ? RC_MODE_LAUNCHER : RC_MODE_WORKER;
 }
 
 /* An uneven layout works with plain torch; Lightning and whoever multiplies
@@ -164,26 +153,26 @@ static enum rc_status broken(const struct rc_context *context, struct rc_result 
     return result->status;
 }
 
+/* With the port that the task is told, or was told before a script set another one. */
 static const char *make_stamp(struct rc_result *result)
 {
-    const char *text = rc_format(&result->arena, "%s/%u/%s", result->facts.scope, result->facts.field[RC_RANK].value,
-                                 rc_mode_name(result->mode));
+    const struct rc_master *master = &result->master;
+    uint16_t port = master->port_is_told && result->stamp.port ? result->stamp.port : master->port;
 
-    for (unsigned i = 0; i < result->outer_count; i++)
-        text = rc_format(&result->arena, "%s %s", text, result->outer[i]);
-    return text;
+    return rc_stamp_write(&result->arena, result->facts.scope, result->facts.field[RC_RANK].value,
+                          result->mode == RC_MODE_LAUNCHER, port, result->outer, result->outer_count);
 }
 
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_command command;
-    struct rc_str stamp;
     enum rc_mode stamped;
     enum rc_claim claim;
 
     clear(result);
     if (!context->indexed)
         rc_env_index(&result->env, context->env);
+    result->stamp = rc_stamp_read(rc_env_get(&result->env, RC_STAMP));
     if (context->options.mode == RC_MODE_OFF && !context->ignore_stamp) {
         result->mode_reason = "switched off";
         return result->status;
@@ -194,8 +183,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST)
         return no_task(context, result, claim);
 
-    stamp = rc_env_get(&result->env, RC_STAMP);
-    stamped = stamped_mode(stamp, &result->facts);
+    stamped = stamped_mode(&result->stamp, &result->facts);
     if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !result->launcher->authoritative) {
         result->mode = stamped;
         result->mode_reason = "set already: this process carries the stamp of its own task";
@@ -212,15 +200,13 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     if (!rc_mode_decide(context, &command, result))
         return contradiction(result);
     if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
-        const char *own_stamp = make_stamp(result);
-
-        if (!rc_master_find(context, stamp.p && stamped == RC_MODE_AUTO, result))
+        if (!rc_master_find(context, result->stamp.text.p && stamped == RC_MODE_AUTO, result))
             return contradiction(result);
         result->master.port_is_told = result->master.port_is_users && stamped != RC_MODE_AUTO;
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
             return contradiction(result);
         rc_visible_decide(context, result);
-        if (!rc_plan_make(context, result, &command, own_stamp))
+        if (!rc_plan_make(context, result, &command, make_stamp(result), stamped == result->mode))
             return contradiction(result);
         warn_uneven(result);
         if (context->explain)

@@ -81,6 +81,7 @@ struct rc_result {
     const char *mode_reason;
     struct rc_master master;
     struct rc_visible visible; /* the GPUs that the task sees, in worker and launcher mode */
+    struct rc_stamp stamp;     /* what an earlier rollcall left in the environment */
     bool stamped;              /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;
     struct rc_messages messages;

@@ -36,7 +36,7 @@ def is_worker(played, step):
             assert task.exit == 0
             expected = step.worker(node, local)
             assert {name: task.env.get(name) for name in expected} == expected
-            assert task.env[SCOPE] == f"slurm:{step.job}.{step.step}/{there[local]}/worker"
+            assert task.env[SCOPE] == f"slurm:{step.job}.{step.step}/{there[local]}/worker/{task.env['MASTER_PORT']}"
             ports.add(task.env["MASTER_PORT"])
             # what was there is still there, and what is new is known
             assert not [n for n, v in step.env().items() if n not in task.env]
@@ -265,16 +265,16 @@ def test_the_node_decides_by_all_its_gpus(host, stale):
     played = host.step(step, [""], env={"CUDA_VISIBLE_DEVICES": "0,1", **stale},
                        extra=[("task_env", "CUDA_VISIBLE_DEVICES=0")])
     for task in played.all_tasks:
-        assert task.env[SCOPE].endswith("/launcher")
+        assert task.env[SCOPE].endswith("/launcher/" + task.env["MASTER_PORT"])
         assert task.env["PET_NNODES"] == "2" and "RANK" not in task.env
     # with as many tasks as GPUs they are workers
     played = host.step(EVEN, [""], env={"CUDA_VISIBLE_DEVICES": "0,1"}, extra=[("task_env", "CUDA_VISIBLE_DEVICES=0")])
-    assert all(t.env[SCOPE].endswith("/worker") for t in played.all_tasks)
+    assert all("/worker/" in t.env[SCOPE] for t in played.all_tasks)
 
 
 def test_the_command_decides(host):
     step = Step([[0], [1]])
-    assert all(t.env[SCOPE].endswith("/launcher")
+    assert all("/launcher/" in t.env[SCOPE]
                for t in host.step(step, [""], argv=["torchrun", "train.py"]).all_tasks)
     untouched(host.step(step, [""], argv=["/usr/bin/orted", "-mca"]), step)
     is_worker(host.step(step, [""], argv=[]), step)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares what the core answered for all tasks of a launch with what the oracle expects."""
 
+import re
+
 import oracle
 from stream import apply, ids
 
@@ -109,7 +111,8 @@ def task_by_task(launch, answers, after, expected):
         assert answer["master"]["hold"] == want.hold, f"{who}: hold"
         if expected.mode == "worker":
             assert answer["identity"] == want.identity, f"{who}: {answer['identity']}, expected {want.identity}"
-        assert then[STAMP]
+        stamp = r"[a-z]+:[^ /]+/[0-9]+/%s/%s( [a-z]+:[^ /]+)*" % (answer["mode"], then["MASTER_PORT"])
+        assert re.fullmatch(stamp, then[STAMP]), f"{who}: stamp {then[STAMP]}"
         changed = {name for name in then.keys() | task.env.keys() if then.get(name) != task.env.get(name)}
         known = {"JAX_COORDINATOR_ADDRESS"} | set(want.values) | want.absent | set(oracle.WORKER if expected.mode == "worker" else oracle.LAUNCHER)
         for name in changed - known - {STAMP}:

@@ -117,7 +117,7 @@ shim_of()
         run --separate-stderr in_machine "$machine" RANK=9 "$bin/build-$machine/probe" "${names[@]}" ROLLCALL_SCOPE
         [ "$status" -eq 0 ]
         [ -z "$stderr" ]
-        expect "${identity[@]}" ROLLCALL_SCOPE=slurm:42.7/3/worker
+        expect "${identity[@]}" "ROLLCALL_SCOPE=slurm:42.7/3/worker/$(sed -n 's/^getenv MASTER_PORT=//p' <<< "$output")"
     done
 }
 

@@ -37,7 +37,7 @@ def stamp(answer, job, outer):
     """ROLLCALL_SCOPE."""
     identity = answer["identity"]
     rank = identity["node_rank" if answer["mode"] == "launcher" else "rank"]
-    return f"{answer['launcher']}:{job}/{rank}/{answer['mode']}" + (f" {outer}" if outer else "")
+    return f"{answer['launcher']}:{job}/{rank}/{answer['mode']}/{answer['master']['port']}" + (f" {outer}" if outer else "")
 
 
 def derive(answer, job, outer, env):

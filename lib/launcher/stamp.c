@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "launcher/stamp.h"
+
+#include "base/numbers.h"
+
+/* Reads MODE[/PORT], which ends the first word. */
+static bool read_mode(struct rc_str text, struct rc_stamp *stamp)
+{
+    struct rc_str port;
+    struct rc_str mode = rc_str_split(text, '/', &port);
+    uint32_t number = 0;
+
+    stamp->launcher = rc_str_is(mode, "launcher");
+    if (!stamp->launcher && !rc_str_is(mode, "worker"))
+        return false;
+    if (port.p && (!rc_parse_u32(port, UINT16_MAX, &number) || number == 0))
+        return false;
+    stamp->port = (uint16_t)number;
+    return true;
+}
+
+struct rc_stamp rc_stamp_read(struct rc_str text)
+{
+    struct rc_stamp stamp = { .text = text };
+    struct rc_str rest = rc_str_split(text, ' ', &stamp.outer);
+
+    stamp.scope = rc_str_split(rest, '/', &rest);
+    if (stamp.scope.n && rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank) &&
+        read_mode(rest, &stamp))
+        return stamp;
+    return (struct rc_stamp){ .text = text };
+}
+
+bool rc_stamp_is_of(const struct rc_stamp *stamp, const char *scope, uint32_t rank)
+{
+    return scope && stamp->scope.p && stamp->rank == rank && rc_str_is(stamp->scope, scope);
+}
+
+struct rc_str rc_stamp_run_id(const struct rc_stamp *stamp, const char *family)
+{
+    struct rc_str run_id;
+
+    return rc_str_is(rc_str_split(stamp->scope, ':', &run_id), family) ? run_id : RC_ABSENT;
+}
+
+bool rc_stamp_has_outer(const struct rc_stamp *stamp, const char *scope)
+{
+    struct rc_str outer = stamp->outer;
+
+    while (scope && outer.p)
+        if (rc_str_is(rc_str_split(outer, ' ', &outer), scope))
+            return true;
+    return false;
+}
+
+bool rc_stamp_has_outer_job(const struct rc_stamp *stamp, const char *job)
+{
+    struct rc_str outer = stamp->outer;
+    struct rc_str step;
+
+    while (job && outer.p)
+        if (rc_str_is(rc_str_split(rc_str_split(outer, ' ', &outer), '.', &step), job))
+            return true;
+    return false;
+}
+
+const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
+                           const char *const *outer, unsigned outer_count)
+{
+    const char *text = rc_format(arena, "%s/%u/%s", scope, rank, launcher ? "launcher" : "worker");
+
+    if (port) {
+        rc_join(arena);
+        rc_format(arena, "/%u", (uint32_t)port);
+    }
+    for (unsigned i = 0; i < outer_count; i++) {
+        rc_join(arena);
+        rc_format(arena, " %s", outer[i]);
+    }
+    return text;
+}

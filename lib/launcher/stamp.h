@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stamp.h - what rollcall leaves in a task that it has set up: the variable ROLLCALL_SCOPE (RC_STAMP).
+ *
+ *   SCOPE/RANK/MODE[/PORT][ OUTER-SCOPE]...
+ *
+ *   slurm:42.0/3/worker/29512                 task 3 of step 42.0, which was told master port 29512
+ *   openmpi:7/0/launcher/29512 slurm:42.0     mpirun's task 0, in a step of Slurm's
+ *
+ * SCOPE is one launch (rc_facts.scope), RANK the launcher's number of the task,
+ * MODE "worker" or "launcher". The outer scopes are those of the launchers that
+ * were found further outside. A scope has no blank and no slash.
+ *
+ * A later rollcall in the same process tree that finds its own scope and rank
+ * changes nothing; a launcher whose scope the stamp does not have was started
+ * later, inside. Older stamps have no PORT.
+ *
+ * All functions are pure and as thread safe as their arguments.
+ */
+#ifndef ROLLCALL_LAUNCHER_STAMP_H
+#define ROLLCALL_LAUNCHER_STAMP_H
+
+#include "base/env.h"
+#include "base/variables.h"
+
+struct rc_stamp {
+    struct rc_str text;  /* the variable's value as it stands there; absent where it is not set */
+    struct rc_str scope; /* absent where text has not the form above: then all below is empty too */
+    uint32_t rank;
+    bool launcher;       /* the mode; false: worker */
+    uint16_t port;       /* the MASTER_PORT that the task was told; 0 where the stamp does not say */
+    struct rc_str outer; /* the outer scopes, parted by blanks; absent where there are none */
+};
+
+/* Takes a value apart. The slices are borrowed from text. */
+struct rc_stamp rc_stamp_read(struct rc_str text);
+
+/* True where the stamp was made for this task: the same launch and rank. scope may be NULL. */
+bool rc_stamp_is_of(const struct rc_stamp *stamp, const char *scope, uint32_t rank);
+
+/* The scope without its family, "42.0" of "slurm:42.0/..."; absent where the launch is another family's. */
+struct rc_str rc_stamp_run_id(const struct rc_stamp *stamp, const char *family);
+
+/* True where the stamp has this scope among the outer ones. scope may be NULL. */
+bool rc_stamp_has_outer(const struct rc_stamp *stamp, const char *scope);
+
+/* The same for any step of a job: "slurm:42" is there in "slurm:42.0". */
+bool rc_stamp_has_outer_job(const struct rc_stamp *stamp, const char *job);
+
+/* The value for a task, in the arena. port 0 is left out; outer[] are outer_count scopes. */
+const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
+                           const char *const *outer, unsigned outer_count);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stamp: written and taken apart; and what rc_resolve makes of one beside broken values. */
+#include "launcher/stamp.h"
+#include "resolve/resolve.h"
+#include "unit.h"
+
+struct good_row {
+    struct rc_str input;
+    const char *scope;
+    uint32_t rank;
+    bool launcher;
+    uint16_t port;
+    const char *outer; /* NULL: none */
+    const char *why;
+};
+
+static const struct good_row good[] = {
+    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, "with the port" },
+    { TEXT("slurm:42.0/3/worker"), "slurm:42.0", 3, false, 0, NULL, "an older rollcall's, without a port" },
+    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, "launcher mode" },
+    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"), "openmpi:7", 3, false, 65535, "slurm:42.0", "one outer launch" },
+    { TEXT("flux:f1/0/worker openmpi:7 slurm:42.0"), "flux:f1", 0, false, 0, "openmpi:7 slurm:42.0", "two of them" },
+};
+
+static void reads(const void *data)
+{
+    const struct good_row *row = data;
+    struct rc_stamp stamp = rc_stamp_read(unit_guard(row->input));
+    char text[128];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *outer[] = { row->outer };
+
+    assert_true(rc_str_eq(stamp.text, row->input));
+    assert_true(rc_str_is(stamp.scope, row->scope));
+    assert_int_equal(stamp.rank, row->rank);
+    assert_int_equal(stamp.launcher, row->launcher);
+    assert_int_equal(stamp.port, row->port);
+    assert_int_equal(stamp.outer.p != NULL, row->outer != NULL);
+    assert_true(!row->outer || rc_str_is(stamp.outer, row->outer));
+    /* what was written is what was read */
+    assert_true(rc_str_is(row->input, rc_stamp_write(&arena, row->scope, row->rank, row->launcher, row->port, outer,
+                                                     row->outer != NULL)));
+}
+
+struct bad_row {
+    struct rc_str input;
+    const char *why;
+};
+
+static const struct bad_row bad[] = {
+    { NO_TEXT, "not there" },
+    { TEXT(""), "empty" },
+    { TEXT("slurm:42.0"), "cut off behind the scope" },
+    { TEXT("slurm:42.0/"), "cut off before the rank" },
+    { TEXT("slurm:42.0/3"), "cut off behind the rank" },
+    { TEXT("slurm:42.0/3/"), "cut off before the mode" },
+    { TEXT("slurm:42.0/3/work"), "cut off in the mode" },
+    { TEXT("slurm:42.0/3/worker/"), "cut off before the port" },
+    { TEXT("slurm:42.0/3/worker/0"), "port 0" },
+    { TEXT("slurm:42.0/3/worker/65536"), "a port above 65535" },
+    { TEXT("slurm:42.0/3/worker/29512/1"), "one field too many" },
+    { TEXT("slurm:42.0/x/worker"), "a rank that is no number" },
+    { TEXT("slurm:42.0/4294967295/worker"), "a rank that means unknown" },
+    { TEXT("/3/worker"), "no scope" },
+    { TEXT(" slurm:42.0/3/worker"), "a blank before it" },
+    { TEXT("other"), "another program's" },
+};
+
+static void refuses(const void *data)
+{
+    const struct bad_row *row = data;
+    struct rc_stamp stamp = rc_stamp_read(unit_guard(row->input));
+
+    assert_int_equal(stamp.text.p != NULL, row->input.p != NULL);
+    assert_int_equal(stamp.text.n, row->input.n);
+    assert_null(stamp.scope.p);
+    assert_null(stamp.outer.p);
+    assert_false(rc_stamp_is_of(&stamp, "slurm:42.0", stamp.rank));
+    assert_false(rc_stamp_has_outer(&stamp, "slurm:42.0"));
+    assert_null(rc_stamp_run_id(&stamp, "slurm").p);
+}
+
+static void answers(const void *data)
+{
+    struct rc_stamp stamp = rc_stamp_read(RC_STR("openmpi:7/3/worker/29512 pbs:9 slurm:42.0"));
+
+    (void)data;
+    assert_true(rc_stamp_is_of(&stamp, "openmpi:7", 3));
+    assert_false(rc_stamp_is_of(&stamp, "openmpi:7", 2));
+    assert_false(rc_stamp_is_of(&stamp, "openmpi:77", 3));
+    assert_false(rc_stamp_is_of(&stamp, "openmpi:", 3));
+    assert_false(rc_stamp_is_of(&stamp, NULL, 3));
+    assert_true(rc_str_is(rc_stamp_run_id(&stamp, "openmpi"), "7"));
+    assert_null(rc_stamp_run_id(&stamp, "open").p);
+    assert_true(rc_stamp_has_outer(&stamp, "slurm:42.0"));
+    assert_true(rc_stamp_has_outer(&stamp, "pbs:9"));
+    assert_false(rc_stamp_has_outer(&stamp, "openmpi:7"));
+    assert_false(rc_stamp_has_outer(&stamp, NULL));
+    assert_true(rc_stamp_has_outer_job(&stamp, "slurm:42"));
+    assert_false(rc_stamp_has_outer_job(&stamp, "slurm:4"));
+    assert_false(rc_stamp_has_outer_job(&stamp, NULL));
+}
+
+static void does_not_fit(const void *data)
+{
+    static const char *const outer[] = { "slurm:42.0" };
+
+    (void)data;
+    for (size_t size = 1; size <= sizeof("openmpi:7/3/worker/29512 slurm:42.0"); size++) {
+        struct rc_arena arena = { .base = unit_guard_memory(size), .size = size };
+        const char *text = rc_stamp_write(&arena, "openmpi:7", 3, false, 29512, outer, 1);
+
+        assert_int_equal(arena.full, size < sizeof("openmpi:7/3/worker/29512 slurm:42.0"));
+        assert_true(arena.full || rc_str_is(rc_str(text), "openmpi:7/3/worker/29512 slurm:42.0"));
+    }
+}
+
+#define STEP                                                                                                       \
+    "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0", "SLURM_NODEID=0", "SLURM_NTASKS=2", \
+        "SLURM_NNODES=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=1", "SLURM_STEP_TASKS_PER_NODE=2",       \
+        "SLURM_STEP_NODELIST=n1", "SLURM_TASKS_PER_NODE=2"
+
+static struct rc_result result;
+
+/* A launcher whose values are broken has no scope that the stamp could know: it is taken for one further inside. */
+static void broken_beside_stamp(const void *data)
+{
+    static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker slurm:41.0", "FLUX_TASK_RANK=x",
+                                       NULL };
+    struct rc_context context = { .env = env };
+
+    (void)data;
+    assert_int_equal(rc_resolve(&context, &result), RC_CONTRADICTION);
+    assert_string_equal(result.launcher->id, "flux");
+}
+
+/* The port that the task was told is in the stamp: another one that a script has set since is told apart from it. */
+static void told_port(const void *data)
+{
+    static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512", "MASTER_PORT=29999", NULL };
+    struct rc_context context = { .env = env, .ignore_stamp = true };
+    bool seen = false;
+
+    (void)data;
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    for (unsigned i = 0; i < result.plan.count; i++) {
+        const struct rc_plan_entry *entry = &result.plan.entry[i];
+
+        if (rc_str_is(entry->name, "MASTER_PORT")) {
+            assert_string_equal(entry->value, "29999");
+            assert_string_equal(entry->reason, "set since; all tasks were told 29512");
+        }
+        if (rc_str_is(entry->name, "ROLLCALL_SCOPE")) {
+            assert_string_equal(entry->value, "slurm:42.0/0/worker/29512");
+            assert_false(entry->changes);
+            seen = true;
+        }
+    }
+    assert_true(seen);
+}
+
+/* Blanks and slashes of a run id must not end up in the stamp. */
+static void odd_run_id(const void *data)
+{
+    static const char *const env[] = {
+        "AZUREML_RUN_ID=a b/c", "RANK=1",         "WORLD_SIZE=2",      "LOCAL_RANK=1",       "NODE_COUNT=1",
+        "AZUREML_NODE_COUNT=1", "MASTER_ADDR=n1", "MASTER_PORT=29500", "LOCAL_WORLD_SIZE=2", NULL
+    };
+    struct rc_context context = { .env = env };
+
+    (void)data;
+    rc_resolve(&context, &result);
+    assert_non_null(result.launcher);
+    assert_string_equal(result.facts.scope, "azureml:a_b_c");
+    assert_string_equal(result.facts.run_id, "a b/c");
+}
+
+int main(void)
+{
+    UNIT_TABLE(reads, "stamp reads", good);
+    UNIT_TABLE(refuses, "stamp refuses", bad);
+    unit_add_one(answers, "whose it is and what it knows");
+    unit_add_one(does_not_fit, "an arena that is too small");
+    unit_add_one(broken_beside_stamp, "a stamp with an outer scope beside a launcher's broken value ends");
+    unit_add_one(told_port, "the port that was told");
+    unit_add_one(odd_run_id, "a run id with a blank and a slash");
+    return unit_run("stamp");
+}
