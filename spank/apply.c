@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "step.h"
+#include "items.h"
 
 /* 22.05 src/common/env.c: MAX_ENV_STRLEN, for NAME=VALUE with its end */
 enum { ENTRY_MAX = 32 * 4096 };

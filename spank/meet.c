@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "items.h"
 #include "launcher/slurmpmix.h"
 #include "once.h"
 #include "outside.h"
@@ -13,7 +14,6 @@
 #include "resolve/precedence.h"
 #include "roll/entry.h"
 #include "say.h"
-#include "step.h"
 #include "system/beside.h"
 #include "system/port.h"
 

@@ -42,14 +42,8 @@ bool rc_spank_step_speaks(spank_t spank);
  * node, which the others wait for, because it may ask the site's DNS. */
 const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result, const char *outcome);
 
-/* Where watch and guard are, of the files that the task sees itself. */
+/* Finds watch and guard again, among the files that the task itself sees. */
 void rc_spank_step_look_again(void);
-
-/* The environment of the step or, in task_init, of the task; NULL without one. */
-const char *const *rc_spank_environment(spank_t spank);
-
-/* The command, NULL-terminated, or NULL. */
-const char *const *rc_spank_command(spank_t spank);
 
 /* Scratch for one resolution at a time; 45 KiB are too much for a stack. */
 struct rc_result *rc_spank_result(void);

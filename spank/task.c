@@ -8,44 +8,28 @@
 #include "effects/lookup.h"
 #include "effects/rank0.h"
 #include "event.h"
+#include "items.h"
 #include "meet.h"
 #include "outside.h"
-#include "say.h"
+#include "report.h"
 #include "step.h"
 #include "system/devicefiles.h"
 #include "system/portowner.h"
 
-static unsigned find_error(const struct rc_messages *messages)
-{
-    unsigned i = 0;
-
-    while (i < messages->count && rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
-        i++;
-    return i;
-}
-
-/* Says the task's first error. False where another task says it. */
-static bool say_error(spank_t spank, const struct rc_messages *messages)
-{
-    const struct rc_spank_step *step = rc_spank_step();
-    unsigned i = find_error(messages);
-    bool everywhere = i == messages->count || rc_message_entry(messages->list[i].id)->said == RC_SAID_PER_LAUNCH;
-
-    if ((everywhere && !step->first_node) || !rc_spank_step_speaks(spank))
-        return false;
-    if (i == messages->count) /* it did not fit among the others */
-        rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
-    else
-        rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, messages->list[i].id,
-                     messages->list[i].text);
-    return true;
-}
+/* One task, from one step to the next of rc_spank_task_begin. */
+struct task {
+    spank_t spank;
+    struct rc_context context; /* what is known before it is resolved */
+    struct rc_result *result;
+    struct rc_rank0 rank0; /* how RANK 0's process checks its address and holds its port */
+    int held;              /* the descriptor of RANK 0's port, or -1 */
+};
 
 /* A user who asked gets an error and no task; where only the administrator did,
  * the job runs as it would without rollcall. */
 static int give_up(spank_t spank, const struct rc_messages *messages)
 {
-    if (say_error(spank, messages))
+    if (rc_spank_report_error(spank, messages))
         rc_spank_event_refused(rc_spank_result(), messages);
     if (!rc_spank_step()->options.by_user)
         return 0;
@@ -54,92 +38,29 @@ static int give_up(spank_t spank, const struct rc_messages *messages)
     _exit(1);
 }
 
-static uint32_t debug_level(const struct rc_env *env)
+/* Where user_init did not run, the step begins here, once a task. Its tasks share
+ * no memory then, and what each of them keeps for all is dropped, so that all know
+ * the same. True in that case. */
+static bool begin_step_late(spank_t spank)
 {
-    uint32_t level;
-
-    return rc_parse_u32(rc_env_get(env, "ROLLCALL_DEBUG"), 9, &level) ? level : 0;
+    if (!rc_spank_step_begin(spank))
+        return false;
+    rc_spank_meet_forget();
+    rc_spank_bind_forget();
+    return true;
 }
 
-/* Once a step, by the task of RANK 0. */
-static void say_warnings(const struct rc_result *result)
+static void describe_task(struct task *task, spank_t spank, bool late)
 {
     const struct rc_spank_step *step = rc_spank_step();
-    const struct rc_master *master = &result->master;
-    uint32_t debug = debug_level(&result->env);
+    bool contained = rc_spank_outside_is_elsewhere();
 
-    if (!rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0"))
-        return;
-    for (unsigned i = 0; i < result->messages.count; i++) {
-        enum rc_message_id id = result->messages.list[i].id;
-        const struct rc_message_entry *entry = rc_message_entry(id);
-        bool wanted = step->options.by_user || entry->wanted == RC_WANTED_ALWAYS;
-
-        if (entry->level == RC_LEVEL_ERROR)
-            continue;
-        if (debug || (entry->level == RC_LEVEL_WARNING && wanted))
-            rc_spank_say(entry->level, id, result->messages.list[i].text);
-    }
-    if (debug)
-        slurm_spank_log("rollcall: %s mode: %s", rc_mode_name(result->mode),
-                        *step->reason ? step->reason : result->mode_reason);
-    if (debug && master->addr)
-        slurm_spank_log("rollcall: master address %s (%s), port %u (%s)", master->addr, master->addr_source,
-                        (unsigned)master->port, master->port_source);
-}
-
-/* False, with the message, if MASTER_ADDR cannot be reached from this node. */
-static bool find_master(struct rc_result *result)
-{
-    if (!rc_lookup_is_needed(result))
-        return true;
-    return rc_lookup_apply(result, rc_spank_step_lookup(result, "nothing was set"));
-}
-
-/* Which GPUs of the node this task may open is looked at only where it decides something. */
-static enum rc_status resolve(struct rc_context *context, struct rc_result *result)
-{
-    static struct rc_here here;
-    enum rc_status status = rc_resolve(context, result);
-
-    if (!(result->wants & RC_LEARN_GPU_FILES))
-        return status;
-    here = rc_spank_step()->here;
-    rc_device_files_find(&here);
-    here.learned |= RC_LEARN_GPU_FILES;
-    context->here = &here;
-    return rc_resolve(context, result);
-}
-
-int rc_spank_task_begin(spank_t spank)
-{
-    const struct rc_spank_step *step = rc_spank_step();
-    struct rc_result *result = rc_spank_result();
-    struct rc_rank0 way = {
-        .is_elsewhere = rc_lookup_is_elsewhere,
-        .name_owner = rc_port_owner,
-    };
-    struct rc_context context;
-    const char *failed;
-    bool contained;
-    bool late;
-    bool first;
-    int held;
-
-    /* without user_init the node's tasks share no memory: none of them may know more than the others */
-    late = rc_spank_step_begin(spank);
-    if (late) {
-        rc_spank_meet_forget();
-        rc_spank_bind_forget();
-    }
-    if (!step->active)
-        return 0;
-    if (!step->understood)
-        return give_up(spank, &step->wrong);
-    contained = rc_spank_outside_is_elsewhere();
     if (contained)
         rc_spank_step_look_again();
-    context = (struct rc_context){
+    task->spank = spank;
+    task->result = rc_spank_result();
+    task->held = -1;
+    task->context = (struct rc_context){
         .env = rc_spank_environment(spank),
         .here = step->here.learned ? &step->here : NULL,
         .argv = rc_spank_command(spank),
@@ -152,36 +73,105 @@ int rc_spank_task_begin(spank_t spank)
         .decided_mode = step->mode,
         .step_gpus = late ? NULL : step->gpus,
     };
-    if (resolve(&context, result) != RC_RESOLVED) {
-        rc_spank_meet_not(spank, result);
-        return give_up(spank, &result->messages);
+    task->rank0 = (struct rc_rank0){
+        .outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same",
+        .is_elsewhere = rc_lookup_is_elsewhere,
+        .name_owner = rc_port_owner,
+    };
+}
+
+/* Looks which GPUs of the node this task may open, only where that decides something. */
+static enum rc_status resolve_with_gpu_files(struct task *task)
+{
+    static struct rc_here here;
+
+    here = rc_spank_step()->here;
+    rc_device_files_find(&here);
+    here.learned |= RC_LEARN_GPU_FILES;
+    task->context.here = &here;
+    return rc_resolve(&task->context, task->result);
+}
+
+/* What all that follows stands on: who this task is, and what would be set. */
+static bool resolve_task(struct task *task)
+{
+    enum rc_status status = rc_resolve(&task->context, task->result);
+
+    if (task->result->wants & RC_LEARN_GPU_FILES)
+        status = resolve_with_gpu_files(task);
+    task->rank0.node = rc_env_get(&task->result->env, "SLURMD_NODENAME");
+    if (status != RC_RESOLVED)
+        rc_spank_meet_not(task->spank, task->result);
+    return status == RC_RESOLVED;
+}
+
+/* The nodes agree on RANK 0's port, and say if they contradict each other. */
+static bool meet_nodes(struct task *task)
+{
+    return rc_spank_meet(task->spank, &task->context, task->result, &task->rank0, &task->held);
+}
+
+/* Can this node reach MASTER_ADDR? One look for all of its tasks. */
+static bool find_master(struct task *task)
+{
+    if (!rc_lookup_is_needed(task->result))
+        return true;
+    return rc_lookup_apply(task->result, rc_spank_step_lookup(task->result, "nothing was set"));
+}
+
+/* RANK 0 alone: is MASTER_ADDR its own, and is the port free? A meeting may have held it. */
+static bool hold_port(struct task *task)
+{
+    struct rc_result *result = task->result;
+
+    if (rc_rank0_verify(result, &task->rank0) && (task->held >= 0 || rc_rank0_hold(result, &task->rank0, &task->held)))
+        return true;
+    if (rc_spank_step()->options.by_user)
+        return false;
+    /* the other nodes' tasks have their ranks already: where the user did not ask
+     * for rollcall, this one gets its own too, port or no port */
+    rc_spank_report_error(task->spank, &result->messages);
+    return true;
+}
+
+/* All of the plan, or nothing of it. */
+static bool apply_plan(struct task *task)
+{
+    struct rc_result *result = task->result;
+    bool first = rc_spank_is_first(result);
+    const char *failed = rc_spank_apply(task->spank, &result->plan);
+
+    if (failed) {
+        rc_message_add(&result->messages, RC503,
+                       rc_format(&result->arena,
+                                 "%s could not be put into the task's environment; nothing is set; make the "
+                                 "job's environment smaller",
+                                 failed));
+        return false;
     }
-    way.node = rc_env_get(&result->env, "SLURMD_NODENAME");
-    way.outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same";
-    if (!rc_spank_meet(spank, &context, result, &way, &held) || !find_master(result))
-        return give_up(spank, &result->messages);
-    if (!rc_rank0_verify(result, &way) || (held < 0 && !rc_rank0_hold(result, &way, &held))) {
-        if (step->options.by_user)
-            return give_up(spank, &result->messages);
-        /* the other nodes' tasks have their ranks already: without the user's word
-         * against it, this one gets its own, port or no port */
-        say_error(spank, &result->messages);
-    }
-    rc_spank_bind(spank, &context, result);
-    say_warnings(result);
-    first = rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0");
-    failed = rc_spank_apply(spank, &result->plan);
-    if (!failed) {
-        /* the block has moved, and the entries that were set anew are gone */
-        rc_env_index(&result->env, first ? rc_spank_environment(spank) : NULL);
-        if (first)
-            rc_spank_event_set(result);
+    /* the block has moved, and the entries that were set anew are gone */
+    rc_env_index(&result->env, first ? rc_spank_environment(task->spank) : NULL);
+    if (first)
+        rc_spank_event_set(result);
+    return true;
+}
+
+int rc_spank_task_begin(spank_t spank)
+{
+    bool late = begin_step_late(spank);
+    const struct rc_spank_step *step = rc_spank_step();
+    struct task task;
+
+    if (!step->active)
         return 0;
-    }
-    rc_message_add(&result->messages, RC503,
-                   rc_format(&result->arena,
-                             "%s could not be put into the task's environment; nothing is set; make the "
-                             "job's environment smaller",
-                             failed));
-    return give_up(spank, &result->messages);
+    if (!step->understood)
+        return give_up(spank, &step->wrong);
+    describe_task(&task, spank, late);
+    if (!resolve_task(&task) || !meet_nodes(&task) || !find_master(&task) || !hold_port(&task))
+        return give_up(spank, &task.result->messages);
+    rc_spank_bind(spank, &task.context, task.result);
+    rc_spank_report_warnings(task.result);
+    if (!apply_plan(&task))
+        return give_up(spank, &task.result->messages);
+    return 0;
 }

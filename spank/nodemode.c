@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodemode.h"
+
+#include <stdlib.h>
+
+#include "items.h"
+
+enum { SYNTHETIC_MAX = 9, TEXT_SIZE = 4608 };
+
+/* What Slurm puts into the environment only when a task starts. It stands in
+ * front of the step's own block, where it wins over what srun was started with:
+ * an outer step's rank, for example. */
+struct block {
+    const char **entry;
+    size_t count;
+    struct rc_arena arena;
+};
+
+static void put_number(struct block *block, const char *name, uint32_t value)
+{
+    block->entry[block->count++] = rc_format(&block->arena, "%s=%u", name, value);
+}
+
+static void put_missing(spank_t spank, const struct rc_env *env, struct block *block, struct rc_str name,
+                        spank_item_t item)
+{
+    uint32_t value;
+
+    if (!rc_env_find(env, name).p && rc_spank_number(spank, item, &value))
+        put_number(block, name.p, value);
+}
+
+/* This node's first task, as the core would see it in task_init. Its local id
+ * is the only one that is asked for: Slurm's own check of it reads one too far. */
+static bool put_first_task(spank_t spank, const struct rc_env *env, struct block *block)
+{
+    uint32_t count, rank, node;
+
+    if (!rc_spank_number(spank, S_JOB_LOCAL_TASK_COUNT, &count) || count == 0 ||
+        spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, (uint32_t)0, &rank) != ESPANK_SUCCESS ||
+        !rc_spank_number(spank, S_JOB_NODEID, &node))
+        return false;
+    put_number(block, "SLURM_PROCID", rank);
+    put_number(block, "SLURM_LOCALID", 0);
+    put_number(block, "SLURM_NODEID", node);
+    /* an outer step's would contradict them */
+    block->entry[block->count++] = "SLURM_GTIDS=";
+    block->entry[block->count++] = "SLURMD_NODENAME=";
+    put_missing(spank, env, block, RC_STR("SLURM_JOB_ID"), S_JOB_ID);
+    put_missing(spank, env, block, RC_STR("SLURM_STEP_ID"), S_JOB_STEPID);
+    put_missing(spank, env, block, RC_STR("SLURM_STEP_NUM_TASKS"), S_JOB_TOTAL_TASK_COUNT);
+    put_missing(spank, env, block, RC_STR("SLURM_STEP_NUM_NODES"), S_JOB_NNODES);
+    return !block->arena.full;
+}
+
+enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, struct rc_result *result,
+                                struct rc_arena *reason)
+{
+    char text[TEXT_SIZE];
+    struct block block = { .arena = { .base = text, .size = sizeof(text) } };
+    struct rc_context context = *step;
+    enum rc_mode mode = RC_MODE_AUTO;
+    size_t n = 0;
+
+    while (step->env[n])
+        n++;
+    block.entry = malloc((SYNTHETIC_MAX + n + 1) * sizeof(*block.entry));
+    if (!block.entry)
+        return RC_MODE_AUTO;
+    rc_env_index(&result->env, step->env);
+    if (put_first_task(spank, &result->env, &block)) {
+        for (size_t i = 0; i <= n; i++)
+            block.entry[block.count + i] = step->env[i];
+        context.env = block.entry;
+        /* a contradiction is for the tasks to say, who see the whole of it */
+        if (rc_resolve(&context, result) == RC_RESOLVED && result->launcher)
+            mode = result->mode;
+        if (mode != RC_MODE_AUTO && result->mode_reason)
+            rc_format(reason, "%s", result->mode_reason);
+    }
+    free(block.entry);
+    return mode;
+}
