@@ -108,7 +108,7 @@ const struct subcommand cli_check = {
     .help = "usage: rollcall check [OPTION]...\n"
             "\n"
             "Shows what each node of a step that srun --ddp started has said of itself, and\n"
-            "every contradiction. Asks the desk beside the step's srun, from any of its tasks\n"
+            "every contradiction. Asks the rendezvous server beside the step's srun, from any of its tasks\n"
             "or from another step on one of its nodes:\n"
             "\n"
             "  srun --jobid=JOB --overlap -N1 -n1 rollcall check\n"
@@ -118,6 +118,6 @@ const struct subcommand cli_check = {
             "  -h, --help        this help\n"
             "\n"
             "Exit status: 0 all nodes have answered and agree, 1 something is wrong, 2 wrong\n"
-            "usage, no such step, or its desk does not answer.\n",
+            "usage, no such step, or its rendezvous server does not answer.\n",
     .run = run,
 };

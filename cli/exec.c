@@ -103,8 +103,8 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     static struct rc_here_storage here = {
         .ask_pmix = rc_pmix_ask,
         .find_gpu_files = rc_device_files_find,
-        .watch_way = ROLLCALL_WATCH_FROM_BIN,
-        .guard_way = ROLLCALL_PRELOAD_FROM_BIN,
+        .watch_relative = ROLLCALL_WATCH_FROM_BIN,
+        .guard_relative = ROLLCALL_PRELOAD_FROM_BIN,
     };
     struct rc_context context = {
         .env = (const char *const *)environ,
@@ -124,7 +124,7 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     context.ignore_stamp = a->ddp != NULL;
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
     if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
-        !meet(&context, result, host_way(), &held, &speaks) || host_master(result, held) < 0)
+        !meet(&context, result, host_hooks(), &held, &speaks) || host_master(result, held) < 0)
         return refuse(result, a->debug);
     bind_task(&context, result);
     if (apply(&result->plan) < 0) {

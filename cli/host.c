@@ -8,26 +8,26 @@
 #include "effects/rank0.h"
 #include "system/portowner.h"
 
-const struct rc_rank0 *host_way(void)
+const struct rc_rank0 *host_hooks(void)
 {
     static char node[HOST_NAME_MAX + 1];
-    static struct rc_rank0 way = {
+    static struct rc_rank0 hooks = {
         .outcome = "the command is not run",
         .is_elsewhere = rc_lookup_is_elsewhere,
         .name_owner = rc_port_owner,
     };
 
     gethostname(node, sizeof(node) - 1);
-    way.node = rc_str(node);
-    return &way;
+    hooks.node = rc_str(node);
+    return &hooks;
 }
 
 int host_master(struct rc_result *result, int held)
 {
-    const struct rc_rank0 *way = host_way();
+    const struct rc_rank0 *hooks = host_hooks();
 
-    return rc_lookup_settle(result, way->outcome) && rc_rank0_verify(result, way) &&
-                   (held >= 0 || rc_rank0_hold(result, way, &held))
+    return rc_lookup_settle(result, hooks->outcome) && rc_rank0_verify(result, hooks) &&
+                   (held >= 0 || rc_rank0_hold(result, hooks, &held))
                ? 0
                : -1;
 }

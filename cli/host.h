@@ -6,7 +6,7 @@
 #include "effects/rank0.h"
 
 /* How this command does what is rank 0's. */
-const struct rc_rank0 *host_way(void);
+const struct rc_rank0 *host_hooks(void);
 
 /* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does
  * what it asks of this process (lib/effects/rank0.h), but for the port, where

@@ -59,8 +59,8 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
         /* another process may be connected to its server, which takes the asker for it */
         inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? rc_pmix_ask : NULL;
         inspection->here.find_gpu_files = rc_device_files_find;
-        inspection->here.watch_way = ROLLCALL_WATCH_FROM_BIN;
-        inspection->here.guard_way = ROLLCALL_PRELOAD_FROM_BIN;
+        inspection->here.watch_relative = ROLLCALL_WATCH_FROM_BIN;
+        inspection->here.guard_relative = ROLLCALL_PRELOAD_FROM_BIN;
         rc_here_resolve(&context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
             rc_lookup_settle(&inspection->result, "nothing would be set");

@@ -54,6 +54,6 @@ const struct subcommand cli_map = {
             "  -h, --help        this help\n"
             "\n"
             "Exit status: 0 shown, 1 nodes of the step are missing, 2 wrong usage, a\n"
-            "topology that cannot be read, no desk beside srun, or no lstopo for a picture.\n",
+            "topology that cannot be read, no rendezvous server beside srun, or no lstopo for a picture.\n",
     .run = run,
 };

@@ -68,8 +68,8 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
     if (result->master.port_is_users && rc_env_get(&result->env, "MASTER_ADDR").n)
         return false;
     if (options->exchange == RC_EXCHANGE_SRUN)
-        *why = "only srun --ddp has a desk";
-    else if (!rc_has_own_server(result))
+        *why = "only srun --ddp has a rendezvous server";
+    else if (!rc_pmix_server_is_own(result))
         *why = options->exchange == RC_EXCHANGE_PMIX ? "there is no PMIx server" : NULL;
     else if (fact(result, RC_NNODES) == 1)
         return true;
@@ -104,7 +104,7 @@ static bool is_again(const struct rc_result *result)
 }
 
 /* "3,0,1": this task and its neighbours. */
-static struct rc_str list_ranks(const struct rc_result *result, const struct rc_neighbours *all, struct rc_arena *arena)
+static struct rc_str list_ranks(const struct rc_result *result, const struct rc_gathered *all, struct rc_arena *arena)
 {
     struct rc_str text = { arena->base + arena->used, 0 };
 
@@ -149,14 +149,14 @@ static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const c
 }
 
 /* Of the node's first task: for itself and all others here. */
-static bool speak_for_all(struct meeting *m, const char *name, const struct rc_rank0 *way, int *held)
+static bool speak_for_all(struct meeting *m, const char *name, const struct rc_rank0 *hooks, int *held)
 {
     static char text[RANKS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     uint32_t others = fact(m->result, RC_LOCAL_WORLD_SIZE) - 1;
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE;
-    struct rc_neighbours all = { .list = NULL };
-    int rc = others ? rc_neighbours_gather(name, fact(m->result, RC_RANK), others, patience, &all) : 0;
+    struct rc_gathered all = { .list = NULL };
+    int rc = others ? rc_gather_collect(name, fact(m->result, RC_RANK), others, patience, &all) : 0;
     const char *dead = NULL;
 
     if (m->nodes > 1 && is_again(m->result)) {
@@ -168,7 +168,7 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
                                                      all.count + 1, others + 1, patience));
     } else {
         /* nobody is to wait for a task that does not start */
-        if (!rc_session_hold(&m->context->options, m->result, way, held))
+        if (!rc_session_hold(&m->context->options, m->result, hooks, held))
             dead = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
         m->outcome.stop = dead;
         m->outcome.port = rc_port_number(*held);
@@ -180,7 +180,7 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
             arena.used = 0;
         }
     }
-    rc_neighbours_tell(&all, rc_str(rc_outcome_write(&m->outcome, &arena)));
+    rc_gather_reply(&all, rc_str(rc_outcome_write(&m->outcome, &arena)));
     return !dead;
 }
 
@@ -193,7 +193,7 @@ static void ask_first(struct meeting *m, const char *name)
     /* longer than it may take: who leaves before the first task speaks does not do what the others do */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
     struct rc_answer answer;
-    int n = rc_neighbours_ask(name, fact(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
+    int n = rc_gather_join(name, fact(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
 
     if (n < 0)
         rc_outcome_fail(&m->outcome,
@@ -213,14 +213,14 @@ static void warn(struct rc_result *result, const char *why)
 }
 
 /* Resolves once more, with what came of it. */
-static bool agree(struct meeting *m, const struct rc_rank0 *way, int *held)
+static bool agree(struct meeting *m, const struct rc_rank0 *hooks, int *held)
 {
     struct rc_context *context = m->context;
     struct rc_result *result = m->result;
 
     /* the block may have moved */
     context->env = (const char *const *)environ;
-    if (!rc_session_settle(&m->outcome, way, context, result, held))
+    if (!rc_session_settle(&m->outcome, hooks, context, result, held))
         return false;
     if (m->outcome.failed)
         warn(result, m->outcome.why);
@@ -229,7 +229,7 @@ static bool agree(struct meeting *m, const struct rc_rank0 *way, int *held)
     return true;
 }
 
-bool meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way, int *held, bool *speaks)
+bool meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held, bool *speaks)
 {
     struct meeting m = {
         .context = context,
@@ -253,9 +253,9 @@ bool meet(struct rc_context *context, struct rc_result *result, const struct rc_
     if (m.nodes > 1)
         rc_pmix_choose_store();
     if (m.is_first)
-        good = speak_for_all(&m, name, way, held);
+        good = speak_for_all(&m, name, hooks, held);
     else
         ask_first(&m, name);
     *speaks = m.is_first && m.outcome.failed;
-    return good && agree(&m, way, held);
+    return good && agree(&m, hooks, held);
 }

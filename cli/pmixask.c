@@ -37,10 +37,10 @@ int rc_own_program(const char *name, char path[PATH_MAX])
 
 void rc_pmix_choose_store(void)
 {
-    const char *store = rc_pmix_store(rc_str(getenv("PMIX_VERSION")));
+    const char *store = rc_pmix_server_gds(rc_str(getenv("PMIX_VERSION")));
 
     if (store)
-        setenv(RC_PMIX_STORE, store, 0);
+        setenv(RC_PMIX_GDS, store, 0);
 }
 
 struct rc_str rc_pmix_ask(void)

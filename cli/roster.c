@@ -16,10 +16,10 @@
 
 enum { PATIENCE_MS = 5000, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
 
-/* Where a task's environment says that its step's desk is. */
+/* Where a task's environment says that its step's server is. */
 struct place {
     char text[TEXT_SIZE];
-    struct rc_meeting meeting;
+    struct rc_endpoint endpoint;
     char step[32];
 };
 
@@ -30,7 +30,7 @@ static bool find_in(const struct input *input, const char *job, struct place *pl
     struct rc_str step;
 
     rc_env_index(&env, input->env);
-    if (!rc_meeting_beside_srun(&env, &place->meeting, &step, &arena) || step.n >= sizeof(place->step) ||
+    if (!rc_endpoint_of_srun(&env, &place->endpoint, &step, &arena) || step.n >= sizeof(place->step) ||
         (job && !rc_str_is(rc_env_get(&env, "SLURM_JOB_ID"), job)))
         return false;
     memcpy(place->step, step.p, step.n);
@@ -123,9 +123,9 @@ int roster_read(struct roster *roster, const char *pid)
     if (find(pid, &place) < 0)
         return -1;
     memcpy(roster->step, place.step, sizeof(roster->step));
-    rc = rc_visit(&place.meeting, rc_str(RC_DESK_QUESTION), PATIENCE_MS, &reply, NULL);
+    rc = rc_client_request(&place.endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
     if (rc < 0) {
-        cli_fail("the desk of step %s does not answer: %s", place.step, strerror(-rc));
+        cli_fail("the rendezvous server of step %s does not answer: %s", place.step, strerror(-rc));
         return -1;
     }
     roster->text = reply.text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roster.h - the roll of a live step: all nodes' entries, as the desk beside its srun has them. */
+/* roster.h - the roll of a live step: all nodes' entries, as the server beside its srun has them. */
 #ifndef ROLLCALL_CLI_ROSTER_H
 #define ROLLCALL_CLI_ROSTER_H
 
@@ -15,7 +15,7 @@ struct roster {
     char *findings_text;
 };
 
-/* Finds the desk of the step that process `pid` is a task of; 0: this process
+/* Finds the server of the step that process `pid` is a task of; 0: this process
  * or, where it is none, the first one found on this node of the same Slurm job.
  * Asks it, and checks what it says anew. 0, or -1 after one line on standard
  * error. roster_free frees what was read. */

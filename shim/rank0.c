@@ -30,7 +30,7 @@ static bool is_other_host(const struct rc_result *result)
 
 bool shim_rank0(struct rc_result *result, int *fd)
 {
-    const struct rc_rank0 way = { .outcome = "nothing is set", .is_elsewhere = is_other_host };
+    const struct rc_rank0 hooks = { .outcome = "nothing is set", .is_elsewhere = is_other_host };
     const struct rc_master *master = &result->master;
 
     *fd = -1;
@@ -42,5 +42,5 @@ bool shim_rank0(struct rc_result *result, int *fd)
                                  master->wish));
         return false;
     }
-    return rc_rank0_begin(result, &way, fd);
+    return rc_rank0_begin(result, &hooks, fd);
 }

@@ -22,9 +22,9 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
 
-#include "desk.h"
 #include "hosts.h"
 #include "options.h"
+#include "server.h"
 #include "step.h"
 #include "task.h"
 
@@ -64,7 +64,7 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 {
     rc_spank_read_arguments(argc, argv);
     rc_spank_name_hosts(spank);
-    rc_spank_open_desk(spank);
+    rc_spank_server_start(spank);
     return 0;
 }
 

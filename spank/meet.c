@@ -54,17 +54,17 @@ void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
         rc_once_done(&shared->met);
 }
 
-/* srun's own desk goes before PMIx: it costs less, leaves the application's PMIx
+/* srun's own server goes before PMIx: it costs less, leaves the application's PMIx
  * alone, and stands where the user looks. Steps of several het components have
  * one srun, which tells its environment only to the first (measured on 22.05). */
 static enum rc_transport choose(const struct rc_result *result, const struct rc_options *options,
-                                struct rc_meeting *meeting, struct rc_arena *arena)
+                                struct rc_endpoint *endpoint, struct rc_arena *arena)
 {
     bool het = rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
     struct rc_str step;
 
     /* an outer step's srun is none of ours */
-    if (options->exchange != RC_EXCHANGE_PMIX && !het && rc_meeting_beside_srun(&result->env, meeting, &step, arena) &&
+    if (options->exchange != RC_EXCHANGE_PMIX && !het && rc_endpoint_of_srun(&result->env, endpoint, &step, arena) &&
         rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
     if (options->exchange != RC_EXCHANGE_SRUN && rc_slurmpmix_step(&result->env).p)
@@ -74,10 +74,10 @@ static enum rc_transport choose(const struct rc_result *result, const struct rc_
 
 static void choose_store(spank_t spank, const struct rc_env *env)
 {
-    const char *store = rc_pmix_store(rc_env_get(env, "PMIX_VERSION"));
+    const char *store = rc_pmix_server_gds(rc_env_get(env, "PMIX_VERSION"));
 
     if (store)
-        spank_setenv(spank, RC_PMIX_STORE, store, 0);
+        spank_setenv(spank, RC_PMIX_GDS, store, 0);
 }
 
 /* All that it brings back is for all tasks of the node; findings are said at once. */
@@ -97,7 +97,7 @@ static void run(const struct rc_context *context, const struct rc_request *reque
 
 /* Of the node's first task. *held, where it is RANK 0's, stays open. False
  * where the task is not to start, with its error in result->messages. */
-static bool meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+static bool meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                  int *held)
 {
     static char text[RC_SESSION_TEXT];
@@ -112,17 +112,17 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
     bool holds;
 
     if (result->identity.field[RC_NNODES] != 1) {
-        request.transport = choose(result, &context->options, &request.meeting, &arena);
+        request.transport = choose(result, &context->options, &request.endpoint, &arena);
         if (request.transport == RC_TRANSPORT_NONE) {
             /* not a word of it where nobody asked for one of the ways */
             if (context->options.exchange == RC_EXCHANGE_PMIX)
                 rc_outcome_fail(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
             else if (context->options.exchange == RC_EXCHANGE_SRUN)
-                rc_outcome_fail(&shared->outcome, "there is no desk beside srun");
+                rc_outcome_fail(&shared->outcome, "there is no rendezvous server beside srun");
             return true;
         }
     }
-    holds = rc_session_hold(&context->options, result, way, held);
+    holds = rc_session_hold(&context->options, result, hooks, held);
     port = rc_port_number(*held);
     if (result->identity.field[RC_NNODES] == 1) {
         shared->outcome.port = port;
@@ -143,14 +143,14 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
 
 /* Resolves once more, with what the node has brought back. A port that the
  * others do not know of is given back: all compute the same one then. */
-static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                   int *held)
 {
     if (shared->pmix)
         choose_store(spank, &result->env);
     /* in task_init the block may have moved */
     context->env = rc_spank_environment(spank);
-    if (!rc_session_settle(&shared->outcome, way, context, result, held))
+    if (!rc_session_settle(&shared->outcome, hooks, context, result, held))
         return false;
     if (shared->outcome.failed)
         rc_message_add(&result->messages, RC611,
@@ -161,7 +161,7 @@ static bool agree(spank_t spank, struct rc_context *context, struct rc_result *r
     return true;
 }
 
-bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held)
 {
     bool good = true;
@@ -171,10 +171,10 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || result->stamped)
         return true;
     if (is_first_task(spank, result) && rc_once_begin(&shared->met)) {
-        good = meet(spank, context, result, way, held);
+        good = meet(spank, context, result, hooks, held);
         rc_once_done(&shared->met);
     } else if (!rc_once_wait(&shared->met, rc_session_patience(rc_options_deadline(&context->options)))) {
         return true;
     }
-    return good && agree(spank, context, result, way, held);
+    return good && agree(spank, context, result, hooks, held);
 }

@@ -18,7 +18,7 @@ void rc_spank_meet_forget(void);
  * held port in RANK 0's own process, else -1. False, with an error in
  * result->messages, where the step is not to start. Whatever else may go wrong
  * leaves the port that each task computes by itself, with a warning. */
-bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *way,
+bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held);
 
 /* Called instead where a task cannot get so far: nobody is to wait for it. */

@@ -233,7 +233,7 @@ void doctor_pmix(struct findings *findings, const struct rc_result *result)
     const char *server = getenv("PMIX_VERSION");
     char folder[PATH_MAX];
 
-    if (!result->launcher || !rc_has_own_server(result) || (local != 0 && local != RC_UNKNOWN) ||
+    if (!result->launcher || !rc_pmix_server_is_own(result) || (local != 0 && local != RC_UNKNOWN) ||
         !open_library("open", NULL, &found))
         return;
     if (!server)

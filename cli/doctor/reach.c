@@ -16,16 +16,16 @@ enum {
     COME_MS = 5000,  /* for the doctors of all nodes to be there */
     KNOCK_MS = 5000, /* for one connection */
     SLACK_MS = 1000,
-    VISIT_MS = 2000, /* for a word at the desk that nobody waits for */
+    REQUEST_MS = 2000, /* for a word at the server that nobody waits for */
     DOOR = 4096,
     KEY = 64,
 };
 
 #define CLOSED "closed"
 
-/* The desk, and which meeting of the doctors there this one is. */
+/* The server, and which meeting of the doctors there this one is. */
 struct round {
-    struct rc_meeting desk;
+    struct rc_endpoint server;
     char hosts[DOOR];
     uint64_t number;
     uint32_t nodes;
@@ -50,7 +50,7 @@ static void say(const struct round *round, const char *name, const char *value)
 {
     char text[KEY];
 
-    rc_board_put(&round->desk, key(round, name, text), rc_str(value), VISIT_MS, NULL, 0, NULL);
+    rc_store_client_put(&round->server, key(round, name, text), rc_str(value), REQUEST_MS, NULL, 0, NULL);
 }
 
 static bool hear(const struct round *round, const char *name, uint32_t milliseconds, char value[DOOR])
@@ -58,13 +58,14 @@ static bool hear(const struct round *round, const char *name, uint32_t milliseco
     char text[KEY];
     size_t size;
 
-    if (rc_board_get(&round->desk, key(round, name, text), milliseconds, value, DOOR - 1, &size) < 0 || size >= DOOR)
+    if (rc_store_client_get(&round->server, key(round, name, text), milliseconds, value, DOOR - 1, &size) < 0 ||
+        size >= DOOR)
         return false;
     value[size] = '\0';
     return true;
 }
 
-/* False where this step has no desk, or it does not answer. */
+/* False where this step has no server, or it does not answer. */
 static bool come(const struct rc_result *result, struct round *round)
 {
     struct rc_arena arena = { .base = round->hosts, .size = sizeof(round->hosts) };
@@ -72,8 +73,9 @@ static bool come(const struct rc_result *result, struct round *round)
     uint64_t before;
 
     round->nodes = result->identity.field[RC_NNODES];
-    if (!rc_meeting_beside_srun(&result->env, &round->desk, &step, &arena) || !result->facts.run_id ||
-        !rc_str_is(step, result->facts.run_id) || rc_board_count(&round->desk, "doctor/come", VISIT_MS, &before) < 0)
+    if (!rc_endpoint_of_srun(&result->env, &round->server, &step, &arena) || !result->facts.run_id ||
+        !rc_str_is(step, result->facts.run_id) ||
+        rc_store_client_count(&round->server, "doctor/come", REQUEST_MS, &before) < 0)
         return false;
     round->number = before / round->nodes;
     round->is_last = before % round->nodes == round->nodes - 1;
@@ -127,7 +129,8 @@ static void leave(const struct round *round)
     char text[KEY];
     uint64_t before;
 
-    if (rc_board_count(&round->desk, key(round, "done", text), VISIT_MS, &before) == 0 && before == round->nodes - 2)
+    if (rc_store_client_count(&round->server, key(round, "done", text), REQUEST_MS, &before) == 0 &&
+        before == round->nodes - 2)
         say(round, "over", "1");
 }
 

@@ -2,7 +2,7 @@
 /* reach.h - whether this node reaches the master port.
  *
  * The port is held, and nobody listens there before the program does. Where the
- * doctor runs on all nodes of a step of srun --ddp, they meet at its desk, each
+ * doctor runs on all nodes of a step of srun --ddp, they meet at its server, each
  * under a number of the meeting:
  *
  *   doctor/come     counted by each; the last one of them says so in doctor/all/N

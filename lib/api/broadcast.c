@@ -11,7 +11,7 @@ static bool is_name(const char *name)
 {
     size_t n = name ? strlen(name) : 0;
 
-    return n > 0 && n <= RC_CALL_NAME && rc_notes_is_key((struct rc_str){ name, n }) && !strpbrk(name, ":/");
+    return n > 0 && n <= RC_CALL_NAME && rc_store_is_key((struct rc_str){ name, n }) && !strpbrk(name, ":/");
 }
 
 static int fail_invalid(struct rollcall_error *error, const char *what)

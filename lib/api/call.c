@@ -27,11 +27,11 @@ struct counter {
 
 /* What this process is in one launch; most are in one. */
 struct rc_call_process {
-    char scope[RC_WAY_SCOPE];
+    char scope[RC_DISCOVERY_SCOPE];
     uint32_t rank;
     struct counter *counters;
     bool is_known; /* what follows */
-    char where[RC_WAY_TEXT];
+    char where[RC_DISCOVERY_TEXT];
     uint64_t program;
     struct rc_call_process *next;
 };
@@ -56,15 +56,15 @@ static void prepare_fork(void)
     pthread_atfork(NULL, NULL, begin_anew);
 }
 
-static struct rc_call_process *find_process(const struct rc_way *way, uint32_t rank)
+static struct rc_call_process *find_process(const struct rc_discovery *discovery, uint32_t rank)
 {
     struct rc_call_process *process = processes;
 
-    while (process && (process->rank != rank || strcmp(process->scope, way->scope) != 0))
+    while (process && (process->rank != rank || strcmp(process->scope, discovery->scope) != 0))
         process = process->next;
     if (process || !(process = calloc(1, sizeof(*process))))
         return process;
-    memcpy(process->scope, way->scope, sizeof(process->scope));
+    memcpy(process->scope, discovery->scope, sizeof(process->scope));
     process->rank = rank;
     process->next = processes;
     processes = process;
@@ -93,7 +93,7 @@ static bool count_call(struct rc_call *call)
 
     pthread_once(&once, prepare_fork);
     pthread_mutex_lock(&state);
-    call->process = find_process(&call->job->way, call->rank);
+    call->process = find_process(&call->job->discovery, call->rank);
     if (call->process && (counter = find_counter(call->process, call->name)))
         call->number = counter->calls++;
     pthread_mutex_unlock(&state);
@@ -164,7 +164,7 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
     if (rc == -ENOSPC)
         return fail_call(call, error, ROLLCALL_NO_WAY, RC620, "there is no more room for what tasks tell each other",
                          "broadcast less than 64 MiB in all");
-    if (call->job->way.kind == RC_WAY_DESK)
+    if (call->job->discovery.kind == RC_DISCOVERY_SRUN)
         return fail_call(call, error, ROLLCALL_NO_WAY, RC620,
                          "srun, which keeps what tasks tell each other, is not to be reached",
                          "see whether it still runs, and whether this node reaches it");
@@ -184,30 +184,30 @@ static int fail_way(const struct rc_call *call, const char *why, struct rollcall
                      "start them with srun --ddp, or with a launcher that has PMIx (srun --mpi=pmix)");
 }
 
-/* Where the board is, and the process's number there, both known from now on. */
-static int open_way(struct rc_call *call, int64_t deadline, char where[RC_WAY_TEXT], uint64_t *program)
+/* Where the store server is, and the process's number there, both known from now on. */
+static int open_store(struct rc_call *call, int64_t deadline, char where[RC_DISCOVERY_TEXT], uint64_t *program)
 {
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_meeting meeting;
-    int rc = rc_way_open(&call->job->way, deadline, where);
+    struct rc_endpoint endpoint;
+    int rc = rc_discovery_open(&call->job->discovery, deadline, where);
 
     if (rc < 0)
         return rc;
-    if (!rc_meeting_read(rc_str(where), &meeting))
+    if (!rc_endpoint_read(rc_str(where), &endpoint))
         return -EPROTO;
-    return rc_board_count(&meeting, rc_format(&arena, "n/%s/%u", call->process->scope, call->rank),
-                          milliseconds_left(deadline), program);
+    return rc_store_client_count(&endpoint, rc_format(&arena, "n/%s/%u", call->process->scope, call->rank),
+                                 milliseconds_left(deadline), program);
 }
 
-static bool look_up(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *program)
+static bool look_up(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_t *program)
 {
     bool is_known;
 
     pthread_mutex_lock(&state);
     is_known = call->process->is_known;
     if (is_known) {
-        memcpy(where, call->process->where, RC_WAY_TEXT);
+        memcpy(where, call->process->where, RC_DISCOVERY_TEXT);
         *program = call->process->program;
     }
     pthread_mutex_unlock(&state);
@@ -215,7 +215,7 @@ static bool look_up(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *pro
 }
 
 /* One thread looks, the others wait for what it finds. */
-static int find_store(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *program)
+static int find_store(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_t *program)
 {
     int64_t deadline = call->lost && call->lost + LOST_MS < call->deadline ? call->lost + LOST_MS : call->deadline;
     int rc = 0;
@@ -224,10 +224,10 @@ static int find_store(struct rc_call *call, char where[RC_WAY_TEXT], uint64_t *p
         return 0;
     pthread_mutex_lock(&opening);
     if (!look_up(call, where, program)) {
-        rc = open_way(call, deadline, where, program);
+        rc = open_store(call, deadline, where, program);
         if (rc == 0) {
             pthread_mutex_lock(&state);
-            memcpy(call->process->where, where, RC_WAY_TEXT);
+            memcpy(call->process->where, where, RC_DISCOVERY_TEXT);
             call->process->program = *program;
             call->process->is_known = true;
             pthread_mutex_unlock(&state);
@@ -252,7 +252,7 @@ static bool is_lost(int rc)
     return rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE || rc == -EPROTO;
 }
 
-/* One visit to the board: to put a value, or to get one. */
+/* One request to the store server: to put a value, or to get one. */
 struct errand {
     uint32_t part;
     struct rc_str put; /* absent: get */
@@ -263,21 +263,22 @@ struct errand {
 
 static int visit_store(struct rc_call *call, const char *where, uint64_t program, struct errand *errand)
 {
-    char key[RC_NOTES_KEY_MAX + 1];
+    char key[RC_STORE_KEY_MAX + 1];
     struct rc_arena arena = { .base = key, .size = sizeof(key) };
-    struct rc_meeting meeting;
+    struct rc_endpoint endpoint;
 
     rc_format(&arena, "v/%s/%U/%s/%U/%u", call->process->scope, program, call->name, call->number, errand->part);
-    if (arena.full || !rc_meeting_read(rc_str(where), &meeting))
+    if (arena.full || !rc_endpoint_read(rc_str(where), &endpoint))
         return -EINVAL;
     if (errand->put.p)
-        return rc_board_put(&meeting, key, errand->put, milliseconds_left(call->deadline), NULL, 0, NULL);
-    return rc_board_get(&meeting, key, milliseconds_left(call->deadline), errand->value, errand->room, &errand->size);
+        return rc_store_client_put(&endpoint, key, errand->put, milliseconds_left(call->deadline), NULL, 0, NULL);
+    return rc_store_client_get(&endpoint, key, milliseconds_left(call->deadline), errand->value, errand->room,
+                               &errand->size);
 }
 
-/* What visit returns. A board that is gone may be followed by that of the next program of rank 0's
- * task; srun's desk is followed by nothing. *reached: it was there. */
-static int run_errand(struct rc_call *call, struct errand *errand, char where[RC_WAY_TEXT], bool *reached)
+/* What send_request returns. A store server that is gone may be followed by that of the next program of rank 0's
+ * task; srun's server is followed by nothing. *reached: it was there. */
+static int run_errand(struct rc_call *call, struct errand *errand, char where[RC_DISCOVERY_TEXT], bool *reached)
 {
     for (;;) {
         uint64_t program;
@@ -289,7 +290,7 @@ static int run_errand(struct rc_call *call, struct errand *errand, char where[RC
         if (!is_lost(rc))
             return rc;
         forget_store(call, where);
-        if (call->job->way.kind == RC_WAY_DESK || rc_milliseconds() >= call->lost + LOST_MS ||
+        if (call->job->discovery.kind == RC_DISCOVERY_SRUN || rc_milliseconds() >= call->lost + LOST_MS ||
             rc_milliseconds() >= call->deadline)
             return rc;
         poll(NULL, 0, PAUSE_MS);
@@ -299,7 +300,7 @@ static int run_errand(struct rc_call *call, struct errand *errand, char where[RC
 /* root: whose note it is, if it is to be got. */
 static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
 {
-    char where[RC_WAY_TEXT];
+    char where[RC_DISCOVERY_TEXT];
     bool reached;
     int rc = run_errand(call, errand, where, &reached);
 
@@ -307,7 +308,7 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
         return rc;
     if (rc == -EIO && !reached)
         return fail_way(call, where, error);
-    if (rc == -ETIMEDOUT && !call->lost && (reached ? !errand->put.p : call->job->way.kind != RC_WAY_DESK))
+    if (rc == -ETIMEDOUT && !call->lost && (reached ? !errand->put.p : call->job->discovery.kind != RC_DISCOVERY_SRUN))
         return fail_late(call, reached ? root : 0, error);
     return fail_gone(call, rc, error);
 }

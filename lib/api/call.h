@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call.h - a call that all tasks of a job make together: the n-th of a name meets the others' n-th.
  *
- * What one task says of it is a note on the launch's board (rendezvous/storeclient.h),
+ * What one task says of it is a note on the launch's store server (rendezvous/storeclient.h),
  * under a key of the launch, the task's program (its first, its second, ...),
  * the call's name and number, and the part of the call:
  *
  *   v/SCOPE/PROGRAM/NAME/NUMBER/PART
  *
- * The process remembers how many calls of a name it has made, where the board
+ * The process remembers how many calls of a name it has made, where the store server
  * is, and as the how-manieth program of its rank it counts there. A forked child
  * begins anew. All of it is thread safe.
  */
@@ -28,7 +28,7 @@ struct rc_call {
     uint32_t world;
     int64_t deadline;
     uint32_t seconds;
-    int64_t lost; /* since when the board is gone; 0: it is not */
+    int64_t lost; /* since when the store server is gone; 0: it is not */
 };
 
 /* Counts the call. 0, or -1 with the reason in *error. */

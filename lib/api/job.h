@@ -13,8 +13,8 @@ struct rollcall {
     struct rollcall_message message[RC_MESSAGES_MAX];
     struct rc_result result; /* may point into here */
     struct rc_here_storage here;
-    bool is_own;       /* of this process's own environment */
-    struct rc_way way; /* of an own one */
+    bool is_own;                   /* of this process's own environment */
+    struct rc_discovery discovery; /* of an own one */
 };
 
 /* Says why a call fails, id being a message's ("" for none). Returns -1. */

@@ -67,8 +67,8 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
         .ignore_stamp = true,
     };
 
-    job->here.watch_way = ROLLCALL_WATCH_FROM_LIB;
-    job->here.guard_way = ROLLCALL_PRELOAD_FROM_LIB;
+    job->here.watch_relative = ROLLCALL_WATCH_FROM_LIB;
+    job->here.guard_relative = ROLLCALL_PRELOAD_FROM_LIB;
     rc_env_index(&result->env, context.env);
     if (!rc_options_from_env(&result->env, &options, &messages, &arena))
         return fail_with_message(error, &messages);
@@ -81,7 +81,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
         return fail_with_message(error, &result->messages);
     job->is_own = !environment;
     if (job->is_own)
-        rc_way_find(result, &job->way);
+        rc_discovery_find(result, &job->discovery);
     return 0;
 }
 

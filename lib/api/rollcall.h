@@ -201,7 +201,7 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
  * else to speak through, at its start: it is kept for the whole launch. Nothing
  * of the following happens before the first of these calls.
  *
- * The ranks meet at a board. Under srun --ddp that is srun's own; else rank 0's
+ * The ranks meet at a store server. Under srun --ddp that is srun's own; else rank 0's
  * first call starts a process for it (rollcall-exchange), which is no child of
  * the caller afterwards, though a handler of SIGCHLD may see one child come and
  * go, and which lives as long as rank 0's process, and ten seconds longer if the

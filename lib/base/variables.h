@@ -15,6 +15,6 @@
 /* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its
  * server. The host is where srun runs, which Slurm itself tells them. Names that
  * begin with SLURM_ pass through --export=NONE. */
-#define RC_DESK "SLURM_ROLLCALL_DESK"
+#define RC_SERVER "SLURM_ROLLCALL_SERVER"
 
 #endif

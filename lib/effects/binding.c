@@ -276,13 +276,13 @@ static void note(const struct rc_binding *binding, const struct rc_pins *pins, c
                                  cores, plural, name_of(binding->wish)));
 }
 
-void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why, const char *way,
-                     struct rc_context *context, struct rc_result *result)
+void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why,
+                     const char *relative, struct rc_context *context, struct rc_result *result)
 {
     char library[PATH_SIZE];
 
     if (result->mode == RC_MODE_LAUNCHER)
-        context->pins_library = rc_beside_library(way, RC_PINS_LIBRARY, library, sizeof(library));
+        context->pins_library = rc_beside_library(relative, RC_PINS_LIBRARY, library, sizeof(library));
     context->pins = pins;
     context->nics_only = why != NULL;
     if (rc_pinning_plan(context, result) && !why)

@@ -61,10 +61,10 @@ bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin)
 bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks);
 
 /* Brings the pins into the plan: of context->pin, in launcher mode of all workers,
- * with the library that binds them, `way` from this code's own folder; and says so
+ * with the library that binds them, `relative` from this code's own folder; and says so
  * (RC913). With a why not, no more than the cards of nic=auto. */
-void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why, const char *way,
-                     struct rc_context *context, struct rc_result *result);
+void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why,
+                     const char *relative, struct rc_context *context, struct rc_result *result);
 
 /* Says why not: RC911, or RC912 for a user who asked for it by name. */
 void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages, struct rc_arena *arena);

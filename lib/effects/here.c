@@ -49,9 +49,10 @@ static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid,
     if (wants & RC_LEARN_PMIX)
         here->pmix = storage->ask_pmix ? storage->ask_pmix() : RC_ABSENT;
     if (wants & RC_LEARN_WATCH)
-        here->watch = rc_beside_watch(storage->watch_way, storage->watch, sizeof(storage->watch));
+        here->watch = rc_beside_watch(storage->watch_relative, storage->watch, sizeof(storage->watch));
     if (wants & RC_LEARN_GUARD)
-        here->guard = rc_beside_library(storage->guard_way, RC_GUARD_LIBRARY, storage->guard, sizeof(storage->guard));
+        here->guard = rc_beside_library(storage->guard_relative, RC_GUARD_LIBRARY, storage->guard,
+                                        sizeof(storage->guard));
     if (wants & RC_LEARN_GPU_FILES && storage->find_gpu_files)
         storage->find_gpu_files(here);
     here->learned |= wants;

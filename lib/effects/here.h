@@ -20,11 +20,11 @@ struct rc_here_storage {
     char host[RC_NODE_NAME_SIZE];
     char file[RC_HERE_FILE];
     char watch[RC_HERE_PATH];
-    /* The way from the folder of this very program or library to that of the
+    /* The relative path from the folder of this very program or library to that of the
      * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
-    const char *watch_way;
+    const char *watch_relative;
     char guard[RC_HERE_PATH];
-    const char *guard_way; /* likewise, to that of the guard: "../lib" */
+    const char *guard_relative; /* likewise, to that of the guard: "../lib" */
     /* Asks the PMIx server of this very process, cli/pmixask.h; NULL where
      * that may not be done: by the preload, which starts nothing, and for a
      * process that may be connected to its server already. */

@@ -24,7 +24,7 @@ bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address)
     return result == -EADDRNOTAVAIL;
 }
 
-bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *way)
+bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
 {
     const struct rc_master *master = &result->master;
     struct rc_netaddr address;
@@ -33,12 +33,12 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *way)
     if (!master->verify)
         return true;
     elsewhere = rc_netaddr_read(rc_str(master->addr), &address) ? rc_netaddr_is_elsewhere(&address)
-                                                                : way->is_elsewhere(result);
+                                                                : hooks->is_elsewhere(result);
     if (elsewhere)
         rc_message_add(&result->messages, RC407,
                        rc_format(&result->arena,
                                  "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s",
-                                 master->addr, master->addr_source, way->outcome,
+                                 master->addr, master->addr_source, hooks->outcome,
                                  master->wish ? "give another addr=" : "pass the right one: ",
                                  master->wish                ? ""
                                  : result->launcher->pass[0] ? result->launcher->pass
@@ -74,10 +74,10 @@ static bool inherited(uint16_t port)
     return false;
 }
 
-bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *way, int *fd)
+bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd)
 {
     const struct rc_master *master = &result->master;
-    struct rc_str node = way->node.n ? way->node : RC_STR("this node, which is rank 0's,");
+    struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node, which is rank 0's,");
     char owner[OWNER_SIZE];
     int held;
 
@@ -92,18 +92,18 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *way, int *fd
      * what has the port here is theirs to know. */
     if (held != -EADDRINUSE || inherited(master->port) || master->addr_is_users)
         return true;
-    if (way->name_owner)
-        way->name_owner(master->port, owner, sizeof(owner));
+    if (hooks->name_owner)
+        hooks->name_owner(master->port, owner, sizeof(owner));
     rc_message_add(&result->messages, RC405,
                    rc_format(&result->arena,
                              "port %u of %S is taken%s%s; %s; wait for it to end, or set MASTER_PORT to a free port",
-                             (uint32_t)master->port, &node, way->name_owner ? " by " : "", way->name_owner ? owner : "",
-                             way->outcome));
+                             (uint32_t)master->port, &node, hooks->name_owner ? " by " : "",
+                             hooks->name_owner ? owner : "", hooks->outcome));
     return false;
 }
 
-bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *way, int *fd)
+bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int *fd)
 {
     *fd = -1;
-    return rc_rank0_verify(result, way) && rc_rank0_hold(result, way, fd);
+    return rc_rank0_verify(result, hooks) && rc_rank0_hold(result, hooks, fd);
 }

@@ -9,7 +9,7 @@
 #include "base/netaddr.h"
 #include "resolve/resolve.h"
 
-/* What differs from one way into a task to another. */
+/* What differs between plugin, command and preload. */
 struct rc_rank0 {
     struct rc_str node;  /* for messages; may be absent */
     const char *outcome; /* what an error ends in: "the command is not run" */
@@ -22,14 +22,14 @@ struct rc_rank0 {
 /* Does what result->master asks of this process: both of the next. *fd is the
  * descriptor that holds the port, open across exec, or -1 where none is held.
  * False, with an error in result->messages, where one of them is. */
-bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *way, int *fd);
+bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
 
 /* False where MASTER_ADDR is seen to be another node. What cannot be found out
  * (a sandbox without sockets) is no error. */
-bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *way);
+bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks);
 
 /* False where somebody else has the port. */
-bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *way, int *fd);
+bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
 
 /* An address is another node's if no socket can be bound to it, port left open.
  * Whatever else may go wrong proves nothing. */

@@ -16,10 +16,10 @@
 #include "system/clock.h"
 
 /* A host that has several addresses may not be reached by all of them: each gets
- * its second. A desk that refuses is gone, but for the moment in which too many call. */
+ * its second. A server that refuses is gone, but for the moment in which too many call. */
 enum { EACH_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256 };
 
-struct visit {
+struct attempt {
     int64_t deadline;
     unsigned refusals;
 };
@@ -81,22 +81,22 @@ static int try_host(struct rc_str host, uint16_t port, int64_t deadline)
     return fd;
 }
 
-static int reach(struct visit *visit, struct rc_str hosts, uint16_t port)
+static int reach(struct attempt *attempt, struct rc_str hosts, uint16_t port)
 {
     for (;;) {
         struct rc_str rest = hosts;
         int refused = 0;
         int fd = -EHOSTUNREACH;
 
-        for (int i = 0; rest.p && i < RC_VISIT_HOSTS_MAX; i++) {
-            fd = try_host(rc_str_split(rest, ' ', &rest), port, visit->deadline);
+        for (int i = 0; rest.p && i < RC_CLIENT_HOSTS_MAX; i++) {
+            fd = try_host(rc_str_split(rest, ' ', &rest), port, attempt->deadline);
             if (fd >= 0)
                 return fd;
             refused |= fd == -ECONNREFUSED;
         }
-        if (refused && ++visit->refusals >= REFUSALS_MAX)
+        if (refused && ++attempt->refusals >= REFUSALS_MAX)
             return -ECONNREFUSED;
-        if (rc_milliseconds() >= visit->deadline)
+        if (rc_milliseconds() >= attempt->deadline)
             return -ETIMEDOUT;
         poll(NULL, 0, PAUSE_MS);
     }
@@ -138,13 +138,13 @@ static int receive(int fd, const char *token, int64_t deadline, struct rc_reply 
     return state == RC_WIRE_WRONG ? -EPROTO : rc;
 }
 
-int rc_visit(const struct rc_meeting *desk, struct rc_str text, uint32_t milliseconds, struct rc_reply *reply,
-             bool *heard)
+int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
+                      struct rc_reply *reply, bool *heard)
 {
-    const char *token = desk->token.p;
+    const char *token = server->token.p;
     int64_t deadline = rc_milliseconds() + milliseconds;
     /* who cannot be reached in half of the time will not be in all of it */
-    struct visit visit = { .deadline = rc_milliseconds() + milliseconds / 2 };
+    struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2 };
     size_t size;
     char *message = rc_wire_pack(token, text, &size);
     int fd;
@@ -154,7 +154,7 @@ int rc_visit(const struct rc_meeting *desk, struct rc_str text, uint32_t millise
         *heard = false;
     if (!message)
         return -ENOMEM;
-    fd = reach(&visit, desk->hosts, desk->port);
+    fd = reach(&attempt, server->hosts, server->port);
     rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
     if (heard)
         *heard = rc == 0;

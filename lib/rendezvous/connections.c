@@ -12,22 +12,22 @@
 
 #include "system/clock.h"
 
-/* A round takes in no more than so many callers: those that are there already are
- * heard in between, and a crowd of nodes is never a crowd of strangers. */
+/* A round takes in no more than so many connections: those that are there already are
+ * heard in between, and a rush of nodes never fills the pending queue. */
 enum { EVENTS = 64, WELCOMES = 64, SPARE_DESCRIPTORS = 32 };
 
-static bool rewatch(const struct rc_crowd *crowd, int fd, uint32_t events, void *whom)
+static bool rewatch(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
 {
     struct epoll_event event = { .events = events, .data.ptr = whom };
 
-    return epoll_ctl(crowd->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
+    return epoll_ctl(connections->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
-static int watch(const struct rc_crowd *crowd, int fd, uint32_t events, void *whom)
+static int watch(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
 {
     struct epoll_event event = { .events = events, .data.ptr = whom };
 
-    return epoll_ctl(crowd->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+    return epoll_ctl(connections->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
 /* As many descriptors as the system allows: there is one for each node. */
@@ -45,101 +45,102 @@ static size_t descriptors(void)
     return limit.rlim_cur;
 }
 
-int rc_crowd_open(struct rc_crowd *crowd, int listener, const char *token, rc_crowd_understand *understand, void *more)
+int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
+                        rc_connections_handle *understand, void *more)
 {
     size_t allowed = descriptors();
     int rc;
 
-    *crowd = (struct rc_crowd){
+    *connections = (struct rc_connections){
         .listener = listener,
         .epoll = epoll_create1(EPOLL_CLOEXEC),
         .life = -1,
         .token = token,
         .understand = understand,
         .more = more,
-        .strangers_max = allowed > 2 * SPARE_DESCRIPTORS ? allowed - SPARE_DESCRIPTORS : SPARE_DESCRIPTORS,
+        .pending_max = allowed > 2 * SPARE_DESCRIPTORS ? allowed - SPARE_DESCRIPTORS : SPARE_DESCRIPTORS,
     };
-    if (crowd->strangers_max > RC_CROWD_STRANGERS_MAX)
-        crowd->strangers_max = RC_CROWD_STRANGERS_MAX;
-    rc = crowd->epoll < 0 ? -errno : watch(crowd, listener, EPOLLIN, crowd);
+    if (connections->pending_max > RC_CONNECTIONS_PENDING_MAX)
+        connections->pending_max = RC_CONNECTIONS_PENDING_MAX;
+    rc = connections->epoll < 0 ? -errno : watch(connections, listener, EPOLLIN, connections);
     if (rc < 0)
-        rc_crowd_close(crowd);
+        rc_connections_close(connections);
     return rc;
 }
 
-void rc_crowd_close(struct rc_crowd *crowd)
+void rc_connections_close(struct rc_connections *connections)
 {
     struct rc_link *link;
 
-    crowd->deaf = false;
-    while ((link = crowd->strangers.first) || (link = crowd->visitors.first))
-        rc_crowd_hang_up(crowd, rc_caller_of(link));
-    if (crowd->epoll >= 0)
-        close(crowd->epoll);
-    close(crowd->listener);
+    connections->deaf = false;
+    while ((link = connections->pending.first) || (link = connections->authenticated.first))
+        rc_connections_drop(connections, rc_connection_of(link));
+    if (connections->epoll >= 0)
+        close(connections->epoll);
+    close(connections->listener);
 }
 
-int rc_crowd_set_life(struct rc_crowd *crowd, int life)
+int rc_connections_set_life(struct rc_connections *connections, int life)
 {
-    crowd->life = life;
-    return watch(crowd, life, EPOLLHUP, &crowd->life);
+    connections->life = life;
+    return watch(connections, life, EPOLLHUP, &connections->life);
 }
 
-void rc_crowd_hang_up(struct rc_crowd *crowd, struct rc_caller *caller)
+void rc_connections_drop(struct rc_connections *connections, struct rc_connection *connection)
 {
-    rc_queue_leave(&caller->link);
-    close(caller->fd); /* which also takes it out of the epoll set */
-    rc_wire_free(&caller->wire);
-    free(caller->own_reply);
-    free(caller);
-    if (crowd->deaf && rewatch(crowd, crowd->listener, EPOLLIN, crowd))
-        crowd->deaf = false;
+    rc_queue_leave(&connection->link);
+    close(connection->fd); /* which also takes it out of the epoll set */
+    rc_wire_free(&connection->wire);
+    free(connection->own_reply);
+    free(connection);
+    if (connections->deaf && rewatch(connections, connections->listener, EPOLLIN, connections))
+        connections->deaf = false;
 }
 
-/* False once this caller is done with, or lost; true as long as there is something to wait for. */
-static bool send_reply(const struct rc_crowd *crowd, struct rc_caller *caller)
+/* False once this connection is done with, or lost; true as long as there is something to wait for. */
+static bool send_reply(const struct rc_connections *connections, struct rc_connection *connection)
 {
-    if (!caller->reply)
+    if (!connection->reply)
         return true;
-    while (caller->sent < caller->reply_size) {
-        ssize_t n = send(caller->fd, caller->reply + caller->sent, caller->reply_size - caller->sent,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (connection->sent < connection->reply_size) {
+        ssize_t n = send(connection->fd, connection->reply + connection->sent,
+                         connection->reply_size - connection->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return errno == EAGAIN && rewatch(crowd, caller->fd, EPOLLIN | EPOLLOUT, caller);
-        caller->sent += (size_t)n;
+            return errno == EAGAIN && rewatch(connections, connection->fd, EPOLLIN | EPOLLOUT, connection);
+        connection->sent += (size_t)n;
     }
     /* closing with nothing unread is no reset, which could overtake the reply */
     return false;
 }
 
-void rc_crowd_give(struct rc_crowd *crowd, struct rc_caller *caller)
+void rc_connections_reply(struct rc_connections *connections, struct rc_connection *connection)
 {
-    if (!send_reply(crowd, caller))
-        rc_crowd_hang_up(crowd, caller);
+    if (!send_reply(connections, connection))
+        rc_connections_drop(connections, connection);
 }
 
-void rc_crowd_wake(struct rc_crowd *crowd, struct rc_caller *caller)
+void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection)
 {
-    rc_queue_join(&crowd->visitors, &caller->link);
+    rc_queue_join(&connections->authenticated, &connection->link);
     /* without a reply it is to go, at its own next event, too */
-    if (!caller->reply || !rewatch(crowd, caller->fd, EPOLLIN | EPOLLOUT, caller))
-        shutdown(caller->fd, SHUT_RDWR);
+    if (!connection->reply || !rewatch(connections, connection->fd, EPOLLIN | EPOLLOUT, connection))
+        shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* A visitor that is gone, or says more than it should, goes. */
-static bool is_patient(const struct rc_caller *caller)
+/* An authenticated one that is gone, or says more than it should, goes. */
+static bool is_patient(const struct rc_connection *connection)
 {
     char byte;
 
-    return recv(caller->fd, &byte, 1, MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
+    return recv(connection->fd, &byte, 1, MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-static bool hear_stranger(struct rc_crowd *crowd, struct rc_caller *caller)
+static bool hear_pending(struct rc_connections *connections, struct rc_connection *connection)
 {
-    switch (rc_wire_read(&caller->wire, caller->fd, crowd->token)) {
+    switch (rc_wire_read(&connection->wire, connection->fd, connections->token)) {
     case RC_WIRE_MORE:
         return true;
     case RC_WIRE_WRONG:
@@ -147,70 +148,74 @@ static bool hear_stranger(struct rc_crowd *crowd, struct rc_caller *caller)
     case RC_WIRE_WHOLE:
         break;
     }
-    caller->is_visitor = true;
-    rc_queue_join(&crowd->visitors, &caller->link);
-    return crowd->understand(crowd->more, caller) && send_reply(crowd, caller);
+    connection->is_authenticated = true;
+    rc_queue_join(&connections->authenticated, &connection->link);
+    return connections->understand(connections->more, connection) && send_reply(connections, connection);
 }
 
-static void hear(struct rc_crowd *crowd, struct rc_caller *caller)
+static void hear(struct rc_connections *connections, struct rc_connection *connection)
 {
-    bool stays = caller->is_visitor ? is_patient(caller) && send_reply(crowd, caller) : hear_stranger(crowd, caller);
+    bool stays = connection->is_authenticated ? is_patient(connection) && send_reply(connections, connection)
+                                              : hear_pending(connections, connection);
 
     if (!stays)
-        rc_crowd_hang_up(crowd, caller);
+        rc_connections_drop(connections, connection);
 }
 
-/* The oldest stranger goes, but not unheard: its message may have come since. */
-static void show_out(struct rc_crowd *crowd)
+/* The oldest pending one goes, but not unheard: its message may have come since. */
+static void show_out(struct rc_connections *connections)
 {
-    size_t count = crowd->strangers.count;
+    size_t count = connections->pending.count;
 
-    hear(crowd, rc_caller_of(crowd->strangers.first));
-    if (crowd->strangers.count == count)
-        rc_crowd_hang_up(crowd, rc_caller_of(crowd->strangers.first));
+    hear(connections, rc_connection_of(connections->pending.first));
+    if (connections->pending.count == count)
+        rc_connections_drop(connections, rc_connection_of(connections->pending.first));
 }
 
-static void let_in(struct rc_crowd *crowd, int fd)
+static void let_in(struct rc_connections *connections, int fd)
 {
-    struct rc_caller *caller = calloc(1, sizeof(*caller));
+    struct rc_connection *connection = calloc(1, sizeof(*connection));
 
-    if (!caller || watch(crowd, fd, EPOLLIN, caller) < 0) {
-        free(caller);
+    if (!connection || watch(connections, fd, EPOLLIN, connection) < 0) {
+        free(connection);
         close(fd);
         return;
     }
-    caller->fd = fd;
-    caller->since = rc_milliseconds();
-    caller->wire.limit = RC_WIRE_BODY_MAX;
-    rc_queue_join(&crowd->strangers, &caller->link);
+    connection->fd = fd;
+    connection->since = rc_milliseconds();
+    connection->wire.limit = RC_WIRE_BODY_MAX;
+    rc_queue_join(&connections->pending, &connection->link);
     /* most have said all by now; no event of its own can stand in this round's list yet */
-    hear(crowd, caller);
+    hear(connections, connection);
 }
 
-static void welcome(struct rc_crowd *crowd)
+static void welcome(struct rc_connections *connections)
 {
     for (int i = 0; i < WELCOMES; i++) {
-        int fd = accept4(crowd->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = accept4(connections->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
-            if (crowd->strangers.count == crowd->strangers_max)
-                show_out(crowd);
-            let_in(crowd, fd);
+            if (connections->pending.count == connections->pending_max)
+                show_out(connections);
+            let_in(connections, fd);
         } else if (errno == EMFILE || errno == ENFILE) {
-            /* out of descriptors: a stranger's will do */
-            crowd->deaf = !crowd->strangers.first && rewatch(crowd, crowd->listener, 0, crowd);
-            if (!crowd->strangers.first)
+            /* out of descriptors: a pending one.s will do */
+            connections->deaf = !connections->pending.first &&
+                                rewatch(connections, connections->listener, 0, connections);
+            if (!connections->pending.first)
                 return;
-            show_out(crowd);
+            show_out(connections);
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }
     }
 }
 
-static int64_t patience_of(const struct rc_crowd *crowd)
+static int64_t patience_of(const struct rc_connections *connections)
 {
-    return crowd->strangers.first ? rc_caller_of(crowd->strangers.first)->since + RC_CROWD_PATIENCE * 1000 : INT64_MAX;
+    return connections->pending.first
+               ? rc_connection_of(connections->pending.first)->since + RC_CONNECTIONS_PATIENCE * 1000
+               : INT64_MAX;
 }
 
 /* For epoll; -1: ever. */
@@ -221,27 +226,27 @@ static int milliseconds_until(int64_t until)
     return until == INT64_MAX ? -1 : left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
-/* A caller may be hung up while others' events of the same round are still to be
- * handled: it is one event each, and only a caller's own event or the listener's
+/* A connection may be hung up while others' events of the same round are still to be
+ * handled: it is one event each, and only a connection's own event or the listener's
  * hangs it up, so the listener's comes last. */
-bool rc_crowd_serve(struct rc_crowd *crowd, int64_t until)
+bool rc_connections_serve(struct rc_connections *connections, int64_t until)
 {
-    int64_t patience = patience_of(crowd);
+    int64_t patience = patience_of(connections);
     struct epoll_event events[EVENTS];
-    int count = epoll_wait(crowd->epoll, events, EVENTS, milliseconds_until(until < patience ? until : patience));
+    int count = epoll_wait(connections->epoll, events, EVENTS, milliseconds_until(until < patience ? until : patience));
     bool knock = false;
 
     for (int i = 0; i < count; i++) {
-        if (events[i].data.ptr == &crowd->life)
+        if (events[i].data.ptr == &connections->life)
             return false;
-        if (events[i].data.ptr == crowd)
+        if (events[i].data.ptr == connections)
             knock = true;
         else
-            hear(crowd, events[i].data.ptr);
+            hear(connections, events[i].data.ptr);
     }
     if (knock)
-        welcome(crowd);
-    while (patience_of(crowd) <= rc_milliseconds())
-        show_out(crowd);
+        welcome(connections);
+    while (patience_of(connections) <= rc_milliseconds())
+        show_out(connections);
     return true;
 }

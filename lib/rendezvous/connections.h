@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crowd.h - those who are connected to a desk: who comes, who is heard, who goes when.
+/* connections.h - those who are connected to a server: who comes, who is heard, who goes when.
  *
- * A caller is a stranger until its message is whole and carries the token, and a
- * visitor from then on until it has its reply. Strangers stand in order of
+ * A connection is pending until its message is whole and carries the token, and a
+ * authenticated from then on until it has its reply. Strangers stand in order of
  * arrival; the oldest goes when it has been silent for too long, or when there
- * are too many. What is said, and the reply to it, is the desk's.
+ * are too many. What is said, and the reply to it, is the server's.
  */
 #ifndef ROLLCALL_RENDEZVOUS_CONNECTIONS_H
 #define ROLLCALL_RENDEZVOUS_CONNECTIONS_H
@@ -16,10 +16,10 @@
 #include "rendezvous/queue.h"
 #include "rendezvous/wire.h"
 
-enum { RC_CROWD_PATIENCE = 5 /* seconds */, RC_CROWD_STRANGERS_MAX = 65536 };
+enum { RC_CONNECTIONS_PATIENCE = 5 /* seconds */, RC_CONNECTIONS_PENDING_MAX = 65536 };
 
-struct rc_caller {
-    struct rc_link link; /* first: a link is its caller; a visitor may be put into another queue */
+struct rc_connection {
+    struct rc_link link; /* first: a link is its connection; an authenticated one may be put into another queue */
     struct rc_wire wire; /* what it says */
     const char *reply;   /* as it goes over the wire; NULL: not yet */
     size_t reply_size;
@@ -27,52 +27,53 @@ struct rc_caller {
     size_t sent;     /* of the reply */
     int fd;
     int64_t since;
-    bool is_visitor;
+    bool is_authenticated;
 };
 
-static inline struct rc_caller *rc_caller_of(struct rc_link *link)
+static inline struct rc_connection *rc_connection_of(struct rc_link *link)
 {
-    return (struct rc_caller *)(void *)link;
+    return (struct rc_connection *)(void *)link;
 }
 
-/* A message is whole, and its caller a visitor. May give it a reply, now or later.
+/* A message is whole, and its connection authenticated. May give it a reply, now or later.
  * False: it is hung up. */
-typedef bool rc_crowd_understand(void *more, struct rc_caller *caller);
+typedef bool rc_connections_handle(void *more, struct rc_connection *connection);
 
-struct rc_crowd {
+struct rc_connections {
     int listener;
     int epoll;
     int life;  /* its end is everybody's; -1: none */
     bool deaf; /* out of descriptors: the listener is left alone until there is one */
     const char *token;
-    rc_crowd_understand *understand;
+    rc_connections_handle *understand;
     void *more;
-    struct rc_queue strangers;
-    struct rc_queue visitors;
-    size_t strangers_max;
+    struct rc_queue pending;
+    struct rc_queue authenticated;
+    size_t pending_max;
 };
 
-/* listener: of rc_listen, the crowd's from now on, whatever comes of it; the token stays the caller's. 0 or -errno. */
-int rc_crowd_open(struct rc_crowd *crowd, int listener, const char *token, rc_crowd_understand *understand, void *more);
+/* listener: of rc_listen, rc_connections' from now on, even on failure; the token stays the caller's. 0 or -errno. */
+int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
+                        rc_connections_handle *understand, void *more);
 
-/* Nobody may stand in another queue than the crowd's own. */
-void rc_crowd_close(struct rc_crowd *crowd);
+/* Nobody may stand in another queue than these queues. */
+void rc_connections_close(struct rc_connections *connections);
 
 /* 0 or -errno. */
-int rc_crowd_set_life(struct rc_crowd *crowd, int life);
+int rc_connections_set_life(struct rc_connections *connections, int life);
 
 /* One round of what happens, or none until `until` (rc_milliseconds; INT64_MAX:
  * ever). False once the other end of the life is closed. */
-bool rc_crowd_serve(struct rc_crowd *crowd, int64_t until);
+bool rc_connections_serve(struct rc_connections *connections, int64_t until);
 
 /* Gives a visitor its reply, as far as the socket takes it, and hangs up behind
- * it. Not of another caller than rc_crowd_understand's own, nor while it runs
- * (rc_crowd_wake). */
-void rc_crowd_give(struct rc_crowd *crowd, struct rc_caller *caller);
+ * it. Not for another connection than rc_connections_handle's own, nor while it runs
+ * (rc_connections_wake). */
+void rc_connections_reply(struct rc_connections *connections, struct rc_connection *connection);
 
-/* A caller in another queue has its reply now: it is a visitor again, and gets it in the next round. */
-void rc_crowd_wake(struct rc_crowd *crowd, struct rc_caller *caller);
+/* A connection in another queue has its reply now: it is among the authenticated again, and gets it in the next round. */
+void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection);
 
-void rc_crowd_hang_up(struct rc_crowd *crowd, struct rc_caller *caller);
+void rc_connections_drop(struct rc_connections *connections, struct rc_connection *connection);
 
 #endif

@@ -42,12 +42,12 @@ static const char *full_scope(const struct rc_result *result, struct rc_arena *a
     return text;
 }
 
-static void name_scope(const char *text, char scope[RC_WAY_SCOPE])
+static void name_scope(const char *text, char scope[RC_DISCOVERY_SCOPE])
 {
-    snprintf(scope, RC_WAY_SCOPE, "%016llx", (unsigned long long)rc_hash(text, strlen(text)));
+    snprintf(scope, RC_DISCOVERY_SCOPE, "%016llx", (unsigned long long)rc_hash(text, strlen(text)));
 }
 
-/* The step that this process belongs to, as its desk names it. */
+/* The step that this process belongs to, as its server names it. */
 static bool is_own_step(const struct rc_result *result, struct rc_str step)
 {
     struct rc_str number;
@@ -71,20 +71,20 @@ static bool is_for_us(const struct rc_result *result, uint32_t nodes, struct rc_
     return false;
 }
 
-static bool find_desk(const struct rc_result *result, uint32_t nodes, struct rc_way *way)
+static bool find_server_of_srun(const struct rc_result *result, uint32_t nodes, struct rc_discovery *discovery)
 {
-    char text[RC_WAY_TEXT];
+    char text[RC_DISCOVERY_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena desk = { .base = way->desk, .size = sizeof(way->desk) };
-    struct rc_meeting meeting;
+    struct rc_arena server = { .base = discovery->endpoint, .size = sizeof(discovery->endpoint) };
+    struct rc_endpoint endpoint;
     struct rc_str step;
 
-    if (!rc_meeting_beside_srun(&result->env, &meeting, &step, &arena))
+    if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena))
         return false;
     if (!is_for_us(result, nodes, step))
         return false;
-    rc_format(&desk, "%S %u %S", &meeting.token, (uint32_t)meeting.port, &meeting.hosts);
-    return !desk.full;
+    rc_format(&server, "%S %u %S", &endpoint.token, (uint32_t)endpoint.port, &endpoint.hosts);
+    return !server.full;
 }
 
 /* Unknown numbers are those of a launch that says little of itself, by hand. */
@@ -98,47 +98,48 @@ static uint32_t count_nodes(const struct rc_result *result)
     return local != RC_UNKNOWN && local == result->identity.field[RC_WORLD_SIZE] ? 1 : RC_UNKNOWN;
 }
 
-void rc_way_find(const struct rc_result *result, struct rc_way *way)
+void rc_discovery_find(const struct rc_result *result, struct rc_discovery *discovery)
 {
-    char text[RC_WAY_TEXT];
+    char text[RC_DISCOVERY_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     uint32_t nodes = count_nodes(result);
     const char *scope;
 
-    *way = (struct rc_way){ .kind = RC_WAY_NONE, .why = "this is no task of a launch" };
+    *discovery = (struct rc_discovery){ .kind = RC_DISCOVERY_NONE, .why = "this is no task of a launch" };
     if (!result->launcher || result->identity.field[RC_RANK] == RC_UNKNOWN)
         return;
     scope = full_scope(result, &arena);
-    name_scope(scope, way->scope);
-    way->is_by_hand = result->launcher->by_hand;
+    name_scope(scope, discovery->scope);
+    discovery->is_by_hand = result->launcher->by_hand;
     /* the roll call on this node has the name without it */
-    rc_local_name(rc_format(&arena, "board:%s", scope), 0, way->name);
+    rc_local_name(rc_format(&arena, "store:%s", scope), 0, discovery->name);
     if (arena.full) {
-        way->why = "the launch has too long a name";
-    } else if (find_desk(result, nodes, way)) {
-        way->kind = RC_WAY_DESK;
+        discovery->why = "the launch has too long a name";
+    } else if (find_server_of_srun(result, nodes, discovery)) {
+        discovery->kind = RC_DISCOVERY_SRUN;
     } else if (nodes == 1) {
-        way->kind = RC_WAY_NODE;
-        way->is_keeper = result->identity.field[RC_RANK] == 0;
-        way->is_near = true;
-    } else if (rc_has_own_server(result)) {
-        way->kind = RC_WAY_PMIX;
+        discovery->kind = RC_DISCOVERY_NODE;
+        discovery->is_root = result->identity.field[RC_RANK] == 0;
+        discovery->is_near = true;
+    } else if (rc_pmix_server_is_own(result)) {
+        discovery->kind = RC_DISCOVERY_PMIX;
         /* the one whose keys the others ask for, whatever order= has made of the ranks */
-        way->is_keeper = fact(result, RC_RANK) == 0;
+        discovery->is_root = fact(result, RC_RANK) == 0;
         /* other servers than Slurm's want all tasks to be connected, or none */
-        way->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
+        discovery->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {
-        way->why = nodes == RC_UNKNOWN ? "nobody says how many nodes there are"
-                                       : "there is no desk beside srun, and no PMIx server of this launch";
+        discovery->why = nodes == RC_UNKNOWN
+                             ? "nobody says how many nodes there are"
+                             : "there is no rendezvous server beside srun, and no PMIx server of this launch";
     }
 }
 
-static int explain(char text[RC_WAY_TEXT], const char *what, const char *why)
+static int explain(char text[RC_DISCOVERY_TEXT], const char *what, const char *why)
 {
-    char copy[RC_WAY_TEXT / 2];
+    char copy[RC_DISCOVERY_TEXT / 2];
 
     snprintf(copy, sizeof(copy), "%s", why);
-    snprintf(text, RC_WAY_TEXT, "%s: %s", what, copy);
+    snprintf(text, RC_DISCOVERY_TEXT, "%s: %s", what, copy);
     return -EIO;
 }
 
@@ -165,7 +166,8 @@ static const char **environment(void)
 }
 
 /* One of rollcall's own programs: the line that it says, in `text`. 0, -ETIMEDOUT, or -EIO with the reason in `text`. */
-static int run(const char *name, const char *argument, const char *input, int64_t deadline, char text[RC_WAY_TEXT])
+static int run(const char *name, const char *argument, const char *input, int64_t deadline,
+               char text[RC_DISCOVERY_TEXT])
 {
     char path[PATH_MAX];
     struct rc_program program = {
@@ -182,7 +184,7 @@ static int run(const char *name, const char *argument, const char *input, int64_
         return explain(text, name, strerror(ENOMEM));
     program.env = env;
     n = rc_beside_file(ROLLCALL_LIBEXEC_FROM_LIB, name, path, sizeof(path)).p
-            ? rc_program_run(&program, text, RC_WAY_TEXT, &status)
+            ? rc_program_run(&program, text, RC_DISCOVERY_TEXT, &status)
             : -ENOENT;
     free(env);
     if (n == -ETIMEDOUT)
@@ -200,22 +202,22 @@ static int run(const char *name, const char *argument, const char *input, int64_
 }
 
 /* Whose end is the launch's. That of whoever has started one process by hand says nothing: 1 stays. */
-static long launcher(const struct rc_way *way)
+static long launcher(const struct rc_discovery *discovery)
 {
-    return way->is_by_hand ? 1 : (long)getppid();
+    return discovery->is_by_hand ? 1 : (long)getppid();
 }
 
 /* 1: somebody else has one. */
-static int start(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+static int start(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     char request[RC_LOCAL_NAME + 128];
     int64_t publish = rc_milliseconds() + PUBLISH_MS;
     int rc;
 
-    snprintf(request, sizeof(request), "name=%s\nkeeper=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", way->name,
-             (long)getpid(), launcher(way), way->kind == RC_WAY_PMIX, PUBLISH_MS / 1000);
+    snprintf(request, sizeof(request), "name=%s\nowner=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", discovery->name,
+             (long)getpid(), launcher(discovery), discovery->kind == RC_DISCOVERY_PMIX, PUBLISH_MS / 1000);
     /* not less than it takes, even where there is little time left: it is killed in between otherwise */
-    rc = run("rollcall-exchange", "board", request, publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline,
+    rc = run("rollcall-exchange", "store", request, publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline,
              text);
     if (rc == -ETIMEDOUT)
         return explain(text, "rollcall-exchange", strerror(ETIMEDOUT));
@@ -225,20 +227,21 @@ static int start(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TE
     return 0;
 }
 
-static int keep(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+static int keep(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     char message[32];
 
-    snprintf(message, sizeof(message), "keep %ld", launcher(way));
+    snprintf(message, sizeof(message), "own %ld", launcher(discovery));
     for (;;) {
         /* of this task's program before, or of another thread */
-        int rc = rc_local_call(way->name, rc_str(message), rc_milliseconds() + PATIENCE_MS, text, RC_WAY_TEXT);
+        int rc = rc_local_call(discovery->name, rc_str(message), rc_milliseconds() + PATIENCE_MS, text,
+                               RC_DISCOVERY_TEXT);
 
         if (rc > 0)
             return 0;
         if (rc == -EPERM)
-            return explain(text, "the board", "another user's process has its name");
-        rc = start(way, deadline, text);
+            return explain(text, "the store server", "another user's process has its name");
+        rc = start(discovery, deadline, text);
         if (rc <= 0)
             return rc;
         if (rc_milliseconds() >= deadline)
@@ -247,46 +250,46 @@ static int keep(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEX
     }
 }
 
-static int hear(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+static int hear(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
-    int rc = rc_local_ask(way->name, RC_STR("read"), deadline, PATIENCE_MS, text, RC_WAY_TEXT);
+    int rc = rc_local_ask(discovery->name, RC_STR("read"), deadline, PATIENCE_MS, text, RC_DISCOVERY_TEXT);
 
     if (rc > 0)
         return 0;
     return rc == -ETIMEDOUT || rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EAGAIN
                ? -ETIMEDOUT
-               : explain(text, "the board", strerror(-rc));
+               : explain(text, "the store server", strerror(-rc));
 }
 
-/* Whoever is on the keeper's node need not ask the server, if the keeper was there first. */
-static int ask_server(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+/* Whoever is on the root's node need not ask the server, if the root was there first. */
+static int ask_server(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     int rc;
 
-    if (way->is_near &&
-        rc_local_call(way->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_WAY_TEXT) > 0)
+    if (discovery->is_near &&
+        rc_local_call(discovery->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_DISCOVERY_TEXT) > 0)
         return 0;
     do
-        rc = run("rollcall-pmix", "get-board", "", deadline, text);
+        rc = run("rollcall-pmix", "get-store", "", deadline, text);
     while (rc == -ETIMEDOUT && rc_milliseconds() < deadline);
     if (rc == 0)
         memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));
     return rc;
 }
 
-int rc_way_open(const struct rc_way *way, int64_t deadline, char text[RC_WAY_TEXT])
+int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
-    switch (way->kind) {
-    case RC_WAY_DESK:
-        memcpy(text, way->desk, RC_WAY_TEXT);
+    switch (discovery->kind) {
+    case RC_DISCOVERY_SRUN:
+        memcpy(text, discovery->endpoint, RC_DISCOVERY_TEXT);
         return 0;
-    case RC_WAY_NODE:
-        return way->is_keeper ? keep(way, deadline, text) : hear(way, deadline, text);
-    case RC_WAY_PMIX:
-        return way->is_keeper ? keep(way, deadline, text) : ask_server(way, deadline, text);
-    case RC_WAY_NONE:
+    case RC_DISCOVERY_NODE:
+        return discovery->is_root ? keep(discovery, deadline, text) : hear(discovery, deadline, text);
+    case RC_DISCOVERY_PMIX:
+        return discovery->is_root ? keep(discovery, deadline, text) : ask_server(discovery, deadline, text);
+    case RC_DISCOVERY_NONE:
         break;
     }
-    snprintf(text, RC_WAY_TEXT, "%s", way->why);
+    snprintf(text, RC_DISCOVERY_TEXT, "%s", discovery->why);
     return -EIO;
 }

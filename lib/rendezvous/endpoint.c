@@ -4,9 +4,9 @@
 #include "base/numbers.h"
 #include "rendezvous/wire.h"
 
-bool rc_meeting_read(struct rc_str text, struct rc_meeting *meeting)
+bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint)
 {
-    struct rc_meeting read;
+    struct rc_endpoint read;
     struct rc_str rest;
     uint32_t port;
 
@@ -15,22 +15,22 @@ bool rc_meeting_read(struct rc_str text, struct rc_meeting *meeting)
         port == 0 || read.hosts.n == 0)
         return false;
     read.port = (uint16_t)port;
-    *meeting = read;
+    *endpoint = read;
     return true;
 }
 
-bool rc_meeting_beside_srun(const struct rc_env *env, struct rc_meeting *meeting, struct rc_str *step,
-                            struct rc_arena *arena)
+bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
+                         struct rc_arena *arena)
 {
     struct rc_str rest;
-    struct rc_str token = rc_str_split(rc_env_get(env, RC_DESK), ' ', &rest);
+    struct rc_str token = rc_str_split(rc_env_get(env, RC_SERVER), ' ', &rest);
     struct rc_str port = rc_str_split(rest, ' ', &rest);
     struct rc_str address = rc_env_get(env, "SLURM_LAUNCH_NODE_IPADDR");
     struct rc_str name = rc_env_get(env, "SLURM_SRUN_COMM_HOST");
 
     if (rest.n == 0 || address.n == 0 ||
-        !rc_meeting_read(rc_str(rc_format(arena, "%S %S %S%s%S", &token, &port, &address, name.n ? " " : "", &name)),
-                         meeting))
+        !rc_endpoint_read(rc_str(rc_format(arena, "%S %S %S%s%S", &token, &port, &address, name.n ? " " : "", &name)),
+                          endpoint))
         return false;
     *step = rest;
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meeting.h - where the desk of a launch is, and the token by which it knows its own. */
+/* endpoint.h - where the server of a launch is, and the token by which it knows its own. */
 #ifndef ROLLCALL_RENDEZVOUS_ENDPOINT_H
 #define ROLLCALL_RENDEZVOUS_ENDPOINT_H
 
@@ -10,19 +10,19 @@
 #include "base/text.h"
 #include "base/variables.h"
 
-struct rc_meeting {
+struct rc_endpoint {
     struct rc_str token;
     uint16_t port;
     struct rc_str hosts; /* names or addresses of one host, parted by blanks, in the order in which to try them */
 };
 
-/* "TOKEN PORT HOST..."; false, with *meeting untouched, where it is not that. */
-bool rc_meeting_read(struct rc_str text, struct rc_meeting *meeting);
+/* "TOKEN PORT HOST..."; false, with *endpoint untouched, where it is not that. */
+bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint);
 
-/* The desk beside srun that the environment of a task names, and the step that
+/* The server beside srun that the environment of a task names, and the step that
  * it is of, "JOB.STEP". The hosts are text in the arena. False, with nothing
  * written, where there is none. */
-bool rc_meeting_beside_srun(const struct rc_env *env, struct rc_meeting *meeting, struct rc_str *step,
-                            struct rc_arena *arena);
+bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
+                         struct rc_arena *arena);
 
 #endif

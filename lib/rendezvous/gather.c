@@ -95,24 +95,23 @@ static void wait_for_all(struct gathering *g, uint32_t expected, int64_t deadlin
 }
 
 /* Those that have told their ranks stay, the others are sent away. */
-static void keep(struct gathering *g, struct rc_neighbours *all)
+static void keep(struct gathering *g, struct rc_gathered *all)
 {
     for (uint32_t i = 1; i < g->count; i++) {
         if (g->rank[i] == RC_UNKNOWN)
             close(g->poll[i].fd);
         else
-            all->list[all->count++] = (struct rc_neighbour){ .fd = g->poll[i].fd, .rank = g->rank[i] };
+            all->list[all->count++] = (struct rc_gathered_task){ .fd = g->poll[i].fd, .rank = g->rank[i] };
     }
 }
 
-int rc_neighbours_gather(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds,
-                         struct rc_neighbours *all)
+int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds, struct rc_gathered *all)
 {
     struct gathering g = { .room = expected + 1 + SPARE, .count = 1, .own = own };
     int64_t deadline = rc_milliseconds() + milliseconds;
     int rc = rc_local_listen(name);
 
-    *all = (struct rc_neighbours){ .list = NULL };
+    *all = (struct rc_gathered){ .list = NULL };
     if (rc < 0)
         return rc;
     g.poll = calloc(g.room, sizeof(*g.poll));
@@ -134,7 +133,7 @@ int rc_neighbours_gather(const char *name, uint32_t own, uint32_t expected, uint
     return rc;
 }
 
-void rc_neighbours_tell(struct rc_neighbours *all, struct rc_str text)
+void rc_gather_reply(struct rc_gathered *all, struct rc_str text)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         struct pollfd out = { .fd = all->list[i].fd, .events = POLLOUT };
@@ -145,11 +144,10 @@ void rc_neighbours_tell(struct rc_neighbours *all, struct rc_str text)
         close(out.fd);
     }
     free(all->list);
-    *all = (struct rc_neighbours){ .list = NULL };
+    *all = (struct rc_gathered){ .list = NULL };
 }
 
-int rc_neighbours_ask(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text,
-                      size_t size)
+int rc_gather_join(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text, size_t size)
 {
     char message[MESSAGE_SIZE];
     struct rc_arena arena = { .base = message, .size = sizeof(message) };

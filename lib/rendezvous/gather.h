@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbours.h - the tasks of one launch on one node, which share no memory: one of them speaks for all.
+/* gather.h - the tasks of one launch on one node, which share no memory: one of them speaks for all.
  *
  * At a socket of one's own user on this node (local.h). One packet there, "rank=3", one back.
  *
@@ -17,31 +17,30 @@
 
 #include "base/text.h"
 
-struct rc_neighbour {
+struct rc_gathered_task {
     int fd;
     uint32_t rank;
 };
 
-struct rc_neighbours {
-    struct rc_neighbour *list; /* those that have told their ranks */
+struct rc_gathered {
+    struct rc_gathered_task *list; /* those that have told their ranks */
     uint32_t count;
 };
 
 /* For the first task, at a name of rc_local_name: waits until `expected` others have told their ranks, no
  * two the same one and none `own`, but no longer than so many milliseconds.
- * Those that have are in *all: rc_neighbours_tell it, whatever came of it. 0, or
+ * Those that have are in *all: rc_gather_reply it, whatever came of it. 0, or
  * -errno where there is no such socket, with nobody in *all. */
-int rc_neighbours_gather(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds,
-                         struct rc_neighbours *all);
+int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds,
+                      struct rc_gathered *all);
 
 /* The same text to all of them, and an end to it. */
-void rc_neighbours_tell(struct rc_neighbours *all, struct rc_str text);
+void rc_gather_reply(struct rc_gathered *all, struct rc_str text);
 
 /* For the others: tells the rank, trying for so long as nobody is there; takes
  * what the first task says, with a NUL behind it, for which it may take
  * `patience` more milliseconds. The number of bytes or -errno: -ETIMEDOUT,
  * -ECONNREFUSED where nobody came, -EPERM where it is another user's. */
-int rc_neighbours_ask(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text,
-                      size_t size);
+int rc_gather_join(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "launcher/slurmpmix.h"
 
-bool rc_has_own_server(const struct rc_result *result)
+bool rc_pmix_server_is_own(const struct rc_result *result)
 {
     struct rc_str name = rc_env_get(&result->env, "PMIX_NAMESPACE");
     struct rc_str step = rc_slurmpmix_step(&result->env);
@@ -31,7 +31,7 @@ bool rc_has_own_server(const struct rc_result *result)
 
 /* With PMIx 4's default store the second PMIx_Init of a task, which is the
  * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). */
-const char *rc_pmix_store(struct rc_str version)
+const char *rc_pmix_server_gds(struct rc_str version)
 {
     return rc_str_starts(version, "4.") ? "hash" : NULL;
 }

@@ -6,72 +6,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(struct rc_ledger *ledger)
+static bool make_room(struct rc_registrations *registrations)
 {
-    size_t room = ledger->room ? 2 * ledger->room : 16;
+    size_t room = registrations->room ? 2 * registrations->room : 16;
     struct rc_roll *rolls;
     char **texts;
 
-    if (ledger->count < ledger->room)
+    if (registrations->count < registrations->room)
         return true;
-    rolls = realloc(ledger->rolls, room * sizeof(*rolls));
+    rolls = realloc(registrations->rolls, room * sizeof(*rolls));
     if (rolls)
-        ledger->rolls = rolls;
-    texts = realloc(ledger->texts, room * sizeof(*texts));
+        registrations->rolls = rolls;
+    texts = realloc(registrations->texts, room * sizeof(*texts));
     if (texts)
-        ledger->texts = texts;
+        registrations->texts = texts;
     if (rolls && texts)
-        ledger->room = room;
+        registrations->room = room;
     return rolls && texts;
 }
 
-bool rc_ledger_add(struct rc_ledger *ledger, struct rc_str entry)
+bool rc_registrations_add(struct rc_registrations *registrations, struct rc_str entry)
 {
     char *text;
 
-    if (!make_room(ledger) || !(text = malloc(entry.n + 1)))
+    if (!make_room(registrations) || !(text = malloc(entry.n + 1)))
         return false;
     memcpy(text, entry.p, entry.n);
     text[entry.n] = '\0';
-    if (!rc_roll_read((struct rc_str){ text, entry.n }, &ledger->rolls[ledger->count])) {
+    if (!rc_roll_read((struct rc_str){ text, entry.n }, &registrations->rolls[registrations->count])) {
         free(text);
         return false;
     }
-    if (ledger->count == 0 || ledger->rolls[ledger->count].nodes < ledger->nodes)
-        ledger->nodes = ledger->rolls[ledger->count].nodes;
-    ledger->texts[ledger->count++] = text;
+    if (registrations->count == 0 || registrations->rolls[registrations->count].nodes < registrations->nodes)
+        registrations->nodes = registrations->rolls[registrations->count].nodes;
+    registrations->texts[registrations->count++] = text;
     return true;
 }
 
-bool rc_ledger_is_complete(const struct rc_ledger *ledger)
+bool rc_registrations_is_complete(const struct rc_registrations *registrations)
 {
-    return ledger->count > 0 && ledger->count >= ledger->nodes;
+    return registrations->count > 0 && registrations->count >= registrations->nodes;
 }
 
-char *rc_ledger_text(const struct rc_ledger *ledger, size_t *size)
+char *rc_registrations_text(const struct rc_registrations *registrations, size_t *size)
 {
     size_t all = 0;
     char *text;
     char *end;
 
-    for (size_t i = 0; i < ledger->count; i++)
-        all += strlen(ledger->texts[i]) + 1;
+    for (size_t i = 0; i < registrations->count; i++)
+        all += strlen(registrations->texts[i]) + 1;
     end = text = malloc(all + 1);
     if (!text)
         return NULL;
-    for (size_t i = 0; i < ledger->count; i++) {
-        end = stpcpy(end, ledger->texts[i]);
+    for (size_t i = 0; i < registrations->count; i++) {
+        end = stpcpy(end, registrations->texts[i]);
         *end++ = '\n';
     }
     *size = all;
     return text;
 }
 
-void rc_ledger_free(struct rc_ledger *ledger)
+void rc_registrations_free(struct rc_registrations *registrations)
 {
-    for (size_t i = 0; i < ledger->count; i++)
-        free(ledger->texts[i]);
-    free(ledger->texts);
-    free(ledger->rolls);
-    *ledger = (struct rc_ledger){ .count = 0 };
+    for (size_t i = 0; i < registrations->count; i++)
+        free(registrations->texts[i]);
+    free(registrations->texts);
+    free(registrations->rolls);
+    *registrations = (struct rc_registrations){ .count = 0 };
 }

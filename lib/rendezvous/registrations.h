@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ledger.h - the entries that a desk has taken, in the order in which they came. */
+/* registrations.h - the entries that a server has taken, in the order in which they came. */
 #ifndef ROLLCALL_RENDEZVOUS_REGISTRATIONS_H
 #define ROLLCALL_RENDEZVOUS_REGISTRATIONS_H
 
@@ -8,8 +8,8 @@
 
 #include "roll/roll.h"
 
-/* Zero it to begin, rc_ledger_free to end. */
-struct rc_ledger {
+/* Zero it to begin, rc_registrations_free to end. */
+struct rc_registrations {
     struct rc_roll *rolls;
     char **texts; /* that the rolls are slices of */
     size_t count;
@@ -18,15 +18,15 @@ struct rc_ledger {
 };
 
 /* Keeps a copy. False, with nothing kept, where it is no entry, and without memory. */
-bool rc_ledger_add(struct rc_ledger *ledger, struct rc_str entry);
+bool rc_registrations_add(struct rc_registrations *registrations, struct rc_str entry);
 
 /* Whether as many nodes are there as any of them says there are: where they count
  * differently, nobody waits for those that only one of them knows of. */
-bool rc_ledger_is_complete(const struct rc_ledger *ledger);
+bool rc_registrations_is_complete(const struct rc_registrations *registrations);
 
 /* All entries as they came, a blank line behind each, from malloc; NULL without memory. */
-char *rc_ledger_text(const struct rc_ledger *ledger, size_t *size);
+char *rc_registrations_text(const struct rc_registrations *registrations, size_t *size);
 
-void rc_ledger_free(struct rc_ledger *ledger);
+void rc_registrations_free(struct rc_registrations *registrations);
 
 #endif

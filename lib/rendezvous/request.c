@@ -7,12 +7,12 @@ enum { SECONDS_MAX = 600 };
 
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
 {
-    const struct rc_meeting *meeting = &request->meeting;
+    const struct rc_endpoint *endpoint = &request->endpoint;
     const char *where = "";
     const char *text;
 
     if (request->transport == RC_TRANSPORT_SRUN)
-        where = rc_format(arena, "meeting=%S %u %S\n", &meeting->token, (uint32_t)meeting->port, &meeting->hosts);
+        where = rc_format(arena, "endpoint=%S %u %S\n", &endpoint->token, (uint32_t)endpoint->port, &endpoint->hosts);
     text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n\n%S",
                      request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
                      request->seconds, rc_check_name(request->check), &request->entry);
@@ -31,8 +31,8 @@ static bool read_line(struct rc_str line, struct rc_request *request)
                                                         : RC_TRANSPORT_NONE;
         return request->transport != RC_TRANSPORT_NONE;
     }
-    if (rc_str_is(name, "meeting"))
-        return rc_meeting_read(value, &request->meeting);
+    if (rc_str_is(name, "endpoint"))
+        return rc_endpoint_read(value, &request->endpoint);
     if (rc_str_is(name, "root")) {
         request->root = rc_str_is(value, "1");
         return rc_parse_u32(value, 1, &number);
@@ -57,7 +57,7 @@ bool rc_request_read(struct rc_str text, struct rc_request *request)
     }
     read.entry = rest;
     if (read.entry.n == 0 || read.seconds == 0 || read.transport == RC_TRANSPORT_NONE ||
-        (read.transport == RC_TRANSPORT_SRUN && !read.meeting.token.p))
+        (read.transport == RC_TRANSPORT_SRUN && !read.endpoint.token.p))
         return false;
     *request = read;
     return true;

@@ -2,7 +2,7 @@
 /* request.h - what a task's rollcall asks rollcall-exchange to do: a few lines, a blank one, the node's entry.
  *
  *   transport=srun       or pmix
- *   meeting=TOKEN PORT HOST...   of srun's desk; with pmix the nodes find it there
+ *   endpoint=TOKEN PORT HOST...   of srun's server; with pmix the nodes find it there
  *   root=1               this is the node of RANK 0
  *   seconds=10           deadline
  *   check=stop           off, warn or stop: what an error in the roll call does
@@ -22,7 +22,7 @@ enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
 
 struct rc_request {
     enum rc_transport transport;
-    struct rc_meeting meeting;
+    struct rc_endpoint endpoint;
     bool root;
     uint32_t seconds;
     enum rc_check check;

@@ -15,227 +15,231 @@
 
 enum { FAREWELL_MS = 2000, SAY_SIZE = 1024 };
 
-/* Visitors are nodes that wait for the answer, and whoever has a reply that is
- * on its way; who waits for a note stands there. */
-struct rc_desk {
-    struct rc_crowd crowd;
+/* Authenticated connections are nodes that wait for the answer, and those whose reply is
+ * on its way; who waits for a value stands in the store. */
+struct rc_server {
+    struct rc_connections connections;
     char token[RC_WIRE_TOKEN + 1];
-    struct rc_ledger ledger;
-    struct rc_notes *notes;
+    struct rc_registrations registrations;
+    struct rc_store *store;
     struct rc_arrivals arrivals;
-    rc_desk_say *say;
+    rc_server_say *say;
     void *say_more;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
 };
 
-static rc_crowd_understand understand;
+static rc_connections_handle understand;
 
-struct rc_desk *rc_desk_create(int listener, const char *token)
+struct rc_server *rc_server_create(int listener, const char *token)
 {
-    struct rc_desk *desk = calloc(1, sizeof(*desk));
+    struct rc_server *server = calloc(1, sizeof(*server));
 
-    if (!desk)
+    if (!server)
         return NULL;
-    memcpy(desk->token, token, RC_WIRE_TOKEN);
-    desk->first = -1;
-    desk->notes = rc_notes_create();
-    if (!desk->notes || rc_crowd_open(&desk->crowd, listener, desk->token, understand, desk) < 0) {
-        rc_notes_destroy(desk->notes);
-        free(desk);
+    memcpy(server->token, token, RC_WIRE_TOKEN);
+    server->first = -1;
+    server->store = rc_store_create();
+    if (!server->store || rc_connections_open(&server->connections, listener, server->token, understand, server) < 0) {
+        rc_store_destroy(server->store);
+        free(server);
         return NULL;
     }
-    return desk;
+    return server;
 }
 
-void rc_desk_destroy(struct rc_desk *desk)
+void rc_server_destroy(struct rc_server *server)
 {
     struct rc_link *link;
 
-    if (!desk)
+    if (!server)
         return;
-    while ((link = rc_notes_first_waiting(desk->notes)))
-        rc_crowd_hang_up(&desk->crowd, rc_caller_of(link));
-    rc_crowd_close(&desk->crowd);
-    rc_notes_destroy(desk->notes);
-    rc_arrivals_free(&desk->arrivals);
-    rc_ledger_free(&desk->ledger);
-    free(desk->answer);
-    free(desk);
+    while ((link = rc_store_first_waiting(server->store)))
+        rc_connections_drop(&server->connections, rc_connection_of(link));
+    rc_connections_close(&server->connections);
+    rc_store_destroy(server->store);
+    rc_arrivals_free(&server->arrivals);
+    rc_registrations_free(&server->registrations);
+    free(server->answer);
+    free(server);
 }
 
-void rc_desk_watch(struct rc_desk *desk, uint32_t seconds, uint32_t job, rc_desk_say *say, void *more)
+void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more)
 {
-    desk->arrivals.seconds = seconds;
-    desk->arrivals.job = job;
-    desk->say = say;
-    desk->say_more = more;
+    server->arrivals.seconds = seconds;
+    server->arrivals.job = job;
+    server->say = say;
+    server->say_more = more;
 }
 
-bool rc_desk_add(struct rc_desk *desk, struct rc_str entry)
+bool rc_server_add(struct rc_server *server, struct rc_str entry)
 {
-    if (!rc_ledger_add(&desk->ledger, entry))
+    if (!rc_registrations_add(&server->registrations, entry))
         return false;
-    if (desk->first < 0)
-        desk->first = rc_milliseconds();
+    if (server->first < 0)
+        server->first = rc_milliseconds();
     return true;
 }
 
-static bool reply(const struct rc_desk *desk, struct rc_caller *caller, struct rc_str text)
+static bool reply(const struct rc_server *server, struct rc_connection *connection, struct rc_str text)
 {
-    caller->reply = caller->own_reply = rc_wire_pack(desk->token, text, &caller->reply_size);
-    return caller->reply != NULL;
+    connection->reply = connection->own_reply = rc_wire_pack(server->token, text, &connection->reply_size);
+    return connection->reply != NULL;
 }
 
-static void reply_answer(const struct rc_desk *desk, struct rc_caller *caller)
+static void reply_answer(const struct rc_server *server, struct rc_connection *connection)
 {
-    caller->reply = desk->answer;
-    caller->reply_size = desk->answer_size;
+    connection->reply = server->answer;
+    connection->reply_size = server->answer_size;
 }
 
-/* Makes the reply to RC_DESK_QUESTION. */
-static bool tell_roll(const struct rc_desk *desk, struct rc_caller *caller)
+/* Makes the reply to RC_SERVER_QUESTION. */
+static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
 {
     size_t size;
-    char *text = rc_ledger_text(&desk->ledger, &size);
-    bool good = text && reply(desk, caller, (struct rc_str){ text, size });
+    char *text = rc_registrations_text(&server->registrations, &size);
+    bool good = text && reply(server, connection, (struct rc_str){ text, size });
 
     free(text);
     return good;
 }
 
-static bool tell_note(const struct rc_desk *desk, struct rc_caller *caller, const struct rc_notes_answer *answer)
+static bool reply_value(const struct rc_server *server, struct rc_connection *connection,
+                        const struct rc_store_answer *answer)
 {
-    char text[RC_NOTES_HEAD_MAX + RC_NOTES_VALUE_MAX];
+    char text[RC_STORE_HEAD_MAX + RC_STORE_VALUE_MAX];
     size_t head = strlen(answer->head);
 
     memcpy(text, answer->head, head);
     if (answer->value.n)
         memcpy(text + head, answer->value.p, answer->value.n);
-    return reply(desk, caller, (struct rc_str){ text, head + answer->value.n });
+    return reply(server, connection, (struct rc_str){ text, head + answer->value.n });
 }
 
 /* Its question once more, which has a reply now. */
-static void wake(struct rc_desk *desk, struct rc_caller *caller)
+static void wake(struct rc_server *server, struct rc_connection *connection)
 {
-    struct rc_notes_answer answer;
+    struct rc_store_answer answer;
 
-    if (rc_notes_ask(desk->notes, rc_wire_text(&caller->wire), &answer))
-        tell_note(desk, caller, &answer);
-    rc_crowd_wake(&desk->crowd, caller);
+    if (rc_store_ask(server->store, rc_wire_text(&connection->wire), &answer))
+        reply_value(server, connection, &answer);
+    rc_connections_wake(&server->connections, connection);
 }
 
-static bool look_up_note(struct rc_desk *desk, struct rc_caller *caller)
+static bool ask_store(struct rc_server *server, struct rc_connection *connection)
 {
-    struct rc_notes_answer answer;
+    struct rc_store_answer answer;
 
-    if (!rc_notes_ask(desk->notes, rc_wire_text(&caller->wire), &answer))
+    if (!rc_store_ask(server->store, rc_wire_text(&connection->wire), &answer))
         return false;
     if (!*answer.head) {
-        rc_queue_join(answer.waiting, &caller->link);
+        rc_queue_join(answer.waiting, &connection->link);
         return true;
     }
     while (answer.waiting && answer.waiting->first)
-        wake(desk, rc_caller_of(answer.waiting->first));
-    return tell_note(desk, caller, &answer);
+        wake(server, rc_connection_of(answer.waiting->first));
+    return reply_value(server, connection, &answer);
 }
 
 /* The reply has nothing in it but that it was heard. */
-static bool note_arrival(struct rc_desk *desk, struct rc_caller *caller)
+static bool take_arrival(struct rc_server *server, struct rc_connection *connection)
 {
-    const struct rc_ledger *ledger = &desk->ledger;
+    const struct rc_registrations *registrations = &server->registrations;
 
-    return rc_arrivals_take(&desk->arrivals, rc_wire_text(&caller->wire), ledger->count ? ledger->rolls[0].world : 0,
-                            rc_milliseconds()) &&
-           reply(desk, caller, RC_STR(""));
+    return rc_arrivals_take(&server->arrivals, rc_wire_text(&connection->wire),
+                            registrations->count ? registrations->rolls[0].world : 0, rc_milliseconds()) &&
+           reply(server, connection, RC_STR(""));
 }
 
 /* Late ones are not looked at any more. */
-static bool take_entry(struct rc_desk *desk, struct rc_caller *caller)
+static bool take_entry(struct rc_server *server, struct rc_connection *connection)
 {
-    if (!desk->answer && !rc_desk_add(desk, rc_wire_text(&caller->wire)))
+    if (!server->answer && !rc_server_add(server, rc_wire_text(&connection->wire)))
         return false;
-    rc_wire_free(&caller->wire);
-    reply_answer(desk, caller);
+    rc_wire_free(&connection->wire);
+    reply_answer(server, connection);
     return true;
 }
 
 /* A question, or an entry. */
-static bool understand(void *more, struct rc_caller *caller)
+static bool understand(void *more, struct rc_connection *connection)
 {
-    struct rc_desk *desk = more;
-    struct rc_str text = rc_wire_text(&caller->wire);
+    struct rc_server *server = more;
+    struct rc_str text = rc_wire_text(&connection->wire);
 
-    if (rc_str_is(text, RC_DESK_QUESTION))
-        return tell_roll(desk, caller);
-    if (rc_notes_is_question(text))
-        return look_up_note(desk, caller);
+    if (rc_str_is(text, RC_SERVER_QUESTION))
+        return tell_roll(server, connection);
+    if (rc_store_is_question(text))
+        return ask_store(server, connection);
     if (rc_arrivals_is_one(text))
-        return note_arrival(desk, caller);
-    return take_entry(desk, caller);
+        return take_arrival(server, connection);
+    return take_entry(server, connection);
 }
 
-static int answer_all(struct rc_desk *desk, rc_desk_decide *decide, void *more)
+static int answer_all(struct rc_server *server, rc_server_decide *decide, void *more)
 {
-    const struct rc_ledger *ledger = &desk->ledger;
-    struct rc_str text = decide(more, ledger->rolls, ledger->count, rc_ledger_is_complete(ledger));
+    const struct rc_registrations *registrations = &server->registrations;
+    struct rc_str text = decide(more, registrations->rolls, registrations->count,
+                                rc_registrations_is_complete(registrations));
     struct rc_link *next;
 
-    desk->answer = rc_wire_pack(desk->token, text, &desk->answer_size);
-    if (!desk->answer)
+    server->answer = rc_wire_pack(server->token, text, &server->answer_size);
+    if (!server->answer)
         return -ENOMEM;
-    for (struct rc_link *link = desk->crowd.visitors.first; link; link = next) {
+    for (struct rc_link *link = server->connections.authenticated.first; link; link = next) {
         next = link->next;
-        if (!rc_caller_of(link)->reply)
-            reply_answer(desk, rc_caller_of(link));
-        rc_crowd_give(&desk->crowd, rc_caller_of(link));
+        if (!rc_connection_of(link)->reply)
+            reply_answer(server, rc_connection_of(link));
+        rc_connections_reply(&server->connections, rc_connection_of(link));
     }
     return 0;
 }
 
-static void speak_of_arrivals(struct rc_desk *desk)
+static void speak_of_arrivals(struct rc_server *server)
 {
-    const struct rc_ledger *ledger = &desk->ledger;
+    const struct rc_registrations *registrations = &server->registrations;
     char space[SAY_SIZE];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
     enum rc_message_id id;
-    const char *text = rc_arrivals_say(&desk->arrivals, ledger->rolls, ledger->count, rc_milliseconds(), &id, &arena);
+    const char *text = rc_arrivals_say(&server->arrivals, registrations->rolls, registrations->count, rc_milliseconds(),
+                                       &id, &arena);
 
     if (text)
-        desk->say(desk->say_more, id, text);
+        server->say(server->say_more, id, text);
 }
 
 /* One round; false once its life is over. */
-static bool serve(struct rc_desk *desk, int64_t deadline)
+static bool serve(struct rc_server *server, int64_t deadline)
 {
-    int64_t due = rc_arrivals_due(&desk->arrivals);
-    bool lives = rc_crowd_serve(&desk->crowd, due < deadline ? due : deadline);
+    int64_t due = rc_arrivals_due(&server->arrivals);
+    bool lives = rc_connections_serve(&server->connections, due < deadline ? due : deadline);
 
     if (lives)
-        speak_of_arrivals(desk);
+        speak_of_arrivals(server);
     return lives;
 }
 
-int rc_desk_run(struct rc_desk *desk, uint32_t seconds, int life, rc_desk_decide *decide, void *more)
+int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_server_decide *decide, void *more)
 {
     int64_t deadline = INT64_MAX;
-    int rc = life >= 0 ? rc_crowd_set_life(&desk->crowd, life) : 0;
+    int rc = life >= 0 ? rc_connections_set_life(&server->connections, life) : 0;
 
     if (rc < 0)
         return rc;
-    while (!rc_ledger_is_complete(&desk->ledger) && (desk->first < 0 || rc_milliseconds() < deadline)) {
-        if (desk->first >= 0)
-            deadline = desk->first + seconds * INT64_C(1000);
-        if (!serve(desk, deadline))
+    while (!rc_registrations_is_complete(&server->registrations) &&
+           (server->first < 0 || rc_milliseconds() < deadline)) {
+        if (server->first >= 0)
+            deadline = server->first + seconds * INT64_C(1000);
+        if (!serve(server, deadline))
             return 0;
     }
-    rc = answer_all(desk, decide, more);
+    rc = answer_all(server, decide, more);
     if (rc < 0)
         return rc;
     deadline = life >= 0 ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
-    while ((life >= 0 || desk->crowd.visitors.first) && rc_milliseconds() < deadline)
-        if (!serve(desk, deadline))
+    while ((life >= 0 || server->connections.authenticated.first) && rc_milliseconds() < deadline)
+        if (!serve(server, deadline))
             break;
     return 0;
 }

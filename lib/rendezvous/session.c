@@ -37,7 +37,8 @@ static void lose(struct rc_outcome *outcome, const char *why)
     explain(outcome, why);
 }
 
-bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *way, int *held)
+bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
+                     int *held)
 {
     struct rc_master *master = &result->master;
 
@@ -45,10 +46,10 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
     if (!master->hold)
         return true;
     if (master->port_is_users || (!options->port_first && result->facts.reserved_ports.n))
-        return rc_rank0_hold(result, way, held);
+        return rc_rank0_hold(result, hooks, held);
     if (!options->port_first) {
         master->port = 0;
-        return rc_rank0_hold(result, way, held);
+        return rc_rank0_hold(result, hooks, held);
     }
     /* from the launch's own one on, round: two launches seldom try the same first */
     for (uint32_t i = options->port_first; i < options->port_last; i++) {
@@ -57,7 +58,7 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
             return true;
         master->port = master->port == options->port_last ? options->port_first : (uint16_t)(master->port + 1);
     }
-    return rc_rank0_hold(result, way, held);
+    return rc_rank0_hold(result, hooks, held);
 }
 
 static uint32_t longest(uint32_t seconds)
@@ -138,10 +139,10 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         rc_outcome_read((struct rc_str){ output, (size_t)n }, answer, outcome, arena);
 }
 
-bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *way, struct rc_context *context,
+bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held)
 {
-    const struct rc_str node = way->node.n ? way->node : RC_STR("this node");
+    const struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
 
     if (outcome->stop) {
         rc_message_add(&result->messages, RC612,

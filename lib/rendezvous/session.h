@@ -27,7 +27,8 @@ void rc_outcome_fail(struct rc_outcome *outcome, const char *why);
 /* Holds the master port, where RANK 0 is this process: the user's or Slurm's
  * where there is one, one of port=, else one of the kernel's choice, which
  * nobody else has. *held is it, or -1. False as rc_rank0_hold. */
-bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *way, int *held);
+bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
+                     int *held);
 
 /* How long the node's other tasks have to wait for the one that speaks, in
  * milliseconds, whatever happens. */
@@ -44,7 +45,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
  * that all know of; one that the others do not know of is given back, *held is
  * -1 then: all compute the same one. False where the task is not to start, with its
  * error in result->messages. */
-bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *way, struct rc_context *context,
+bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held);
 
 /* The outcome as text, and back: an answer (answer.h) without its findings, or

@@ -24,25 +24,26 @@ static int understand(struct answer *answer)
     struct rc_str line = rc_str_split((struct rc_str){ answer->reply.text, answer->reply.size }, '\n', &answer->value);
     struct rc_str begin = rc_str_split(line, ' ', &line);
 
-    if (rc_str_is(begin, "note") && rc_str_is(line, "full"))
+    if (rc_str_is(begin, "store") && rc_str_is(line, "full"))
         return -ENOSPC;
-    return rc_str_is(begin, "note") && answer->value.p && rc_parse_u64(line, UINT64_MAX, &answer->number) ? 0 : -EPROTO;
+    return rc_str_is(begin, "store") && answer->value.p && rc_parse_u64(line, UINT64_MAX, &answer->number) ? 0
+                                                                                                           : -EPROTO;
 }
 
-static int ask(const struct rc_meeting *desk, const char *what, const char *key, struct rc_str value,
+static int ask(const struct rc_endpoint *server, const char *what, const char *key, struct rc_str value,
                uint32_t milliseconds, struct answer *answer)
 {
-    char text[sizeof("note count \n") + RC_NOTES_KEY_MAX + RC_NOTES_VALUE_MAX];
+    char text[sizeof("store count \n") + RC_STORE_KEY_MAX + RC_STORE_VALUE_MAX];
     int head;
     int rc;
 
     *answer = (struct answer){ .number = 0 };
-    if (!rc_notes_is_key(rc_str(key)) || value.n > RC_NOTES_VALUE_MAX)
+    if (!rc_store_is_key(rc_str(key)) || value.n > RC_STORE_VALUE_MAX)
         return -EINVAL;
-    head = snprintf(text, sizeof(text), "note %s %s\n", what, key);
+    head = snprintf(text, sizeof(text), "store %s %s\n", what, key);
     if (value.n)
         memcpy(text + head, value.p, value.n);
-    rc = rc_visit(desk, (struct rc_str){ text, (size_t)head + value.n }, milliseconds, &answer->reply, NULL);
+    rc = rc_client_request(server, (struct rc_str){ text, (size_t)head + value.n }, milliseconds, &answer->reply, NULL);
     return rc < 0 ? rc : understand(answer);
 }
 
@@ -53,11 +54,11 @@ static void give(const struct answer *answer, void *value, size_t room, size_t *
     *size = answer->value.n;
 }
 
-int rc_board_put(const struct rc_meeting *desk, const char *key, struct rc_str value, uint32_t milliseconds,
-                 void *standing, size_t room, size_t *standing_size)
+int rc_store_client_put(const struct rc_endpoint *server, const char *key, struct rc_str value, uint32_t milliseconds,
+                        void *standing, size_t room, size_t *standing_size)
 {
     struct answer answer;
-    int rc = ask(desk, "put", key, value, milliseconds, &answer);
+    int rc = ask(server, "put", key, value, milliseconds, &answer);
 
     if (rc == 0 && answer.number == 0 && standing)
         give(&answer, standing, room, standing_size);
@@ -65,11 +66,11 @@ int rc_board_put(const struct rc_meeting *desk, const char *key, struct rc_str v
     return rc < 0 ? rc : answer.number != 0;
 }
 
-int rc_board_get(const struct rc_meeting *desk, const char *key, uint32_t milliseconds, void *value, size_t room,
-                 size_t *size)
+int rc_store_client_get(const struct rc_endpoint *server, const char *key, uint32_t milliseconds, void *value,
+                        size_t room, size_t *size)
 {
     struct answer answer;
-    int rc = ask(desk, "get", key, RC_ABSENT, milliseconds, &answer);
+    int rc = ask(server, "get", key, RC_ABSENT, milliseconds, &answer);
 
     if (rc == 0)
         give(&answer, value, room, size);
@@ -77,10 +78,10 @@ int rc_board_get(const struct rc_meeting *desk, const char *key, uint32_t millis
     return rc;
 }
 
-int rc_board_count(const struct rc_meeting *desk, const char *key, uint32_t milliseconds, uint64_t *before)
+int rc_store_client_count(const struct rc_endpoint *server, const char *key, uint32_t milliseconds, uint64_t *before)
 {
     struct answer answer;
-    int rc = ask(desk, "count", key, RC_ABSENT, milliseconds, &answer);
+    int rc = ask(server, "count", key, RC_ABSENT, milliseconds, &answer);
 
     if (rc == 0)
         *before = answer.number;

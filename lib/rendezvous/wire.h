@@ -21,7 +21,7 @@ enum {
     RC_WIRE_TOKEN = 32, /* characters: 128 bits in hexadecimal */
     RC_WIRE_HEAD_MAX = 64,
     RC_WIRE_BODY_MAX = 65536,
-    RC_WIRE_ROLL_MAX = 1 << 28, /* of a whole roll, which a desk tells who asks it */
+    RC_WIRE_ROLL_MAX = 1 << 28, /* of a whole roll, which a server tells who asks it */
 };
 
 /* A message that is being read. Zero it but for `limit` to begin, rc_wire_free to end. */

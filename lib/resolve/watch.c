@@ -51,10 +51,10 @@ static const char *with_folder(struct rc_result *result, struct rc_str folder)
     return rc_format(&result->arena, "%S:%S", &now, &folder);
 }
 
-/* The desk beside srun, if it is this very step's: "TOKEN PORT JOB.STEP". */
-static bool has_desk(const struct rc_result *result)
+/* The server beside srun, if it is this very step's: "TOKEN PORT JOB.STEP". */
+static bool has_server(const struct rc_result *result)
 {
-    struct rc_str rest = rc_env_get(&result->env, RC_DESK);
+    struct rc_str rest = rc_env_get(&result->env, RC_SERVER);
 
     for (int i = 0; i < 2 && rest.p; i++)
         rc_str_split(rest, ' ', &rest);
@@ -116,16 +116,17 @@ static bool begin(const struct rc_context *context, struct rc_result *result)
         return false;
     }
     who = rc_watch_identity(result);
-    if (seconds && has_desk(result))
+    if (seconds && has_server(result))
         who = with_task(result, who);
     else if (seconds)
         rc_message_add(
             &result->messages, RC709,
-            rc_format(&result->arena,
-                      "watch=%u was asked for, but there is no desk beside srun; nobody tells which tasks have "
-                      "not reached init_process_group; start it with srun --ddp=watch=%u, without "
-                      "exchange=off and exchange=pmix, or say watch",
-                      seconds, seconds));
+            rc_format(
+                &result->arena,
+                "watch=%u was asked for, but there is no rendezvous server beside srun; nobody tells which tasks have "
+                "not reached init_process_group; start it with srun --ddp=watch=%u, without "
+                "exchange=off and exchange=pmix, or say watch",
+                seconds, seconds));
     set(result, RC_STR("PYTHONPATH"), path, "where torch finds the watch, behind all other folders");
     set(result, RC_STR(RC_IDENTITY), who, "what the watch compares with");
     return true;

@@ -6,7 +6,7 @@
  * folder is installed with rollcall (shim/watch/rollcall_watch.py); on PYTHONPATH it
  * compares what is passed to init_process_group with ROLLCALL_IDENTITY: RANK
  * and WORLD_SIZE will not do, since a script may have changed them. With
- * watch=SECONDS it also tells srun's desk who has come so far (rendezvous/arrivals.h).
+ * watch=SECONDS it also tells srun's server who has come so far (rendezvous/arrivals.h).
  */
 #ifndef ROLLCALL_RESOLVE_WATCH_H
 #define ROLLCALL_RESOLVE_WATCH_H
@@ -15,7 +15,7 @@
 
 /* In worker mode "rank=3 size=4 node=1 nodes=2", and " other=1" where another
  * numbering of the same tasks has another rank for this one; in launcher mode
- * "node=1 nodes=2". With watch=SECONDS and a desk beside srun that the processes
+ * "node=1 nodes=2". With watch=SECONDS and a rendezvous server beside srun that the processes
  * are to tell, " task=3 tasks=4" behind it: Slurm's number of the task. */
 #define RC_IDENTITY "ROLLCALL_IDENTITY"
 

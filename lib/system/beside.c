@@ -76,11 +76,11 @@ static struct rc_str folder_of(struct rc_str path)
     return n > 0 ? (struct rc_str){ path.p, n - 1 } : RC_ABSENT;
 }
 
-struct rc_str rc_beside(struct rc_str file, const char *way, char *path, size_t size)
+struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, size_t size)
 {
     struct rc_arena arena = { .base = path, .size = size };
     struct rc_str folder = folder_of(file);
-    struct rc_str rest = rc_str(way);
+    struct rc_str rest = rc_str(relative);
 
     for (; rc_str_starts(rest, "../"); rest = (struct rc_str){ rest.p + 3, rest.n - 3 })
         folder = folder_of(folder);
@@ -90,10 +90,10 @@ struct rc_str rc_beside(struct rc_str file, const char *way, char *path, size_t 
     return arena.full ? RC_ABSENT : rc_str(path);
 }
 
-struct rc_str rc_beside_file(const char *way, const char *name, char *path, size_t size)
+struct rc_str rc_beside_file(const char *relative, const char *name, char *path, size_t size)
 {
     char buffer[LINE_SIZE];
-    struct rc_str folder = rc_beside(own_file(buffer, sizeof(buffer)), way, path, size);
+    struct rc_str folder = rc_beside(own_file(buffer, sizeof(buffer)), relative, path, size);
     struct rc_arena arena = { .base = path, .size = size, .used = folder.n };
 
     if (!folder.p)
@@ -119,12 +119,12 @@ static bool has(struct rc_str text, char character)
     return behind.p != NULL;
 }
 
-struct rc_str rc_beside_watch(const char *way, char *path, size_t size)
+struct rc_str rc_beside_watch(const char *relative, char *path, size_t size)
 {
     char module[4096];
     struct rc_arena arena = { .base = module, .size = sizeof(module) };
     char buffer[LINE_SIZE];
-    struct rc_str folder = way ? rc_beside(own_file(buffer, sizeof(buffer)), way, path, size) : RC_ABSENT;
+    struct rc_str folder = relative ? rc_beside(own_file(buffer, sizeof(buffer)), relative, path, size) : RC_ABSENT;
 
     if (!folder.p || has(folder, ':'))
         return RC_ABSENT;
@@ -132,9 +132,9 @@ struct rc_str rc_beside_watch(const char *way, char *path, size_t size)
     return arena.full || !can_be_read(module) ? RC_ABSENT : folder;
 }
 
-struct rc_str rc_beside_library(const char *way, const char *name, char *path, size_t size)
+struct rc_str rc_beside_library(const char *relative, const char *name, char *path, size_t size)
 {
-    struct rc_str file = way ? rc_beside_file(way, name, path, size) : RC_ABSENT;
+    struct rc_str file = relative ? rc_beside_file(relative, name, path, size) : RC_ABSENT;
 
     return !file.p || has(file, ':') || has(file, ' ') || has(file, '$') || !can_be_read(path) ? RC_ABSENT : file;
 }

@@ -11,21 +11,21 @@
 
 #include "base/text.h"
 
-/* Goes `way` ("../share/rollcall") from a file's folder, by names alone: each
+/* Goes `relative` ("../share/rollcall") from a file's folder, by names alone: each
  * leading "../" takes one folder off. Into path, with a NUL behind it; absent
  * where there are not so many or where it does not fit. */
-struct rc_str rc_beside(struct rc_str file, const char *way, char *path, size_t size);
+struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, size_t size);
 
-/* The file `name` in the folder that lies `way` from this code's own; whether it
+/* The file `name` in the folder that lies `relative` from this code's own; whether it
  * is there is for the caller to find out. */
-struct rc_str rc_beside_file(const char *way, const char *name, char *path, size_t size);
+struct rc_str rc_beside_file(const char *relative, const char *name, char *path, size_t size);
 
 /* The folder of the watch, if torch can load it from there: its module can be
- * read, and PYTHONPATH can hold it (it has no colon). NULL for a way is none. */
-struct rc_str rc_beside_watch(const char *way, char *path, size_t size);
+ * read, and PYTHONPATH can hold it (it has no colon). Absent where `relative` is NULL. */
+struct rc_str rc_beside_watch(const char *relative, char *path, size_t size);
 
 /* A library of that name, if a loader can take it from there: it can be read, and
- * LD_PRELOAD can hold its name (no colon, blank or dollar in it). NULL for a way is none. */
-struct rc_str rc_beside_library(const char *way, const char *name, char *path, size_t size);
+ * LD_PRELOAD can hold its name (no colon, blank or dollar in it). Absent where `relative` is NULL. */
+struct rc_str rc_beside_library(const char *relative, const char *name, char *path, size_t size);
 
 #endif

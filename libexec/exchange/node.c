@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "endpoints.h"
 #include "rendezvous/client.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/request.h"
 #include "rendezvous/wire.h"
 #include "system/clock.h"
 #include "verdict.h"
-#include "whereabouts.h"
 
-/* The nodes hear of the desk's end, not only of their own: it waits for the
+/* The nodes hear of the server's end, not only of their own: it waits for the
  * last of them as long as it was told, from when the first one came. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 
@@ -41,20 +41,21 @@ static struct rc_str read_input(void)
     return (struct rc_str){ text, n };
 }
 
-static int visit(const struct rc_request *request, const struct rc_meeting *meeting, uint32_t milliseconds)
+static int request_from_server(const struct rc_request *request, const struct rc_endpoint *endpoint,
+                               uint32_t milliseconds)
 {
     struct rc_reply answer;
     bool heard;
-    int rc = rc_visit(meeting, request->entry, milliseconds, &answer, &heard);
+    int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &heard);
 
     if (rc < 0)
-        return heard ? lost(strerror(-rc)) : failed("the desk", strerror(-rc));
+        return heard ? lost(strerror(-rc)) : failed("the rendezvous server", strerror(-rc));
     fputs(answer.text, stdout);
     free(answer.text);
     return 0;
 }
 
-/* The desk itself, on the node of RANK 0. */
+/* The server itself, on the node of RANK 0. */
 static int receive_all(const struct rc_request *request)
 {
     static struct rc_verdict verdict;
@@ -62,48 +63,49 @@ static int receive_all(const struct rc_request *request)
     char line[LINE_SIZE];
     static char text[RC_WIRE_BODY_MAX];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_desk *desk;
+    struct rc_server *server;
     uint16_t port;
     int listener = rc_listen(0, 0, &port);
     int rc = listener < 0 ? listener : rc_wire_new_token(token);
 
     if (rc < 0)
         return failed("a socket", strerror(-rc));
-    desk = rc_desk_create(listener, token);
-    if (!desk)
-        return failed("the desk", strerror(ENOMEM));
-    write_whereabouts(token, port, text, sizeof(text));
-    if (!ask_pmix("put", rc_str(text), request->seconds * 1000, line, sizeof(line))) {
-        rc_desk_destroy(desk);
+    server = rc_server_create(listener, token);
+    if (!server)
+        return failed("the rendezvous server", strerror(ENOMEM));
+    exchange_write_endpoint(token, port, text, sizeof(text));
+    if (!exchange_ask_pmix("put", rc_str(text), request->seconds * 1000, line, sizeof(line))) {
+        rc_server_destroy(server);
         return failed("PMIx", line);
     }
     verdict.check = request->check;
     verdict.seconds = request->seconds;
-    rc = rc_desk_add(desk, request->entry) ? rc_desk_run(desk, request->seconds, -1, rc_verdict_decide, &verdict)
-                                           : -EPROTO;
+    rc = rc_server_add(server, request->entry)
+             ? rc_server_run(server, request->seconds, -1, rc_verdict_decide, &verdict)
+             : -EPROTO;
     if (rc == 0)
         fputs(rc_answer_write(&verdict.answer, &arena), stdout);
-    rc_desk_destroy(desk);
-    return rc < 0 ? failed("the desk", strerror(-rc)) : 0;
+    rc_server_destroy(server);
+    return rc < 0 ? failed("the rendezvous server", strerror(-rc)) : 0;
 }
 
-static int find_and_visit(const struct rc_request *request)
+static int find_and_request(const struct rc_request *request)
 {
-    struct rc_meeting meeting;
+    struct rc_endpoint endpoint;
     char line[LINE_SIZE];
     int64_t start = rc_milliseconds();
     uint32_t all = request->seconds * 1000 + BEYOND_MS;
     uint32_t used;
 
-    if (!ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
+    if (!exchange_ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
         return failed("PMIx", line);
     used = (uint32_t)(rc_milliseconds() - start);
-    if (strncmp(line, "meeting=", 8) != 0 || !rc_meeting_read(rc_str(line + 8), &meeting))
-        return failed("PMIx", "what the node of rank 0 put there is no meeting point");
-    return visit(request, &meeting, used < all ? all - used : 1);
+    if (strncmp(line, "endpoint=", 8) != 0 || !rc_endpoint_read(rc_str(line + 8), &endpoint))
+        return failed("PMIx", "what the node of rank 0 put there is no endpoint");
+    return request_from_server(request, &endpoint, used < all ? all - used : 1);
 }
 
-int node_session(void)
+int exchange_node(void)
 {
     struct rc_request request;
     int status;
@@ -111,8 +113,8 @@ int node_session(void)
     if (!rc_request_read(read_input(), &request))
         return failed("the request", "cannot be read");
     if (request.transport == RC_TRANSPORT_SRUN)
-        status = visit(&request, &request.meeting, request.seconds * 1000 + BEYOND_MS);
+        status = request_from_server(&request, &request.endpoint, request.seconds * 1000 + BEYOND_MS);
     else
-        status = request.root ? receive_all(&request) : find_and_visit(&request);
+        status = request.root ? receive_all(&request) : find_and_request(&request);
     return fflush(stdout) == 0 ? status : 1;
 }

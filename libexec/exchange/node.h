@@ -5,6 +5,6 @@
 
 /* Reads a request (lib/rendezvous/request.h) from standard input, does it, and
  * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */
-int node_session(void);
+int exchange_node(void);
 
 #endif

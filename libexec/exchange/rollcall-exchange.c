@@ -4,17 +4,17 @@
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.h)
- *   rollcall-exchange desk SECONDS CHECK [WATCH JOB]
- *                                           srun's desk: where all nodes go (desk.h); WATCH
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB]
+ *                                           srun's server: where all nodes go (server.h); WATCH
  *                                           seconds after the first process of job JOB has
  *                                           reached init_process_group it names who has not
- *   rollcall-exchange board                 a desk for notes, where there is no srun's (startboard.h)
+ *   rollcall-exchange store                 a server for notes, where there is no srun's (storeserver.h)
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
  * the process that becomes the user's: no connection, no thread, no memory.
  *
- * The desk inherits its listening socket as descriptor 3, and as 4 a pipe whose
- * other end srun holds: when srun is gone, however it ended, so is the desk.
+ * The server inherits its listening socket as descriptor 3, and as 4 a pipe whose
+ * other end srun holds: when srun is gone, however it ended, so is the server.
  * The token comes in the variable ROLLCALL_TOKEN. It prints what is wrong on
  * srun's standard error, once, and nothing else.
  */
@@ -29,15 +29,16 @@
 #include "node.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
-#include "startboard.h"
+#include "storeserver.h"
 #include "verdict.h"
 
 enum { LISTENER = 3, LIFE = 4, STATUS_USAGE = 2 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|desk SECONDS CHECK [WATCH JOB]|board (rollcall's own; see rollcall --help)\n",
-          stderr);
+    fputs(
+        "usage: rollcall-exchange node|server SECONDS CHECK [WATCH JOB]|store (rollcall's own; see rollcall --help)\n",
+        stderr);
     return STATUS_USAGE;
 }
 
@@ -50,7 +51,7 @@ static void print_finding(void *more, enum rc_message_id id, const char *text)
     fprintf(stderr, "rollcall: %s %s: %s\n", rc_level_name(entry->level), entry->id, text);
 }
 
-/* The desk's own decision, said where srun stands. */
+/* The server's own decision, said where srun stands. */
 static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;
@@ -72,11 +73,11 @@ static void close_from(int first)
         close(fd);
 }
 
-static int be_desk(const char *seconds, const char *check, const char *watch, const char *job_id)
+static int serve_srun(const char *seconds, const char *check, const char *watch, const char *job_id)
 {
     static struct rc_verdict verdict;
     const char *token = getenv("ROLLCALL_TOKEN");
-    struct rc_desk *desk;
+    struct rc_server *server;
     uint32_t patience, job;
     int rc;
 
@@ -89,12 +90,12 @@ static int be_desk(const char *seconds, const char *check, const char *watch, co
     /* a line of many bytes may meet a pipe that nobody reads any more */
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
-    desk = rc_desk_create(LISTENER, token);
-    if (!desk)
+    server = rc_server_create(LISTENER, token);
+    if (!server)
         return 1;
-    rc_desk_watch(desk, patience, job, print_finding, NULL);
-    rc = rc_desk_run(desk, verdict.seconds, LIFE, decide_and_say, &verdict);
-    rc_desk_destroy(desk);
+    rc_server_watch(server, patience, job, print_finding, NULL);
+    rc = rc_server_run(server, verdict.seconds, LIFE, decide_and_say, &verdict);
+    rc_server_destroy(server);
     return rc < 0;
 }
 
@@ -103,14 +104,14 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "node") == 0) {
         /* nobody waits for an answer once the task is gone */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        return node_session();
+        return exchange_node();
     }
-    if (argc == 2 && strcmp(argv[1], "board") == 0) {
+    if (argc == 2 && strcmp(argv[1], "store") == 0) {
         close_from(STDERR_FILENO + 1);
         signal(SIGPIPE, SIG_IGN);
-        return start_board();
+        return exchange_start_store();
     }
-    if ((argc == 4 || argc == 6) && strcmp(argv[1], "desk") == 0)
-        return be_desk(argv[2], argv[3], argc == 6 ? argv[4] : "0", argc == 6 ? argv[5] : "0");
+    if ((argc == 4 || argc == 6) && strcmp(argv[1], "server") == 0)
+        return serve_srun(argv[2], argv[3], argc == 6 ? argv[4] : "0", argc == 6 ? argv[5] : "0");
     return usage();
 }

@@ -18,8 +18,8 @@ struct rc_verdict {
     char text[RC_VERDICT_TEXT];
 };
 
-/* An rc_desk_decide; more is a struct rc_verdict. The answer that it returns is
- * for the nodes that are not the desk's: the findings are the desk's to print. */
+/* An rc_server_decide; more is a struct rc_verdict. The answer that it returns is
+ * for the nodes that are not the server's: the findings are the server's to print. */
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* leaf.h - the map of one node of a step, as it goes to the desk, and all of them as they are printed. */
+/* leaf.h - the map of one node of a step, as it goes to the server, and all of them as they are printed. */
 #ifndef ROLLCALL_LIBEXEC_MAP_LEAF_H
 #define ROLLCALL_LIBEXEC_MAP_LEAF_H
 

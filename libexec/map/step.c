@@ -18,13 +18,13 @@
 
 enum { PART_SIZE = 16000, PARTS_MAX = 256, KEY_SIZE = 96, TEXT_SIZE = 4096 };
 
-/* For what stands at the desk already: one visit; all of them once the time is over, and then each. */
-enum { VISIT_MS = 10000, AFTER_MS = 5000, EACH_MS = 20 };
+/* For what stands at the server already: one request; all of them once the time is over, and then each. */
+enum { REQUEST_MS = 10000, AFTER_MS = 5000, EACH_MS = 20 };
 
-/* This task, and where its step's desk is. */
+/* This task, and where its step's server is. */
 struct place {
     char text[TEXT_SIZE];
-    struct rc_meeting desk;
+    struct rc_endpoint server;
     char step[32];
     uint64_t scope;
     uint32_t node;
@@ -76,9 +76,10 @@ static int find(struct place *place)
         cli_fail("map: --step: this is no task of a step; use srun --ddp rollcall map --step");
         return -1;
     }
-    if (!rc_meeting_beside_srun(&result.env, &place->desk, &step, &arena) || step.n >= sizeof(place->step)) {
-        cli_fail("map: --step: there is no desk beside srun to meet at; use srun --ddp rollcall map --step, without "
-                 "exchange=off and exchange=pmix");
+    if (!rc_endpoint_of_srun(&result.env, &place->server, &step, &arena) || step.n >= sizeof(place->step)) {
+        cli_fail(
+            "map: --step: there is no rendezvous server beside srun to meet at; use srun --ddp rollcall map --step, without "
+            "exchange=off and exchange=pmix");
         return -1;
     }
     memcpy(place->step, step.p, step.n);
@@ -90,7 +91,7 @@ static int find(struct place *place)
     return 0;
 }
 
-/* What stands at the desk stays, and a task may ask twice: each node counts its maps. */
+/* What stands at the server stays, and a task may ask twice: each node counts its maps. */
 static void make_key(char key[KEY_SIZE], const struct place *place, uint64_t time, uint32_t node, unsigned part)
 {
     snprintf(key, KEY_SIZE, "map/%016" PRIx64 "/%" PRIu64 "/%" PRIu32 "/%u", place->scope, time, node, part);
@@ -112,7 +113,7 @@ static int count_time(const struct place *place, uint64_t *time)
     char key[KEY_SIZE];
 
     snprintf(key, sizeof(key), "map/%016" PRIx64 "/%" PRIu32, place->scope, place->node);
-    return rc_board_count(&place->desk, key, VISIT_MS, time);
+    return rc_store_client_count(&place->server, key, REQUEST_MS, time);
 }
 
 /* "PARTS\n" and its beginning; then the rest. */
@@ -132,7 +133,8 @@ static int leave(const struct place *place, uint64_t time, const char *text, siz
 
         memcpy(part + head, text + i * PART_SIZE, n);
         make_key(key, place, time, place->node, (unsigned)i);
-        rc = rc_board_put(&place->desk, key, (struct rc_str){ part, (size_t)head + n }, VISIT_MS, NULL, 0, NULL);
+        rc = rc_store_client_put(&place->server, key, (struct rc_str){ part, (size_t)head + n }, REQUEST_MS, NULL, 0,
+                                 NULL);
     }
     free(part);
     return rc < 0 ? rc : 0;
@@ -141,7 +143,7 @@ static int leave(const struct place *place, uint64_t time, const char *text, siz
 /* A node's text, to be freed; NULL where it does not come, with the reason in *rc. */
 static char *take(const struct place *place, uint64_t time, uint32_t node, size_t *size, int *rc)
 {
-    char *part = malloc(RC_NOTES_VALUE_MAX);
+    char *part = malloc(RC_STORE_VALUE_MAX);
     char *text = NULL;
     size_t used = 0;
     uint32_t parts = 1;
@@ -153,7 +155,7 @@ static char *take(const struct place *place, uint64_t time, uint32_t node, size_
         size_t n;
 
         make_key(key, place, time, node, i);
-        *rc = rc_board_get(&place->desk, key, i > 0 ? VISIT_MS : left(place), part, RC_NOTES_VALUE_MAX, &n);
+        *rc = rc_store_client_get(&place->server, key, i > 0 ? REQUEST_MS : left(place), part, RC_STORE_VALUE_MAX, &n);
         if (*rc < 0)
             break;
         rest = (struct rc_str){ part, n };
@@ -161,7 +163,7 @@ static char *take(const struct place *place, uint64_t time, uint32_t node, size_
             *rc = -EPROTO;
             break;
         }
-        if (!text && !(text = malloc((size_t)parts * RC_NOTES_VALUE_MAX))) {
+        if (!text && !(text = malloc((size_t)parts * RC_STORE_VALUE_MAX))) {
             *rc = -ENOMEM;
             break;
         }
@@ -193,7 +195,7 @@ static int leave_own(const struct place *place, const struct wishes *wishes, boo
     free(text);
     leaf_free(&leaf);
     if (rc < 0 && made == 0)
-        cli_fail("map: --step: cannot leave this node's map at the step's desk: %s", strerror(-rc));
+        cli_fail("map: --step: cannot leave this node's map at the step's rendezvous server: %s", strerror(-rc));
     return rc < 0 ? -1 : made;
 }
 
@@ -244,7 +246,7 @@ int step_show(const struct wishes *wishes, bool json, uint32_t seconds)
         return STATUS_RESOLVED;
     rc = count_time(&place, &time);
     if (rc < 0)
-        return cli_fail("map: --step: the step's desk does not answer: %s", strerror(-rc));
+        return cli_fail("map: --step: the step's rendezvous server does not answer: %s", strerror(-rc));
     made = leave_own(&place, wishes, json, time);
     place.deadline = rc_milliseconds() + (int64_t)seconds * 1000;
     rc = place.prints ? collect(&place, time, json, seconds) : STATUS_RESOLVED;

@@ -2,9 +2,9 @@
 /* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
  *
  *   rollcall-pmix job   says who the task is and what the job looks like (job.h)
- *   rollcall-pmix put   tells the job's other nodes where to meet (meeting.h)
+ *   rollcall-pmix put   tells the job's other nodes where to meet (endpoint.h)
  *   rollcall-pmix get   asks where
- *   rollcall-pmix put-board, get-board   the same for the board of its tasks
+ *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
  *   rollcall-pmix open, open-psec, open-gds, open-psec-gds   whether libpmix would open
  *                       here, or without what is asked for as to these (opening.h): no session
  *
@@ -24,12 +24,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "endpoint.h"
 #include "job.h"
 #include "library.h"
-#include "meeting.h"
 #include "opening.h"
 
-enum { DEADLINE = 10, DEADLINE_OF_MEETING = 600 }; /* seconds; the caller waits a little longer, or less */
+enum { DEADLINE = 10, DEADLINE_OF_ENDPOINT = 600 }; /* seconds; the caller waits a little longer, or less */
 
 /* Whatever the launcher left ignored or blocked. */
 static void set_deadline(unsigned seconds)
@@ -45,7 +45,7 @@ static void set_deadline(unsigned seconds)
 
 static bool is_verb(const char *what)
 {
-    static const char *const verbs[] = { "job",  "put",       "get",      "put-board",    "get-board",
+    static const char *const verbs[] = { "job",  "put",       "get",      "put-store",    "get-store",
                                          "open", "open-psec", "open-gds", "open-psec-gds" };
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
@@ -56,9 +56,9 @@ static bool is_verb(const char *what)
 
 static int answer_to(const char *what, const pmix_proc_t *self)
 {
-    const char *key = strstr(what, "-board") ? KEY_OF_BOARD : KEY_OF_MEETING;
+    const char *key = strstr(what, "-store") ? KEY_OF_STORE : KEY_OF_SERVER;
 
-    return *what == 'j' ? print_job(self) : *what == 'p' ? put_meeting(key) : print_meeting(self, key);
+    return *what == 'j' ? print_job(self) : *what == 'p' ? put_endpoint(key) : print_endpoint(self, key);
 }
 
 int main(int argc, char **argv)
@@ -70,13 +70,13 @@ int main(int argc, char **argv)
 
     if (!is_verb(what)) {
         fputs(
-            "usage: rollcall-pmix job|put|get|put-board|get-board|open[-psec][-gds] (rollcall's own; see rollcall --help)\n",
+            "usage: rollcall-pmix job|put|get|put-store|get-store|open[-psec][-gds] (rollcall's own; see rollcall --help)\n",
             stderr);
         return 2;
     }
     /* nobody waits for an answer once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_MEETING);
+    set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_ENDPOINT);
     if (*what == 'o')
         return print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) |
                              (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 ||

@@ -87,8 +87,8 @@ const char *guard_member_read(struct guard_member *member)
     if (member->node == RC_UNKNOWN || member->deadline < 1 || member->deadline > RC_DEADLINE_MAX)
         return "ROLLCALL_GUARD is not as rollcall writes it";
     (void)rc_parse_u32(rc_env_get(&env, "WORLD_SIZE"), RC_MAX_TASKS, &member->world);
-    if (!rc_meeting_beside_srun(&env, &member->desk, &step, &member->arena))
-        return "there is no desk beside srun, at which the processes could find each other";
+    if (!rc_endpoint_of_srun(&env, &member->server, &step, &member->arena))
+        return "there is no rendezvous server beside srun, at which the processes could find each other";
     write_record(member);
     return member->arena.full ? "what is to be known of this process is too long" : NULL;
 }

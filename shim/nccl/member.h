@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* member.h - who this process is, as rollcall told it, and where its desk is. */
+/* member.h - who this process is, as rollcall told it, and where its server is. */
 #ifndef ROLLCALL_SHIM_NCCL_MEMBER_H
 #define ROLLCALL_SHIM_NCCL_MEMBER_H
 
@@ -17,8 +17,8 @@ struct guard_member {
     uint32_t node;
     uint32_t world;    /* WORLD_SIZE as it is now: what torchrun, or a script, has set for its processes */
     uint32_t deadline; /* seconds */
-    struct rc_meeting desk;
-    const char *record; /* what it leaves at the desk of itself */
+    struct rc_endpoint server;
+    const char *record; /* what it leaves at the server of itself */
     struct rc_arena arena;
     char text[2048];
 };

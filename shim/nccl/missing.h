@@ -11,7 +11,7 @@
 
 #include "talk.h"
 
-/* Waits until "done" stands at the desk, as guard_get does, for the member's deadline. */
+/* Waits until "done" stands at the server, as guard_get does, for the member's deadline. */
 int guard_await(struct guard_talk *talk, char *done, size_t room, size_t *size);
 
 /* Who has not come by then: one line, if this is the lowest of the ranks that wait. */

@@ -5,9 +5,9 @@
 
 #include "rendezvous/storeclient.h"
 
-/* A desk that is slower than that is of no use. What asks for a note that may not
+/* A server that is slower than that is of no use. What asks for a note that may not
  * be there waits for the whole of its time. */
-enum { VISIT_MS = 2000, LOOK_MS = 400, NAME_SIZE = 96 };
+enum { REQUEST_MS = 2000, LOOK_MS = 400, NAME_SIZE = 96 };
 
 void guard_talk_begin(struct guard_talk *talk, const struct guard_member *member, uint64_t digest, char *text,
                       size_t size)
@@ -39,7 +39,8 @@ static const char *key_name(const struct guard_talk *talk, const char *note, cha
 int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, char *standing, size_t room, size_t *size)
 {
     char text[NAME_SIZE];
-    int rc = rc_board_put(&talk->member->desk, key_name(talk, note, text), value, VISIT_MS, standing, room, size);
+    int rc = rc_store_client_put(&talk->member->server, key_name(talk, note, text), value, REQUEST_MS, standing, room,
+                                 size);
 
     if (rc == 0 && *size > room)
         *size = room;
@@ -49,7 +50,7 @@ int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, ch
 int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room, size_t *size)
 {
     char text[NAME_SIZE];
-    int rc = rc_board_get(&talk->member->desk, key_name(talk, note, text), milliseconds, value, room, size);
+    int rc = rc_store_client_get(&talk->member->server, key_name(talk, note, text), milliseconds, value, room, size);
 
     if (rc == 0 && *size > room)
         *size = room;
@@ -60,7 +61,7 @@ int guard_count(struct guard_talk *talk, const char *note, uint64_t *before)
 {
     char text[NAME_SIZE];
 
-    return rc_board_count(&talk->member->desk, key_name(talk, note, text), VISIT_MS, before);
+    return rc_store_client_count(&talk->member->server, key_name(talk, note, text), REQUEST_MS, before);
 }
 
 bool guard_is_there(struct guard_talk *talk, const char *note, char *value, size_t room, size_t *size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* talk.h - what one call of a process says at its desk, and asks there. */
+/* talk.h - what one call of a process says at its server, and asks there. */
 #ifndef ROLLCALL_SHIM_NCCL_TALK_H
 #define ROLLCALL_SHIM_NCCL_TALK_H
 
@@ -26,7 +26,7 @@ void guard_talk_begin(struct guard_talk *talk, const struct guard_member *member
 /* "r3": what and rank. */
 const char *guard_rank_key(char key[GUARD_KEY_SIZE], const char *what, uint32_t rank);
 
-/* As rc_board_put, _get and _count (rendezvous/storeclient.h), of a note of this communicator. */
+/* As rc_store_client_put, _get and _count (rendezvous/storeclient.h), of a note of this communicator. */
 int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, char *standing, size_t room,
               size_t *size);
 int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room, size_t *size);

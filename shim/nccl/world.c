@@ -14,7 +14,7 @@
 #include "say.h"
 #include "talk.h"
 
-/* Notes stay at the desk as long as the step: a program that makes communicators
+/* Notes stay at the server as long as the step: a program that makes communicators
  * of all processes again and again must not fill it. */
 enum { CHECKED_MAX = 64, VALUE_SIZE = 512, TEXT_SIZE = 2048 };
 
@@ -22,7 +22,7 @@ enum { CHECKED_MAX = 64, VALUE_SIZE = 512, TEXT_SIZE = 2048 };
 static struct {
     unsigned calls;   /* of guard_admits */
     unsigned checked; /* of them those of all processes */
-    bool off;         /* something was wrong with the desk: not again */
+    bool off;         /* something was wrong with the server: not again */
     bool waited;      /* in vain, once: not again */
     bool told;        /* why nobody is checked */
     uint64_t made;    /* the last id that it made itself */
@@ -52,11 +52,11 @@ void guard_say_inert(const char *why)
         guard_say(RC808, rc_format(&arena, "guard=nccl does nothing in this process: %s", why));
 }
 
-/* The desk is gone, full, or cannot be reached: nobody is told, since the others may be well. */
+/* The server is gone, full, or cannot be reached: nobody is told, since the others may be well. */
 static bool give_up(struct guard_talk *talk, int rc)
 {
     __atomic_store_n(&process.off, true, __ATOMIC_RELEASE);
-    guard_say_inert(rc_format(&talk->arena, "the desk beside srun: %s", strerror(-rc)));
+    guard_say_inert(rc_format(&talk->arena, "the rendezvous server: %s", strerror(-rc)));
     return true;
 }
 

@@ -3,7 +3,7 @@
  *
  * NCCL itself notices a rank that is there twice, or a size that differs, in the
  * process that made the id, which then stops listening: the others wait for ever.
- * So before NCCL is called, each process puts a note of itself at the desk of its
+ * So before NCCL is called, each process puts a note of itself at the server of its
  * step, under the id and its rank, and waits until all have (the last says so), or
  * until somebody has found what cannot be. What is found ends the call in all of
  * them, with one line from one of them.

@@ -5,8 +5,8 @@
 ROLLCALL_IDENTITY. torch calls install() at the end of `import torch`, from release 2.5 on; with an older one
 nothing happens, unless a script does it: `import torch, rollcall_watch; rollcall_watch.install()`.
 
-With `watch=SECONDS` it also tells the desk beside srun (SLURM_ROLLCALL_DESK) that its task has reached
-init_process_group; the desk says who has not.
+With `watch=SECONDS` it also tells srun's server (SLURM_ROLLCALL_SERVER) that its task has reached
+init_process_group; the server says who has not.
 
 It prints lines and changes nothing: what goes wrong in here is passed over (a line with ROLLCALL_DEBUG=1),
 nothing is ever ended, and init_process_group gets what it was given. For Python 3.8 and later.
@@ -16,7 +16,7 @@ import os
 import sys
 
 PREFIX = "rollcall: "
-DESK = "SLURM_ROLLCALL_DESK"  # "TOKEN PORT JOB.STEP"
+SERVER = "SLURM_ROLLCALL_SERVER"  # "TOKEN PORT JOB.STEP"
 NOTES = ("RC704",)
 
 said = set()  # what this process and those that it was forked from have printed
@@ -71,10 +71,10 @@ def start_environment():
     return dict(entry.split("=", 1) for entry in entries if "=" in entry)
 
 
-class Desk:
+class Server:
     """Who stands beside srun and waits for this process's task, `task` of `tasks`; found when torch is imported."""
 
-    PATIENCE = 0.05  # seconds that init_process_group may be held up: a desk that listens needs a hundredth of that
+    PATIENCE = 0.05  # seconds that init_process_group may be held up: a server that listens needs a hundredth of that
     CONNECT = 2  # seconds, of what is in the background then
     REPLY = 10
     told = False  # by this process, or one that it was forked from
@@ -89,7 +89,7 @@ class Desk:
 
     def find(self, task, tasks):
         variables = {**os.environ, **start_environment()}
-        token, port, step = variables.get(DESK, "").split()
+        token, port, step = variables.get(SERVER, "").split()
         text = "reached=%d %d\n" % (task, tasks)
         self.message = ("rollcall 1 %s %d\n%s" % (token, len(text), text)).encode()
         self.port = int(port)
@@ -102,18 +102,18 @@ class Desk:
         """Once a process, and in the background where it takes longer than is noticed."""
         if self.told or not self.hosts:
             return
-        Desk.told = True
+        Server.told = True
         import threading  # torch has imported all three
 
-        thread = threading.Thread(target=self.visit, name="rollcall-watch", daemon=True)
+        thread = threading.Thread(target=self.send, name="rollcall-watch", daemon=True)
         thread.start()
         thread.join(self.PATIENCE)
 
-    def visit(self):
+    def send(self):
         import socket
         import time
 
-        failure = OSError("the desk beside srun did not listen")
+        failure = OSError("srun's server did not listen")
         until = time.monotonic() + self.REPLY
         try:
             while time.monotonic() < until:
@@ -279,7 +279,7 @@ def compare(task, call, caller):
     return True
 
 
-def wrap(task, desk, c10d):
+def wrap(task, server, c10d):
     import functools  # torch has imported both
     import inspect
 
@@ -293,7 +293,7 @@ def wrap(task, desk, c10d):
             caller = sys._getframe(1).f_globals.get("__name__", "?")
             call = signature.bind(*args, **kwargs).arguments
             if not c10d.is_initialized() and backend(call) != "fake":
-                desk.tell()
+                server.tell()
                 done = compare(task, call, caller)
         except Exception as error:
             explain(error)
@@ -322,6 +322,6 @@ def install():
         task = Task(identity)
         if task.count > 1 and hasattr(c10d, "init_process_group"):
             if not hasattr(c10d.init_process_group, "rollcall_watch"):
-                wrap(task, Desk(identity), c10d)
+                wrap(task, Server(identity), c10d)
     except Exception as error:
         explain(error)

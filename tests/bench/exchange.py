@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the exchange between nodes costs: steps of a real Slurm, sessions with its PMIx server, the desk alone."""
+"""What the exchange between nodes costs: steps of a real Slurm, sessions with its PMIx server, the server alone."""
 import math
 import os
 import shutil
@@ -97,7 +97,7 @@ class Exchange:
                  "ms (PMIx_Init, PMIx_Finalize)", f"{float(value) * 1e3:.1f}", "ms", f"{float(ratio):.3f} x", "<= 1.15 x",
                  float(ratio) <= 1.15)
 
-    def desk_program(self, name, *sources):
+    def server_program(self, name, *sources):
         """One of these programs, with the exchange as it was built."""
         libraries = [self.build / "lib/.libs" / f"librollcall-{part}.a" for part in ("rendezvous", "system", "core")]
         if not libraries[0].exists():
@@ -106,31 +106,31 @@ class Exchange:
                           HERE / f"{name}.c", *sources, *libraries)
 
     def meeting(self):
-        """The desk alone, without Slurm: what it takes until the last of N ranks has the answer."""
+        """The server alone, without Slurm: what it takes until the last of N ranks has the answer."""
         python = need(os.environ.get("PYTHON", "python3"))
         if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
             raise Missing(f"{python} has no torch: set PYTHON")
-        meet = self.desk_program("meet", TOP / "spank/once.c")
+        meet = self.server_program("meet", TOP / "spank/once.c")
         theirs = [float(word) for word in
                   output_of([python, HERE / "store.py", MEETING_ROUNDS, *MEETINGS]).split()]
         for tasks, what in ((1, "each on a node of its own"), (TASKS_A_NODE, f"{TASKS_A_NODE} a node")):
             ours = [float(word) for word in output_of([meet, MEETING_ROUNDS, tasks, *MEETINGS]).split()]
             for n, mine, store in zip(MEETINGS, ours, theirs):
-                self.row(f"desk: {n} ranks have the answer, {what}", f"{store:.0f}", "us (torch's TCPStore)",
+                self.row(f"server: {n} ranks have the answer, {what}", f"{store:.0f}", "us (torch's TCPStore)",
                          f"{mine:.0f}", "us", f"{mine / store:.3f} x", "<= 1 x", mine <= store)
             growth = exponent(MEETINGS, ours)
-            self.row(f"desk: growth from {MEETINGS[0]} to {MEETINGS[-1]} ranks, {what}",
+            self.row(f"server: growth from {MEETINGS[0]} to {MEETINGS[-1]} ranks, {what}",
                      f"{exponent(MEETINGS, theirs):.2f}", "(torch's TCPStore)", f"{growth:.2f}", "",
                      f"n^{growth:.2f}", "<= n^0.5", growth <= 0.5)
 
     def scale(self):
-        """As many nodes as there are machines of that size: real messages and a real desk, on loopback."""
-        scale = self.desk_program("scale", TOP / "libexec/exchange/verdict.c")
+        """As many nodes as there are machines of that size: real messages and a real server, on loopback."""
+        scale = self.server_program("scale", TOP / "libexec/exchange/verdict.c")
         figures = [line.split() for line in
                    output_of([scale, SCALE_ROUNDS, TASKS_A_NODE, *SCALE_RANKS]).splitlines()]
         first = float(figures[0][0])
         for ranks, (took, processor) in zip(SCALE_RANKS, figures):
-            self.row(f"desk: {ranks // TASKS_A_NODE} nodes ({ranks} ranks), their roll called and checked",
+            self.row(f"server: {ranks // TASKS_A_NODE} nodes ({ranks} ranks), their roll called and checked",
                      f"{first:.1f}", f"ms ({SCALE_RANKS[0]} ranks)", f"{float(took):.1f}",
-                     f"ms, {float(processor):.1f} us of the desk's a node", f"{float(took) / first:.1f} x", "<= 2 x",
+                     f"ms, {float(processor):.1f} us of the server's a node", f"{float(took) / first:.1f} x", "<= 2 x",
                      float(took) / first <= 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What guard=nccl costs: a process that it is loaded into, and processes that join a communicator at one desk."""
+"""What guard=nccl costs: a process that it is loaded into, and processes that join a communicator at one server."""
 import os
 import re
 import statistics
@@ -38,16 +38,16 @@ class Guard:
         self.built("libnccl.so.2", "-shared", "-fPIC", "-Wl,-soname,libnccl.so.2", PROGRAMS / "fakenccl.c")
         self.built("framework.so", "-shared", "-fPIC", PROGRAMS / "framework.c", "-L", self.folder, "-l:libnccl.so.2")
         self.built("join", PROGRAMS / "join.c")
-        with subprocess.Popen([sys.executable, PROGRAMS / "desk.py", exchange, TOKEN], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as desk:
-            desk_is = f"{TOKEN} {desk.stdout.readline().strip()} 1.0"
+        with subprocess.Popen([sys.executable, PROGRAMS / "server.py", exchange, TOKEN], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as server:
+            server_is = f"{TOKEN} {server.stdout.readline().strip()} 1.0"
             for n in PROCESSES:
                 bare = self.joins(n, {})
                 value = self.joins(n, {"LD_PRELOAD": str(guard), "SLURM_LAUNCH_NODE_IPADDR": "127.0.0.1",
-                                       "SLURM_ROLLCALL_DESK": desk_is})
+                                       "SLURM_ROLLCALL_SERVER": server_is})
                 self.row(f"guard: {n} processes join a communicator", f"{bare:.3f}", "ms (NCCL's stand-in)",
                          f"{value:.3f}", "ms", f"+ {value - bare:.3f} ms", "reported", None)
-            desk.stdin.close()
+            server.stdin.close()
 
     def joins(self, n, env):
         """Median time of a call. They come one by one for the first communicator, which is left out."""

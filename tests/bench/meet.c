@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meet ROUNDS TASKS-A-NODE N...: how long N ranks take from no connection to the answer, as srun's desk, the nodes'
- * rc_visit and the memory that a node's tasks share do it, on loopback: one process is the desk, N threads are
+/* meet ROUNDS TASKS-A-NODE N...: how long N ranks take from no connection to the answer, as srun's server, the nodes'
+ * rc_client_request and the memory that a node's tasks share do it, on loopback: one process is the server, N threads are
  * the ranks, of which the first of each node visits and the others wait for it. Prints the median microseconds of
  * each N. The same for torch's TCPStore, where every rank goes itself, is store.py. */
 #include "config.h"
@@ -51,7 +51,7 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
 
 static bool visit(uint32_t node)
 {
-    const struct rc_meeting desk = { { token, RC_WIRE_TOKEN }, port, rc_str("127.0.0.1") };
+    const struct rc_endpoint server = { { token, RC_WIRE_TOKEN }, port, rc_str("127.0.0.1") };
     struct rc_reply answer;
     char text[2048];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -69,7 +69,7 @@ static bool visit(uint32_t node)
 
     snprintf(on_it, sizeof(on_it), last > node * tasks ? "%u-%u" : "%u", node * tasks, last);
     roll.tasks = rc_str(on_it);
-    if (rc_visit(&desk, rc_str(rc_roll_write(&roll, &arena)), SECONDS * 1000, &answer, NULL) < 0)
+    if (rc_client_request(&server, rc_str(rc_roll_write(&roll, &arena)), SECONDS * 1000, &answer, NULL) < 0)
         return false;
     free(answer.text);
     return true;
@@ -97,17 +97,17 @@ static double meet(void)
     pthread_t thread[ranks];
     char text[4096];
     int listener = rc_listen(0, 0, &port);
-    pid_t desk = listener < 0 || rc_wire_new_token(token) < 0 ? -1 : fork();
+    pid_t server = listener < 0 || rc_wire_new_token(token) < 0 ? -1 : fork();
     double start;
     bool good = true;
     int status;
 
-    if (desk < 0)
+    if (server < 0)
         return -1;
-    if (desk == 0) {
-        struct rc_desk *d = rc_desk_create(listener, token);
+    if (server == 0) {
+        struct rc_server *d = rc_server_create(listener, token);
 
-        _exit(!d || rc_desk_run(d, SECONDS, -1, decide, text) < 0);
+        _exit(!d || rc_server_run(d, SECONDS, -1, decide, text) < 0);
     }
     close(listener);
     memset(met, 0, nodes * sizeof(*met));
@@ -123,7 +123,7 @@ static double meet(void)
         good = good && done == (void *)i;
     }
     start = now() - start;
-    waitpid(desk, &status, 0);
+    waitpid(server, &status, 0);
     pthread_barrier_destroy(&ready);
     return good && status == 0 ? start : -1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scale ROUNDS TASKS-A-NODE N...: how long the nodes of N ranks take from no connection to the answer, all of them
- * at once at one real desk, which checks their roll. One process is the desk, one all nodes: as many sockets as
- * there are nodes, the messages of lib/rendezvous. Prints for each N the median milliseconds, and the desk's own
+ * at once at one real server, which checks their roll. One process is the server, one all nodes: as many sockets as
+ * there are nodes, the messages of lib/rendezvous. Prints for each N the median milliseconds, and the server's own
  * microseconds of processor a node. */
 #include "config.h"
 
@@ -141,30 +141,30 @@ static bool meet(struct node *node, uint32_t nodes, uint16_t port)
     return true;
 }
 
-static pid_t open_desk(uint16_t *port)
+static pid_t open_server(uint16_t *port)
 {
     static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = SECONDS };
     int listener = rc_listen(0, 0, port);
     pid_t pid = listener < 0 || rc_wire_new_token(token) < 0 ? -1 : fork();
 
     if (pid == 0) {
-        struct rc_desk *desk = rc_desk_create(listener, token);
+        struct rc_server *server = rc_server_create(listener, token);
 
-        _exit(!desk || rc_desk_run(desk, SECONDS, -1, decide, &verdict) < 0);
+        _exit(!server || rc_server_run(server, SECONDS, -1, decide, &verdict) < 0);
     }
     if (listener >= 0)
         close(listener);
     return pid;
 }
 
-/* Milliseconds, and the desk's microseconds of processor; false where not everybody got the answer. */
+/* Milliseconds, and the server's microseconds of processor; false where not everybody got the answer. */
 static bool measure(uint32_t nodes, uint32_t tasks, double *took, double *processor)
 {
     struct node *node = calloc(nodes, sizeof(*node));
     struct rusage usage;
     uint16_t port;
-    pid_t desk = open_desk(&port);
-    bool good = node && desk > 0;
+    pid_t server = open_server(&port);
+    bool good = node && server > 0;
     int64_t start;
     int status;
 
@@ -173,7 +173,7 @@ static bool measure(uint32_t nodes, uint32_t tasks, double *took, double *proces
     start = rc_milliseconds();
     good = good && meet(node, nodes, port);
     *took = (double)(rc_milliseconds() - start);
-    if (desk > 0 && wait4(desk, &status, 0, &usage) == desk)
+    if (server > 0 && wait4(server, &status, 0, &usage) == server)
         good = good && status == 0;
     *processor = ((double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec) * 1e6 +
                  (double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec;

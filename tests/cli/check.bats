@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# check.bats - rollcall check where there is no step, or where what the environment says of its desk is wrong.
+# check.bats - rollcall check where there is no step, or where what the environment says of its server is wrong.
 # Of real steps: tests/cluster/roll.bats.
 
 load helper
 
-desk='0123456789abcdef0123456789abcdef 1 42.0'
+server='0123456789abcdef0123456789abcdef 1 42.0'
 
 @test "outside of every step: what to type" {
     fails_with 2 'this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid' "$rollcall" check
@@ -21,16 +21,16 @@ desk='0123456789abcdef0123456789abcdef 1 42.0'
     fails_with 2 "--pid=x is not a process id" "$rollcall" check --pid x
 }
 
-@test "a desk that is gone" {
+@test "a server that is gone" {
     # port 1 of loopback: nobody listens there
-    fails_with 2 'the desk of step 42.0 does not answer: Connection refused' \
-        env SLURM_ROLLCALL_DESK="$desk" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "$rollcall" check
+    fails_with 2 'the rendezvous server of step 42.0 does not answer: Connection refused' \
+        env SLURM_ROLLCALL_SERVER="$server" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "$rollcall" check
 }
 
-@test "what is no desk is as good as none" {
-    for wrong in '' x "${desk/ 1 / 0 }" "${desk/ 1 / 65536 }" "${desk/0123/012}" "${desk/abcdef/ABCDEF}" "${desk% *}"; do
+@test "what is no server is as good as none" {
+    for wrong in '' x "${server/ 1 / 0 }" "${server/ 1 / 65536 }" "${server/0123/012}" "${server/abcdef/ABCDEF}" "${server% *}"; do
         fails_with 2 'this is no task of a step' \
-            env SLURM_ROLLCALL_DESK="$wrong" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "$rollcall" check
+            env SLURM_ROLLCALL_SERVER="$wrong" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "$rollcall" check
     done
 }
 

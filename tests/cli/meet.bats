@@ -311,7 +311,7 @@ PYTHON
     run -0 --separate-stderr with "${task[@]}" env -uPMIX_NAMESPACE "${exec[@]}" --ddp=exchange=pmix -- true
     [[ $stderr == *'RC611: '*'there is no PMIx server;'* ]]
     run -0 --separate-stderr with "${task[@]}" "${exec[@]}" --ddp=exchange=srun -- true
-    [[ $stderr == *'RC611: '*'only srun --ddp has a desk;'* ]]
+    [[ $stderr == *'RC611: '*'only srun --ddp has a rendezvous server;'* ]]
 }
 
 @test "several nodes: the first task hands in what its neighbours are, and all get the answer" {

@@ -176,7 +176,7 @@ PYTHON
 @test "rank 0 never calls: one line, within the time" {
     fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; ' \
         by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id(timeout=1)'
-    # it has a board, and has gone on to something else
+    # it has a store server, and has gone on to something else
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("here", b"")'
     fails 4 'RC617: rank 1: rollcall_broadcast("there"): rank 0 has not called it within 1 s; ' \
         by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
@@ -210,7 +210,7 @@ except rollcall.Error as error:
 @test "several nodes and nothing between them: one line" {
     fails 5 'RC616: rank 3: rollcall_broadcast("x"): no way to the other tasks: ' \
         here env "${task_3[@]}" python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
-    fails 5 'RC616: ' here env "${task_3[@]}" SLURM_ROLLCALL_DESK="0123456789abcdef0123456789abcdef 9 41.7" \
+    fails 5 'RC616: ' here env "${task_3[@]}" SLURM_ROLLCALL_SERVER="0123456789abcdef0123456789abcdef 9 41.7" \
         SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
 }
 
@@ -222,9 +222,9 @@ except rollcall.Error as error:
         here env "${task_0[@]}" "${server[@]}" PMIX_RANK=0 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x", b"")'
 }
 
-@test "srun's desk is gone: one line" {
+@test "srun's server is gone: one line" {
     fails 5 'RC620: rank 3: rollcall_broadcast("x"): srun, which keeps what tasks tell each other, is not to be reached; ' \
-        here env "${task_3[@]}" SLURM_ROLLCALL_DESK="0123456789abcdef0123456789abcdef 9 42.7" \
+        here env "${task_3[@]}" SLURM_ROLLCALL_SERVER="0123456789abcdef0123456789abcdef 9 42.7" \
         SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
 }
 
@@ -249,15 +249,15 @@ except rollcall.Error as error:
         by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._Job().__enter__()]]'
 }
 
-# board: the number of the process that keeps this launch's notes
-board()
+# store_server: the number of the process that keeps this launch's store
+store_server()
 {
     # its name is nobody else's: the owner of the socket is known by its inode
     python3 - <<'PYTHON'
 import glob, os
 for path in glob.glob("/proc/[0-9]*/comm"):
     try:
-        if open(path).read() == "rollcall-exchan\n" and "board" in open(path[:-4] + "cmdline").read():
+        if open(path).read() == "rollcall-exchan\n" and "store" in open(path[:-4] + "cmdline").read():
             env = open(path[:-4] + "environ").read()
             if f"MASTER_PORT={os.environ['port']}\0" in env:
                 print(path.split("/")[2])
@@ -266,8 +266,8 @@ for path in glob.glob("/proc/[0-9]*/comm"):
 PYTHON
 }
 
-@test "the board is nobody's child, has nothing of its task, and ends with the launch" {
-    cat > "$BATS_TEST_TMPDIR/keeper.py" <<'PYTHON'
+@test "the store server is nobody's child, has nothing of its task, and ends with the launch" {
+    cat > "$BATS_TEST_TMPDIR/owner.py" <<'PYTHON'
 import os, rollcall, sys, time
 me = rollcall.identity()
 if me.rank != 0:
@@ -283,14 +283,14 @@ try:
     sys.exit("there is a child")
 except ChildProcessError:
     pass
-def boards():
+def store_servers():
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             if "exchange\0board" in open(f"/proc/{pid}/cmdline").read() and os.environ["WHOSE"] in open(f"/proc/{pid}/environ").read():
                 yield pid
         except OSError:
             pass
-(pid,) = boards()
+(pid,) = store_servers()
 def remains():
     """What it has of its task; a caller's descriptor may be gone when it is looked at."""
     for number in os.listdir(f"/proc/{pid}/fd"):
@@ -310,11 +310,11 @@ for _ in range(200):
         break
     time.sleep(0.05)
 else:
-    sys.exit(f"the board has {list(remains())}")
+    sys.exit(f"the store server has {list(remains())}")
 print(pid, flush=True)
 rollcall.broadcast("board", b"")
 PYTHON
-    run -0 --separate-stderr here env WHOSE="$BATS_TEST_TMPDIR" mpirun --oversubscribe -np 2 python3 "$BATS_TEST_TMPDIR/keeper.py"
+    run -0 --separate-stderr here env WHOSE="$BATS_TEST_TMPDIR" mpirun --oversubscribe -np 2 python3 "$BATS_TEST_TMPDIR/owner.py"
     # what the machine's first process has not taken yet is no process any more
     for _ in {1..150}; do
         [ -s "/proc/$output/cmdline" ] || break
@@ -323,7 +323,7 @@ PYTHON
     [ ! -s "/proc/$output/cmdline" ]
 }
 
-@test "the board is killed: the next call says so" {
+@test "the store server is killed: the next call says so" {
     export port
     mkfifo "$BATS_TEST_TMPDIR/go"
     cat > "$BATS_TEST_TMPDIR/left.py" <<'PYTHON'
@@ -343,7 +343,7 @@ PYTHON
         kill -0 "${started[-1]}"
         sleep 0.05
     done
-    kill -KILL "$(board)"
+    kill -KILL "$(store_server)"
     exec 4>&-
     wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): rank 0's process, which kept what tasks tell each other, has ended; " \

@@ -329,41 +329,41 @@ dist.init_process_group("gloo", rank=0, world_size=4); print(sys.stderr.getvalue
 dist.init_process_group(rank=0, world_size=1)'
 }
 
-# open_desk ARG...: desk.py with them, in the background; ends with close_desk, or with the test
-open_desk()
+# open_server ARG...: server.py with them, in the background; ends with close_server, or with the test
+open_server()
 {
-    mkdir -p "$BATS_TEST_TMPDIR/desk"
-    rm -f "$BATS_TEST_TMPDIR"/desk/*
-    coproc desk { exec "$python" "$BATS_TEST_DIRNAME/desk.py" "$1" "$BATS_TEST_TMPDIR/desk" "${@:2}" 3>&- > /dev/null; }
+    mkdir -p "$BATS_TEST_TMPDIR/server"
+    rm -f "$BATS_TEST_TMPDIR"/server/*
+    coproc server { exec "$python" "$BATS_TEST_DIRNAME/server.py" "$1" "$BATS_TEST_TMPDIR/server" "${@:2}" 3>&- > /dev/null; }
     # shellcheck disable=SC2154 # of coproc
-    desk_pid=$desk_PID
-    until [ -e "$BATS_TEST_TMPDIR/desk/port" ]; do
-        kill -0 "$desk_pid" || return 1
+    server_pid=$server_PID
+    until [ -e "$BATS_TEST_TMPDIR/server/port" ]; do
+        kill -0 "$server_pid" || return 1
         sleep 0.05
     done
-    at_desk=("SLURM_ROLLCALL_DESK=0123456789abcdef0123456789abcdef $(cat "$BATS_TEST_TMPDIR/desk/port") 42.7"
+    at_server=("SLURM_ROLLCALL_SERVER=0123456789abcdef0123456789abcdef $(cat "$BATS_TEST_TMPDIR/server/port") 42.7"
         SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 SLURM_SRUN_COMM_HOST=localhost)
 }
 
-close_desk()
+close_server()
 {
-    local pid=$desk_pid
-    desk_pid=
+    local pid=$server_pid
+    server_pid=
     # shellcheck disable=SC2154
-    exec {desk[1]}>&-
+    exec {server[1]}>&-
     wait "$pid"
 }
 
 teardown()
 {
-    [ -z "${desk_pid:-}" ] || kill "$desk_pid" || true
+    [ -z "${server_pid:-}" ] || kill "$server_pid" || true
 }
 
 until_told='import atexit, os, threading, torch
 def told(): return all(thread.name != "rollcall-watch" for thread in threading.enumerate())
 def wait(): [thread.join() for thread in threading.enumerate() if thread.name == "rollcall-watch"]
 atexit.register(wait)'
-# reaches SECONDS NAME=VALUE... -- CODE: like silent, with watch=SECONDS; at its end it waits until the desk has heard
+# reaches SECONDS NAME=VALUE... -- CODE: like silent, with watch=SECONDS; at its end it waits until the server has heard
 reaches()
 {
     local seconds=$1 set=()
@@ -380,21 +380,21 @@ reaches()
     }
 }
 
-# heard LINE...: that, and nothing else, was said at the desk
+# heard LINE...: that, and nothing else, was said at the server
 heard()
 {
     local expected=
     [ $# -eq 0 ] || expected=$(printf 'rollcall 1 TOKEN 12\\n%s\n' "$@")
-    [ "$(cat "$BATS_TEST_TMPDIR/desk/heard" 2> /dev/null)" = "$expected" ] || {
-        echo "at the desk:"
-        cat "$BATS_TEST_TMPDIR/desk/heard"
+    [ "$(cat "$BATS_TEST_TMPDIR/server/heard" 2> /dev/null)" = "$expected" ] || {
+        echo "at the server:"
+        cat "$BATS_TEST_TMPDIR/server/heard"
         return 1
     }
 }
 
-@test "watch=SECONDS: srun's desk is told of the task, once a process, before torch is called" {
-    open_desk answers
-    reaches 60 "${task_3[@]}" "${at_desk[@]}" -- 'exec("""
+@test "watch=SECONDS: srun's server is told of the task, once a process, before torch is called" {
+    open_server answers
+    reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'exec("""
 for i in range(3):
     dist.distributed_c10d.world = None
     dist.init_process_group("gloo")
@@ -405,73 +405,73 @@ if not os.fork():
 os.wait()
 """)'
     heard 'reached=3 4\n'
-    # the desk has been told where torch fails or hangs; Slurm's number, whatever the order of ranks
-    run -1 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" "${at_desk[@]}" \
+    # the server has been told where torch fails or hangs; Slurm's number, whatever the order of ranks
+    run -1 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" "${at_server[@]}" \
         "$rollcall" exec --ddp=order=node,watch=60 -- "$python" -c \
         "$until_told; import torch.distributed as d; d.init_process_group('fails')"
     heard 'reached=3 4\n' 'reached=2 4\n'
-    reaches 60 "${task_3[@]}" "${at_desk[@]}" -- 'os.environ.clear(); dist.init_process_group("gloo", None, None, 4, 3)'
+    reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'os.environ.clear(); dist.init_process_group("gloo", None, None, 4, 3)'
     heard 'reached=3 4\n' 'reached=2 4\n' 'reached=3 4\n'
 }
 
 @test "watch=SECONDS: nothing is told without seconds, of a fake group, of a world that is there, in another step" {
-    open_desk answers
-    reaches '' "${task_3[@]}" "${at_desk[@]}" -- 'dist.init_process_group("gloo")'
-    reaches 60 "${task_3[@]}" "${at_desk[@]}" -- 'dist.init_process_group("fake", rank=0, world_size=64)'
-    reaches 60 "${task_3[@]}" "${at_desk[@]}" -- 'dist.distributed_c10d.world = (3, 4); dist.init_process_group("gloo")'
-    run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" "${at_desk[@]}" \
+    open_server answers
+    reaches '' "${task_3[@]}" "${at_server[@]}" -- 'dist.init_process_group("gloo")'
+    reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'dist.init_process_group("fake", rank=0, world_size=64)'
+    reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'dist.distributed_c10d.world = (3, 4); dist.init_process_group("gloo")'
+    run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" "${at_server[@]}" \
         "$rollcall" exec --ddp=watch=60 -- env SLURM_STEP_ID=8 "$python" -c \
         'import torch.distributed as d, torch; d.init_process_group("gloo")'
     [ "$output" = 'called gloo None -1 -1' ]
     heard
 }
 
-@test "watch=SECONDS: a desk that is gone, or is none, holds up nobody" {
+@test "watch=SECONDS: a server that is gone, or is none, holds up nobody" {
     for kind in silent garbage leaves; do
-        open_desk "$kind"
-        reaches 60 "${task_3[@]}" "${at_desk[@]}" -- 'dist.init_process_group("gloo")
+        open_server "$kind"
+        reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'dist.init_process_group("gloo")
 if not told(): print("it goes on", flush=True)
 os._exit(0)'
         # whatever comes back is enough: nobody acts upon it
         [[ $kind = garbage || $output == *"it goes on"* ]]
-        close_desk
+        close_server
     done
     # nobody has this port any more
-    reaches 60 "${task_3[@]}" "${at_desk[@]}" -- 'dist.init_process_group("gloo"); os._exit(0)'
-    for desk in 'a 1 42.7' '0123456789abcdef0123456789abcdef 0 42.7' '0123456789abcdef0123456789abcdef 99999 42.7' \
+    reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'dist.init_process_group("gloo"); os._exit(0)'
+    for server in 'a 1 42.7' '0123456789abcdef0123456789abcdef 0 42.7' '0123456789abcdef0123456789abcdef 99999 42.7' \
         'a b 42.7' $'\e[2J \xff 42.7'; do
-        reaches 60 "${task_3[@]}" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 SLURM_ROLLCALL_DESK="$desk" -- \
+        reaches 60 "${task_3[@]}" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 SLURM_ROLLCALL_SERVER="$server" -- \
             'dist.init_process_group("gloo"); os._exit(0)'
     done
-    reaches 60 "${task_3[@]}" SLURM_LAUNCH_NODE_IPADDR=no.such.host.invalid "${at_desk[0]}" -- 'dist.init_process_group("gloo"); os._exit(0)'
-    reaches 60 "${task_3[@]}" "${at_desk[0]}" -- 'dist.init_process_group("gloo"); os._exit(0)'
+    reaches 60 "${task_3[@]}" SLURM_LAUNCH_NODE_IPADDR=no.such.host.invalid "${at_server[0]}" -- 'dist.init_process_group("gloo"); os._exit(0)'
+    reaches 60 "${task_3[@]}" "${at_server[0]}" -- 'dist.init_process_group("gloo"); os._exit(0)'
 }
 
-@test "watch=SECONDS: the desk beside srun says who is missing, and that all have come" {
-    open_desk real "$prefix/libexec/rollcall/rollcall-exchange" 1
+@test "watch=SECONDS: srun's server says who is missing, and that all have come" {
+    open_server real "$prefix/libexec/rollcall/rollcall-exchange" 1
     said()
     {
-        until grep -q "$1" "$BATS_TEST_TMPDIR/desk/said"; do
-            kill -0 "$desk_pid" || return 1
+        until grep -q "$1" "$BATS_TEST_TMPDIR/server/said"; do
+            kill -0 "$server_pid" || return 1
             sleep 0.05
         done
     }
-    reaches 1 "${task_3[@]}" "${at_desk[@]}" -- 'dist.init_process_group("gloo")'
+    reaches 1 "${task_3[@]}" "${at_server[@]}" -- 'dist.init_process_group("gloo")'
     said '^rollcall: warning RC707: 1 s after the first, 1 of 4 tasks have .*, but not tasks 0-2; .*srun --jobid=42 '
     for rank in 2 1 0; do
         reaches 1 "${step[@]}" SLURM_PROCID=$rank SLURM_LOCALID=$((rank % 2)) SLURM_NODEID=$((rank / 2)) \
-            SLURM_GTIDS=$((rank / 2 * 2)),$((rank / 2 * 2 + 1)) "${at_desk[@]}" -- 'dist.init_process_group("gloo")'
+            SLURM_GTIDS=$((rank / 2 * 2)),$((rank / 2 * 2 + 1)) "${at_server[@]}" -- 'dist.init_process_group("gloo")'
     done
     said '^rollcall: note RC708: all 4 tasks have reached init_process_group now, '
-    close_desk
-    [ "$(grep -c . "$BATS_TEST_TMPDIR/desk/said")" = 2 ]
+    close_server
+    [ "$(grep -c . "$BATS_TEST_TMPDIR/server/said")" = 2 ]
 }
 
-@test "watch=SECONDS without a desk is said by rank 0, RC709; names that are wrong are named all the same" {
-    for set in A= ROLLCALL=exchange=off SLURM_ROLLCALL_DESK='0123456789abcdef0123456789abcdef 1 42.6'; do
+@test "watch=SECONDS without a server is said by rank 0, RC709; names that are wrong are named all the same" {
+    for set in A= ROLLCALL=exchange=off SLURM_ROLLCALL_SERVER='0123456789abcdef0123456789abcdef 1 42.6'; do
         run -0 --separate-stderr with "${task_0[@]}" MASTER_ADDR=127.0.0.1 MASTER_PORT="$(free_port)" "$set" \
             "$rollcall" exec --ddp=watch=60 -- true
-        [ "$(grep -c 'rollcall: warning RC709: watch=60 was asked for, but there is no desk beside srun; ' \
+        [ "$(grep -c 'rollcall: warning RC709: watch=60 was asked for, but there is no rendezvous server beside srun; ' \
             <<< "$stderr")" = 1 ]
     done
     run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" "$rollcall" exec \

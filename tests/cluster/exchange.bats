@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # exchange.bats - the nodes of a step meet before its tasks start; what may go wrong then, and what is said.
 #
-# What nodes say of each other: faults.bats. Many steps at once: crowd.bats.
+# What nodes say of each other: faults.bats. Many steps at once: concurrent.bats.
 
 # shellcheck disable=SC2154 # programs, whoami, mpi, shared, out, err and status come from helpers.bash
 
@@ -174,8 +174,8 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     said 'warning RC611: .*: rollcall-exchange cannot be run: Permission denied; '
 }
 
-# The desk, on n1 this time, ends before the nodes come.
-@test "srun's desk is gone: the port is computed, and that is said" {
+# The server, on n1 this time, ends before the nodes come.
+@test "srun's server is gone: the port is computed, and that is said" {
     rm -f "$shared/gone"
     # shellcheck disable=SC2016 # expanded there
     inject n1 <<< '
@@ -189,19 +189,19 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     inject n2 <<< 'until [ -e '"$shared/gone"' ]; do sleep 0.1; done; exec $real "$@"'
     from=n1 step 60 --ddp=exchange=srun -N2 -n2
     one_port 2
-    said 'warning RC611: the nodes could not speak to each other: the desk: Connection refused; '
+    said 'warning RC611: the nodes could not speak to each other: the rendezvous server: Connection refused; '
     nothing_remains
 }
 
-@test "srun's desk hangs: no node starts, and each says so after the deadline" {
+@test "srun's server hangs: no node starts, and each says so after the deadline" {
     rm -f "$shared/stopped"
     # shellcheck disable=SC2016 # expanded there
     inject n1 <<< '
         for process in /proc/[0-9]*; do
             ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [d]esk" ||
-                { kill -STOP ${process#/proc/}; desk=${process#/proc/}; }
+                { kill -STOP ${process#/proc/}; server=${process#/proc/}; }
         done
-        echo $desk > '"$shared/stopping"'
+        echo $server > '"$shared/stopping"'
         mv '"$shared/stopping $shared/stopped"'
         exec $real "$@"'
     # shellcheck disable=SC2016 # expanded there
@@ -272,12 +272,12 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 }
 
 # A thousand idle connections, garbage and a wrong token, all before one node's entry and until it has its answer.
-@test "strangers at srun's desk keep nobody from his answer" {
+@test "strangers at srun's server keep nobody from his answer" {
     cat > "$shared/strangers.py" <<'PYTHON'
 import re, resource, socket, subprocess, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
 request = sys.stdin.buffer.read()
-token, port, host = re.search(rb"^meeting=(\S+) (\d+) (\S+)", request, re.M).groups()
+token, port, host = re.search(rb"^endpoint=(\S+) (\d+) (\S+)", request, re.M).groups()
 def call(text=b""):
     s = socket.create_connection((host.decode(), int(port)), timeout=60)
     s.sendall(text)
@@ -329,7 +329,7 @@ begin()
     srun=$(cat "$shared/srun")
 }
 
-@test "the desk is beside srun as long as srun is there, however that ends" {
+@test "the server is beside srun as long as srun is there, however that ends" {
     local signal
     for signal in TERM KILL INT; do
         begin --ddp=exchange=srun --quit-on-interrupt -N2 -n2
@@ -341,7 +341,7 @@ begin()
     done
 }
 
-@test "the desk has nothing of srun's: no terminal, no session, no descriptors" {
+@test "the server has nothing of srun's: no terminal, no session, no descriptors" {
     begin --ddp=exchange=srun -N2 -n2
     # its session, its own; no terminal; standard streams, socket, pipe and epoll
     # shellcheck disable=SC2016 # expanded there
@@ -349,14 +349,14 @@ begin()
             [ "$(cat "$process/comm" 2> /dev/null)" = rollcall-exchan ] || continue
             sed "s/.*) //" "$process/stat" | cut -d" " -f 4,5 | sed "s|^${process#/proc/} 0$|alone|"
             ls "$process/fd" | wc -l
-        done' > "$BATS_TEST_TMPDIR/desk"
+        done' > "$BATS_TEST_TMPDIR/server"
     login kill -TERM "$srun"
     wait "$pid" || true
-    printf '%s\n' alone 6 | diff - "$BATS_TEST_TMPDIR/desk"
+    printf '%s\n' alone 6 | diff - "$BATS_TEST_TMPDIR/server"
 }
 
 # bats test_tags=series
-@test "srun's exit status is its tasks', with a desk or without" {
+@test "srun's exit status is its tasks', with a server or without" {
     attempt 60 srun --ddp=exchange=srun -N2 -n2 sh -c 'exit 7'
     [ "$status" -eq 7 ] || explain "status $status"
     attempt 60 srun --ddp=exchange=srun -N2 -n2 /nowhere/program
@@ -365,21 +365,21 @@ begin()
 }
 
 # bats test_tags=series
-@test "a step inside a step has a desk of its own, or none" {
+@test "a step inside a step has a server of its own, or none" {
     # shellcheck disable=SC2016 # expanded in the tasks
     attempt 90 salloc -N2 --ntasks-per-node=2 srun --overlap --ddp -N2 -n2 sh -c '
         [ "$SLURM_PROCID" -eq 0 ] || exit 0
-        echo "outer <$SLURM_ROLLCALL_DESK>"
+        echo "outer <$SLURM_ROLLCALL_SERVER>"
         srun --overlap --ddp=exchange=srun -N2 -n2 sh -c "echo \"port \$RANK \$MASTER_PORT\""
-        srun --overlap -N2 -n2 sh -c "echo \"plain <\$SLURM_ROLLCALL_DESK>\""
-        srun --overlap --ddp=exchange=off -N2 -n2 sh -c "echo \"off <\$SLURM_ROLLCALL_DESK>\""'
+        srun --overlap -N2 -n2 sh -c "echo \"plain <\$SLURM_ROLLCALL_SERVER>\""
+        srun --overlap --ddp=exchange=off -N2 -n2 sh -c "echo \"off <\$SLURM_ROLLCALL_SERVER>\""'
     one_port 2
-    [ "$(grep -cE '^(plain|off) <>$' "$out")" -eq 4 ] || explain "an outer step's desk is still there"
+    [ "$(grep -cE '^(plain|off) <>$' "$out")" -eq 4 ] || explain "an outer step's server is still there"
     unsaid RC6
     nothing_remains
 }
 
-@test "a step of several het components does without srun's desk" {
+@test "a step of several het components does without srun's server" {
     # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --mpi=none --ddp -N1 -n1 sh -c 'echo "port $RANK $MASTER_PORT"' : \
         --ddp -N2 -n2 sh -c 'echo "port $RANK $MASTER_PORT"'

@@ -52,9 +52,9 @@ need_pmix()
 }
 
 # bats test_tags=series
-@test "srun --mpi=pmix: a desk of another step and a second command change nothing" {
+@test "srun --mpi=pmix: a server of another step and a second command change nothing" {
     need_pmix
-    SLURM_ROLLCALL_DESK='0123456789abcdef0123456789abcdef 1 1.0' attempt 60 srun -N2 --ntasks-per-node=2 --mpi=pmix \
+    SLURM_ROLLCALL_SERVER='0123456789abcdef0123456789abcdef 1 1.0' attempt 60 srun -N2 --ntasks-per-node=2 --mpi=pmix \
         sh -c "rollcall exec -- true && rollcall exec -vv -- python3 '$programs/port.py'"
     one_port 4 && computed && unsaid 'RC6'
 }

@@ -27,7 +27,7 @@ faults_end()
     done
 }
 
-# inject NODE...: standard input is what rollcall-exchange does there, until the test ends; a desk is a real one.
+# inject NODE...: standard input is what rollcall-exchange does there, until the test ends; a server is a real one.
 inject()
 {
     local script=$shared/fault.$BATS_TEST_NUMBER.$1 node
@@ -69,7 +69,7 @@ count_helpers()
     done | grep -cE '^rollcall-(exchan|pmix)' || true
 }
 
-# Nothing of it stays: it may take a moment to end; a board that is left alone by Slurm, some seconds.
+# Nothing of it stays: it may take a moment to end; a store server that is left alone by Slurm, some seconds.
 nothing_remains()
 {
     local tries

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# guard.bats - guard=nccl at a real srun's desk. What is said of whom is in tests/preload/guard.bats, case by case.
+# guard.bats - guard=nccl at a real srun's server. What is said of whom is in tests/preload/guard.bats, case by case.
 #
 # programs/join.c of the preload's tests joins through a stand-in for NCCL, since the real one wants a GPU for it.
 
@@ -106,7 +106,7 @@ who='process [0-9]+ on n[12], whose task is rank [0-3],'
     [ "$(grep -c RC806 "$err")" = 1 ]
 }
 
-@test "ROLLCALL=guard=nccl, and rollcall exec in a step that has a desk" {
+@test "ROLLCALL=guard=nccl, and rollcall exec in a step that has a server" {
     ROLLCALL=guard=nccl attempt 90 srun "${tasks[@]}" sh -c "$(joining '$LOCAL_RANK' 4)"
     all_return 5
     one_line RC801 "$who and $who both join"
@@ -136,7 +136,7 @@ who='process [0-9]+ on n[12], whose task is rank [0-3],'
     done
 }
 
-@test "without a desk, and where it is not asked for: nothing" {
+@test "without a server, and where it is not asked for: nothing" {
     for options in guard=nccl,exchange=off guard=off worker; do
         ids=$shared/ids.$options
         mkdir "$ids"

@@ -102,7 +102,7 @@ assert found == [(each, 2) for each in sys.argv[2:]], found' "$out" "$@"
 
 @test "map --step: equal nodes once, with all their names and ranks, from one task of each" {
     need_map
-    # again in the same step, where the first one's still stand at the desk
+    # again in the same step, where the first one's still stand at the server
     # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall map --step && rollcall map --step > "$0.$SLURM_PROCID"' \
         "$shared/again"
@@ -160,12 +160,12 @@ assert found == [(each, 2) for each in sys.argv[2:]], found' "$out" "$@"
     grep -qxF '  n1: rank 0' "$out" || explain "no map of n1"
 }
 
-@test "map --step: where there is no desk, one line" {
+@test "map --step: where there is no server, one line" {
     need_map
     attempt 60 srun --ddp=exchange=off -N1 -n1 rollcall map --step
     failed
     [ "$(cat "$out")" = '' ] || explain "something was shown"
-    [ "$(grep -c 'map: --step: there is no desk beside srun to meet at; use srun --ddp rollcall map --step' "$err")" -eq 1 ] ||
+    [ "$(grep -c 'map: --step: there is no rendezvous server beside srun to meet at; use srun --ddp rollcall map --step' "$err")" -eq 1 ] ||
         explain "not said"
 }
 

@@ -52,7 +52,7 @@ sizes()
 8 64'
 }
 
-@test "at srun's desk" {
+@test "at srun's server" {
     sizes ,exchange=srun
 }
 

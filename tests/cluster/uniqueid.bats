@@ -40,7 +40,7 @@ alike()
 }
 
 # bats test_tags=series
-@test "srun --ddp: srun's desk tells the ids, to each program of a task others" {
+@test "srun --ddp: srun's server tells the ids, to each program of a task others" {
     # shellcheck disable=SC2016 # expanded in the task
     attempt 100 srun --ddp=exchange="$([ "$mpi" = none ] && echo auto || echo srun)" -N2 --ntasks-per-node=2 sh -c '
         python "$0" 2 && exec python "$0" 2' "$ring"
@@ -49,7 +49,7 @@ alike()
 }
 
 # bats test_tags=series
-@test "srun --mpi=pmix, with rollcall or without: PMIx tells where rank 0's board is" {
+@test "srun --mpi=pmix, with rollcall or without: PMIx tells where rank 0's store server is" {
     if [ "$mpi" = none ]; then
         attempt 60 srun -N2 -n2 python -c 'import rollcall; rollcall.nccl_unique_id()'
         failed
@@ -61,10 +61,10 @@ alike()
     # shellcheck disable=SC2016 # expanded in the task
     attempt 100 srun -N2 --ntasks-per-node=2 sh -c 'python "$0" 1 && python "$0" 1' "$ring"
     alike 4 2
-    # its boards stay for some seconds: the next test waits for their end
+    # its store servers stay for some seconds: the next test waits for their end
 }
 
-@test "neither a desk nor PMIx: one line from each rank, at once" {
+@test "neither a server nor PMIx: one line from each rank, at once" {
     attempt 60 srun --mpi=none -N2 -n4 python -c '
 import rollcall
 try:
@@ -72,7 +72,7 @@ try:
 except rollcall.Error as error:
     print(error.code, error)'
     succeeded
-    [ "$(grep -cE '^5 RC616: rank [0-3]: rollcall_nccl_unique_id: no way to the other tasks: there is no desk ' "$out")" -eq 4 ] ||
+    [ "$(grep -cE '^5 RC616: rank [0-3]: rollcall_nccl_unique_id: no way to the other tasks: there is no rendezvous server ' "$out")" -eq 4 ] ||
         explain 'not four lines'
     # on one node nothing is needed
     attempt 60 srun --mpi=none -N1 -n3 python "$ring" 1
@@ -100,7 +100,7 @@ except rollcall.Error as error:
 }
 
 # bats test_tags=all
-@test "torchrun on two nodes: its workers meet at srun's desk, those of one node among themselves" {
+@test "torchrun on two nodes: its workers meet at srun's server, those of one node among themselves" {
     attempt 120 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$ring" 2
     alike 4
     attempt 120 srun --ddp=exchange=srun -N2 --ntasks-per-node=1 torchrun --standalone --nproc-per-node 2 "$ring" 1

@@ -119,7 +119,7 @@ sys.argv[1:] = ['alone']; import misnumbered; misnumbered.main()"
     unsaid 'RC70[1-69]'
     attempt 30 srun --ddp=worker,watch=60,exchange=off -N2 --ntasks-per-node=2 true
     succeeded
-    said_once RC709 'watch=60 was asked for, but there is no desk beside srun; '
+    said_once RC709 'watch=60 was asked for, but there is no rendezvous server beside srun; '
 }
 
 @test "watch=SECONDS: Lightning's tasks, and torchrun's workers, of which one is enough" {

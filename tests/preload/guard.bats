@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# guard.bats - librollcall-nccl.so between programs and NCCL, at a desk as srun has it beside it.
+# guard.bats - librollcall-nccl.so between programs and NCCL, at a server as srun has it beside it.
 #
 # programs/fakenccl.c stands in for NCCL, which joins nothing without a GPU; the real one is here as well, where
 # ROLLCALL_NCCL names its folder. tests/cluster/guard.bats has a real srun.
@@ -44,18 +44,18 @@ setup()
 teardown()
 {
     exec 7>&-
-    [ -z "${desk_pid:-}" ] || { kill "$desk_pid" && wait "$desk_pid" || true; } 2> /dev/null
+    [ -z "${server_pid:-}" ] || { kill "$server_pid" && wait "$server_pid" || true; } 2> /dev/null
 }
 
-start_desk()
+start_server()
 {
-    python3 "$here/programs/desk.py" "$exchange" $token < "$BATS_TEST_TMPDIR/life" > "$BATS_TEST_TMPDIR/port" 3>&- 7>&- &
-    desk_pid=$!
+    python3 "$here/programs/server.py" "$exchange" $token < "$BATS_TEST_TMPDIR/life" > "$BATS_TEST_TMPDIR/port" 3>&- 7>&- &
+    server_pid=$!
     until [ -s "$BATS_TEST_TMPDIR/port" ]; do
-        kill -0 $desk_pid
+        kill -0 $server_pid
         sleep 0.05
     done
-    desk=(SLURM_ROLLCALL_DESK="$token $(cat "$BATS_TEST_TMPDIR/port") 42.7" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1)
+    server=(SLURM_ROLLCALL_SERVER="$token $(cat "$BATS_TEST_TMPDIR/port") 42.7" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1)
 }
 
 # guarded IDENTITY [NAME=VALUE...] CMD...
@@ -63,7 +63,7 @@ guarded()
 {
     local identity=$1
     shift
-    env -i "${plain_environment[@]}" LD_LIBRARY_PATH="$bin" LD_PRELOAD="$guard" "${desk[@]}" \
+    env -i "${plain_environment[@]}" LD_LIBRARY_PATH="$bin" LD_PRELOAD="$guard" "${server[@]}" \
         ROLLCALL_GUARD="$identity deadline=$deadline" "${extra[@]}" "$@"
 }
 
@@ -115,7 +115,7 @@ one_line()
 process='process [0-9]+ on [^ ]+'
 
 @test "what NCCL gets, and what it returns, is the same with the guard and without" {
-    start_desk
+    start_server
     id one
     for program in join join-global; do
         for framework in framework whole static; do
@@ -131,7 +131,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "right ranks join, one communicator after the other, through each function" {
-    start_desk
+    start_server
     for how in init config scalable nonblocking; do
         id "$how"
         together 0 1 2 3 -- 4 $how $how
@@ -153,7 +153,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC801: two processes of one rank: one line names both, and all return at once" {
-    start_desk
+    start_server
     for how in init config scalable; do
         id "$how"
         together 0 1 2 2 -- 4 $how $how
@@ -169,7 +169,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC801: whoever comes when all have joined fails alone" {
-    start_desk
+    start_server
     id one
     together 0 1 -- 2 init one
     [ "${results[*]}" = '0 0' ]
@@ -179,7 +179,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC802: a rank that cannot be" {
-    start_desk
+    start_server
     for rank in 4 -1; do
         id "r$rank"
         together 0 1 2 "$rank" -- 4 init "r$rank"
@@ -189,7 +189,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC803: another number of ranks, early or late" {
-    start_desk
+    start_server
     differ="$process, whose task is rank [0123], joins an NCCL communicator as rank [0123] of [34], but $process, whose task is rank [0123], joins the same one as rank [0123] of [34]; no process joins"
     # who is there first, and is the only one of his kind, passes
     id any
@@ -220,7 +220,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "communicators of some processes, and of one, go through" {
-    start_desk
+    start_server
     id some
     id others
     together 0/2 1/2 - - -- 4 init some
@@ -236,7 +236,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC806: who has not come by the deadline is named once, and the others go on" {
-    start_desk
+    start_server
     deadline=2
     id one
     together 0 1 - 3 - 5 -- 6 init one
@@ -245,7 +245,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC806: everybody has an id of his own" {
-    start_desk
+    start_server
     deadline=3
     pids=()
     for rank in 0 1 2; do
@@ -261,7 +261,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC805: two processes on one GPU are named, and left to NCCL" {
-    start_desk
+    start_server
     id one
     extra=(FAKE_GPU=7)
     together 0 1 2 -- 3 init one
@@ -277,7 +277,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "RC804: all tasks renumbered is a note, and node by node not even that" {
-    start_desk
+    start_server
     extra=(ROLLCALL_DEBUG=1)
     id one
     together 1 0 -- 2 init one
@@ -286,7 +286,7 @@ process='process [0-9]+ on [^ ]+'
 }
 
 @test "workers of torchrun: how many there are is what WORLD_SIZE says" {
-    start_desk
+    start_server
     id one
     id two
     worker()
@@ -320,8 +320,8 @@ process='process [0-9]+ on [^ ]+'
     done
 }
 
-@test "inert, and a note says why: not told, switched off, no desk, ids that are not unique" {
-    start_desk
+@test "inert, and a note says why: not told, switched off, no server, ids that are not unique" {
+    start_server
     id one
     # says CAUSE NAME=VALUE...: joins, twice the same rank, at once
     says()
@@ -341,16 +341,16 @@ process='process [0-9]+ on [^ ]+'
     says 'not as rollcall writes it' ROLLCALL_GUARD=
     says 'switched off by ROLLCALL' ROLLCALL=off
     says 'switched off by ROLLCALL' ROLLCALL=worker,guard=off
-    says 'no desk beside srun' env -u SLURM_ROLLCALL_DESK
-    says 'no desk beside srun' SLURM_ROLLCALL_DESK=nonsense
+    says 'no rendezvous server beside srun' env -u SLURM_ROLLCALL_SERVER
+    says 'no rendezvous server beside srun' SLURM_ROLLCALL_SERVER=nonsense
     says 'older than 2.16' FAKE_VERSION=21505
     # NCCL_COMM_ID's magic number, 0x0280028002800280
     { printf '\200\002\200\002\200\002\200\002'; head -c 120 /dev/urandom; } > "$BATS_TEST_TMPDIR/one"
     says 'with NCCL_COMM_ID all communicators have one id'
 }
 
-@test "trouble with the desk stops nobody: gone, foreign, silent, of another token" {
-    start_desk
+@test "trouble with the server stops nobody: gone, foreign, silent, of another token" {
+    start_server
     passes()
     {
         id "$1"
@@ -361,11 +361,11 @@ process='process [0-9]+ on [^ ]+'
         [ -z "$lines" ]
     }
     port=$(cat "$BATS_TEST_TMPDIR/port")
-    name=token passes token SLURM_ROLLCALL_DESK="${token//0/f} $port 42.7"
+    name=token passes token SLURM_ROLLCALL_SERVER="${token//0/f} $port 42.7"
     # nobody listens there any more
     exec 7>&-
-    wait $desk_pid || true
-    desk_pid=
+    wait $server_pid || true
+    server_pid=
     name=gone passes gone
     # somebody who takes everything and says nothing, and one who talks nonsense
     for name in silent nonsense; do
@@ -380,19 +380,19 @@ while True:
     held.append(caller)
     if sys.argv[1] == "nonsense":
         caller.sendall(b"HTTP/1.1 200 OK\r\n\r\n" * 10)' $name > "$BATS_TEST_TMPDIR/port" 3>&- &
-        desk_pid=$!
+        server_pid=$!
         until [ -s "$BATS_TEST_TMPDIR/port" ]; do
             sleep 0.05
         done
-        passes $name SLURM_ROLLCALL_DESK="$token $(cat "$BATS_TEST_TMPDIR/port") 42.7"
-        kill $desk_pid
-        wait $desk_pid 2> /dev/null || true
-        desk_pid=
+        passes $name SLURM_ROLLCALL_SERVER="$token $(cat "$BATS_TEST_TMPDIR/port") 42.7"
+        kill $server_pid
+        wait $server_pid 2> /dev/null || true
+        server_pid=
     done
 }
 
-@test "the desk dies while all wait: they go on" {
-    start_desk
+@test "the server dies while all wait: they go on" {
+    start_server
     id one
     pids=()
     for rank in 0 1; do
@@ -405,15 +405,15 @@ while True:
         sleep 0.05
     done
     exec 7>&-
-    wait $desk_pid || true
-    desk_pid=
+    wait $server_pid || true
+    server_pid=
     wait "${pids[0]}"
     wait "${pids[1]}"
-    [ "$(cat "$BATS_TEST_TMPDIR"/err.* | grep -c 'note RC808: .* the desk beside srun: ')" = 2 ]
+    [ "$(cat "$BATS_TEST_TMPDIR"/err.* | grep -c 'note RC808: .* the rendezvous server: ')" = 2 ]
 }
 
 @test "processes that a task forks: a worker that joins nothing, and the one that joins" {
-    start_desk
+    start_server
     pids=()
     for rank in 0 1; do
         guarded "rank=$rank size=2 node=0 nodes=1" "$bin/join" "$framework" fork init 2 $rank "$BATS_TEST_TMPDIR/one" fork \
@@ -426,7 +426,7 @@ while True:
 }
 
 @test "it is nothing to programs that know no NCCL, of either libc" {
-    start_desk
+    start_server
     musl-gcc -o "$bin/hello-musl" -x c - <<'C'
 #include <stdio.h>
 int main(void) { return puts("hello") < 0; }
@@ -445,7 +445,7 @@ C
 }
 
 @test "NCCL as a part of the program: a note, where CUDA is there" {
-    start_desk
+    start_server
     id one
     framework=$bin/static.so
     extra=(FAKE_GPU=1 ROLLCALL_DEBUG=1)
@@ -463,7 +463,7 @@ C
 
 @test "the real NCCL: its ids, its errors, and a rank that is there twice" {
     [ -e "${ROLLCALL_NCCL:-}/libnccl.so.2" ] || skip 'no NCCL'
-    start_desk
+    start_server
     extra=(LD_LIBRARY_PATH="$ROLLCALL_NCCL" NCCL_SOCKET_IFNAME=lo)
     # an id that rank 0 has made; without a GPU NCCL refuses, and says so itself
     run env LD_LIBRARY_PATH="$ROLLCALL_NCCL" NCCL_SOCKET_IFNAME=lo "$bin/join" "$framework" init 1 0 own

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who has reached init_process_group: what counts as an arrival, what is said when, and a real desk in a child. */
+/* Who has reached init_process_group: what counts as an arrival, what is said when, and a real server in a child. */
 #include "config.h"
 
 #include "rendezvous/arrivals.h"
@@ -112,7 +112,7 @@ static void tells_kinds(const void *data)
     assert_false(rc_arrivals_is_one(RC_STR("reached")));
     assert_false(rc_arrivals_is_one(RC_STR("")));
     assert_false(rc_arrivals_is_one(RC_STR("roll=1\n")));
-    assert_false(rc_arrivals_is_one(RC_STR("note get reached=\n")));
+    assert_false(rc_arrivals_is_one(RC_STR("store get reached=\n")));
 }
 
 static void all_in_time(const void *data)
@@ -234,12 +234,12 @@ static void many(const void *data)
     rc_arrivals_free(&arrivals);
 }
 
-/* A desk in a process of its own. */
+/* A server in a process of its own. */
 struct office {
     pid_t pid;
     int life;
     int said; /* a line each time */
-    struct rc_meeting meeting;
+    struct rc_endpoint endpoint;
 };
 
 static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
@@ -268,16 +268,16 @@ static struct office open_office(uint32_t seconds)
     office.pid = fork();
     assert_true(office.pid >= 0);
     if (office.pid == 0) {
-        struct rc_desk *desk = rc_desk_create(listener, TOKEN);
+        struct rc_server *server = rc_server_create(listener, TOKEN);
 
         close(life[1]);
         alarm(GUARD);
-        if (!desk)
+        if (!server)
             _exit(8);
-        rc_desk_watch(desk, seconds, 42, say_it, &said[1]);
-        if (rc_desk_run(desk, GUARD, life[0], decide, NULL) != 0)
+        rc_server_watch(server, seconds, 42, say_it, &said[1]);
+        if (rc_server_run(server, GUARD, life[0], decide, NULL) != 0)
             _exit(7);
-        rc_desk_destroy(desk);
+        rc_server_destroy(server);
         _exit(0);
     }
     close(listener);
@@ -285,7 +285,7 @@ static struct office open_office(uint32_t seconds)
     close(said[1]);
     office.life = life[1];
     office.said = said[0];
-    office.meeting = (struct rc_meeting){ RC_STR(TOKEN), port, RC_STR("127.0.0.1") };
+    office.endpoint = (struct rc_endpoint){ RC_STR(TOKEN), port, RC_STR("127.0.0.1") };
     return office;
 }
 
@@ -307,7 +307,7 @@ static void hand_in(const struct office *office, const char *entry)
 {
     struct rc_reply reply;
 
-    assert_int_equal(rc_visit(&office->meeting, rc_str(entry), LONG, &reply, NULL), 0);
+    assert_int_equal(rc_client_request(&office->endpoint, rc_str(entry), LONG, &reply, NULL), 0);
     assert_string_equal(reply.text, "answer=1\n");
     free(reply.text);
 }
@@ -316,7 +316,7 @@ static void is_heard(const struct office *office, const char *text)
 {
     struct rc_reply reply;
 
-    assert_int_equal(rc_visit(&office->meeting, rc_str(text), LONG, &reply, NULL), 0);
+    assert_int_equal(rc_client_request(&office->endpoint, rc_str(text), LONG, &reply, NULL), 0);
     assert_int_equal(reply.size, 0);
     free(reply.text);
 }
@@ -325,7 +325,7 @@ static void is_not_heard(const struct office *office, const char *text)
 {
     struct rc_reply reply;
 
-    assert_true(rc_visit(&office->meeting, rc_str(text), LONG, &reply, NULL) < 0);
+    assert_true(rc_client_request(&office->endpoint, rc_str(text), LONG, &reply, NULL) < 0);
 }
 
 static void says(const struct office *office, const char *expected)
@@ -338,7 +338,7 @@ static void says(const struct office *office, const char *expected)
 }
 
 /* A step on one node has no roll. */
-static void at_a_desk(const void *data)
+static void at_a_server(const void *data)
 {
     struct office office = open_office(1);
 
@@ -367,7 +367,7 @@ static void behind_a_roll(const void *data)
     close_office(&office);
 }
 
-static void at_a_desk_that_does_not_watch(const void *data)
+static void at_a_server_that_does_not_watch(const void *data)
 {
     struct office office = open_office(0);
 
@@ -387,8 +387,8 @@ int main(void)
     unit_add_one(nobody_asks, "nobody asks");
     unit_add_one(on_hosts, "tasks with their hosts");
     unit_add_one(many, "a step as large as there can be");
-    unit_add_one(at_a_desk, "at a desk without a roll");
-    unit_add_one(behind_a_roll, "at a desk behind its roll");
-    unit_add_one(at_a_desk_that_does_not_watch, "at a desk that does not watch");
+    unit_add_one(at_a_server, "at a server without a roll");
+    unit_add_one(behind_a_roll, "at a server behind its roll");
+    unit_add_one(at_a_server_that_does_not_watch, "at a server that does not watch");
     return unit_run("arrivals");
 }

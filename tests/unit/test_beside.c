@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct way {
+struct step {
     struct rc_str input; /* the file */
-    const char *way;
+    const char *relative;
     const char *there; /* NULL: nowhere */
     const char *why;
 };
 
-static const struct way ways[] = {
+static const struct step steps[] = {
     { TEXT("/opt/r/bin/rollcall"), "../share/rollcall/watch", "/opt/r/share/rollcall/watch", "one folder up" },
     { TEXT("/opt/r/lib/slurm/rollcall.so"), "../../share/w", "/opt/r/share/w", "two folders up" },
     { TEXT("/opt/r/lib/slurm/rollcall.so (deleted)"), "../../share/w", "/opt/r/share/w", "replaced while in use" },
@@ -33,9 +33,9 @@ static const struct way ways[] = {
 
 static void goes(const void *data)
 {
-    const struct way *row = data;
+    const struct step *row = data;
     char *path = unit_guard_memory(64);
-    struct rc_str there = rc_beside(unit_guard(row->input), unit_guard_string(row->way), path, 64);
+    struct rc_str there = rc_beside(unit_guard(row->input), unit_guard_string(row->relative), path, 64);
 
     if (row->there)
         assert_string_equal(there.p, row->there);
@@ -132,7 +132,7 @@ static void finds_a_library(const void *data)
 
 int main(void)
 {
-    UNIT_TABLE(goes, "the way from", ways);
+    UNIT_TABLE(goes, "from", steps);
     unit_add_one(needs_room, "a path that does not fit is none");
     unit_add_one(finds_itself, "the folder of the watch, beside this program");
     unit_add_one(finds_a_library, "the guard, where LD_PRELOAD can hold its name");

@@ -12,19 +12,19 @@ struct row {
     const char *why;
 };
 
-struct meeting_row {
+struct endpoint_row {
     struct rc_str input;
     uint16_t port;
     const char *hosts;
     const char *why;
 };
 
-static const struct meeting_row meetings[] = {
+static const struct endpoint_row endpoints[] = {
     { TEXT(TOKEN " 1 n1"), 1, "n1", "a host" },
     { TEXT(TOKEN " 65535 10.0.0.1 fd00:77::1 n1"), 65535, "10.0.0.1 fd00:77::1 n1", "several" },
 };
 
-static const struct row no_meetings[] = {
+static const struct row no_endpoints[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty text" },
     { TEXT(TOKEN), "a token" },
@@ -41,33 +41,33 @@ static const struct row no_meetings[] = {
     { TEXT("0123456789abcdef0123456789abcdeF 80 n1"), "a token in capitals" },
 };
 
-static void check_meeting(const void *data)
+static void check_endpoint(const void *data)
 {
-    const struct meeting_row *row = data;
-    struct rc_meeting meeting;
+    const struct endpoint_row *row = data;
+    struct rc_endpoint endpoint;
 
-    assert_true(rc_meeting_read(unit_guard(row->input), &meeting));
-    assert_true(rc_str_is(meeting.token, TOKEN));
-    assert_int_equal(meeting.port, row->port);
-    assert_true(rc_str_is(meeting.hosts, row->hosts));
+    assert_true(rc_endpoint_read(unit_guard(row->input), &endpoint));
+    assert_true(rc_str_is(endpoint.token, TOKEN));
+    assert_int_equal(endpoint.port, row->port);
+    assert_true(rc_str_is(endpoint.hosts, row->hosts));
 }
 
-static void check_no_meeting(const void *data)
+static void check_no_endpoint(const void *data)
 {
     const struct row *row = data;
-    struct rc_meeting meeting = { .port = 7 };
+    struct rc_endpoint endpoint = { .port = 7 };
 
-    assert_false(rc_meeting_read(unit_guard(row->input), &meeting));
-    assert_int_equal(meeting.port, 7);
-    assert_null(meeting.token.p);
+    assert_false(rc_endpoint_read(unit_guard(row->input), &endpoint));
+    assert_int_equal(endpoint.port, 7);
+    assert_null(endpoint.token.p);
 }
 
-#define SRUN "transport=srun\nmeeting=" TOKEN " 80 n1\n"
+#define SRUN "transport=srun\nendpoint=" TOKEN " 80 n1\n"
 #define MORE "root=1\nseconds=10\ncheck=warn\n"
 
 static const struct row requests[] = {
-    { TEXT(SRUN MORE "\nroll=1\n"), "srun's desk" },
-    { TEXT("transport=pmix\n" MORE "\nroll=1\n"), "PMIx needs no meeting point" },
+    { TEXT(SRUN MORE "\nroll=1\n"), "srun's server" },
+    { TEXT("transport=pmix\n" MORE "\nroll=1\n"), "PMIx needs no endpoint" },
     { TEXT(MORE "transport=pmix\n\nroll=1\n"), "in any order" },
     { TEXT("transport=pmix\nseconds=600\ncheck=off\n\nroll=1\n\n\n"), "an entry with empty lines" },
 };
@@ -80,8 +80,8 @@ static const struct row no_requests[] = {
     { TEXT("transport=pmix\n" MORE), "no entry" },
     { TEXT("transport=pmix\n" MORE "\n"), "an empty entry" },
     { TEXT("transport=pmix\n" MORE "roll=1\n"), "no empty line between" },
-    { TEXT("transport=srun\n" MORE "\nroll=1\n"), "srun without a meeting point" },
-    { TEXT("transport=srun\nmeeting=n1:80\n" MORE "\nroll=1\n"), "a meeting point that is none" },
+    { TEXT("transport=srun\n" MORE "\nroll=1\n"), "srun without an endpoint" },
+    { TEXT("transport=srun\nendpoint=n1:80\n" MORE "\nroll=1\n"), "an endpoint that is none" },
     { TEXT("transport=tcp\n" MORE "\nroll=1\n"), "another transport" },
     { TEXT(MORE "\nroll=1\n"), "no transport" },
     { TEXT("transport=pmix\nroot=1\ncheck=warn\n\nroll=1\n"), "no deadline" },
@@ -108,7 +108,7 @@ static void check_request(const void *data)
     /* what it writes of it means the same */
     assert_true(rc_request_read(rc_str(rc_request_write(&request, &arena)), &again));
     assert_int_equal(again.transport, request.transport);
-    assert_int_equal(again.meeting.port, request.meeting.port);
+    assert_int_equal(again.endpoint.port, request.endpoint.port);
     assert_int_equal(again.root, request.root);
     assert_int_equal(again.seconds, request.seconds);
     assert_int_equal(again.check, request.check);
@@ -159,8 +159,8 @@ static void check_no_room(const void *data)
 
 int main(void)
 {
-    UNIT_TABLE(check_meeting, "a meeting point", meetings);
-    UNIT_TABLE(check_no_meeting, "no meeting point", no_meetings);
+    UNIT_TABLE(check_endpoint, "an endpoint", endpoints);
+    UNIT_TABLE(check_no_endpoint, "no endpoint", no_endpoints);
     UNIT_TABLE(check_request, "a request", requests);
     UNIT_TABLE(check_no_request, "no request", no_requests);
     unit_add_one(check_cut, "a request that is cut anywhere");

@@ -18,7 +18,7 @@ struct row {
     const char *why;
 };
 
-/* Both ends of a stream; the reader's is non-blocking, as the desk's are. */
+/* Both ends of a stream; the reader's is non-blocking, as the server's are. */
 static void open_stream(int ends[2])
 {
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);

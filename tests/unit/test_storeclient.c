@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks at a real desk, which runs in a child: what one of them leaves there, the others find. */
+/* Tasks at a real server, which runs in a child: what one of them leaves there, the others find. */
 #include "config.h"
 
 #include "rendezvous/storeclient.h"
@@ -24,12 +24,12 @@ enum {
     LONG = 60000, /* milliseconds that nothing here needs */
     SHORT = 150,  /* for what has to be given up */
     GUARD = 100,  /* seconds after which a test that hangs has failed */
-    CROWD = 64,
+    CLIENTS = 64,
 };
 
 static pid_t pid;
 static int life;
-static struct rc_meeting desk;
+static struct rc_endpoint server;
 
 static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
@@ -37,7 +37,7 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
     return RC_STR("answer=1\n");
 }
 
-static void open_desk(void)
+static void open_server(void)
 {
     uint16_t port;
     int listener = rc_listen(0, 0, &port);
@@ -48,23 +48,23 @@ static void open_desk(void)
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct rc_desk *real = rc_desk_create(listener, TOKEN);
+        struct rc_server *real = rc_server_create(listener, TOKEN);
         int rc;
 
         close(ends[1]);
         alarm(GUARD);
-        rc = real ? rc_desk_run(real, GUARD, ends[0], decide, NULL) : -ENOMEM;
-        rc_desk_destroy(real);
+        rc = real ? rc_server_run(real, GUARD, ends[0], decide, NULL) : -ENOMEM;
+        rc_server_destroy(real);
         _exit(-rc);
     }
     close(listener);
     close(ends[0]);
     life = ends[1];
-    desk = (struct rc_meeting){ RC_STR(TOKEN), port, RC_STR("127.0.0.1") };
+    server = (struct rc_endpoint){ RC_STR(TOKEN), port, RC_STR("127.0.0.1") };
 }
 
 /* It has to end by itself, with those who still wait. */
-static void close_desk(void)
+static void close_server(void)
 {
     int status;
 
@@ -78,7 +78,7 @@ static void gets(const char *key, const char *expected)
     char value[64] = "";
     size_t size;
 
-    assert_int_equal(rc_board_get(&desk, key, LONG, value, sizeof(value) - 1, &size), 0);
+    assert_int_equal(rc_store_client_get(&server, key, LONG, value, sizeof(value) - 1, &size), 0);
     assert_int_equal(size, strlen(expected));
     assert_string_equal(value, expected);
 }
@@ -90,21 +90,21 @@ static void check_notes(const void *data)
     uint64_t before = 99;
 
     (void)data;
-    open_desk();
-    assert_int_equal(rc_board_put(&desk, "a", RC_STR("one"), LONG, standing, sizeof(standing), &size), 1);
+    open_server();
+    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("one"), LONG, standing, sizeof(standing), &size), 1);
     assert_string_equal(standing, "");
-    assert_int_equal(rc_board_put(&desk, "a", RC_STR("two"), LONG, standing, sizeof(standing), &size), 0);
+    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("two"), LONG, standing, sizeof(standing), &size), 0);
     assert_string_equal(standing, "one");
     assert_int_equal(size, 3);
-    assert_int_equal(rc_board_put(&desk, "a", RC_STR("two"), LONG, NULL, 0, NULL), 0);
+    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("two"), LONG, NULL, 0, NULL), 0);
     gets("a", "one");
-    assert_int_equal(rc_board_put(&desk, "empty", RC_ABSENT, LONG, NULL, 0, NULL), 1);
+    assert_int_equal(rc_store_client_put(&server, "empty", RC_ABSENT, LONG, NULL, 0, NULL), 1);
     gets("empty", "");
     for (uint64_t i = 0; i < 3; i++) {
-        assert_int_equal(rc_board_count(&desk, "a", LONG, &before), 0);
+        assert_int_equal(rc_store_client_count(&server, "a", LONG, &before), 0);
         assert_int_equal(before, i);
     }
-    close_desk();
+    close_server();
 }
 
 /* Room for a part of it: the rest is not written, its size is told. */
@@ -114,30 +114,32 @@ static void check_room(const void *data)
     size_t size;
 
     (void)data;
-    open_desk();
-    assert_int_equal(rc_board_put(&desk, "a", RC_STR("abcdef"), LONG, NULL, 0, NULL), 1);
-    assert_int_equal(rc_board_get(&desk, "a", LONG, value, 4, &size), 0);
+    open_server();
+    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("abcdef"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(rc_store_client_get(&server, "a", LONG, value, 4, &size), 0);
     assert_string_equal(value, "abcd....");
     assert_int_equal(size, 6);
-    close_desk();
+    close_server();
 }
 
 static void check_wrong(const void *data)
 {
-    static char large[RC_NOTES_VALUE_MAX + 1];
+    static char large[RC_STORE_VALUE_MAX + 1];
     char value[8];
     size_t size;
     uint64_t before;
 
     (void)data;
-    open_desk();
-    assert_int_equal(rc_board_get(&desk, "", LONG, value, sizeof(value), &size), -EINVAL);
-    assert_int_equal(rc_board_get(&desk, NULL, LONG, value, sizeof(value), &size), -EINVAL);
-    assert_int_equal(rc_board_count(&desk, "a b", LONG, &before), -EINVAL);
-    assert_int_equal(rc_board_put(&desk, "a", (struct rc_str){ large, sizeof(large) }, LONG, NULL, 0, NULL), -EINVAL);
-    assert_int_equal(rc_board_put(&desk, "a", (struct rc_str){ large, sizeof(large) - 1 }, LONG, NULL, 0, NULL), 1);
-    close_desk();
-    assert_int_equal(rc_board_get(&desk, "a", LONG, value, sizeof(value), &size), -ECONNREFUSED);
+    open_server();
+    assert_int_equal(rc_store_client_get(&server, "", LONG, value, sizeof(value), &size), -EINVAL);
+    assert_int_equal(rc_store_client_get(&server, NULL, LONG, value, sizeof(value), &size), -EINVAL);
+    assert_int_equal(rc_store_client_count(&server, "a b", LONG, &before), -EINVAL);
+    assert_int_equal(rc_store_client_put(&server, "a", (struct rc_str){ large, sizeof(large) }, LONG, NULL, 0, NULL),
+                     -EINVAL);
+    assert_int_equal(
+        rc_store_client_put(&server, "a", (struct rc_str){ large, sizeof(large) - 1 }, LONG, NULL, 0, NULL), 1);
+    close_server();
+    assert_int_equal(rc_store_client_get(&server, "a", LONG, value, sizeof(value), &size), -ECONNREFUSED);
 }
 
 static void check_deadline(const void *data)
@@ -146,68 +148,68 @@ static void check_deadline(const void *data)
     size_t size;
 
     (void)data;
-    open_desk();
-    assert_int_equal(rc_board_get(&desk, "a", SHORT, value, sizeof(value), &size), -ETIMEDOUT);
-    assert_int_equal(rc_board_put(&desk, "a", RC_STR("late"), LONG, NULL, 0, NULL), 1);
+    open_server();
+    assert_int_equal(rc_store_client_get(&server, "a", SHORT, value, sizeof(value), &size), -ETIMEDOUT);
+    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("late"), LONG, NULL, 0, NULL), 1);
     gets("a", "late");
-    close_desk();
+    close_server();
 }
 
 static void *wait_for_note(void *result)
 {
     size_t size;
 
-    *(int *)result = rc_board_get(&desk, "a", LONG, (char[8]){ 0 }, 8, &size) == 0 ? (int)size : -1;
+    *(int *)result = rc_store_client_get(&server, "a", LONG, (char[8]){ 0 }, 8, &size) == 0 ? (int)size : -1;
     return NULL;
 }
 
-/* Most are at the desk before the note is, some come after it. */
+/* Most are at the server before the note is, some come after it. */
 static void check_crowd(const void *data)
 {
-    pthread_t thread[CROWD];
-    int result[CROWD];
+    pthread_t thread[CLIENTS];
+    int result[CLIENTS];
     struct rc_reply reply;
 
     (void)data;
-    open_desk();
-    for (unsigned i = 0; i < CROWD; i++)
+    open_server();
+    for (unsigned i = 0; i < CLIENTS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, wait_for_note, &result[i]), 0);
     /* the nodes' roll is called in between, and those who wait do not get its answer */
-    assert_int_equal(rc_visit(&desk, RC_STR(ENTRY), LONG, &reply, NULL), 0);
+    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), LONG, &reply, NULL), 0);
     assert_string_equal(reply.text, "answer=1\n");
     free(reply.text);
-    assert_int_equal(rc_board_put(&desk, "b", RC_STR("other"), LONG, NULL, 0, NULL), 1);
-    assert_int_equal(rc_board_put(&desk, "a", RC_STR("this"), LONG, NULL, 0, NULL), 1);
-    for (unsigned i = 0; i < CROWD; i++) {
+    assert_int_equal(rc_store_client_put(&server, "b", RC_STR("other"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("this"), LONG, NULL, 0, NULL), 1);
+    for (unsigned i = 0; i < CLIENTS; i++) {
         assert_int_equal(pthread_join(thread[i], NULL), 0);
         assert_int_equal(result[i], 4);
     }
-    close_desk();
+    close_server();
 }
 
-/* The desk goes while somebody waits there. */
+/* The server goes while somebody waits there. */
 static void check_end(const void *data)
 {
     pthread_t thread;
     int result = 0;
 
     (void)data;
-    open_desk();
+    open_server();
     assert_int_equal(pthread_create(&thread, NULL, wait_for_note, &result), 0);
     /* half of the time it is there by now, and else it finds nobody: -1 either way */
     usleep(SHORT * 1000);
-    close_desk();
+    close_server();
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(result, -1);
 }
 
 int main(void)
 {
-    unit_add_one(check_notes, "notes and counters");
+    unit_add_one(check_notes, "store and counters");
     unit_add_one(check_room, "less room than there is value");
     unit_add_one(check_wrong, "what cannot be, and nobody there");
     unit_add_one(check_deadline, "a note that does not come in time");
     unit_add_one(check_crowd, "many who wait");
-    unit_add_one(check_end, "the desk goes");
-    return unit_run("board");
+    unit_add_one(check_end, "the server goes");
+    return unit_run("storeclient");
 }

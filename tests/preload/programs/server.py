@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A desk as srun has it beside it: desk.py ROLLCALL-EXCHANGE TOKEN prints its port, and ends with its standard input."""
+"""A server as srun has it beside it: server.py ROLLCALL-EXCHANGE TOKEN prints its port, and ends with its standard input."""
 import os
 import socket
 import sys
@@ -16,7 +16,7 @@ if child == 0:
     os.close(mine)
     for i, fd in enumerate(fds):
         os.dup2(fd, 3 + i, inheritable=True)
-    os.execve(program, [program, "desk", "60", "warn"], {"ROLLCALL_TOKEN": token})
+    os.execve(program, [program, "server", "60", "warn"], {"ROLLCALL_TOKEN": token})
 os.close(life)
 listener.close()
 sys.stdin.read()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody at a desk of tests/cli/watch.bats. desk.py KIND FOLDER
+"""Somebody at a server of tests/cli/watch.bats. server.py KIND FOLDER
 
 The port comes to FOLDER/port, and what is said there to FOLDER/heard, a line each: the whole message where it is one
-of TOKEN's. KIND: answers; or what no desk does: silent, garbage, leaves (hangs up without a word). Or real with the
+of TOKEN's. KIND: answers; or what no server does: silent, garbage, leaves (hangs up without a word). Or real with the
 arguments EXCHANGE SECONDS: rollcall-exchange, as the plugin starts it; what it prints comes to FOLDER/said. Until its
 standard input ends.
 """
@@ -65,13 +65,13 @@ def start_real(folder, exchange, seconds):
         os.dup2(40, 4)
 
     with open(folder + "/said", "w", encoding="ascii") as said:
-        desk = subprocess.Popen([exchange, "desk", "10", "stop", seconds, "42"], env={"ROLLCALL_TOKEN": TOKEN},
+        server = subprocess.Popen([exchange, "server", "10", "stop", seconds, "42"], env={"ROLLCALL_TOKEN": TOKEN},
                                 stderr=said, preexec_fn=inherit, close_fds=False)
     listener.close()
     os.close(ours)
     sys.stdin.read()
     os.close(life)
-    sys.exit(desk.wait())
+    sys.exit(server.wait())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "meeting.h"
+#include "endpoint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
 
 /* No fence: on Slurm one without data is no barrier, and one that somebody does
  * not reach holds up all others. A key that is written once needs none. */
-int put_meeting(const char *key)
+int put_endpoint(const char *key)
 {
     char line[LINE_SIZE];
     pmix_value_t value = { .type = PMIX_STRING, .data.string = line };
@@ -33,14 +33,14 @@ static void pause_for(int milliseconds)
     nanosleep(&t, NULL);
 }
 
-int print_meeting(const pmix_proc_t *self, const char *key)
+int print_endpoint(const pmix_proc_t *self, const char *key)
 {
     for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
         pmix_status_t status;
         const pmix_value_t *value = find(self, 0, key, &status);
 
         if (value && value->type == PMIX_STRING && value->data.string) {
-            printf("meeting=%s\n", value->data.string);
+            printf("endpoint=%s\n", value->data.string);
             return 0;
         }
         /* not there yet, by two names */

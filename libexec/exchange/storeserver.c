@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* struct ucred */
 #include "config.h"
 
-#include "startboard.h"
+#include "storeserver.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,15 +17,15 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "endpoints.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/local.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 #include "system/clock.h"
 #include "system/process.h"
-#include "whereabouts.h"
 
-enum { KEEPERS = 8, FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
+enum { OWNERS = 8, FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
 
 /* Somebody whose end matters: by a descriptor, where the kernel has them (5.3). */
 struct watched {
@@ -35,15 +35,15 @@ struct watched {
 
 struct request {
     char name[RC_LOCAL_NAME];
-    uint32_t keeper;
+    uint32_t owner;
     uint32_t launcher;
     uint32_t pmix;
     uint32_t seconds;
 };
 
-struct board {
+struct store {
     struct request request;
-    struct watched keeper[KEEPERS]; /* the latest, and those before who are still there */
+    struct watched owner[OWNERS]; /* the latest, and those before who are still there */
     struct watched launcher;
     struct watched outer; /* the launcher's own parent */
     int caller;           /* the listening socket of the name */
@@ -72,28 +72,28 @@ static bool is_there(const struct watched *who)
     return who->pid > 0 && (kill((pid_t)who->pid, 0) == 0 || errno == EPERM);
 }
 
-static bool is_kept(const struct board *board)
+static bool is_owned(const struct store *store)
 {
-    for (int i = 0; i < KEEPERS; i++)
-        if (is_there(&board->keeper[i]))
+    for (int i = 0; i < OWNERS; i++)
+        if (is_there(&store->owner[i]))
             return true;
     return false;
 }
 
-/* A forked child of a task keeps the board beside its parent, which may outlive it. */
-static void watch_keeper(struct board *board, uint32_t keeper, uint32_t launcher)
+/* A forked child of a task keeps the store beside its parent, which may outlive it. */
+static void watch_owner(struct store *store, uint32_t owner, uint32_t launcher)
 {
     int place = 0;
 
-    while (place < KEEPERS - 1 && board->keeper[place].pid != keeper && is_there(&board->keeper[place]))
+    while (place < OWNERS - 1 && store->owner[place].pid != owner && is_there(&store->owner[place]))
         place++;
-    watch(&board->keeper[place], keeper);
-    watch(&board->launcher, launcher);
-    watch(&board->outer, rc_process_parent(launcher));
+    watch(&store->owner[place], owner);
+    watch(&store->launcher, launcher);
+    watch(&store->outer, rc_process_parent(launcher));
 }
 
-/* "keep 42": a task's next program, whose parent is 42. */
-static void take_keeper(struct board *board, int fd, struct rc_str text)
+/* "own 42": a task's next program, whose parent is 42. */
+static void take_owner(struct store *store, int fd, struct rc_str text)
 {
     struct ucred peer;
     socklen_t size = sizeof(peer);
@@ -101,25 +101,25 @@ static void take_keeper(struct board *board, int fd, struct rc_str text)
     uint32_t pid;
 
     rc_str_split(text, ' ', &launcher);
-    if (!rc_str_starts(text, "keep ") || !rc_parse_u32(launcher, INT32_MAX, &pid) ||
+    if (!rc_str_starts(text, "own ") || !rc_parse_u32(launcher, INT32_MAX, &pid) ||
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
         return;
-    watch_keeper(board, (uint32_t)peer.pid, pid);
+    watch_owner(store, (uint32_t)peer.pid, pid);
 }
 
 /* One of one's own user's, who says its one word at once, or is sent away. */
-static void answer(struct board *board)
+static void answer(struct store *store)
 {
     int fd;
 
-    while ((fd = rc_local_accept(board->caller)) >= 0) {
+    while ((fd = rc_local_accept(store->caller)) >= 0) {
         struct pollfd in = { .fd = fd, .events = POLLIN };
         char text[64];
         ssize_t n = poll(&in, 1, PATIENCE_MS) > 0 ? recv(fd, text, sizeof(text), 0) : -1;
 
         if (n > 0) {
-            take_keeper(board, fd, (struct rc_str){ text, (size_t)n });
-            send(fd, board->where, strlen(board->where), MSG_NOSIGNAL | MSG_DONTWAIT);
+            take_owner(store, fd, (struct rc_str){ text, (size_t)n });
+            send(fd, store->where, strlen(store->where), MSG_NOSIGNAL | MSG_DONTWAIT);
         }
         close(fd);
     }
@@ -127,48 +127,48 @@ static void answer(struct board *board)
 
 /* The launch is over, as far as one can see. A container's first process, or
  * whoever takes in orphans, says nothing by being there. */
-static bool is_over(struct board *board, int64_t *farewell)
+static bool is_over(struct store *store, int64_t *farewell)
 {
-    bool launched = is_there(&board->launcher);
+    bool launched = is_there(&store->launcher);
 
-    if (is_kept(board)) {
+    if (is_owned(store)) {
         *farewell = INT64_MAX;
         return false;
     }
-    if (!launched && !is_there(&board->outer))
+    if (!launched && !is_there(&store->outer))
         return true;
-    if (*farewell == INT64_MAX && (!board->request.pmix || !launched || board->launcher.pid == 1))
+    if (*farewell == INT64_MAX && (!store->request.pmix || !launched || store->launcher.pid == 1))
         *farewell = rc_milliseconds() + FAREWELL_MS;
     return rc_milliseconds() >= *farewell;
 }
 
-/* Beside the desk, which has a loop of its own. */
+/* Beside the server, which has a loop of its own. */
 static void *attend(void *more)
 {
-    struct board *board = more;
+    struct store *store = more;
     int64_t farewell = INT64_MAX;
 
-    while (!is_over(board, &farewell)) {
-        struct pollfd p[1 + KEEPERS] = { { .fd = board->caller, .events = POLLIN } };
-        bool tick = !is_kept(board);
+    while (!is_over(store, &farewell)) {
+        struct pollfd p[1 + OWNERS] = { { .fd = store->caller, .events = POLLIN } };
+        bool tick = !is_owned(store);
 
-        for (int i = 0; i < KEEPERS; i++) {
-            const struct watched *keeper = &board->keeper[i];
-            bool there = is_there(keeper);
+        for (int i = 0; i < OWNERS; i++) {
+            const struct watched *owner = &store->owner[i];
+            bool there = is_there(owner);
 
             /* one that has ended would be told again and again */
-            p[1 + i] = (struct pollfd){ .fd = there ? keeper->fd : -1, .events = POLLIN };
-            tick = tick || (there && keeper->fd < 0);
+            p[1 + i] = (struct pollfd){ .fd = there ? owner->fd : -1, .events = POLLIN };
+            tick = tick || (there && owner->fd < 0);
         }
-        if (poll(p, 1 + KEEPERS, tick ? TICK_MS : -1) > 0 && p[0].revents)
-            answer(board);
+        if (poll(p, 1 + OWNERS, tick ? TICK_MS : -1) > 0 && p[0].revents)
+            answer(store);
     }
-    close(board->caller);
-    close(board->end);
+    close(store->caller);
+    close(store->end);
     return NULL;
 }
 
-/* This desk holds no roll call: its nodes have done without, or held it elsewhere. */
+/* This server holds no roll call: its nodes have done without, or held it elsewhere. */
 static struct rc_str decide_nothing(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     (void)more;
@@ -178,8 +178,8 @@ static struct rc_str decide_nothing(void *more, const struct rc_roll *rolls, siz
     return RC_STR("failed=no roll call is held here\n");
 }
 
-/* Behind start_board, in a process that nobody waits for. */
-static void stay(struct board *board, struct rc_desk *desk)
+/* Behind exchange_start_store, in a process that nobody waits for. */
+static void stay(struct store *store, struct rc_server *server)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int life[2];
@@ -190,11 +190,11 @@ static void stay(struct board *board, struct rc_desk *desk)
         dup2(null, fd);
     if (chdir("/") < 0 || pipe2(life, O_CLOEXEC) < 0)
         return;
-    board->end = life[1];
-    watch_keeper(board, board->request.keeper, board->request.launcher);
-    if (pthread_create(&thread, NULL, attend, board) != 0)
+    store->end = life[1];
+    watch_owner(store, store->request.owner, store->request.launcher);
+    if (pthread_create(&thread, NULL, attend, store) != 0)
         return;
-    rc_desk_run(desk, 0, life[0], decide_nothing, NULL);
+    rc_server_run(server, 0, life[0], decide_nothing, NULL);
 }
 
 static bool read_line(struct rc_str line, struct request *request)
@@ -207,8 +207,8 @@ static bool read_line(struct rc_str line, struct request *request)
         rc_format(&arena, "%S", &value);
         return !arena.full;
     }
-    if (rc_str_is(name, "keeper"))
-        return rc_parse_u32(value, INT32_MAX, &request->keeper);
+    if (rc_str_is(name, "owner"))
+        return rc_parse_u32(value, INT32_MAX, &request->owner);
     if (rc_str_is(name, "launcher"))
         return rc_parse_u32(value, INT32_MAX, &request->launcher);
     if (rc_str_is(name, "seconds"))
@@ -227,7 +227,7 @@ static bool read_request(struct request *request)
         if (!read_line(line, request))
             return false;
     }
-    return request->name[0] && request->keeper > 1 && request->seconds > 0;
+    return request->name[0] && request->owner > 1 && request->seconds > 0;
 }
 
 static int failed(const char *what, const char *why)
@@ -237,55 +237,55 @@ static int failed(const char *what, const char *why)
 }
 
 /* Tells those who are to know of it. */
-static int tell(struct board *board, const char *token, uint16_t port)
+static int tell(struct store *store, const char *token, uint16_t port)
 {
     char line[TEXT_SIZE];
 
-    if (!board->request.pmix) {
-        snprintf(board->where, sizeof(board->where), "%s %u 127.0.0.1 ::1", token, (unsigned)port);
+    if (!store->request.pmix) {
+        snprintf(store->where, sizeof(store->where), "%s %u 127.0.0.1 ::1", token, (unsigned)port);
         return 0;
     }
-    write_whereabouts(token, port, board->where, sizeof(board->where));
-    if (!ask_pmix("put-board", rc_str(board->where), board->request.seconds * 1000, line, sizeof(line)))
+    exchange_write_endpoint(token, port, store->where, sizeof(store->where));
+    if (!exchange_ask_pmix("put-store", rc_str(store->where), store->request.seconds * 1000, line, sizeof(line)))
         return failed("PMIx", line);
-    board->where[strcspn(board->where, "\n")] = '\0';
+    store->where[strcspn(store->where, "\n")] = '\0';
     return 0;
 }
 
-int start_board(void)
+int exchange_start_store(void)
 {
-    static struct board board = { .launcher = { .fd = -1 }, .outer = { .fd = -1 } };
+    static struct store store = { .launcher = { .fd = -1 }, .outer = { .fd = -1 } };
     char token[RC_WIRE_TOKEN + 1];
-    struct rc_desk *desk;
+    struct rc_server *server;
     uint16_t port;
     pid_t child;
     int listener;
     int rc;
 
-    for (int i = 0; i < KEEPERS; i++)
-        board.keeper[i].fd = -1;
-    if (!read_request(&board.request))
+    for (int i = 0; i < OWNERS; i++)
+        store.owner[i].fd = -1;
+    if (!read_request(&store.request))
         return failed("the request", "cannot be read");
-    board.caller = rc_local_listen(board.request.name);
-    if (board.caller == -EADDRINUSE) {
-        printf("taken=%s\n", board.request.name);
+    store.caller = rc_local_listen(store.request.name);
+    if (store.caller == -EADDRINUSE) {
+        printf("taken=%s\n", store.request.name);
         return 0;
     }
-    listener = board.caller < 0 ? board.caller : rc_listen(0, 0, &port);
+    listener = store.caller < 0 ? store.caller : rc_listen(0, 0, &port);
     rc = listener < 0 ? listener : rc_wire_new_token(token);
     if (rc < 0)
         return failed("a socket", strerror(-rc));
-    desk = rc_desk_create(listener, token);
-    if (!desk)
-        return failed("the board", strerror(ENOMEM));
-    rc = tell(&board, token, port);
+    server = rc_server_create(listener, token);
+    if (!server)
+        return failed("the store", strerror(ENOMEM));
+    rc = tell(&store, token, port);
     child = rc ? 0 : fork();
     if (child < 0)
         rc = failed("a process", strerror(errno));
     else if (child > 0)
-        printf("board=%s\n", board.where);
+        printf("store=%s\n", store.where);
     else if (!rc)
-        stay(&board, desk);
-    rc_desk_destroy(desk);
+        stay(&store, server);
+    rc_server_destroy(server);
     return rc;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# crowd.bats - twenty steps at once in one job, again and again, beside a program that takes all ports it gets.
+# concurrent.bats - twenty steps at once in one job, again and again, beside a program that takes all ports it gets.
 
 # shellcheck disable=SC2154 # mpi, shared, out, err and status come from helpers.bash
 
@@ -74,15 +74,15 @@ while True:
     done
 }
 
-# crowd ROUNDS SECONDS SRUN-ARGUMENT...: in each round the tasks of all steps wait for each other, say
+# concurrent ROUNDS SECONDS SRUN-ARGUMENT...: in each round the tasks of all steps wait for each other, say
 # "step ROUND STEP RANK PORT SINCE UNTIL" and end.
-crowd()
+concurrent()
 {
     local rounds=$1 seconds=$2
     shift 2
-    rm -rf "$shared/crowd"
-    mkdir -p "$shared/crowd"
-    cat > "$shared/crowd.sh" <<'SH'
+    rm -rf "$shared/concurrent"
+    mkdir -p "$shared/concurrent"
+    cat > "$shared/concurrent.sh" <<'SH'
 folder=$1 rounds=$2 steps=$3
 shift 3
 for round in $(seq "$rounds"); do
@@ -111,7 +111,7 @@ done
 SH
     remains > "$BATS_TEST_TMPDIR/before"
     be_greedy
-    attempt "$seconds" salloc -N3 --ntasks-per-node="$steps" sh "$shared/crowd.sh" "$shared/crowd" "$rounds" "$steps" "$@"
+    attempt "$seconds" salloc -N3 --ntasks-per-node="$steps" sh "$shared/concurrent.sh" "$shared/concurrent" "$rounds" "$steps" "$@"
     succeeded || return 1
     unsaid 'did not come|ended with|RC6' || return 1
     "$PYTHON" - "$out" "$BATS_TEST_TMPDIR/greedy" "$rounds" "$steps" <<'PYTHON' || explain "not as it has to be" || return 1
@@ -151,22 +151,22 @@ PYTHON
 
 # bats test_tags=series
 @test "twenty steps at once: a port for each, and none is anybody else's" {
-    crowd 1 120 --ddp
+    concurrent 1 120 --ddp
 }
 
-# As often as it is asked for: CROWD_ROUNDS is one's own wish.
+# As often as it is asked for: CONCURRENT_ROUNDS is one's own wish.
 # bats test_tags=all
-@test "fifty times, at srun's desk" {
-    crowd "${CROWD_ROUNDS:-50}" 550 --ddp=exchange=srun
+@test "fifty times, at srun's server" {
+    concurrent "${CONCURRENT_ROUNDS:-50}" 550 --ddp=exchange=srun
 }
 
 # bats test_tags=all
 @test "fifty times, over PMIx" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
-    crowd "${CROWD_ROUNDS:-50}" 550 --ddp=exchange=pmix
+    concurrent "${CONCURRENT_ROUNDS:-50}" 550 --ddp=exchange=pmix
 }
 
 # bats test_tags=all
 @test "fifty times, without PMIx" {
-    crowd "${CROWD_ROUNDS:-50}" 550 --ddp --mpi=none
+    concurrent "${CONCURRENT_ROUNDS:-50}" 550 --ddp --mpi=none
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node goes to a desk that is none, or that is gone: what stands there is a child that was told what to do. */
+/* A node goes to a server that is none, or that is gone: what stands there is a child that was told what to do. */
 #include "rendezvous/client.h"
 #include "unit.h"
 
@@ -35,7 +35,7 @@ struct row {
     const char *why;
 };
 
-struct desk {
+struct server {
     pid_t pid; /* 0: nobody accepts */
     int listener;
     uint16_t port;
@@ -44,19 +44,19 @@ struct desk {
 enum backlog { REFUSES, LISTENS };
 
 /* On 127.0.0.1 alone. */
-static struct desk open_port(enum backlog backlog)
+static struct server open_port(enum backlog backlog)
 {
     struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    struct desk desk = { .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+    struct server server = { .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
     socklen_t size = sizeof(name);
 
-    assert_true(desk.listener >= 0);
-    assert_int_equal(bind(desk.listener, (struct sockaddr *)&name, sizeof(name)), 0);
-    assert_int_equal(getsockname(desk.listener, (struct sockaddr *)&name, &size), 0);
-    desk.port = ntohs(name.sin_port);
+    assert_true(server.listener >= 0);
+    assert_int_equal(bind(server.listener, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(getsockname(server.listener, (struct sockaddr *)&name, &size), 0);
+    server.port = ntohs(name.sin_port);
     if (backlog == LISTENS)
-        assert_int_equal(listen(desk.listener, 64), 0);
-    return desk;
+        assert_int_equal(listen(server.listener, 64), 0);
+    return server;
 }
 
 static void say(int fd, struct rc_str text)
@@ -70,7 +70,7 @@ static void say(int fd, struct rc_str text)
     }
 }
 
-/* The visitor's message; ends the child where it is not what it should be. */
+/* The client's message; ends the child where it is not what it should be. */
 static void take_entry(int fd, size_t size)
 {
     struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
@@ -85,8 +85,8 @@ static void take_entry(int fd, size_t size)
 }
 
 struct script {
-    struct rc_str *answers; /* one a visitor */
-    size_t visitors;
+    struct rc_str *answers; /* one a client */
+    size_t clients;
     size_t entry_size;
     bool drip;
     bool silent; /* goes on holding the connection */
@@ -95,7 +95,7 @@ struct script {
 static void serve(int listener, const struct script *script)
 {
     alarm(GUARD);
-    for (size_t i = 0; i < script->visitors; i++) {
+    for (size_t i = 0; i < script->clients; i++) {
         int fd = accept(listener, NULL, NULL);
         int yes = 1;
 
@@ -114,38 +114,38 @@ static void serve(int listener, const struct script *script)
     _exit(0);
 }
 
-static struct desk staff(struct script script)
+static struct server staff(struct script script)
 {
-    struct desk desk = open_port(LISTENS);
+    struct server server = open_port(LISTENS);
 
     if (!script.entry_size)
         script.entry_size = sizeof(ENTRY) - 1;
-    desk.pid = fork();
-    assert_true(desk.pid >= 0);
-    if (desk.pid == 0)
-        serve(desk.listener, &script);
-    return desk;
+    server.pid = fork();
+    assert_true(server.pid >= 0);
+    if (server.pid == 0)
+        serve(server.listener, &script);
+    return server;
 }
 
-static void dismiss(struct desk *desk, int signal_number)
+static void dismiss(struct server *server, int signal_number)
 {
     int status;
 
     if (signal_number)
-        assert_int_equal(kill(desk->pid, signal_number), 0);
-    assert_int_equal(waitpid(desk->pid, &status, 0), desk->pid);
+        assert_int_equal(kill(server->pid, signal_number), 0);
+    assert_int_equal(waitpid(server->pid, &status, 0), server->pid);
     assert_int_equal(status, signal_number);
-    close(desk->listener);
+    close(server->listener);
 }
 
 /* It did not come back with an answer; whether its entry may be there is as important as the reason. */
 static void fails(const char *hosts, uint16_t port, uint32_t milliseconds, int error, bool heard)
 {
-    const struct rc_meeting desk = { RC_STR(TOKEN), port, rc_str(hosts) };
+    const struct rc_endpoint server = { RC_STR(TOKEN), port, rc_str(hosts) };
     struct rc_reply answer = { .text = NULL };
     bool was_heard = !heard;
 
-    assert_int_equal(rc_visit(&desk, RC_STR(ENTRY), milliseconds, &answer, &was_heard), error);
+    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), milliseconds, &answer, &was_heard), error);
     assert_int_equal(was_heard, heard);
     assert_null(answer.text);
 }
@@ -155,18 +155,18 @@ static void refused(const char *hosts, uint16_t port, uint32_t milliseconds, int
     fails(hosts, port, milliseconds, error, false);
 }
 
-static void unanswered(const struct desk *desk, uint32_t milliseconds, int error)
+static void unanswered(const struct server *server, uint32_t milliseconds, int error)
 {
-    fails("127.0.0.1", desk->port, milliseconds, error, true);
+    fails("127.0.0.1", server->port, milliseconds, error, true);
 }
 
 static void answered(const char *hosts, uint16_t port)
 {
-    const struct rc_meeting desk = { RC_STR(TOKEN), port, rc_str(hosts) };
+    const struct rc_endpoint server = { RC_STR(TOKEN), port, rc_str(hosts) };
     struct rc_reply answer;
     bool heard;
 
-    assert_int_equal(rc_visit(&desk, RC_STR(ENTRY), LONG, &answer, &heard), 0);
+    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), LONG, &answer, &heard), 0);
     assert_string_equal(answer.text, ANSWER);
     assert_int_equal(answer.size, sizeof(ANSWER) - 1);
     free(answer.text);
@@ -187,24 +187,24 @@ static struct rc_str packed(const char *token, struct rc_str text)
 static void check_answer(const void *data)
 {
     struct rc_str answers[] = { packed(TOKEN, RC_STR(ANSWER)), packed(TOKEN, RC_STR(ANSWER)) };
-    struct desk desk;
+    struct server server;
 
     (void)data;
     answers[0] = answers[1];
-    desk = staff((struct script){ .answers = answers, .visitors = 2 });
-    answered("127.0.0.1", desk.port);
-    answered("127.0.0.1", desk.port);
-    dismiss(&desk, 0);
+    server = staff((struct script){ .answers = answers, .clients = 2 });
+    answered("127.0.0.1", server.port);
+    answered("127.0.0.1", server.port);
+    dismiss(&server, 0);
 }
 
 static void check_drip(const void *data)
 {
     struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
-    struct desk desk = staff((struct script){ .answers = &answer, .visitors = 1, .drip = true });
+    struct server server = staff((struct script){ .answers = &answer, .clients = 1, .drip = true });
 
     (void)data;
-    answered("127.0.0.1", desk.port);
-    dismiss(&desk, 0);
+    answered("127.0.0.1", server.port);
+    dismiss(&server, 0);
 }
 
 /* An answer that ends anywhere before its end is none. */
@@ -212,16 +212,16 @@ static void check_cut(const void *data)
 {
     struct rc_str whole = packed(TOKEN, RC_STR(ANSWER));
     struct rc_str answers[128];
-    struct desk desk;
+    struct server server;
 
     (void)data;
     assert_true(whole.n < UNIT_COUNT(answers));
     for (size_t i = 0; i < whole.n; i++)
         answers[i] = (struct rc_str){ whole.p, i };
-    desk = staff((struct script){ .answers = answers, .visitors = whole.n });
+    server = staff((struct script){ .answers = answers, .clients = whole.n });
     for (size_t i = 0; i < whole.n; i++)
-        unanswered(&desk, LONG, -EPROTO);
-    dismiss(&desk, 0);
+        unanswered(&server, LONG, -EPROTO);
+    dismiss(&server, 0);
 }
 
 static const struct row no_answers[] = {
@@ -239,45 +239,45 @@ static void check_no_answer(const void *data)
 {
     const struct row *row = data;
     struct rc_str answer = row->input;
-    struct desk desk = staff((struct script){ .answers = &answer, .visitors = 1 });
+    struct server server = staff((struct script){ .answers = &answer, .clients = 1 });
 
-    unanswered(&desk, LONG, -EPROTO);
-    dismiss(&desk, 0);
+    unanswered(&server, LONG, -EPROTO);
+    dismiss(&server, 0);
 }
 
 static void check_silence(const void *data)
 {
     struct rc_str half = { packed(TOKEN, RC_STR(ANSWER)).p, 20 };
     struct rc_str nothing = RC_STR("");
-    struct desk desk = staff((struct script){ .answers = &nothing, .visitors = 1, .silent = true });
+    struct server server = staff((struct script){ .answers = &nothing, .clients = 1, .silent = true });
 
     (void)data;
-    unanswered(&desk, SHORT, -ETIMEDOUT);
-    dismiss(&desk, SIGKILL);
-    desk = staff((struct script){ .answers = &half, .visitors = 1, .silent = true });
-    unanswered(&desk, SHORT, -ETIMEDOUT);
-    dismiss(&desk, SIGKILL);
+    unanswered(&server, SHORT, -ETIMEDOUT);
+    dismiss(&server, SIGKILL);
+    server = staff((struct script){ .answers = &half, .clients = 1, .silent = true });
+    unanswered(&server, SHORT, -ETIMEDOUT);
+    dismiss(&server, SIGKILL);
 }
 
 /* The kernel has accepted, nobody else does. */
 static void check_nobody(const void *data)
 {
-    struct desk desk = open_port(LISTENS);
+    struct server server = open_port(LISTENS);
 
     (void)data;
-    unanswered(&desk, SHORT, -ETIMEDOUT);
-    close(desk.listener);
+    unanswered(&server, SHORT, -ETIMEDOUT);
+    close(server.listener);
 }
 
-/* A desk that is gone is no reason to wait for the deadline. */
+/* A server that is gone is no reason to wait for the deadline. */
 static void check_gone(const void *data)
 {
-    struct desk desk = open_port(REFUSES);
+    struct server server = open_port(REFUSES);
 
     (void)data;
-    refused("127.0.0.1", desk.port, LONG, -ECONNREFUSED);
-    refused("127.0.0.1", desk.port, 0, -ETIMEDOUT);
-    close(desk.listener);
+    refused("127.0.0.1", server.port, LONG, -ECONNREFUSED);
+    refused("127.0.0.1", server.port, 0, -ETIMEDOUT);
+    close(server.listener);
 }
 
 /* By one of its addresses it is to be reached. */
@@ -285,26 +285,26 @@ static void check_hosts(const void *data)
 {
     struct rc_str message = packed(TOKEN, RC_STR(ANSWER));
     struct rc_str answers[] = { message, message, message };
-    struct desk desk = staff((struct script){ .answers = answers, .visitors = UNIT_COUNT(answers) });
+    struct server server = staff((struct script){ .answers = answers, .clients = UNIT_COUNT(answers) });
     char hosts[512];
 
     (void)data;
-    answered("127.0.0.2 127.0.0.1", desk.port);
-    answered("  127.0.0.1 127.0.0.2", desk.port);
+    answered("127.0.0.2 127.0.0.1", server.port);
+    answered("  127.0.0.1 127.0.0.2", server.port);
     memset(hosts, 'n', 300);
     strcpy(hosts + 300, " 127.0.0.1");
-    answered(hosts, desk.port);
-    dismiss(&desk, 0);
+    answered(hosts, server.port);
+    dismiss(&server, 0);
 }
 
 static void check_too_many_hosts(const void *data)
 {
-    struct desk desk = open_port(LISTENS);
+    struct server server = open_port(LISTENS);
 
     (void)data;
-    refused("127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.1", desk.port,
+    refused("127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.1", server.port,
             LONG, -ECONNREFUSED);
-    close(desk.listener);
+    close(server.listener);
 }
 
 /* More than a socket takes at once, read by one that begins late. */
@@ -312,20 +312,20 @@ static void check_large_entry(const void *data)
 {
     enum { SIZE = RC_WIRE_BODY_MAX };
     struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
-    struct desk desk = staff((struct script){ .answers = &answer, .visitors = 1, .entry_size = SIZE });
+    struct server server = staff((struct script){ .answers = &answer, .clients = 1, .entry_size = SIZE });
     char *entry = calloc(1, SIZE);
-    const struct rc_meeting place = { RC_STR(TOKEN), desk.port, RC_STR("127.0.0.1") };
+    const struct rc_endpoint place = { RC_STR(TOKEN), server.port, RC_STR("127.0.0.1") };
     struct rc_reply got;
 
     (void)data;
     assert_non_null(entry);
     memset(entry, 'x', SIZE);
     memcpy(entry, ENTRY, sizeof(ENTRY) - 1);
-    assert_int_equal(rc_visit(&place, (struct rc_str){ entry, SIZE }, LONG, &got, NULL), 0);
+    assert_int_equal(rc_client_request(&place, (struct rc_str){ entry, SIZE }, LONG, &got, NULL), 0);
     assert_string_equal(got.text, ANSWER);
     free(got.text);
     free(entry);
-    dismiss(&desk, 0);
+    dismiss(&server, 0);
 }
 
 static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
@@ -335,23 +335,23 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
 }
 
 /* Both real sides. */
-static void check_real_desk(const void *data)
+static void check_real_server(const void *data)
 {
-    struct desk desk = { .pid = 0 };
+    struct server server = { .pid = 0 };
 
     (void)data;
-    desk.listener = rc_listen(0, 0, &desk.port);
-    assert_true(desk.listener >= 0);
-    desk.pid = fork();
-    assert_true(desk.pid >= 0);
-    if (desk.pid == 0) {
-        struct rc_desk *real = rc_desk_create(desk.listener, TOKEN);
+    server.listener = rc_listen(0, 0, &server.port);
+    assert_true(server.listener >= 0);
+    server.pid = fork();
+    assert_true(server.pid >= 0);
+    if (server.pid == 0) {
+        struct rc_server *real = rc_server_create(server.listener, TOKEN);
 
         alarm(GUARD);
-        _exit(real ? -rc_desk_run(real, LONG / 1000, -1, decide, NULL) : 2);
+        _exit(real ? -rc_server_run(real, LONG / 1000, -1, decide, NULL) : 2);
     }
-    answered("127.0.0.1", desk.port);
-    dismiss(&desk, 0);
+    answered("127.0.0.1", server.port);
+    dismiss(&server, 0);
 }
 
 int main(void)
@@ -360,12 +360,12 @@ int main(void)
     unit_add_one(check_drip, "an answer byte by byte");
     unit_add_one(check_cut, "an answer that is cut anywhere");
     UNIT_TABLE(check_no_answer, "no answer:", no_answers);
-    unit_add_one(check_silence, "a desk that says nothing more");
-    unit_add_one(check_nobody, "a desk that does not accept");
-    unit_add_one(check_gone, "a desk that is gone");
+    unit_add_one(check_silence, "a server that says nothing more");
+    unit_add_one(check_nobody, "a server that does not accept");
+    unit_add_one(check_gone, "a server that is gone");
     unit_add_one(check_hosts, "several addresses");
     unit_add_one(check_too_many_hosts, "too many addresses");
     unit_add_one(check_large_entry, "a large entry");
-    unit_add_one(check_real_desk, "the real desk");
-    return unit_run("visit");
+    unit_add_one(check_real_server, "the real server");
+    return unit_run("request");
 }

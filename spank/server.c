@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "desk.h"
+#include "server.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -61,7 +61,7 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
     char job_id[16];
     char variable[16 + RC_WIRE_TOKEN + 1];
     char *const argv[] = { (char[]){ "rollcall-exchange" },
-                           (char[]){ "desk" },
+                           (char[]){ "server" },
                            seconds,
                            (char *)(uintptr_t)rc_check_name(rc_options_check(options)),
                            watch,
@@ -95,7 +95,7 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
     return good;
 }
 
-static bool wants_desk(struct rc_options *options)
+static bool wants_server(struct rc_options *options)
 {
     return rc_spank_asked_here(options) &&
            (options->exchange == RC_EXCHANGE_UNSET || options->exchange == RC_EXCHANGE_AUTO ||
@@ -104,8 +104,8 @@ static bool wants_desk(struct rc_options *options)
 }
 
 /* The write end of the pipe stays open in srun, and nowhere else: its end is the
- * desk's sign to leave. */
-static bool open_desk(const struct rc_options *options, uint32_t job, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
+ * server's sign to leave. */
+static bool open_server(const struct rc_options *options, uint32_t job, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
     uint16_t first, last;
     int life[2] = { -1, -1 };
@@ -130,7 +130,7 @@ static bool open_desk(const struct rc_options *options, uint32_t job, char token
     return good;
 }
 
-void rc_spank_open_desk(spank_t spank)
+void rc_spank_server_start(spank_t spank)
 {
     char token[RC_WIRE_TOKEN + 1];
     char value[128] = "";
@@ -138,11 +138,11 @@ void rc_spank_open_desk(spank_t spank)
     uint32_t job, step;
     uint16_t port;
 
-    if (wants_desk(&options) && spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
-        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_desk(&options, job, token, &port))
+    if (wants_server(&options) && spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
+        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_server(&options, job, token, &port))
         snprintf(value, sizeof(value), "%s %u %u.%u", token, (unsigned)port, job, step);
     /* an outer step's cannot be unset: srun has copied its environment already
      * and only adds what is set now (srun_job.c:pre_launch_srun_job) */
-    if (*value || getenv(RC_DESK))
-        setenv(RC_DESK, value, 1);
+    if (*value || getenv(RC_SERVER))
+        setenv(RC_SERVER, value, 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The desk among those who may connect to it: it runs in a child, the callers are sockets of this process. */
+/* The server among those who may connect to it: it runs in a child, the connections are sockets of this process. */
 #include "config.h"
 
 #include "rendezvous/server.h"
@@ -29,7 +29,7 @@ enum {
     LONG = 600,  /* seconds that nothing here needs */
     GUARD = 100, /* seconds after which a test that hangs has failed */
     MANY = 300,
-    LESS = MANY - 50, /* descriptors: fewer than there are callers */
+    LESS = MANY - 50, /* descriptors: fewer than there are connections */
     NODES = 400,
     LARGE = 60000,
     TEXT_SIZE = LARGE + 256,
@@ -42,7 +42,7 @@ struct row {
     const char *why;
 };
 
-/* A desk in a process of its own. */
+/* A server in a process of its own. */
 struct office {
     pid_t pid;
     uint16_t port;
@@ -78,21 +78,21 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
     return (struct rc_str){ order->text, (size_t)n + order->padding };
 }
 
-/* Ends with 0 if the desk did, and left no descriptor. */
-static void run_desk(int listener, unsigned seconds, int life, int report, struct rc_str own, size_t padding)
+/* Ends with 0 if the server did, and left no descriptor. */
+static void run_server(int listener, unsigned seconds, int life, int report, struct rc_str own, size_t padding)
 {
     static struct order order;
-    struct rc_desk *desk;
+    struct rc_server *server;
     unsigned before = open_descriptors();
     int rc;
 
     alarm(GUARD);
     order = (struct order){ .report = report, .padding = padding };
-    desk = rc_desk_create(listener, TOKEN);
-    if (!desk || (own.n && !rc_desk_add(desk, own)))
+    server = rc_server_create(listener, TOKEN);
+    if (!server || (own.n && !rc_server_add(server, own)))
         _exit(2);
-    rc = rc_desk_run(desk, seconds, life, decide, &order);
-    rc_desk_destroy(desk);
+    rc = rc_server_run(server, seconds, life, decide, &order);
+    rc_server_destroy(server);
     _exit(rc != 0 ? 3 : open_descriptors() != before - 1 ? 4 : 0);
 }
 
@@ -123,7 +123,7 @@ static struct office open_office_with(struct start start)
             close(life[1]);
         if (start.descriptors && setrlimit(RLIMIT_NOFILE, &limit) < 0)
             _exit(5);
-        run_desk(listener, start.seconds, life[0], report[1], start.own, start.padding);
+        run_server(listener, start.seconds, life[0], report[1], start.own, start.padding);
     }
     close(listener);
     close(report[1]);
@@ -191,14 +191,14 @@ static void say(int fd, struct rc_str text)
     for (size_t sent = 0; sent < text.n;) {
         ssize_t n = send(fd, text.p + sent, text.n - sent, MSG_NOSIGNAL);
 
-        /* the desk may have hung up already */
+        /* the server may have hung up already */
         if (n <= 0)
             return;
         sent += (size_t)n;
     }
 }
 
-/* All that comes until the desk hangs up. */
+/* All that comes until the server hangs up. */
 static size_t hear_all(int fd, char *text, size_t size)
 {
     size_t used = 0;
@@ -248,7 +248,7 @@ static struct rc_str message(const char *token, struct rc_str entry)
     return (struct rc_str){ text, size };
 }
 
-static int visit(const struct office *office, unsigned node, unsigned nodes)
+static int register_node(const struct office *office, unsigned node, unsigned nodes)
 {
     int fd = go(office);
 
@@ -259,8 +259,8 @@ static int visit(const struct office *office, unsigned node, unsigned nodes)
 /* That it has been heard is to be seen where somebody else's, sent later, is answered. */
 static void two_nodes_meet(const struct office *office)
 {
-    int first = visit(office, 0, 2);
-    int second = visit(office, 1, 2);
+    int first = register_node(office, 0, 2);
+    int second = register_node(office, 1, 2);
 
     hears(first, "answer=1\nport=2\n");
     hears(second, "answer=1\nport=2\n");
@@ -286,7 +286,7 @@ static void check_own_entry(const void *data)
     decided(&office, "1 1\n");
     ends(&office);
     office = open_office_with((struct start){ .seconds = LONG, .with = ALONE, .own = entry_of(0, 2) });
-    fd = visit(&office, 1, 2);
+    fd = register_node(&office, 1, 2);
     hears(fd, "answer=1\nport=2\n");
     decided(&office, "2 1\n");
     ends(&office);
@@ -348,7 +348,7 @@ static void check_cut(const void *data)
 static void check_drip(const void *data)
 {
     struct office office = open_office(LONG, WITH_LIFE);
-    int first = visit(&office, 0, 2);
+    int first = register_node(&office, 0, 2);
     int second = go(&office);
     struct rc_str whole = message(TOKEN, entry_of(1, 2));
 
@@ -361,56 +361,56 @@ static void check_drip(const void *data)
     ends(&office);
 }
 
-static void send_crowd(const struct office *office, int crowd[MANY])
+static void send_crowd(const struct office *office, int connections[MANY])
 {
     for (unsigned i = 0; i < MANY; i++)
-        crowd[i] = go_there(office, SOCK_NONBLOCK, 0);
+        connections[i] = go_there(office, SOCK_NONBLOCK, 0);
 }
 
-static void withdraw(const int crowd[MANY])
+static void withdraw(const int connections[MANY])
 {
     for (unsigned i = 0; i < MANY; i++)
-        close(crowd[i]);
+        close(connections[i]);
 }
 
 /* As many connections as it keeps, and more; then with fewer descriptors than that. */
 static void check_idle(const void *data)
 {
     static const rlim_t descriptors[] = { LESS, 80 };
-    int crowd[MANY];
+    int connections[MANY];
 
     (void)data;
     for (unsigned i = 0; i < UNIT_COUNT(descriptors); i++) {
         struct office office = open_office_with(
             (struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = descriptors[i] });
 
-        send_crowd(&office, crowd);
+        send_crowd(&office, connections);
         two_nodes_meet(&office);
-        withdraw(crowd);
+        withdraw(connections);
         ends(&office);
     }
 }
 
-/* A node's entry lies there when the crowd comes, all while the desk does not run: it is heard before it is
+/* A node's entry lies there when the connections comes, all while the server does not run: it is heard before it is
  * shown out. */
 static void check_crowd_behind(const void *data)
 {
     struct office office = open_office_with((struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = LESS });
-    int crowd[MANY];
+    int connections[MANY];
     int first, second;
     int status;
 
     (void)data;
     assert_int_equal(kill(office.pid, SIGSTOP), 0);
     assert_int_equal(waitpid(office.pid, &status, WUNTRACED), office.pid);
-    first = visit(&office, 0, 2);
-    send_crowd(&office, crowd);
+    first = register_node(&office, 0, 2);
+    send_crowd(&office, connections);
     assert_int_equal(kill(office.pid, SIGCONT), 0);
-    second = visit(&office, 1, 2);
+    second = register_node(&office, 1, 2);
     hears(first, "answer=1\nport=2\n");
     hears(second, "answer=1\nport=2\n");
     decided(&office, "2 1\n");
-    withdraw(crowd);
+    withdraw(connections);
     ends(&office);
 }
 
@@ -442,7 +442,7 @@ static void check_latecomers(const void *data)
     (void)data;
     two_nodes_meet(&office);
     for (unsigned i = 0; i < 3; i++)
-        hears(visit(&office, 1, 2), "answer=1\nport=2\n");
+        hears(register_node(&office, 1, 2), "answer=1\nport=2\n");
     fd = go(&office);
     say(fd, message(WRONG, entry_of(1, 2)));
     hears(fd, "");
@@ -457,14 +457,14 @@ static void check_question(const void *data)
     char text[512];
 
     (void)data;
-    say(fd, message(TOKEN, RC_STR(RC_DESK_QUESTION)));
+    say(fd, message(TOKEN, RC_STR(RC_SERVER_QUESTION)));
     hear_all(fd, text, sizeof(text));
     assert_string_equal(text, "rollcall 1 " TOKEN " 0\n");
-    fd = visit(&office, 0, 1);
+    fd = register_node(&office, 0, 1);
     hears(fd, "answer=1\nport=1\n");
     decided(&office, "1 1\n");
     fd = go(&office);
-    say(fd, message(TOKEN, RC_STR(RC_DESK_QUESTION)));
+    say(fd, message(TOKEN, RC_STR(RC_SERVER_QUESTION)));
     hear_all(fd, text, sizeof(text));
     assert_non_null(strstr(text, entry_of(0, 1).p));
     ends(&office);
@@ -473,7 +473,7 @@ static void check_question(const void *data)
 static void check_life_before_answer(const void *data)
 {
     struct office office = open_office(LONG, WITH_LIFE);
-    int fd = visit(&office, 0, 2);
+    int fd = register_node(&office, 0, 2);
 
     (void)data;
     ends(&office);
@@ -485,21 +485,21 @@ static void check_life_before_answer(const void *data)
 static void check_deadline(const void *data)
 {
     struct office office = open_office(1, WITH_LIFE);
-    int fd = visit(&office, 0, 2);
+    int fd = register_node(&office, 0, 2);
 
     (void)data;
     hears(fd, "answer=1\nport=1\n");
     decided(&office, "1 0\n");
-    hears(visit(&office, 1, 2), "answer=1\nport=1\n");
+    hears(register_node(&office, 1, 2), "answer=1\nport=1\n");
     ends(&office);
 }
 
-/* Who is there twice is for the roll call to say: the desk counts entries. */
+/* Who is there twice is for the roll call to say: the server counts entries. */
 static void check_duplicates(const void *data)
 {
     struct office office = open_office(LONG, WITH_LIFE);
-    int one = visit(&office, 1, 2);
-    int again = visit(&office, 1, 2);
+    int one = register_node(&office, 1, 2);
+    int again = register_node(&office, 1, 2);
 
     (void)data;
     hears(one, "answer=1\nport=2\n");
@@ -512,12 +512,12 @@ static void check_duplicates(const void *data)
 static void check_talkative(const void *data)
 {
     struct office office = open_office(LONG, WITH_LIFE);
-    int one = visit(&office, 0, 2);
+    int one = register_node(&office, 0, 2);
 
     (void)data;
     say(one, message(TOKEN, entry_of(1, 2)));
     hears(one, "");
-    hears(visit(&office, 1, 2), "answer=1\nport=2\n");
+    hears(register_node(&office, 1, 2), "answer=1\nport=2\n");
     decided(&office, "2 1\n");
     ends(&office);
 }
@@ -533,7 +533,7 @@ static void check_large_answer(const void *data)
 
     (void)data;
     say(slow, message(TOKEN, entry_of(0, 2)));
-    second = visit(&office, 1, 2);
+    second = register_node(&office, 1, 2);
     n = snprintf(expected, sizeof(expected), "rollcall 1 " TOKEN " %zu\nanswer=1\nport=2\n",
                  sizeof("answer=1\nport=2\n") - 1 + LARGE);
     memset(expected + n, 'x', LARGE);
@@ -553,11 +553,11 @@ static void check_gone(const void *data)
     int deaf = go_there(&office, 0, 2048);
 
     (void)data;
-    close(visit(&office, 0, 3));
+    close(register_node(&office, 0, 3));
     say(deaf, message(TOKEN, entry_of(1, 3)));
-    assert_true(hear_all(visit(&office, 2, 3), text, sizeof(text)) > LARGE);
+    assert_true(hear_all(register_node(&office, 2, 3), text, sizeof(text)) > LARGE);
     decided(&office, "3 1\n");
-    assert_true(hear_all(visit(&office, 2, 3), text, sizeof(text)) > LARGE);
+    assert_true(hear_all(register_node(&office, 2, 3), text, sizeof(text)) > LARGE);
     ends(&office);
     close(deaf);
 }
@@ -565,12 +565,12 @@ static void check_gone(const void *data)
 int main(void)
 {
     unit_add_one(check_two_nodes, "two nodes meet");
-    unit_add_one(check_own_entry, "the desk's own node; without a life it ends when all have their answer");
+    unit_add_one(check_own_entry, "the server's own node; without a life it ends when all have their answer");
     UNIT_TABLE(check_stranger, "a stranger", strangers);
     unit_add_one(check_cut, "entries that are cut anywhere");
     unit_add_one(check_drip, "an entry byte by byte");
     unit_add_one(check_idle, "more idle connections than it keeps");
-    unit_add_one(check_crowd_behind, "a crowd behind a node");
+    unit_add_one(check_crowd_behind, "a connections behind a node");
     unit_add_one(check_many_nodes, "many nodes at once");
     unit_add_one(check_latecomers, "latecomers");
     unit_add_one(check_question, "who asks for the roll");
@@ -580,5 +580,5 @@ int main(void)
     unit_add_one(check_talkative, "two messages on one connection");
     unit_add_one(check_large_answer, "a large answer, and a slow reader");
     unit_add_one(check_gone, "nodes that are gone, or deaf");
-    return unit_run("desk");
+    return unit_run("server");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "whereabouts.h"
+#include "endpoints.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-void write_whereabouts(const char *token, uint16_t port, char *text, size_t size)
+void exchange_write_endpoint(const char *token, uint16_t port, char *text, size_t size)
 {
     struct ifaddrs *all;
     size_t used = (size_t)snprintf(text, size, "%s %u", token, (unsigned)port);
@@ -48,7 +48,7 @@ void write_whereabouts(const char *token, uint16_t port, char *text, size_t size
         snprintf(text + used, size - used, "\n");
 }
 
-char *ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size)
+char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size)
 {
     char path[PATH_MAX];
     struct rc_program program = { .path = path, .argument = argument, .input = input, .milliseconds = milliseconds };

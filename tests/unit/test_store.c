@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a server keeps for tasks: every question that can be asked, and those that cannot. */
+#include "config.h"
+
+#include "rendezvous/store.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY32  "abcdefghijklmnopqrstuvwxyz012345"
+#define KEY128 KEY32 KEY32 KEY32 KEY32
+
+struct row {
+    struct rc_str input;
+    const char *why;
+};
+
+static const struct row wrong[] = {
+    { TEXT(""), "nothing" },
+    { TEXT("store"), "no question" },
+    { TEXT("store "), "no verb" },
+    { TEXT("store get"), "no key" },
+    { TEXT("store get k"), "no end of the line" },
+    { TEXT("store get \n"), "an empty key" },
+    { TEXT("store get k\nx"), "a value that is asked for" },
+    { TEXT("store count k\nx"), "a value that is counted" },
+    { TEXT("store put  k\nx"), "a blank in the key" },
+    { TEXT("store put k l\nx"), "a blank in the key's middle" },
+    { TEXT("store put k\tl\nx"), "a tab" },
+    { TEXT("store put k\0l\nx"), "a NUL in the key" },
+    { TEXT("store put \xc3\xa4\nx"), "no ASCII" },
+    { TEXT("store put k%\nx"), "a percent sign" },
+    { TEXT("store take k\n"), "another verb" },
+    { TEXT("NOTE get k\n"), "capitals" },
+    { TEXT("stores get k\n"), "another word" },
+    { TEXT("store get " KEY128 "x\n"), "a key that is too long" },
+};
+
+/* The reply's head, and its value; "-" where it is yet to come. */
+static const char *ask_text(struct rc_store *store, struct rc_str question)
+{
+    static char text[RC_STORE_HEAD_MAX + RC_STORE_VALUE_MAX + 1];
+    struct rc_store_answer answer;
+    size_t head;
+
+    assert_true(rc_store_is_question(question));
+    assert_true(rc_store_ask(store, question, &answer));
+    head = strlen(answer.head);
+    if (head == 0) {
+        assert_non_null(answer.waiting);
+        return "-";
+    }
+    memcpy(text, answer.head, head);
+    if (answer.value.n)
+        memcpy(text + head, answer.value.p, answer.value.n);
+    text[head + answer.value.n] = '\0';
+    return text;
+}
+
+static const char *ask(struct rc_store *store, const char *question)
+{
+    return ask_text(store, rc_str(question));
+}
+
+static void check_wrong(const void *data)
+{
+    const struct row *row = data;
+    struct rc_store *store = rc_store_create();
+    struct rc_store_answer answer = { .head = "untouched" };
+
+    assert_non_null(store);
+    assert_false(rc_store_ask(store, unit_guard(row->input), &answer));
+    assert_string_equal(answer.head, "untouched");
+    rc_store_destroy(store);
+}
+
+static void check_put_and_get(const void *data)
+{
+    struct rc_store *store = rc_store_create();
+
+    (void)data;
+    assert_string_equal(ask(store, "store get a\n"), "-");
+    assert_string_equal(ask(store, "store put a\nfirst"), "store 1\n");
+    assert_string_equal(ask(store, "store put a\nsecond"), "store 0\nfirst");
+    assert_string_equal(ask(store, "store get a\n"), "store 0\nfirst");
+    assert_string_equal(ask(store, "store get b\n"), "-");
+    assert_string_equal(ask(store, "store put empty\n"), "store 1\n");
+    assert_string_equal(ask(store, "store put empty\nnow"), "store 0\n");
+    assert_string_equal(ask(store, "store get empty\n"), "store 0\n");
+    assert_string_equal(ask(store, "store put " KEY128 "\nlong"), "store 1\n");
+    assert_string_equal(ask(store, "store get " KEY128 "\n"), "store 0\nlong");
+    rc_store_destroy(store);
+}
+
+static void check_bytes(const void *data)
+{
+    struct rc_store *store = rc_store_create();
+    struct rc_store_answer answer;
+
+    (void)data;
+    assert_string_equal(ask_text(store, RC_STR("store put a\n\0\n\xff\n")), "store 1\n");
+    assert_true(rc_store_ask(store, RC_STR("store get a\n"), &answer));
+    assert_int_equal(answer.value.n, 4);
+    assert_memory_equal(answer.value.p, "\0\n\xff\n", 4);
+    rc_store_destroy(store);
+}
+
+/* A counter and a value of one name have nothing to do with each other. */
+static void check_count(const void *data)
+{
+    struct rc_store *store = rc_store_create();
+
+    (void)data;
+    assert_string_equal(ask(store, "store count a\n"), "store 0\n");
+    assert_string_equal(ask(store, "store count a\n"), "store 1\n");
+    assert_string_equal(ask(store, "store count b\n"), "store 0\n");
+    assert_string_equal(ask(store, "store get a\n"), "-");
+    assert_string_equal(ask(store, "store put a\nx"), "store 1\n");
+    assert_string_equal(ask(store, "store count a\n"), "store 2\n");
+    rc_store_destroy(store);
+}
+
+static void check_waiting(const void *data)
+{
+    struct rc_store *store = rc_store_create();
+    struct rc_link one = { .queue = NULL };
+    struct rc_link two = { .queue = NULL };
+    struct rc_store_answer answer;
+
+    (void)data;
+    assert_null(rc_store_first_waiting(store));
+    assert_true(rc_store_ask(store, RC_STR("store get a\n"), &answer));
+    rc_queue_join(answer.waiting, &one);
+    assert_true(rc_store_ask(store, RC_STR("store get b\n"), &answer));
+    rc_queue_join(answer.waiting, &two);
+    assert_non_null(rc_store_first_waiting(store));
+    assert_true(rc_store_ask(store, RC_STR("store put b\nx"), &answer));
+    assert_ptr_equal(answer.waiting->first, &two);
+    rc_queue_leave(&two);
+    assert_ptr_equal(rc_store_first_waiting(store), &one);
+    rc_queue_leave(&one);
+    assert_null(rc_store_first_waiting(store));
+    rc_store_destroy(store);
+}
+
+/* The largest value, until there is no room: what is there stays, and can be read. */
+static void check_full(const void *data)
+{
+    struct rc_store *store = rc_store_create();
+    char *question = malloc(64 + RC_STORE_VALUE_MAX + 1);
+    unsigned many = RC_STORE_SIZE_MAX / RC_STORE_VALUE_MAX;
+    struct rc_store_answer answer;
+    unsigned put = 0;
+    int head;
+
+    (void)data;
+    assert_non_null(question);
+    for (unsigned i = 0; i <= many; i++) {
+        head = snprintf(question, 64, "store put k%u\n", i);
+        memset(question + head, 'x', RC_STORE_VALUE_MAX + 1);
+        assert_false(rc_store_ask(store, (struct rc_str){ question, (size_t)head + RC_STORE_VALUE_MAX + 1 }, &answer));
+        assert_true(rc_store_ask(store, (struct rc_str){ question, (size_t)head + RC_STORE_VALUE_MAX }, &answer));
+        if (strcmp(answer.head, "store full\n") == 0)
+            break;
+        assert_string_equal(answer.head, "store 1\n");
+        put++;
+    }
+    assert_in_range(put, many - many / 10, many - 1);
+    assert_true(rc_store_ask(store, RC_STR("store get k0\n"), &answer));
+    assert_int_equal(answer.value.n, RC_STORE_VALUE_MAX);
+    rc_store_destroy(store);
+    free(question);
+}
+
+int main(void)
+{
+    UNIT_TABLE(check_wrong, "no question", wrong);
+    unit_add_one(check_put_and_get, "what was put first stays");
+    unit_add_one(check_bytes, "any bytes");
+    unit_add_one(check_count, "a counter");
+    unit_add_one(check_waiting, "who waits for a note");
+    unit_add_one(check_full, "no room");
+    return unit_run("store");
+}
