@@ -3,7 +3,7 @@
 #
 #   need_packages PKG...       Debian packages, installed if they are missing (root or sudo)
 #   need_python [tests]        sets and exports PYTHON: one that has torch and Lightning or, with
-#                              the word `tests`, pytest and hypothesis
+#                              the word `tests`, pytest with its TAP plugin and hypothesis
 #   need_frameworks NAME...    Pythons of the test layer frameworks, each with what PYTHON has and more, as
 #                              $ROLLCALL_PYTHONS/NAME/bin/python; the names are those of setup_frameworks
 #   need_gridengine            Debian's Grid Engine, unpacked and not installed, in $ROLLCALL_GRIDENGINE
@@ -12,6 +12,7 @@
 #                              $ROLLCALL_CROSS/usr/bin
 #   leave_tmp SCRIPT ARG...    runs SCRIPT of the tree from a copy outside of /tmp and exits, if the
 #                              tree lies below /tmp: each virtual node has a /tmp of its own
+#   with_ccache COMMAND...     what it compiles comes from build/ccache, where the same text was compiled before
 #   build_and_install PREFIX   configure (in ROLLCALL_BUILD, default build/release), make, make install
 #
 # Each returns nonzero, after one line that says why, if it cannot be had.
@@ -99,6 +100,8 @@ need_packages()
 
 setup_torch_version=2.13.0
 setup_lightning_version=2.6.6
+# pytest 9.2 does not start with this plugin
+setup_pytest=('pytest<9.1' pytest-tap==3.5 hypothesis)
 
 # True if that Python has what is asked for (find_spec: importing torch takes seconds).
 setup_python_has()
@@ -129,7 +132,7 @@ need_python()
 {
     local modules=(torch lightning pytorch_lightning) venv=$ROLLCALL_TOP/.venv
 
-    [ "${1:-}" != tests ] || modules=(pytest hypothesis)
+    [ "${1:-}" != tests ] || modules=(pytest hypothesis pytest_tap)
     if [ -n "${PYTHON:-}" ] && [ "$PYTHON" != "$venv/bin/python" ]; then
         setup_python_has "$PYTHON" "${modules[@]}" || {
             setup_say "PYTHON=$PYTHON lacks one of ${modules[*]}: install them there, or unset PYTHON"
@@ -141,7 +144,7 @@ need_python()
     if ! setup_python_has "$venv/bin/python" "${modules[@]}"; then
         need_packages python3 python3-venv || return 1
         if [ "${1:-}" = tests ]; then
-            setup_pip pytest hypothesis || return 1
+            setup_pip "${setup_pytest[@]}" || return 1
         else
             # torch first and alone: Lightning by itself would take any newer one.
             setup_pip "torch==$setup_torch_version" &&
@@ -290,8 +293,18 @@ need_cross()
 }
 
 # Packages that a build with every part needs.
-setup_build_packages=(gcc libc6-dev make autoconf automake libtool pkg-config
+setup_build_packages=(gcc ccache perl procps libc6-dev make autoconf automake libtool pkg-config
     libslurm-dev libjansson-dev libcmocka-dev libpmix-dev libhwloc-dev)
+
+# Builds that differ in a part, and distcheck's, compile most files alike. Paths below the tree count as relative
+# ones: a build finds what another build folder of the same depth has compiled.
+with_ccache()
+{
+    local -x CCACHE_DIR=$ROLLCALL_TOP/build/ccache CCACHE_BASEDIR=$ROLLCALL_TOP CCACHE_NOHASHDIR=1
+    local -x PATH=/usr/lib/ccache:$PATH
+
+    "$@"
+}
 
 # build_tree DIR PREFIX [CONFIGURE-ARGUMENT...]: configures (again, where the arguments
 # changed) and makes in DIR.
