@@ -100,7 +100,7 @@ static const char *place(struct rc_context *context, struct rc_result *result, s
     if (why && !rc_binding_asks_for_cards(&context->options, &tasks))
         return why;
     /* one that is not there is said when it is to be started */
-    (void)rc_own_program("rollcall-map", path);
+    (void)cli_own_program("rollcall-map", path);
     failed = rc_binding_ask(path, &binding, tasks, find_gpus(&result->env, tasks, arena), answer, &pins, arena);
     if (failed)
         return why ? why : failed;
@@ -114,7 +114,7 @@ static const char *place(struct rc_context *context, struct rc_result *result, s
     return why;
 }
 
-void bind_task(struct rc_context *context, struct rc_result *result)
+void cli_bind_task(struct rc_context *context, struct rc_result *result)
 {
     char text[8192];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };

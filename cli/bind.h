@@ -8,6 +8,6 @@
 /* Of a task that is resolved: binds this process, which becomes the command, or
  * plans the cores of the workers that it will start; the plan says the rest.
  * Never fails: one that cannot be bound stays as it is, with a message in result. */
-void bind_task(struct rc_context *context, struct rc_result *result);
+void cli_bind_task(struct rc_context *context, struct rc_result *result);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include "base/message.h"
 
-struct catalogue_entry {
+struct cli_catalogue_entry {
     const char *cause;
     const char *cure;
     const char *example; /* a line as it is printed, all of it */
 };
 
 /* The row of an id; never NULL for an id of the enum. */
-const struct catalogue_entry *catalogue_entry(enum rc_message_id id);
+const struct cli_catalogue_entry *cli_catalogue_entry(enum rc_message_id id);
 
 #endif

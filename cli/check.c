@@ -45,11 +45,11 @@ static int print_text(const struct roster *roster)
     for (unsigned i = 0; i < roster->findings.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(roster->findings.list[i].id);
 
-        printf("\n%s%s %s:%s ", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+        printf("\n%s%s %s:%s ", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
-        if (print_wrapped((unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
-                          roster->findings.list[i].text) < 0)
-            return cli_fail("out of memory");
+        if (console_print_wrapped((unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
+                                  roster->findings.list[i].text) < 0)
+            return console_fail("out of memory");
     }
     return STATUS_RESOLVED;
 }
@@ -60,7 +60,7 @@ static int print(const struct roster *roster, bool json)
 
     paint_choose();
     if (json)
-        status = roster_print_json(roster) < 0 ? cli_fail("cannot write the roll") : STATUS_RESOLVED;
+        status = cli_roster_print_json(roster) < 0 ? console_fail("cannot write the roll") : STATUS_RESOLVED;
     else
         status = print_text(roster);
     return status == STATUS_RESOLVED && roster->findings.count > 0 ? STATUS_CONTRADICTION : status;
@@ -79,7 +79,7 @@ static int run(int argc, char **argv)
     bool json = false;
     int status = STATUS_USAGE;
 
-    for (int c; (c = cli_getopt("check", argc, argv, options)) != -1;) {
+    for (int c; (c = console_getopt("check", argc, argv, options)) != -1;) {
         switch (c) {
         case 'j':
             json = true;
@@ -95,10 +95,10 @@ static int run(int argc, char **argv)
         }
     }
     if (optind < argc)
-        return cli_fail("check: unexpected argument '%.64s'", argv[optind]);
-    if (roster_read(&roster, pid) == 0)
+        return console_fail("check: unexpected argument '%.64s'", argv[optind]);
+    if (cli_roster_read(&roster, pid) == 0)
         status = print(&roster, json);
-    roster_free(&roster);
+    cli_roster_free(&roster);
     return status;
 }
 

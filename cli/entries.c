@@ -18,7 +18,7 @@ static struct entry entry_at(size_t place)
 {
     if (place < RC_MESSAGE_COUNT) {
         const struct rc_message_entry *message = rc_message_entry((enum rc_message_id)place);
-        const struct catalogue_entry *words = catalogue_entry((enum rc_message_id)place);
+        const struct cli_catalogue_entry *words = cli_catalogue_entry((enum rc_message_id)place);
 
         return (struct entry){ message->id, message->level, words->cause, words->example, words->cure };
     }
@@ -53,7 +53,7 @@ static int find(const char *typed, struct entry *entry)
     uint32_t number;
 
     if (!read_id(typed, &is_finding, &number))
-        return cli_fail(
+        return console_fail(
             "explain: what is '%.64s'? a message has an id such as RC602, a file goes after --from, a command "
             "after --",
             typed);
@@ -66,31 +66,31 @@ static int find(const char *typed, struct entry *entry)
         return STATUS_RESOLVED;
     }
     if (place == first || place == end)
-        return cli_fail("explain: there is no message '%.64s'; the nearest is %s; see rollcall explain --list", typed,
-                        entry_at(place == first ? first : end - 1).id);
-    return cli_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list",
-                    typed, entry_at(place - 1).id, entry_at(place).id);
+        return console_fail("explain: there is no message '%.64s'; the nearest is %s; see rollcall explain --list",
+                            typed, entry_at(place == first ? first : end - 1).id);
+    return console_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list",
+                        typed, entry_at(place - 1).id, entry_at(place).id);
 }
 
 static int print_entry(const struct entry *entry)
 {
-    printf("%s%s %s%s\n", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+    printf("%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
            paint_off());
-    if (report_detail("cause", entry->cause) < 0 || report_detail("example", entry->example) < 0 ||
-        report_detail("cure", entry->cure) < 0)
-        return cli_fail("out of memory");
+    if (cli_report_detail("cause", entry->cause) < 0 || cli_report_detail("example", entry->example) < 0 ||
+        cli_report_detail("cure", entry->cure) < 0)
+        return console_fail("out of memory");
     return STATUS_RESOLVED;
 }
 
-int entries_print(char *const *ids, size_t count, bool json)
+int cli_entries_print(char *const *ids, size_t count, bool json)
 {
     struct entry *entry = calloc(count + 1, sizeof(*entry));
-    int status = entry ? STATUS_RESOLVED : cli_fail("out of memory");
+    int status = entry ? STATUS_RESOLVED : console_fail("out of memory");
 
     for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++)
         status = find(ids[i], &entry[i]);
     if (status == STATUS_RESOLVED && json) {
-        status = json_print_entries(entry, count) < 0 ? cli_fail("out of memory") : STATUS_RESOLVED;
+        status = cli_json_print_entries(entry, count) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
     } else if (status == STATUS_RESOLVED) {
         paint_choose();
         for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++) {
@@ -103,7 +103,7 @@ int entries_print(char *const *ids, size_t count, bool json)
     return status;
 }
 
-int entries_list(bool json)
+int cli_entries_list(bool json)
 {
     struct entry entry[COUNT];
 
@@ -112,7 +112,7 @@ int entries_list(bool json)
         if (!json)
             printf("%-5s %-7s  %s\n", entry[i].id, rc_level_name(entry[i].level), entry[i].cause);
     }
-    if (json && json_print_entries(entry, COUNT) < 0)
-        return cli_fail("out of memory");
+    if (json && cli_json_print_entries(entry, COUNT) < 0)
+        return console_fail("out of memory");
     return STATUS_RESOLVED;
 }

@@ -18,9 +18,9 @@ struct entry {
 
 /* Prints the entries of some ids, RC602, rc602 or 602, D403 or d403; of an
  * unknown one it says the nearest ones. Returns the exit status. */
-int entries_print(char *const *ids, size_t count, bool json);
+int cli_entries_print(char *const *ids, size_t count, bool json);
 
 /* All of them, one line an id. */
-int entries_list(bool json);
+int cli_entries_list(bool json);
 
 #endif

@@ -51,7 +51,7 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
         const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
 
         if (debug > 0 || is_said(entry, first, speaks))
-            cli_say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
+            console_say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
     }
 }
 
@@ -66,11 +66,11 @@ static void print_plan(const struct rc_plan *plan)
         struct rc_str value = rc_str(entry->value ? entry->value : "");
 
         if (entry->action == RC_SET)
-            cli_say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source)));
+            console_say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source)));
         else
-            cli_say("", "",
-                    rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
-                                     entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
+            console_say("", "",
+                        rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
+                                         entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
     }
 }
 
@@ -101,7 +101,7 @@ static int prepare(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
     static struct rc_here_storage here = {
-        .ask_pmix = rc_pmix_ask,
+        .ask_pmix = cli_pmix_ask,
         .find_gpu_files = rc_device_files_find,
         .watch_relative = ROLLCALL_WATCH_FROM_BIN,
         .guard_relative = ROLLCALL_PRELOAD_FROM_BIN,
@@ -114,8 +114,8 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     bool speaks;
     int held;
 
-    if (said_options(&said, a->ddp, context.env, &context.options) < 0) {
-        cli_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+    if (cli_read_options(&said, a->ddp, context.env, &context.options) < 0) {
+        console_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
         return STATUS_CONTRADICTION;
     }
     if (context.options.mode == RC_MODE_OFF)
@@ -124,9 +124,9 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     context.ignore_stamp = a->ddp != NULL;
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
     if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
-        !meet(&context, result, host_hooks(), &held, &speaks) || host_master(result, held) < 0)
+        !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) || cli_settle_master(result, held) < 0)
         return refuse(result, a->debug);
-    bind_task(&context, result);
+    cli_bind_task(&context, result);
     if (apply(&result->plan) < 0) {
         rc_message_add(&result->messages, RC503,
                        rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));
@@ -137,7 +137,7 @@ static int prepare(const struct arguments *a, struct rc_result *result)
         char line[256];
         struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
-        cli_say("", "", rc_str(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason)));
+        console_say("", "", rc_str(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason)));
     }
     if (a->debug > 1)
         print_plan(&result->plan);
@@ -152,14 +152,14 @@ static int start(const struct arguments *a)
 
     execvp(a->command[0], a->command);
     error = errno;
-    if (error == ENOENT && a->ddp && !*a->ddp && said_options(&said, a->command[0], NULL, &ignored) == 0)
-        cli_fail("%.64s: command not found; did you mean --ddp=%.64s?", a->command[0], a->command[0]);
+    if (error == ENOENT && a->ddp && !*a->ddp && cli_read_options(&said, a->command[0], NULL, &ignored) == 0)
+        console_fail("%.64s: command not found; did you mean --ddp=%.64s?", a->command[0], a->command[0]);
     else if (error == ENOENT && strchr(a->command[0], '/') && access(a->command[0], F_OK) == 0)
-        cli_fail("%.256s: its interpreter (the #! line) is not there", a->command[0]);
+        console_fail("%.256s: its interpreter (the #! line) is not there", a->command[0]);
     else if (error == ENOENT)
-        cli_fail("%.256s: %s", a->command[0], strchr(a->command[0], '/') ? strerror(error) : "command not found");
+        console_fail("%.256s: %s", a->command[0], strchr(a->command[0], '/') ? strerror(error) : "command not found");
     else
-        cli_fail("%.256s: %s", a->command[0], strerror(error));
+        console_fail("%.256s: %s", a->command[0], strerror(error));
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
@@ -177,7 +177,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 
     if (debug && *debug && !rc_parse_u32(rc_str(debug), UINT32_MAX, &a->debug))
         a->debug = 1;
-    for (int c; (c = cli_getopt("exec", argc, argv, options)) != -1;) {
+    for (int c; (c = console_getopt("exec", argc, argv, options)) != -1;) {
         switch (c) {
         case 'd':
             a->ddp = optarg ? optarg : "";
@@ -192,12 +192,12 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
             return -1;
         }
     }
-    if (a->ddp && said_options(&said, a->ddp, NULL, &ignored) < 0) {
-        cli_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+    if (a->ddp && cli_read_options(&said, a->ddp, NULL, &ignored) < 0) {
+        console_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
         return -1;
     }
     if (optind == argc) {
-        cli_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
+        console_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
         return -1;
     }
     a->command = argv + optind;

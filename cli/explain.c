@@ -13,8 +13,8 @@
 
 static int detail_value(const char *label, struct rc_str value)
 {
-    char *clean = escape(value, REPORT_CUT);
-    int status = clean ? report_detail(label, *clean ? clean : "(empty)") : -1;
+    char *clean = console_escape(value, REPORT_CUT);
+    int status = clean ? cli_report_detail(label, *clean ? clean : "(empty)") : -1;
 
     free(clean);
     return status;
@@ -32,13 +32,13 @@ static int identity(const struct rc_result *result)
         uint32_t value = result->identity.field[field];
 
         if (value == RC_UNKNOWN)
-            printf("  %s: %s\n", report_field_name(field),
+            printf("  %s: %s\n", cli_report_field_name(field),
                    result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts"
                                                     : "not known");
         else
-            printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), report_field_name(field), value, paint_off());
-        if (value != RC_UNKNOWN && (report_detail("what", report_field_meaning(field)) < 0 ||
-                                    report_detail("from", report_field_source(result, field)) < 0))
+            printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), cli_report_field_name(field), value, paint_off());
+        if (value != RC_UNKNOWN && (cli_report_detail("what", cli_report_field_meaning(field)) < 0 ||
+                                    cli_report_detail("from", cli_report_field_source(result, field)) < 0))
             return -1;
     }
     return 0;
@@ -47,20 +47,20 @@ static int identity(const struct rc_result *result)
 static int variable(const struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_str now = rc_env_find(&result->env, entry->name);
-    char *value = escape(rc_str(entry->value ? entry->value : ""), 0);
+    char *value = console_escape(rc_str(entry->value ? entry->value : ""), 0);
 
     if (!value)
         return -1;
-    printf("  %s%s %s%s", paint_on(PAINT_STRONG), report_verb(entry), entry->name.p, paint_off());
+    printf("  %s%s %s%s", paint_on(PAINT_STRONG), cli_report_verb(entry), entry->name.p, paint_off());
     if (entry->value)
         printf(" = %s", value);
     putchar('\n');
     free(value);
     if (entry->changes && now.p && detail_value("was", now) < 0)
         return -1;
-    if (entry->action == RC_SET && report_detail("from", entry->source) < 0)
+    if (entry->action == RC_SET && cli_report_detail("from", entry->source) < 0)
         return -1;
-    return report_detail("why", entry->reason);
+    return cli_report_detail("why", entry->reason);
 }
 
 static int environment(const struct rc_result *result)
@@ -80,7 +80,8 @@ static int rejected(const struct rc_plan *plan)
         title("not believed");
     for (unsigned i = 0; i < plan->rejected_count; i++) {
         printf("  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
-        if (detail_value("value", plan->rejected[i].value) < 0 || report_detail("why", plan->rejected[i].reason) < 0)
+        if (detail_value("value", plan->rejected[i].value) < 0 ||
+            cli_report_detail("why", plan->rejected[i].reason) < 0)
             return -1;
     }
     return 0;
@@ -92,12 +93,12 @@ static int messages(const struct rc_messages *list)
         title("messages");
     for (unsigned i = 0; i < list->count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
-        const struct catalogue_entry *words = catalogue_entry(list->list[i].id);
+        const struct cli_catalogue_entry *words = cli_catalogue_entry(list->list[i].id);
 
-        printf("  %s%s %s%s\n", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+        printf("  %s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
-        if (report_detail("what", list->list[i].text) < 0 || report_detail("cause", words->cause) < 0 ||
-            report_detail("cure", words->cure) < 0)
+        if (cli_report_detail("what", list->list[i].text) < 0 || cli_report_detail("cause", words->cause) < 0 ||
+            cli_report_detail("cure", words->cure) < 0)
             return -1;
     }
     return 0;
@@ -108,10 +109,10 @@ static int print(const struct inspection *inspection)
     const struct rc_result *result = &inspection->result;
 
     if (inspection->json)
-        return json_print(result, true);
+        return cli_json_print(result, true);
     paint_choose();
-    if (report_head(result) < 0 || (report_has_identity(result) && identity(result) < 0) || environment(result) < 0 ||
-        rejected(&result->plan) < 0)
+    if (cli_report_head(result) < 0 || (cli_report_has_identity(result) && identity(result) < 0) ||
+        environment(result) < 0 || rejected(&result->plan) < 0)
         return -1;
     return messages(&result->messages);
 }
@@ -133,7 +134,7 @@ static int run(int argc, char **argv)
     size_t ids = 0;
 
     for (;;) {
-        int c = cli_getopt("explain", argc, argv, options);
+        int c = console_getopt("explain", argc, argv, options);
 
         if (c == '?')
             return STATUS_USAGE;
@@ -154,15 +155,15 @@ static int run(int argc, char **argv)
     }
     if (!list && ids == 0) {
         optind = 0;
-        return inspect(argc, argv, &cli_explain, print);
+        return cli_inspect(argc, argv, &cli_explain, print);
     }
     if (optind < argc)
         other = argv[optind];
     if (list && ids > 0)
         other = argv[1];
     if (other)
-        return cli_fail("explain: '%.64s' does not go together with %s", other, list ? "--list" : argv[1]);
-    return list ? entries_list(json) : entries_print(argv + 1, ids, json);
+        return console_fail("explain: '%.64s' does not go together with %s", other, list ? "--list" : argv[1]);
+    return list ? cli_entries_list(json) : cli_entries_print(argv + 1, ids, json);
 }
 
 const struct subcommand cli_explain = {

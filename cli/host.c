@@ -8,7 +8,7 @@
 #include "effects/rank0.h"
 #include "system/portowner.h"
 
-const struct rc_rank0 *host_hooks(void)
+const struct rc_rank0 *cli_rank0_hooks(void)
 {
     static char node[HOST_NAME_MAX + 1];
     static struct rc_rank0 hooks = {
@@ -22,9 +22,9 @@ const struct rc_rank0 *host_hooks(void)
     return &hooks;
 }
 
-int host_master(struct rc_result *result, int held)
+int cli_settle_master(struct rc_result *result, int held)
 {
-    const struct rc_rank0 *hooks = host_hooks();
+    const struct rc_rank0 *hooks = cli_rank0_hooks();
 
     return rc_lookup_settle(result, hooks->outcome) && rc_rank0_verify(result, hooks) &&
                    (held >= 0 || rc_rank0_hold(result, hooks, &held))

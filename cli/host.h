@@ -6,12 +6,12 @@
 #include "effects/rank0.h"
 
 /* How this command does what is rank 0's. */
-const struct rc_rank0 *host_hooks(void);
+const struct rc_rank0 *cli_rank0_hooks(void);
 
 /* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does
  * what it asks of this process (lib/effects/rank0.h), but for the port, where
  * `held` is a descriptor that holds it already. That stays open across exec. 0, or -1 with an error in
  * result->messages. */
-int host_master(struct rc_result *result, int held);
+int cli_settle_master(struct rc_result *result, int held);
 
 #endif

@@ -14,7 +14,7 @@
 #include "system/devicefiles.h"
 #include "system/node.h"
 
-int said_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options)
+int cli_read_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options)
 {
     struct rc_options command_line = { .given = false };
     struct rc_options environment = { .given = false };
@@ -57,7 +57,7 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
     if (inspection->input.this_node) {
         rc_node_port_range(&context.local_port_first, &context.local_port_last);
         /* another process may be connected to its server, which takes the asker for it */
-        inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? rc_pmix_ask : NULL;
+        inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
         inspection->here.find_gpu_files = rc_device_files_find;
         inspection->here.watch_relative = ROLLCALL_WATCH_FROM_BIN;
         inspection->here.guard_relative = ROLLCALL_PRELOAD_FROM_BIN;
@@ -74,7 +74,7 @@ static void settle(struct inspection *inspection, const char *ddp, const char *c
 {
     struct rc_options options = { .given = false };
 
-    if (said_options(&inspection->said, ddp, inspection->input.env, &options) < 0) {
+    if (cli_read_options(&inspection->said, ddp, inspection->input.env, &options) < 0) {
         resolve(inspection, argv, &options);
         refuse(inspection);
     } else {
@@ -82,7 +82,7 @@ static void settle(struct inspection *inspection, const char *ddp, const char *c
     }
 }
 
-int inspect_own(struct inspection *inspection)
+int cli_inspect_own(struct inspection *inspection)
 {
     if (input_own(&inspection->input) < 0)
         return -1;
@@ -95,7 +95,7 @@ static int run(struct inspection *inspection, const char *ddp, const char *const
 {
     settle(inspection, ddp, argv);
     if (print(inspection) < 0)
-        return cli_fail("out of memory");
+        return console_fail("out of memory");
     return inspection->result.status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
 
@@ -118,7 +118,7 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
     struct rc_options ignored;
     struct said said;
 
-    for (int c; (c = cli_getopt(name, argc, argv, options)) != -1;) {
+    for (int c; (c = console_getopt(name, argc, argv, options)) != -1;) {
         switch (c) {
         case 'f':
             a->file = optarg;
@@ -140,23 +140,23 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
         }
     }
     if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
-        cli_fail("%s: what is '%.64s'? a file goes after --from, a command after --", name, argv[optind]);
+        console_fail("%s: what is '%.64s'? a file goes after --from, a command after --", name, argv[optind]);
         return -1;
     }
     if (optind < argc)
         a->argv = (const char *const *)argv + optind;
     if (a->file && a->pid) {
-        cli_fail("%s: --from and --pid do not go together", name);
+        console_fail("%s: --from and --pid do not go together", name);
         return -1;
     }
-    if (a->ddp && said_options(&said, a->ddp, NULL, &ignored) < 0) {
-        cli_fail("%s", said.messages.list[0].text);
+    if (a->ddp && cli_read_options(&said, a->ddp, NULL, &ignored) < 0) {
+        console_fail("%s", said.messages.list[0].text);
         return -1;
     }
     return 0;
 }
 
-int inspect(int argc, char **argv, const struct subcommand *self, int (*print)(const struct inspection *inspection))
+int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*print)(const struct inspection *inspection))
 {
     struct arguments a = { .help = false };
     struct inspection *inspection;
@@ -170,7 +170,7 @@ int inspect(int argc, char **argv, const struct subcommand *self, int (*print)(c
     }
     inspection = calloc(1, sizeof(*inspection));
     if (!inspection)
-        return cli_fail("out of memory");
+        return console_fail("out of memory");
     inspection->json = a.json;
     if ((a.file  ? input_file(&inspection->input, a.file)
          : a.pid ? input_process(&inspection->input, a.pid)

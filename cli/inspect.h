@@ -50,14 +50,15 @@ struct inspection {
 /* The options of one resolution: those of --ddp (ddp, NULL where it was not
  * given) over those of the ROLLCALL variable in env. 0, or where one of the
  * two cannot be read, -1 with an error in said. */
-int said_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options);
+int cli_read_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options);
 
 /* Resolves this process's own environment. 0, or -1 after one line on standard
  * error; input_free is the caller's either way. */
-int inspect_own(struct inspection *inspection);
+int cli_inspect_own(struct inspection *inspection);
 
 /* Reads options and input and resolves. `print` gets the inspection and
  * returns 0, or -1 if it could not; the exit status is returned. */
-int inspect(int argc, char **argv, const struct subcommand *self, int (*print)(const struct inspection *inspection));
+int cli_inspect(int argc, char **argv, const struct subcommand *self,
+                int (*print)(const struct inspection *inspection));
 
 #endif

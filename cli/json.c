@@ -16,7 +16,7 @@ static json_t *identity(const struct rc_result *result)
     int failed = 0;
 
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
-        failed |= value_put(object, report_field_key(field), number(result->identity.field[field]));
+        failed |= value_put(object, cli_report_field_key(field), number(result->identity.field[field]));
     return value_whole(object, failed);
 }
 
@@ -54,7 +54,7 @@ static json_t *names(const struct rc_plan *plan, enum rc_action action)
 
 static json_t *message(enum rc_message_id id, const char *text, bool explain)
 {
-    const struct catalogue_entry *words = catalogue_entry(id);
+    const struct cli_catalogue_entry *words = cli_catalogue_entry(id);
     json_t *object = value_message(id, text);
 
     if (!explain || !object)
@@ -80,10 +80,10 @@ static json_t *sources(const struct rc_result *result)
     int failed = 0;
 
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
-        const char *source = report_field_source(result, field);
+        const char *source = cli_report_field_source(result, field);
 
         if (*source)
-            failed |= value_put(object, report_field_key(field), value_text(source));
+            failed |= value_put(object, cli_report_field_key(field), value_text(source));
     }
     for (unsigned i = 0; i < result->plan.count; i++)
         if (result->plan.entry[i].source)
@@ -131,12 +131,12 @@ static json_t *build(const struct rc_result *result, bool explain)
     return value_whole(object, failed);
 }
 
-int json_print(const struct rc_result *result, bool explain)
+int cli_json_print(const struct rc_result *result, bool explain)
 {
     return value_print(build(result, explain));
 }
 
-int json_print_entries(const struct entry *entry, size_t count)
+int cli_json_print_entries(const struct entry *entry, size_t count)
 {
     json_t *array = json_array();
     int failed = 0;

@@ -8,9 +8,9 @@
 
 /* Prints one object. `explain` adds where each value came from, what was
  * kept, what was not believed, and why. -1 without memory. */
-int json_print(const struct rc_result *result, bool explain);
+int cli_json_print(const struct rc_result *result, bool explain);
 
 /* Prints one object with entries of the catalogue of messages. -1 without memory. */
-int json_print_entries(const struct entry *entry, size_t count);
+int cli_json_print_entries(const struct entry *entry, size_t count);
 
 #endif

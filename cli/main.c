@@ -45,7 +45,7 @@ static int finish(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    return cli_fail("cannot write to standard output: %s", strerror(errno));
+    return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
 static int unknown(const char *name)
@@ -57,10 +57,10 @@ static int unknown(const char *name)
 
     for (unsigned i = 0; i < COUNT; i++)
         names[i] = subcommands[i]->name;
-    nearest = name[0] == '-' ? cli_nearest(name, globals, 2) : cli_nearest(name, names, COUNT);
+    nearest = name[0] == '-' ? console_nearest(name, globals, 2) : console_nearest(name, names, COUNT);
     if (nearest)
-        return cli_fail("unknown %s '%.64s'; did you mean %s?", what, name, nearest);
-    return cli_fail("unknown %s '%.64s'; see rollcall --help", what, name);
+        return console_fail("unknown %s '%.64s'; did you mean %s?", what, name, nearest);
+    return console_fail("unknown %s '%.64s'; see rollcall --help", what, name);
 }
 
 int main(int argc, char **argv)

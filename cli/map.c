@@ -19,12 +19,13 @@ static int run(int argc, char **argv)
             return STATUS_RESOLVED;
         }
     }
-    if (rc_own_program("rollcall-map", path) == 0)
+    if (cli_own_program("rollcall-map", path) == 0)
         execv(path, argv);
     if (errno == ENOENT)
-        return cli_fail("map: this rollcall was built without hwloc or jansson; install them (Debian: libhwloc-dev, "
-                        "libjansson-dev) and build again");
-    return cli_fail("map: cannot start rollcall-map: %s", strerror(errno));
+        return console_fail(
+            "map: this rollcall was built without hwloc or jansson; install them (Debian: libhwloc-dev, "
+            "libjansson-dev) and build again");
+    return console_fail("map: cannot start rollcall-map: %s", strerror(errno));
 }
 
 const struct subcommand cli_map = {

@@ -136,7 +136,7 @@ static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const c
     struct rc_answer answer;
     char path[PATH_MAX];
 
-    if (rc_own_program("rollcall-exchange", path) < 0) {
+    if (cli_own_program("rollcall-exchange", path) < 0) {
         rc_outcome_fail(&m->outcome, rc_format(&arena, "rollcall-exchange cannot be run: %s", strerror(errno)));
         return;
     }
@@ -144,7 +144,7 @@ static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const c
     for (unsigned i = 0; i < answer.findings.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(answer.findings.list[i].id);
 
-        cli_say(rc_level_name(entry->level), entry->id, rc_str(answer.findings.list[i].text));
+        console_say(rc_level_name(entry->level), entry->id, rc_str(answer.findings.list[i].text));
     }
 }
 
@@ -229,7 +229,8 @@ static bool agree(struct meeting *m, const struct rc_rank0 *hooks, int *held)
     return true;
 }
 
-bool meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held, bool *speaks)
+bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
+              bool *speaks)
 {
     struct meeting m = {
         .context = context,
@@ -251,7 +252,7 @@ bool meet(struct rc_context *context, struct rc_result *result, const struct rc_
     }
     rc_local_name(result->facts.scope, fact(result, RC_NODE_RANK), name);
     if (m.nodes > 1)
-        rc_pmix_choose_store();
+        cli_pmix_choose_store();
     if (m.is_first)
         good = speak_for_all(&m, name, hooks, held);
     else

@@ -13,6 +13,7 @@
  * port that each task computes by itself, with a warning (RC611): *speaks says
  * that this process is the one of its node to print that. False, with an error
  * in result->messages, where the command is not to be run. */
-bool meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held, bool *speaks);
+bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
+              bool *speaks);
 
 #endif

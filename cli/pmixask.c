@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-static char answer[RC_PMIXASK_SIZE];
+static char answer[CLI_PMIXASK_SIZE];
 
 static struct rc_str failed(const char *kind, const char *text)
 {
@@ -27,7 +27,7 @@ static struct rc_str failed(const char *kind, const char *text)
     return (struct rc_str){ answer, (size_t)n };
 }
 
-int rc_own_program(const char *name, char path[PATH_MAX])
+int cli_own_program(const char *name, char path[PATH_MAX])
 {
     if (rc_beside_file(ROLLCALL_LIBEXEC_FROM_BIN, name, path, PATH_MAX).p)
         return access(path, X_OK);
@@ -35,7 +35,7 @@ int rc_own_program(const char *name, char path[PATH_MAX])
     return -1;
 }
 
-void rc_pmix_choose_store(void)
+void cli_pmix_choose_store(void)
 {
     const char *store = rc_pmix_server_gds(rc_str(getenv("PMIX_VERSION")));
 
@@ -43,16 +43,16 @@ void rc_pmix_choose_store(void)
         setenv(RC_PMIX_GDS, store, 0);
 }
 
-struct rc_str rc_pmix_ask(void)
+struct rc_str cli_pmix_ask(void)
 {
     char path[PATH_MAX];
-    struct rc_program program = { .path = path, .argument = "job", .milliseconds = RC_PMIXASK_DEADLINE };
+    struct rc_program program = { .path = path, .argument = "job", .milliseconds = CLI_PMIXASK_DEADLINE };
     ssize_t size;
     int status;
 
-    if (rc_own_program("rollcall-pmix", path) < 0)
+    if (cli_own_program("rollcall-pmix", path) < 0)
         return failed("program", strerror(errno));
-    rc_pmix_choose_store();
+    cli_pmix_choose_store();
     program.env = (const char *const *)environ;
     size = rc_program_run(&program, answer, sizeof(answer), &status);
     if (size == -ETIMEDOUT || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))

@@ -16,22 +16,22 @@ static const struct {
     [RC_NNODES] = { "nodes", "nnodes", "nodes of the job" },
 };
 
-const char *report_field_name(enum rc_field field)
+const char *cli_report_field_name(enum rc_field field)
 {
     return fields[field].name;
 }
 
-const char *report_field_key(enum rc_field field)
+const char *cli_report_field_key(enum rc_field field)
 {
     return fields[field].key;
 }
 
-const char *report_field_meaning(enum rc_field field)
+const char *cli_report_field_meaning(enum rc_field field)
 {
     return fields[field].meaning;
 }
 
-const char *report_field_source(const struct rc_result *result, enum rc_field field)
+const char *cli_report_field_source(const struct rc_result *result, enum rc_field field)
 {
     const struct rc_number *said = &result->facts.field[field];
     const char *source = said->source;
@@ -43,7 +43,7 @@ const char *report_field_source(const struct rc_result *result, enum rc_field fi
     return source ? source : "";
 }
 
-bool report_has_identity(const struct rc_result *result)
+bool cli_report_has_identity(const struct rc_result *result)
 {
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
         if (result->identity.field[field] != RC_UNKNOWN)
@@ -51,7 +51,7 @@ bool report_has_identity(const struct rc_result *result)
     return false;
 }
 
-const char *report_verb(const struct rc_plan_entry *entry)
+const char *cli_report_verb(const struct rc_plan_entry *entry)
 {
     switch (entry->action) {
     case RC_UNSET:
@@ -66,15 +66,15 @@ const char *report_verb(const struct rc_plan_entry *entry)
 
 enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
 
-int report_detail(const char *label, const char *text)
+int cli_report_detail(const char *label, const char *text)
 {
     if (!text || !*text)
         return 0;
     printf("%*s%s%-*s%s", (int)INDENT, "", paint_on(PAINT_FAINT), (int)LABEL, label, paint_off());
-    return print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
+    return console_print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
 }
 
-enum paint report_level_paint(enum rc_level level)
+enum paint cli_report_level_paint(enum rc_level level)
 {
     return level == RC_LEVEL_ERROR ? PAINT_BAD : level == RC_LEVEL_WARNING ? PAINT_WARN : PAINT_FAINT;
 }
@@ -85,10 +85,10 @@ static int head_line(const char *name, enum paint paint, const char *value, cons
 
     snprintf(line, sizeof(line), "%s%s%s", value, more && *more ? ": " : "", more ? more : "");
     printf("%s%-10s%s", paint_on(PAINT_STRONG), name, paint_off());
-    return print_wrapped(10, 10, paint, line);
+    return console_print_wrapped(10, 10, paint, line);
 }
 
-int report_head(const struct rc_result *result)
+int cli_report_head(const struct rc_result *result)
 {
     bool bad = result->status == RC_CONTRADICTION;
     const struct rc_master *master = &result->master;

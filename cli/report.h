@@ -8,25 +8,25 @@
 
 enum { REPORT_CUT = 64 }; /* bytes of a value that a table shows */
 
-const char *report_field_name(enum rc_field field);
-const char *report_field_key(enum rc_field field); /* in JSON */
-const char *report_field_meaning(enum rc_field field);
+const char *cli_report_field_name(enum rc_field field);
+const char *cli_report_field_key(enum rc_field field); /* in JSON */
+const char *cli_report_field_meaning(enum rc_field field);
 
 /* Which variable says so; "" where the number is not known or not meant. */
-const char *report_field_source(const struct rc_result *result, enum rc_field field);
+const char *cli_report_field_source(const struct rc_result *result, enum rc_field field);
 
-bool report_has_identity(const struct rc_result *result);
+bool cli_report_has_identity(const struct rc_result *result);
 
 /* "set", "same" (set, but right already), "unset", "keep" */
-const char *report_verb(const struct rc_plan_entry *entry);
+const char *cli_report_verb(const struct rc_plan_entry *entry);
 
-enum paint report_level_paint(enum rc_level level);
+enum paint cli_report_level_paint(enum rc_level level);
 
 /* "    from    SLURM_PROCID": one fact about what stands above it; nothing
  * without a text. -1 without memory. */
-int report_detail(const char *label, const char *text);
+int cli_report_detail(const char *label, const char *text);
 
 /* Launcher, mode and master: the lines on top. -1 without memory. */
-int report_head(const struct rc_result *result);
+int cli_report_head(const struct rc_result *result);
 
 #endif

@@ -72,18 +72,18 @@ static int find(const char *pid, struct place *place)
         found = find_in(&input, NULL, place);
         input_free(&input);
         if (!found)
-            cli_fail("process %.64s is no task of a step whose roll was called beside srun", pid);
+            console_fail("process %.64s is no task of a step whose roll was called beside srun", pid);
         return found ? 0 : -1;
     }
     input_own(&input);
     if (find_in(&input, NULL, place) || (job && find_on_node(job, place)))
         return 0;
     if (job)
-        cli_fail(
+        console_fail(
             "no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
             job);
     else
-        cli_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
+        console_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
     return -1;
 }
 
@@ -112,7 +112,7 @@ static int by_node(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-int roster_read(struct roster *roster, const char *pid)
+int cli_roster_read(struct roster *roster, const char *pid)
 {
     static struct place place;
     struct rc_arena arena = { .size = FINDINGS_SIZE };
@@ -125,28 +125,28 @@ int roster_read(struct roster *roster, const char *pid)
     memcpy(roster->step, place.step, sizeof(roster->step));
     rc = rc_client_request(&place.endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
     if (rc < 0) {
-        cli_fail("the rendezvous server of step %s does not answer: %s", place.step, strerror(-rc));
+        console_fail("the rendezvous server of step %s does not answer: %s", place.step, strerror(-rc));
         return -1;
     }
     roster->text = reply.text;
     arena.base = roster->findings_text = malloc(FINDINGS_SIZE);
     if (!arena.base || split(roster) < 0) {
-        cli_fail("cannot read the roll: %s", strerror(ENOMEM));
+        console_fail("cannot read the roll: %s", strerror(ENOMEM));
         return -1;
     }
     if (roster->count == 0) {
-        cli_fail("no node of step %s has answered yet", place.step);
+        console_fail("no node of step %s has answered yet", place.step);
         return -1;
     }
     qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
     if (!rc_roll_check(roster->roll, roster->count, 0, 0, 0, &roster->findings, &arena)) {
-        cli_fail("cannot check the roll: %s", strerror(ENOMEM));
+        console_fail("cannot check the roll: %s", strerror(ENOMEM));
         return -1;
     }
     return 0;
 }
 
-void roster_free(struct roster *roster)
+void cli_roster_free(struct roster *roster)
 {
     free(roster->roll);
     free(roster->text);

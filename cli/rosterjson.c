@@ -52,7 +52,7 @@ static json_t *findings(const struct rc_messages *messages)
     return value_whole(list, failed);
 }
 
-int roster_print_json(const struct roster *roster)
+int cli_roster_print_json(const struct roster *roster)
 {
     return value_print(json_pack("{s:i, s:s, s:I, s:I, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step,
                                  "nnodes", (json_int_t)roster->roll[0].nodes, "world_size",

@@ -6,6 +6,6 @@
 #include "roster.h"
 
 /* Prints one object, described in rollcall(1). -1 without memory. */
-int roster_print_json(const struct roster *roster);
+int cli_roster_print_json(const struct roster *roster);
 
 #endif

@@ -14,9 +14,9 @@ static void identity_table(const struct rc_result *result, struct table *table)
 
         if (value != RC_UNKNOWN)
             snprintf(number, sizeof(number), "%u", value);
-        table_text(table, PAINT_STRONG, report_field_name(field));
+        table_text(table, PAINT_STRONG, cli_report_field_name(field));
         table_text(table, PAINT_NONE, number);
-        table_text(table, PAINT_FAINT, report_field_source(result, field));
+        table_text(table, PAINT_FAINT, cli_report_field_source(result, field));
     }
 }
 
@@ -27,7 +27,7 @@ static void environment_table(const struct rc_plan *plan, struct table *table)
 
         if (entry->action == RC_UNSET)
             continue;
-        table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, report_verb(entry));
+        table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, cli_report_verb(entry));
         table_text(table, PAINT_STRONG, entry->name.p);
         table_cell(table, PAINT_NONE, rc_str(entry->value), REPORT_CUT);
         table_text(table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
@@ -65,10 +65,10 @@ static int messages(const struct rc_messages *list)
         if (!any)
             printf("\n%smessages%s\n", paint_on(PAINT_STRONG), paint_off());
         any = true;
-        printf("  %s%s %s:%s ", paint_on(report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+        printf("  %s%s %s:%s ", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
-        if (print_wrapped((unsigned)(2 + rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
-                          list->list[i].text) < 0)
+        if (console_print_wrapped((unsigned)(2 + rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
+                                  list->list[i].text) < 0)
             return -1;
     }
     return 0;
@@ -90,7 +90,7 @@ static int identity(const struct rc_result *result)
 {
     struct table table = { .columns = 3 };
 
-    if (!report_has_identity(result))
+    if (!cli_report_has_identity(result))
         return 0;
     identity_table(result, &table);
     printf("\n%sidentity%s\n", paint_on(PAINT_STRONG), paint_off());
@@ -99,7 +99,7 @@ static int identity(const struct rc_result *result)
 
 static int print_text(const struct rc_result *result)
 {
-    if (report_head(result) < 0 || identity(result) < 0 ||
+    if (cli_report_head(result) < 0 || identity(result) < 0 ||
         section("environment", 4, environment_table, &result->plan) < 0 ||
         section("removed", 2, removed_table, &result->plan) < 0 ||
         section("not believed", 3, rejected_table, &result->plan) < 0)
@@ -110,14 +110,14 @@ static int print_text(const struct rc_result *result)
 static int print(const struct inspection *inspection)
 {
     if (inspection->json)
-        return json_print(&inspection->result, false);
+        return cli_json_print(&inspection->result, false);
     paint_choose();
     return print_text(&inspection->result);
 }
 
 static int run(int argc, char **argv)
 {
-    return inspect(argc, argv, &cli_show, print);
+    return cli_inspect(argc, argv, &cli_show, print);
 }
 
 const struct subcommand cli_show = {

@@ -35,7 +35,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     };
 
     for (;;) {
-        int c = cli_getopt("doctor", argc, argv, options);
+        int c = console_getopt("doctor", argc, argv, options);
 
         if (c == '?')
             return -1;
@@ -48,8 +48,8 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         if (optind >= argc || strcmp(argv[optind - 1], "--") == 0)
             break;
         if (a->request.script) {
-            cli_fail("doctor: one script at a time, not '%.64s' as well; an srun or sbatch line goes after --",
-                     argv[optind]);
+            console_fail("doctor: one script at a time, not '%.64s' as well; an srun or sbatch line goes after --",
+                         argv[optind]);
             return -1;
         }
         a->request.script = argv[optind++];
@@ -68,10 +68,10 @@ static int look_around(struct findings *findings)
     int status = -1;
 
     if (!inspection) {
-        cli_fail("out of memory");
+        console_fail("out of memory");
         return -1;
     }
-    if (inspect_own(inspection) == 0) {
+    if (cli_inspect_own(inspection) == 0) {
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(&inspection->result, "nothing would be set");
         /* while the other nodes' are there, too */
@@ -116,7 +116,7 @@ static int print_findings(struct findings *findings, bool json)
     doctor_findings_sort(findings);
     paint_choose();
     if (findings->failed || (json ? doctor_print_json(findings) : doctor_print_text(findings)) < 0)
-        return cli_fail("out of memory");
+        return console_fail("out of memory");
     return findings->count ? STATUS_CONTRADICTION : STATUS_RESOLVED;
 }
 

@@ -84,9 +84,9 @@ void doctor_findings_add_message(struct findings *findings, enum rc_message_id i
         return;
     finding->id = entry->id;
     finding->level = entry->level;
-    finding->why = catalogue_entry(id)->cause;
+    finding->why = cli_catalogue_entry(id)->cause;
     finding->what = copy_text(findings, text);
-    finding->change = copy_text(findings, catalogue_entry(id)->cure);
+    finding->change = copy_text(findings, cli_catalogue_entry(id)->cure);
 }
 
 void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)

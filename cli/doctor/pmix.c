@@ -104,7 +104,7 @@ static bool open_library(const char *verb, const char *folder, struct opening *o
     int status;
 
     *opening = (struct opening){ .status = UNKNOWN };
-    if (rc_own_program("rollcall-pmix", path) < 0 || !(env = copy_environment(folder, value, &count)))
+    if (cli_own_program("rollcall-pmix", path) < 0 || !(env = copy_environment(folder, value, &count)))
         return false;
     program.env = env;
     size = rc_program_run(&program, opening->text, sizeof(opening->text), &status);

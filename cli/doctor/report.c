@@ -50,14 +50,14 @@ static int print_finding(const struct finding *finding)
     char *clean;
 
     format_place(finding, where, sizeof(where));
-    clean = escape(rc_str(where), 0);
+    clean = console_escape(rc_str(where), 0);
     if (!clean)
         return -1;
-    printf("\n%s%s %s%s%s%s\n", paint_on(report_level_paint(finding->level)), rc_level_name(finding->level),
+    printf("\n%s%s %s%s%s%s\n", paint_on(cli_report_level_paint(finding->level)), rc_level_name(finding->level),
            finding->id, paint_off(), *clean ? "  " : "", clean);
     free(clean);
-    return report_detail("what", finding->what) < 0 || report_detail("why", finding->why) < 0 ||
-                   report_detail("change", finding->change) < 0
+    return cli_report_detail("what", finding->what) < 0 || cli_report_detail("why", finding->why) < 0 ||
+                   cli_report_detail("change", finding->change) < 0
                ? -1
                : 0;
 }
@@ -65,12 +65,12 @@ static int print_finding(const struct finding *finding)
 /* One line, however long: it is what scripts look for. */
 static int print_verdict(const struct findings *findings)
 {
-    enum paint paint = findings->count ? report_level_paint(findings->list[0].level) : PAINT_GOOD;
+    enum paint paint = findings->count ? cli_report_level_paint(findings->list[0].level) : PAINT_GOOD;
     char text[DOCTOR_VERDICT];
     char *clean;
 
     doctor_verdict(findings, text);
-    clean = escape(rc_str(text), 0);
+    clean = console_escape(rc_str(text), 0);
     if (!clean)
         return -1;
     printf("%s%s%-*s%s%s%s%s\n", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
@@ -83,7 +83,7 @@ int doctor_print_text(const struct findings *findings)
 {
     for (size_t i = 0; i < findings->fact_count; i++) {
         printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
-        if (print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)
+        if (console_print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)
             return -1;
     }
     for (size_t i = 0; i < findings->count; i++)

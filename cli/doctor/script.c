@@ -39,7 +39,7 @@ static int check_readable(const char *path)
     if (fd >= 0)
         close(fd);
     if (error)
-        cli_fail("doctor: cannot read %.200s: %s", path, strerror(error));
+        console_fail("doctor: cannot read %.200s: %s", path, strerror(error));
     return error ? -1 : 0;
 }
 
@@ -94,7 +94,7 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
     int status;
 
     /* python3 reads it, so it need not be executable (EACCES) */
-    if (rc_own_program("doctor/main.py", helper) < 0 && errno != EACCES)
+    if (cli_own_program("doctor/main.py", helper) < 0 && errno != EACCES)
         return false;
     for (size_t i = 0; request->line && request->line[i] && i + 7 < WORDS; i++)
         words[6 + i] = request->line[i];

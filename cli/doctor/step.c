@@ -10,14 +10,14 @@ static void check_roll(struct findings *findings)
 {
     struct roster roster;
 
-    if (roster_read(&roster, NULL) < 0) {
+    if (cli_roster_read(&roster, NULL) < 0) {
         doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL, "the roll of this step cannot be read");
     } else {
         doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.roll[0].nodes);
         for (unsigned i = 0; i < roster.findings.count; i++)
             doctor_findings_add_message(findings, roster.findings.list[i].id, roster.findings.list[i].text);
     }
-    roster_free(&roster);
+    cli_roster_free(&roster);
 }
 
 void doctor_step(struct findings *findings, const struct rc_result *result)

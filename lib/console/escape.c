@@ -14,7 +14,7 @@ static char *put_hex(char *out, unsigned char c)
     return out;
 }
 
-char *escape(struct rc_str text, size_t limit)
+char *console_escape(struct rc_str text, size_t limit)
 {
     size_t shown = limit && text.n > limit ? limit : text.n;
     char *copy = malloc(4 * shown + sizeof("..."));
@@ -67,7 +67,7 @@ static size_t sequence(const unsigned char *s, size_t n)
     return length;
 }
 
-char *escape_invalid_utf8(struct rc_str text)
+char *console_escape_utf8(struct rc_str text)
 {
     char *copy = malloc(4 * text.n + 1);
     char *out = copy;

@@ -9,9 +9,9 @@
  * hostile environments (terminal escapes, newlines, megabytes of digits).
  * limit cuts after as many bytes and says so with "..."; 0: no limit.
  * Returns memory to free, NULL if there is none left. */
-char *escape(struct rc_str text, size_t limit);
+char *console_escape(struct rc_str text, size_t limit);
 
 /* The same for JSON: UTF-8 stays, only the bytes that are none become \xNN. */
-char *escape_invalid_utf8(struct rc_str text);
+char *console_escape_utf8(struct rc_str text);
 
 #endif

@@ -129,7 +129,7 @@ int input_file(struct input *input, const char *path)
     *input = (struct input){ .pid = 0 };
     if ((is_stdin ? read_all(STDIN_FILENO, &input->storage[0], &size) : read_path(path, &input->storage[0], &size)) <
         0) {
-        cli_fail("cannot read %s: %s", is_stdin ? "standard input" : path, reason(errno));
+        console_fail("cannot read %s: %s", is_stdin ? "standard input" : path, reason(errno));
         return -1;
     }
     /* a single NUL tells a block as in /proc from lines */
@@ -138,7 +138,7 @@ int input_file(struct input *input, const char *path)
     input->env = input->list[0];
     if (input->env && recording_read(input->env, size, &input->here, &input->storage[2]) == 0)
         return 0;
-    cli_fail("cannot read %s: %s", path, strerror(ENOMEM));
+    console_fail("cannot read %s: %s", path, strerror(ENOMEM));
     return -1;
 }
 
@@ -150,11 +150,11 @@ static int read_proc(uint32_t pid, const char *what, char **data, size_t *size)
     if (read_path(path, data, size) == 0)
         return 0;
     if (errno == ENOENT || errno == ESRCH)
-        cli_fail("cannot read process %u: there is no such process on this machine", (unsigned)pid);
+        console_fail("cannot read process %u: there is no such process on this machine", (unsigned)pid);
     else if (errno == EACCES || errno == EPERM)
-        cli_fail("cannot read process %u: it is another user's, or may not be traced", (unsigned)pid);
+        console_fail("cannot read process %u: it is another user's, or may not be traced", (unsigned)pid);
     else
-        cli_fail("cannot read %s: %s", path, reason(errno));
+        console_fail("cannot read %s: %s", path, reason(errno));
     return -1;
 }
 
@@ -165,7 +165,7 @@ int input_process(struct input *input, const char *text)
 
     *input = (struct input){ .this_node = true };
     if (!rc_parse_u32(rc_str(text), INT32_MAX, &pid) || pid == 0) {
-        cli_fail("--pid=%.64s is not a process id", text);
+        console_fail("--pid=%.64s is not a process id", text);
         return -1;
     }
     input->pid = pid;
@@ -179,7 +179,7 @@ int input_process(struct input *input, const char *text)
     input->argv = input->list[1];
     if (input->env && input->argv)
         return 0;
-    cli_fail("cannot read process %u: %s", (unsigned)pid, strerror(ENOMEM));
+    console_fail("cannot read process %u: %s", (unsigned)pid, strerror(ENOMEM));
     return -1;
 }
 

@@ -44,7 +44,7 @@ void table_cell(struct table *table, enum paint paint, struct rc_str text, size_
     if (table->rows == TABLE_ROWS)
         return;
     table->cell[table->rows][table->filled].paint = paint;
-    table->cell[table->rows][table->filled].text = escape(text, limit);
+    table->cell[table->rows][table->filled].text = console_escape(text, limit);
     if (!table->cell[table->rows][table->filled].text)
         table->failed = true;
     if (++table->filled == table->columns) {
@@ -92,9 +92,9 @@ static void put_words(unsigned column, unsigned indent, enum paint paint, const 
     putchar('\n');
 }
 
-int print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text)
+int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text)
 {
-    char *clean = escape(rc_str(text), 0);
+    char *clean = console_escape(rc_str(text), 0);
 
     if (!clean)
         return -1;

@@ -35,6 +35,6 @@ int table_print(struct table *table);
 
 /* Prints words from a column on; what passes the width goes to further lines,
  * which are indented. Ends the line. */
-int print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);
+int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);
 
 #endif

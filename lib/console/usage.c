@@ -10,7 +10,7 @@
 
 #include "console/escape.h"
 
-int cli_fail(const char *format, ...)
+int console_fail(const char *format, ...)
 {
     char line[1024];
     char *clean;
@@ -19,7 +19,7 @@ int cli_fail(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    clean = escape(rc_str(line), 0);
+    clean = console_escape(rc_str(line), 0);
     fprintf(stderr, "rollcall: %s\n", clean ? clean : "out of memory");
     free(clean);
     return STATUS_USAGE;
@@ -58,7 +58,7 @@ static unsigned distance(const char *a, const char *b)
     return row[na % 3][nb];
 }
 
-const char *cli_nearest(const char *mistyped, const char *const *names, size_t count)
+const char *console_nearest(const char *mistyped, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
     size_t length = strlen(mistyped);
@@ -89,11 +89,11 @@ static void unknown(const char *subcommand, const char *given, const struct opti
         n++;
     }
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + strspn(given, "-"), "="), given + strspn(given, "-"));
-    nearest = cli_nearest(name, names, n);
+    nearest = console_nearest(name, names, n);
     if (nearest)
-        cli_fail("%s: unknown option '%.64s'; did you mean --%s?", subcommand, given, nearest);
+        console_fail("%s: unknown option '%.64s'; did you mean --%s?", subcommand, given, nearest);
     else
-        cli_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
+        console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
 }
 
 /* Where configure found no jansson, nothing is there that writes it. */
@@ -104,7 +104,7 @@ static bool is_without_json(int c, int option_index, const struct option *option
     return sizeof(jansson) == 1 && c == 'j' && strcmp(options[option_index].name, "json") == 0;
 }
 
-int cli_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
+int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
 {
     /* "+": stops at the first operand, which is exec's command; ":": says
      * apart what is unknown from what lacks its value */
@@ -114,8 +114,8 @@ int cli_getopt(const char *subcommand, int argc, char **argv, const struct optio
     bool known = false;
 
     if (is_without_json(c, option_index, options)) {
-        cli_fail("%s: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)",
-                 subcommand);
+        console_fail("%s: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)",
+                     subcommand);
         return '?';
     }
     for (const struct option *o = options; o->name; o++)
@@ -123,19 +123,19 @@ int cli_getopt(const char *subcommand, int argc, char **argv, const struct optio
     if (c == -1 || (c != '?' && c != ':' && known))
         return c;
     if (c == ':')
-        cli_fail("%s: %s needs a value; see rollcall %s --help", subcommand, given, subcommand);
+        console_fail("%s: %s needs a value; see rollcall %s --help", subcommand, given, subcommand);
     else if (known && given[0] == '-' && given[1] == '-')
-        cli_fail("%s: %.*s takes no value", subcommand, (int)strcspn(given, "="), given);
+        console_fail("%s: %.*s takes no value", subcommand, (int)strcspn(given, "="), given);
     else if (optopt > 0 && optopt < 256 && !(given[0] == '-' && given[1] == '-'))
-        cli_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, optopt, subcommand);
+        console_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, optopt, subcommand);
     else if (c != '?')
-        cli_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, c, subcommand);
+        console_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, c, subcommand);
     else
         unknown(subcommand, given, options);
     return '?';
 }
 
-void cli_say(const char *level, const char *id, struct rc_str text)
+void console_say(const char *level, const char *id, struct rc_str text)
 {
     char line[1024];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };

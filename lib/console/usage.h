@@ -18,17 +18,17 @@ enum {
 
 /* One line on standard error, "rollcall: TEXT"; whatever stands in it is
  * escaped. Returns STATUS_USAGE. */
-int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "rollcall: LEVEL ID: TEXT" on standard error, in one call: lines of many
  * tasks share a terminal, and keep apart. level and id may be empty. */
-void cli_say(const char *level, const char *id, struct rc_str text);
+void console_say(const char *level, const char *id, struct rc_str text);
 
 /* getopt_long that stops at the first operand. Of a wrong option it says in
  * one line which and what the nearest right one is, and returns '?'. */
-int cli_getopt(const char *subcommand, int argc, char **argv, const struct option *options);
+int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options);
 
 /* The name that differs least from a mistyped one, or NULL where none is near. */
-const char *cli_nearest(const char *mistyped, const char *const *names, size_t count);
+const char *console_nearest(const char *mistyped, const char *const *names, size_t count);
 
 #endif

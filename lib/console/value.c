@@ -13,7 +13,7 @@ json_t *value_slice(struct rc_str text)
 
     if (!text.p)
         return json_null();
-    clean = escape_invalid_utf8(text);
+    clean = console_escape_utf8(text);
     value = clean ? json_string(clean) : NULL;
     free(clean);
     return value;

@@ -56,7 +56,7 @@ int leaf_draw(const struct wishes *wishes, bool json, struct leaf *leaf)
         else
             status = -1;
         if (status < 0)
-            cli_fail("map: cannot keep the map in a file of its own: out of memory, or no room in /tmp");
+            console_fail("map: cannot keep the map in a file of its own: out of memory, or no room in /tmp");
     }
     mapping_free(&mapping);
     return status;
@@ -172,7 +172,7 @@ static int print_group(const struct leaf *leaf, size_t count, const bool *same, 
         return -1;
     names = rc_compact_hosts(host, hosts, LIST_SIZE / 2, &arena);
     putchar('\n');
-    if (print_wrapped(0, 4, PAINT_STRONG, names) < 0) {
+    if (console_print_wrapped(0, 4, PAINT_STRONG, names) < 0) {
         free(host);
         return -1;
     }

@@ -55,7 +55,7 @@ static int choose(struct mapping *mapping, size_t room)
     mapping->chosen = calloc(room + 1, sizeof(*mapping->chosen));
     if (mapping->chosen)
         return 0;
-    cli_fail("out of memory");
+    console_fail("out of memory");
     return -1;
 }
 
@@ -80,8 +80,9 @@ static int take_list(struct mapping *mapping, const char *list)
         /* the driver's files speak of this machine alone */
         if (!rc_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_NVIDIA_FOLDER,
                            &mapping->chosen[mapping->chosen_count++])) {
-            cli_fail("map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
-                     name.n > 64 ? 64 : (int)name.n, name.p, mapping->gpus.count);
+            console_fail(
+                "map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
+                name.n > 64 ? 64 : (int)name.n, name.p, mapping->gpus.count);
             return -1;
         }
     }
@@ -148,7 +149,7 @@ static int choose_tasks(struct mapping *mapping, const char *tasks)
         self = find_self();
     if (tasks) {
         if (!rc_parse_u32(rc_str(tasks), RC_PLACE_TASKS_MAX, &mapping->tasks) || mapping->tasks == 0) {
-            cli_fail("map: --tasks=%.64s is not a number of tasks, 1 to %d", tasks, RC_PLACE_TASKS_MAX);
+            console_fail("map: --tasks=%.64s is not a number of tasks, 1 to %d", tasks, RC_PLACE_TASKS_MAX);
             return -1;
         }
     } else if (self.local_size != RC_UNKNOWN && self.local_size > 0 && self.local_size <= RC_PLACE_TASKS_MAX) {
@@ -170,7 +171,7 @@ static int read_cpus(const char *list, hwloc_bitmap_t cpus)
 
     if (n == 0 || strspn(list, "0123456789,-") != n || list[n - 1] == '-' || strstr(list, "--") ||
         hwloc_bitmap_list_sscanf(cpus, list) < 0 || hwloc_bitmap_iszero(cpus)) {
-        cli_fail("map: --cpus=%.64s is not a list of hardware threads, such as 0-15,64-79", list);
+        console_fail("map: --cpus=%.64s is not a list of hardware threads, such as 0-15,64-79", list);
         return -1;
     }
     return 0;
@@ -187,13 +188,13 @@ static int choose_cpus(struct mapping *mapping, const char *list)
 
     mapping->allowed = hwloc_bitmap_dup(all);
     if (!mask || !mapping->allowed) {
-        cli_fail("out of memory");
+        console_fail("out of memory");
     } else if (list) {
         status = read_cpus(list, mask);
         if (status == 0 &&
             (hwloc_bitmap_and(mapping->allowed, mask, all) < 0 || hwloc_bitmap_iszero(mapping->allowed))) {
             status = -1;
-            cli_fail("map: --cpus=%.64s: the topology has none of them", list);
+            console_fail("map: --cpus=%.64s: the topology has none of them", list);
         }
     } else {
         status = 0;
@@ -240,16 +241,16 @@ int mapping_make(const struct wishes *wishes, struct mapping *mapping)
 
     *mapping = (struct mapping){ .file = wishes->file };
     if (rc_topology_load(wishes->file, &mapping->topology, error) < 0) {
-        cli_fail("map: cannot read %s", error);
+        console_fail("map: cannot read %s", error);
         return -1;
     }
     if (rc_gpus_find(mapping->topology, &mapping->gpus) < 0 || rc_nics_find(mapping->topology, &mapping->nics) < 0) {
-        cli_fail("out of memory");
+        console_fail("out of memory");
         return -1;
     }
     mapping->ids = calloc(mapping->gpus.count + 1, sizeof(*mapping->ids));
     if (!mapping->ids) {
-        cli_fail("out of memory");
+        console_fail("out of memory");
         return -1;
     }
     rc_gpu_ids_find(&mapping->gpus, wishes->file ? NULL : "", mapping->ids);
@@ -267,7 +268,7 @@ int mapping_make(const struct wishes *wishes, struct mapping *mapping)
         .chosen_count = mapping->chosen_count,
     };
     if (!mapping->place || rc_place_tasks(&request, mapping->place) < 0) {
-        cli_fail(errno == EINVAL ? "map: the topology has no core that may be used" : "out of memory");
+        console_fail(errno == EINVAL ? "map: the topology has no core that may be used" : "out of memory");
         return -1;
     }
     add_notes(mapping);

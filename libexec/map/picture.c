@@ -93,16 +93,17 @@ static int run_lstopo(const char *xml, const char *format, const char *file)
     if (svg && status > 0 && WIFEXITED(status) && WEXITSTATUS(status) != NOT_THERE)
         status = draw_as(xml, format, file);
     if (status < 0)
-        cli_fail("map: cannot start lstopo: %s", strerror(errno));
+        console_fail("map: cannot start lstopo: %s", strerror(errno));
     else if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE)
-        cli_fail("map: --%s needs lstopo, which is not there; install it (Debian: hwloc; for --svg hwloc-nox will do)",
-                 format);
+        console_fail(
+            "map: --%s needs lstopo, which is not there; install it (Debian: hwloc; for --svg hwloc-nox will do)",
+            format);
     else if (status != 0 && !svg)
-        cli_fail(
+        console_fail(
             "map: this lstopo draws no PNG: it was built without cairo; install the whole one (Debian: hwloc, in the "
             "place of hwloc-nox; Red Hat: hwloc-gui), or draw --svg");
     else if (status != 0)
-        cli_fail("map: lstopo could not draw %.200s", file);
+        console_fail("map: lstopo could not draw %.200s", file);
     else
         return 0;
     return -1;
@@ -124,7 +125,7 @@ static int make(const char *file, bool *made)
     if (fd < 0 && errno == EEXIST)
         fd = open(file, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        cli_fail("map: cannot write %.200s: %s", file, strerror(errno));
+        console_fail("map: cannot write %.200s: %s", file, strerror(errno));
         return -1;
     }
     close(fd);
@@ -142,21 +143,21 @@ static int draw(hwloc_topology_t topology, const char *format, const char *file)
 
     if (target(file, path) < 0 ||
         snprintf(xml, sizeof(xml), "%s/rollcall-map.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof(xml)) {
-        cli_fail("map: the name of the file is too long");
+        console_fail("map: the name of the file is too long");
         return -1;
     }
     if (make(path, &made) < 0)
         return -1;
     fd = mkstemp(xml);
     if (fd < 0) {
-        cli_fail("map: cannot make %.200s: %s", xml, strerror(errno));
+        console_fail("map: cannot make %.200s: %s", xml, strerror(errno));
         if (made)
             unlink(path);
         return -1;
     }
     close(fd);
     if (hwloc_topology_export_xml(topology, xml, 0) < 0)
-        cli_fail("map: cannot write %.200s: %s", xml, strerror(errno));
+        console_fail("map: cannot write %.200s: %s", xml, strerror(errno));
     else
         status = run_lstopo(xml, format, path);
     unlink(xml);

@@ -37,7 +37,7 @@ struct work {
 
 static int out_of_memory(void)
 {
-    return cli_fail("pins: out of memory");
+    return console_fail("pins: out of memory");
 }
 
 /* All of standard input; absent where it is too long or cannot be read. */
@@ -91,7 +91,8 @@ static int choose_cpus(struct work *work, struct rc_str list)
         if (hwloc_get_cpubind(work->topology, mask, HWLOC_CPUBIND_THREAD) == 0)
             hwloc_bitmap_and(work->allowed, work->allowed, mask);
     } else if (!rc_cpuset_read(list, &cpus)) {
-        status = cli_fail("pins: cpus=%.*s is not a list of hardware threads", list.n > 64 ? 64 : (int)list.n, list.p);
+        status = console_fail("pins: cpus=%.*s is not a list of hardware threads", list.n > 64 ? 64 : (int)list.n,
+                              list.p);
     } else {
         for (unsigned i = 0; i < RC_CPUS_MAX; i++)
             if (cpus.word[i / 64] >> (i % 64) & 1)
@@ -168,7 +169,7 @@ static int place(struct work *work, uint32_t tasks)
     if (!work->place)
         return out_of_memory();
     if (rc_place_tasks(&request, work->place) < 0)
-        return errno == EINVAL ? cli_fail("pins: the topology has no core that may be used") : out_of_memory();
+        return errno == EINVAL ? console_fail("pins: the topology has no core that may be used") : out_of_memory();
     work->tasks = tasks;
     return 0;
 }
@@ -243,7 +244,8 @@ static int print(const struct work *work)
     for (unsigned i = 0; cpus && i < work->tasks; i++)
         free(cpus[i]);
     free(cpus);
-    return status == 0 ? 0 : cli_fail("pins: out of memory, or a hardware thread with a number above %d", RC_CPUS_MAX);
+    return status == 0 ? 0
+                       : console_fail("pins: out of memory, or a hardware thread with a number above %d", RC_CPUS_MAX);
 }
 
 static int answer(struct work *work, const struct question *question, const char *file)
@@ -252,7 +254,7 @@ static int answer(struct work *work, const struct question *question, const char
     int status;
 
     if (rc_topology_load(file, &work->topology, error) < 0)
-        return cli_fail("pins: cannot read %s", error);
+        return console_fail("pins: cannot read %s", error);
     if (rc_gpus_find(work->topology, &work->gpus) < 0 || rc_nics_find(work->topology, &work->nics) < 0)
         return out_of_memory();
     /* what the driver's files say is of this machine */
@@ -284,10 +286,10 @@ int pins_answer(const char *file)
     int status;
 
     if (!read_question(read_request(buffer, sizeof(buffer)), &question))
-        return cli_fail("pins: that is no request");
+        return console_fail("pins: that is no request");
     status = answer(&work, &question, file);
     put_away(&work);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    return cli_fail("pins: cannot write to standard output: %s", strerror(errno));
+    return console_fail("pins: cannot write to standard output: %s", strerror(errno));
 }

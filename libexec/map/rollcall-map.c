@@ -35,7 +35,7 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         { "wait", required_argument, NULL, 'w' },  { NULL, 0, NULL, 0 },
     };
 
-    for (int c; (c = cli_getopt("map", argc, argv, options)) != -1;) {
+    for (int c; (c = console_getopt("map", argc, argv, options)) != -1;) {
         switch (c) {
         case 't':
             wishes->tasks = optarg;
@@ -61,8 +61,8 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         case 's':
         case 'p':
             if (output->file || !*optarg) {
-                cli_fail(*optarg ? "map: one picture at a time: --svg or --png"
-                                 : "map: a picture needs the name of a file");
+                console_fail(*optarg ? "map: one picture at a time: --svg or --png"
+                                     : "map: a picture needs the name of a file");
                 return -1;
             }
             output->format = c == 's' ? "svg" : "png";
@@ -73,7 +73,7 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         }
     }
     if (optind < argc) {
-        cli_fail("map: unexpected argument '%.64s'; a file goes after --from", argv[optind]);
+        console_fail("map: unexpected argument '%.64s'; a file goes after --from", argv[optind]);
         return -1;
     }
     return 0;
@@ -84,9 +84,9 @@ static int show_step(const struct wishes *wishes, const struct output *output)
     uint32_t seconds = STEP_WAIT_DEFAULT;
 
     if (output->file)
-        return cli_fail("map: a picture is of one machine: --svg and --png do not go with --step");
+        return console_fail("map: a picture is of one machine: --svg and --png do not go with --step");
     if (output->seconds && (!rc_parse_u32(rc_str(output->seconds), STEP_WAIT_MAX, &seconds) || seconds == 0))
-        return cli_fail("map: --wait=%.64s is not a number of seconds, 1 to %d", output->seconds, STEP_WAIT_MAX);
+        return console_fail("map: --wait=%.64s is not a number of seconds, 1 to %d", output->seconds, STEP_WAIT_MAX);
     return step_show(wishes, output->json, seconds);
 }
 
@@ -97,7 +97,7 @@ static int show(struct mapping *mapping, const struct output *output)
     if (output->file && !output->json)
         return STATUS_RESOLVED;
     if ((output->json ? mapping_print_json(mapping) : mapping_print_text(mapping)) < 0)
-        return cli_fail("cannot write the map");
+        return console_fail("cannot write the map");
     return STATUS_RESOLVED;
 }
 
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     if (read_arguments(argc, argv, &wishes, &output) < 0)
         return STATUS_USAGE;
     if (output.seconds && !output.step)
-        return cli_fail("map: --wait belongs to --step");
+        return console_fail("map: --wait belongs to --step");
     if (output.step) {
         status = show_step(&wishes, &output);
     } else {
@@ -125,5 +125,5 @@ int main(int argc, char **argv)
     }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    return cli_fail("cannot write to standard output: %s", strerror(errno));
+    return console_fail("cannot write to standard output: %s", strerror(errno));
 }

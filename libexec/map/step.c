@@ -73,11 +73,11 @@ static int find(struct place *place)
     context = (struct rc_context){ .env = input.env, .pid = input.pid, .ignore_stamp = true };
     if (rc_here_resolve(&context, &here, &result) != RC_RESOLVED || result.identity.field[RC_NODE_RANK] == RC_UNKNOWN ||
         result.identity.field[RC_NNODES] == RC_UNKNOWN) {
-        cli_fail("map: --step: this is no task of a step; use srun --ddp rollcall map --step");
+        console_fail("map: --step: this is no task of a step; use srun --ddp rollcall map --step");
         return -1;
     }
     if (!rc_endpoint_of_srun(&result.env, &place->server, &step, &arena) || step.n >= sizeof(place->step)) {
-        cli_fail(
+        console_fail(
             "map: --step: there is no rendezvous server beside srun to meet at; use srun --ddp rollcall map --step, without "
             "exchange=off and exchange=pmix");
         return -1;
@@ -195,14 +195,14 @@ static int leave_own(const struct place *place, const struct wishes *wishes, boo
     free(text);
     leaf_free(&leaf);
     if (rc < 0 && made == 0)
-        cli_fail("map: --step: cannot leave this node's map at the step's rendezvous server: %s", strerror(-rc));
+        console_fail("map: --step: cannot leave this node's map at the step's rendezvous server: %s", strerror(-rc));
     return rc < 0 ? -1 : made;
 }
 
 static int collect(const struct place *place, uint64_t time, bool json, uint32_t seconds)
 {
     struct leaf *leaf = calloc(place->nodes, sizeof(*leaf));
-    int status = leaf ? STATUS_RESOLVED : cli_fail("out of memory");
+    int status = leaf ? STATUS_RESOLVED : console_fail("out of memory");
 
     for (uint32_t node = 0; leaf && node < place->nodes; node++) {
         size_t size;
@@ -218,15 +218,15 @@ static int collect(const struct place *place, uint64_t time, bool json, uint32_t
             continue;
         status = STATUS_CONTRADICTION;
         if (leaf[node].host[0])
-            cli_fail("map: --step: %s has no map, as its own line says", leaf[node].host);
+            console_fail("map: --step: %s has no map, as its own line says", leaf[node].host);
         else if (rc == -ETIMEDOUT)
-            cli_fail("map: --step: node %" PRIu32 " of %" PRIu32 " has left no map within %" PRIu32 " s", node,
-                     place->nodes, seconds);
+            console_fail("map: --step: node %" PRIu32 " of %" PRIu32 " has left no map within %" PRIu32 " s", node,
+                         place->nodes, seconds);
         else
-            cli_fail("map: --step: node %" PRIu32 "'s map cannot be had: %s", node, strerror(-rc));
+            console_fail("map: --step: node %" PRIu32 "'s map cannot be had: %s", node, strerror(-rc));
     }
     if (leaf && leaves_print(leaf, place->nodes, place->step, json) < 0)
-        status = cli_fail("cannot write the map");
+        status = console_fail("cannot write the map");
     for (uint32_t node = 0; leaf && node < place->nodes; node++)
         leaf_free(&leaf[node]);
     free(leaf);
@@ -246,7 +246,7 @@ int step_show(const struct wishes *wishes, bool json, uint32_t seconds)
         return STATUS_RESOLVED;
     rc = count_time(&place, &time);
     if (rc < 0)
-        return cli_fail("map: --step: the step's rendezvous server does not answer: %s", strerror(-rc));
+        return console_fail("map: --step: the step's rendezvous server does not answer: %s", strerror(-rc));
     made = leave_own(&place, wishes, json, time);
     place.deadline = rc_milliseconds() + (int64_t)seconds * 1000;
     rc = place.prints ? collect(&place, time, json, seconds) : STATUS_RESOLVED;

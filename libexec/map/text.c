@@ -23,7 +23,7 @@ static void put_count(int n, const char *what, const char *end)
 
 static int put_head(const struct mapping *mapping)
 {
-    char *name = escape(rc_str(mapping->file ? mapping->file : "this machine"), 64);
+    char *name = console_escape(rc_str(mapping->file ? mapping->file : "this machine"), 64);
 
     if (!name)
         return -1;
@@ -76,7 +76,7 @@ static int put_task(const struct mapping *mapping, unsigned task, int gpu_width,
 {
     const struct rc_place *place = &mapping->place[task];
     bool own = task == mapping->local_rank;
-    char *nic = escape(rc_str(nic_name(mapping, place->nic)), NIC_WIDTH);
+    char *nic = console_escape(rc_str(nic_name(mapping, place->nic)), NIC_WIDTH);
     char *cpus = NULL;
     char gpu[GPU_TEXT];
     char node[16] = "-";
@@ -253,7 +253,7 @@ int mapping_print_text(const struct mapping *mapping)
         return -1;
     for (unsigned i = 0; i < mapping->notes; i++) {
         printf("\nnote: ");
-        if (print_wrapped(6, 4, PAINT_NONE, mapping->note[i]) < 0)
+        if (console_print_wrapped(6, 4, PAINT_NONE, mapping->note[i]) < 0)
             return -1;
     }
     return 0;
