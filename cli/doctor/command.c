@@ -12,7 +12,7 @@
 #include "network.h"
 #include "node.h"
 #include "pmix.h"
-#include "reach.h"
+#include "reachability.h"
 #include "report.h"
 #include "script.h"
 #include "slurm.h"
@@ -75,7 +75,7 @@ static int look_around(struct findings *findings)
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(&inspection->result, "nothing would be set");
         /* while the other nodes' are there, too */
-        doctor_reach(findings, &inspection->result);
+        doctor_reachability(findings, &inspection->result);
         doctor_step(findings, &inspection->result);
         doctor_slurm(findings, &slurm, true);
         if (type)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* accept4 */
-#include "knock.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,10 +15,10 @@
 
 #include "system/clock.h"
 
-enum { BACKLOG = 4096, GUESTS = 128, LONGEST = 60 };
+enum { BACKLOG = 4096, CONNECTIONS = 128, LONGEST_SECONDS = 60 };
 
-/* Whether there is something by then. */
-static bool waits(int fd, short events, int64_t deadline)
+/* Whether one of these events comes before the deadline. */
+static bool await_events(int fd, short events, int64_t deadline)
 {
     struct pollfd one = { .fd = fd, .events = events };
     int64_t left = deadline - rc_milliseconds();
@@ -30,7 +30,7 @@ static bool waits(int fd, short events, int64_t deadline)
     return n == 1;
 }
 
-static int reach(int fd, const struct rc_netaddr *address, uint16_t port, int64_t deadline)
+static int connect_to(int fd, const struct rc_netaddr *address, uint16_t port, int64_t deadline)
 {
     struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
     struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -43,18 +43,18 @@ static int reach(int fd, const struct rc_netaddr *address, uint16_t port, int64_
         error = errno;
     if (error != EINPROGRESS)
         return error;
-    if (!waits(fd, POLLOUT, deadline))
+    if (!await_events(fd, POLLOUT, deadline))
         return ETIMEDOUT;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;
 }
 
-static int hear(int fd, const char *token, int64_t deadline)
+static int receive_token(int fd, const char *token, int64_t deadline)
 {
     char text[RC_WIRE_TOKEN];
     size_t used = 0;
 
     while (used < sizeof(text)) {
-        ssize_t n = waits(fd, POLLIN, deadline) ? recv(fd, text + used, sizeof(text) - used, 0) : -1;
+        ssize_t n = await_events(fd, POLLIN, deadline) ? recv(fd, text + used, sizeof(text) - used, 0) : -1;
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -65,7 +65,7 @@ static int hear(int fd, const char *token, int64_t deadline)
     return memcmp(text, token, sizeof(text)) == 0 ? 0 : EBADMSG;
 }
 
-int doctor_knock(const struct rc_netaddr *address, uint16_t port, const char *token, int64_t deadline)
+int doctor_probe(const struct rc_netaddr *address, uint16_t port, const char *token, int64_t deadline)
 {
     int family = address->size == RC_IPV4_BYTES ? AF_INET : AF_INET6;
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -73,14 +73,14 @@ int doctor_knock(const struct rc_netaddr *address, uint16_t port, const char *to
 
     if (fd < 0)
         return token ? errno : 0;
-    error = reach(fd, address, port, deadline);
+    error = connect_to(fd, address, port, deadline);
     if (error == 0 && token)
-        error = hear(fd, token, deadline);
+        error = receive_token(fd, token, deadline);
     close(fd);
     return error == ECONNREFUSED && !token ? 0 : error;
 }
 
-/* As torch's store does it: beside the socket that holds the port. */
+/* Listens as torch's store does, beside the socket that holds the port. */
 static int open_port(int family, uint16_t port)
 {
     struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -101,26 +101,26 @@ static int open_port(int family, uint16_t port)
     return -1;
 }
 
-/* Guests stay until they have gone themselves, or there are many: whoever
- * closes first keeps the port in TIME_WAIT, which is not to be this one. */
-static void serve(int fd, const char *token)
+/* The side that closes a connection first keeps its port in TIME_WAIT. So this one
+ * closes none, until there are many. */
+static void serve_connections(int fd, const char *token)
 {
-    int guests[GUESTS];
+    int connections[CONNECTIONS];
 
     for (unsigned n = 0;; n++) {
-        int guest = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-        if (n >= GUESTS)
-            close(guests[n % GUESTS]);
-        guests[n % GUESTS] = guest;
-        if (guest < 0 && errno != EINTR && errno != ECONNABORTED)
+        if (n >= CONNECTIONS)
+            close(connections[n % CONNECTIONS]);
+        connections[n % CONNECTIONS] = connection;
+        if (connection < 0 && errno != EINTR && errno != ECONNABORTED)
             return;
-        if (guest >= 0)
-            send(guest, token, RC_WIRE_TOKEN, MSG_NOSIGNAL);
+        if (connection >= 0)
+            send(connection, token, RC_WIRE_TOKEN, MSG_NOSIGNAL);
     }
 }
 
-pid_t doctor_answer(uint16_t port, const char token[RC_WIRE_TOKEN + 1])
+pid_t doctor_listener_start(uint16_t port, const char token[RC_WIRE_TOKEN + 1])
 {
     pid_t parent = getpid();
     int fd = open_port(AF_INET6, port);
@@ -134,16 +134,16 @@ pid_t doctor_answer(uint16_t port, const char token[RC_WIRE_TOKEN + 1])
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGALRM, SIG_DFL);
-        alarm(LONGEST);
+        alarm(LONGEST_SECONDS);
         if (getppid() == parent)
-            serve(fd, token);
+            serve_connections(fd, token);
         _exit(0);
     }
     close(fd);
     return child;
 }
 
-void doctor_answer_end(pid_t child)
+void doctor_listener_stop(pid_t child)
 {
     kill(child, SIGKILL);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
