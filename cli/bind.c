@@ -10,68 +10,17 @@
 #include "pmixask.h"
 #include "resolve/pinning.h"
 
-/* The GPUs that this process sees, by what their runtime reads. */
-static struct rc_str visible(const struct rc_env *env)
+/* The same in all tasks of the node, which have to ask the same question; NULL: about none. */
+static const char *find_gpus(const struct rc_result *result, struct rc_arena *arena)
 {
-    static const struct rc_name names[] = { RC_NAME("CUDA_VISIBLE_DEVICES"), RC_NAME("ROCR_VISIBLE_DEVICES"),
-                                            RC_NAME("HIP_VISIBLE_DEVICES"), RC_NAME("ZE_AFFINITY_MASK") };
+    const struct rc_task_gpus *gpus = &result->visible.gpus;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        struct rc_str list = rc_env_find_name(env, &names[i]);
-
-        if (list.p)
-            return list;
-    }
-    return RC_ABSENT;
-}
-
-/* Indices in their order, as whoever gives all tasks the same list writes them.
- * "1,0" may be this task's own view, and another one's "0,1". */
-static bool is_rising(struct rc_str list)
-{
-    uint32_t last = 0;
-
-    for (bool first = true; list.p; first = false) {
-        struct rc_str name = rc_str_split(list, ',', &list);
-        uint32_t index;
-
-        if (!rc_parse_u32(name, UINT32_MAX - 1, &index))
-            continue;
-        if (!first && index <= last)
-            return false;
-        last = index;
-    }
-    return true;
-}
-
-/* Slurm's own, which counts in the machine's GPUs where a cgroup makes CUDA's
- * indices count from 0. Absent where this task may see others than its neighbours. */
-static struct rc_str given_by_slurm(const struct rc_env *env, struct rc_str seen)
-{
-    struct rc_str list = rc_env_get(env, "SLURM_STEP_GPUS");
-    uint32_t on_node;
-
-    if (!list.p)
-        list = rc_env_get(env, "SLURM_JOB_GPUS");
-    if (!list.p || rc_env_get(env, "SLURMD_TRES_BIND").p || rc_count_devices(seen) != rc_count_devices(list) ||
-        (rc_parse_u32(rc_env_get(env, "SLURM_GPUS_ON_NODE"), RC_MAX_TASKS, &on_node) &&
-         on_node != rc_count_devices(list)))
-        return RC_ABSENT;
-    return list;
-}
-
-/* The same in all tasks of the node, or NULL: they have to ask the same question. */
-static const char *find_gpus(const struct rc_env *env, uint32_t tasks, struct rc_arena *arena)
-{
-    struct rc_str seen = visible(env);
-    struct rc_str list;
-
-    if (!seen.p)
+    /* no variable says that this process sees less than the machine has */
+    if (!gpus->seen.p)
         return "all";
-    list = given_by_slurm(env, seen);
-    if (!list.p && rc_count_devices(seen) >= tasks && is_rising(seen))
-        list = seen;
-    return list.p && rc_count_devices(list) > 0 ? rc_format(arena, "%S", &list) : NULL;
+    if (result->mode == RC_MODE_LAUNCHER)
+        return gpus->own.p ? rc_binding_gpus(gpus->own, 1, arena) : NULL;
+    return gpus->place == RC_UNKNOWN ? NULL : rc_binding_gpus(gpus->all, 1, arena);
 }
 
 static uint32_t count_tasks(const struct rc_context *context, const struct rc_result *result)
@@ -82,7 +31,7 @@ static uint32_t count_tasks(const struct rc_context *context, const struct rc_re
 }
 
 /* NULL, or why it is not bound. */
-static const char *place(struct rc_context *context, struct rc_result *result, struct rc_arena *arena)
+static const char *bind_or_excuse(struct rc_context *context, struct rc_result *result, struct rc_arena *arena)
 {
     static char answer[RC_BINDING_ANSWER];
     uint32_t tasks = count_tasks(context, result);
@@ -96,17 +45,20 @@ static const char *place(struct rc_context *context, struct rc_result *result, s
     if (!rc_binding_learn(context->options.bind, &result->env, &binding))
         return "the kernel does not say where it may run";
     why = rc_binding_refuse(&binding, tasks);
+    if (!why)
+        why = rc_binding_doubt(result);
     /* the cards are asked for, too, where nobody is bound */
     if (why && !rc_binding_asks_for_cards(&context->options, &tasks))
         return why;
     /* one that is not there is said when it is to be started */
     (void)cli_own_program("rollcall-map", path);
-    failed = rc_binding_ask(path, &binding, tasks, find_gpus(&result->env, tasks, arena), answer, &pins, arena);
+    failed = rc_binding_ask(path, &binding, tasks, find_gpus(result, arena), answer, &pins, arena);
     if (failed)
         return why ? why : failed;
     if (!why)
         why = rc_binding_reject(&binding, &pins);
-    context->pin = result->mode == RC_MODE_WORKER ? result->identity.field[RC_LOCAL_RANK] : RC_UNKNOWN;
+    context->pin = result->mode == RC_MODE_WORKER && !rc_binding_doubt(result) ? result->identity.field[RC_LOCAL_RANK]
+                                                                               : RC_UNKNOWN;
     if (!why && result->mode == RC_MODE_WORKER &&
         (!rc_pins_at(&pins, context->pin, &pin) || !rc_binding_bind(&binding, &pin)))
         why = "the kernel does not let it run on the cores that were chosen";
@@ -126,7 +78,7 @@ void cli_bind_task(struct rc_context *context, struct rc_result *result)
     if (!rc_pins_wanted(&context->options) || result->stamped ||
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER))
         return;
-    why = place(context, result, &arena);
+    why = bind_or_excuse(context, result, &arena);
     if (why && context->options.bind != RC_BIND_NONE)
         rc_binding_excuse(context->options.bind, why, &result->messages, &result->arena);
 }

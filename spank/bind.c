@@ -30,82 +30,55 @@ struct binding_memory {
 
 static struct binding_memory *shared;
 
-/* The step's GPUs of this node, or NULL. */
-static char *step_gpus;
-
-/* An outer step's list is left in the environment of a step without GPUs, but
- * Slurm takes away what the runtimes read. */
-static bool has_gpus(const struct rc_env *env)
+void rc_spank_bind_prepare(void)
 {
-    return rc_env_get(env, "CUDA_VISIBLE_DEVICES").n || rc_env_get(env, "ROCR_VISIBLE_DEVICES").n ||
-           rc_env_get(env, "ZE_AFFINITY_MASK").n;
-}
-
-void rc_spank_bind_prepare(const struct rc_env *env)
-{
-    struct rc_str list = rc_env_get(env, "SLURM_STEP_GPUS");
-
     shared = rc_once_memory(sizeof(*shared));
-    if (list.n > 0 && list.n < GPUS_SIZE && has_gpus(env))
-        step_gpus = strndup(list.p, list.n);
 }
 
 void rc_spank_bind_forget(void)
 {
     rc_once_free(shared, sizeof(*shared));
     shared = NULL;
-    free(step_gpus);
-    step_gpus = NULL;
 }
 
-/* Of this step's own task; a step of several het components counts over all. */
-struct place {
+/* Where this task stands among those of its node. */
+struct seat {
     uint32_t tasks;   /* that are placed on this node */
     uint32_t local;   /* this one's number among them; RC_UNKNOWN in launcher mode */
-    uint32_t gpu;     /* what is this task's own in the list that is asked about; RC_UNKNOWN: nobody says */
-    const char *gpus; /* that list */
+    uint32_t gpu;     /* the place of its own GPU in gpus; RC_UNKNOWN: not known, or it has none */
+    const char *gpus; /* the GPUs that rollcall-map is asked about, the same in all tasks; NULL: none */
 };
 
-static uint32_t count(struct rc_str list)
-{
-    return rc_count_devices(list);
-}
-
-static void find_workers(const struct rc_context *context, const struct rc_result *result, struct place *place)
-{
-    place->tasks = rc_pinning_workers(context, result);
-    place->local = place->gpu = RC_UNKNOWN;
-    place->gpus = step_gpus;
-}
-
 /* False where Slurm does not say. */
-static bool find_place(spank_t spank, const struct rc_context *context, const struct rc_result *result,
-                       struct place *place, struct rc_arena *arena)
+static bool find_seat(spank_t spank, const struct rc_context *context, const struct rc_result *result,
+                      struct seat *seat, struct rc_arena *arena)
 {
-    struct rc_str list = step_gpus ? rc_str(step_gpus) : RC_ABSENT;
-    struct rc_str own = rc_env_get(&result->env, "SLURM_STEP_GPUS");
-    uint32_t position = rc_binding_position(list, own);
+    const struct rc_task_gpus *gpus = &result->visible.gpus;
     uint32_t each = 1;
     int local;
 
+    *seat = (struct seat){ .local = RC_UNKNOWN, .gpu = RC_UNKNOWN };
     if (result->mode == RC_MODE_LAUNCHER) {
-        find_workers(context, result, place);
+        seat->tasks = rc_pinning_workers(context, result);
+        seat->gpus = gpus->own.p ? rc_binding_gpus(gpus->own, 1, arena) : NULL;
         return true;
     }
-    if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &place->tasks) != ESPANK_SUCCESS ||
+    if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &seat->tasks) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS || local < 0)
         return false;
-    place->local = (uint32_t)local;
+    seat->local = (uint32_t)local;
+    if (gpus->place == RC_UNKNOWN)
+        return true;
     /* --gpus-per-task=2: the first of each task's two */
-    if (position != RC_UNKNOWN && (uint64_t)count(own) * place->tasks == count(list))
-        each = count(own);
-    place->gpu = position == RC_UNKNOWN ? RC_UNKNOWN : position / each;
-    place->gpus = list.p ? rc_binding_gpus(list, each, arena) : NULL;
+    if (rc_task_gpus_are_bound(gpus) && (uint64_t)gpus->count * seat->tasks == gpus->total)
+        each = gpus->count;
+    seat->gpu = gpus->place / each;
+    seat->gpus = rc_binding_gpus(gpus->all, each, arena);
     return true;
 }
 
 /* The first task's answer, or why there is none. */
-static const char *ask(const struct rc_binding *binding, const struct place *place, struct rc_pins *pins)
+static const char *ask_map(const struct rc_binding *binding, const struct seat *seat, struct rc_pins *pins)
 {
     if (!shared)
         return "the tasks of the node share no memory";
@@ -116,7 +89,7 @@ static const char *ask(const struct rc_binding *binding, const struct place *pla
 
         rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-map", path, sizeof(path));
         rc_spank_outside_enter();
-        failed = rc_binding_ask(path, binding, place->tasks, place->gpus, shared->answer, pins, &why);
+        failed = rc_binding_ask(path, binding, seat->tasks, seat->gpus, shared->answer, pins, &why);
         rc_spank_outside_leave();
         shared->length = (uint32_t)strlen(shared->answer);
         shared->answered = !failed;
@@ -128,42 +101,43 @@ static const char *ask(const struct rc_binding *binding, const struct place *pla
     }
     if (!shared->answered)
         return shared->why;
-    return rc_pins_read((struct rc_str){ shared->answer, shared->length }, pins) && pins->count == place->tasks
+    return rc_pins_read((struct rc_str){ shared->answer, shared->length }, pins) && pins->count == seat->tasks
                ? NULL
                : "the tasks of the node ask different questions";
 }
 
-static bool claim(uint32_t pin)
+static bool claim_pin(uint32_t pin)
 {
     return atomic_exchange(&shared->claimed[pin], 1) == 0;
 }
 
-static bool is_for(const struct rc_pins *pins, uint32_t index, uint32_t gpu)
+static bool is_beside(const struct rc_pins *pins, uint32_t index, uint32_t gpu)
 {
     struct rc_pin pin;
 
     return rc_pins_at(pins, index, &pin) && pin.gpu == gpu;
 }
 
-/* The one of its own local rank. Where Slurm has bound tasks to GPUs in another
- * order than the step's (map_gpu, single, closest): one of its own GPU, of which
- * there are as many as tasks share it, unless the user gave more of them. Each
- * pin is one task's, whatever anybody says. RC_UNKNOWN: there is none left. */
-static uint32_t take(const struct rc_pins *pins, const struct place *place)
+/* The pin of the task's local rank, if that is beside its own GPU. Else, where
+ * Slurm has bound tasks to GPUs in another order than the step's (map_gpu, single,
+ * closest), a pin beside its own GPU: there are as many as tasks share it. Where
+ * the user gave more tasks that GPU, any that is left. Each pin is claimed by one
+ * task. RC_UNKNOWN: none is left. */
+static uint32_t take_pin(const struct rc_pins *pins, const struct seat *seat)
 {
-    bool fits = place->gpu == RC_UNKNOWN || is_for(pins, place->local, place->gpu);
+    bool fits = seat->gpu == RC_UNKNOWN || is_beside(pins, seat->local, seat->gpu);
 
-    if (place->local >= pins->count)
+    if (seat->local >= pins->count)
         return RC_UNKNOWN;
-    if (fits && claim(place->local))
-        return place->local;
-    for (uint32_t i = 0; place->gpu != RC_UNKNOWN && i < pins->count; i++)
-        if (is_for(pins, i, place->gpu) && claim(i))
+    if (fits && claim_pin(seat->local))
+        return seat->local;
+    for (uint32_t i = 0; seat->gpu != RC_UNKNOWN && i < pins->count; i++)
+        if (is_beside(pins, i, seat->gpu) && claim_pin(i))
             return i;
-    if (claim(place->local))
-        return place->local;
+    if (claim_pin(seat->local))
+        return seat->local;
     for (uint32_t i = 0; i < pins->count; i++)
-        if (claim(i))
+        if (claim_pin(i))
             return i;
     return RC_UNKNOWN;
 }
@@ -173,25 +147,27 @@ static const char *bind_task(spank_t spank, struct rc_context *context, struct r
                              struct rc_arena *arena)
 {
     struct rc_binding binding;
-    struct place place;
+    struct seat seat;
     struct rc_pins pins;
     struct rc_pin pin = { .cores = 0 };
     const char *why;
     const char *failed;
 
     if (!rc_binding_learn(context->options.bind, &result->env, &binding) ||
-        !find_place(spank, context, result, &place, arena))
+        !find_seat(spank, context, result, &seat, arena))
         return "the kernel or Slurm does not say where it may run";
-    why = rc_binding_refuse(&binding, place.tasks);
+    why = rc_binding_refuse(&binding, seat.tasks);
+    if (!why)
+        why = rc_binding_doubt(result);
     /* the cards are asked for, too, where nobody is bound */
-    if (why && !rc_binding_asks_for_cards(&context->options, &place.tasks))
+    if (why && !rc_binding_asks_for_cards(&context->options, &seat.tasks))
         return why;
-    failed = ask(&binding, &place, &pins);
+    failed = ask_map(&binding, &seat, &pins);
     if (failed)
         return why ? why : failed;
     if (!why)
         why = rc_binding_reject(&binding, &pins);
-    context->pin = result->mode == RC_MODE_WORKER ? take(&pins, &place) : RC_UNKNOWN;
+    context->pin = result->mode == RC_MODE_WORKER && !rc_binding_doubt(result) ? take_pin(&pins, &seat) : RC_UNKNOWN;
     if (!why && result->mode == RC_MODE_WORKER &&
         (!rc_pins_at(&pins, context->pin, &pin) || !rc_binding_bind(&binding, &pin)))
         why = "the kernel does not let it run on the cores that were chosen";

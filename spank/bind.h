@@ -3,21 +3,17 @@
 #ifndef ROLLCALL_SPANK_BIND_H
 #define ROLLCALL_SPANK_BIND_H
 
-#include <stdint.h>
-#include <sys/types.h>
-
 #include <slurm/spank.h>
 
 #include "resolve/resolve.h"
 
-/* In user_init, with the step's environment: which GPUs the step has here is to
- * be seen in no task that Slurm has bound to one. */
-void rc_spank_bind_prepare(const struct rc_env *env);
+/* In user_init: memory that the node's tasks share. */
+void rc_spank_bind_prepare(void);
 void rc_spank_bind_forget(void);
 
-/* In task_init of a task that is resolved. Its mask is final only there. The
- * first task of the node has rollcall-map say where all of them go; this one
- * is bound, or its workers' cores are planned, and the plan says the rest. Never
+/* In task_init of a task that is resolved, as its mask is final only there. The
+ * node's first task asks rollcall-map where all of them go. Then this one binds
+ * itself, or its workers' cores are planned, and the plan says the rest. Never
  * fails: a task that cannot be bound stays as it is, with a message in result. */
 void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result);
 

@@ -73,6 +73,11 @@ void rc_spank_step_look_again(void)
         find_guard();
 }
 
+static struct rc_str copy_text(struct rc_str text, struct rc_arena *arena)
+{
+    return text.p ? rc_str(rc_format(arena, "%S", &text)) : RC_ABSENT;
+}
+
 /* The step's GPUs, which a task may not see: Slurm binds it, or takes the
  * variables away (--gpu-bind=none), between here and task_init. */
 static void find_gpus(const struct rc_env *env)
@@ -81,11 +86,9 @@ static void find_gpus(const struct rc_env *env)
     static struct rc_step_gpus gpus;
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    for (unsigned i = 0; i < RC_GPU_LISTS; i++) {
-        struct rc_str list = rc_env_find(env, rc_gpu_list_name((enum rc_gpu_list_index)i));
-
-        gpus.list[i] = list.p ? rc_str(rc_format(&arena, "%S", &list)) : RC_ABSENT;
-    }
+    for (unsigned i = 0; i < RC_GPU_LISTS; i++)
+        gpus.list[i] = copy_text(rc_env_find(env, rc_gpu_list_name((enum rc_gpu_list_index)i)), &arena);
+    gpus.numbers = copy_text(rc_env_get(env, "SLURM_STEP_GPUS"), &arena);
     step.gpus = arena.full ? NULL : &gpus;
 }
 
@@ -149,7 +152,7 @@ bool rc_spank_step_begin(spank_t spank)
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
     if (rc_pins_wanted(&step.options))
-        rc_spank_bind_prepare(&result.env);
+        rc_spank_bind_prepare();
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
     if (step.options.watch == RC_WATCH_ON)
         find_watch();

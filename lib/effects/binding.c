@@ -98,6 +98,14 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
     return tasks > rc_cpuset_count(&binding->widest) ? "there are fewer cores than tasks" : NULL;
 }
 
+const char *rc_binding_doubt(const struct rc_result *result)
+{
+    const struct rc_task_gpus *gpus = &result->visible.gpus;
+    bool known = result->mode == RC_MODE_LAUNCHER ? gpus->own.p != NULL : gpus->place != RC_UNKNOWN;
+
+    return gpus->usable && !known ? "nothing tells which of the node's GPUs are this task's own" : NULL;
+}
+
 /* The daemon is a task of srun's, one a node, and srun takes over what each task was to have (measured: Slurm 24.11
  * with Open MPI 5.0.7; not 22.05 with 4.1.4, nor 26.05 with 6). mpirun itself is number 0 and no such task. */
 const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena)
@@ -117,23 +125,6 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
                      "mpirun's daemon has %u of the job's %u cores here, and its %u tasks share them: it took over "
                      "SLURM_CPUS_PER_TASK=%u; start mpirun with env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK",
                      given, job.smallest, tasks, each);
-}
-
-static uint32_t find(struct rc_str list, struct rc_str name)
-{
-    for (uint32_t i = 0; list.p; i++)
-        if (rc_str_eq(rc_str_split(list, ',', &list), name))
-            return i;
-    return RC_UNKNOWN;
-}
-
-uint32_t rc_binding_position(struct rc_str list, struct rc_str own)
-{
-    struct rc_str rest;
-
-    if (!list.p || !own.p || own.n == 0 || rc_str_eq(list, own))
-        return RC_UNKNOWN;
-    return find(list, rc_str_split(own, ',', &rest));
 }
 
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena)

@@ -31,14 +31,14 @@ bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_bin
 /* Why so many tasks are not to be bound, or NULL. Asks nobody. */
 const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks);
 
+/* Why tasks whose GPUs are not known are not to be bound, or NULL: the cores
+ * might lie beside another task's GPU. */
+const char *rc_binding_doubt(const struct rc_result *result);
+
 /* What is wrong where Open MPI's daemon has fewer of this node's cores than the job has,
  * and so all of its tasks; NULL where nothing is. Of one task in a job: the first
  * one on the first node that has a daemon of its own. In the arena. */
 const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena);
-
-/* Positions of GPUs in a list "0,1,2,3" of a node's: that of the first one of a
- * task's own; RC_UNKNOWN where it has the whole list, or others. */
-uint32_t rc_binding_position(struct rc_str list, struct rc_str own);
 
 /* The GPU of each local rank: the list itself; where each task has `each` of
  * them, the first of each of these. In the arena. */

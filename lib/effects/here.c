@@ -66,6 +66,7 @@ enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storag
         storage->here.learned = 0;
         storage->here.ancestor_count = 0;
         storage->here.gpu_files = storage->here.gpu_files_open = 0;
+        storage->here.gpus_open = 0;
         storage->here.gpu_files_amd = false;
     }
     /* each round learns something new: as many as there are things to learn */

@@ -63,6 +63,7 @@ struct rc_here {
     uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
     uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or nobody has looked */
     uint32_t gpu_files_open; /* those that this process may open */
+    uint64_t gpus_open;      /* which GPUs these are, in the order of the machine's; 0 where that is not known */
     bool gpu_files_amd;      /* they are not NVIDIA's */
     struct rc_str pmix;      /* absent where nobody could ask */
     struct rc_str watch;     /* absent where it is not to be found; ends with a NUL */

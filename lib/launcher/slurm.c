@@ -11,6 +11,7 @@
 
 #include "base/variables.h"
 #include "launcher/ancestry.h"
+#include "launcher/gpulist.h"
 #include "launcher/hostlist.h"
 #include "launcher/tasklist.h"
 #include "launcher/taskmap.h"
@@ -262,22 +263,18 @@ static bool read_map(struct rc_reader *reader, struct rc_facts *facts, bool hold
  * it already. A plugin's view in user_init is step-wide. */
 static void read_gpus(struct rc_reader *reader, struct rc_facts *facts)
 {
-    static const struct rc_name lists[] = { RC_NAME("SLURM_STEP_GPUS"), RC_NAME("CUDA_VISIBLE_DEVICES"),
-                                            RC_NAME("ROCR_VISIBLE_DEVICES"), RC_NAME("ZE_AFFINITY_MASK") };
     struct rc_str on_node = rc_env_get(reader->env, "SLURM_GPUS_ON_NODE");
+    struct rc_str step = rc_env_get(reader->env, "SLURM_STEP_GPUS");
+    unsigned first = rc_gpu_list_first(reader->env);
 
     if (on_node.p && rc_parse_u32(on_node, RC_MAX_TASKS, &facts->gpus.value)) {
         facts->gpus.source = "SLURM_GPUS_ON_NODE";
-        return;
-    }
-    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-        struct rc_str list = rc_env_find_name(reader->env, &lists[i]);
-
-        if (list.p) {
-            facts->gpus.value = rc_count_devices(list);
-            facts->gpus.source = lists[i].text;
-            return;
-        }
+    } else if (step.p) {
+        facts->gpus.value = rc_count_devices(step);
+        facts->gpus.source = "SLURM_STEP_GPUS";
+    } else if (first < RC_GPU_LISTS) {
+        facts->gpus.value = rc_count_devices(rc_gpu_list_value(reader->env, first));
+        facts->gpus.source = rc_gpu_list_name(first).p;
     }
 }
 

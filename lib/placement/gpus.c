@@ -25,7 +25,7 @@ static const struct {
 const struct rc_gpu_variable rc_gpu_variables[] = {
 #define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
 #define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
-#include "resolve/visible.def"
+#include "launcher/gpulist.def"
 #undef ROLLCALL_GPU_LIST
 #undef ROLLCALL_GPU_SELECTOR
     { RC_GPU_VENDORS, NULL, NULL, NULL },

@@ -43,7 +43,7 @@ bool rc_gpus_named(const struct rc_gpu_list *list, struct rc_str name, const cha
 /* The product's name, where the topology has one; else NULL. */
 const char *rc_gpu_model(const struct rc_found_gpu *gpu);
 
-/* How a vendor's runtime is told which GPUs it sees: visible.def. */
+/* How a vendor's runtime is told which GPUs it sees: launcher/gpulist.def. */
 struct rc_gpu_variable {
     enum rc_gpu_vendor vendor;
     const char *name;

@@ -33,26 +33,20 @@
 #ifndef ROLLCALL_RESOLVE_VISIBLE_H
 #define ROLLCALL_RESOLVE_VISIBLE_H
 
-#include "resolve/gpulist.h"
+#include "resolve/taskgpus.h"
 
 struct rc_context;
 struct rc_result;
 
-/* The node's part of a step, before any task of it is bound to a GPU: what the
- * variables say in user_init. Absent where there is none. */
-struct rc_step_gpus {
-    struct rc_str list[RC_GPU_LISTS];
-};
-
 struct rc_visible {
-    uint32_t device;  /* what LOCAL_RANK says in worker mode */
-    uint32_t count;   /* GPUs that the task sees in the end; RC_UNKNOWN where there is no telling */
-    const char *why;  /* LOCAL_RANK is not the local rank; NULL where it is */
-    const char *list; /* what the variables of `alike` become; NULL: as they are */
+    struct rc_task_gpus gpus; /* what the task sees before that, and whose it is */
+    uint32_t device;          /* what LOCAL_RANK says in worker mode */
+    uint32_t count;           /* GPUs that the task sees in the end; RC_UNKNOWN where there is no telling */
+    const char *why;          /* LOCAL_RANK is not the local rank; NULL where it is */
+    const char *list;         /* what the variables of `alike` become; NULL: as they are */
     const char *reason;
     unsigned alike; /* one bit a list: those that say the same as the first */
     unsigned drop;  /* one bit a list: taken away, as they would count what ROCR left */
-    bool restored;  /* the step's lists are put back */
 };
 
 /* Decides result->visible of a result whose identity, mode and master are there. */

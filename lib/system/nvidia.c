@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "system/file.h"
 
@@ -29,7 +30,21 @@ static bool is_uuid(struct rc_str text)
     return text.n == RC_NVIDIA_UUID && rc_str_starts(text, "GPU-");
 }
 
-static void read_uuid(const char *folder, struct rc_nvidia_gpu *gpu)
+static void keep_line(struct rc_str name, struct rc_str value, struct rc_nvidia_gpu *gpu)
+{
+    uint32_t minor;
+
+    while (value.n > 0 && (*value.p == ' ' || *value.p == '\t'))
+        value = (struct rc_str){ value.p + 1, value.n - 1 };
+    if (rc_str_is(name, "GPU UUID") && is_uuid(value)) {
+        memcpy(gpu->uuid, value.p, RC_NVIDIA_UUID);
+        gpu->uuid[RC_NVIDIA_UUID] = '\0';
+    } else if (rc_str_is(name, "Device Minor") && rc_parse_u32(value, UINT16_MAX, &minor)) {
+        gpu->minor = (int)minor;
+    }
+}
+
+static void read_information(const char *folder, struct rc_nvidia_gpu *gpu)
 {
     char path[PATH_SIZE];
     char file[FILE_SIZE];
@@ -37,20 +52,14 @@ static void read_uuid(const char *folder, struct rc_nvidia_gpu *gpu)
     struct rc_str rest;
 
     gpu->uuid[0] = '\0';
+    gpu->minor = -1;
     rc_format(&arena, "%s/%s/information", folder, gpu->address);
     rest = (struct rc_str){ file, arena.full ? 0 : rc_file_read(path, file, sizeof(file)) };
     while (rest.p) {
         struct rc_str value;
         struct rc_str name = rc_str_split(rc_str_split(rest, '\n', &rest), ':', &value);
 
-        if (!rc_str_is(name, "GPU UUID"))
-            continue;
-        while (value.n > 0 && (*value.p == ' ' || *value.p == '\t'))
-            value = (struct rc_str){ value.p + 1, value.n - 1 };
-        if (is_uuid(value))
-            memcpy(gpu->uuid, value.p, RC_NVIDIA_UUID);
-        gpu->uuid[RC_NVIDIA_UUID] = '\0';
-        return;
+        keep_line(name, value, gpu);
     }
 }
 
@@ -76,6 +85,6 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
     closedir(all);
     qsort(gpu, count, sizeof(*gpu), compare_addresses);
     for (size_t i = 0; i < count; i++)
-        read_uuid(folder, &gpu[i]);
+        read_information(folder, &gpu[i]);
     return count;
 }

@@ -17,6 +17,7 @@ enum { RC_NVIDIA_UUID = 40, RC_NVIDIA_GPUS_MAX = 64 };
 struct rc_nvidia_gpu {
     char address[16];              /* "0000:3b:00.0" */
     char uuid[RC_NVIDIA_UUID + 1]; /* "GPU-" and 36 digits; empty where the file does not say */
+    int minor;                     /* of its device file, /dev/nvidiaN; -1 where the file does not say */
 };
 
 /* The GPUs below the folder, ordered by address: so are Slurm's indices and, with

@@ -186,7 +186,7 @@ fake()
     [ -z "$said" ]
 }
 
-# All tasks of the node have to ask the same; what may be a task's own view of the GPUs is no such thing.
+# All tasks of the node have to ask the same.
 @test "which GPUs are asked about" {
     fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all#*,}"' cores=1'
     asks()
@@ -204,12 +204,28 @@ fake()
     asks GPU-b,GPU-a CUDA_VISIBLE_DEVICES=GPU-b,GPU-a
     asks '' CUDA_VISIBLE_DEVICES=
     asks '' CUDA_VISIBLE_DEVICES=-1
-    asks '' CUDA_VISIBLE_DEVICES=0
-    asks '' CUDA_VISIBLE_DEVICES=1,0
-    # Slurm's own numbers, where CUDA's count from 0 in a cgroup; not where tasks are bound to GPUs
+    # Slurm's own numbers, where CUDA's count from 0 in a cgroup
     asks 4,6 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=4,6 SLURM_GPUS_ON_NODE=2
     asks 4,6 CUDA_VISIBLE_DEVICES=0,1 SLURM_JOB_GPUS=4,6
-    asks '' CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4 SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:1
+}
+
+# One GPU for two tasks, a list that may be this task's own view, and a task that Slurm has bound to a GPU of its own.
+@test "where nothing tells which GPU is this task's own: unbound, and a line for who asked by name" {
+    why="nothing tells which of the node's GPUs are this task's own"
+    unknown()
+    {
+        both "${given[@]}" "$@" -- -v --ddp=worker
+        [ "$first" = "$all $all $all -" ]
+        [ "$second" = "$all $all $all -" ]
+        [[ $said == *"note RC911: not bound to cores: $why"* ]]
+        both "${given[@]}" "$@" -- --ddp=worker,bind=cores
+        [ "$first" = "$all $all $all -" ]
+        first=$(one 0 "${given[@]}" "$@" -- "$rollcall" exec -v --ddp=worker,bind=cores -- "${masks[@]}" 2> "$BATS_TEST_TMPDIR/said")
+        grep -qF "warning RC912: bind=cores was asked for, but $why; the tasks run unbound" "$BATS_TEST_TMPDIR/said"
+    }
+    unknown CUDA_VISIBLE_DEVICES=0
+    unknown CUDA_VISIBLE_DEVICES=1,0
+    unknown CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4 SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:1
 }
 
 @test "a launcher keeps its cores and carries those of its workers" {

@@ -30,11 +30,12 @@ struct node {
 struct scenario {
     char *plugin;
     enum spank_context context;
-    struct words arguments; /* behind the plugin's path in plugstack.conf */
-    struct words env;       /* the step's, before a task has any of its own */
-    struct words task_env;  /* what PMIx and GRES plugins add for a task */
-    struct words own_env;   /* the same for one task: "1 CUDA_VISIBLE_DEVICES=1"; without "=" it is taken away */
-    struct words devices;   /* below /dev: "nvidia0", and "!nvidia1", which a task may not open */
+    struct words arguments;  /* behind the plugin's path in plugstack.conf */
+    struct words env;        /* the step's, before a task has any of its own */
+    struct words task_env;   /* what PMIx and GRES plugins add for a task */
+    struct words own_env;    /* the same for one task: "1 CUDA_VISIBLE_DEVICES=1"; without "=" it is taken away */
+    struct words devices;    /* below /dev: "nvidia0", and "!nvidia1", which a task may not open */
+    struct words own_device; /* the same for one task, which then has no others: "1 nvidia1" */
     struct words argv;
     struct words options; /* values of --ddp, in the order of the callbacks */
     struct words lie;     /* names that spank_setenv takes and does not set */
@@ -56,6 +57,7 @@ struct scenario {
     bool twice;           /* option callbacks of slurmstepd, up to 23.11 */
     bool null_env;        /* S_JOB_ENV has no block */
     bool same_network;    /* the machine's ports, not a namespace's own */
+    char *order;          /* of a node's tasks: "1,0" one after the other, "0+1" at the same time; NULL: 0,1,2 */
     char *layout_hosts;   /* slurm_job_step_layout_get, in srun */
     uint32_t distribution;
 };

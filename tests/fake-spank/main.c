@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { GROUP_MAX = 64 };
+
 struct now now = { .task = -1 };
 
 extern char **environ;
@@ -165,6 +167,21 @@ static void task_environment(const struct node *node, uint32_t local)
     }
 }
 
+/* The device cgroup of a task: the files that it has instead of the step's. */
+static void task_devices(uint32_t local)
+{
+    struct words own = { .count = 0 };
+
+    for (int i = 0; i < scenario.own_device.count; i++) {
+        char *name;
+
+        if (strtoul(scenario.own_device.word[i], &name, 10) == local && *name == ' ')
+            own.word[own.count++] = name + 1;
+    }
+    if (own.count > 0)
+        scenario.devices = own;
+}
+
 /* Entries that are there a second time, right behind the first. */
 static void double_entries(void)
 {
@@ -178,7 +195,7 @@ static void double_entries(void)
     now.env[n] = NULL;
 }
 
-static void play_task(const struct node *node, uint32_t local)
+static pid_t start_task(const struct node *node, uint32_t local, FILE *output)
 {
     pid_t pid;
     int status;
@@ -186,18 +203,70 @@ static void play_task(const struct node *node, uint32_t local)
     fflush(stdout);
     pid = fork();
     if (pid == 0) {
+        dup2(fileno(output), STDOUT_FILENO);
         now.task = (int)local;
         task_environment(node, local);
+        task_devices(local);
         double_entries();
         status = call("task_init") < 0 ? 1 : 0;
         print_env("task", now.env, status);
         _exit(status);
     }
+    return pid;
+}
+
+/* What a task has printed, and its end. */
+static void end_task(uint32_t local, pid_t pid, FILE *output)
+{
+    char buffer[4096];
+    int status;
+    size_t n;
+
     waitpid(pid, &status, 0);
+    rewind(output);
+    while ((n = fread(buffer, 1, sizeof(buffer), output)) > 0)
+        fwrite(buffer, 1, n, stdout);
+    fclose(output);
     now.task = (int)local;
     print_event("exit", "how", WIFSIGNALED(status) ? "signal" : "status",
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     now.task = -1;
+}
+
+/* Tasks that run at the same time: "0+3". Each prints into a file of its own. */
+static void play_group(const struct node *node, char *group)
+{
+    struct {
+        uint32_t local;
+        pid_t pid;
+        FILE *output;
+    } task[GROUP_MAX];
+    int count = 0;
+
+    for (char *item; (item = strsep(&group, "+")) && count < GROUP_MAX; count++) {
+        task[count].local = (uint32_t)strtoul(item, NULL, 10);
+        task[count].output = tmpfile();
+        task[count].pid = start_task(node, task[count].local, task[count].output);
+    }
+    for (int i = 0; i < count; i++)
+        end_task(task[i].local, task[i].pid, task[i].output);
+}
+
+/* In the scenario's order, "1,0" or "0+1,2"; without one, the first one first. */
+static void play_tasks(const struct node *node)
+{
+    char *order = scenario.order ? strdup(scenario.order) : NULL;
+    char *rest = order;
+    char *group;
+    char local[16];
+
+    while ((group = strsep(&rest, ",")))
+        play_group(node, group);
+    for (uint32_t i = 0; !order && i < node->tasks; i++) {
+        snprintf(local, sizeof(local), "%u", i);
+        play_group(node, local);
+    }
+    free(order);
 }
 
 static void play_node(uint32_t index)
@@ -220,8 +289,7 @@ static void play_node(uint32_t index)
         call_option(1);
     call("init_post_opt");
     call("user_init");
-    for (uint32_t i = 0; i < scenario.node[index].tasks; i++)
-        play_task(&scenario.node[index], i);
+    play_tasks(&scenario.node[index]);
     print_env("stepd", now.env, 0);
     call("exit");
     dlclose(plugin);

@@ -73,7 +73,7 @@ static bool read_line(const char *key, char *value)
         { "own_env", &scenario.own_env },    { "device", &scenario.devices }, { "argv", &scenario.argv },
         { "option", &scenario.options },     { "lie", &scenario.lie },        { "refuse", &scenario.refuse },
         { "missing", &scenario.missing },    { "skip", &scenario.skip },      { "after", &scenario.after },
-        { "host", &scenario.hosts },         { "name", &scenario.names },
+        { "host", &scenario.hosts },         { "name", &scenario.names },     { "own_device", &scenario.own_device },
     };
     const struct {
         const char *key;
@@ -101,6 +101,8 @@ static bool read_line(const char *key, char *value)
     }
     if (!strcmp(key, "plugin"))
         return (scenario.plugin = decode(value)) != NULL;
+    if (!strcmp(key, "order"))
+        return (scenario.order = decode(value)) != NULL;
     if (!strcmp(key, "layout_hosts"))
         return (scenario.layout_hosts = decode(value)) != NULL;
     if (!strcmp(key, "context"))

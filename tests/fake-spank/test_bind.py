@@ -23,6 +23,8 @@ def answer(*pins):
 MINE = [ALL[:1], ALL[1:]]
 LISTS = [",".join(map(str, threads)) for threads in MINE]
 PINS = answer(f"cpus={LISTS[0]} cores=1 gpu=0", f"cpus={LISTS[1]} cores=1 gpu=1")
+CARDS = (f"node fabric=mlx5_0,mlx5_1 network=ib0,ib1\npin cpus={ALL[0]} cores=1 gpu=0 fabric=mlx5_0 network=ib0\n"
+         f"pin cpus={LISTS[1]} cores=1 gpu=1 fabric=mlx5_1 network=ib1")
 
 
 class Installed(Host):
@@ -170,27 +172,93 @@ def test_without_user_init_nobody_is_bound(bound):
     assert cpus(played) == [ALL, ALL] and not bound.questions()
 
 
-def gpus(step_list, *own):
-    """What Slurm leaves in the step's environment and, where it has bound them, in the tasks'."""
-    return {"SLURM_STEP_GPUS": step_list, "CUDA_VISIBLE_DEVICES": step_list,
-            "SLURM_GPUS_ON_NODE": str(len(step_list.split(",")))}, [
-                ("own_env", f"{local} SLURM_STEP_GPUS={gpu}") for local, gpu in enumerate(own)]
+FILES = [("device", f"nvidia{i}") for i in range(4)] + [("device", "nvidiactl")]
+ORDERS = ["0,1", "1,0", "0+1"]
 
 
-@pytest.mark.parametrize("step_list, own, asked, expected", [
-    ("4,6", (), "4,6", [0, 1]),                        # all see all: by local rank
-    ("4,6", ("4", "6"), "4,6", [0, 1]),                # --gpus-per-task=1
-    ("4,6", ("6", "4"), "4,6", [1, 0]),                # --gpu-bind=map_gpu:1,0
-    ("4,6", ("6", "6"), "4,6", [1, 0]),                # both on one GPU: the second takes what is left
-    ("0,1,2,3", ("0,1", "2,3"), "0,2", [0, 1]),        # --gpus-per-task=2
-    ("0,1,2,3", ("2,3", "0,1"), "0,2", [1, 0]),
-    ("0,1", ("7", "8"), "0,1", [0, 1]),                # of another list: nobody knows
+def gpus(numbers, seen=None):
+    """The step's part on this node, as user_init finds it; seen: as a device cgroup has them numbered anew."""
+    return {"SLURM_STEP_GPUS": numbers, "CUDA_VISIBLE_DEVICES": seen or numbers,
+            "SLURM_GPUS_ON_NODE": str(len(numbers.split(",")))}
+
+
+def by_variable(*own, bind="per_task:1"):
+    """What Slurm changes in each task where the device files of all GPUs may be opened."""
+    return [("task_env", f"SLURMD_TRES_BIND=gpu:{bind}")] + [
+        ("own_env", f"{local} {name}={gpu}") for local, gpu in enumerate(own)
+        for name in ("SLURM_STEP_GPUS", "CUDA_VISIBLE_DEVICES")]
+
+
+def by_cgroup(first, *own, count=4, bind="per_task:1"):
+    """The same beside a device cgroup: all tasks see 0, and SLURM_STEP_GPUS is the step's first one in all of them."""
+    lines = [("task_env", f"SLURMD_TRES_BIND=gpu:{bind}"), ("task_env", f"SLURM_STEP_GPUS={first}"),
+             ("task_env", f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(len(own[0]))))}")]
+    for local, allowed in enumerate(own):
+        lines += [("own_device", f"{local} {'' if i in allowed else '!'}nvidia{i}") for i in range(count)]
+    return lines
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("numbers, extra, asked, expected", [
+    ("4,6", [], "4,6", [0, 1]),                                        # all see all: by local rank
+    ("4,6", by_variable("4", "6"), "4,6", [0, 1]),
+    ("4,6", by_variable("6", "4", bind="map_gpu:1,0"), "4,6", [1, 0]),
+    ("0,1", FILES + by_variable("0", "1"), "0,1", [0, 1]),
+    ("0,1", FILES + by_variable("1", "0", bind="map_gpu:1,0"), "0,1", [1, 0]),
+    ("0,1,2,3", FILES + by_variable("0,1", "2,3", bind="per_task:2"), "0,2", [0, 1]),
+    ("0,1,2,3", FILES + by_variable("2,3", "0,1", bind="mask_gpu:0xc,0x3"), "0,2", [1, 0]),
 ])
-def test_a_task_takes_the_cores_of_its_own_gpu(bound, step_list, own, asked, expected):
-    env, extra = gpus(step_list, *own)
-    played = bound.step(TWO, ["worker"], env={**GIVEN, **env}, extra=extra)
+def test_a_task_takes_the_cores_of_its_own_gpu(bound, order, numbers, extra, asked, expected):
+    played = bound.step(TWO, ["worker,exchange=off"], env={**GIVEN, **gpus(numbers)}, extra=[*extra, ("order", order)])
+    assert f"\ngpus={asked}\n" in bound.questions()[0] and len(bound.questions()) == 1
+    assert cpus(played) == [MINE[i] for i in expected]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("numbers, first, own, asked, expected", [
+    ("0,1", "0", ([0], [1]), "0,1", [0, 1]),                           # --gpus-per-task=1
+    ("0,1", "0", ([1], [0]), "0,1", [1, 0]),                           # --gpu-bind=map_gpu:1,0
+    ("1,3", "1", ([3], [1]), "1,3", [1, 0]),
+    ("0,1,2,3", "0,1", ([0, 1], [2, 3]), "0,2", [0, 1]),               # --gpus-per-task=2
+    ("0,1,2,3", "0,1", ([2, 3], [0, 1]), "0,2", [1, 0]),
+])
+def test_beside_a_device_cgroup_the_device_files_tell(bound, order, numbers, first, own, asked, expected):
+    """There every task sees GPU 0, and reads the step's first one in SLURM_STEP_GPUS."""
+    bound.says(CARDS)
+    seen = ",".join(str(i) for i in range(len(numbers.split(","))))
+    played = bound.step(TWO, ["worker,bind=cores,nic=auto,exchange=off"], env={**GIVEN, **gpus(numbers, seen)},
+                        extra=by_cgroup(first, *own) + [("order", order)])
     assert f"\ngpus={asked}\n" in bound.questions()[0]
     assert cpus(played) == [MINE[i] for i in expected]
+    assert [t.env["UCX_NET_DEVICES"] for t in played.all_tasks] == [f"mlx5_{i}:1" for i in expected]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_two_tasks_on_one_gpu(bound, order):
+    """The second one to come takes what is left."""
+    played = bound.step(TWO, ["worker,exchange=off"], env={**GIVEN, **gpus("4,6")},
+                        extra=by_variable("6", "6", bind="map_gpu:1") + [("order", order)])
+    assert sorted(cpus(played)) == MINE
+
+
+@pytest.mark.parametrize("extra", [
+    by_cgroup("0", [0], [1], count=0),                                 # no device files
+    by_cgroup("0", [0], [0, 1]),                                       # more of them open than the task has
+    by_variable("7", "8"),                                             # of another list
+    by_variable("0", "1"),                                             # perhaps by a cgroup
+])
+def test_where_nothing_tells_whose_gpu_is_whose_nobody_is_bound(bound, extra):
+    bound.says(CARDS)
+    env = {**GIVEN, **gpus("0,1")}
+    played = bound.step(TWO, ["worker"], env=env, extra=extra)
+    assert cpus(played) == [ALL, ALL]
+    why = "nothing tells which of the node's GPUs are this task's own"
+    assert f"rollcall: note RC911: not bound to cores: {why}" in played.lines()
+    played = bound.step(TWO, ["worker,bind=cores,nic=auto,exchange=off"], env={**env, "ROLLCALL_DEBUG": None}, extra=extra)
+    assert cpus(played) == [ALL, ALL]
+    assert f"rollcall: warning RC912: bind=cores was asked for, but {why}; the tasks run unbound" in played.lines()
+    # and cards near somebody's GPU are set for nobody
+    assert not any("UCX_NET_DEVICES" in t.env for t in played.all_tasks)
 
 
 def test_an_outer_steps_gpus_are_none_of_this_one(bound):
@@ -207,8 +275,7 @@ def test_a_launcher_carries_the_cores_of_its_workers(bound):
     assert task.env["LD_PRELOAD"] == bound.library
     assert "note RC913: 2 workers are to be bound, to 1 core or more each (bind=auto)" in played.lines()[0]
     # as many as it has GPUs; without a number nobody can say
-    env, _ = gpus("0,1")
-    assert bound.step(step, ["launcher"], env={**GIVEN, **env}).tasks[0, 0].env["ROLLCALL_PINS"]
+    assert bound.step(step, ["launcher"], env={**GIVEN, **gpus("0,1")}).tasks[0, 0].env["ROLLCALL_PINS"]
     played = bound.step(step, ["launcher"], env=GIVEN)
     assert "ROLLCALL_PINS" not in played.tasks[0, 0].env
     assert "nobody says how many workers" in played.lines()[0]
@@ -249,10 +316,6 @@ def test_what_an_outer_launch_carried_is_taken_away(bound):
     assert not any(name in t.env for t in played.all_tasks for name in outer)
     task = bound.step(Step([[0]]), ["launcher,nproc=2"], env={**GIVEN, **outer}).tasks[0, 0]
     assert task.env["ROLLCALL_PINS"] == f"{LISTS[0]} {LISTS[1]}" and "ROLLCALL_PINNED" not in task.env
-
-
-CARDS = (f"node fabric=mlx5_0,mlx5_1 network=ib0,ib1\npin cpus={ALL[0]} cores=1 fabric=mlx5_0 network=ib0\n"
-         f"pin cpus={LISTS[1]} cores=1 fabric=mlx5_1 network=ib1")
 
 
 @pytest.mark.parametrize("options, env, expected", [

@@ -56,32 +56,6 @@ static void check_refusal(const void *data)
         assert_non_null(strstr(why, row->expected));
 }
 
-struct position_row {
-    struct rc_str input; /* a task's own */
-    const char *list;    /* the step's */
-    uint32_t expected;
-    const char *why;
-};
-
-static const struct position_row positions[] = {
-    { TEXT("4"), "4,6", 0, "the first" },
-    { TEXT("6"), "4,6", 1, "the second" },
-    { TEXT("6,7"), "4,5,6,7", 2, "the first one of two" },
-    { TEXT("4,6"), "4,6", RC_UNKNOWN, "all of them: bound to none" },
-    { TEXT("5"), "4,6", RC_UNKNOWN, "another one" },
-    { TEXT("40"), "4", RC_UNKNOWN, "a longer number" },
-    { TEXT(""), "4,6", RC_UNKNOWN, "none" },
-    { NO_TEXT, "4,6", RC_UNKNOWN, "not said" },
-    { TEXT("GPU-b"), "GPU-a,GPU-b", 1, "by UUID" },
-};
-
-static void check_position(const void *data)
-{
-    const struct position_row *row = data;
-
-    assert_int_equal(rc_binding_position(rc_str(row->list), unit_guard(row->input)), row->expected);
-}
-
 static void check_gpus(const void *data)
 {
     char text[64];
@@ -317,7 +291,6 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "pins"))
         return play(argv[0]);
     UNIT_TABLE(check_refusal, "refuse", refusals);
-    UNIT_TABLE(check_position, "position", positions);
     UNIT_TABLE(check_starved, "starved", starved);
     unit_add_one(check_gpus, "the GPU of each local rank");
     unit_add_one(check_learn, "what is learned leaves the mask as it was");

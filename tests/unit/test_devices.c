@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
  * the NVIDIA driver has one. */
+#include "launcher/registry.h"
 #include "roll/devices.h"
 #include "system/nvidia.h"
 #include "unit.h"
@@ -97,10 +98,20 @@ static void set_env(char *text)
 
 static void find(struct rc_str env, const char *files, struct rc_roll *roll, struct rc_arena *arena)
 {
+    static const struct rc_context context = { .env = NULL };
     static char text[4096];
+    struct rc_str tasks = roll->tasks;
+    uint32_t first, last;
 
     snprintf(text, sizeof(text), "%.*s", (int)env.n, env.p);
     set_env(text);
+    result.launcher = rc_launcher_at(RC_LAUNCHER_INDEX_slurm);
+    result.arena = (struct rc_arena){ .base = result.text, .size = sizeof(result.text) };
+    result.identity.field[RC_LOCAL_RANK] = 0;
+    result.identity.field[RC_LOCAL_WORLD_SIZE] = 0;
+    while (rc_roll_next_range(&tasks, &first, &last))
+        result.identity.field[RC_LOCAL_WORLD_SIZE] += last - first + 1;
+    rc_task_gpus_find(&context, &result, &result.visible.gpus);
     rc_devices_find(&result, files, roll, arena);
     assert_false(arena->full);
 }
@@ -189,6 +200,10 @@ static void reads_files(const void *data)
     assert_string_equal(gpu[2].address, "0001:00:00.0");
     assert_string_equal(gpu[2].uuid, "");
     assert_string_equal(gpu[3].address, "10000:01:00.0");
+    assert_int_equal(gpu[0].minor, 2);
+    assert_int_equal(gpu[1].minor, 0);
+    assert_int_equal(gpu[2].minor, 3);
+    assert_int_equal(gpu[3].minor, 1);
     assert_int_equal(rc_nvidia_read_gpus("/nowhere", gpu), 0);
 }
 

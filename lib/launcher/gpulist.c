@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "resolve/gpulist.h"
+#include "launcher/gpulist.h"
 
-static const struct rc_name lists[RC_GPU_LISTS] = {
+static const struct rc_name variables[RC_GPU_LISTS] = {
 #define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) RC_NAME(name),
 #define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order)
-#include "resolve/visible.def"
+#include "launcher/gpulist.def"
 #undef ROLLCALL_GPU_LIST
 #undef ROLLCALL_GPU_SELECTOR
 };
 
-/* Whoever has one of these means several tasks to share a GPU, or may. */
-static const struct rc_name shares[] = {
+/* Each of these says that several tasks share a GPU, or may. */
+static const struct rc_name sharing[] = {
     RC_NAME("CUDA_MPS_PIPE_DIRECTORY"), RC_NAME("CUDA_MPS_LOG_DIRECTORY"),     RC_NAME("SLURM_SHARDS_ON_NODE"),
     RC_NAME("SLURM_NTASKS_PER_GPU"),    RC_NAME("NCCL_MULTI_RANK_GPU_ENABLE"),
 };
-/* longer than a row of such a table */
+/* Their names are longer than struct rc_name holds. */
 #define MPS_PART   "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
 #define MPS_MEMORY "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
 
 struct rc_str rc_gpu_list_name(enum rc_gpu_list_index index)
 {
-    return rc_name(&lists[index]);
+    return rc_name(&variables[index]);
 }
 
 struct rc_str rc_gpu_list_value(const struct rc_env *env, enum rc_gpu_list_index index)
 {
-    return rc_env_find_name(env, &lists[index]);
+    return rc_env_find_name(env, &variables[index]);
 }
 
 unsigned rc_gpu_list_first(const struct rc_env *env)
 {
     unsigned first = 0;
 
-    while (first < RC_GPU_LISTS && !rc_env_find_name(env, &lists[first]).p)
+    while (first < RC_GPU_LISTS && !rc_env_find_name(env, &variables[first]).p)
         first++;
     /* HIP's is applied to what ROCR's left */
-    if (first == RC_GPU_LIST_ROCR && rc_env_find_name(env, &lists[RC_GPU_LIST_HIP]).p)
+    if (first == RC_GPU_LIST_ROCR && rc_env_find_name(env, &variables[RC_GPU_LIST_HIP]).p)
         first = RC_GPU_LIST_HIP;
     return first;
 }
 
-static bool is_on(struct rc_str value)
+static bool is_switched_on(struct rc_str value)
 {
     return value.n && !rc_str_is(value, "0");
 }
@@ -63,10 +63,10 @@ bool rc_gpus_are_bound(const struct rc_env *env)
 
 bool rc_gpus_may_be_shared(const struct rc_env *env)
 {
-    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-        if (is_on(rc_env_find_name(env, &shares[i])))
+    for (size_t i = 0; i < sizeof(sharing) / sizeof(*sharing); i++)
+        if (is_switched_on(rc_env_find_name(env, &sharing[i])))
             return true;
-    return is_on(rc_env_get(env, MPS_PART)) || is_on(rc_env_get(env, MPS_MEMORY));
+    return is_switched_on(rc_env_get(env, MPS_PART)) || is_switched_on(rc_env_get(env, MPS_MEMORY));
 }
 
 struct rc_str rc_gpu_list_at(struct rc_str list, uint32_t place)
@@ -96,4 +96,33 @@ bool rc_gpu_list_counts(struct rc_str list)
             return false;
     }
     return true;
+}
+
+bool rc_gpu_list_rises(struct rc_str list)
+{
+    uint32_t last = 0;
+
+    for (bool first = true; list.p; first = false) {
+        uint32_t index;
+
+        if (!rc_parse_u32(rc_str_split(list, ',', &list), UINT32_MAX - 1, &index))
+            continue;
+        if (!first && index <= last)
+            return false;
+        last = index;
+    }
+    return true;
+}
+
+bool rc_gpu_list_has_uuids(struct rc_str list)
+{
+    bool any = list.p != NULL;
+
+    while (list.p) {
+        struct rc_str device = rc_str_split(list, ',', &list);
+
+        if (device.n < RC_GPU_LIST_UUID || !(rc_str_starts(device, "GPU-") || rc_str_starts(device, "MIG-")))
+            return false;
+    }
+    return any;
 }
