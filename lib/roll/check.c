@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "roll/checking.h"
-
-void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *text)
-{
-    rc_message_add(&check->found, id, text);
-    rc_namer_reset(&check->namer);
-}
-
-size_t rc_checking_keep_repeated(struct rc_member *member, size_t count)
-{
-    size_t kept = 0;
-    size_t n;
-
-    rc_member_sort(member, count);
-    for (size_t i = 0; i < count; i += n) {
-        n = rc_member_run(&member[i], count - i);
-        if (n < 2)
-            continue;
-        memmove(&member[kept], &member[i], n * sizeof(*member));
-        kept += n;
-    }
-    return kept;
-}
 
 /* All members that have a value must have the same; `at` is where it is in struct rc_roll. */
 static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_id id, const char *what,
@@ -116,86 +93,21 @@ static void check_all(struct rc_checking *check, uint32_t nodes, uint32_t world,
     rc_check_variables(check);
 }
 
-/* How much there is of what has no fixed number in an entry. */
-struct sizes {
-    size_t ranges;
-    size_t users;
-    size_t gpus;
-};
-
-static struct sizes measure(const struct rc_roll *rolls, size_t count)
-{
-    struct sizes sizes = { .ranges = count };
-
-    for (size_t i = 0; i < count; i++) {
-        struct rc_str rest = rolls[i].tasks;
-        uint32_t first;
-        uint32_t last;
-
-        while (rc_roll_next_range(&rest, &first, &last))
-            sizes.ranges++;
-        sizes.users += rolls[i].user_count;
-        sizes.gpus += rolls[i].gpu_count;
-    }
-    return sizes;
-}
-
-static bool allocate(struct rc_checking *check, const struct sizes *sizes)
-{
-    size_t count = check->all + 1;
-    size_t most = count > sizes->gpus ? count : sizes->gpus;
-
-    check->member = calloc(count, sizeof(*check->member));
-    check->part = calloc(count, sizeof(*check->part));
-    check->user = calloc(sizes->users + 1, sizeof(*check->user));
-    check->gpu = calloc(sizes->gpus + 1, sizeof(*check->gpu));
-    check->ranks.edge = calloc(2 * sizes->ranges + 1, sizeof(*check->ranks.edge));
-    check->ranks.gap = calloc(2 * sizes->ranges + 1, sizeof(*check->ranks.gap));
-    check->ranks.twice = calloc(2 * sizes->ranges + 1, sizeof(*check->ranks.twice));
-    check->namer.range = calloc(sizes->ranges + most, sizeof(*check->namer.range));
-    check->namer.host = calloc(most, sizeof(*check->namer.host));
-    return check->member && check->part && check->user && check->gpu && check->ranks.edge && check->ranks.gap &&
-           check->ranks.twice && check->namer.range && check->namer.host;
-}
-
-static void release(struct rc_checking *check)
-{
-    free(check->member);
-    free(check->part);
-    free(check->user);
-    free(check->gpu);
-    free(check->ranks.edge);
-    free(check->ranks.gap);
-    free(check->ranks.twice);
-    free(check->namer.range);
-    free(check->namer.host);
-    free(check);
-}
-
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, uint32_t world, uint32_t deadline,
                    struct rc_messages *findings, struct rc_arena *arena)
 {
-    struct rc_checking *check = calloc(1, sizeof(*check));
-    const struct sizes sizes = measure(rolls, count);
+    struct rc_checking *check = rc_checking_create(rolls, count, arena);
     size_t start = arena->used;
-    bool done = false;
+    bool done;
 
     if (!check)
         return false;
-    check->rolls = rolls;
-    check->all = check->count = count;
-    check->arena = arena;
-    if (allocate(check, &sizes)) {
-        for (size_t i = 0; i < count; i++)
-            check->member[i].roll = &rolls[i];
-        rc_namer_reset(&check->namer);
-        check_all(check, nodes, world, deadline);
-        done = !arena->full;
-    }
+    check_all(check, nodes, world, deadline);
+    done = !arena->full;
     for (unsigned i = 0; done && i < check->found.count; i++)
         rc_message_add(findings, check->found.list[i].id, check->found.list[i].text);
     if (!done)
         arena->used = start;
-    release(check);
+    rc_checking_destroy(check);
     return done;
 }

@@ -7,7 +7,7 @@
 #ifndef ROLLCALL_ROLL_CHECKING_H
 #define ROLLCALL_ROLL_CHECKING_H
 
-#include "roll/check.h"
+#include "base/message.h"
 #include "roll/coverage.h"
 #include "roll/group.h"
 
@@ -26,6 +26,11 @@ struct rc_checking {
     struct rc_arena *arena;
     struct rc_namer namer;
 };
+
+/* All entries as members, with room for what the checks need. NULL without memory; ends with rc_checking_destroy. */
+struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_arena *arena);
+
+void rc_checking_destroy(struct rc_checking *check);
 
 /* The text is in check->arena; what the namer has made may be overwritten from now on. */
 void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *text);
