@@ -34,7 +34,7 @@ static void learn_host_file(struct rc_here_storage *storage, struct rc_str path)
     storage->here.host_file = n && n < sizeof(storage->file) ? (struct rc_str){ storage->file, n } : RC_ABSENT;
 }
 
-static void learn(struct rc_here_storage *storage, unsigned wants, uint32_t pid, struct rc_str host_file)
+static void learn_wanted(struct rc_here_storage *storage, unsigned wants, uint32_t pid, struct rc_str host_file)
 {
     struct rc_here *here = &storage->here;
 
@@ -71,7 +71,7 @@ enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storag
     }
     /* each round learns something new: as many as there are things to learn */
     while (result->wants) {
-        learn(storage, result->wants, context->pid, result->wanted_file);
+        learn_wanted(storage, result->wants, context->pid, result->wanted_file);
         context->here = &storage->here;
         rc_resolve(context, result);
     }

@@ -18,7 +18,7 @@ struct networks {
     unsigned count;
 };
 
-static void copy(char *to, size_t size, const char *from)
+static void copy_text(char *to, size_t size, const char *from)
 {
     struct rc_arena arena = { .base = to, .size = size };
 
@@ -97,14 +97,14 @@ struct place {
     const char *outcome;
 };
 
-/* text was formatted into lookup->text, if it had room there. */
-static void wrong(struct rc_lookup *lookup, enum rc_message_id id, const char *text)
+/* text was formatted into lookup->text, unless it did not fit there. */
+static void set_error(struct rc_lookup *lookup, enum rc_message_id id, const char *text)
 {
     lookup->state = RC_LOOKUP_WRONG;
     lookup->id = id;
     if (text != lookup->text)
-        copy(lookup->text, RC_LOOKUP_TEXT,
-             "the address of rank 0's node was not found, and the names are too long to say more");
+        copy_text(lookup->text, RC_LOOKUP_TEXT,
+                  "the address of rank 0's node was not found, and the names are too long to say more");
 }
 
 static void unknown_name(const struct rc_master *master, const char *name, const struct place *place,
@@ -112,12 +112,13 @@ static void unknown_name(const struct rc_master *master, const char *name, const
 {
     struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
 
-    wrong(lookup, RC408,
-          rc_format(&arena,
-                    "%s cannot resolve %s, which is MASTER_ADDR (%s); %s; have that name put into DNS or /etc/hosts, "
-                    "or choose %s",
-                    place->node, name, master->addr_source, place->outcome,
-                    master->wish ? "another addr=" : "an address that all nodes know with addr="));
+    set_error(
+        lookup, RC408,
+        rc_format(&arena,
+                  "%s cannot resolve %s, which is MASTER_ADDR (%s); %s; have that name put into DNS or /etc/hosts, "
+                  "or choose %s",
+                  place->node, name, master->addr_source, place->outcome,
+                  master->wish ? "another addr=" : "an address that all nodes know with addr="));
 }
 
 /* The names under which RANK 0's node may have an address of the interface. */
@@ -154,7 +155,7 @@ static bool all_loopback(const struct rc_addresses *addresses)
 }
 
 /* addr=IFNAME and addr=CIDR: the address of RANK 0's node in those networks. */
-static void choose(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
+static void choose_in_networks(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
 {
     const struct rc_master *master = &result->master;
     const char *interface = master->kind == RC_ADDRESS_INTERFACE ? master->wish : NULL;
@@ -173,11 +174,12 @@ static void choose(const struct rc_result *result, const struct place *place, st
     if (!interface)
         networks.count = rc_network_read(rc_str(master->wish), &networks.list[0]) ? 1 : 0;
     if (networks.count == 0) {
-        wrong(lookup, RC409,
-              rc_format(&arena,
-                        "addr=%s: %s has no interface of that name with an address, but %s; %s; name one of them, or "
-                        "a network (addr=10.1.0.0/16)",
-                        master->wish, place->node, *there ? there : "none", place->outcome));
+        set_error(
+            lookup, RC409,
+            rc_format(&arena,
+                      "addr=%s: %s has no interface of that name with an address, but %s; %s; name one of them, or "
+                      "a network (addr=10.1.0.0/16)",
+                      master->wish, place->node, *there ? there : "none", place->outcome));
         return;
     }
     for (unsigned i = 0; i < count && !chosen; i++) {
@@ -188,13 +190,13 @@ static void choose(const struct rc_result *result, const struct place *place, st
         add_word(tried, rc_str(names[i]));
         chosen = lowest_in(&known, &networks);
     }
-    /* many a node has its own name at 127.0.1.1 */
+    /* Debian puts a node's own name at 127.0.1.1, in /etc/hosts */
     if (!chosen && result->identity.field[RC_NODE_RANK] == 0 && all_loopback(&known))
         chosen = lowest_in(&own, &networks);
     if (chosen) {
         rc_netaddr_text(chosen, lookup->addr);
         if (interface)
-            copy(lookup->interface, RC_INTERFACE_SIZE, interface);
+            copy_text(lookup->interface, RC_INTERFACE_SIZE, interface);
         else
             rc_interface_towards(chosen, lookup->interface);
         return;
@@ -204,14 +206,15 @@ static void choose(const struct rc_result *result, const struct place *place, st
     if (known.count == 0 && rc_resolver_denies(error))
         unknown_name(master, master->addr, place, lookup);
     else
-        wrong(lookup, RC410,
-              rc_format(&arena,
-                        "addr=%s: on %s the name of rank 0's node (%s) leads to no address in that network, but %s; "
-                        "%s; name another network or interface, or the suffix of the names that belong to it "
-                        "(addr=-ib)",
-                        master->wish, place->node, tried,
-                        known.count ? found : rc_format(&name_arena, "to none (%s)", gai_strerror(error)),
-                        place->outcome));
+        set_error(
+            lookup, RC410,
+            rc_format(&arena,
+                      "addr=%s: on %s the name of rank 0's node (%s) leads to no address in that network, but %s; "
+                      "%s; name another network or interface, or the suffix of the names that belong to it "
+                      "(addr=-ib)",
+                      master->wish, place->node, tried,
+                      known.count ? found : rc_format(&name_arena, "to none (%s)", gai_strerror(error)),
+                      place->outcome));
 }
 
 static struct rc_str first_label(struct rc_str name)
@@ -221,9 +224,9 @@ static struct rc_str first_label(struct rc_str name)
     return rc_str_split(name, '.', &rest);
 }
 
-/* The name is not this node's, and whoever asks for it here would speak to this
- * very node. But where a Slurm has several nodes on one machine, for which the
- * node is called otherwise than the machine, that is right. */
+/* True where the name is another node's, but resolves to this very node here. That
+ * is right where Slurm has several nodes on one machine: there SLURMD_NODENAME is
+ * not the machine's name. */
 static bool leads_back(const struct rc_result *result, const struct place *place, const struct rc_addresses *addresses)
 {
     struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
@@ -239,15 +242,16 @@ static void says_itself(const struct rc_master *master, const struct rc_netaddr 
     char text[RC_NETADDR_TEXT];
 
     rc_netaddr_text(address, text);
-    wrong(lookup, RC416,
-          rc_format(&arena,
-                    "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
-                    "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
-                    place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
+    set_error(
+        lookup, RC416,
+        rc_format(&arena,
+                  "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
+                  "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
+                  place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
 }
 
-/* A name that stays one, if only it resolves. */
-static void check(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
+/* For a MASTER_ADDR that stays a name: whether it resolves, and to another node. */
+static void check_name(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
 {
     const struct rc_master *master = &result->master;
     struct rc_addresses addresses = { .count = 0 };
@@ -259,7 +263,7 @@ static void check(const struct rc_result *result, const struct place *place, str
         if (error == 0 && master->wish)
             rc_interface_towards(&addresses.list[0], lookup->interface);
     } else if (result->identity.field[RC_NNODES] == 1) {
-        copy(lookup->addr, RC_NETADDR_TEXT, "127.0.0.1");
+        copy_text(lookup->addr, RC_NETADDR_TEXT, "127.0.0.1");
     } else {
         unknown_name(master, master->addr, place, lookup);
     }
@@ -282,14 +286,14 @@ void rc_lookup_master(const struct rc_result *result, const char *outcome, struc
         return;
     lookup->state = RC_LOOKUP_FOUND;
     if (gethostname(place.node, sizeof(place.node) - 1) < 0 || !*place.node)
-        copy(place.node, sizeof(place.node), "this node");
+        copy_text(place.node, sizeof(place.node), "this node");
     if (result->master.kind == RC_ADDRESS_INTERFACE || result->master.kind == RC_ADDRESS_NETWORK)
-        choose(result, &place, lookup);
+        choose_in_networks(result, &place, lookup);
     else
-        check(result, &place, lookup);
+        check_name(result, &place, lookup);
 }
 
-static bool refuse(struct rc_result *result, enum rc_message_id id, const char *text)
+static bool refuse_result(struct rc_result *result, enum rc_message_id id, const char *text)
 {
     rc_message_add(&result->messages, id, text);
     rc_result_refuse(result, "the address of rank 0's node was not found");
@@ -305,7 +309,7 @@ bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
     case RC_LOOKUP_SAME:
         return true;
     case RC_LOOKUP_WRONG:
-        return refuse(result, lookup->id, rc_format(&result->arena, "%s", lookup->text));
+        return refuse_result(result, lookup->id, rc_format(&result->arena, "%s", lookup->text));
     case RC_LOOKUP_FOUND:
         break;
     }
@@ -321,8 +325,8 @@ bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
                           *lookup->interface ? lookup->interface : NULL);
     if (!result->plan.full && !result->arena.full)
         return true;
-    return refuse(result, RC502,
-                  "the values to set are too long; nothing is set; unset variables of many thousand characters");
+    return refuse_result(result, RC502,
+                         "the values to set are too long; nothing is set; unset variables of many thousand characters");
 }
 
 bool rc_lookup_settle(struct rc_result *result, const char *outcome)

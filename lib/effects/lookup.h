@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lookup.h - MASTER_ADDR as this node sees it: names resolved, addr= looked up. Not for the preload.
  *
- * A name is asked of the C library's resolver, so a call may take as long as the
- * site's DNS; it says the same for all tasks of a node, so one of them is enough.
+ * Names go to the C library's resolver, so a call may take as long as the site's
+ * DNS. The answer holds for all tasks of a node: one of them asks.
  *
  *   a name       resolves here, and on another node than rank 0's to another one than this,
  *                or is an error now instead of torch's timeout
@@ -35,15 +35,16 @@ struct rc_lookup {
 /* Whether there is anything to look up for result->master. */
 bool rc_lookup_is_needed(const struct rc_result *result);
 
-/* Looks. `outcome` is what an error ends in, for its line. A resolver that has
- * no answer now (EAI_AGAIN) is no error as long as a name alone is wanted. */
+/* Looks up what result->master needs. `outcome` is for the line of an error: what
+ * comes of it ("nothing is set"). A resolver that has no answer now (EAI_AGAIN) is
+ * an error only where an address is needed. */
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup);
 
 /* Puts what was found into the result and its plan. False, with the error in
  * result->messages and an empty plan, for RC_LOOKUP_WRONG. */
 bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup);
 
-/* Both, where there is anything to look up. */
+/* rc_lookup_master and rc_lookup_apply, where there is anything to look up. */
 bool rc_lookup_settle(struct rc_result *result, const char *outcome);
 
 /* Whether all addresses that a name resolves to are other nodes'. */

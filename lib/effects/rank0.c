@@ -55,7 +55,7 @@ static bool is_port(const void *field, uint16_t port)
 
 /* A rollcall further outside (the plugin, another exec) may hold the port for
  * this very process, by a descriptor that it has inherited. */
-static bool inherited(uint16_t port)
+static bool is_inherited(uint16_t port)
 {
     for (int fd = 0; fd < DESCRIPTORS; fd++) {
         union {
@@ -90,7 +90,7 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
     /* without a free descriptor, or where sockets are forbidden: as it was
      * without us. And the user may run the store somewhere else altogether:
      * what has the port here is theirs to know. */
-    if (held != -EADDRINUSE || inherited(master->port) || master->addr_is_users)
+    if (held != -EADDRINUSE || is_inherited(master->port) || master->addr_is_users)
         return true;
     if (hooks->name_owner)
         hooks->name_owner(master->port, owner, sizeof(owner));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ancestry.h - the program behind a command line as /proc/PID/cmdline shows it.
  *
- * Two launchers leave equal variables whichever of them is inside the other:
- * the processes that a task descends from tell. They are real ones, so the
- * command that a wrapper or a shell is going to run does not count here, unlike
+ * Two launchers leave the same variables whichever of them is inside the other.
+ * The processes that a task descends from tell which is. They run already: a
+ * command that a wrapper or a shell is yet to run does not count here, as it does
  * in command.h.
  */
 #ifndef ROLLCALL_LAUNCHER_ANCESTRY_H
@@ -18,11 +18,11 @@
  * thread, a zombie). The result is a piece of cmdline. */
 struct rc_str rc_ancestor_name(struct rc_str cmdline);
 
-/* Whether one of the names in a list that is parted by blanks. */
+/* Whether the name is one of a list, parted by blanks. */
 bool rc_ancestor_is_one_of(struct rc_str name, const char *names);
 
-/* Slurm's, of a batch script, an extern or an interactive step, which are no
- * tasks: "slurmstepd: [42.batch]". */
+/* Whether it is the slurmstepd of a batch script, an extern or an interactive
+ * step, which are no tasks: "slurmstepd: [42.batch]". */
 bool rc_ancestor_is_batch(struct rc_str cmdline);
 
 /* The word behind an option ("--proxy-id"), absent where there is none. */

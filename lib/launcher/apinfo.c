@@ -23,7 +23,7 @@ enum {
     NODE_RECORD = NODE_NAME + NODE_NAME_SIZE,
 };
 
-/* The file is written by the machine that reads it, so in its byte order. */
+/* The node that reads the file has written it: it is in the node's byte order. */
 static uint64_t number_at(const struct rc_apinfo *info, uint64_t offset, unsigned size)
 {
     union {
@@ -37,7 +37,7 @@ static uint64_t number_at(const struct rc_apinfo *info, uint64_t offset, unsigne
     return size == 4 ? value.four : value.eight;
 }
 
-static bool fits(const struct rc_apinfo *info, uint64_t offset, uint64_t size, uint32_t count, uint64_t least)
+static bool table_fits(const struct rc_apinfo *info, uint64_t offset, uint64_t size, uint32_t count, uint64_t least)
 {
     return size >= least && size <= info->bytes.n && offset <= info->bytes.n && count > 0 &&
            count <= (info->bytes.n - offset) / size;
@@ -62,8 +62,8 @@ static bool read_header(struct rc_apinfo *info)
     info->task_offset = number_at(info, TASK_OFFSET, 8);
     info->node_size = number_at(info, NODE_SIZE, 8);
     info->node_offset = number_at(info, NODE_OFFSET, 8);
-    return fits(info, info->task_offset, info->task_size, info->tasks, TASK_RECORD) &&
-           fits(info, info->node_offset, info->node_size, info->nodes, NODE_RECORD);
+    return table_fits(info, info->task_offset, info->task_size, info->tasks, TASK_RECORD) &&
+           table_fits(info, info->node_offset, info->node_size, info->nodes, NODE_RECORD);
 }
 
 void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node, uint32_t *local_rank)
@@ -100,7 +100,7 @@ struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node)
     return name.n ? name : RC_ABSENT;
 }
 
-static bool contradicts(struct rc_reader *reader, struct rc_number *field, uint32_t value)
+static bool contradicts_field(struct rc_reader *reader, struct rc_number *field, uint32_t value)
 {
     if (field->value != RC_UNKNOWN && field->value != value) {
         rc_message_add(reader->messages, RC103,
@@ -144,7 +144,7 @@ static void number_nodes(const struct rc_apinfo *info, struct rc_facts *facts, u
     facts->node_order_rank.value = tasks_before + facts->field[RC_LOCAL_RANK].value;
     facts->node_order_rank.source = "PALS_APINFO";
     facts->max_local_size = largest;
-    /* where not all have as many as the largest, some have fewer than the mean */
+    /* unless all have as many as the largest, some have fewer than the mean */
     facts->min_local_size = (uint64_t)largest * info->nodes == info->tasks ? largest : info->tasks / info->nodes;
 }
 
@@ -163,7 +163,7 @@ enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *
         info.nodes > RC_NODE_SET_BITS)
         return RC_APINFO_NONE;
     if (rank >= info.tasks) {
-        contradicts(reader, &field[RC_WORLD_SIZE], info.tasks);
+        contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks);
         rc_message_add(reader->messages, RC103,
                        rc_format(reader->arena,
                                  "%s is %u, but the file PALS_APINFO has %u tasks; nothing is set; start the command "
@@ -178,10 +178,11 @@ enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *
         rc_apinfo_task(&info, i, &first, &other);
         local_size += first == node;
     }
-    if (contradicts(reader, &field[RC_WORLD_SIZE], info.tasks) || contradicts(reader, &field[RC_NODE_RANK], node) ||
-        contradicts(reader, &field[RC_LOCAL_RANK], local_rank) ||
-        contradicts(reader, &field[RC_LOCAL_WORLD_SIZE], local_size) ||
-        contradicts(reader, &field[RC_NNODES], info.nodes))
+    if (contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks) ||
+        contradicts_field(reader, &field[RC_NODE_RANK], node) ||
+        contradicts_field(reader, &field[RC_LOCAL_RANK], local_rank) ||
+        contradicts_field(reader, &field[RC_LOCAL_WORLD_SIZE], local_size) ||
+        contradicts_field(reader, &field[RC_NNODES], info.nodes))
         return RC_APINFO_WRONG;
     number_nodes(&info, facts, node, reader->node_set);
     rc_apinfo_task(&info, 0, &first, &local_rank);

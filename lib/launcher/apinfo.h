@@ -33,8 +33,8 @@ void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node,
 /* The name of a node, node < info->nodes; absent for an empty one. */
 struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node);
 
-/* Of the task with the rank in *facts: everything else, from the file that
- * PALS_APINFO names. RC_APINFO_WRONG, with a message, where it contradicts what
+/* Fills in what the file that PALS_APINFO names says of the task with the rank in
+ * *facts. RC_APINFO_WRONG, with a message, where it contradicts what
  * the facts hold already; RC_APINFO_NONE where there is no such file. */
 enum rc_apinfo_answer { RC_APINFO_NONE, RC_APINFO_WRONG, RC_APINFO_READ };
 enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *facts);

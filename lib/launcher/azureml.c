@@ -33,8 +33,8 @@ static bool is_set(const struct rc_env *env, struct rc_str name)
     return rc_env_find(env, name).n > 0;
 }
 
-/* Nodes as Azure or the user tells them; false with a message, and RC_UNKNOWN
- * where nobody does. */
+/* The number of nodes, by Azure or the user; RC_UNKNOWN where neither says it.
+ * False with a message. */
 static bool read_nnodes(struct rc_reader *reader, struct rc_number *nnodes)
 {
     struct rc_str hosts = rc_env_get(reader->env, "AZ_BATCH_HOST_LIST");
@@ -83,7 +83,7 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
     return RC_CLAIM_TASK;
 }
 
-/* As far as the numbers go; what rank and size have to do with each other the core checks. */
+/* Node and rank against each other; the core checks the rank against the size. */
 static bool number_nodes(struct rc_reader *reader, struct rc_number *field)
 {
     uint32_t rank = field[RC_RANK].value;
@@ -121,7 +121,7 @@ static struct rc_str master_host(const struct rc_env *env)
 
     if (!host.n)
         host = rc_env_get(env, "AZ_BATCHAI_MPI_MASTER_NODE");
-    /* on one node Azure writes the loopback, which the core knows better when to use */
+    /* on one node Azure writes the loopback address, and the core decides on that itself */
     return host.n && !rc_str_is(host, "localhost") && !rc_str_starts(host, "127.") ? host : RC_ABSENT;
 }
 

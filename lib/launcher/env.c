@@ -46,7 +46,7 @@ static const struct rc_name names[] = {
     RC_NAME("LOCAL_WORLD_SIZE"),
 };
 
-static bool half(struct rc_reader *reader, const char *what)
+static bool refuse_half(struct rc_reader *reader, const char *what)
 {
     rc_message_add(reader->messages, RC117,
                    rc_format(reader->arena,
@@ -72,21 +72,21 @@ static bool stands_once(struct rc_reader *reader, struct rc_str name)
         struct rc_str its_name = rc_str_split(rc_str(*entry), '=', &value);
 
         if (value.p && rc_str_eq(its_name, name) && !rc_str_eq(value, first))
-            return half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %q and as %q", name.p,
-                                          &first, &value));
+            return refuse_half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %q and as %q",
+                                                 name.p, &first, &value));
     }
     return true;
 }
 
-/* Absent and empty are unknown; false for what is no number of at least `least`. */
+/* RC_UNKNOWN for an absent or empty one; false where it is no number, or below `least`. */
 static bool read_number(struct rc_reader *reader, struct rc_str name, uint32_t least, struct rc_number *out)
 {
     struct rc_str text = rc_env_find(reader->env, name);
     uint32_t value = RC_UNKNOWN;
 
     if (text.n && (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value < least))
-        return half(reader, rc_format(reader->arena, "%s is %q, not a number from %u to %u", name.p, &text, least,
-                                      RC_MAX_TASKS));
+        return refuse_half(reader, rc_format(reader->arena, "%s is %q, not a number from %u to %u", name.p, &text,
+                                             least, RC_MAX_TASKS));
     *out = (struct rc_number){ value, value == RC_UNKNOWN ? NULL : name.p };
     return true;
 }
@@ -101,16 +101,16 @@ static bool is_below(struct rc_reader *reader, const struct rc_number *index, co
 {
     if (index->value == RC_UNKNOWN || size->value == RC_UNKNOWN || index->value < size->value)
         return true;
-    return half(reader, rc_format(reader->arena, "%s %u is not below %s %u", index->source, index->value, size->source,
-                                  size->value));
+    return refuse_half(reader, rc_format(reader->arena, "%s %u is not below %s %u", index->source, index->value,
+                                         size->source, size->value));
 }
 
 static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, const struct rc_number *large)
 {
     if (small->value == RC_UNKNOWN || small->value <= large->value)
         return true;
-    return half(reader, rc_format(reader->arena, "%s %u is above %s %u", small->source, small->value, large->source,
-                                  large->value));
+    return refuse_half(reader, rc_format(reader->arena, "%s %u is above %s %u", small->source, small->value,
+                                         large->source, large->value));
 }
 
 static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
@@ -120,9 +120,9 @@ static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
             return false;
     for (size_t i = 0; i < 2; i++)
         if (!rc_env_find_name(reader->env, &names[i]).n)
-            return half(reader,
-                        rc_format(reader->arena, "%s is %s, but %s is set", names[i].text,
-                                  rc_env_find_name(reader->env, &names[i]).p ? "empty" : "not set", names[1 - i].text));
+            return refuse_half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i].text,
+                                                 rc_env_find_name(reader->env, &names[i]).p ? "empty" : "not set",
+                                                 names[1 - i].text));
     return read_number(reader, rc_name(&names[0]), 0, &field[RC_RANK]) &&
            read_number(reader, rc_name(&names[1]), 1, &field[RC_WORLD_SIZE]) &&
            read_number(reader, rc_name(&names[2]), 0, &field[RC_LOCAL_RANK]) &&
@@ -153,8 +153,8 @@ static bool read_one_node(struct rc_reader *reader, struct rc_number *field, con
     fill_one_node(field, source);
     if (field[RC_LOCAL_RANK].value == field[RC_RANK].value)
         return true;
-    return half(reader, rc_format(reader->arena, "LOCAL_RANK is %u and RANK %u, but all are on one node (%s)",
-                                  field[RC_LOCAL_RANK].value, field[RC_RANK].value, source));
+    return refuse_half(reader, rc_format(reader->arena, "LOCAL_RANK is %u and RANK %u, but all are on one node (%s)",
+                                         field[RC_LOCAL_RANK].value, field[RC_RANK].value, source));
 }
 
 static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct rc_str master)
@@ -176,12 +176,12 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
                                             : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
                                                                           : "MASTER_ADDR"));
     if (is_loopback(master))
-        return half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, but %s is %u", &master, nnodes->source,
-                                      nnodes->value));
+        return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, but %s is %u", &master, nnodes->source,
+                                             nnodes->value));
     if (nnodes->value - 1 > field[RC_WORLD_SIZE].value - field[RC_LOCAL_WORLD_SIZE].value || nnodes->value == 1)
-        return half(reader,
-                    rc_format(reader->arena, "%s is %u, but %u of %u processes are on this node", nnodes->source,
-                              nnodes->value, field[RC_LOCAL_WORLD_SIZE].value, field[RC_WORLD_SIZE].value));
+        return refuse_half(reader,
+                           rc_format(reader->arena, "%s is %u, but %u of %u processes are on this node", nnodes->source,
+                                     nnodes->value, field[RC_LOCAL_WORLD_SIZE].value, field[RC_WORLD_SIZE].value));
     return is_below(reader, node, nnodes) && is_at_most(reader, node, &field[RC_RANK]);
 }
 
@@ -199,13 +199,13 @@ static bool read_master(struct rc_reader *reader, struct rc_str addr)
     uint32_t number;
 
     if (!has_address_characters(addr))
-        return half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, not a name or an address", &addr));
+        return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, not a name or an address", &addr));
     if (!port.n)
         return left_alone(reader, "RANK, WORLD_SIZE and LOCAL_RANK are set, but not MASTER_PORT: they are left as they "
                                   "are, and nothing is added; set it too, or let rollcall number all");
     if (rc_parse_u32(port, UINT16_MAX, &number) && number > 0)
         return true;
-    return half(reader, rc_format(reader->arena, "MASTER_PORT is %q, which is no port", &port));
+    return refuse_half(reader, rc_format(reader->arena, "MASTER_PORT is %q, which is no port", &port));
 }
 
 static bool read_all(struct rc_reader *reader, struct rc_number *field)
@@ -255,7 +255,7 @@ enum rc_claim rc_env_recognise(struct rc_reader *reader, struct rc_facts *facts)
     return RC_CLAIM_TASK;
 }
 
-/* The other nodes' numbers of processes are known only on the average. */
+/* Of the other nodes only the average number of processes is known. */
 static void fill_sizes(struct rc_facts *facts)
 {
     uint32_t size = facts->field[RC_WORLD_SIZE].value;

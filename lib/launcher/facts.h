@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.h - what one launcher says about this process, before anybody believes it. */
+/* facts.h - what one launcher says about this process, and what that launcher is like. */
 #ifndef ROLLCALL_LAUNCHER_FACTS_H
 #define ROLLCALL_LAUNCHER_FACTS_H
 
@@ -38,9 +38,9 @@ struct rc_facts {
     struct rc_str layout;             /* tasks per node as the launcher writes them; absent where it does not */
 };
 
-/* What no environment says, but the node does. The core does no I/O: a family
- * that needs one of these asks (rc_learned), and where the caller has not
- * looked yet it does so and resolves again (lib/effects/here.h). */
+/* What the environment does not say, but the node does. The core does no I/O: a
+ * family that needs one of these asks for it (rc_learned). The caller then looks,
+ * and resolves again (effects/here.h). */
 enum rc_learn {
     RC_LEARN_ANCESTORS = 1,   /* the processes that this one descends from */
     RC_LEARN_HOST = 2,        /* the node's own name */
@@ -48,8 +48,8 @@ enum rc_learn {
     RC_LEARN_GPUS = 8,        /* the number of GPUs that the process may find */
     RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (pmixjob.h) */
     RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
-    RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
     RC_LEARN_GUARD = 64,      /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
+    RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
@@ -65,8 +65,8 @@ struct rc_here {
     uint32_t gpu_files_open; /* those that this process may open */
     uint64_t gpus_open;      /* which GPUs these are, in the order of the machine's; 0 where that is not known */
     bool gpu_files_amd;      /* they are not NVIDIA's */
-    struct rc_str pmix;      /* absent where nobody could ask */
-    struct rc_str watch;     /* absent where it is not to be found; ends with a NUL */
+    struct rc_str pmix;      /* absent where the server could not be asked */
+    struct rc_str watch;     /* absent where it was not found; ends with a NUL */
     struct rc_str guard;     /* likewise */
 };
 
@@ -87,7 +87,7 @@ struct rc_reader {
     struct rc_stamp stamp;      /* what an earlier rollcall left in env */
     uint32_t pid;               /* of the process that will be the task, 0 where unknown */
     bool slurm_certain;         /* the caller is slurmstepd's own child (the plugin) */
-    bool alone;                 /* of all launchers one has a mark in the environment */
+    bool alone;                 /* no other launcher has a marker in the environment */
     struct rc_messages *messages;
     struct rc_arena *arena;
     uint64_t *node_set; /* RC_NODE_SET_BITS bits of scratch */
@@ -102,7 +102,7 @@ enum { RC_NODE_SET_BITS = 65536 };
 bool rc_learned(struct rc_reader *reader, enum rc_learn what);
 
 /* The same for a file of hosts. path is a variable's value, which ends with a
- * NUL; of one family there is one file. */
+ * NUL. A family may ask for one file only. */
 bool rc_learned_file(struct rc_reader *reader, struct rc_str path);
 
 enum { RC_VARIABLE_SIZE = 29, RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };

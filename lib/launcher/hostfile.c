@@ -317,7 +317,7 @@ bool rc_hostfile_place(const struct rc_hostfile *file, uint32_t slot, struct rc_
     return false;
 }
 
-static char lower(char c)
+static char lower_case(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -331,9 +331,9 @@ bool rc_hostfile_same(struct rc_str a, struct rc_str b)
     if (!a.p || !b.p || shorter.n == 0)
         return false;
     for (size_t i = 0; i < shorter.n; i++) {
-        char c = lower(shorter.p[i]);
+        char c = lower_case(shorter.p[i]);
 
-        if (c != lower(longer.p[i]))
+        if (c != lower_case(longer.p[i]))
             return false;
         has_letter = has_letter || (c >= 'a' && c <= 'z');
     }

@@ -17,7 +17,7 @@ struct range {
     size_t width; /* of the number with its padding: [001-010] is 3 wide */
 };
 
-static bool number(struct rc_str digits, uint64_t *value)
+static bool read_digits(struct rc_str digits, uint64_t *value)
 {
     *value = 0;
     if (digits.n == 0 || digits.n > 18)
@@ -35,11 +35,11 @@ static bool parse_range(struct rc_str text, struct range *range)
     struct rc_str high;
     struct rc_str low = rc_str_split(text, '-', &high);
 
-    if (!number(low, &range->low))
+    if (!read_digits(low, &range->low))
         return false;
     range->width = low.n;
     range->high = range->low;
-    return !high.p || (number(high, &range->high) && range->low <= range->high);
+    return !high.p || (read_digits(high, &range->high) && range->low <= range->high);
 }
 
 /* Names travel into MASTER_ADDR and messages: printable ASCII without what
@@ -148,7 +148,7 @@ struct name_buffer {
     bool full;
 };
 
-static void append(struct name_buffer *name, const char *p, size_t n)
+static void append_text(struct name_buffer *name, const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (name->n == RC_HOST_MAX) {
@@ -170,7 +170,7 @@ static void append_number(struct name_buffer *name, uint64_t value, size_t width
     while (n < width)
         digits[n++] = '0';
     while (n)
-        append(name, &digits[--n], 1);
+        append_text(name, &digits[--n], 1);
 }
 
 static void append_from_bracket(struct name_buffer *name, struct rc_str bracket, uint32_t index)
@@ -192,7 +192,7 @@ static void append_from_bracket(struct name_buffer *name, struct rc_str bracket,
  * Slurm unfolds the last bracket but one first and then those left of it
  * (_push_range_list; seen with scontrol of 22.05 and 24.11): x[1-2]y[1-2]z[1-2]
  * begins x1y1z1 x1y1z2 x2y1z1 x2y1z2 x1y2z1. */
-static unsigned odometer(const struct item *item, unsigned place)
+static unsigned bracket_index(const struct item *item, unsigned place)
 {
     return place + 1 == item->brackets ? place : item->brackets - 2 - place;
 }
@@ -211,16 +211,16 @@ bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX +
         index -= item.hosts;
     }
     for (unsigned turn = item.brackets; turn > 0; turn--) {
-        unsigned i = odometer(&item, turn - 1);
+        unsigned i = bracket_index(&item, turn - 1);
 
         at[i] = index % item.size[i];
         index /= item.size[i];
     }
     for (unsigned i = 0; i < item.brackets; i++) {
-        append(&built, item.literal[i].p, item.literal[i].n);
+        append_text(&built, item.literal[i].p, item.literal[i].n);
         append_from_bracket(&built, item.bracket[i], at[i]);
     }
-    append(&built, item.literal[item.brackets].p, item.literal[item.brackets].n);
+    append_text(&built, item.literal[item.brackets].p, item.literal[item.brackets].n);
     if (built.full)
         return false;
     for (size_t i = 0; i < built.n; i++)
@@ -237,7 +237,7 @@ static uint32_t position(struct rc_str bracket, struct rc_str digits)
     struct range range;
     uint64_t value;
 
-    if (!number(digits, &value))
+    if (!read_digits(digits, &value))
         return RC_UNKNOWN;
     while (bracket.p && parse_range(rc_str_split(bracket, ',', &bracket), &range)) {
         bool padded_alike = digits.n == range.width || (digits.n > range.width && digits.p[0] != '0');
@@ -273,7 +273,7 @@ static uint32_t match(const struct item *item, struct rc_str name)
         name = (struct rc_str){ name.p + digits, name.n - digits };
     }
     for (unsigned place = 0; place < item->brackets; place++) {
-        unsigned i = odometer(item, place);
+        unsigned i = bracket_index(item, place);
 
         index = index * item->size[i] + at[i];
     }

@@ -5,8 +5,9 @@
  * user sets: I_MPI_MPIRUN from the mpirun script, I_MPI_HYDRA_TOPOLIB from
  * mpiexec.hydra (I_MPI_DEBUG's list in many logs). I_MPI_ROOT proves nothing: a
  * module file sets it, and Slurm itself I_MPI_HYDRA_BOOTSTRAP. An MPICH task
- * inside of an Intel MPI task has these too; the proxy above it tells. There is no public source, and it was not run: facts are
- * from Intel's manual and from command lines and variables in logs.
+ * inside of an Intel MPI task has these too; the proxy above it tells.
+ * Intel MPI has no public source, and it was not run: the facts are from Intel's
+ * manual, and from command lines and variables in published logs.
  */
 #include "launcher/registry.h"
 

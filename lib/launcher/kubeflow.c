@@ -30,7 +30,7 @@
 #include "launcher/pernode.h"
 #include "launcher/registry.h"
 
-static struct rc_pernode names(const struct rc_env *env)
+static struct rc_pernode node_names(const struct rc_env *env)
 {
     struct rc_str master = rc_env_get(env, "PET_MASTER_ADDR");
 
@@ -44,7 +44,7 @@ static struct rc_pernode names(const struct rc_env *env)
 
 enum rc_claim rc_kubeflow_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_pernode node = names(reader->env);
+    struct rc_pernode node = node_names(reader->env);
 
     if (!rc_env_get(reader->env, "KUBERNETES_SERVICE_HOST").n || !rc_env_get(reader->env, "PET_NNODES").n)
         return RC_CLAIM_ABSENT;
@@ -61,7 +61,7 @@ enum rc_claim rc_kubeflow_recognise(struct rc_reader *reader, struct rc_facts *f
 
 bool rc_kubeflow_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_pernode node = names(reader->env);
+    struct rc_pernode node = node_names(reader->env);
 
     if (!rc_pernode_read(reader, facts, &node))
         return false;

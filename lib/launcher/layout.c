@@ -4,15 +4,15 @@
 /* More turns than anybody's -ppn makes of the ranks of one node. */
 enum { ROUNDS_MAX = 1024 };
 
-static const struct rc_number *of(const struct rc_facts *facts, enum rc_field field)
+static const struct rc_number *field_of(const struct rc_facts *facts, enum rc_field field)
 {
     return &facts->field[field];
 }
 
 bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
 {
-    const struct rc_number *size = of(facts, RC_WORLD_SIZE);
-    const struct rc_number *local = of(facts, RC_LOCAL_WORLD_SIZE);
+    const struct rc_number *size = field_of(facts, RC_WORLD_SIZE);
+    const struct rc_number *local = field_of(facts, RC_LOCAL_WORLD_SIZE);
     struct rc_number *nnodes = &facts->field[RC_NNODES];
 
     if (local->value == 0 || local->value > size->value) {
@@ -22,7 +22,7 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
                                  local->source, local->value, size->source, size->value));
         return false;
     }
-    if (local->value == size->value && of(facts, RC_LOCAL_RANK)->value == of(facts, RC_RANK)->value) {
+    if (local->value == size->value && field_of(facts, RC_LOCAL_RANK)->value == field_of(facts, RC_RANK)->value) {
         nnodes->value = 1;
         nnodes->source = rc_format(reader->arena, "%s is the whole size", local->source);
     } else if (nnodes->value == RC_UNKNOWN && size->value % local->value == 0) {
@@ -36,19 +36,19 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
 
 static bool is_even(const struct rc_facts *facts)
 {
-    return (uint64_t)of(facts, RC_NNODES)->value * of(facts, RC_LOCAL_WORLD_SIZE)->value ==
-           of(facts, RC_WORLD_SIZE)->value;
+    return (uint64_t)field_of(facts, RC_NNODES)->value * field_of(facts, RC_LOCAL_WORLD_SIZE)->value ==
+           field_of(facts, RC_WORLD_SIZE)->value;
 }
 
 uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
 {
-    uint32_t rank = of(facts, RC_RANK)->value;
-    uint32_t local_rank = of(facts, RC_LOCAL_RANK)->value;
-    uint32_t nnodes = of(facts, RC_NNODES)->value;
+    uint32_t rank = field_of(facts, RC_RANK)->value;
+    uint32_t local_rank = field_of(facts, RC_LOCAL_RANK)->value;
+    uint32_t nnodes = field_of(facts, RC_NNODES)->value;
     uint64_t before; /* ranks of the rounds that went before */
     uint32_t node;
 
-    if (!is_even(facts) || block == 0 || of(facts, RC_LOCAL_WORLD_SIZE)->value % block != 0)
+    if (!is_even(facts) || block == 0 || field_of(facts, RC_LOCAL_WORLD_SIZE)->value % block != 0)
         return RC_UNKNOWN;
     before = (uint64_t)(local_rank / block) * block * nnodes;
     if (rank < before || (rank - before) % block != local_rank % block)
@@ -61,9 +61,9 @@ uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
  * So rank - local rank = b * (k * (nnodes - 1) + place), which gives b for each k. */
 bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place)
 {
-    uint32_t rank = of(facts, RC_RANK)->value;
-    uint32_t local_rank = of(facts, RC_LOCAL_RANK)->value;
-    uint32_t nnodes = of(facts, RC_NNODES)->value;
+    uint32_t rank = field_of(facts, RC_RANK)->value;
+    uint32_t local_rank = field_of(facts, RC_LOCAL_RANK)->value;
+    uint32_t nnodes = field_of(facts, RC_NNODES)->value;
 
     if (rank < local_rank || place >= nnodes || !is_even(facts))
         return false;
@@ -82,11 +82,12 @@ bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place)
 
 void rc_layout_spread(struct rc_facts *facts)
 {
-    uint32_t per_node = of(facts, RC_WORLD_SIZE)->value / of(facts, RC_NNODES)->value;
+    uint32_t per_node = field_of(facts, RC_WORLD_SIZE)->value / field_of(facts, RC_NNODES)->value;
 
-    facts->min_local_size = facts->max_local_size = of(facts, RC_LOCAL_WORLD_SIZE)->value;
+    facts->min_local_size = facts->max_local_size = field_of(facts, RC_LOCAL_WORLD_SIZE)->value;
     if (is_even(facts)) {
-        facts->node_order_rank.value = of(facts, RC_NODE_RANK)->value * per_node + of(facts, RC_LOCAL_RANK)->value;
+        facts->node_order_rank.value = field_of(facts, RC_NODE_RANK)->value * per_node +
+                                       field_of(facts, RC_LOCAL_RANK)->value;
         facts->node_order_rank.source = "node rank, local size and local rank";
         return;
     }
@@ -104,7 +105,8 @@ bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, co
                        rc_format(reader->arena,
                                  "rank %u of %u has local rank %u of %u, which does not tell its node; nothing is "
                                  "set; use the same number on each node, %s",
-                                 of(facts, RC_RANK)->value, of(facts, RC_WORLD_SIZE)->value,
-                                 of(facts, RC_LOCAL_RANK)->value, of(facts, RC_LOCAL_WORLD_SIZE)->value, cure));
+                                 field_of(facts, RC_RANK)->value, field_of(facts, RC_WORLD_SIZE)->value,
+                                 field_of(facts, RC_LOCAL_RANK)->value, field_of(facts, RC_LOCAL_WORLD_SIZE)->value,
+                                 cure));
     return false;
 }

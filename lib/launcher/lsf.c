@@ -97,7 +97,7 @@ static bool is_here(struct rc_reader *reader, const struct rc_facts *facts, cons
     return false;
 }
 
-static void fill(struct rc_facts *facts, const struct rc_hostfile *slots, const struct rc_hostfile_place *place)
+static void fill_place(struct rc_facts *facts, const struct rc_hostfile *slots, const struct rc_hostfile_place *place)
 {
     struct rc_number *field = facts->field;
 
@@ -134,7 +134,7 @@ bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
     }
     if (!is_here(reader, facts, &slots, &place))
         return false;
-    fill(facts, &slots, &place);
+    fill_place(facts, &slots, &place);
     if (rc_hostfile_nth(&slots, 0, &facts->master_host, NULL))
         facts->master_source = "host of the first slot, checked by rank 0";
     rc_read_gpus(reader, facts);

@@ -54,7 +54,7 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
     struct rc_str step = rc_env_get(reader->env, "SLURM_STEP_ID");
     uint32_t number;
 
-    /* facts/launchers.md 1.5: the namespace has to be that of this very step */
+    /* of this very step: mpirun's tasks keep an outer step's SLURM_*, with another namespace */
     reader->why = "PMIX_NAMESPACE is a newer launcher's";
     if (job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")) &&
         rc_str_is(rc_slurmpmix_step(reader->env), rc_format(reader->arena, "%S.%S", &job, &step)))

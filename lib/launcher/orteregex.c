@@ -8,7 +8,7 @@ struct writer {
     size_t used;
 };
 
-static bool put(struct writer *w, struct rc_str text)
+static bool put_text(struct writer *w, struct rc_str text)
 {
     if (text.n > RC_HOST_MAX - w->used)
         return false;
@@ -26,7 +26,7 @@ static bool put_number(struct writer *w, uint32_t number, uint32_t width)
         digits[--n] = (char)('0' + number % 10);
         number /= 10;
     } while (number || sizeof(digits) - n < width);
-    return put(w, (struct rc_str){ digits + n, sizeof(digits) - n });
+    return put_text(w, (struct rc_str){ digits + n, sizeof(digits) - n });
 }
 
 /* "001" too, unlike rc_parse_u32. */
@@ -117,7 +117,8 @@ bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MA
             return false;
         if (bracket.p ? number == RC_UNKNOWN : daemon-- > 0)
             continue;
-        if (!put(&w, prefix) || (bracket.p && !put_number(&w, number, width)) || (suffix.p && !put(&w, suffix)))
+        if (!put_text(&w, prefix) || (bracket.p && !put_number(&w, number, width)) ||
+            (suffix.p && !put_text(&w, suffix)))
             return false;
         for (size_t i = 0; i < w.used; i++)
             name[i] = found[i];

@@ -21,7 +21,7 @@
 #include "launcher/pernode.h"
 #include "launcher/registry.h"
 
-static struct rc_pernode names(const struct rc_env *env)
+static struct rc_pernode node_names(const struct rc_env *env)
 {
     struct rc_str job = rc_env_get(env, "DLC_JOB_ID");
 
@@ -44,7 +44,7 @@ static bool is_masters_name(struct rc_str name)
 
 enum rc_claim rc_pai_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_pernode node = names(reader->env);
+    struct rc_pernode node = node_names(reader->env);
 
     if (!rc_env_get(reader->env, "DLC_JOB_ID").n && !is_masters_name(rc_env_get(reader->env, "MASTER_ADDR")))
         return RC_CLAIM_ABSENT;
@@ -53,7 +53,7 @@ enum rc_claim rc_pai_recognise(struct rc_reader *reader, struct rc_facts *facts)
 
 bool rc_pai_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_pernode node = names(reader->env);
+    struct rc_pernode node = node_names(reader->env);
 
     if (!rc_pernode_read(reader, facts, &node))
         return false;

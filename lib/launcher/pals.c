@@ -60,7 +60,7 @@ enum rc_claim rc_pals_recognise(struct rc_reader *reader, struct rc_facts *facts
 }
 
 /* What PMI_* say besides. */
-static bool agrees(struct rc_reader *reader, struct rc_str name, const struct rc_number *number)
+static bool agrees_with_pmi(struct rc_reader *reader, struct rc_str name, const struct rc_number *number)
 {
     struct rc_number other;
 
@@ -101,9 +101,10 @@ bool rc_pals_read(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number *field = facts->field;
     enum rc_apinfo_answer file;
 
-    if (!rc_read_fields(reader, &rc_launcher_pals, facts) || !agrees(reader, RC_STR("PMI_RANK"), &field[RC_RANK]) ||
-        !agrees(reader, RC_STR("PMI_LOCAL_RANK"), &field[RC_LOCAL_RANK]) ||
-        !agrees(reader, RC_STR("PMI_LOCAL_SIZE"), &field[RC_LOCAL_WORLD_SIZE]))
+    if (!rc_read_fields(reader, &rc_launcher_pals, facts) ||
+        !agrees_with_pmi(reader, RC_STR("PMI_RANK"), &field[RC_RANK]) ||
+        !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_RANK"), &field[RC_LOCAL_RANK]) ||
+        !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_SIZE"), &field[RC_LOCAL_WORLD_SIZE]))
         return false;
     file = rc_apinfo_fill(reader, facts);
     if (file == RC_APINFO_WRONG || (file == RC_APINFO_NONE && !without_file(reader, facts)))

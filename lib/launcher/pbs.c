@@ -50,7 +50,7 @@ enum rc_claim rc_pbs_recognise(struct rc_reader *reader, struct rc_facts *facts)
     return RC_CLAIM_TASK;
 }
 
-static bool several(struct rc_reader *reader, const char *what)
+static bool refuse_several(struct rc_reader *reader, const char *what)
 {
     rc_message_add(reader->messages, RC115,
                    rc_format(reader->arena,
@@ -67,8 +67,8 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
     struct rc_str name;
 
     if (file->slots != file->hosts)
-        return several(reader,
-                       rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots, file->hosts));
+        return refuse_several(
+            reader, rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots, file->hosts));
     if (rc_learned(reader, RC_LEARN_HOST))
         here = rc_hostfile_find(file, reader->here->host);
     if (here != RC_UNKNOWN && here != node) {
@@ -102,13 +102,13 @@ static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
         return false;
     }
     if (each.value != 1)
-        return several(reader, rc_format(reader->arena, "PBS_NUM_PPN is %u", each.value));
+        return refuse_several(reader, rc_format(reader->arena, "PBS_NUM_PPN is %u", each.value));
     facts->field[RC_NNODES] = nodes;
     return true;
 }
 
 /* Torque's number of the slot: with one slot a node, that of the node. */
-static bool agrees(struct rc_reader *reader, const struct rc_facts *facts)
+static bool agrees_with_vnodenum(struct rc_reader *reader, const struct rc_facts *facts)
 {
     struct rc_number slot;
 
@@ -136,7 +136,7 @@ bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
         good = from_file(reader, facts, &file);
     else
         good = from_counts(reader, facts);
-    if (!good || !agrees(reader, facts))
+    if (!good || !agrees_with_vnodenum(reader, facts))
         return false;
     field[RC_NODE_RANK] = field[RC_RANK];
     field[RC_WORLD_SIZE] = field[RC_NNODES];

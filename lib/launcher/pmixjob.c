@@ -25,7 +25,7 @@ static struct rc_str line_of(struct rc_str text, const char *name)
     return RC_ABSENT;
 }
 
-static enum rc_pmixjob_answer failed(struct rc_reader *reader, struct rc_str why, const char *cure)
+static enum rc_pmixjob_answer tell_failure(struct rc_reader *reader, struct rc_str why, const char *cure)
 {
     struct rc_str text;
     struct rc_str kind = rc_str_split(why, ' ', &text);
@@ -52,14 +52,14 @@ static enum rc_pmixjob_answer failed(struct rc_reader *reader, struct rc_str why
     return RC_PMIXJOB_WRONG;
 }
 
-static enum rc_pmixjob_answer incomplete(struct rc_reader *reader, const char *line, const char *cure)
+static enum rc_pmixjob_answer tell_missing_line(struct rc_reader *reader, const char *line, const char *cure)
 {
-    return failed(reader, rc_str(rc_format(reader->arena, "answer %s", line)), cure);
+    return tell_failure(reader, rc_str(rc_format(reader->arena, "answer %s", line)), cure);
 }
 
 /* What the launcher's variables say as well has to be the same. */
-static bool contradicts(struct rc_reader *reader, struct rc_number *number, uint32_t value, const char *what,
-                        const char *cure)
+static bool contradicts_number(struct rc_reader *reader, struct rc_number *number, uint32_t value, const char *what,
+                               const char *cure)
 {
     if (number->value != RC_UNKNOWN && number->value != value) {
         rc_message_add(reader->messages, RC123,
@@ -90,25 +90,25 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     answer = reader->here->pmix;
     text = line_of(answer, "failed");
     if (text.p)
-        return failed(reader, text, cure);
+        return tell_failure(reader, text, cure);
     if (!rc_parse_u32(line_of(answer, "rank"), RC_MAX_TASKS, &rank))
-        return incomplete(reader, "rank=", cure);
+        return tell_missing_line(reader, "rank=", cure);
     if (!rc_parse_u32(line_of(answer, "size"), RC_MAX_TASKS, &size) || rank >= size)
-        return incomplete(reader, "size=", cure);
+        return tell_missing_line(reader, "size=", cure);
     if (!rc_parse_u32(line_of(answer, "local_rank"), RC_MAX_TASKS, &local_rank))
-        return incomplete(reader, "local_rank=", cure);
+        return tell_missing_line(reader, "local_rank=", cure);
     if (!rc_parse_u32(line_of(answer, "node"), RC_NODE_SET_BITS - 1, &node))
-        return incomplete(reader, "node=", cure);
+        return tell_missing_line(reader, "node=", cure);
     text = line_of(answer, "tasks");
     if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != size || tasks.nodes > RC_NODE_SET_BITS)
-        return incomplete(reader, "tasks=", cure);
+        return tell_missing_line(reader, "tasks=", cure);
     if (!rc_taskmap_read(line_of(answer, "map"), RC_ABSENT, size, tasks.nodes, node, reader->node_set, &place) ||
         place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node, &before))
-        return incomplete(reader, "map=", cure);
-    if (contradicts(reader, &field[RC_RANK], rank, "the rank", cure) ||
-        contradicts(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
-        contradicts(reader, &field[RC_LOCAL_RANK], local_rank, "the local rank", cure) ||
-        contradicts(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure))
+        return tell_missing_line(reader, "map=", cure);
+    if (contradicts_number(reader, &field[RC_RANK], rank, "the rank", cure) ||
+        contradicts_number(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
+        contradicts_number(reader, &field[RC_LOCAL_RANK], local_rank, "the local rank", cure) ||
+        contradicts_number(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure))
         return RC_PMIXJOB_WRONG;
     field[RC_NODE_RANK] = (struct rc_number){ node, source };
     field[RC_NNODES] = (struct rc_number){ tasks.nodes, source };

@@ -91,7 +91,7 @@ bool rc_launcher_marked(const char *const *block)
 }
 
 /* The key of a literal is known to the compiler, and with it the bucket. */
-static inline bool has(const struct rc_env *env, struct rc_str name)
+static inline bool has_marker(const struct rc_env *env, struct rc_str name)
 {
     return rc_env_may_have(env, rc_key_of_name(name.p, name.n)) && rc_env_find(env, name).p;
 }
@@ -100,8 +100,8 @@ uint32_t rc_launcher_marks(const struct rc_env *env)
 {
     uint32_t found = 0;
 
-#define ROLLCALL_MARKER(family, variable) \
-    if (has(env, RC_STR(#variable)))      \
+#define ROLLCALL_MARKER(family, variable)   \
+    if (has_marker(env, RC_STR(#variable))) \
         found |= (uint32_t)1 << RC_LAUNCHER_INDEX_##family;
 #include "launcher/registry.def"
 #undef ROLLCALL_MARKER

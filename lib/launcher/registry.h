@@ -7,12 +7,12 @@
  *
  * enum rc_claim rc_NAME_recognise(reader, facts)
  *     Which launch this is and which of its tasks: facts->scope, run_id,
- *     port_seed (rc_facts_name) and the rank. It is kept short, because it is
- *     all that a process with the stamp of its own task, which is nearly every
- *     one, has to know. It has no effect but on the facts and reader->why,
- *     messages and wanted, and may be called twice. A launcher that another
- *     one speaks through (PMIx's names in a task of mpirun) is RC_CLAIM_ABSENT:
- *     two claims mean two launchers, one inside the other.
+ *     port_seed (rc_facts_name) and the rank. It is kept short: nearly every
+ *     process carries the stamp of its own task, and needs no more than this.
+ *     It changes the facts and reader->why, messages and wanted alone, and may
+ *     be called twice. RC_CLAIM_ABSENT also where another family's launcher has
+ *     set the variables (PMIx's in a task of mpirun): two claims mean two
+ *     launchers, one inside the other.
  *
  * bool rc_NAME_read(reader, facts)
  *     All the rest, into facts that recognise has filled. False, with a
@@ -49,8 +49,8 @@ const struct rc_launcher *rc_launcher_at(unsigned index);
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 
-/* True where the block holds any marker: a process outside of every launcher,
- * which is nearly every one, is told at a few instructions a variable. */
+/* True where the block holds any marker. Costs a few instructions a variable:
+ * nearly all processes are outside of every launcher. */
 bool rc_launcher_marked(const char *const *block);
 
 /* The families with a marker in the environment, bit 0 for the first. */

@@ -40,7 +40,7 @@ static struct rc_str without_blanks(struct rc_str text)
     return text;
 }
 
-static bool take(struct rc_str *text, char c)
+static bool skip_character(struct rc_str *text, char c)
 {
     *text = without_blanks(*text);
     if (!text->n || text->p[0] != c)
@@ -53,19 +53,19 @@ static bool take_string(struct rc_str *text, struct rc_str *string)
 {
     size_t n = 0;
 
-    if (!take(text, '"'))
+    if (!skip_character(text, '"'))
         return false;
     while (n < text->n && text->p[n] > ' ' && text->p[n] < 0x7f && text->p[n] != '"' && text->p[n] != '\\')
         n++;
     *string = (struct rc_str){ text->p, n };
     *text = (struct rc_str){ text->p + n, text->n - n };
-    return n && take(text, '"');
+    return n && skip_character(text, '"');
 }
 
 static bool read_list(struct rc_str text, struct rc_str wanted, struct hosts *hosts)
 {
     *hosts = (struct hosts){ .place = RC_UNKNOWN };
-    if (!take(&text, '['))
+    if (!skip_character(&text, '['))
         return false;
     do {
         struct rc_str host;
@@ -79,8 +79,8 @@ static bool read_list(struct rc_str text, struct rc_str wanted, struct hosts *ho
             hosts->place = hosts->count;
         }
         hosts->count++;
-    } while (take(&text, ','));
-    return take(&text, ']') && without_blanks(text).n == 0;
+    } while (skip_character(&text, ','));
+    return skip_character(&text, ']') && without_blanks(text).n == 0;
 }
 
 static bool read_hosts(struct rc_reader *reader, struct rc_str current, struct hosts *hosts)

@@ -2,8 +2,10 @@
 /* slurm.c - a task of a Slurm step (srun).
  *
  * What counts is the step, not the job: SLURM_STEP_* first, the job's names
- * only where the step has none (facts/launchers.md 1.2: `srun -E`, -w subsets
- * and het steps make SLURM_NTASKS and SLURM_NODELIST lie, SLURM_STEP_* not).
+ * only where the step has none. SLURM_NTASKS and SLURM_NODELIST are the job's
+ * under `srun -E` and in steps of several het components, and SLURM_NODELIST in
+ * a step on some of the nodes (srun -w); SLURM_STEP_* never (seen with 22.05 and
+ * 24.11; src/common/env.c, env_array_for_step).
  * A batch script has no SLURM_STEP_ID; extern and interactive steps have ids
  * above SLURM_MAX_NORMAL_STEP_ID (0xfffffff0, slurm.h).
  */
@@ -20,17 +22,16 @@ enum { JOB_ID_MAX = 0x7fffffff };
 static const uint32_t step_id_max = 0xfffffff0u - 1;
 static const char marker[] = "SLURM_STEP_ID"; /* says that this is a task of a step */
 
-static struct rc_str either(const struct rc_env *env, struct rc_str first, struct rc_str second)
+static struct rc_str either_variable(const struct rc_env *env, struct rc_str first, struct rc_str second)
 {
     struct rc_str value = rc_env_find(env, first);
 
     return value.p && value.n ? value : rc_env_find(env, second);
 }
 
-/* Hydra hands the whole environment of a batch script on to the processes that
- * it starts on other nodes, and one of them may have that script's pid by
- * chance. Where Slurm's name of a node is not the node's own, the other rules of
- * nesting decide. */
+/* Why an equal SLURM_TASK_PID may prove nothing: Hydra hands a batch script's whole
+ * environment to the processes that it starts on other nodes, and one of them may
+ * have the script's pid by chance. */
 static bool is_on_another_node(struct rc_reader *reader)
 {
     struct rc_str name = rc_env_get(reader->env, "SLURMD_NODENAME");
@@ -43,8 +44,8 @@ static bool is_on_another_node(struct rc_reader *reader)
     return host.n && !rc_str_eq(host, name) && !rc_str_eq(rc_str_split(host, '.', &domain), name);
 }
 
-/* Slurm writes the pid of a task's first process into its environment: a
- * launcher further inside would have had to start from another process. */
+/* SLURM_TASK_PID is the pid of the task's first process. Where that is this very
+ * process, no other launcher can have started it. */
 static bool is_innermost(struct rc_reader *reader)
 {
     uint32_t task_pid;
@@ -55,9 +56,9 @@ static bool is_innermost(struct rc_reader *reader)
            task_pid == reader->pid && !is_on_another_node(reader);
 }
 
-/* sbatch called in a step hands the step's variables on to the new batch
- * script, with --export=NONE too (facts/launchers.md 1.2). Its slurmstepd says
- * what it is for: "slurmstepd: [42.batch]". */
+/* sbatch called in a step hands the step's variables on to the new batch script,
+ * with --export=NONE too (src/common/env.c, env_array_merge_slurm_spank; seen with
+ * 22.05). The title of the script's slurmstepd tells: "slurmstepd: [42.batch]". */
 static bool is_batch_script(struct rc_reader *reader, const char *scope)
 {
     /* a process with a stamp of this step was seen to be in it */
@@ -69,7 +70,7 @@ static bool is_batch_script(struct rc_reader *reader, const char *scope)
     return false;
 }
 
-static bool contradiction(struct rc_reader *reader, const char *text)
+static bool refuse_values(struct rc_reader *reader, const char *text)
 {
     rc_message_add(reader->messages, RC103, text);
     return false;
@@ -95,7 +96,8 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
 static bool read_layout(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
-    struct rc_str text = either(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"), RC_STR("SLURM_TASKS_PER_NODE"));
+    struct rc_str text = either_variable(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"),
+                                         RC_STR("SLURM_TASKS_PER_NODE"));
     struct rc_tasklist list;
     uint32_t before;
 
@@ -110,13 +112,13 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts)
         return false;
     }
     if (list.tasks != field[RC_WORLD_SIZE].value)
-        return contradiction(reader,
+        return refuse_values(reader,
                              rc_format(reader->arena,
                                        "SLURM_STEP_TASKS_PER_NODE %q has %u tasks, but %s is %u; nothing is "
                                        "set; start the command with srun again",
                                        &text, list.tasks, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value));
     if (list.nodes != field[RC_NNODES].value)
-        return contradiction(reader, rc_format(reader->arena,
+        return refuse_values(reader, rc_format(reader->arena,
                                                "SLURM_STEP_TASKS_PER_NODE %q has %u nodes, but %s is %u; nothing is "
                                                "set; start the command with srun again",
                                                &text, list.nodes, field[RC_NNODES].source, field[RC_NNODES].value));
@@ -147,7 +149,7 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
         struct rc_str item = rc_str_split(rest, ',', &rest);
 
         if (!rc_parse_u32(item, RC_MAX_TASKS, &rank))
-            return contradiction(reader, rc_format(reader->arena,
+            return refuse_values(reader, rc_format(reader->arena,
                                                    "SLURM_GTIDS is %q, not a list of ranks; nothing is set; unset it "
                                                    "if it was exported by hand",
                                                    &whole));
@@ -157,7 +159,7 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
             at_local_id = rank;
     }
     if (count != facts->field[RC_LOCAL_WORLD_SIZE].value)
-        return contradiction(reader,
+        return refuse_values(reader,
                              rc_format(reader->arena,
                                        "SLURM_GTIDS %q has %u ranks, but %s has %u tasks on node %u; nothing "
                                        "is set; start the command with srun again",
@@ -165,7 +167,7 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
                                        facts->field[RC_LOCAL_WORLD_SIZE].value, facts->field[RC_NODE_RANK].value));
     if (at_local_id == facts->field[RC_RANK].value)
         return true;
-    return contradiction(reader, rc_format(reader->arena,
+    return refuse_values(reader, rc_format(reader->arena,
                                            "SLURM_PROCID is %u, but SLURM_GTIDS %q has another rank at local id %u; "
                                            "nothing is set; start the command with srun again",
                                            facts->field[RC_RANK].value, &whole, facts->field[RC_LOCAL_RANK].value));
@@ -173,7 +175,7 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
 
 static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_str hosts = either(reader->env, RC_STR("SLURM_STEP_NODELIST"), RC_STR("SLURM_NODELIST"));
+    struct rc_str hosts = either_variable(reader->env, RC_STR("SLURM_STEP_NODELIST"), RC_STR("SLURM_NODELIST"));
     struct rc_str here = rc_env_get(reader->env, "SLURMD_NODENAME");
     char name[RC_HOST_MAX + 1];
     uint32_t count;
@@ -196,12 +198,12 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts)
                                  &hosts, count, facts->field[RC_NNODES].value));
         return false;
     }
-    /* slurmd puts its node's name into each task, NODEID and the list come from
-     * srun: two witnesses for this node's place in the list */
+    /* SLURMD_NODENAME is slurmd's, SLURM_NODEID and the list are srun's: they
+     * check each other */
     if (here.n && rc_hostlist_nth(hosts, facts->field[RC_NODE_RANK].value, name) && !rc_str_is(here, name)) {
         struct rc_str there = rc_str(name);
 
-        return contradiction(reader, rc_format(reader->arena,
+        return refuse_values(reader, rc_format(reader->arena,
                                                "SLURM_NODEID is %u, which is %q in SLURM_STEP_NODELIST, but "
                                                "SLURMD_NODENAME is %q; nothing is set; start the command with srun "
                                                "again",
@@ -244,7 +246,7 @@ static bool read_map(struct rc_reader *reader, struct rc_facts *facts, bool hold
             facts->master_source = "node of task 0 in SLURM_PMIX_MAPPING_SERV";
             found = place.tasks == field[RC_LOCAL_WORLD_SIZE].value;
         }
-        /* a map that puts RANK 0 elsewhere than it is seen to be is an old one */
+        /* a map that has RANK 0 on another node than SLURM_GTIDS is an older step's */
         if (found && (place.master_node == node) == holds_rank_0) {
             facts->master_node = place.master_node;
             field[RC_NODE_RANK].value = place.node_rank;
@@ -278,10 +280,8 @@ static void read_gpus(struct rc_reader *reader, struct rc_facts *facts)
     }
 }
 
-/*
- * The id of a step that is no user's, printed as a signed number: Slurm 26.05 says
- * -6 in an interactive step (setup_env, src/common/env.c; seen).
- */
+/* Ids above SLURM_MAX_NORMAL_STEP_ID may be printed as signed numbers: Slurm 26.05
+ * says -6 in an interactive step (src/common/env.c, setup_env; seen). */
 static bool is_negative(struct rc_str step)
 {
     uint64_t id;
@@ -290,8 +290,9 @@ static bool is_negative(struct rc_str step)
            id > 0;
 }
 
-/* A job, but no task of it: rollcall's stamp of a launch inside of it has the job. */
-static enum rc_claim outside(struct rc_reader *reader, struct rc_facts *facts, struct rc_str job)
+/* In a job, but not in a task of it. The scope is the job, which the stamp of a
+ * launch inside of the job has as one of its outer scopes. */
+static enum rc_claim claim_job(struct rc_reader *reader, struct rc_facts *facts, struct rc_str job)
 {
     uint64_t id;
 
@@ -301,8 +302,8 @@ static enum rc_claim outside(struct rc_reader *reader, struct rc_facts *facts, s
 
 enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_str job = either(reader->env, RC_STR("SLURM_JOB_ID"), RC_STR("SLURM_JOBID"));
-    struct rc_str step = either(reader->env, RC_STR("SLURM_STEP_ID"), RC_STR("SLURM_STEPID"));
+    struct rc_str job = either_variable(reader->env, RC_STR("SLURM_JOB_ID"), RC_STR("SLURM_JOBID"));
+    struct rc_str step = either_variable(reader->env, RC_STR("SLURM_STEP_ID"), RC_STR("SLURM_STEPID"));
     struct rc_number rank;
     uint64_t job_id;
     uint64_t step_id;
@@ -310,7 +311,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     if (!job.p || job.n == 0)
         return RC_CLAIM_ABSENT;
     if (!step.p || step.n == 0 || is_negative(step))
-        return outside(reader, facts, job);
+        return claim_job(reader, facts, job);
     if (!rc_parse_u64(step, UINT32_MAX, &step_id)) {
         rc_message_add(reader->messages, RC101,
                        rc_format(reader->arena,
@@ -320,7 +321,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
         return RC_CLAIM_BROKEN;
     }
     if (step_id > step_id_max)
-        return outside(reader, facts, job);
+        return claim_job(reader, facts, job);
     if (!rc_parse_u64(job, JOB_ID_MAX, &job_id)) {
         rc_message_add(reader->messages, RC101,
                        rc_format(reader->arena,
@@ -339,7 +340,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     facts->run_id = facts->scope + (sizeof("slurm:") - 1);
     if (is_innermost(reader))
         return RC_CLAIM_INNERMOST;
-    return is_batch_script(reader, facts->scope) ? outside(reader, facts, job) : RC_CLAIM_TASK;
+    return is_batch_script(reader, facts->scope) ? claim_job(reader, facts, job) : RC_CLAIM_TASK;
 }
 
 bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
@@ -355,8 +356,9 @@ bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* Repaired are those that Lightning, fairseq, JAX and others read by themselves
- * (measured for Lightning: launches.md L1, L3). */
+/* Repaired are those that Lightning, fairseq, JAX and others read by themselves.
+ * mpirun in a batch script leaves its daemons' values there, and Lightning 1.9 to
+ * 2.1 then stop ("ntasks-per-node=1 does not match"; measured). */
 const struct rc_launcher rc_launcher_slurm = {
     .id = "slurm",
     .title = "Slurm (srun)",

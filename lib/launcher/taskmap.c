@@ -3,8 +3,8 @@
 
 #include "launcher/hostlist.h"
 
-/* A host's index is looked up once for each change of host; hostile lists of
- * 64 KiB on both sides must not cost seconds. */
+/* A host's index is looked up once for each change of host. The limit: hostile
+ * lists of 64 KiB on both sides must not cost seconds. */
 enum { LOOKUP_BUDGET = 1 << 24 };
 
 struct run {
@@ -22,7 +22,7 @@ struct cursor {
     uint64_t work;
 };
 
-static bool start(struct cursor *cursor, struct rc_str map, struct rc_str hosts)
+static bool start_cursor(struct cursor *cursor, struct rc_str map, struct rc_str hosts)
 {
     *cursor = (struct cursor){ .rest = map, .hosts = hosts };
     if (!map.p || map.n == 0)
@@ -74,7 +74,7 @@ static bool next_host(struct cursor *cursor, struct run *run)
     return cursor->last_index != RC_UNKNOWN;
 }
 
-static bool next(struct cursor *cursor, struct run *run)
+static bool next_run(struct cursor *cursor, struct run *run)
 {
     return cursor->vector ? next_vector(cursor, run) : next_host(cursor, run);
 }
@@ -99,10 +99,10 @@ bool rc_taskmap_read(struct rc_str map, struct rc_str hosts, uint32_t tasks, uin
 
     for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
         seen[i] = 0;
-    if (!start(&cursor, map, hosts))
+    if (!start_cursor(&cursor, map, hosts))
         return false;
     while (cursor.rest.p) {
-        if (!next(&cursor, &run) || run.first >= nodes || run.nodes > nodes - run.first)
+        if (!next_run(&cursor, &run) || run.first >= nodes || run.nodes > nodes - run.first)
             return false;
         if (found.master_node == RC_UNKNOWN)
             found.master_node = run.first;
@@ -122,12 +122,12 @@ bool rc_taskmap_read(struct rc_str map, struct rc_str hosts, uint32_t tasks, uin
     if (walked != tasks || distinct != nodes || found.node_rank == RC_UNKNOWN)
         return false;
 
-    /* second walk: the tasks of the nodes that came first before ours did */
+    /* second walk: count the tasks of the nodes that come before ours */
     for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
         seen[i] = 0;
-    start(&cursor, map, hosts);
+    start_cursor(&cursor, map, hosts);
     distinct = 0;
-    for (bool ours_seen = false; cursor.rest.p && next(&cursor, &run);) {
+    for (bool ours_seen = false; cursor.rest.p && next_run(&cursor, &run);) {
         for (uint32_t i = run.first; i < run.first + run.nodes; i++) {
             if (i == node)
                 ours_seen = true;

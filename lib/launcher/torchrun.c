@@ -5,8 +5,9 @@
  * where they number themselves in order of arrival (c10d). Its five variables
  * are read to be shown, never changed.
  * Source: torch/distributed/elastic/agent/server/local_elastic_agent.py,
- * _start_workers. TORCHELASTIC_RUN_ID alone proves nothing: it is what people
- * export by hand to please Lightning (facts/frameworks.md 1.2).
+ * _start_workers. TORCHELASTIC_RUN_ID alone proves nothing: people export it
+ * by hand, because Lightning (2.1 and later) then takes its TorchElasticEnvironment
+ * before all others.
  */
 #include "launcher/registry.h"
 

@@ -20,7 +20,7 @@
 #include "launcher/pernode.h"
 #include "launcher/registry.h"
 
-static struct rc_pernode names(const struct rc_env *env)
+static struct rc_pernode node_names(const struct rc_env *env)
 {
     struct rc_str job = rc_env_get(env, "CLOUD_ML_JOB_ID");
 
@@ -34,14 +34,14 @@ static struct rc_pernode names(const struct rc_env *env)
 
 enum rc_claim rc_vertex_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_pernode node = names(reader->env);
+    struct rc_pernode node = node_names(reader->env);
 
     return rc_pernode_recognise(reader, facts, &node);
 }
 
 bool rc_vertex_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_pernode node = names(reader->env);
+    struct rc_pernode node = node_names(reader->env);
 
     if (!rc_pernode_read(reader, facts, &node))
         return false;

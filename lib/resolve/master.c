@@ -4,8 +4,8 @@
 #include "base/netaddr.h"
 #include "launcher/hostlist.h"
 
-/* Clear of torchrun's 29400 and 29500, of what JAX (61440+) and enroot (61000+)
- * compute, and of most services (facts/frameworks.md 8). */
+/* Clear of torchrun's 29400 and 29500 and of most services; all but the last also
+ * of what JAX (61440 and up) and enroot (61000 and up) compute from the job's number. */
 static const struct {
     uint16_t first;
     uint16_t last;

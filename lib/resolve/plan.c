@@ -15,7 +15,7 @@ static const struct rc_name torchrun_names[] = {
 };
 
 /* TORCHELASTIC_USE_AGENT_STORE=True makes every rank a client of a store that
- * nobody hosts: all time out (measured, facts/frameworks.md 1.1). */
+ * no process hosts: all time out (measured with torch 1.13.1). */
 static const struct rc_name torchelastic_names[] = {
     RC_NAME("TORCHELASTIC_RUN_ID"),        RC_NAME("TORCHELASTIC_USE_AGENT_STORE"),
     RC_NAME("TORCHELASTIC_RESTART_COUNT"), RC_NAME("TORCHELASTIC_MAX_RESTARTS"),

@@ -5,13 +5,13 @@
 
 #include "base/cpuset.h"
 
-/* Of the calling thread; each returns false, with what was there untouched,
- * where the kernel refuses. Without a libc, too. */
+/* The calling thread's. False, with nothing changed, where the kernel refuses.
+ * They need no libc. */
 bool rc_affinity_get(struct rc_cpuset *set);
 bool rc_affinity_set(const struct rc_cpuset *set);
 
-/* As wide as the process could make itself: the cpuset of its cgroup, which a
- * scheduler or a container gave it. Asked by making it so for a moment. */
+/* The widest set that the process may give itself: its cgroup's cpuset, from a
+ * scheduler or a container. To find out, it takes that set for a moment. */
 bool rc_affinity_widest(struct rc_cpuset *set);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { LINE_SIZE = 4096 + 128 }; /* of /proc/self/maps */
 
-static unsigned hexadecimal(char c)
+static unsigned hexadecimal_digit(char c)
 {
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
@@ -14,8 +14,8 @@ static uintptr_t read_address(struct rc_str text)
 {
     uintptr_t address = 0;
 
-    for (size_t i = 0; i < text.n && hexadecimal(text.p[i]) < 16; i++)
-        address = address << 4 | hexadecimal(text.p[i]);
+    for (size_t i = 0; i < text.n && hexadecimal_digit(text.p[i]) < 16; i++)
+        address = address << 4 | hexadecimal_digit(text.p[i]);
     return address;
 }
 
@@ -111,7 +111,7 @@ static bool can_be_read(const char *path)
     return fd >= 0;
 }
 
-static bool has(struct rc_str text, char character)
+static bool has_character(struct rc_str text, char character)
 {
     struct rc_str behind;
 
@@ -126,7 +126,7 @@ struct rc_str rc_beside_watch(const char *relative, char *path, size_t size)
     char buffer[LINE_SIZE];
     struct rc_str folder = relative ? rc_beside(own_file(buffer, sizeof(buffer)), relative, path, size) : RC_ABSENT;
 
-    if (!folder.p || has(folder, ':'))
+    if (!folder.p || has_character(folder, ':'))
         return RC_ABSENT;
     rc_format(&arena, "%S/rollcall_watch.py", &folder);
     return arena.full || !can_be_read(module) ? RC_ABSENT : folder;
@@ -136,5 +136,8 @@ struct rc_str rc_beside_library(const char *relative, const char *name, char *pa
 {
     struct rc_str file = relative ? rc_beside_file(relative, name, path, size) : RC_ABSENT;
 
-    return !file.p || has(file, ':') || has(file, ' ') || has(file, '$') || !can_be_read(path) ? RC_ABSENT : file;
+    return !file.p || has_character(file, ':') || has_character(file, ' ') || has_character(file, '$') ||
+                   !can_be_read(path)
+               ? RC_ABSENT
+               : file;
 }

@@ -11,13 +11,13 @@
 
 #include "base/text.h"
 
-/* Goes `relative` ("../share/rollcall") from a file's folder, by names alone: each
- * leading "../" takes one folder off. Into path, with a NUL behind it; absent
- * where there are not so many or where it does not fit. */
+/* The path `relative` ("../share/rollcall") from a file's folder, by names alone:
+ * each leading "../" takes one folder off. Written to path, with a NUL behind it;
+ * absent where there are too few folders, or where it does not fit. */
 struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, size_t size);
 
-/* The file `name` in the folder that lies `relative` from this code's own; whether it
- * is there is for the caller to find out. */
+/* The path of a file `name` in the folder `relative` from this code's own. The
+ * file need not be there. */
 struct rc_str rc_beside_file(const char *relative, const char *name, char *path, size_t size);
 
 /* The folder of the watch, if torch can load it from there: its module can be

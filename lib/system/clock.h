@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.h - milliseconds, of a clock that nobody sets. */
+/* clock.h - milliseconds of a clock that is never set back. */
 #ifndef ROLLCALL_SYSTEM_CLOCK_H
 #define ROLLCALL_SYSTEM_CLOCK_H
 

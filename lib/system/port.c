@@ -29,7 +29,7 @@ static long bind_any(int fd, int family, uint16_t port)
 
 enum sharing { EXCLUSIVE, SHARED };
 
-static int bound(int family, uint16_t port, enum sharing sharing)
+static int open_bound(int family, uint16_t port, enum sharing sharing)
 {
     int yes = 1;
     long fd = rc_sys_socket(family, SOCK_STREAM);
@@ -51,12 +51,12 @@ static int bound(int family, uint16_t port, enum sharing sharing)
 
 static int bound_somehow(uint16_t port, enum sharing sharing)
 {
-    int fd = bound(AF_INET6, port, sharing);
+    int fd = open_bound(AF_INET6, port, sharing);
 
     if (fd >= 0 || fd == -EADDRINUSE || fd == -EACCES)
         return fd;
     /* IPv6 is off on many clusters: no such family, or no address of it */
-    return bound(AF_INET, port, sharing);
+    return open_bound(AF_INET, port, sharing);
 }
 
 /* bash uses 10 and 255, daemons what is lowest; a limit of 256 is no rarity. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* port.h - the master port: held, not guessed.
  *
- * The socket is bound exclusively, so it fails where anybody has the port; then
- * it gets SO_REUSEADDR, and nobody ever listens on it. A listener that sets
+ * The socket is bound exclusively, which fails where any program has the port. Then
+ * it gets SO_REUSEADDR, and is never listened on. A listener that sets
  * SO_REUSEADDR itself (torch's TCPStore with either back end, IPv4 and dual
  * stack) may then take the port, in this process or another. Refused are, as
  * measured on Linux 6.18: a bind without SO_REUSEADDR, with SO_REUSEPORT, to
  * port 0, an outgoing connection, and a second holder. The kernel knows no
- * owner of a port: who asks for this very number with SO_REUSEADDR gets it. It
- * keeps accidents away, not attackers.
+ * owner of a port: any program that asks for this very number with SO_REUSEADDR
+ * gets it. So this keeps accidents away, not attackers.
  */
 #ifndef ROLLCALL_SYSTEM_PORT_H
 #define ROLLCALL_SYSTEM_PORT_H
@@ -17,12 +17,12 @@
 
 /* Holds a TCP port for this process and what it becomes by exec, IPv4 and IPv6
  * where there is IPv6. The descriptor stays open across exec, with a high number
- * (200 and up where the limit allows), out of the way of programs that count on
- * low ones. Returns it, or -errno (-EADDRINUSE: somebody has the port). */
+ * (200 and up where the limit allows): programs may count on low ones. Returns it,
+ * or -errno (-EADDRINUSE: another program has the port). */
 int rc_port_hold(uint16_t port);
 
-/* The number of a held port; 0 where fd is none. Port 0 holds one of the
- * kernel's choice. */
+/* The number of a held port; 0 where fd is no held port. (rc_port_hold(0) leaves
+ * the choice to the kernel.) */
 uint16_t rc_port_number(int fd);
 
 /* Gives a held port back; a negative fd is nothing. */

@@ -45,7 +45,7 @@ static bool has_socket(int folder, uint64_t inode, unsigned *budget)
     return found;
 }
 
-/* The process's own word for itself: anything may stand in it. */
+/* Any process can write its own name: what is not printable becomes '?'. */
 static void read_name(int folder, char name[17])
 {
     int fd = openat(folder, "comm", O_RDONLY | O_CLOEXEC);

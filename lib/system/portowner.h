@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /* Writes "pid 1234 (python) of user 1000", or as much of it as this process may
- * see: another user's open files are hidden, and what has the port may sit in
- * another pid namespace, not listen yet, or be gone. `size` bytes at text, at
- * least 1; always a string. */
+ * see: another user's open files are hidden, and the process may be in another
+ * pid namespace, not listen yet, or be gone. text has `size` bytes, at least 1. */
 void rc_port_owner(uint16_t port, char *text, size_t size);
 
 #endif

@@ -40,7 +40,7 @@ static void end_word(struct reader *r)
 }
 
 /* True at the end of a line that has all the columns. */
-static bool take(struct reader *r, char c)
+static bool take_character(struct reader *r, char c)
 {
     bool complete;
 
@@ -66,12 +66,12 @@ static bool take(struct reader *r, char c)
     return false;
 }
 
-static int worth(const struct rc_tcp_row *row)
+static int worth_of_row(const struct rc_tcp_row *row)
 {
     return row->state == RC_TCP_LISTEN ? 3 : row->inode ? 2 : 1;
 }
 
-static int scan(const char *path, uint16_t port, int best, struct rc_tcp_row *out)
+static int scan_list(const char *path, uint16_t port, int best, struct rc_tcp_row *out)
 {
     struct reader r = { .column = 0 };
     char buffer[4096];
@@ -82,8 +82,8 @@ static int scan(const char *path, uint16_t port, int best, struct rc_tcp_row *ou
         return best;
     while ((n = rc_sys_read((int)fd, buffer, sizeof(buffer))) > 0) {
         for (long i = 0; i < n; i++) {
-            if (take(&r, buffer[i]) && r.port == port && worth(&r.row) > best) {
-                best = worth(&r.row);
+            if (take_character(&r, buffer[i]) && r.port == port && worth_of_row(&r.row) > best) {
+                best = worth_of_row(&r.row);
                 *out = r.row;
             }
         }
@@ -94,7 +94,7 @@ static int scan(const char *path, uint16_t port, int best, struct rc_tcp_row *ou
 
 bool rc_proctcp_find(uint16_t port, struct rc_tcp_row *row)
 {
-    int best = scan("/proc/net/tcp", port, 0, row);
+    int best = scan_list("/proc/net/tcp", port, 0, row);
 
-    return scan("/proc/net/tcp6", port, best, row) > 0;
+    return scan_list("/proc/net/tcp6", port, best, row) > 0;
 }

@@ -15,7 +15,7 @@
 #include "system/clock.h"
 
 /* The names are the caller's own. NULL without memory. */
-static char **environment(const char *const *env)
+static char **copy_environment(const char *const *env)
 {
     size_t count = 0;
     size_t used = 0;
@@ -68,8 +68,8 @@ int rc_program_signals(posix_spawnattr_t *attributes, short more)
     return error;
 }
 
-/* Its name and its arguments, which are the caller's own. NULL without memory. */
-static char **arguments(const struct rc_program *program)
+/* argv of the program. The strings are borrowed. NULL without memory. */
+static char **make_arguments(const struct rc_program *program)
 {
     const char *name = strrchr(program->path, '/');
     size_t count = 0;
@@ -90,12 +90,12 @@ static char **arguments(const struct rc_program *program)
     return argv;
 }
 
-static int spawn(const struct rc_program *program, int in, int out, pid_t *child)
+static int spawn_child(const struct rc_program *program, int in, int out, pid_t *child)
 {
-    char **argv = arguments(program);
+    char **argv = make_arguments(program);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char **env = environment(program->env);
+    char **env = copy_environment(program->env);
     int error = ENOMEM;
 
     if (!argv || !env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
@@ -119,9 +119,9 @@ static int spawn(const struct rc_program *program, int in, int out, pid_t *child
     return error;
 }
 
-/* A program that does not read is no reason to die of SIGPIPE: the caller may
- * be somebody's task. What a pipe takes at once, it takes before anybody reads. */
-static int fill(int fd, struct rc_str input)
+/* The input has to fit into the pipe at once, before there is a reader: a program
+ * that does not read must not end the caller, which may be a user's task, by SIGPIPE. */
+static int fill_pipe(int fd, struct rc_str input)
 {
     ssize_t n;
 
@@ -160,8 +160,8 @@ static ssize_t read_until(int fd, int64_t deadline, char *output, size_t size)
     return (ssize_t)used;
 }
 
-/* How it ended; ends it where it has not by itself by then. False where it had to. */
-static bool reap(pid_t child, int64_t deadline, int *status)
+/* Writes how the child ended. After the deadline it is killed: false. */
+static bool reap_child(pid_t child, int64_t deadline, int *status)
 {
     pid_t ended;
 
@@ -194,11 +194,10 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
         close(in[1]);
         return -error;
     }
-    /* before there is anybody who might not read it */
-    error = fill(in[1], program->input);
+    error = fill_pipe(in[1], program->input);
     close(in[1]);
     if (!error)
-        error = spawn(program, in[0], out[1], &child);
+        error = spawn_child(program, in[0], out[1], &child);
     close(in[0]);
     close(out[1]);
     if (error) {
@@ -207,8 +206,8 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     }
     n = read_until(out[0], deadline, output, size);
     close(out[0]);
-    /* one that is not to be waited for any more is killed at once */
-    if (!reap(child, n < 0 ? 0 : deadline, status) && n >= 0)
+    /* without its output there is nothing to wait for */
+    if (!reap_child(child, n < 0 ? 0 : deadline, status) && n >= 0)
         n = -ETIMEDOUT;
     return n;
 }

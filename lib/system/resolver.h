@@ -15,17 +15,17 @@ struct rc_addresses {
     unsigned count;
 };
 
-/* Drops what does not fit. */
+/* Adds an address; drops it where the list is full. */
 void rc_addresses_add(struct rc_addresses *addresses, const struct rc_netaddr *address);
 
 /* Adds the addresses of a name. 0, or getaddrinfo's error. */
 int rc_resolver_ask(const char *name, struct rc_addresses *addresses);
 
-/* Of such an error: the resolver has answered that there is no such name, or no
- * address of it. Others (EAI_AGAIN) are no answer. */
+/* Whether such an error is an answer: there is no such name, or it has no address.
+ * Other errors (EAI_AGAIN) are no answer. */
 bool rc_resolver_denies(int error);
 
-/* Always a string: "192.0.2.7". */
+/* Writes the address as text, "192.0.2.7", and returns it. */
 const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETADDR_TEXT]);
 
 #endif
