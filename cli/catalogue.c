@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "catalogue.h"
 
-static const struct cli_catalogue_entry catalogue[] = {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) [id] = { cause, cure, example },
+#include <string.h>
+
+static const struct cli_catalogue_entry messages[] = {
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) \
+    [id] = { #id, RC_LEVEL_##level, cause, cure, example },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };
 
-const struct cli_catalogue_entry *cli_catalogue_entry(enum rc_message_id id)
+static const struct cli_catalogue_entry findings[] = {
+#define ROLLCALL_FINDING(id, level, cause, cure, example) [FINDING_##id] = { #id, level, cause, cure, example },
+#include "cli/findings.def"
+#undef ROLLCALL_FINDING
+};
+
+const struct cli_catalogue_entry *cli_catalogue_message(enum rc_message_id id)
 {
-    return &catalogue[id];
+    return &messages[id];
+}
+
+const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id)
+{
+    return &findings[id];
+}
+
+enum finding_id cli_catalogue_find_finding(const char *name)
+{
+    enum finding_id id = 0;
+
+    while (id < FINDING_COUNT && strcmp(findings[id].id, name) != 0)
+        id++;
+    return id;
 }

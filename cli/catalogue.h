@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* catalogue.h - what people want to know of a message, beside its id and level. */
+/* catalogue.h - what people want to know of a message or of a finding of the doctor: base/messages.def, findings.def. */
 #ifndef ROLLCALL_CLI_CATALOGUE_H
 #define ROLLCALL_CLI_CATALOGUE_H
 
 #include "base/message.h"
 
+enum finding_id {
+#define ROLLCALL_FINDING(id, level, cause, cure, example) FINDING_##id,
+#include "cli/findings.def"
+#undef ROLLCALL_FINDING
+    FINDING_COUNT
+};
+
 struct cli_catalogue_entry {
+    const char *id;
+    enum rc_level level;
     const char *cause;
     const char *cure;
-    const char *example; /* a line as it is printed, all of it */
+    const char *example; /* a message: a whole line as it is printed; a finding: the place, if it has one, and what */
 };
 
 /* The row of an id; never NULL for an id of the enum. */
-const struct cli_catalogue_entry *cli_catalogue_entry(enum rc_message_id id);
+const struct cli_catalogue_entry *cli_catalogue_message(enum rc_message_id id);
+const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id);
+
+/* The id of a name, "D403"; FINDING_COUNT where there is none. */
+enum finding_id cli_catalogue_find_finding(const char *name);
 
 #endif

@@ -7,24 +7,16 @@
 #include "base/numbers.h"
 #include "catalogue.h"
 #include "cli.h"
-#include "cli/doctor/findings.h"
 #include "json.h"
 #include "report.h"
 
 /* Both catalogues, one behind the other: messages first. */
 enum { COUNT = RC_MESSAGE_COUNT + FINDING_COUNT };
 
-static struct entry entry_at(size_t place)
+static const struct cli_catalogue_entry *entry_at(size_t place)
 {
-    if (place < RC_MESSAGE_COUNT) {
-        const struct rc_message_entry *message = rc_message_entry((enum rc_message_id)place);
-        const struct cli_catalogue_entry *words = cli_catalogue_entry((enum rc_message_id)place);
-
-        return (struct entry){ message->id, message->level, words->cause, words->example, words->cure };
-    }
-    const struct finding_entry *finding = doctor_finding_entry((enum finding_id)(place - RC_MESSAGE_COUNT));
-
-    return (struct entry){ finding->id, finding->level, finding->why, finding->example, finding->cure };
+    return place < RC_MESSAGE_COUNT ? cli_catalogue_message((enum rc_message_id)place)
+                                    : cli_catalogue_finding((enum finding_id)(place - RC_MESSAGE_COUNT));
 }
 
 /* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. */
@@ -42,11 +34,11 @@ static uint32_t number_of(size_t place)
 {
     uint32_t number = 0;
 
-    rc_parse_u32(rc_str(entry_at(place).id + (place < RC_MESSAGE_COUNT ? 2 : 1)), UINT32_MAX, &number);
+    rc_parse_u32(rc_str(entry_at(place)->id + (place < RC_MESSAGE_COUNT ? 2 : 1)), UINT32_MAX, &number);
     return number;
 }
 
-static int find(const char *typed, struct entry *entry)
+static int find_entry(const char *typed, struct cli_catalogue_entry *entry)
 {
     bool is_finding;
     size_t first, end, place;
@@ -62,17 +54,17 @@ static int find(const char *typed, struct entry *entry)
     for (place = first; place < end && number_of(place) < number;)
         place++;
     if (place < end && number_of(place) == number) {
-        *entry = entry_at(place);
+        *entry = *entry_at(place);
         return STATUS_RESOLVED;
     }
     if (place == first || place == end)
         return console_fail("explain: there is no message '%.64s'; the nearest is %s; see rollcall explain --list",
-                            typed, entry_at(place == first ? first : end - 1).id);
+                            typed, entry_at(place == first ? first : end - 1)->id);
     return console_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list",
-                        typed, entry_at(place - 1).id, entry_at(place).id);
+                        typed, entry_at(place - 1)->id, entry_at(place)->id);
 }
 
-static int print_entry(const struct entry *entry)
+static int print_entry(const struct cli_catalogue_entry *entry)
 {
     printf("%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
            paint_off());
@@ -84,11 +76,11 @@ static int print_entry(const struct entry *entry)
 
 int cli_entries_print(char *const *ids, size_t count, bool json)
 {
-    struct entry *entry = calloc(count + 1, sizeof(*entry));
+    struct cli_catalogue_entry *entry = calloc(count + 1, sizeof(*entry));
     int status = entry ? STATUS_RESOLVED : console_fail("out of memory");
 
     for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++)
-        status = find(ids[i], &entry[i]);
+        status = find_entry(ids[i], &entry[i]);
     if (status == STATUS_RESOLVED && json) {
         status = cli_json_print_entries(entry, count) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
     } else if (status == STATUS_RESOLVED) {
@@ -105,10 +97,10 @@ int cli_entries_print(char *const *ids, size_t count, bool json)
 
 int cli_entries_list(bool json)
 {
-    struct entry entry[COUNT];
+    struct cli_catalogue_entry entry[COUNT];
 
     for (size_t i = 0; i < COUNT; i++) {
-        entry[i] = entry_at(i);
+        entry[i] = *entry_at(i);
         if (!json)
             printf("%-5s %-7s  %s\n", entry[i].id, rc_level_name(entry[i].level), entry[i].cause);
     }

@@ -6,16 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/message.h"
-
-struct entry {
-    const char *id;
-    enum rc_level level;
-    const char *cause;
-    const char *example;
-    const char *cure;
-};
-
 /* Prints the entries of some ids, RC602, rc602 or 602, D403 or d403; of an
  * unknown one it says the nearest ones. Returns the exit status. */
 int cli_entries_print(char *const *ids, size_t count, bool json);

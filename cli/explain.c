@@ -93,7 +93,7 @@ static int messages(const struct rc_messages *list)
         title("messages");
     for (unsigned i = 0; i < list->count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
-        const struct cli_catalogue_entry *words = cli_catalogue_entry(list->list[i].id);
+        const struct cli_catalogue_entry *words = cli_catalogue_message(list->list[i].id);
 
         printf("  %s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());

@@ -54,7 +54,7 @@ static json_t *names(const struct rc_plan *plan, enum rc_action action)
 
 static json_t *message(enum rc_message_id id, const char *text, bool explain)
 {
-    const struct cli_catalogue_entry *words = cli_catalogue_entry(id);
+    const struct cli_catalogue_entry *words = cli_catalogue_message(id);
     json_t *object = value_message(id, text);
 
     if (!explain || !object)
@@ -136,7 +136,7 @@ int cli_json_print(const struct rc_result *result, bool explain)
     return value_print(build(result, explain));
 }
 
-int cli_json_print_entries(const struct entry *entry, size_t count)
+int cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count)
 {
     json_t *array = json_array();
     int failed = 0;

@@ -3,7 +3,7 @@
 #ifndef ROLLCALL_CLI_JSON_H
 #define ROLLCALL_CLI_JSON_H
 
-#include "entries.h"
+#include "catalogue.h"
 #include "resolve/resolve.h"
 
 /* Prints one object. `explain` adds where each value came from, what was
@@ -11,6 +11,6 @@
 int cli_json_print(const struct rc_result *result, bool explain);
 
 /* Prints one object with entries of the catalogue of messages. -1 without memory. */
-int cli_json_print_entries(const struct entry *entry, size_t count);
+int cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count);
 
 #endif

@@ -3,7 +3,6 @@
  *
  * Nobody calls it: console_getopt refuses --json first.
  */
-#include "cli/doctor/json.h"
 #include "json.h"
 #include "rosterjson.h"
 
@@ -14,7 +13,7 @@ int cli_json_print(const struct rc_result *result, bool explain)
     return -1;
 }
 
-int cli_json_print_entries(const struct entry *entry, size_t count)
+int cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count)
 {
     (void)entry;
     (void)count;
@@ -24,11 +23,5 @@ int cli_json_print_entries(const struct entry *entry, size_t count)
 int cli_roster_print_json(const struct roster *roster)
 {
     (void)roster;
-    return -1;
-}
-
-int doctor_print_json(const struct findings *findings)
-{
-    (void)findings;
     return -1;
 }

@@ -6,29 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/catalogue.h"
-
 enum { LONGEST = 1024 };
-
-static const struct finding_entry table[] = {
-#define ROLLCALL_FINDING(id, level, why, cure, example) [FINDING_##id] = { #id, level, why, cure, example },
-#include "findings.def"
-#undef ROLLCALL_FINDING
-};
-
-const struct finding_entry *doctor_finding_entry(enum finding_id id)
-{
-    return &table[id];
-}
-
-enum finding_id doctor_finding_by_name(const char *name)
-{
-    enum finding_id id = 0;
-
-    while (id < FINDING_COUNT && strcmp(table[id].id, name) != 0)
-        id++;
-    return id;
-}
 
 static char *copy_text(struct findings *findings, const char *text)
 {
@@ -54,6 +32,7 @@ static struct finding *append_finding(struct findings *findings)
 void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
                          const char *change, const char *format, ...)
 {
+    const struct cli_catalogue_entry *row = cli_catalogue_finding(id);
     struct finding *finding = append_finding(findings);
     char what[LONGEST];
     va_list args;
@@ -63,13 +42,13 @@ void doctor_findings_add(struct findings *findings, enum finding_id id, const ch
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    finding->id = table[id].id;
-    finding->level = table[id].level;
-    finding->why = table[id].why;
+    finding->id = row->id;
+    finding->level = row->level;
+    finding->why = row->cause;
     finding->file = copy_text(findings, file);
     finding->line = line;
     finding->what = copy_text(findings, what);
-    finding->change = copy_text(findings, change && *change ? change : table[id].cure);
+    finding->change = copy_text(findings, change && *change ? change : row->cure);
 }
 
 void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text)
@@ -84,9 +63,9 @@ void doctor_findings_add_message(struct findings *findings, enum rc_message_id i
         return;
     finding->id = entry->id;
     finding->level = entry->level;
-    finding->why = cli_catalogue_entry(id)->cause;
+    finding->why = cli_catalogue_message(id)->cause;
     finding->what = copy_text(findings, text);
-    finding->change = copy_text(findings, cli_catalogue_entry(id)->cure);
+    finding->change = copy_text(findings, cli_catalogue_message(id)->cure);
 }
 
 void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)

@@ -4,27 +4,7 @@
 #define ROLLCALL_CLI_DOCTOR_FINDINGS_H
 
 #include "base/message.h"
-
-enum finding_id {
-#define ROLLCALL_FINDING(id, level, why, cure, example) FINDING_##id,
-#include "findings.def"
-#undef ROLLCALL_FINDING
-    FINDING_COUNT
-};
-
-struct finding_entry {
-    const char *id;
-    enum rc_level level;
-    const char *why;
-    const char *cure;
-    const char *example; /* "train.py:2: MASTER_PORT is always 12355": the place, if it has one, and what */
-};
-
-/* The table's row; never NULL for an id of the enum. */
-const struct finding_entry *doctor_finding_entry(enum finding_id id);
-
-/* The id of a name, "D403"; FINDING_COUNT where there is none. */
-enum finding_id doctor_finding_by_name(const char *name);
+#include "cli/catalogue.h"
 
 struct finding {
     const char *id;

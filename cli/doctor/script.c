@@ -62,9 +62,9 @@ static void add_answer(struct findings *findings, const struct doctor_slurm *slu
         if (next)
             *next++ = '\0';
     }
-    if (strcmp(field[0], "finding") == 0 && doctor_finding_by_name(field[1]) < FINDING_COUNT) {
-        doctor_findings_add(findings, doctor_finding_by_name(field[1]), field[2], parse_line_number(field[3]), field[5],
-                            "%s", field[4]);
+    if (strcmp(field[0], "finding") == 0 && cli_catalogue_find_finding(field[1]) < FINDING_COUNT) {
+        doctor_findings_add(findings, cli_catalogue_find_finding(field[1]), field[2], parse_line_number(field[3]),
+                            field[5], "%s", field[4]);
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "mpi") == 0) {
         doctor_slurm_type(findings, slurm, field[4], field[2], parse_line_number(field[3]));
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "openmpi") == 0) {

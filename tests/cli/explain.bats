@@ -25,7 +25,7 @@ load helper
 
 @test "--list: one line an id, all of them" {
     run -0 "$rollcall" explain --list
-    ids=$(cat "$top/lib/base/messages.def" "$top/cli/doctor/findings.def" |
+    ids=$(cat "$top/lib/base/messages.def" "$top/cli/findings.def" |
         sed -nE 's/^ROLLCALL_(MESSAGE|FINDING)\(([A-Z]+[0-9]*),.*/\2/p')
     [ "$(cut -d' ' -f1 <<< "$output")" = "$ids" ]
     grep -qx 'RC602 error    a rank is there twice' <<< "$output"

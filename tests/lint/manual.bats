@@ -90,7 +90,7 @@ section()
 }
 
 @test "every finding of the doctor is there" {
-    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/doctor/findings.def")
+    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/findings.def")
     [ "$(wc -l <<< "$ids")" -gt 50 ]
     expect_same "$ids" "$(grep -oE '^\.BR D[0-9]+ "' "$page" | grep -oE 'D[0-9]+')"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""messages.py - whether the examples in lib/base/messages.def and cli/doctor/findings.def are what the code prints.
+"""messages.py - whether the examples in lib/base/messages.def and cli/findings.def are what the code prints.
 
     messages.py TOP
 
@@ -76,7 +76,7 @@ class Sources:
 
 def main(top):
     sources = Sources(top)
-    for name in ("lib/base/messages.def", "cli/doctor/findings.def"):
+    for name in ("lib/base/messages.def", "cli/findings.def"):
         catalogue = read(top + "/" + name)
         rows = ROW.findall(catalogue)
         if len(rows) != len(re.findall(r"^ROLLCALL_", catalogue, re.M)):

@@ -101,7 +101,7 @@ c_files()
 }
 
 @test "ids of findings are unique, sorted, in their hundred, and every one is used" {
-    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/doctor/findings.def")
+    ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/findings.def")
     expect_same "$(LC_ALL=C sort -u <<< "$ids")" "$ids"
     run grep -vxE 'D[1-5][0-9][0-9]' <<< "$ids"
     [ -z "$output" ]

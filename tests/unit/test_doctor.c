@@ -97,10 +97,10 @@ static void test_order(const void *row)
     }
     assert_string_equal(findings.list[0].what, "1 of x");
     assert_string_equal(findings.list[0].change, "this");
-    assert_string_equal(findings.list[1].change, doctor_finding_entry(FINDING_D412)->cure);
+    assert_string_equal(findings.list[1].change, cli_catalogue_finding(FINDING_D412)->cure);
     assert_int_equal(doctor_findings_count(&findings, RC_LEVEL_ERROR), 2);
-    assert_int_equal(doctor_finding_by_name("D403"), FINDING_D403);
-    assert_int_equal(doctor_finding_by_name("D999"), FINDING_COUNT);
+    assert_int_equal(cli_catalogue_find_finding("D403"), FINDING_D403);
+    assert_int_equal(cli_catalogue_find_finding("D999"), FINDING_COUNT);
     doctor_findings_free(&findings);
 }
 

@@ -61,7 +61,7 @@ static void is_in_catalogue(const void *data)
 {
     const struct row *row = data;
     const struct rc_message_entry *entry = rc_message_entry(row->id);
-    const struct cli_catalogue_entry *words = cli_catalogue_entry(row->id);
+    const struct cli_catalogue_entry *words = cli_catalogue_message(row->id);
     char series;
 
     assert_string_equal(entry->id, row->input.p);
