@@ -66,7 +66,8 @@ struct rc_str cli_pmix_ask(void)
         return failed("program", text);
     }
     /* 1 is for a line that says what failed */
-    if (size <= 0 || WEXITSTATUS(status) > 1 || (WEXITSTATUS(status) == 1 && strncmp(answer, "failed=", 7) != 0))
+    if (size <= 0 || WEXITSTATUS(status) > 1 ||
+        (WEXITSTATUS(status) == 1 && !rc_program_reason(rc_str(answer), "failed=").p))
         return failed("answer", size ? "it was cut off" : "there is none");
     return (struct rc_str){ answer, (size_t)size };
 }

@@ -13,9 +13,10 @@
 
 #include <slurm/slurm.h>
 
+#include "base/stepserver.h"
 #include "options.h"
-#include "rendezvous/endpoint.h"
 #include "rendezvous/listen.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/wire.h"
 #include "resolve/precedence.h"
 #include "system/beside.h"
@@ -23,9 +24,9 @@
 
 extern char **environ;
 
-/* Where rollcall-exchange finds them; a number that nothing of ours has, so that
- * one dup2 does not close the other's source. */
-enum { LISTENER = 3, LIFE = 4, ABOVE = 16 };
+/* Above both numbers that the server finds its descriptors at (protocol.h), so
+ * that one dup2 does not close the other's source. */
+enum { ABOVE = 16, ARGUMENTS_SIZE = 64, VARIABLE_SIZE = 128 };
 
 /* Of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -56,28 +57,22 @@ static int raise_descriptor(int fd)
 static bool start(int listener, int life, const char *token, const struct rc_options *options, uint32_t job)
 {
     char path[PATH_MAX];
-    char seconds[16];
-    char watch[16];
-    char job_id[16];
-    char variable[16 + RC_WIRE_TOKEN + 1];
-    char *const argv[] = { (char[]){ "rollcall-exchange" },
-                           (char[]){ "server" },
-                           seconds,
-                           (char *)(uintptr_t)rc_check_name(rc_options_check(options)),
-                           watch,
-                           job_id,
-                           NULL };
+    char text[ARGUMENTS_SIZE];
+    char variable[VARIABLE_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_server_settings settings = { .seconds = rc_options_deadline(options),
+                                                 .check = rc_options_check(options),
+                                                 .watch_seconds = options->watch_seconds,
+                                                 .job = job };
+    const char *argv[RC_SERVER_ARGUMENTS + 1];
     char *const env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t child;
     bool good;
 
-    snprintf(seconds, sizeof(seconds), "%u", rc_options_deadline(options));
-    snprintf(watch, sizeof(watch), "%u", options->watch_seconds);
-    snprintf(job_id, sizeof(job_id), "%u", job);
-    snprintf(variable, sizeof(variable), "ROLLCALL_TOKEN=%s", token);
-    if (posix_spawn_file_actions_init(&actions) != 0)
+    snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
+    if (!rc_server_settings_write(&settings, &arena, argv) || posix_spawn_file_actions_init(&actions) != 0)
         return false;
     if (posix_spawnattr_init(&attributes) != 0) {
         posix_spawn_file_actions_destroy(&actions);
@@ -86,10 +81,10 @@ static bool start(int listener, int life, const char *token, const struct rc_opt
     good = rc_program_signals(&attributes, POSIX_SPAWN_SETSID) == 0 &&
            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-           posix_spawn_file_actions_adddup2(&actions, listener, LISTENER) == 0 &&
-           posix_spawn_file_actions_adddup2(&actions, life, LIFE) == 0 &&
-           rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", path, sizeof(path)).p &&
-           posix_spawn(&child, path, &actions, &attributes, argv, env) == 0;
+           posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
+           posix_spawn_file_actions_adddup2(&actions, life, RC_SERVER_LIFE) == 0 &&
+           rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, RC_EXCHANGE, path, sizeof(path)).p &&
+           posix_spawn(&child, path, &actions, &attributes, (char *const *)(uintptr_t)argv, env) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return good;
@@ -133,14 +128,16 @@ static bool open_server(const struct rc_options *options, uint32_t job, char tok
 void rc_spank_server_start(spank_t spank)
 {
     char token[RC_WIRE_TOKEN + 1];
-    char value[128] = "";
+    char text[VARIABLE_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *value = "";
     struct rc_options options;
     uint32_t job, step;
     uint16_t port;
 
     if (wants_server(&options) && spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
         spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_server(&options, job, token, &port))
-        snprintf(value, sizeof(value), "%s %u %u.%u", token, (unsigned)port, job, step);
+        value = rc_step_server_write(&arena, token, port, job, step);
     /* an outer step's cannot be unset: srun has copied its environment already
      * and only adds what is set now (srun_job.c:pre_launch_srun_job) */
     if (*value || getenv(RC_SERVER))

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/lines.h"
 
+bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struct rc_str *value)
+{
+    if (!rest->p)
+        return false;
+    *key = rc_str_split(rc_str_split(*rest, separator, rest), '=', value);
+    return true;
+}
+
 bool rc_lines_printable(char c)
 {
     return c >= ' ' && c < 0x7f;
@@ -20,7 +28,8 @@ bool rc_lines_read_head(struct rc_str *text, const char *head, size_t limit)
 
 bool rc_lines_next(struct rc_str *rest, struct rc_str *name, struct rc_str *value)
 {
-    *name = rc_str_split(rc_str_split(*rest, '\n', rest), '=', value);
+    if (!rc_pair_next(rest, '\n', name, value))
+        return false;
     for (size_t i = 0; i < name->n; i++) {
         char c = name->p[i];
 

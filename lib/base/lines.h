@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lines.h - the form of what nodes write to each other: a head, then lines NAME=VALUE.
+/* lines.h - KEY=VALUE in all texts of rollcall's own, and the form of what nodes write to each other.
  *
- * Printable ASCII, each line ended by a newline. An entry (roll.h) is such a
- * text, and an answer (answer.h).
+ * rc_pair_next reads KEY=VALUE, whatever separates them: lines of a request,
+ * words of a variable. Entries (roll.h) and answers (answer.h) are stricter: a
+ * head, then lines NAME=VALUE of printable ASCII, each with a newline at its end.
  * Pure: reads the text, writes the caller's arena.
  */
 #ifndef ROLLCALL_BASE_LINES_H
@@ -10,6 +11,10 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+
+/* Takes the next KEY=VALUE off *rest, up to `separator` or the end. *value is
+ * absent where there is no '='. False, with nothing written, once *rest is absent. */
+bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struct rc_str *value);
 
 bool rc_lines_printable(char c);
 

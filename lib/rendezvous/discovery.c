@@ -9,18 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "rendezvous/pmixserver.h"
+#include "rendezvous/protocol.h"
 #include "system/beside.h"
 #include "system/clock.h"
 #include "system/program.h"
 
 extern char **environ;
 
-enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000 };
+enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000, ENTRY_SIZE = 64 };
 
 static uint32_t fact(const struct rc_result *result, enum rc_field field)
 {
@@ -58,7 +58,7 @@ static bool is_own_step(const struct rc_result *result, struct rc_str step)
 }
 
 /* torchrun on one node is a launch of its own on each node of the step. */
-static bool is_for_us(const struct rc_result *result, uint32_t nodes, struct rc_str step)
+static bool is_for_this_launch(const struct rc_result *result, uint32_t nodes, struct rc_str step)
 {
     switch (result->launcher->srun_server) {
     case RC_SRUN_SERVER_OWN:
@@ -81,9 +81,9 @@ static bool find_server_of_srun(const struct rc_result *result, uint32_t nodes, 
 
     if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena))
         return false;
-    if (!is_for_us(result, nodes, step))
+    if (!is_for_this_launch(result, nodes, step))
         return false;
-    rc_format(&server, "%S %u %S", &endpoint.token, (uint32_t)endpoint.port, &endpoint.hosts);
+    rc_endpoint_write(&endpoint, &server);
     return !server.full;
 }
 
@@ -143,12 +143,11 @@ static int explain(char text[RC_DISCOVERY_TEXT], const char *what, const char *w
     return -EIO;
 }
 
-/* With PMIx 4's default store the next client of this task, its own MPI_Init
- * perhaps, would find nothing (measured with 4.2.2). The copy holds pointers of
- * the caller's own; NULL without memory. */
-static const char **environment(void)
+/* The environment with what a PMIx client needs (rc_pmix_server_gds), `variable`
+ * among it. To be freed; NULL without memory. */
+static const char **copy_environment(char variable[ENTRY_SIZE])
 {
-    const char *version = getenv("PMIX_VERSION");
+    const char *gds = rc_pmix_server_gds(rc_str(getenv("PMIX_VERSION")));
     size_t count = 0;
     const char **copy;
 
@@ -158,16 +157,17 @@ static const char **environment(void)
     if (!copy)
         return NULL;
     memcpy(copy, environ, (count + 1) * sizeof(*copy));
-    if (version && strncmp(version, "4.", 2) == 0 && !getenv("PMIX_MCA_gds")) {
-        copy[count] = "PMIX_MCA_gds=hash";
+    if (gds && !getenv(RC_PMIX_GDS)) {
+        snprintf(variable, ENTRY_SIZE, RC_PMIX_GDS "=%s", gds);
+        copy[count] = variable;
         copy[count + 1] = NULL;
     }
     return copy;
 }
 
-/* One of rollcall's own programs: the line that it says, in `text`. 0, -ETIMEDOUT, or -EIO with the reason in `text`. */
-static int run(const char *name, const char *argument, const char *input, int64_t deadline,
-               char text[RC_DISCOVERY_TEXT])
+/* Runs one of rollcall's own programs for the line that it says. As rc_program_line. */
+static int run_program(const char *name, const char *argument, const char *input, int64_t deadline,
+                       char text[RC_DISCOVERY_TEXT])
 {
     char path[PATH_MAX];
     struct rc_program program = {
@@ -176,29 +176,18 @@ static int run(const char *name, const char *argument, const char *input, int64_
         .input = rc_str(input),
         .milliseconds = (uint32_t)rc_local_left(deadline),
     };
-    const char **env = environment();
-    int status = 0;
-    ssize_t n;
+    char variable[ENTRY_SIZE];
+    const char **env = copy_environment(variable);
+    int rc;
 
     if (!env)
         return explain(text, name, strerror(ENOMEM));
     program.env = env;
-    n = rc_beside_file(ROLLCALL_LIBEXEC_FROM_LIB, name, path, sizeof(path)).p
-            ? rc_program_run(&program, text, RC_DISCOVERY_TEXT, &status)
-            : -ENOENT;
+    rc = rc_beside_file(ROLLCALL_LIBEXEC_FROM_LIB, name, path, sizeof(path)).p
+             ? rc_program_line(&program, text, RC_DISCOVERY_TEXT)
+             : explain(text, name, strerror(ENOENT));
     free(env);
-    if (n == -ETIMEDOUT)
-        return -ETIMEDOUT;
-    if (n < 0)
-        return explain(text, name, strerror((int)-n));
-    text[strcspn(text, "\n")] = '\0';
-    if (strncmp(text, "failed=", 7) == 0) {
-        memmove(text, text + 7, strlen(text + 7) + 1);
-        return -EIO;
-    }
-    if (!strchr(text, '='))
-        return explain(text, name, WIFSIGNALED(status) ? "was ended by a signal" : "said nothing");
-    return 0;
+    return rc < 0 || strchr(text, '=') ? rc : explain(text, name, "said nothing");
 }
 
 /* Whose end is the launch's. That of whoever has started one process by hand says nothing: 1 stays. */
@@ -217,10 +206,10 @@ static int start(const struct rc_discovery *discovery, int64_t deadline, char te
     snprintf(request, sizeof(request), "name=%s\nowner=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", discovery->name,
              (long)getpid(), launcher(discovery), discovery->kind == RC_DISCOVERY_PMIX, PUBLISH_MS / 1000);
     /* not less than it takes, even where there is little time left: it is killed in between otherwise */
-    rc = run("rollcall-exchange", "store", request, publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline,
-             text);
+    rc = run_program(RC_EXCHANGE, RC_EXCHANGE_STORE, request,
+                     publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline, text);
     if (rc == -ETIMEDOUT)
-        return explain(text, "rollcall-exchange", strerror(ETIMEDOUT));
+        return explain(text, RC_EXCHANGE, strerror(ETIMEDOUT));
     if (rc < 0 || strncmp(text, "taken=", 6) == 0)
         return rc < 0 ? rc : 1;
     memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));
@@ -270,7 +259,7 @@ static int ask_server(const struct rc_discovery *discovery, int64_t deadline, ch
         rc_local_call(discovery->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_DISCOVERY_TEXT) > 0)
         return 0;
     do
-        rc = run("rollcall-pmix", "get-store", "", deadline, text);
+        rc = run_program("rollcall-pmix", "get-store", "", deadline, text);
     while (rc == -ETIMEDOUT && rc_milliseconds() < deadline);
     if (rc == 0)
         memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));

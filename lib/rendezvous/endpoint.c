@@ -2,6 +2,7 @@
 #include "rendezvous/endpoint.h"
 
 #include "base/numbers.h"
+#include "base/stepserver.h"
 #include "rendezvous/wire.h"
 
 bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint)
@@ -19,19 +20,23 @@ bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint)
     return true;
 }
 
+const char *rc_endpoint_write(const struct rc_endpoint *endpoint, struct rc_arena *arena)
+{
+    return rc_format(arena, "%S %u %S", &endpoint->token, (uint32_t)endpoint->port, &endpoint->hosts);
+}
+
 bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
                          struct rc_arena *arena)
 {
-    struct rc_str rest;
-    struct rc_str token = rc_str_split(rc_env_get(env, RC_SERVER), ' ', &rest);
-    struct rc_str port = rc_str_split(rest, ' ', &rest);
+    struct rc_step_server server;
     struct rc_str address = rc_env_get(env, "SLURM_LAUNCH_NODE_IPADDR");
     struct rc_str name = rc_env_get(env, "SLURM_SRUN_COMM_HOST");
 
-    if (rest.n == 0 || address.n == 0 ||
-        !rc_endpoint_read(rc_str(rc_format(arena, "%S %S %S%s%S", &token, &port, &address, name.n ? " " : "", &name)),
-                          endpoint))
+    if (!rc_step_server_read(env, &server) || address.n == 0 ||
+        !rc_endpoint_read(
+            rc_str(rc_format(arena, "%S %S %S%s%S", &server.token, &server.port, &address, name.n ? " " : "", &name)),
+            endpoint))
         return false;
-    *step = rest;
+    *step = server.step;
     return true;
 }

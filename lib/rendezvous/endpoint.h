@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* endpoint.h - where the server of a launch is, and the token by which it knows its own. */
+/* endpoint.h - where a rendezvous server listens, and the token that it wants to see. */
 #ifndef ROLLCALL_RENDEZVOUS_ENDPOINT_H
 #define ROLLCALL_RENDEZVOUS_ENDPOINT_H
 
@@ -13,15 +13,18 @@
 struct rc_endpoint {
     struct rc_str token;
     uint16_t port;
-    struct rc_str hosts; /* names or addresses of one host, parted by blanks, in the order in which to try them */
+    struct rc_str hosts; /* names or addresses of one host, separated by blanks, in the order to try them */
 };
 
 /* "TOKEN PORT HOST..."; false, with *endpoint untouched, where it is not that. */
 bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint);
 
-/* The server beside srun that the environment of a task names, and the step that
- * it is of, "JOB.STEP". The hosts are text in the arena. False, with nothing
- * written, where there is none. */
+/* The same text, in the arena; see arena->full. */
+const char *rc_endpoint_write(const struct rc_endpoint *endpoint, struct rc_arena *arena);
+
+/* srun's rendezvous server, as the environment of a task names it, and the step
+ * that it serves, "JOB.STEP". The hosts are text in the arena. False, with nothing
+ * written, where the environment names none. */
 bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
                          struct rc_arena *arena);
 

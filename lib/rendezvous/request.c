@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rendezvous/request.h"
 
-#include "base/numbers.h"
+#include "base/lines.h"
 
 enum { SECONDS_MAX = 600 };
 
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
 {
-    const struct rc_endpoint *endpoint = &request->endpoint;
     const char *where = "";
     const char *text;
 
     if (request->transport == RC_TRANSPORT_SRUN)
-        where = rc_format(arena, "endpoint=%S %u %S\n", &endpoint->token, (uint32_t)endpoint->port, &endpoint->hosts);
+        where = rc_format(arena, "endpoint=%s\n", rc_endpoint_write(&request->endpoint, arena));
     text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n\n%S",
                      request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
                      request->seconds, rc_check_name(request->check), &request->entry);
     return arena->full ? NULL : text;
 }
 
-static bool read_line(struct rc_str line, struct rc_request *request)
+static bool read_pair(struct rc_str name, struct rc_str value, struct rc_request *request)
 {
-    struct rc_str value;
-    struct rc_str name = rc_str_split(line, '=', &value);
     uint32_t number;
 
     if (rc_str_is(name, "transport")) {
@@ -46,15 +43,13 @@ bool rc_request_read(struct rc_str text, struct rc_request *request)
 {
     struct rc_request read = { .transport = RC_TRANSPORT_NONE };
     struct rc_str rest = text;
+    struct rc_str name;
+    struct rc_str value;
 
-    for (;;) {
-        struct rc_str line = rc_str_split(rest, '\n', &rest);
-
-        if (line.n == 0)
-            break;
-        if (!read_line(line, &read))
+    /* up to the blank line, behind which is the entry */
+    while (rc_pair_next(&rest, '\n', &name, &value) && (name.n || value.p))
+        if (!read_pair(name, value, &read))
             return false;
-    }
     read.entry = rest;
     if (read.entry.n == 0 || read.seconds == 0 || read.transport == RC_TRANSPORT_NONE ||
         (read.transport == RC_TRANSPORT_SRUN && !read.endpoint.token.p))

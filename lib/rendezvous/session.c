@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "rendezvous/protocol.h"
 #include "system/port.h"
 #include "system/program.h"
 
@@ -80,23 +81,16 @@ const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *
     return rc_answer_write(&answer, arena);
 }
 
-/* The line behind "failed=" or "lost=". */
-static const char *reason(struct rc_str text, struct rc_arena *arena)
-{
-    struct rc_str rest;
-    struct rc_str line = rc_str_split(text, '\n', &rest);
-
-    rc_str_split(line, '=', &line);
-    return rc_format(arena, "%S", &line);
-}
-
 void rc_outcome_read(struct rc_str text, struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena)
 {
+    struct rc_str failed = rc_program_reason(text, "failed=");
+    struct rc_str lost = rc_program_reason(text, "lost=");
+
     *answer = (struct rc_answer){ .port = 0 };
-    if (rc_str_starts(text, "failed=")) {
-        rc_outcome_fail(outcome, reason(text, arena));
-    } else if (rc_str_starts(text, "lost=")) {
-        lose(outcome, reason(text, arena));
+    if (failed.p) {
+        rc_outcome_fail(outcome, rc_format(arena, "%S", &failed));
+    } else if (lost.p) {
+        lose(outcome, rc_format(arena, "%S", &lost));
     } else if (!rc_answer_read(text, answer, arena)) {
         lose(outcome, "the answer cannot be read");
     } else {
@@ -111,7 +105,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     static char output[OUTPUT_SIZE];
     struct rc_program program = {
         .path = path,
-        .argument = "node",
+        .argument = RC_EXCHANGE_NODE,
         .env = env,
         .input = rc_str(rc_request_write(request, arena)),
         .milliseconds = longest(request->seconds),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/nicnames.h"
 
+#include "base/lines.h"
 #include "resolve/address.h"
 
 enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE_SOCKET };
@@ -94,11 +95,10 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
 bool rc_nicnames_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now)
 {
     struct rc_str own = rc_env_get(&result->env, RC_NICS_OWN);
+    struct rc_str key;
+    struct rc_str value;
 
-    while (own.p) {
-        struct rc_str value;
-        struct rc_str key = rc_str_split(rc_str_split(own, ' ', &own), '=', &value);
-
+    while (rc_pair_next(&own, ' ', &key, &value)) {
         if (rc_str_eq(key, name))
             return value.p && rc_str_eq(value, now);
     }

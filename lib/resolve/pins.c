@@ -2,6 +2,7 @@
 #include "resolve/pins.h"
 
 #include "base/cpuset.h"
+#include "base/lines.h"
 
 /* The cores of a pin are at most its hardware threads. */
 static bool is_sound(const struct rc_pin *pin)
@@ -13,11 +14,11 @@ static bool is_sound(const struct rc_pin *pin)
 
 static bool read_pin(struct rc_str words, struct rc_pin *pin)
 {
-    *pin = (struct rc_pin){ .gpu = RC_UNKNOWN };
-    while (words.p) {
-        struct rc_str value;
-        struct rc_str key = rc_str_split(rc_str_split(words, ' ', &words), '=', &value);
+    struct rc_str key;
+    struct rc_str value;
 
+    *pin = (struct rc_pin){ .gpu = RC_UNKNOWN };
+    while (rc_pair_next(&words, ' ', &key, &value)) {
         if (rc_str_is(key, "cpus"))
             pin->cpus = value;
         else if (rc_str_is(key, "cores") && !rc_parse_u32(value, RC_CPUS_MAX, &pin->cores))
@@ -36,12 +37,12 @@ static bool read_pin(struct rc_str words, struct rc_pin *pin)
 
 static bool read_node(struct rc_str words, struct rc_pins *pins)
 {
+    struct rc_str key;
+    struct rc_str value;
+
     if (!rc_str_is(rc_str_split(words, ' ', &words), "node"))
         return false;
-    while (words.p) {
-        struct rc_str value;
-        struct rc_str key = rc_str_split(rc_str_split(words, ' ', &words), '=', &value);
-
+    while (rc_pair_next(&words, ' ', &key, &value)) {
         if (rc_str_is(key, "fabric"))
             pins->fabric = value;
         else if (rc_str_is(key, "network"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/watch.h"
 
-#include "base/variables.h"
+#include "base/stepserver.h"
 
 #define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
 
@@ -51,14 +51,13 @@ static const char *with_folder(struct rc_result *result, struct rc_str folder)
     return rc_format(&result->arena, "%S:%S", &now, &folder);
 }
 
-/* The server beside srun, if it is this very step's: "TOKEN PORT JOB.STEP". */
+/* Whether srun's rendezvous server, if there is one, is this very step's. */
 static bool has_server(const struct rc_result *result)
 {
-    struct rc_str rest = rc_env_get(&result->env, RC_SERVER);
+    struct rc_step_server server;
 
-    for (int i = 0; i < 2 && rest.p; i++)
-        rc_str_split(rest, ' ', &rest);
-    return rest.n > 0 && result->launcher->srun_server == RC_SRUN_SERVER_OWN && rc_str_is(rest, result->facts.run_id);
+    return rc_step_server_read(&result->env, &server) && result->launcher->srun_server == RC_SRUN_SERVER_OWN &&
+           rc_str_is(server.step, result->facts.run_id);
 }
 
 /* Slurm's own number for it: the roll call names tasks so. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -210,4 +211,45 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     if (!reap_child(child, n < 0 ? 0 : deadline, status) && n >= 0)
         n = -ETIMEDOUT;
     return n;
+}
+
+struct rc_str rc_program_reason(struct rc_str output, const char *word)
+{
+    struct rc_str rest;
+    size_t size = strlen(word);
+
+    if (!rc_str_starts(output, word))
+        return RC_ABSENT;
+    return rc_str_split((struct rc_str){ output.p + size, output.n - size }, '\n', &rest);
+}
+
+static int explain_end(const struct rc_program *program, const char *why, char *line, size_t size)
+{
+    const char *slash = strrchr(program->path, '/');
+
+    snprintf(line, size, "%s: %s", slash ? slash + 1 : program->path, why);
+    return -EIO;
+}
+
+int rc_program_line(const struct rc_program *program, char *line, size_t size)
+{
+    struct rc_str why;
+    int status = 0;
+    ssize_t n = rc_program_run(program, line, size, &status);
+
+    if (n == -ETIMEDOUT)
+        return -ETIMEDOUT;
+    if (n < 0)
+        return explain_end(program, strerror((int)-n), line, size);
+    why = rc_program_reason((struct rc_str){ line, (size_t)n }, "failed=");
+    if (why.p) {
+        memmove(line, why.p, why.n);
+        line[why.n] = '\0';
+        return -EIO;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    return explain_end(program, WIFSIGNALED(status) ? "was ended by a signal" : "did not say why it failed", line,
+                       size);
 }

@@ -26,6 +26,15 @@ struct rc_program {
  * process and no descriptor behind. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
 
+/* The rest of its first line where a program's output begins with `word`, such as
+ * "failed="; absent where it does not. */
+struct rc_str rc_program_reason(struct rc_str output, const char *word);
+
+/* As rc_program_run, for a program of our own that says one line at most, or
+ * failed=WHY. 0 with that line in `line`, without its newline; -ETIMEDOUT, with nothing there; or -EIO
+ * with the reason there: WHY, or how the program ended. */
+int rc_program_line(const struct rc_program *program, char *line, size_t size);
+
 /* Signals as a program expects them: slurmstepd and launchers block and ignore
  * some. Sets the attributes' flags, with `more` of them. 0 or an errno. */
 int rc_program_signals(posix_spawnattr_t *attributes, short more);

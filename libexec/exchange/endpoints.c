@@ -10,7 +10,6 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "system/beside.h"
 #include "system/program.h"
@@ -52,26 +51,15 @@ char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t mill
 {
     char path[PATH_MAX];
     struct rc_program program = { .path = path, .argument = argument, .input = input, .milliseconds = milliseconds };
-    ssize_t n;
-    int status;
+    int rc;
 
     if (!rc_beside_file(".", "rollcall-pmix", path, sizeof(path)).p) {
         snprintf(line, size, "%s", strerror(ENOENT));
         return NULL;
     }
     program.env = (const char *const *)environ;
-    n = rc_program_run(&program, line, size, &status);
-    if (n < 0) {
-        snprintf(line, size, "%s", n == -ETIMEDOUT ? "no answer by the deadline" : strerror((int)-n));
-        return NULL;
-    }
-    line[strcspn(line, "\n")] = '\0';
-    if (!strncmp(line, "failed=", 7)) {
-        memmove(line, line + 7, strlen(line + 7) + 1);
-        return NULL;
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return line;
-    snprintf(line, size, "rollcall-pmix ended with status %d", status);
-    return NULL;
+    rc = rc_program_line(&program, line, size);
+    if (rc == -ETIMEDOUT)
+        snprintf(line, size, "no answer by the deadline");
+    return rc < 0 ? NULL : line;
 }

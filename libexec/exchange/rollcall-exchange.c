@@ -27,12 +27,13 @@
 #include <unistd.h>
 
 #include "node.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 #include "storeserver.h"
 #include "verdict.h"
 
-enum { LISTENER = 3, LIFE = 4, STATUS_USAGE = 2 };
+enum { STATUS_USAGE = 2 };
 
 static int usage(void)
 {
@@ -73,45 +74,43 @@ static void close_from(int first)
         close(fd);
 }
 
-static int serve_srun(const char *seconds, const char *check, const char *watch, const char *job_id)
+static int serve_srun(const struct rc_server_settings *settings)
 {
     static struct rc_verdict verdict;
-    const char *token = getenv("ROLLCALL_TOKEN");
+    const char *token = getenv(RC_SERVER_TOKEN);
     struct rc_server *server;
-    uint32_t patience, job;
     int rc;
 
-    if (!rc_wire_is_token(rc_str(token)) || !rc_parse_u32(rc_str(seconds), UINT16_MAX, &verdict.seconds) ||
-        !rc_check_read(rc_str(check), &verdict.check) ||
-        !rc_parse_u32(rc_str(watch), RC_WATCH_SECONDS_MAX, &patience) ||
-        !rc_parse_u32(rc_str(job_id), UINT32_MAX, &job))
+    if (!rc_wire_is_token(rc_str(token)))
         return usage();
-    close_from(LIFE + 1);
+    verdict.seconds = settings->seconds;
+    verdict.check = settings->check;
+    close_from(RC_SERVER_LIFE + 1);
     /* a line of many bytes may meet a pipe that nobody reads any more */
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
-    server = rc_server_create(LISTENER, token);
+    server = rc_server_create(RC_SERVER_LISTENER, token);
     if (!server)
         return 1;
-    rc_server_watch(server, patience, job, print_finding, NULL);
-    rc = rc_server_run(server, verdict.seconds, LIFE, decide_and_say, &verdict);
+    rc_server_watch(server, settings->watch_seconds, settings->job, print_finding, NULL);
+    rc = rc_server_run(server, verdict.seconds, RC_SERVER_LIFE, decide_and_say, &verdict);
     rc_server_destroy(server);
     return rc < 0;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "node") == 0) {
+    struct rc_server_settings settings;
+
+    if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_NODE) == 0) {
         /* nobody waits for an answer once the task is gone */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         return exchange_node();
     }
-    if (argc == 2 && strcmp(argv[1], "store") == 0) {
+    if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_STORE) == 0) {
         close_from(STDERR_FILENO + 1);
         signal(SIGPIPE, SIG_IGN);
         return exchange_start_store();
     }
-    if ((argc == 4 || argc == 6) && strcmp(argv[1], "server") == 0)
-        return serve_srun(argv[2], argv[3], argc == 6 ? argv[4] : "0", argc == 6 ? argv[5] : "0");
-    return usage();
+    return rc_server_settings_read(argc, argv, &settings) ? serve_srun(&settings) : usage();
 }

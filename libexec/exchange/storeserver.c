@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
+#include "base/lines.h"
 #include "endpoints.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/local.h"
@@ -197,10 +197,8 @@ static void stay(struct store *store, struct rc_server *server)
     rc_server_run(server, 0, life[0], decide_nothing, NULL);
 }
 
-static bool read_line(struct rc_str line, struct request *request)
+static bool read_pair(struct rc_str name, struct rc_str value, struct request *request)
 {
-    struct rc_str value;
-    struct rc_str name = rc_str_split(line, '=', &value);
     struct rc_arena arena = { .base = request->name, .size = sizeof(request->name) };
 
     if (rc_str_is(name, "name")) {
@@ -220,13 +218,12 @@ static bool read_request(struct request *request)
 {
     static char text[INPUT_SIZE];
     struct rc_str rest = { text, fread(text, 1, sizeof(text), stdin) };
+    struct rc_str name;
+    struct rc_str value;
 
-    while (rest.n > 0) {
-        struct rc_str line = rc_str_split(rest, '\n', &rest);
-
-        if (!read_line(line, request))
+    while (rest.n > 0)
+        if (!rc_pair_next(&rest, '\n', &name, &value) || !read_pair(name, value, request))
             return false;
-    }
     return request->name[0] && request->owner > 1 && request->seconds > 0;
 }
 

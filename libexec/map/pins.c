@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cpuset.h"
+#include "base/lines.h"
 #include "base/numbers.h"
 #include "console/usage.h"
 #include "placement/place.h"
@@ -58,11 +59,11 @@ static struct rc_str read_request(char *buffer, size_t size)
 /* A key that is not known is skipped. */
 static bool read_question(struct rc_str text, struct question *question)
 {
-    *question = (struct question){ .tasks = 0 };
-    while (text.p) {
-        struct rc_str value;
-        struct rc_str key = rc_str_split(rc_str_split(text, '\n', &text), '=', &value);
+    struct rc_str key;
+    struct rc_str value;
 
+    *question = (struct question){ .tasks = 0 };
+    while (rc_pair_next(&text, '\n', &key, &value)) {
         if (rc_str_is(key, "tasks") && !rc_parse_u32(value, TASKS_MAX, &question->tasks))
             return false;
         if (rc_str_is(key, "gpus"))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/lines.h"
 #include "resolve/guard.h"
 #include "resolve/precedence.h"
 #include "say.h"
@@ -32,9 +33,10 @@ static uint64_t new_nonce(void)
 /* "rank=3 size=4 node=1 nodes=2 deadline=10" */
 static void read_told(struct rc_str text, struct guard_member *member)
 {
-    while (text.p) {
-        struct rc_str value;
-        struct rc_str name = rc_str_split(rc_str_split(text, ' ', &text), '=', &value);
+    struct rc_str name;
+    struct rc_str value;
+
+    while (rc_pair_next(&text, ' ', &name, &value)) {
         uint32_t *to = rc_str_is(name, "rank")       ? &member->rank
                        : rc_str_is(name, "size")     ? &member->size
                        : rc_str_is(name, "other")    ? &member->other

@@ -271,7 +271,7 @@ PYTHON
 import os, rollcall, sys, time
 me = rollcall.identity()
 if me.rank != 0:
-    rollcall.broadcast("board", timeout=60)
+    rollcall.broadcast("end", timeout=60)
     sys.exit()
 inherited = os.open("/etc/passwd", os.O_RDONLY)
 os.set_inheritable(inherited, True)
@@ -286,7 +286,7 @@ except ChildProcessError:
 def store_servers():
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if "exchange\0board" in open(f"/proc/{pid}/cmdline").read() and os.environ["WHOSE"] in open(f"/proc/{pid}/environ").read():
+            if "exchange\0store" in open(f"/proc/{pid}/cmdline").read() and os.environ["WHOSE"] in open(f"/proc/{pid}/environ").read():
                 yield pid
         except OSError:
             pass
@@ -312,7 +312,7 @@ for _ in range(200):
 else:
     sys.exit(f"the store server has {list(remains())}")
 print(pid, flush=True)
-rollcall.broadcast("board", b"")
+rollcall.broadcast("end", b"")
 PYTHON
     run -0 --separate-stderr here env WHOSE="$BATS_TEST_TMPDIR" mpirun --oversubscribe -np 2 python3 "$BATS_TEST_TMPDIR/owner.py"
     # what the machine's first process has not taken yet is no process any more

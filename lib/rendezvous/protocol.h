@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* protocol.h - what plugin, command and library agree on with rollcall-exchange, which they start.
+ *
+ *   rollcall-exchange node                                   request.h on standard input
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB]       srun's rendezvous server
+ *   rollcall-exchange store                                  a server for values alone
+ */
+#ifndef ROLLCALL_RENDEZVOUS_PROTOCOL_H
+#define ROLLCALL_RENDEZVOUS_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "resolve/option.h"
+
+#define RC_EXCHANGE        "rollcall-exchange"
+#define RC_EXCHANGE_NODE   "node"
+#define RC_EXCHANGE_SERVER "server"
+#define RC_EXCHANGE_STORE  "store"
+
+/* srun's server inherits its listening socket, and a pipe whose other end srun holds. */
+enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 6 };
+
+/* The variable with its token, which nobody else may read from a command line. */
+#define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
+
+struct rc_server_settings {
+    uint32_t seconds; /* it waits for the last node, after the first */
+    enum rc_check check;
+    uint32_t watch_seconds; /* 0: it does not watch who joins */
+    uint32_t job;
+};
+
+/* The program's arguments, from its name on, NULL behind the last; text of the
+ * arena. False where there is no room. */
+bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
+                              const char *argv[RC_SERVER_ARGUMENTS + 1]);
+
+/* False, with *settings untouched, for arguments that are none. */
+bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings);
+
+#endif
