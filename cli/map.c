@@ -45,16 +45,14 @@ const struct subcommand cli_map = {
             "      --cpus LIST   of these hardware threads alone, such as 0-15,64-79\n"
             "      --from FILE   the topology of another machine, as its lstopo writes it:\n"
             "                    lstopo FILE.xml\n"
-            "      --step        in a step of srun --ddp: the maps of all its nodes,\n"
-            "                    equal ones once; its first task prints\n"
-            "      --wait SECONDS\n"
-            "                    how long --step waits for the nodes, 15 unless it is said\n"
             "      --json        one JSON object instead of text\n"
             "      --svg FILE, --png FILE\n"
             "                    a picture of the machine with its tasks, drawn by lstopo\n"
             "  -h, --help        this help\n"
             "\n"
-            "Exit status: 0 shown, 1 nodes of the step are missing, 2 wrong usage, a\n"
-            "topology that cannot be read, no rendezvous server beside srun, or no lstopo for a picture.\n",
+            "Exit status: 0 shown, 2 wrong usage, a topology that cannot be read, or no\n"
+            "lstopo for a picture.\n"
+            "\n"
+            "  srun -l --ntasks-per-node=1 rollcall map\n",
     .run = run,
 };

@@ -72,7 +72,7 @@ _rollcall()
             return
             ;;
         *,--pid) candidates=(/proc/[0-9]*) candidates=("${candidates[@]#/proc/}") ;;
-        *,--tasks | *,--gpus | *,--cpus | *,--wait) return ;;
+        *,--tasks | *,--gpus | *,--cpus) return ;;
         *)
             case ${#words[@]},${words[1]} in
                 2,*) candidates=(exec show explain check map doctor --help --version) ;;
@@ -87,7 +87,7 @@ _rollcall()
                     candidates=(--script --json --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <(compgen -f -- "$current")
                     ;;
-                *,map) candidates=(--tasks --gpus --cpus --from --step --wait --json --svg --png --help) ;;
+                *,map) candidates=(--tasks --gpus --cpus --from --json --svg --png --help) ;;
             esac
             ;;
     esac

@@ -23,7 +23,6 @@ struct mapping {
     hwloc_bitmap_t allowed;
     struct rc_gpu_list gpus;
     struct rc_gpu_ids *ids; /* of each of them */
-    bool alike;             /* text: nothing that is of this very machine alone, and of none like it */
     struct rc_nic_list nics;
     unsigned *chosen;
     size_t chosen_count;

@@ -9,17 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "console/table.h"
 #include "console/usage.h"
 #include "mapping.h"
 #include "picture.h"
 #include "pins.h"
-#include "step.h"
 
 struct output {
-    bool step;
-    const char *seconds;
     bool json;
     const char *format;
     const char *file;
@@ -31,8 +27,7 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         { "tasks", required_argument, NULL, 't' }, { "gpus", required_argument, NULL, 'g' },
         { "cpus", required_argument, NULL, 'c' },  { "from", required_argument, NULL, 'f' },
         { "json", no_argument, NULL, 'j' },        { "svg", required_argument, NULL, 's' },
-        { "png", required_argument, NULL, 'p' },   { "step", no_argument, NULL, 'S' },
-        { "wait", required_argument, NULL, 'w' },  { NULL, 0, NULL, 0 },
+        { "png", required_argument, NULL, 'p' },   { NULL, 0, NULL, 0 },
     };
 
     for (int c; (c = console_getopt("map", argc, argv, options)) != -1;) {
@@ -51,12 +46,6 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
             break;
         case 'j':
             output->json = true;
-            break;
-        case 'S':
-            output->step = true;
-            break;
-        case 'w':
-            output->seconds = optarg;
             break;
         case 's':
         case 'p':
@@ -77,17 +66,6 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         return -1;
     }
     return 0;
-}
-
-static int show_step(const struct wishes *wishes, const struct output *output)
-{
-    uint32_t seconds = STEP_WAIT_DEFAULT;
-
-    if (output->file)
-        return console_fail("map: a picture is of one machine: --svg and --png do not go with --step");
-    if (output->seconds && (!rc_parse_u32(rc_str(output->seconds), STEP_WAIT_MAX, &seconds) || seconds == 0))
-        return console_fail("map: --wait=%.64s is not a number of seconds, 1 to %d", output->seconds, STEP_WAIT_MAX);
-    return step_show(wishes, output->json, seconds);
 }
 
 static int show(struct mapping *mapping, const struct output *output)
@@ -113,16 +91,10 @@ int main(int argc, char **argv)
         return pins_answer(argc > 2 ? argv[2] : NULL);
     if (read_arguments(argc, argv, &wishes, &output) < 0)
         return STATUS_USAGE;
-    if (output.seconds && !output.step)
-        return console_fail("map: --wait belongs to --step");
-    if (output.step) {
-        status = show_step(&wishes, &output);
-    } else {
-        paint_choose();
-        if (mapping_make(&wishes, &mapping) == 0)
-            status = show(&mapping, &output);
-        mapping_free(&mapping);
-    }
+    paint_choose();
+    if (mapping_make(&wishes, &mapping) == 0)
+        status = show(&mapping, &output);
+    mapping_free(&mapping);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     return console_fail("cannot write to standard output: %s", strerror(errno));

@@ -162,7 +162,7 @@ static int put_ids(const struct mapping *mapping)
 
     for (size_t i = 0; i < mapping->gpus.count; i++) {
         const struct rc_gpu_ids *ids = &mapping->ids[i];
-        const char *uuid = mapping->alike ? "" : ids->uuid;
+        const char *uuid = ids->uuid;
         char index[16];
         char other[64];
         int n = 0;

@@ -292,13 +292,7 @@ expect()
     fails_with 2 "map: unexpected argument 'x'" "$rollcall" map x
     fails_with 2 'did you mean --json?' "$rollcall" map --jsno
     fails_with 2 '--from needs a value' "$rollcall" map --from
-    fails_with 2 'this is no task of a step; use srun --ddp rollcall map --step' with "$rollcall" map --step
-    fails_with 2 'there is no rendezvous server beside srun' with "${task_3[@]}" "$rollcall" map --step
-    fails_with 2 '--wait belongs to --step' "$rollcall" map --wait 3
-    for seconds in 0 -1 x '' 601; do
-        fails_with 2 "--wait=$seconds is not a number of seconds, 1 to 600" "$rollcall" map --step --wait "$seconds"
-    done
-    fails_with 2 'a picture is of one machine' "$rollcall" map --step --svg x.svg
+    fails_with 2 "'--step'" "$rollcall" map --step
     fails_with 2 'one picture at a time' "$rollcall" map "${from[@]}" --svg a --png b
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # roll.bats - what a live step tells of itself from inside: rollcall check, its roll, from one of its tasks and
-# from beside it; rollcall map --step, the map of each of its nodes.
+# from beside it; rollcall map, the map of each of its nodes.
 
 # bats file_tags=series
 
@@ -89,84 +89,13 @@ need_map()
     [ -z "${SERIES:-}" ] || on n1 rollcall map > /dev/null 2>&1 || skip "rollcall map does not start on these nodes"
 }
 
-# ranks_by_node HOST=RANKS...: what the JSON in $out says of them
-ranks_by_node()
-{
-    "$PYTHON" -c '
-import json, sys
-answer = json.load(open(sys.argv[1]))
-assert answer["schema"] == 1 and answer["missing"] == [], answer
-found = [(node["host"] + "=" + node["ranks"], len(node["map"]["tasks"])) for node in answer["nodes"]]
-assert found == [(each, 2) for each in sys.argv[2:]], found' "$out" "$@"
-}
-
-@test "map --step: equal nodes once, with all their names and ranks, from one task of each" {
+@test "srun -l rollcall map: the map of each node, its lines with the number of the task" {
     need_map
-    # again in the same step, where the first one's still stand at the server
-    # shellcheck disable=SC2016 # expanded in the task
-    attempt 60 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall map --step && rollcall map --step > "$0.$SLURM_PROCID"' \
-        "$shared/again"
+    attempt 60 srun -l -N3 --ntasks-per-node=1 rollcall map
     succeeded
-    [ ! -s "$err" ] || explain "something was said"
-    [ "$(grep -cE '^step [0-9]+\.[0-9]+: 3 of 3 nodes$' "$out")" -eq 1 ] || explain "no head, or several"
-    [ "$(grep -A 3 -xF 'n[1-3]' "$out")" = 'n[1-3]
-  n1: ranks 0-1
-  n2: ranks 2-3
-  n3: ranks 4-5' ] || explain "not as one group"
-    [ "$(grep -cE '^  task +GPU' "$out")" -eq 1 ] || explain "not one table"
-    [ "$(grep -cE '^     [01]  -' "$out")" -eq 2 ] || explain "not two tasks"
-    cmp "$out" "$shared/again.0" || explain "not the same again"
-    [ "$(cat "$shared"/again.[1-5] | wc -c)" -eq 0 ] || explain "another one's output"
-}
-
-@test "map --step: ranks of another distribution, and of order=node" {
-    need_map
-    attempt 60 srun --ddp -N3 --ntasks-per-node=2 -m cyclic rollcall map --step --json
-    succeeded
-    ranks_by_node n1=0,3 n2=1,4 n3=2,5
-    attempt 60 srun --ddp=order=node -N3 --ntasks-per-node=2 -m cyclic rollcall map --step --json
-    succeeded
-    ranks_by_node n1=0-1 n2=2-3 n3=4-5
-}
-
-@test "map --step: nodes that differ, and one whose map is longer than a note" {
-    local node
-    need_map
-    for node in n1:dgx-a100 n2:large n3:dgx-a100; do
-        mkdir -p "$shared/${node%:*}"
-        python3 "$tree/tests/topologies/machines.py" "${node#*:}" > "$shared/${node%:*}/node.xml"
+    for task in 0 1 2; do
+        grep -qE "^$task: +task +GPU " "$out" || explain "no map of task $task"
     done
-    # shellcheck disable=SC2016 # expanded in the task
-    attempt 60 srun --ddp -N3 -n3 sh -c 'cd "$0/$SLURMD_NODENAME" && exec rollcall map --step --from node.xml --tasks 1000' "$shared"
-    succeeded
-    [ "$(grep -cE '^n(\[1,3\]|2)$' "$out")" -eq 2 ] || explain "not two groups"
-    [ "$(grep -cE '^ +(0|999)  ' "$out")" -ge 4 ] || explain "not whole"
-    [ "$(grep -cE '^node.xml: (2|64) packages' "$out")" -eq 2 ] || explain "not both"
-}
-
-@test "map --step: a node that leaves no map, and one that cannot make one" {
-    need_map
-    # shellcheck disable=SC2016 # expanded in the task
-    attempt 60 srun --ddp -N3 -n3 --kill-on-bad-exit=0 sh -c '
-        [ "$SLURM_NODEID" != 1 ] || exit 0
-        [ "$SLURM_NODEID" != 2 ] || { rollcall map --step --from none.xml; echo $? > "$0"; exit 2; }
-        until [ -s "$0" ]; do sleep 0.1; done
-        exec rollcall map --step --wait 1' "$shared/failed"
-    failed
-    said 'rollcall: map: --step: node 1 of 3 has left no map within 1 s$'
-    said 'rollcall: map: cannot read none.xml: there is no such file$'
-    said 'rollcall: map: --step: n3 has no map, as its own line says$'
-    grep -qE '^step [0-9]+\.[0-9]+: 1 of 3 nodes$' "$out" || explain "no head"
-    grep -qxF '  n1: rank 0' "$out" || explain "no map of n1"
-}
-
-@test "map --step: where there is no server, one line" {
-    need_map
-    attempt 60 srun --ddp=exchange=off -N1 -n1 rollcall map --step
-    failed
-    [ "$(cat "$out")" = '' ] || explain "something was shown"
-    [ "$(grep -c 'map: --step: there is no rendezvous server beside srun to meet at; use srun --ddp rollcall map --step' "$err")" -eq 1 ] ||
-        explain "not said"
 }
 
 @test "nic=auto sets what map shows on that node; where it has no card, RC932 says so" {
