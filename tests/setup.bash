@@ -62,7 +62,7 @@ as_root()
 setup_update()
 {
     [ -z "${setup_updated:-}" ] || return 0
-    as_root apt-get -qq update >&2 && setup_updated=yes
+    as_root apt-get -qq update >&2 && export setup_updated=yes
 }
 
 need_packages()

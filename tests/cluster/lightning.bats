@@ -26,7 +26,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
         sbatch --wait -N2 --ntasks-per-node=2 -o "$shared/batch.out" "$shared/batch.sh"
 }
 
-# bats test_tags=series
+# With --all under other series, too: as under salloc, which is.
 @test "L1: mpirun in a batch job" {
     batch 150 -N2 --ntasks-per-node=2 \
         <<< "mpirun -np 4 --map-by ppr:2:node rollcall exec -- python $programs/lit.py"
@@ -110,6 +110,8 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     everybody ranks world=4 nodes=2
 }
 
+# lightning.pytorch under mpirun, and pytorch_lightning under srun, are above
+# bats test_tags=all
 @test "L5: pytorch_lightning under mpirun in a job" {
     attempt 150 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
         rollcall exec -- python "$programs/lit.py" --package pytorch_lightning
@@ -121,7 +123,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     everybody ranks world=4 nodes=2
 }
 
-# bats test_tags=series
+# With --all under other series, too: as Trainer under mpirun, which is.
 @test "L5: Fabric under mpirun in a job" {
     attempt 150 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"

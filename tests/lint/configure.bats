@@ -4,11 +4,44 @@
 
 load helper
 
+# The builds here differ from build/release in a part: they lie beside it, and what both compile alike comes from
+# tests/run's ccache.
+setup()
+{
+    mkdir -p "$top/build"
+    tree=$(mktemp -d "$top/build/configure.XXXXXX")
+    tree_before=$PATH
+    [ ! -d "$top/build/ccache" ] || {
+        export CCACHE_DIR=$top/build/ccache CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
+        PATH=/usr/lib/ccache:$PATH
+    }
+}
+
+teardown()
+{
+    PATH=$tree_before
+    rm -rf --one-file-system "$tree"
+}
+
+# What configure finds of the compiler and of libc, not of libraries.
+setup_file()
+{
+    (cd "$BATS_FILE_TMPDIR" && "${BATS_TEST_DIRNAME%/tests/lint}/configure" --quiet --config-cache) \
+        > "$BATS_FILE_TMPDIR/configure.log" 2>&1
+    sed -i -E '/slurm|spank|pmix|hwloc|jansson|cmocka|pkg_|PKG_/Id' "$BATS_FILE_TMPDIR/config.cache"
+}
+
 # configure [ARGUMENT...]: in a folder of this test's own.
 configure()
 {
-    mkdir -p "$BATS_TEST_TMPDIR/build"
-    (cd "$BATS_TEST_TMPDIR/build" && "$top/configure" --quiet "$@" 2>&1)
+    (cd "$tree" && "$top/configure" --quiet "$@" 2>&1)
+}
+
+# with_cache [ARGUMENT...]: the same with the compiler and flags of all, which need not be looked at again
+with_cache()
+{
+    cp "$BATS_FILE_TMPDIR/config.cache" "$tree/config.cache"
+    configure --config-cache "$@"
 }
 
 @test "all parts are found here, and the summary says so" {
@@ -23,14 +56,14 @@ configure()
 }
 
 @test "--with-slurm names a folder without Slurm: an error that says what was looked for" {
-    run configure --with-slurm="$BATS_TEST_TMPDIR/none"
+    run with_cache --with-slurm="$BATS_TEST_TMPDIR/none"
     [ "$status" -ne 0 ]
     [[ $output == *"--with-slurm=$BATS_TEST_TMPDIR/none was given, but there is no usable slurm/spank.h"* ]]
 }
 
 @test "--with-pmix, --with-hwloc, --with-jansson and --with-cmocka, too" {
     for part in pmix hwloc jansson cmocka; do
-        run configure --with-$part="$BATS_TEST_TMPDIR/none"
+        run with_cache --with-$part="$BATS_TEST_TMPDIR/none"
         [ "$status" -ne 0 ]
         [[ $output == *"--with-$part=$BATS_TEST_TMPDIR/none was given, but no usable $part is there"* ]]
     done
@@ -42,18 +75,18 @@ configure()
         "$BATS_TEST_TMPDIR/slurm/include/slurm"
     sed -i 's/^\(#define SLURM_VERSION_NUMBER\) .*/\1 0x190501/' \
         "$BATS_TEST_TMPDIR/slurm/include/slurm/slurm_version.h"
-    run configure --with-slurm="$BATS_TEST_TMPDIR/slurm"
+    run with_cache --with-slurm="$BATS_TEST_TMPDIR/slurm"
     [ "$status" -eq 0 ]
     [[ $output == *"plugin            yes, for Slurm 25.05"* ]]
 }
 
 # With Slurm alone, or jansson alone, others here and distcheck build it.
 @test "without Slurm and jansson the rest is built, and --json says what is missing" {
-    run configure --without-jansson --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
+    run with_cache --enable-werror --without-jansson --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
     [ "$status" -eq 0 ]
     [[ $output == *"plugin            no"*"costs: srun --ddp"*"libslurm-dev"* ]]
     [[ $output == *"command           yes, without jansson"*"costs: --json"*"libjansson-dev"*"rollcall map      no, without jansson"* ]]
-    make -C "$BATS_TEST_TMPDIR/build" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
+    make -C "$tree" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
     prefix=$BATS_TEST_TMPDIR/prefix
     [ -f "$prefix/lib/librollcall-preload.so" ]
     [ -f "$prefix/include/rollcall.h" ]
@@ -76,10 +109,10 @@ configure()
 }
 
 @test "without PMIx the rest is built, and what asks it says what is missing; --with-plugindir moves the plugin" {
-    run configure --without-pmix --with-plugindir="$BATS_TEST_TMPDIR/plugins" --prefix="$BATS_TEST_TMPDIR/prefix"
+    run with_cache --enable-werror --without-pmix --with-plugindir="$BATS_TEST_TMPDIR/plugins" --prefix="$BATS_TEST_TMPDIR/prefix"
     [ "$status" -eq 0 ]
     [[ $output == *"asking PMIx       no"*"costs: rollcall exec under prterun"*"libpmix-dev"* ]]
-    make -C "$BATS_TEST_TMPDIR/build" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
+    make -C "$tree" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
     [ -f "$BATS_TEST_TMPDIR/plugins/rollcall.so" ]
     grep -q "^optional $BATS_TEST_TMPDIR/plugins/rollcall.so" \
         "$BATS_TEST_TMPDIR/prefix/etc/slurm/plugstack.conf.d/rollcall.conf"
@@ -91,16 +124,16 @@ configure()
 }
 
 @test "without hwloc the rest is built, and rollcall map says what is missing" {
-    run configure --without-hwloc --without-slurm --without-pmix
+    run with_cache --enable-werror --without-hwloc --without-slurm --without-pmix
     [ "$status" -eq 0 ]
     [[ $output == *"rollcall map      no"*"costs: rollcall map."*"libhwloc-dev"* ]]
-    run sed -n 's/^am__append_[0-9]* = //p; s/^pkglibexec_PROGRAMS = //p' "$BATS_TEST_TMPDIR/build/Makefile"
+    run sed -n 's/^am__append_[0-9]* = //p; s/^pkglibexec_PROGRAMS = //p' "$tree/Makefile"
     [[ $output != *rollcall-map* ]]
-    make -C "$BATS_TEST_TMPDIR/build" -j2 rollcall
-    run "$BATS_TEST_TMPDIR/build/rollcall" map
+    make -C "$tree" -j2 rollcall
+    run "$tree/rollcall" map
     [ "$status" -eq 2 ]
     [ "$output" = "rollcall: map: this rollcall was built without hwloc or jansson; install them (Debian: libhwloc-dev, libjansson-dev) and build again" ]
-    "$BATS_TEST_TMPDIR/build/rollcall" map --help > /dev/null
+    "$tree/rollcall" map --help > /dev/null
 }
 
 @test "an hwloc that is too old is as good as none, and the summary says why" {
@@ -110,7 +143,7 @@ configure()
     sed -i 's/^\(#define HWLOC_API_VERSION\) .*/\1 0x00020100/' "$BATS_TEST_TMPDIR/hwloc/include/hwloc.h"
     printf 'Name: hwloc\nDescription: old\nVersion: 2.1.0\nCflags: -isystem %s\nLibs: -lhwloc\n' \
         "$BATS_TEST_TMPDIR/hwloc/include" > "$BATS_TEST_TMPDIR/hwloc/lib/pkgconfig/hwloc.pc"
-    run configure --with-hwloc="$BATS_TEST_TMPDIR/hwloc" --without-slurm
+    run with_cache --with-hwloc="$BATS_TEST_TMPDIR/hwloc" --without-slurm
     [ "$status" -eq 0 ]
     [[ $output == *"rollcall map      no: hwloc 2.1.0 is older than 2.5"*"costs: rollcall map."* ]]
 }
@@ -118,9 +151,9 @@ configure()
 @test "the command finds what asks PMIx wherever both are installed to" {
     way()
     {
-        run configure --cache-file="$BATS_TEST_TMPDIR/cache" --without-slurm "$@"
+        run with_cache --without-slurm "$@"
         [ "$status" -eq 0 ] || return 1
-        sed -n 's/^#define ROLLCALL_LIBEXEC_FROM_BIN "\(.*\)"$/\1/p' "$BATS_TEST_TMPDIR/build/lib/config.h"
+        sed -n 's/^#define ROLLCALL_LIBEXEC_FROM_BIN "\(.*\)"$/\1/p' "$tree/lib/config.h"
     }
     expect_same ../libexec/rollcall "$(way --prefix=/usr)"
     expect_same ../lib/x86_64-linux-gnu/rollcall "$(way --prefix=/usr --libexecdir=/usr/lib/x86_64-linux-gnu)"
@@ -128,57 +161,59 @@ configure()
 }
 
 @test "without cmocka make check fails and says what to install" {
-    run configure --without-cmocka
+    run with_cache --without-cmocka
     [ "$status" -eq 0 ]
     [[ $output == *"unit tests        no"*"libcmocka-dev"* ]]
-    run make -C "$BATS_TEST_TMPDIR/build" check-local
+    run make -C "$tree" check-local
     [ "$status" -ne 0 ]
     [[ $output == *"configure found no cmocka"*"libcmocka-dev"* ]]
 }
 
 @test "--with-plugindir wants a whole path" {
-    run configure --with-plugindir=relative
+    run with_cache --with-plugindir=relative
     [ "$status" -ne 0 ]
 }
 
 # The guard that was built here wants what is in the list, and nothing that is fortified.
 expect_guard()
 {
-    make -C "$BATS_TEST_TMPDIR/build" -j2 shim/nccl/librollcall-nccl.la
+    make -C "$tree" -j2 shim/nccl/librollcall-nccl.la
     expect_same "" "$(comm -13 <(list guard.imports | LC_ALL=C sort) <(nm -D --undefined-only \
-        "$BATS_TEST_TMPDIR/build/shim/nccl/.libs/librollcall-nccl.so" |
+        "$tree/shim/nccl/.libs/librollcall-nccl.so" |
         awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort))"
 }
 
 @test "a distribution's hardening flags do not reach the preload, nor those of glibc alone the guard" {
     run configure CFLAGS="-g -O2 -fstack-protector-all -fstack-clash-protection" CPPFLAGS=-D_FORTIFY_SOURCE=2
     [ "$status" -eq 0 ]
-    make -C "$BATS_TEST_TMPDIR/build" -j2 shim/librollcall-preload.la lib/librollcall.la
-    expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
-    wanted "$BATS_TEST_TMPDIR/build/lib/.libs/librollcall.so" | grep -qx __stack_chk_fail
+    make -C "$tree" -j2 shim/librollcall-preload.la lib/librollcall.la
+    expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
+    wanted "$tree/lib/.libs/librollcall.so" | grep -qx __stack_chk_fail
     expect_guard
 }
 
 @test "the preload needs no libc without optimisation either" {
     run configure CFLAGS="-g -O0"
     [ "$status" -eq 0 ]
-    make -C "$BATS_TEST_TMPDIR/build" -j2 shim/librollcall-preload.la
-    expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
+    make -C "$tree" -j2 shim/librollcall-preload.la
+    expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
 }
 
 @test "clang builds everything without a warning" {
     run configure --enable-werror CC=clang
     [ "$status" -eq 0 ]
-    make -C "$BATS_TEST_TMPDIR/build" -j2
-    expect_same environ "$(wanted "$BATS_TEST_TMPDIR/build/shim/.libs/librollcall-preload.so")"
+    make -C "$tree" -j2
+    expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
     expect_guard
 }
 
+# The unit tests as they are run in another layer, and the plugin with sanitizers in a third.
+# bats test_tags=all
 @test "the unit tests pass under address and undefined-behaviour sanitizers" {
     run configure --enable-werror --enable-sanitizers
     [ "$status" -eq 0 ]
     [[ $output == *"sanitizers        address,undefined"* ]]
-    make -C "$BATS_TEST_TMPDIR/build" -j2 check
+    make -C "$tree" -j2 check
 }
 
 @test "a sanitizer that there is not is an error" {
