@@ -73,8 +73,8 @@ bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_bin
     return true;
 }
 
-/* Nobody else computes there: Slurm says that it gave as many, or somebody has
- * made a cpuset for it. A node that jobs share, without cgroups, is neither. */
+/* Whether no other job computes on these cores: Slurm says that it gave as many, or
+ * there is a cpuset for this job. A node that jobs share without cgroups has neither. */
 static bool is_own(const struct rc_binding *binding)
 {
     uint32_t threads = rc_cpuset_count(&binding->widest);
@@ -142,7 +142,7 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
     return text;
 }
 
-/* A line each; a list with a line's end in it would be another question. */
+/* One line a question: a list with a line's end in it would be two. */
 static const char *write_request(const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                                  struct rc_arena *arena)
 {
@@ -167,7 +167,7 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     struct rc_program program = {
         .path = path,
         .argument = "pins",
-        .env = nothing, /* HWLOC_... of the user's would be another machine */
+        .env = nothing, /* the user's HWLOC_* could describe another machine */
         .input = rc_str(write_request(binding, tasks, gpus, &request)),
         .milliseconds = DEADLINE_MS,
     };
@@ -188,7 +188,7 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     return NULL;
 }
 
-/* Cores that are near no GPU, on a DGX A100 half of them, are nobody's then. */
+/* Cores that are near no GPU are left idle then: half of those of a DGX A100. */
 static bool leaves_cores(const struct rc_binding *binding, const struct rc_pins *pins)
 {
     struct rc_cpuset all = { .word = { 0 } };
@@ -210,7 +210,7 @@ const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_
     /* one shares: then all of them are better off with all cores */
     if (memmem(pins->text.p, pins->text.n, shared, sizeof(shared) - 1))
         return "there are fewer cores than tasks";
-    /* nobody who did not ask for it gives up cores that his data loaders have */
+    /* data loaders need the cores: they are taken away only where the user asked for it */
     if (leaves_cores(binding, pins))
         return "some cores are near no task's GPU and would be idle; bind=cores binds all the same";
     return NULL;

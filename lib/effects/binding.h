@@ -21,14 +21,14 @@ struct rc_binding {
     enum rc_bind wish;
     struct rc_cpuset mask;   /* where it may run now */
     struct rc_cpuset widest; /* and where its cgroup would let it */
-    uint32_t given;          /* hardware threads of this node that Slurm gave the step; RC_UNKNOWN: nobody says */
+    uint32_t given;          /* hardware threads of this node that Slurm gave the step; RC_UNKNOWN: not said */
     uint32_t online;         /* of the machine; RC_UNKNOWN likewise */
 };
 
 /* False where the kernel does not say. */
 bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_binding *binding);
 
-/* Why so many tasks are not to be bound, or NULL. Asks nobody. */
+/* Why so many tasks are not to be bound, or NULL. Does not start rollcall-map. */
 const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks);
 
 /* Why tasks whose GPUs are not known are not to be bound, or NULL: the cores
@@ -56,7 +56,7 @@ const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_
  * exactly the pin's threads. */
 bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin);
 
-/* Whether pins are asked about where nobody is bound: for nic=auto. Then *tasks is
+/* Whether pins are asked for although no task is bound: for nic=auto. Then *tasks is
  * a number that can be asked about. */
 bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks);
 

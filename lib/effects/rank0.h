@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rank0.h - what RANK 0's process does for all: it is where MASTER_ADDR says, and holds the port.
+/* rank0.h - what RANK 0's process does for all: it checks that MASTER_ADDR is here, and holds the port.
  *
  * Freestanding with ROLLCALL_RAW_SYSCALLS, but for what the caller brings along.
  */
@@ -28,7 +28,7 @@ bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int 
  * (a sandbox without sockets) is no error. */
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks);
 
-/* False where somebody else has the port. */
+/* False where another program has the port. */
 bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
 
 /* An address is another node's if no socket can be bound to it, port left open.

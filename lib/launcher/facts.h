@@ -11,7 +11,7 @@
 
 /* A number and the variable that it came from (for explain). */
 struct rc_number {
-    uint32_t value; /* RC_UNKNOWN where nobody says */
+    uint32_t value; /* RC_UNKNOWN where no variable says it */
     const char *source;
 };
 
@@ -24,7 +24,7 @@ struct rc_facts {
     struct rc_number node_order_rank; /* RANK if numbered node by node (order=node) */
     struct rc_number gpus;            /* of this node's tasks, before any binding to a task */
     struct rc_str hosts;              /* host list of the nodes; absent where unknown */
-    struct rc_str job_hosts;          /* of the whole allocation, of which the nodes are a part */
+    struct rc_str job_hosts;          /* of the whole allocation, which may have more nodes */
     uint32_t master_node;             /* index in hosts of RANK 0's node, or RC_UNKNOWN */
     struct rc_str master_host;        /* where the launcher names it without a list */
     const char *master_source;        /* the variables that say so */
@@ -61,7 +61,7 @@ struct rc_here {
     struct rc_str host;
     struct rc_str host_file; /* absent where it cannot be read */
     uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
-    uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or nobody has looked */
+    uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or before a look */
     uint32_t gpu_files_open; /* those that this process may open */
     uint64_t gpus_open;      /* which GPUs these are, in the order of the machine's; 0 where that is not known */
     bool gpu_files_amd;      /* they are not NVIDIA's */
@@ -208,7 +208,7 @@ bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str
  * of; of two that speak of one field the first that is there counts. */
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts);
 
-/* Message RC102: `what`, which says whose task this is, is set but `name` is not. Returns false. */
+/* Message RC102: the launcher's marker `what` is set, but `name` is not. Returns false. */
 bool rc_missing(struct rc_reader *reader, const char *what, const char *name);
 
 /* True where the field is known; else rc_missing(). */

@@ -3,11 +3,11 @@
  *
  * FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE, FLUX_JOB_NNODES and
  * FLUX_JOB_ID are in every task. PMI_RANK, PMI_SIZE and PMI_FD are beside them
- * nearly always, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: second
- * voices, whose families are silent then. How many tasks each node has, and on
- * which host any of them is, no variable says. A broker removes all of them
- * before it starts the script of flux batch and flux alloc, so that a nested
- * instance's tasks have their own only.
+ * nearly always, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: the
+ * families of these then give way to this one. No variable says how many tasks
+ * each node has, or on which host they are. A broker removes all these variables
+ * before it starts the script of flux batch and flux alloc, so the tasks of a
+ * nested instance have their own alone.
  *
  * The rule:
  * - rank, local rank, size and number of nodes are the variables';
@@ -25,8 +25,8 @@
 #include "launcher/layout.h"
 #include "launcher/registry.h"
 
-/* An id may begin with a florin sign: variables that carry it on are ASCII, as
- * Flux's own FLUX_F58_FORCE_ASCII has it. */
+/* An id may begin with a florin sign. What rollcall makes of it is ASCII: it writes
+ * "f" instead, as Flux does under FLUX_F58_FORCE_ASCII. */
 static struct rc_str ascii_id(struct rc_reader *reader, struct rc_str id)
 {
     struct rc_str rest = { id.p + 2, id.n - 2 };

@@ -266,8 +266,8 @@ static void note_size(struct rc_hostfile_place *place, uint32_t slots)
         place->largest = slots;
 }
 
-/* One pass over the runs of entries with the same host, of which there are as
- * many as hosts where each host's entries follow each other. */
+/* One pass over the runs of entries with the same host. Where each host's entries
+ * follow each other, there are as many runs as hosts. */
 static void count_slots(const struct rc_hostfile *file, uint32_t slot, struct rc_hostfile_place *place)
 {
     struct rc_str rest = file->text;

@@ -129,7 +129,7 @@ enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, s
     /* with -pmi-port the rank is in PMI_ID */
     if (!rc_read_either(reader, RC_STR("PMI_RANK"), RC_STR("PMI_ID"), RC_MAX_TASKS, rank))
         return RC_CLAIM_BROKEN;
-    /* MPI_LOCALRANKID alone is what people export by hand for other libraries */
+    /* people export MPI_LOCALRANKID alone by hand, for other libraries */
     if (rank->value == RC_UNKNOWN) {
         if (!rc_env_get(reader->env, "PMI_SIZE").n && !rc_env_get(reader->env, "MPI_LOCALNRANKS").n)
             return RC_CLAIM_ABSENT;
@@ -160,7 +160,7 @@ static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* srun started a proxy on each node, whose numbers are the step's. */
+/* srun started a proxy on each node: nodes have the step's numbers. */
 static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
@@ -216,7 +216,7 @@ static void take_host(struct rc_facts *facts, struct rc_str host, const char *so
     facts->master_source = source;
 }
 
-/* The list that mpiexec had its hosts of, where this node has it too. */
+/* The list that mpiexec took its hosts from, where this node has it too. */
 static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, struct rc_facts *facts)
 {
     static const struct {

@@ -53,7 +53,7 @@ bool rc_hydra_is_intel(struct rc_reader *reader);
 /* The task descends from a proxy of either; asks for the ancestors. */
 bool rc_hydra_in_sight(struct rc_reader *reader);
 
-/* What registry.h says of a family's recognise and read; family is the id. */
+/* A family's recognise and read, as registry.h describes them; family is its id. */
 enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, struct rc_facts *facts);
 bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts);
 

@@ -28,7 +28,7 @@
 #include "launcher/registry.h"
 #include "launcher/slurmpmix.h"
 
-/* A namespace is one jsrun, of which a job may have several. */
+/* A job may have several jsruns, each with a namespace of its own. */
 static struct rc_str launch_name(const struct rc_env *env, struct rc_str rank)
 {
     struct rc_str name = rc_env_get(env, "PMIX_NAMESPACE");

@@ -11,7 +11,7 @@
  * The rule:
  * - recognised by PET_NNODES and KUBERNETES_SERVICE_HOST (which Kubernetes puts
  *   into every pod), without LOCAL_RANK (pernode.h): PET_* elsewhere are
- *   somebody's arguments for torchrun;
+ *   a user's arguments for torchrun;
  * - PET_RDZV_ENDPOINT means elastic: PET_NNODES may be a range, and torchrun's
  *   agents number themselves. Left alone (RC118);
  * - PET_NODE_RANK is the node's index, PET_NNODES the number of nodes, one task a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/layout.h"
 
-/* More turns than anybody's -ppn makes of the ranks of one node. */
+/* More turns than any -ppn in use makes of one node's ranks. */
 enum { ROUNDS_MAX = 1024 };
 
 static const struct rc_number *field_of(const struct rc_facts *facts, enum rc_field field)
@@ -45,7 +45,7 @@ uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
     uint32_t rank = field_of(facts, RC_RANK)->value;
     uint32_t local_rank = field_of(facts, RC_LOCAL_RANK)->value;
     uint32_t nnodes = field_of(facts, RC_NNODES)->value;
-    uint64_t before; /* ranks of the rounds that went before */
+    uint64_t before; /* ranks of the rounds before */
     uint32_t node;
 
     if (!is_even(facts) || block == 0 || field_of(facts, RC_LOCAL_WORLD_SIZE)->value % block != 0)
@@ -91,7 +91,7 @@ void rc_layout_spread(struct rc_facts *facts)
         facts->node_order_rank.source = "node rank, local size and local rank";
         return;
     }
-    /* somebody has fewer than the mean, somebody more */
+    /* some node has fewer than the mean, another one more */
     if (per_node < facts->min_local_size)
         facts->min_local_size = per_node;
     if (per_node >= facts->max_local_size)

@@ -2,8 +2,8 @@
 /* layout.h - a node's place in a job, where the launcher only numbers ranks.
  *
  * mpirun and mpiexec tell a task its rank, its local rank and the two sizes,
- * but neither the nodes' number nor its own node's. Where all nodes have as
- * many tasks, these follow from how the ranks were dealt out: in turn, `block`
+ * but neither how many nodes there are nor which one is its own. Where all nodes
+ * have as many tasks, both follow from how the ranks were dealt out: in turn, `block`
  * ranks a node, which is all of its ranks (by slot) or one (by node) or any
  * number between (mpiexec -ppn). An uneven layout may look even from one of
  * its tasks; nearly always another one sees that it is not, refuses, and takes
@@ -34,7 +34,7 @@ bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place);
 void rc_layout_spread(struct rc_facts *facts);
 
 /* RC110, unless a message says already what is wrong. Returns false. `cure` is
- * what to type: the launcher's word for as many tasks on each node. */
+ * what to type for the same number of tasks on each node (rc_launcher.each). */
 bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, const char *cure);
 
 #endif

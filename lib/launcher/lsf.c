@@ -13,7 +13,7 @@
  *   rank, the different hosts, in the order of their first slots, the nodes;
  * - so the list has as many slots as the size (RC103), and the slot of this task
  *   is on this very node, if the list has this node by its own name (RC114):
- *   blaunch -z and -u choose other hosts, of which the environment says nothing;
+ *   blaunch -z and -u choose other hosts, which no variable names;
  * - rank 0 is on the host of the first slot. It compares that with its own
  *   addresses.
  * Source: prrte src/mca/ess/lsf (counted from 1); IBM Spectrum LSF 10.1,

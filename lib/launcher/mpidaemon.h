@@ -37,8 +37,8 @@ struct rc_mpidaemon rc_mpidaemon_of(const struct rc_env *env);
 uint32_t rc_mpidaemon_node_rank(struct rc_reader *reader, const struct rc_facts *facts,
                                 const struct rc_mpidaemon *daemon);
 
-/* Whether no task of Open MPI 5 goes wrong while this one goes by its PMIx
- * server's answer: those whose own variables look even do not ask. */
+/* Whether this task of Open MPI 5 may go by its PMIx server's answer. Tasks whose
+ * variables look even do not ask: they must come to the same answer. */
 bool rc_mpidaemon_all_right(struct rc_reader *reader, const struct rc_facts *facts, const struct rc_mpidaemon *daemon);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* openmpi.c - a rank that Open MPI's mpirun started (ORTE in 4, PRRTE in 5).
  *
- * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; nobody else does
- * (an Open MPI program under srun has none of them). What no variable says:
+ * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; no other
+ * launcher but jsrun does (an Open MPI program under srun has none of them). What
+ * no variable says:
  * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
  *   if there is no rest (layout.h).
  * - the node's number: the daemons' numbers tell it (mpidaemon.h);
@@ -40,7 +41,7 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool 
            rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "OMPI_COMM_WORLD_SIZE") &&
            rc_need_field(reader, facts, RC_LOCAL_RANK, rank, "OMPI_COMM_WORLD_LOCAL_RANK") &&
            rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, rank, "OMPI_COMM_WORLD_LOCAL_SIZE") &&
-           /* Open MPI 4 tells both a second time, to its own library */
+           /* Open MPI 4 sets both a second time, for its own library */
            (!orte ||
             (rc_agrees(reader, RC_STR("OMPI_MCA_orte_ess_num_procs"), &facts->field[RC_WORLD_SIZE], "mpirun") &&
              rc_agrees(reader, RC_STR("OMPI_MCA_ess_base_vpid"), &facts->field[RC_RANK], "mpirun")));
@@ -113,8 +114,8 @@ static struct rc_str prrte_host(const struct rc_env *env)
     return host.n > 1 ? (struct rc_str){ host.p, host.n - 1 } : RC_ABSENT;
 }
 
-/* Rank 0's host where mpirun runs on another one, a login node, say: that of
- * daemon 1, or the first of the file that all mpiruns here take their hosts of. */
+/* Rank 0's host where mpirun runs on another one, such as a login node: the host
+ * of daemon 1, or the first one of mpirun's default hostfile. */
 static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str regex = rc_env_get(reader->env, "OMPI_MCA_orte_node_regex");

@@ -11,7 +11,7 @@
 #include "launcher/hostlist.h"
 
 /* Writes the name of that daemon's node and a NUL. False, with name untouched,
- * if there is none, or the text before it is not of that kind. */
+ * if there is none, or the text before it is not of the form above. */
 bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MAX + 1]);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE, PALS_NODEID, PALS_APID and
  * PALS_APINFO, with PMI_RANK, PMI_SIZE, PMI_LOCAL_RANK and PMI_LOCAL_SIZE for
- * Cray's MPI beside them. Two others set PALS_RANKID for the same library and
- * are asked themselves: Slurm's mpi/cray_shasta, whose PALS_APID is JOB.STEP,
+ * Cray's MPI beside them. Two others set PALS_RANKID for the same library, and
+ * have families of their own: Slurm's mpi/cray_shasta, whose PALS_APID is JOB.STEP,
  * and Flux's cray-pals, whose PALS_APID is a number and PALS_RANKID is
  * FLUX_TASK_RANK. PALS's own is a UUID.
  *
@@ -59,7 +59,7 @@ enum rc_claim rc_pals_recognise(struct rc_reader *reader, struct rc_facts *facts
     return RC_CLAIM_TASK;
 }
 
-/* What PMI_* say besides. */
+/* False, with a message, where PMI_* say another number. */
 static bool agrees_with_pmi(struct rc_reader *reader, struct rc_str name, const struct rc_number *number)
 {
     struct rc_number other;

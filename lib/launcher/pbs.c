@@ -107,7 +107,7 @@ static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* Torque's number of the slot: with one slot a node, that of the node. */
+/* PBS_VNODENUM is Torque's number of the slot. With one slot a node that is the node's. */
 static bool agrees_with_vnodenum(struct rc_reader *reader, const struct rc_facts *facts)
 {
     struct rc_number slot;

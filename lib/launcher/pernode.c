@@ -48,8 +48,8 @@ void rc_pernode_fill(struct rc_facts *facts, uint32_t count, const char *source)
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ 1, alone };
     facts->min_local_size = facts->max_local_size = 1;
     facts->node_order_rank = field[RC_RANK];
-    /* the platform's or the user's word for it: there is nothing to compare it
-     * with, as a name may be that of a service in front of the node */
+    /* believed: the name may be that of a service in front of the node, so RANK 0
+     * cannot compare it with its own addresses */
     facts->master_certain = true;
 }
 

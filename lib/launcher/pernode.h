@@ -36,9 +36,9 @@ enum rc_claim rc_pernode_claim(struct rc_reader *reader, struct rc_facts *facts,
 bool rc_pernode_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node);
 void rc_pernode_fill(struct rc_facts *facts, uint32_t count, const char *source);
 
-/* The GPUs of a node whose number the platform writes into a variable: what
- * CUDA_VISIBLE_DEVICES leaves of them where it is set, and the devices of the
- * node where the variable is no number ("auto"). */
+/* The node's GPUs, where the platform writes their number into a variable. What
+ * CUDA_VISIBLE_DEVICES leaves of them, where it is set; the node's devices, where
+ * the variable is no number ("auto"). */
 void rc_pernode_gpus(struct rc_reader *reader, struct rc_facts *facts, struct rc_str name);
 
 #endif

@@ -6,17 +6,17 @@
  * rollcall exec and show ask (pmixjob.h). So:
  * - a namespace slurm.pmix.JOB.STEP is Slurm's own, and the Slurm family says
  *   all that it means (rank equal, sizes besides);
- * - any other namespace is a launcher further inside. Where nobody can ask (the
- *   preload, a recorded environment) its rank without a size is half an identity,
- *   and saying so beats guessing.
+ * - any other namespace is a launcher further inside. Where the server cannot be
+ *   asked (the preload, a recorded environment) its rank without a size is half an
+ *   identity, and saying so beats guessing.
  */
 #include "launcher/registry.h"
 
 #include "launcher/pmixjob.h"
 #include "launcher/slurmpmix.h"
 
-/* Of launchers that say more by other names. Those of PRRTE's namespaces,
- * "prterun-n1-306@1", are Open MPI's alone. */
+/* True where another launcher has set PMIx's variables, and says more by its own.
+ * In one of PRRTE's namespaces, "prterun-n1-306@1", that can be Open MPI alone. */
 static bool is_second_voice(const struct rc_env *env)
 {
     static const struct rc_name ranks[] = { RC_NAME("JSM_NAMESPACE_RANK"), RC_NAME("PALS_RANKID"),

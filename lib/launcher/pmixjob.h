@@ -19,17 +19,18 @@
 
 #include "launcher/facts.h"
 
-/* Of the task with the rank in *facts: everything else, from the server's
- * answer. RC_PMIXJOB_NONE where nobody can ask. RC_PMIXJOB_WRONG, with a
+/* Fills in what the server's answer says of the task with the rank in *facts.
+ * RC_PMIXJOB_NONE where the server cannot be asked. RC_PMIXJOB_WRONG, with a
  * message that ends with `cure`, where asking failed, where the answer is
  * incomplete or where it contradicts what the facts hold already. */
 enum rc_pmixjob_answer { RC_PMIXJOB_NONE, RC_PMIXJOB_WRONG, RC_PMIXJOB_READ };
 enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure);
 
 /* Calls visit for each rank of the nodes whose number of tasks divides the
- * size, of an answer that was read: node in order of the nodes' lowest rank, id
- * the launcher's own number of it; `more` is visit's. False where visit was for one of them, where
- * the launcher has no numbers, or where it would take too long. */
+ * size, of an answer that was read. visit gets the node, in order of the nodes'
+ * lowest ranks, the launcher's own number of it (id), and `more` as it is. False
+ * where visit returns false once, where the launcher has no numbers, or where it
+ * would take too long. */
 struct rc_pmixjob_rank {
     uint32_t rank;
     uint32_t local_rank;

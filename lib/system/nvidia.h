@@ -2,7 +2,7 @@
 /* nvidia.h - the node's GPUs as the NVIDIA driver's files in /proc have them; no library is opened.
  *
  * One folder a GPU, named by PCI address, with a file `information`. Its line
- * "GPU UUID:" has question marks for a GPU that nobody has used yet.
+ * "GPU UUID:" has question marks for a GPU that was not used yet.
  */
 #ifndef ROLLCALL_SYSTEM_NVIDIA_H
 #define ROLLCALL_SYSTEM_NVIDIA_H

@@ -19,10 +19,10 @@ struct rc_program {
     uint32_t milliseconds;   /* then it is killed */
 };
 
-/* Runs it and takes all that it writes, with a NUL behind it; its standard
- * error is /dev/null, unless that is to be taken, too. Returns the number of bytes, or -errno: -ETIMEDOUT where
- * it had to be killed, -EMSGSIZE where it wrote more than size - 1, another one
- * where it could not be started. *status is as waitpid writes it. Leaves no
+/* Runs it and takes all that it writes, with a NUL behind it. Its standard error
+ * is /dev/null, unless with_errors. Returns the number of bytes, or -errno:
+ * -ETIMEDOUT where it had to be killed, -EMSGSIZE where it wrote more than
+ * size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no
  * process and no descriptor behind. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
 
