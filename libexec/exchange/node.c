@@ -14,20 +14,21 @@
 #include "rendezvous/request.h"
 #include "rendezvous/wire.h"
 #include "system/clock.h"
+#include "system/program.h"
 #include "verdict.h"
 
 /* The nodes hear of the server's end, not only of their own: it waits for the
  * last of them as long as it was told, from when the first one came. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 
-static int failed(const char *what, const char *why)
+static int print_failed(const char *what, const char *why)
 {
     printf("failed=%s: %s\n", what, why);
     return 1;
 }
 
 /* The others may go on without this node. */
-static int lost(const char *why)
+static int print_lost(const char *why)
 {
     printf("lost=%s\n", why);
     return 1;
@@ -49,7 +50,7 @@ static int request_from_server(const struct rc_request *request, const struct rc
     int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &heard);
 
     if (rc < 0)
-        return heard ? lost(strerror(-rc)) : failed("the rendezvous server", strerror(-rc));
+        return heard ? print_lost(strerror(-rc)) : print_failed("the rendezvous server", strerror(-rc));
     fputs(answer.text, stdout);
     free(answer.text);
     return 0;
@@ -69,14 +70,14 @@ static int receive_all(const struct rc_request *request)
     int rc = listener < 0 ? listener : rc_wire_new_token(token);
 
     if (rc < 0)
-        return failed("a socket", strerror(-rc));
+        return print_failed("a socket", strerror(-rc));
     server = rc_server_create(listener, token);
     if (!server)
-        return failed("the rendezvous server", strerror(ENOMEM));
+        return print_failed("the rendezvous server", strerror(ENOMEM));
     exchange_write_endpoint(token, port, text, sizeof(text));
     if (!exchange_ask_pmix("put", rc_str(text), request->seconds * 1000, line, sizeof(line))) {
         rc_server_destroy(server);
-        return failed("PMIx", line);
+        return print_failed("PMIx", line);
     }
     verdict.check = request->check;
     verdict.seconds = request->seconds;
@@ -86,7 +87,7 @@ static int receive_all(const struct rc_request *request)
     if (rc == 0)
         fputs(rc_answer_write(&verdict.answer, &arena), stdout);
     rc_server_destroy(server);
-    return rc < 0 ? failed("the rendezvous server", strerror(-rc)) : 0;
+    return rc < 0 ? print_failed("the rendezvous server", strerror(-rc)) : 0;
 }
 
 static int find_and_request(const struct rc_request *request)
@@ -98,10 +99,10 @@ static int find_and_request(const struct rc_request *request)
     uint32_t used;
 
     if (!exchange_ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
-        return failed("PMIx", line);
+        return print_failed("PMIx", line);
     used = (uint32_t)(rc_milliseconds() - start);
-    if (strncmp(line, "endpoint=", 8) != 0 || !rc_endpoint_read(rc_str(line + 8), &endpoint))
-        return failed("PMIx", "what the node of rank 0 put there is no endpoint");
+    if (!rc_endpoint_read(rc_program_reason(rc_str(line), "endpoint="), &endpoint))
+        return print_failed("PMIx", "what the node of rank 0 put there is no endpoint");
     return request_from_server(request, &endpoint, used < all ? all - used : 1);
 }
 
@@ -111,7 +112,7 @@ int exchange_node(void)
     int status;
 
     if (!rc_request_read(read_input(), &request))
-        return failed("the request", "cannot be read");
+        return print_failed("the request", "cannot be read");
     if (request.transport == RC_TRANSPORT_SRUN)
         status = request_from_server(&request, &request.endpoint, request.seconds * 1000 + BEYOND_MS);
     else
