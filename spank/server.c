@@ -54,7 +54,7 @@ static int raise_descriptor(int fd)
 
 /* A session of its own: what is typed at srun's terminal is for srun. Its
  * standard error is srun's, for what the roll call finds. */
-static bool start(int listener, int life, const char *token, const struct rc_options *options, uint32_t job)
+static bool start_program(int listener, int life, const char *token, const struct rc_options *options, uint32_t job)
 {
     char path[PATH_MAX];
     char text[ARGUMENTS_SIZE];
@@ -114,7 +114,7 @@ static bool open_server(const struct rc_options *options, uint32_t job, char tok
     if (pipe2(life, O_CLOEXEC) == 0) {
         life[0] = raise_descriptor(life[0]);
         life[1] = raise_descriptor(life[1]);
-        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start(listener, life[0], token, options, job);
+        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start_program(listener, life[0], token, options, job);
     }
     if (listener >= 0)
         close(listener);

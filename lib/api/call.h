@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call.h - a call that all tasks of a job make together: the n-th of a name meets the others' n-th.
  *
- * What one task says of it is a note on the launch's store server (rendezvous/storeclient.h),
- * under a key of the launch, the task's program (its first, its second, ...),
- * the call's name and number, and the part of the call:
+ * What one task says is a value in the launch's store (rendezvous/storeclient.h). Its
+ * key has the launch, the task's program (its first, its second, ...), the call's
+ * name and number, and the part of the call:
  *
  *   v/SCOPE/PROGRAM/NAME/NUMBER/PART
  *
- * The process remembers how many calls of a name it has made, where the store server
- * is, and as the how-manieth program of its rank it counts there. A forked child
- * begins anew. All of it is thread safe.
+ * The process remembers how many calls of a name it has made, where the store is,
+ * and the number of its program there. A forked child begins anew. Thread safe.
  */
 #ifndef ROLLCALL_API_CALL_H
 #define ROLLCALL_API_CALL_H

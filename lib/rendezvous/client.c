@@ -81,7 +81,7 @@ static int try_host(struct rc_str host, uint16_t port, int64_t deadline)
     return fd;
 }
 
-static int reach(struct attempt *attempt, struct rc_str hosts, uint16_t port)
+static int reach_server(struct attempt *attempt, struct rc_str hosts, uint16_t port)
 {
     for (;;) {
         struct rc_str rest = hosts;
@@ -122,7 +122,7 @@ static int send_all(int fd, const char *message, size_t size, int64_t deadline)
     return 0;
 }
 
-static int receive(int fd, const char *token, int64_t deadline, struct rc_reply *reply)
+static int receive_reply(int fd, const char *token, int64_t deadline, struct rc_reply *reply)
 {
     struct rc_wire wire = { .limit = RC_WIRE_ROLL_MAX };
     enum rc_wire_state state;
@@ -154,12 +154,12 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
         *heard = false;
     if (!message)
         return -ENOMEM;
-    fd = reach(&attempt, server->hosts, server->port);
+    fd = reach_server(&attempt, server->hosts, server->port);
     rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
     if (heard)
         *heard = rc == 0;
     if (rc == 0)
-        rc = receive(fd, token, deadline, reply);
+        rc = receive_reply(fd, token, deadline, reply);
     if (fd >= 0)
         close(fd);
     free(message);

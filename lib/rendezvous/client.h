@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client.h - a node at the server: hands in its entry, comes back with the answer. */
+/* client.h - one request to a rendezvous server, and its reply. */
 #ifndef ROLLCALL_RENDEZVOUS_CLIENT_H
 #define ROLLCALL_RENDEZVOUS_CLIENT_H
 

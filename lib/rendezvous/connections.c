@@ -16,14 +16,14 @@
  * heard in between, and a rush of nodes never fills the pending queue. */
 enum { EVENTS = 64, WELCOMES = 64, SPARE_DESCRIPTORS = 32 };
 
-static bool rewatch(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
+static bool rewatch_descriptor(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
 {
     struct epoll_event event = { .events = events, .data.ptr = whom };
 
     return epoll_ctl(connections->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
-static int watch(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
+static int watch_descriptor(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
 {
     struct epoll_event event = { .events = events, .data.ptr = whom };
 
@@ -31,7 +31,7 @@ static int watch(const struct rc_connections *connections, int fd, uint32_t even
 }
 
 /* As many descriptors as the system allows: there is one for each node. */
-static size_t descriptors(void)
+static size_t count_descriptors(void)
 {
     struct rlimit limit;
 
@@ -46,9 +46,9 @@ static size_t descriptors(void)
 }
 
 int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
-                        rc_connections_handle *understand, void *more)
+                        rc_connections_handle *handle, void *more)
 {
-    size_t allowed = descriptors();
+    size_t allowed = count_descriptors();
     int rc;
 
     *connections = (struct rc_connections){
@@ -56,13 +56,13 @@ int rc_connections_open(struct rc_connections *connections, int listener, const 
         .epoll = epoll_create1(EPOLL_CLOEXEC),
         .life = -1,
         .token = token,
-        .understand = understand,
+        .handle = handle,
         .more = more,
         .pending_max = allowed > 2 * SPARE_DESCRIPTORS ? allowed - SPARE_DESCRIPTORS : SPARE_DESCRIPTORS,
     };
     if (connections->pending_max > RC_CONNECTIONS_PENDING_MAX)
         connections->pending_max = RC_CONNECTIONS_PENDING_MAX;
-    rc = connections->epoll < 0 ? -errno : watch(connections, listener, EPOLLIN, connections);
+    rc = connections->epoll < 0 ? -errno : watch_descriptor(connections, listener, EPOLLIN, connections);
     if (rc < 0)
         rc_connections_close(connections);
     return rc;
@@ -83,7 +83,7 @@ void rc_connections_close(struct rc_connections *connections)
 int rc_connections_set_life(struct rc_connections *connections, int life)
 {
     connections->life = life;
-    return watch(connections, life, EPOLLHUP, &connections->life);
+    return watch_descriptor(connections, life, EPOLLHUP, &connections->life);
 }
 
 void rc_connections_drop(struct rc_connections *connections, struct rc_connection *connection)
@@ -93,7 +93,7 @@ void rc_connections_drop(struct rc_connections *connections, struct rc_connectio
     rc_wire_free(&connection->wire);
     free(connection->own_reply);
     free(connection);
-    if (connections->deaf && rewatch(connections, connections->listener, EPOLLIN, connections))
+    if (connections->deaf && rewatch_descriptor(connections, connections->listener, EPOLLIN, connections))
         connections->deaf = false;
 }
 
@@ -109,7 +109,7 @@ static bool send_reply(const struct rc_connections *connections, struct rc_conne
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return errno == EAGAIN && rewatch(connections, connection->fd, EPOLLIN | EPOLLOUT, connection);
+            return errno == EAGAIN && rewatch_descriptor(connections, connection->fd, EPOLLIN | EPOLLOUT, connection);
         connection->sent += (size_t)n;
     }
     /* closing with nothing unread is no reset, which could overtake the reply */
@@ -126,7 +126,7 @@ void rc_connections_wake(struct rc_connections *connections, struct rc_connectio
 {
     rc_queue_join(&connections->authenticated, &connection->link);
     /* without a reply it is to go, at its own next event, too */
-    if (!connection->reply || !rewatch(connections, connection->fd, EPOLLIN | EPOLLOUT, connection))
+    if (!connection->reply || !rewatch_descriptor(connections, connection->fd, EPOLLIN | EPOLLOUT, connection))
         shutdown(connection->fd, SHUT_RDWR);
 }
 
@@ -150,10 +150,10 @@ static bool hear_pending(struct rc_connections *connections, struct rc_connectio
     }
     connection->is_authenticated = true;
     rc_queue_join(&connections->authenticated, &connection->link);
-    return connections->understand(connections->more, connection) && send_reply(connections, connection);
+    return connections->handle(connections->more, connection) && send_reply(connections, connection);
 }
 
-static void hear(struct rc_connections *connections, struct rc_connection *connection)
+static void hear_connection(struct rc_connections *connections, struct rc_connection *connection)
 {
     bool stays = connection->is_authenticated ? is_patient(connection) && send_reply(connections, connection)
                                               : hear_pending(connections, connection);
@@ -163,20 +163,20 @@ static void hear(struct rc_connections *connections, struct rc_connection *conne
 }
 
 /* The oldest pending one goes, but not unheard: its message may have come since. */
-static void show_out(struct rc_connections *connections)
+static void drop_oldest(struct rc_connections *connections)
 {
     size_t count = connections->pending.count;
 
-    hear(connections, rc_connection_of(connections->pending.first));
+    hear_connection(connections, rc_connection_of(connections->pending.first));
     if (connections->pending.count == count)
         rc_connections_drop(connections, rc_connection_of(connections->pending.first));
 }
 
-static void let_in(struct rc_connections *connections, int fd)
+static void add_connection(struct rc_connections *connections, int fd)
 {
     struct rc_connection *connection = calloc(1, sizeof(*connection));
 
-    if (!connection || watch(connections, fd, EPOLLIN, connection) < 0) {
+    if (!connection || watch_descriptor(connections, fd, EPOLLIN, connection) < 0) {
         free(connection);
         close(fd);
         return;
@@ -186,32 +186,32 @@ static void let_in(struct rc_connections *connections, int fd)
     connection->wire.limit = RC_WIRE_BODY_MAX;
     rc_queue_join(&connections->pending, &connection->link);
     /* most have said all by now; no event of its own can stand in this round's list yet */
-    hear(connections, connection);
+    hear_connection(connections, connection);
 }
 
-static void welcome(struct rc_connections *connections)
+static void accept_connections(struct rc_connections *connections)
 {
     for (int i = 0; i < WELCOMES; i++) {
         int fd = accept4(connections->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
             if (connections->pending.count == connections->pending_max)
-                show_out(connections);
-            let_in(connections, fd);
+                drop_oldest(connections);
+            add_connection(connections, fd);
         } else if (errno == EMFILE || errno == ENFILE) {
             /* out of descriptors: a pending one.s will do */
             connections->deaf = !connections->pending.first &&
-                                rewatch(connections, connections->listener, 0, connections);
+                                rewatch_descriptor(connections, connections->listener, 0, connections);
             if (!connections->pending.first)
                 return;
-            show_out(connections);
+            drop_oldest(connections);
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }
     }
 }
 
-static int64_t patience_of(const struct rc_connections *connections)
+static int64_t next_timeout(const struct rc_connections *connections)
 {
     return connections->pending.first
                ? rc_connection_of(connections->pending.first)->since + RC_CONNECTIONS_PATIENCE * 1000
@@ -231,7 +231,7 @@ static int milliseconds_until(int64_t until)
  * hangs it up, so the listener's comes last. */
 bool rc_connections_serve(struct rc_connections *connections, int64_t until)
 {
-    int64_t patience = patience_of(connections);
+    int64_t patience = next_timeout(connections);
     struct epoll_event events[EVENTS];
     int count = epoll_wait(connections->epoll, events, EVENTS, milliseconds_until(until < patience ? until : patience));
     bool knock = false;
@@ -242,11 +242,11 @@ bool rc_connections_serve(struct rc_connections *connections, int64_t until)
         if (events[i].data.ptr == connections)
             knock = true;
         else
-            hear(connections, events[i].data.ptr);
+            hear_connection(connections, events[i].data.ptr);
     }
     if (knock)
-        welcome(connections);
-    while (patience_of(connections) <= rc_milliseconds())
-        show_out(connections);
+        accept_connections(connections);
+    while (next_timeout(connections) <= rc_milliseconds())
+        drop_oldest(connections);
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* connections.h - those who are connected to a server: who comes, who is heard, who goes when.
+/* connections.h - the connections of a server: accepted, read, replied to, closed.
  *
- * A connection is pending until its message is whole and carries the token, and a
- * authenticated from then on until it has its reply. Strangers stand in order of
- * arrival; the oldest goes when it has been silent for too long, or when there
- * are too many. What is said, and the reply to it, is the server's.
+ * A connection is pending until its message is whole and carries the token. From
+ * then on it is authenticated, until it has its reply. Pending ones are kept in
+ * order of arrival; the oldest is closed when it has been silent for too long, or
+ * when there are too many. What a message means is the server's business.
  */
 #ifndef ROLLCALL_RENDEZVOUS_CONNECTIONS_H
 #define ROLLCALL_RENDEZVOUS_CONNECTIONS_H
@@ -42,10 +42,10 @@ typedef bool rc_connections_handle(void *more, struct rc_connection *connection)
 struct rc_connections {
     int listener;
     int epoll;
-    int life;  /* its end is everybody's; -1: none */
+    int life;  /* closed at its other end: all is over; -1: none */
     bool deaf; /* out of descriptors: the listener is left alone until there is one */
     const char *token;
-    rc_connections_handle *understand;
+    rc_connections_handle *handle;
     void *more;
     struct rc_queue pending;
     struct rc_queue authenticated;
@@ -54,7 +54,7 @@ struct rc_connections {
 
 /* listener: of rc_listen, rc_connections' from now on, even on failure; the token stays the caller's. 0 or -errno. */
 int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
-                        rc_connections_handle *understand, void *more);
+                        rc_connections_handle *handle, void *more);
 
 /* Nobody may stand in another queue than these queues. */
 void rc_connections_close(struct rc_connections *connections);
@@ -66,8 +66,8 @@ int rc_connections_set_life(struct rc_connections *connections, int life);
  * ever). False once the other end of the life is closed. */
 bool rc_connections_serve(struct rc_connections *connections, int64_t until);
 
-/* Gives a visitor its reply, as far as the socket takes it, and hangs up behind
- * it. Not for another connection than rc_connections_handle's own, nor while it runs
+/* Sends the reply of an authenticated connection, as far as the socket takes it,
+ * and closes it behind that. Not for another connection than rc_connections_handle's own, nor while it runs
  * (rc_connections_wake). */
 void rc_connections_reply(struct rc_connections *connections, struct rc_connection *connection);
 

@@ -134,7 +134,7 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
     }
 }
 
-static int explain(char text[RC_DISCOVERY_TEXT], const char *what, const char *why)
+static int explain_failure(char text[RC_DISCOVERY_TEXT], const char *what, const char *why)
 {
     char copy[RC_DISCOVERY_TEXT / 2];
 
@@ -181,46 +181,46 @@ static int run_program(const char *name, const char *argument, const char *input
     int rc;
 
     if (!env)
-        return explain(text, name, strerror(ENOMEM));
+        return explain_failure(text, name, strerror(ENOMEM));
     program.env = env;
     rc = rc_beside_file(ROLLCALL_LIBEXEC_FROM_LIB, name, path, sizeof(path)).p
              ? rc_program_line(&program, text, RC_DISCOVERY_TEXT)
-             : explain(text, name, strerror(ENOENT));
+             : explain_failure(text, name, strerror(ENOENT));
     free(env);
-    return rc < 0 || strchr(text, '=') ? rc : explain(text, name, "said nothing");
+    return rc < 0 || strchr(text, '=') ? rc : explain_failure(text, name, "said nothing");
 }
 
 /* Whose end is the launch's. That of whoever has started one process by hand says nothing: 1 stays. */
-static long launcher(const struct rc_discovery *discovery)
+static long launcher_pid(const struct rc_discovery *discovery)
 {
     return discovery->is_by_hand ? 1 : (long)getppid();
 }
 
 /* 1: somebody else has one. */
-static int start(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
+static int start_store(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     char request[RC_LOCAL_NAME + 128];
     int64_t publish = rc_milliseconds() + PUBLISH_MS;
     int rc;
 
     snprintf(request, sizeof(request), "name=%s\nowner=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", discovery->name,
-             (long)getpid(), launcher(discovery), discovery->kind == RC_DISCOVERY_PMIX, PUBLISH_MS / 1000);
+             (long)getpid(), launcher_pid(discovery), discovery->kind == RC_DISCOVERY_PMIX, PUBLISH_MS / 1000);
     /* not less than it takes, even where there is little time left: it is killed in between otherwise */
     rc = run_program(RC_EXCHANGE, RC_EXCHANGE_STORE, request,
                      publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline, text);
     if (rc == -ETIMEDOUT)
-        return explain(text, RC_EXCHANGE, strerror(ETIMEDOUT));
+        return explain_failure(text, RC_EXCHANGE, strerror(ETIMEDOUT));
     if (rc < 0 || strncmp(text, "taken=", 6) == 0)
         return rc < 0 ? rc : 1;
     memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));
     return 0;
 }
 
-static int keep(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
+static int open_own_store(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     char message[32];
 
-    snprintf(message, sizeof(message), "own %ld", launcher(discovery));
+    snprintf(message, sizeof(message), "own %ld", launcher_pid(discovery));
     for (;;) {
         /* of this task's program before, or of another thread */
         int rc = rc_local_call(discovery->name, rc_str(message), rc_milliseconds() + PATIENCE_MS, text,
@@ -229,8 +229,8 @@ static int keep(const struct rc_discovery *discovery, int64_t deadline, char tex
         if (rc > 0)
             return 0;
         if (rc == -EPERM)
-            return explain(text, "the store server", "another user's process has its name");
-        rc = start(discovery, deadline, text);
+            return explain_failure(text, "the store server", "another user's process has its name");
+        rc = start_store(discovery, deadline, text);
         if (rc <= 0)
             return rc;
         if (rc_milliseconds() >= deadline)
@@ -239,7 +239,7 @@ static int keep(const struct rc_discovery *discovery, int64_t deadline, char tex
     }
 }
 
-static int hear(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
+static int hear_from_root(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     int rc = rc_local_ask(discovery->name, RC_STR("read"), deadline, PATIENCE_MS, text, RC_DISCOVERY_TEXT);
 
@@ -247,11 +247,11 @@ static int hear(const struct rc_discovery *discovery, int64_t deadline, char tex
         return 0;
     return rc == -ETIMEDOUT || rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EAGAIN
                ? -ETIMEDOUT
-               : explain(text, "the store server", strerror(-rc));
+               : explain_failure(text, "the store server", strerror(-rc));
 }
 
 /* Whoever is on the root's node need not ask the server, if the root was there first. */
-static int ask_server(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
+static int ask_pmix_server(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     int rc;
 
@@ -273,9 +273,11 @@ int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, ch
         memcpy(text, discovery->endpoint, RC_DISCOVERY_TEXT);
         return 0;
     case RC_DISCOVERY_NODE:
-        return discovery->is_root ? keep(discovery, deadline, text) : hear(discovery, deadline, text);
+        return discovery->is_root ? open_own_store(discovery, deadline, text)
+                                  : hear_from_root(discovery, deadline, text);
     case RC_DISCOVERY_PMIX:
-        return discovery->is_root ? keep(discovery, deadline, text) : ask_server(discovery, deadline, text);
+        return discovery->is_root ? open_own_store(discovery, deadline, text)
+                                  : ask_pmix_server(discovery, deadline, text);
     case RC_DISCOVERY_NONE:
         break;
     }

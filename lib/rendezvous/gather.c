@@ -28,7 +28,7 @@ struct gathering {
     uint32_t own;
 };
 
-static void take_out(struct gathering *g, uint32_t i)
+static void drop_task(struct gathering *g, uint32_t i)
 {
     close(g->poll[i].fd);
     g->told -= g->rank[i] != RC_UNKNOWN;
@@ -37,7 +37,7 @@ static void take_out(struct gathering *g, uint32_t i)
     g->rank[i] = g->rank[g->count];
 }
 
-static void welcome(struct gathering *g)
+static void accept_tasks(struct gathering *g)
 {
     int fd;
 
@@ -60,7 +60,7 @@ static bool is_new(const struct gathering *g, uint32_t rank)
 }
 
 /* False: it is gone, or says what it should not. */
-static bool hear(struct gathering *g, uint32_t i)
+static bool hear_task(struct gathering *g, uint32_t i)
 {
     char text[MESSAGE_SIZE];
     ssize_t n = recv(g->poll[i].fd, text, sizeof(text), 0);
@@ -87,15 +87,15 @@ static void wait_for_all(struct gathering *g, uint32_t expected, int64_t deadlin
             continue;
         /* from the last one: whoever is taken out is replaced by one that has been heard */
         for (uint32_t i = g->count; i-- > 1;)
-            if (g->poll[i].revents && !hear(g, i))
-                take_out(g, i);
+            if (g->poll[i].revents && !hear_task(g, i))
+                drop_task(g, i);
         if (g->poll[0].revents)
-            welcome(g);
+            accept_tasks(g);
     }
 }
 
 /* Those that have told their ranks stay, the others are sent away. */
-static void keep(struct gathering *g, struct rc_gathered *all)
+static void keep_tasks(struct gathering *g, struct rc_gathered *all)
 {
     for (uint32_t i = 1; i < g->count; i++) {
         if (g->rank[i] == RC_UNKNOWN)
@@ -121,7 +121,7 @@ int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_
         g.poll[0] = (struct pollfd){ .fd = rc, .events = POLLIN };
         g.rank[0] = RC_UNKNOWN;
         wait_for_all(&g, expected, deadline);
-        keep(&g, all);
+        keep_tasks(&g, all);
         close(rc);
         rc = 0;
     } else {

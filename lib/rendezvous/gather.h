@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.h - the tasks of one launch on one node, which share no memory: one of them speaks for all.
  *
- * At a socket of one's own user on this node (local.h). One packet there, "rank=3", one back.
+ * They meet at a socket of their user on this node (local.h): one packet there, "rank=3", one back.
  *
- * The first task waits until all others have told it their ranks, and then the
- * socket is closed. So whoever comes too late finds nobody, and the first task
- * knows that somebody is missing: nobody believes that all have agreed when one
- * of them has not.
+ * The first task waits until all others have told it their ranks, and then closes
+ * the socket. A task that comes too late is refused, and the first task knows that
+ * one is missing: no task can believe that all have agreed when one has not.
  */
 #ifndef ROLLCALL_RENDEZVOUS_GATHER_H
 #define ROLLCALL_RENDEZVOUS_GATHER_H

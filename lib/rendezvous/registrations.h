@@ -20,8 +20,8 @@ struct rc_registrations {
 /* Keeps a copy. False, with nothing kept, where it is no entry, and without memory. */
 bool rc_registrations_add(struct rc_registrations *registrations, struct rc_str entry);
 
-/* Whether as many nodes are there as any of them says there are: where they count
- * differently, nobody waits for those that only one of them knows of. */
+/* Whether as many nodes are there as the lowest number that one of them names: where
+ * they disagree, the others are not kept waiting for nodes that only one knows of. */
 bool rc_registrations_is_complete(const struct rc_registrations *registrations);
 
 /* All entries as they came, a blank line behind each, from malloc; NULL without memory. */

@@ -30,7 +30,7 @@ struct rc_server {
     size_t answer_size;
 };
 
-static rc_connections_handle understand;
+static rc_connections_handle handle_message;
 
 struct rc_server *rc_server_create(int listener, const char *token)
 {
@@ -41,7 +41,8 @@ struct rc_server *rc_server_create(int listener, const char *token)
     memcpy(server->token, token, RC_WIRE_TOKEN);
     server->first = -1;
     server->store = rc_store_create();
-    if (!server->store || rc_connections_open(&server->connections, listener, server->token, understand, server) < 0) {
+    if (!server->store ||
+        rc_connections_open(&server->connections, listener, server->token, handle_message, server) < 0) {
         rc_store_destroy(server->store);
         free(server);
         return NULL;
@@ -82,7 +83,7 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry)
     return true;
 }
 
-static bool reply(const struct rc_server *server, struct rc_connection *connection, struct rc_str text)
+static bool reply_text(const struct rc_server *server, struct rc_connection *connection, struct rc_str text)
 {
     connection->reply = connection->own_reply = rc_wire_pack(server->token, text, &connection->reply_size);
     return connection->reply != NULL;
@@ -99,7 +100,7 @@ static bool tell_roll(const struct rc_server *server, struct rc_connection *conn
 {
     size_t size;
     char *text = rc_registrations_text(&server->registrations, &size);
-    bool good = text && reply(server, connection, (struct rc_str){ text, size });
+    bool good = text && reply_text(server, connection, (struct rc_str){ text, size });
 
     free(text);
     return good;
@@ -114,11 +115,11 @@ static bool reply_value(const struct rc_server *server, struct rc_connection *co
     memcpy(text, answer->head, head);
     if (answer->value.n)
         memcpy(text + head, answer->value.p, answer->value.n);
-    return reply(server, connection, (struct rc_str){ text, head + answer->value.n });
+    return reply_text(server, connection, (struct rc_str){ text, head + answer->value.n });
 }
 
 /* Its question once more, which has a reply now. */
-static void wake(struct rc_server *server, struct rc_connection *connection)
+static void wake_waiting(struct rc_server *server, struct rc_connection *connection)
 {
     struct rc_store_answer answer;
 
@@ -138,7 +139,7 @@ static bool ask_store(struct rc_server *server, struct rc_connection *connection
         return true;
     }
     while (answer.waiting && answer.waiting->first)
-        wake(server, rc_connection_of(answer.waiting->first));
+        wake_waiting(server, rc_connection_of(answer.waiting->first));
     return reply_value(server, connection, &answer);
 }
 
@@ -149,7 +150,7 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
 
     return rc_arrivals_take(&server->arrivals, rc_wire_text(&connection->wire),
                             registrations->count ? registrations->rolls[0].world : 0, rc_milliseconds()) &&
-           reply(server, connection, RC_STR(""));
+           reply_text(server, connection, RC_STR(""));
 }
 
 /* Late ones are not looked at any more. */
@@ -163,7 +164,7 @@ static bool take_entry(struct rc_server *server, struct rc_connection *connectio
 }
 
 /* A question, or an entry. */
-static bool understand(void *more, struct rc_connection *connection)
+static bool handle_message(void *more, struct rc_connection *connection)
 {
     struct rc_server *server = more;
     struct rc_str text = rc_wire_text(&connection->wire);
@@ -210,7 +211,7 @@ static void speak_of_arrivals(struct rc_server *server)
 }
 
 /* One round; false once its life is over. */
-static bool serve(struct rc_server *server, int64_t deadline)
+static bool serve_round(struct rc_server *server, int64_t deadline)
 {
     int64_t due = rc_arrivals_due(&server->arrivals);
     bool lives = rc_connections_serve(&server->connections, due < deadline ? due : deadline);
@@ -231,7 +232,7 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_serve
            (server->first < 0 || rc_milliseconds() < deadline)) {
         if (server->first >= 0)
             deadline = server->first + seconds * INT64_C(1000);
-        if (!serve(server, deadline))
+        if (!serve_round(server, deadline))
             return 0;
     }
     rc = answer_all(server, decide, more);
@@ -239,7 +240,7 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_serve
         return rc;
     deadline = life >= 0 ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
     while ((life >= 0 || server->connections.authenticated.first) && rc_milliseconds() < deadline)
-        if (!serve(server, deadline))
+        if (!serve_round(server, deadline))
             break;
     return 0;
 }

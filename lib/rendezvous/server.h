@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server.h - where the nodes of a launch meet: takes one entry from each, gives all the same answer; and where its
- * tasks leave values for each other, as long as it is there (store.h), or say how far they are (arrivals.h).
+/* server.h - the rendezvous server of a launch: takes one entry from each node, gives all the same answer.
+ *
+ * As long as it runs it also keeps the store of the launch's tasks (store.h), and
+ * notes which tasks have reached init_process_group (arrivals.h).
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
- * one loop. Whoever connects without the token costs a few hundred bytes and a
+ * one loop. A connection without the token costs a few hundred bytes and a
  * descriptor until it has been silent for RC_CONNECTIONS_PATIENCE seconds, or until
  * there are too many (as many as the process may have descriptors, less a few):
  * then the oldest pending one goes. Entries that cannot be read are refused.
@@ -18,8 +20,8 @@
 #include "base/message.h"
 #include "roll/roll.h"
 
-/* What somebody sends who wants to see the roll, as far as it has been called:
- * gets all entries as they came, a blank line behind each. */
+/* Asks for the roll as it is now. The reply has all entries in the order in which
+ * they came, a blank line behind each. */
 #define RC_SERVER_QUESTION "question=roll\n"
 
 struct rc_server;
@@ -32,11 +34,11 @@ void rc_server_destroy(struct rc_server *server);
 /* The entry of the server's own node, which has no connection. False if it cannot be read. */
 bool rc_server_add(struct rc_server *server, struct rc_str entry);
 
-/* What it says by itself, once it is running. */
+/* Called with each message that the server itself has, while it runs. */
 typedef void rc_server_say(void *more, enum rc_message_id id, const char *text);
 
-/* Has it watch who reaches init_process_group, so many seconds after the first
- * (arrivals.h). job: Slurm's. */
+/* So many seconds after the first task has reached init_process_group, `say` gets
+ * the names of those that have not (arrivals.h). job: Slurm's. */
 void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more);
 
 /* Makes an answer of the entries; *complete says whether those of all nodes are

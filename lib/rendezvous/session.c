@@ -16,7 +16,7 @@ enum {
     OUTPUT_SIZE = 65536, /* an answer, with its findings */
 };
 
-static void explain(struct rc_outcome *outcome, const char *why)
+static void explain_outcome(struct rc_outcome *outcome, const char *why)
 {
     struct rc_arena arena = { .base = outcome->why, .size = sizeof(outcome->why) };
     struct rc_str text = rc_str(why);
@@ -29,13 +29,13 @@ static void explain(struct rc_outcome *outcome, const char *why)
 void rc_outcome_fail(struct rc_outcome *outcome, const char *why)
 {
     outcome->failed = true;
-    explain(outcome, why);
+    explain_outcome(outcome, why);
 }
 
-static void lose(struct rc_outcome *outcome, const char *why)
+static void lose_nodes(struct rc_outcome *outcome, const char *why)
 {
     outcome->lost = true;
-    explain(outcome, why);
+    explain_outcome(outcome, why);
 }
 
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
@@ -90,9 +90,9 @@ void rc_outcome_read(struct rc_str text, struct rc_answer *answer, struct rc_out
     if (failed.p) {
         rc_outcome_fail(outcome, rc_format(arena, "%S", &failed));
     } else if (lost.p) {
-        lose(outcome, rc_format(arena, "%S", &lost));
+        lose_nodes(outcome, rc_format(arena, "%S", &lost));
     } else if (!rc_answer_read(text, answer, arena)) {
-        lose(outcome, "the answer cannot be read");
+        lose_nodes(outcome, "the answer cannot be read");
     } else {
         outcome->port = answer->port;
         outcome->stop = answer->stop;
@@ -122,13 +122,13 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     /* the request has been read: its room is for the answer */
     arena->used = 0;
     if (n == -ETIMEDOUT)
-        lose(outcome, "rollcall-exchange did not end");
+        lose_nodes(outcome, "rollcall-exchange did not end");
     else if (n == -EMSGSIZE)
-        lose(outcome, "rollcall-exchange said too much");
+        lose_nodes(outcome, "rollcall-exchange said too much");
     else if (n < 0)
         rc_outcome_fail(outcome, rc_format(arena, "rollcall-exchange cannot be run: %s", strerror((int)-n)));
     else if (WIFSIGNALED(status))
-        lose(outcome, rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+        lose_nodes(outcome, rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else
         rc_outcome_read((struct rc_str){ output, (size_t)n }, answer, outcome, arena);
 }

@@ -37,7 +37,7 @@ static void free_item(struct item *item)
     free(item);
 }
 
-static void keep(void *item)
+static void keep_item(void *item)
 {
     (void)item;
 }
@@ -48,7 +48,7 @@ void rc_store_destroy(struct rc_store *store)
 
     if (!store)
         return;
-    tdestroy(store->tree, keep);
+    tdestroy(store->tree, keep_item);
     for (struct item *item = store->first; item; item = next) {
         next = item->next;
         free_item(item);
@@ -76,7 +76,7 @@ bool rc_store_is_key(struct rc_str key)
 
 /* A copy; absent where there is no room or no memory. A NUL behind it, so that
  * an empty text is there, too. */
-static struct rc_str copy(struct rc_store *store, struct rc_str text, size_t more)
+static struct rc_str copy_text(struct rc_store *store, struct rc_str text, size_t more)
 {
     char *to;
 
@@ -89,7 +89,7 @@ static struct rc_str copy(struct rc_store *store, struct rc_str text, size_t mor
 }
 
 /* The note of that key, which there is from now on; NULL without room. */
-static struct item *find(struct rc_store *store, struct rc_str key)
+static struct item *find_item(struct rc_store *store, struct rc_str key)
 {
     struct item wanted = { .key = key };
     struct item *const *found = tfind(&wanted, &store->tree, by_key);
@@ -100,7 +100,7 @@ static struct item *find(struct rc_store *store, struct rc_str key)
     item = calloc(1, sizeof(*item));
     if (!item)
         return NULL;
-    item->key = copy(store, key, sizeof(*item));
+    item->key = copy_text(store, key, sizeof(*item));
     if (!item->key.p || !tsearch(item, &store->tree, by_key)) {
         free_item(item);
         return NULL;
@@ -115,24 +115,24 @@ static void say_full(struct rc_store_answer *answer)
     snprintf(answer->head, sizeof(answer->head), BEGIN "full\n");
 }
 
-static void say(struct rc_store_answer *answer, uint64_t number, struct rc_str value)
+static void say_number(struct rc_store_answer *answer, uint64_t number, struct rc_str value)
 {
     snprintf(answer->head, sizeof(answer->head), BEGIN "%llu\n", (unsigned long long)number);
     answer->value = value;
 }
 
-static void put(struct rc_store *store, struct item *item, struct rc_str value, struct rc_store_answer *answer)
+static void put_value(struct rc_store *store, struct item *item, struct rc_str value, struct rc_store_answer *answer)
 {
     if (item->value.p) {
-        say(answer, 0, item->value);
+        say_number(answer, 0, item->value);
         return;
     }
-    item->value = copy(store, value, 0);
+    item->value = copy_text(store, value, 0);
     if (!item->value.p) {
         say_full(answer);
         return;
     }
-    say(answer, 1, RC_ABSENT);
+    say_number(answer, 1, RC_ABSENT);
     answer->waiting = &item->waiting;
 }
 
@@ -155,15 +155,15 @@ bool rc_store_ask(struct rc_store *store, struct rc_str question, struct rc_stor
     if (!rc_str_is(begin, "store") || !(puts || gets || rc_str_is(what, "count")) || !rc_store_is_key(line) ||
         !value.p || value.n > (puts ? RC_STORE_VALUE_MAX : 0))
         return false;
-    item = find(store, line);
+    item = find_item(store, line);
     if (!item)
         say_full(&made);
     else if (puts)
-        put(store, item, value, &made);
+        put_value(store, item, value, &made);
     else if (!gets)
-        say(&made, item->count++, RC_ABSENT);
+        say_number(&made, item->count++, RC_ABSENT);
     else if (item->value.p)
-        say(&made, 0, item->value);
+        say_number(&made, 0, item->value);
     else
         made.waiting = &item->waiting;
     *answer = made;

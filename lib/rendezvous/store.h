@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store.h - what the tasks of a launch leave at their server for each other: texts by name, and counters.
+/* store.h - the key-value store of a launch: values and counters that its tasks exchange.
  *
  * For what they learn only after they have started (an NCCL unique id, who has
- * come so far). A note is put once and stays: what was read of it never changes.
+ * come so far). A value is put once and never changes.
  *
  * A question, and the reply to it:
  *   store put KEY\nBYTES    store 1\n where it was put, store 0\nBYTES of what stood there before

@@ -19,7 +19,7 @@ struct answer {
     struct rc_str value;
 };
 
-static int understand(struct answer *answer)
+static int read_reply(struct answer *answer)
 {
     struct rc_str line = rc_str_split((struct rc_str){ answer->reply.text, answer->reply.size }, '\n', &answer->value);
     struct rc_str begin = rc_str_split(line, ' ', &line);
@@ -30,8 +30,8 @@ static int understand(struct answer *answer)
                                                                                                            : -EPROTO;
 }
 
-static int ask(const struct rc_endpoint *server, const char *what, const char *key, struct rc_str value,
-               uint32_t milliseconds, struct answer *answer)
+static int ask_store(const struct rc_endpoint *server, const char *what, const char *key, struct rc_str value,
+                     uint32_t milliseconds, struct answer *answer)
 {
     char text[sizeof("store count \n") + RC_STORE_KEY_MAX + RC_STORE_VALUE_MAX];
     int head;
@@ -44,10 +44,10 @@ static int ask(const struct rc_endpoint *server, const char *what, const char *k
     if (value.n)
         memcpy(text + head, value.p, value.n);
     rc = rc_client_request(server, (struct rc_str){ text, (size_t)head + value.n }, milliseconds, &answer->reply, NULL);
-    return rc < 0 ? rc : understand(answer);
+    return rc < 0 ? rc : read_reply(answer);
 }
 
-static void give(const struct answer *answer, void *value, size_t room, size_t *size)
+static void copy_value(const struct answer *answer, void *value, size_t room, size_t *size)
 {
     if (answer->value.n && room)
         memcpy(value, answer->value.p, answer->value.n < room ? answer->value.n : room);
@@ -58,10 +58,10 @@ int rc_store_client_put(const struct rc_endpoint *server, const char *key, struc
                         void *standing, size_t room, size_t *standing_size)
 {
     struct answer answer;
-    int rc = ask(server, "put", key, value, milliseconds, &answer);
+    int rc = ask_store(server, "put", key, value, milliseconds, &answer);
 
     if (rc == 0 && answer.number == 0 && standing)
-        give(&answer, standing, room, standing_size);
+        copy_value(&answer, standing, room, standing_size);
     free(answer.reply.text);
     return rc < 0 ? rc : answer.number != 0;
 }
@@ -70,10 +70,10 @@ int rc_store_client_get(const struct rc_endpoint *server, const char *key, uint3
                         size_t room, size_t *size)
 {
     struct answer answer;
-    int rc = ask(server, "get", key, RC_ABSENT, milliseconds, &answer);
+    int rc = ask_store(server, "get", key, RC_ABSENT, milliseconds, &answer);
 
     if (rc == 0)
-        give(&answer, value, room, size);
+        copy_value(&answer, value, room, size);
     free(answer.reply.text);
     return rc;
 }
@@ -81,7 +81,7 @@ int rc_store_client_get(const struct rc_endpoint *server, const char *key, uint3
 int rc_store_client_count(const struct rc_endpoint *server, const char *key, uint32_t milliseconds, uint64_t *before)
 {
     struct answer answer;
-    int rc = ask(server, "count", key, RC_ABSENT, milliseconds, &answer);
+    int rc = ask_store(server, "count", key, RC_ABSENT, milliseconds, &answer);
 
     if (rc == 0)
         *before = answer.number;

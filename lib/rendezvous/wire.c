@@ -14,7 +14,7 @@
 
 #define MAGIC "rollcall 1 "
 
-static ssize_t receive(int fd, char *to, size_t size)
+static ssize_t receive_bytes(int fd, char *to, size_t size)
 {
     ssize_t n;
 
@@ -54,7 +54,7 @@ static bool read_head(struct rc_wire *wire, struct rc_str head, const char *toke
  * read is the body's beginning. */
 static enum rc_wire_state take_head(struct rc_wire *wire, int fd, const char *token)
 {
-    ssize_t n = receive(fd, wire->head + wire->head_used, sizeof(wire->head) - wire->head_used);
+    ssize_t n = receive_bytes(fd, wire->head + wire->head_used, sizeof(wire->head) - wire->head_used);
     char *end;
     size_t behind;
 
@@ -85,7 +85,7 @@ enum rc_wire_state rc_wire_read(struct rc_wire *wire, int fd, const char *token)
             return state;
     }
     while (wire->used < wire->size) {
-        ssize_t n = receive(fd, wire->body + wire->used, wire->size - wire->used);
+        ssize_t n = receive_bytes(fd, wire->body + wire->used, wire->size - wire->used);
 
         if (n < 0)
             return errno == EAGAIN || errno == EWOULDBLOCK ? RC_WIRE_MORE : RC_WIRE_WRONG;

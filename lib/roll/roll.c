@@ -123,7 +123,7 @@ static bool take_gpu(struct rc_roll *roll, struct rc_str value)
 }
 
 /* One line of an entry. */
-static bool take(struct rc_roll *roll, uint32_t *port, struct rc_str name, struct rc_str value)
+static bool take_line(struct rc_roll *roll, uint32_t *port, struct rc_str name, struct rc_str value)
 {
     for (unsigned i = 0; i < TEXT_FIELDS; i++) {
         struct rc_str *field = (struct rc_str *)(void *)((char *)roll + text_fields[i].at);
@@ -160,7 +160,7 @@ bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
     if (!rc_lines_read_head(&text, HEAD, RC_ROLL_SIZE))
         return false;
     while (text.n > 0)
-        if (!rc_lines_next(&text, &name, &value) || !take(&found, &port, name, value))
+        if (!rc_lines_next(&text, &name, &value) || !take_line(&found, &port, name, value))
             return false;
     /* a number that is not there is larger than any */
     if (!found.scope.p || !found.host.p || found.world == RC_UNKNOWN || found.nodes > found.world ||

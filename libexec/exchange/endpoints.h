@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* endpoints.h - where a server is: how that is written, and told to the launch's other nodes. */
+/* endpoints.h - this host's addresses as an endpoint, and rollcall-pmix, which tells it to other nodes. */
 #ifndef ROLLCALL_LIBEXEC_EXCHANGE_ENDPOINTS_H
 #define ROLLCALL_LIBEXEC_EXCHANGE_ENDPOINTS_H
 

@@ -51,7 +51,7 @@ struct store {
     char where[TEXT_SIZE];
 };
 
-static void watch(struct watched *who, uint32_t pid)
+static void watch_process(struct watched *who, uint32_t pid)
 {
     if (who->fd >= 0)
         close(who->fd);
@@ -87,9 +87,9 @@ static void watch_owner(struct store *store, uint32_t owner, uint32_t launcher)
 
     while (place < OWNERS - 1 && store->owner[place].pid != owner && is_there(&store->owner[place]))
         place++;
-    watch(&store->owner[place], owner);
-    watch(&store->launcher, launcher);
-    watch(&store->outer, rc_process_parent(launcher));
+    watch_process(&store->owner[place], owner);
+    watch_process(&store->launcher, launcher);
+    watch_process(&store->outer, rc_process_parent(launcher));
 }
 
 /* "own 42": a task's next program, whose parent is 42. */
@@ -108,7 +108,7 @@ static void take_owner(struct store *store, int fd, struct rc_str text)
 }
 
 /* One of one's own user's, who says its one word at once, or is sent away. */
-static void answer(struct store *store)
+static void answer_callers(struct store *store)
 {
     int fd;
 
@@ -143,7 +143,7 @@ static bool is_over(struct store *store, int64_t *farewell)
 }
 
 /* Beside the server, which has a loop of its own. */
-static void *attend(void *more)
+static void *attend_owners(void *more)
 {
     struct store *store = more;
     int64_t farewell = INT64_MAX;
@@ -161,7 +161,7 @@ static void *attend(void *more)
             tick = tick || (there && owner->fd < 0);
         }
         if (poll(p, 1 + OWNERS, tick ? TICK_MS : -1) > 0 && p[0].revents)
-            answer(store);
+            answer_callers(store);
     }
     close(store->caller);
     close(store->end);
@@ -179,7 +179,7 @@ static struct rc_str decide_nothing(void *more, const struct rc_roll *rolls, siz
 }
 
 /* Behind exchange_start_store, in a process that nobody waits for. */
-static void stay(struct store *store, struct rc_server *server)
+static void stay_behind(struct store *store, struct rc_server *server)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int life[2];
@@ -192,7 +192,7 @@ static void stay(struct store *store, struct rc_server *server)
         return;
     store->end = life[1];
     watch_owner(store, store->request.owner, store->request.launcher);
-    if (pthread_create(&thread, NULL, attend, store) != 0)
+    if (pthread_create(&thread, NULL, attend_owners, store) != 0)
         return;
     rc_server_run(server, 0, life[0], decide_nothing, NULL);
 }
@@ -227,14 +227,14 @@ static bool read_request(struct request *request)
     return request->name[0] && request->owner > 1 && request->seconds > 0;
 }
 
-static int failed(const char *what, const char *why)
+static int print_failed(const char *what, const char *why)
 {
     printf("failed=%s: %s\n", what, why);
     return 1;
 }
 
 /* Tells those who are to know of it. */
-static int tell(struct store *store, const char *token, uint16_t port)
+static int publish_endpoint(struct store *store, const char *token, uint16_t port)
 {
     char line[TEXT_SIZE];
 
@@ -244,7 +244,7 @@ static int tell(struct store *store, const char *token, uint16_t port)
     }
     exchange_write_endpoint(token, port, store->where, sizeof(store->where));
     if (!exchange_ask_pmix("put-store", rc_str(store->where), store->request.seconds * 1000, line, sizeof(line)))
-        return failed("PMIx", line);
+        return print_failed("PMIx", line);
     store->where[strcspn(store->where, "\n")] = '\0';
     return 0;
 }
@@ -262,7 +262,7 @@ int exchange_start_store(void)
     for (int i = 0; i < OWNERS; i++)
         store.owner[i].fd = -1;
     if (!read_request(&store.request))
-        return failed("the request", "cannot be read");
+        return print_failed("the request", "cannot be read");
     store.caller = rc_local_listen(store.request.name);
     if (store.caller == -EADDRINUSE) {
         printf("taken=%s\n", store.request.name);
@@ -271,18 +271,18 @@ int exchange_start_store(void)
     listener = store.caller < 0 ? store.caller : rc_listen(0, 0, &port);
     rc = listener < 0 ? listener : rc_wire_new_token(token);
     if (rc < 0)
-        return failed("a socket", strerror(-rc));
+        return print_failed("a socket", strerror(-rc));
     server = rc_server_create(listener, token);
     if (!server)
-        return failed("the store", strerror(ENOMEM));
-    rc = tell(&store, token, port);
+        return print_failed("the store", strerror(ENOMEM));
+    rc = publish_endpoint(&store, token, port);
     child = rc ? 0 : fork();
     if (child < 0)
-        rc = failed("a process", strerror(errno));
+        rc = print_failed("a process", strerror(errno));
     else if (child > 0)
         printf("store=%s\n", store.where);
     else if (!rc)
-        stay(&store, server);
+        stay_behind(&store, server);
     rc_server_destroy(server);
     return rc;
 }
