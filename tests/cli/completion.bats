@@ -108,7 +108,7 @@ subcommands()
     { option_modes | cut -f1,2; option_keys | cut -f1,4; } > "$BATS_TEST_TMPDIR/said"
     while IFS=$'\t' read -r word help; do
         zsh_has _rollcall_ddp | grep -qE "^(\(.*\))?$word\[" || { echo "no $word"; return 1; }
-        zsh_has _rollcall_ddp | grep -qF -e "$word[$help]" || { echo "$word: $help"; return 1; }
+        zsh_has _rollcall_ddp | grep -qF -e "${word}[$help]" || { echo "$word: $help"; return 1; }
     done < "$BATS_TEST_TMPDIR/said"
 }
 

@@ -36,7 +36,7 @@ written()
     done < <(option_modes)
     while IFS=$'\t' read -r key shape values text _; do
         shown="$key=$values"
-        [ "$shape" != SWITCH ] || shown="$key[=$values]"
+        [ "$shape" != SWITCH ] || shown="${key}[=$values]"
         grep -qxF -e " $shown $text" <<< "$help" || { echo "no $key"; return 1; }
     done < <(option_keys)
 }
@@ -49,7 +49,7 @@ written()
     done
     while IFS=$'\t' read -r key shape values _; do
         shown="$key=$values"
-        [ "$shape" != SWITCH ] || shown="$key[=$values]"
+        [ "$shape" != SWITCH ] || shown="${key}[=$values]"
         [[ $usage == *" $shown,"* ]] || { echo "no $key"; return 1; }
     done < <(option_keys)
 }
@@ -58,7 +58,7 @@ written()
     run "$command" exec --ddp=nonsense -- true
     [ "$status" -eq 2 ]
     for word in $(option_modes | cut -f1) $(option_keys | cut -f1); do
-        [[ $output =~ [\ ]$word[,=\ ] || $output == *" $word=" ]] || { echo "no $word"; return 1; }
+        [[ $output =~ [\ ]${word}[,=\ ] || $output == *" $word=" ]] || { echo "no $word"; return 1; }
     done
 }
 
