@@ -107,9 +107,9 @@ const struct subcommand cli_check = {
     .summary = "the roll call of a live step: its nodes, and what is wrong with them",
     .help = "usage: rollcall check [OPTION]...\n"
             "\n"
-            "Shows what each node of a step that srun --ddp started has said of itself, and\n"
-            "every contradiction. Asks the rendezvous server beside the step's srun, from any of its tasks\n"
-            "or from another step on one of its nodes:\n"
+            "Shows what each node of a step of srun --ddp has said of itself, and every\n"
+            "contradiction. Asks the rendezvous server beside the step's srun, from one of\n"
+            "its tasks or from another step on one of its nodes:\n"
             "\n"
             "  srun --jobid=JOB --overlap -N1 -n1 rollcall check\n"
             "\n"

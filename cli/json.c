@@ -73,7 +73,7 @@ static json_t *messages(const struct rc_messages *list, bool explain)
     return value_whole(array, failed);
 }
 
-/* Of each value, identity and variables alike, who says so. */
+/* Where each value comes from, in the identity and in the variables. */
 static json_t *sources(const struct rc_result *result)
 {
     json_t *object = json_object();

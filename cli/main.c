@@ -40,7 +40,7 @@ static void version(void)
 }
 
 /* Output that did not arrive (a full disk) is not success. A reader that has
- * seen enough (head) is none of our business, but says so the same way. */
+ * seen enough (head) cannot be told from that. */
 static int finish(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-/* A task that is not there must not cost the others their whole time. */
+/* A task that does not come costs the others only this part of their time. */
 enum { SHARE_OF_NODE = 2, RANKS_SIZE = 32768 };
 
 struct meeting {
@@ -75,7 +75,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
         return true;
     /* the nodes ask for what the launcher's rank 0 has put there */
     else if (options->order == RC_ORDER_NODE)
-        *why = options->exchange == RC_EXCHANGE_PMIX ? "with order=node nobody knows who RANK 0 is" : NULL;
+        *why = options->exchange == RC_EXCHANGE_PMIX ? "with order=node the nodes do not know where RANK 0 is" : NULL;
     else if (!may_meet(result))
         *why = options->exchange == RC_EXCHANGE_PMIX ? "several nodes can meet under srun --mpi=pmix alone" : NULL;
     else
@@ -148,7 +148,7 @@ static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const c
     }
 }
 
-/* Of the node's first task: for itself and all others here. */
+/* The part of the node's first task, for itself and all others here. */
 static bool speak_for_all(struct meeting *m, const char *name, const struct rc_rank0 *hooks, int *held)
 {
     static char text[RANKS_SIZE];
@@ -167,7 +167,7 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
                                          : rc_format(&arena, "only %u of the %u tasks were there within %u ms",
                                                      all.count + 1, others + 1, patience));
     } else {
-        /* nobody is to wait for a task that does not start */
+        /* the other nodes must not wait for a task that does not start */
         if (!rc_session_hold(&m->context->options, m->result, hooks, held))
             dead = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
         m->outcome.stop = dead;
@@ -184,13 +184,13 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
     return !dead;
 }
 
-/* Of all others of the node. */
+/* The part of the node's other tasks. */
 static void ask_first(struct meeting *m, const char *name)
 {
     static char text[RC_SESSION_TEXT];
     static char room[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
-    /* longer than it may take: who leaves before the first task speaks does not do what the others do */
+    /* longer than the first task may take: one that gave up earlier would use another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
     struct rc_answer answer;
     int n = rc_gather_join(name, fact(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));

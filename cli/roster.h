@@ -16,7 +16,7 @@ struct roster {
 };
 
 /* Finds the server of the step that process `pid` is a task of; 0: this process
- * or, where it is none, the first one found on this node of the same Slurm job.
+ * or, if this process is in no step, the first one found on this node of the same Slurm job.
  * Asks it, and checks what it says anew. 0, or -1 after one line on standard
  * error. cli_roster_free frees what was read. */
 int cli_roster_read(struct roster *roster, const char *pid);

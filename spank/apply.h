@@ -11,7 +11,7 @@
 #include "resolve/plan.h"
 
 /* Carries out the entries that change something and reads each back, because
- * spank_setenv is no witness: it takes names that are none and drops values
+ * spank_setenv does not say: it takes what is not a name, drops values
  * over 128 KiB, and reports success (measured on 22.05). Returns NULL, or the
  * name that could not be set; what had been changed before is put back. The
  * plan's own strings may be part of the environment that changes: the name is

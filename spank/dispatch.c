@@ -46,7 +46,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
-/* Before a job is submitted or a step made, a wrong value costs nobody anything. */
+/* A wrong value is refused here, before a job is submitted or a step is made. */
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
     (void)spank;

@@ -12,9 +12,9 @@
 
 enum { TEXT_SIZE = 1024, NAME_MAX_LENGTH = 255 };
 
-/* Of a host's name or address all is left as it is, of anything else nothing
- * that could end a string or a line. */
-static const char *plain(struct rc_str text, struct rc_arena *arena)
+/* A host's name or address, unchanged. In any other text each character that could
+ * end a string or a line becomes a question mark. */
+static const char *plain_name(struct rc_str text, struct rc_arena *arena)
 {
     char name[NAME_MAX_LENGTH + 1];
     size_t n = text.n < NAME_MAX_LENGTH ? text.n : NAME_MAX_LENGTH;
@@ -49,7 +49,7 @@ static const char *list_ids(const struct rc_messages *messages, bool json, struc
     return list;
 }
 
-static const char *count(uint32_t number, const char *unknown, struct rc_arena *arena)
+static const char *format_count(uint32_t number, const char *unknown, struct rc_arena *arena)
 {
     return number != RC_UNKNOWN && number > 0 ? rc_format_number(arena, number) : unknown;
 }
@@ -67,10 +67,10 @@ static void write_line(const struct rc_result *result, const struct rc_messages 
         !rc_parse_u32(rc_env_get(&result->env, "SLURM_JOB_ID"), UINT32_MAX, &job) ||
         !rc_parse_u32(rc_env_get(&result->env, "SLURM_STEP_ID"), UINT32_MAX, &step))
         return;
-    node = plain(rc_env_get(&result->env, "SLURMD_NODENAME"), &arena);
-    master = plain(rc_str(set && result->master.addr ? result->master.addr : ""), &arena);
-    tasks = count(result->facts.field[RC_WORLD_SIZE].value, unknown, &arena);
-    nodes = count(result->facts.field[RC_NNODES].value, unknown, &arena);
+    node = plain_name(rc_env_get(&result->env, "SLURMD_NODENAME"), &arena);
+    master = plain_name(rc_str(set && result->master.addr ? result->master.addr : ""), &arena);
+    tasks = format_count(result->facts.field[RC_WORLD_SIZE].value, unknown, &arena);
+    nodes = format_count(result->facts.field[RC_NNODES].value, unknown, &arena);
     ids = list_ids(messages, json, &arena);
     if (json)
         slurm_info("rollcall: {\"event\":\"step\",\"version\":\"%s\",\"job\":%u,\"step\":%u,\"node\":\"%s\","

@@ -16,7 +16,7 @@
  * environment may hold (128 KiB). */
 enum { LIST_MAX = 64 * 1024, WORDS_MAX = 256 * 1024 };
 
-/* Of srun's own libslurmfull. Weak, because the plugin binds at start and is
+/* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
 extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) __attribute__((weak));
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
@@ -55,7 +55,7 @@ static bool may_be_arbitrary(void)
 }
 
 /* "n2,n1,n2": the host of each task in order of rank. NULL if it cannot be. */
-static char *host_list(const slurm_step_layout_t *layout)
+static char *list_hosts(const slurm_step_layout_t *layout)
 {
     struct rc_str nodes = rc_str(layout->node_list);
     uint32_t *node_of = calloc(layout->task_cnt, sizeof(*node_of));
@@ -89,7 +89,7 @@ static char *host_list(const slurm_step_layout_t *layout)
     return NULL;
 }
 
-static char *ask(spank_t spank)
+static char *ask_layout(spank_t spank)
 {
     slurm_step_layout_t *layout;
     char *list = NULL;
@@ -104,7 +104,7 @@ static char *ask(spank_t spank)
         return NULL;
     if ((layout->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY && layout->node_cnt > 1 &&
         layout->task_cnt > 0 && layout->task_cnt < LIST_MAX / 2 && layout->node_list && layout->tasks && layout->tids)
-        list = host_list(layout);
+        list = list_hosts(layout);
     slurm_job_step_layout_free(layout);
     return list;
 }
@@ -117,7 +117,7 @@ void rc_spank_name_hosts(spank_t spank)
     if (!rc_spank_asked_here(&options))
         return;
     if (may_be_arbitrary())
-        list = ask(spank);
+        list = ask_layout(spank);
     /* an outer step's list cannot be unset: srun has copied its environment
      * already and only adds what is set now (srun_job.c:pre_launch_srun_job) */
     if (list || getenv(RC_TASK_HOSTS))

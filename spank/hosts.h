@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.h - srun's side: which task is on which host, under `-m arbitrary`.
  *
- * Block, cyclic and plane are in the tasks' environment for who can read it.
+ * The tasks' environment tells block, cyclic and plane distributions.
  * An arbitrary distribution (also SLURM_HOSTFILE, --nodefile) is not: Slurm
  * sorts the node list, and RANK 0 may be on any node of it. srun has made the
  * step when this is called, so slurmctld is asked, once, and the answer goes to

@@ -63,7 +63,7 @@ static enum rc_transport choose(const struct rc_result *result, const struct rc_
     bool het = rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
     struct rc_str step;
 
-    /* an outer step's srun is none of ours */
+    /* the server of an outer step's srun is not this step's */
     if (options->exchange != RC_EXCHANGE_PMIX && !het && rc_endpoint_of_srun(&result->env, endpoint, &step, arena) &&
         rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
@@ -114,7 +114,7 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
     if (result->identity.field[RC_NNODES] != 1) {
         request.transport = choose(result, &context->options, &request.endpoint, &arena);
         if (request.transport == RC_TRANSPORT_NONE) {
-            /* not a word of it where nobody asked for one of the ways */
+            /* a step without both says nothing unless one of them was asked for */
             if (context->options.exchange == RC_EXCHANGE_PMIX)
                 rc_outcome_fail(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
             else if (context->options.exchange == RC_EXCHANGE_SRUN)

@@ -21,7 +21,8 @@ void rc_spank_meet_forget(void);
 bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held);
 
-/* Called instead where a task cannot get so far: nobody is to wait for it. */
+/* Called instead where a task cannot be resolved, so that the node's other tasks do not
+ * wait for it. */
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result);
 
 #endif

@@ -72,7 +72,7 @@ enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, st
         for (size_t i = 0; i <= n; i++)
             block.entry[block.count + i] = step->env[i];
         context.env = block.entry;
-        /* a contradiction is for the tasks to say, who see the whole of it */
+        /* errors are left to the tasks, which see all of the environment */
         if (rc_resolve(&context, result) == RC_RESOLVED && result->launcher)
             mode = result->mode;
         if (mode != RC_MODE_AUTO && result->mode_reason)

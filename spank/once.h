@@ -7,22 +7,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero is: nobody has begun. */
+/* Zeroed, it has not begun. */
 struct rc_once {
     atomic_int state;
     atomic_int doer; /* its process id */
 };
 
-/* Memory that the tasks inherit, cleared; NULL where there is none. */
+/* Memory that the tasks inherit, zeroed; NULL if it cannot be had. */
 void *rc_once_memory(size_t size);
 void rc_once_free(void *memory, size_t size);
 
-/* True for the first that asks: it does the work, and calls rc_once_done. */
+/* True for the first task that asks: it does the work, and calls rc_once_done. */
 bool rc_once_begin(struct rc_once *once);
 void rc_once_done(struct rc_once *once);
 
-/* Waits for it. False where it is not done after so many milliseconds, or
- * where whoever began has gone (it may have been killed). */
+/* Waits until the work is done. False if it is not after so many milliseconds, or if
+ * the task that began it has ended (it may have been killed). */
 bool rc_once_wait(struct rc_once *once, unsigned milliseconds);
 
 #endif

@@ -80,9 +80,9 @@ void rc_spank_register(spank_t spank)
     (void)spank_option_register(spank, &option);
 }
 
-/* A word that nobody can read must not cost a job: it is said in the log that
- * the administrator reads (slurmd's, and srun's to whoever tries it). */
-static void complain(const struct rc_messages *wrong)
+/* A wrong word in plugstack.conf must not end a job. It goes to slurmd's log, for the
+ * administrator, and to srun's standard error. */
+static void log_wrong_words(const struct rc_messages *wrong)
 {
     for (unsigned i = 0; i < wrong->count; i++)
         slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id, wrong->list[i].text);
@@ -102,7 +102,7 @@ void rc_spank_read_arguments(int argc, char *argv[])
         if (rc_str_starts(word, "default=")) {
             word = (struct rc_str){ word.p + 8, word.n - 8 };
             if (!rc_options_parse(word, "plugstack.conf: default=", &administrator.value, &wrong, &arena))
-                complain(&wrong);
+                log_wrong_words(&wrong);
         } else if (rc_str_is(word, "log=text")) {
             administrator.log = RC_SPANK_LOG_TEXT;
         } else if (rc_str_is(word, "log=json")) {
@@ -113,7 +113,7 @@ void rc_spank_read_arguments(int argc, char *argv[])
                                      "plugstack.conf: %q is not known; use default=[MODE][,KEY=VALUE]..., log=text or "
                                      "log=json",
                                      &word));
-            complain(&wrong);
+            log_wrong_words(&wrong);
         }
     }
 }

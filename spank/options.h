@@ -28,19 +28,18 @@ enum rc_spank_log { RC_SPANK_LOG_NONE, RC_SPANK_LOG_TEXT, RC_SPANK_LOG_JSON };
 
 enum rc_spank_log rc_spank_log(void);
 
-/* Srun's side: whether the ROLLCALL variable of this process can be read. Says
- * so where it cannot. */
+/* In srun: whether the ROLLCALL variable of this process can be read. Prints the error
+ * if not. */
 bool rc_spank_check_environment(void);
 
 /* The three sources together; `rollcall` is the value of the ROLLCALL variable,
- * absent where there is none. False, with the messages of what could not be
- * read, if the user asked for something that is not understood; then
- * out->by_user is set. */
+ * absent if it is unset. False, with messages, if something that the user said
+ * cannot be read; out->by_user is set then. */
 bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
                     struct rc_arena *arena);
 
-/* In srun: was rollcall asked for, so that all can be read? Says nothing where it
- * cannot; out->addr, which would need an arena, is left out. */
+/* In srun: whether rollcall was asked for, in words that can be read. Prints nothing.
+ * out->addr is NULL, because it would need an arena. */
 bool rc_spank_asked_here(struct rc_options *out);
 
 #endif

@@ -2,7 +2,7 @@
 /* outside.h - the node's own root folder, where a plugin before this one has taken the task into a container.
  *
  * pyxis does so in its task_init: behind it a task sees the image's files, and
- * rollcall's own programs are none of them. They run in the folder that was the
+ * rollcall's own programs are not among them. They run in the folder that was the
  * root in user_init, with the node's own libc; the user's program never does.
  */
 #ifndef ROLLCALL_SPANK_OUTSIDE_H
@@ -14,11 +14,11 @@
 void rc_spank_outside_remember(void);
 void rc_spank_outside_forget(void);
 
-/* Has the task another root folder than the node had in user_init? */
+/* Whether the task's root folder is another than the node's was in user_init. */
 bool rc_spank_outside_is_elsewhere(void);
 
-/* Around what starts a program of rollcall's: into the node's root, and back. Does
- * nothing where the task is there, or may not go (it needs CAP_SYS_CHROOT, which pyxis
+/* Called before and after a program of rollcall's is started: into the node's root, and
+ * back. Both do nothing if the task is there already, or lacks CAP_SYS_CHROOT (which pyxis
  * needs as well). A task that cannot come back ends: it would run outside of its container. */
 void rc_spank_outside_enter(void);
 void rc_spank_outside_leave(void);

@@ -10,8 +10,8 @@
 
 #include "resolve/resolve.h"
 
-/* The first error of these messages: said once a step where it is the same on all
- * nodes, else once a node. False where another task says it. */
+/* Says the first error: once a step if it is the same on all nodes, else once a node.
+ * False if another task says it. */
 bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages);
 
 /* Warnings, said by the task of RANK 0; with ROLLCALL_DEBUG also notes, the mode

@@ -28,7 +28,7 @@ extern char **environ;
  * that one dup2 does not close the other's source. */
 enum { ABOVE = 16, ARGUMENTS_SIZE = 64, VARIABLE_SIZE = 128 };
 
-/* Of srun's own libslurmfull. Weak, because the plugin binds at start and is
+/* A function of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
 

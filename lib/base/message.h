@@ -22,7 +22,7 @@ enum rc_level {
  * because each is a command that was not run. */
 enum rc_said { RC_SAID_PER_LAUNCH, RC_SAID_PER_NODE, RC_SAID_PER_TASK };
 
-/* Who wants to know: everybody, or only users who asked for rollcall themselves. */
+/* For all users, or only for those who asked for rollcall themselves. */
 enum rc_wanted { RC_WANTED_ALWAYS, RC_WANTED_IF_ASKED };
 
 enum rc_message_id {

@@ -36,7 +36,7 @@ char *console_escape(struct rc_str text, size_t limit)
     return copy;
 }
 
-/* Length of the UTF-8 sequence at s, 0 if there is none: no overlong forms, no
+/* Length of the UTF-8 sequence at s, 0 if it is not valid: no overlong forms, no
  * surrogates, nothing above U+10FFFF (RFC 3629). */
 static size_t sequence(const unsigned char *s, size_t n)
 {

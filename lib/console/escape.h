@@ -8,10 +8,10 @@
 /* A copy in which everything but printable ASCII is \xNN: values come from
  * hostile environments (terminal escapes, newlines, megabytes of digits).
  * limit cuts after as many bytes and says so with "..."; 0: no limit.
- * Returns memory to free, NULL if there is none left. */
+ * Returns memory to free, or NULL if there is no more. */
 char *console_escape(struct rc_str text, size_t limit);
 
-/* The same for JSON: UTF-8 stays, only the bytes that are none become \xNN. */
+/* The same for JSON: valid UTF-8 stays, all other bytes become \xNN. */
 char *console_escape_utf8(struct rc_str text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* usage.h - exit statuses, and what is said of wrong usage. */
+/* usage.h - exit statuses, and messages about wrong usage. */
 #ifndef ROLLCALL_CONSOLE_USAGE_H
 #define ROLLCALL_CONSOLE_USAGE_H
 
@@ -16,19 +16,18 @@ enum {
     STATUS_USAGE = 2,         /* wrong usage, unreadable input, output that cannot be written */
 };
 
-/* One line on standard error, "rollcall: TEXT"; whatever stands in it is
- * escaped. Returns STATUS_USAGE. */
+/* Prints one line on standard error, "rollcall: TEXT", escaped. Returns STATUS_USAGE. */
 int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "rollcall: LEVEL ID: TEXT" on standard error, in one call: lines of many
  * tasks share a terminal, and keep apart. level and id may be empty. */
 void console_say(const char *level, const char *id, struct rc_str text);
 
-/* getopt_long that stops at the first operand. Of a wrong option it says in
- * one line which and what the nearest right one is, and returns '?'. */
+/* getopt_long that stops at the first operand. For a wrong option it prints
+ * one line with the nearest right one, and returns '?'. */
 int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options);
 
-/* The name that differs least from a mistyped one, or NULL where none is near. */
+/* The name that differs least from a mistyped one, or NULL if no name is near. */
 const char *console_nearest(const char *mistyped, const char *const *names, size_t count);
 
 #endif

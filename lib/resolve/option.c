@@ -293,7 +293,7 @@ static void set_choices(struct rc_options *options, const unsigned *chosen)
 #include "resolve/option.def"
 }
 
-/* Two that do not go together. */
+/* Why two options do not go together, or NULL. */
 static const char *find_contradiction(const struct rc_options *options)
 {
     if (options->nproc && options->mode == RC_MODE_WORKER)

@@ -22,11 +22,11 @@ enum rc_mode {
 
 enum rc_order { RC_ORDER_UNSET, RC_ORDER_LAUNCHER, RC_ORDER_NODE };
 
-/* How the nodes of a launch speak to each other before its tasks start. */
+/* How the nodes of a launch meet before its tasks start. */
 enum rc_exchange { RC_EXCHANGE_UNSET, RC_EXCHANGE_AUTO, RC_EXCHANGE_PMIX, RC_EXCHANGE_SRUN, RC_EXCHANGE_OFF };
 
-/* What a contradiction between nodes does. STOP, which is the default of a
- * user: what would hang ends the step, the rest is said. */
+/* What a contradiction between nodes does. STOP, the default if a user asked for
+ * rollcall, ends the step if it would hang, and only reports the rest. */
 enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_CHECK_STRICT };
 
 enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
@@ -40,30 +40,30 @@ enum rc_guard { RC_GUARD_UNSET, RC_GUARD_NCCL, RC_GUARD_OFF };
 enum rc_gpus { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
 
 /* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default:
- * whole ones beside its GPU, where nobody else has bound it and the node's cores
- * are known to be the job's own; CORES: the same, without these two conditions;
- * NUMA: all of the NUMA nodes that those are in; NONE: left as they are. */
+ * whole ones beside its GPU, if it is not bound yet and the node's cores are known
+ * to be the job's own; CORES: the same, without these two conditions;
+ * NUMA: all cores of those cores' NUMA nodes; NONE: left as they are. */
 enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND_NONE };
 
 /* Whether libraries are told which network cards to use. NONE is the default. */
 enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_NONE };
 
 struct rc_options {
-    bool given;        /* something was said at all */
-    bool by_user;      /* of a combination: on the command line or in ROLLCALL */
+    bool given;        /* there was an option, possibly empty */
+    bool by_user;      /* after combining: from the command line or ROLLCALL */
     bool mode_given;   /* a mode was named, "auto" included */
     enum rc_mode mode; /* AUTO, OFF, WORKER or LAUNCHER */
     enum rc_order order;
     uint32_t nproc;   /* 0: not given */
     const char *addr; /* NULL: not given; in the arena that it was read with */
     enum rc_address_kind addr_kind;
-    bool addr_by_user; /* of a combination */
+    bool addr_by_user; /* after combining */
     enum rc_exchange exchange;
     enum rc_check check;
     uint32_t deadline;   /* of the exchange, in seconds; 0: not given */
     uint16_t port_first; /* port=N or port=N-M; 0: not given */
     uint16_t port_last;
-    bool port_by_user;      /* of a combination */
+    bool port_by_user;      /* after combining */
     enum rc_watch watch;    /* watch alone is watch=on */
     uint32_t watch_seconds; /* watch=SECONDS, which is on, too; 0: not given */
     enum rc_guard guard;

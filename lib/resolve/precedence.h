@@ -11,13 +11,13 @@ enum { RC_DEADLINE_DEFAULT = 10 };
  * given: a key that one leaves open is taken from the next. Two exceptions for
  * "off": ROLLCALL=off wins over everything, because a user must be able to
  * switch rollcall off in one place; an administrator's off only means "not
- * unless asked for". Of the result, `given` says whether to act at all, and
- * `by_user` whether a user, not the administrator's default, asked for it. */
+ * unless asked for". In the result `given` says whether to act at all, and
+ * `by_user` whether a user asked for it, not the administrator's default. */
 struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
                                      const struct rc_options *administrator);
 
-/* What holds where nothing was said: 10 seconds; and a contradiction stops a
- * step that its user asked for, but not one that the administrator did. */
+/* The values that hold, with their defaults: 10 seconds; and check=stop if a user asked
+ * for rollcall, check=warn if only the administrator did. */
 uint32_t rc_options_deadline(const struct rc_options *options);
 enum rc_check rc_options_check(const struct rc_options *options);
 
