@@ -181,7 +181,7 @@ static bool read_node(const char *path, struct node *node)
     return true;
 }
 
-static void take_node(const struct rc_gpu_list *list, const struct node *node, int index, struct rc_gpu_ids *ids)
+static void take_node(const struct rc_pci_gpus *list, const struct node *node, int index, struct rc_gpu_ids *ids)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct hwloc_pcidev_attr_s *pci = &list->gpu[i].pci->attr->pcidev;
@@ -197,7 +197,7 @@ static void take_node(const struct rc_gpu_list *list, const struct node *node, i
     }
 }
 
-static void read_amd(const struct rc_gpu_list *list, const char *root, struct rc_gpu_ids *ids)
+static void read_amd(const struct rc_pci_gpus *list, const char *root, struct rc_gpu_ids *ids)
 {
     char path[PATH_SIZE];
     struct dirent **entry = NULL;
@@ -219,7 +219,7 @@ static void read_amd(const struct rc_gpu_list *list, const char *root, struct rc
 }
 
 /* What lstopo on that machine had from the drivers' libraries. */
-static void read_topology(const struct rc_found_gpu *gpu, struct rc_gpu_ids *ids)
+static void read_topology(const struct rc_pci_gpu *gpu, struct rc_gpu_ids *ids)
 {
     static const char *const names[] = { "NVIDIAUUID", "AMDUUID" };
 
@@ -236,7 +236,7 @@ static void read_topology(const struct rc_found_gpu *gpu, struct rc_gpu_ids *ids
     }
 }
 
-void rc_gpu_ids_find(const struct rc_gpu_list *list, const char *root, struct rc_gpu_ids *ids)
+void rc_gpu_ids_find(const struct rc_pci_gpus *list, const char *root, struct rc_gpu_ids *ids)
 {
     for (size_t i = 0; i < list->count; i++) {
         ids[i] = (struct rc_gpu_ids){ .minor = -1, .rocr = -1 };

@@ -8,7 +8,7 @@
 #ifndef ROLLCALL_PLACEMENT_IDS_H
 #define ROLLCALL_PLACEMENT_IDS_H
 
-#include "placement/gpus.h"
+#include "placement/pcigpus.h"
 
 enum { RC_IDS_UUID = 48, RC_IDS_RENDER = 24, RC_IDS_SLICES = 200 };
 
@@ -23,6 +23,6 @@ struct rc_gpu_ids {
 
 /* Fills in ids[0..list->count-1]. root stands before the names of files, "" for
  * this machine's; NULL: of these no file is looked at. */
-void rc_gpu_ids_find(const struct rc_gpu_list *list, const char *root, struct rc_gpu_ids *ids);
+void rc_gpu_ids_find(const struct rc_pci_gpus *list, const char *root, struct rc_gpu_ids *ids);
 
 #endif

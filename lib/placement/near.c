@@ -74,14 +74,14 @@ struct chain {
     unsigned count;
 };
 
-static void climb(hwloc_obj_t object, struct chain *chain)
+static void climb_to_near(hwloc_obj_t object, struct chain *chain)
 {
     for (chain->count = 0; object && chain->count < DEPTH_MAX; object = object->parent)
         chain->object[chain->count++] = object;
 }
 
 /* How far out one has to go to find it. */
-static unsigned distance(const struct chain *chain, hwloc_obj_t object)
+static unsigned count_hops(const struct chain *chain, hwloc_obj_t object)
 {
     for (; object; object = object->parent)
         for (unsigned i = 0; i < chain->count; i++)
@@ -90,15 +90,15 @@ static unsigned distance(const struct chain *chain, hwloc_obj_t object)
     return DEPTH_MAX;
 }
 
-static int nearest(hwloc_obj_t from, const struct rc_nic_list *nics, unsigned *load)
+static int find_nearest_nic(hwloc_obj_t from, const struct rc_nic_list *nics, unsigned *load)
 {
     struct chain chain;
     unsigned least = 0;
     int best = -1;
 
-    climb(from, &chain);
+    climb_to_near(from, &chain);
     for (size_t i = 0; i < nics->used; i++) {
-        unsigned far = distance(&chain, nics->nic[i].pci);
+        unsigned far = count_hops(&chain, nics->nic[i].pci);
 
         if (best < 0 || far < least || (far == least && load[i] < load[best])) {
             least = far;
@@ -110,15 +110,15 @@ static int nearest(hwloc_obj_t from, const struct rc_nic_list *nics, unsigned *l
     return best;
 }
 
-void rc_near_nics(const struct rc_gpu_list *gpus, const struct rc_nic_list *nics, int *nic_of_gpu, unsigned *load)
+void rc_near_nics(const struct rc_pci_gpus *gpus, const struct rc_nic_list *nics, int *nic_of_gpu, unsigned *load)
 {
     for (size_t i = 0; i < gpus->count; i++)
-        nic_of_gpu[i] = nearest(gpus->gpu[i].pci, nics, load);
+        nic_of_gpu[i] = find_nearest_nic(gpus->gpu[i].pci, nics, load);
 }
 
 int rc_near_nic(hwloc_topology_t topology, const struct rc_nic_list *nics, hwloc_const_bitmap_t cpus, unsigned *load)
 {
     hwloc_obj_t around = hwloc_get_obj_covering_cpuset(topology, cpus);
 
-    return nearest(around ? around : hwloc_get_root_obj(topology), nics, load);
+    return find_nearest_nic(around ? around : hwloc_get_root_obj(topology), nics, load);
 }

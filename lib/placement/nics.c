@@ -35,7 +35,7 @@ const char *rc_nic_name(const struct rc_nic *nic)
     return first ? first : second;
 }
 
-static bool starts(const char *name, const char *prefix)
+static bool starts_with(const char *name, const char *prefix)
 {
     return name && strncmp(name, prefix, strlen(prefix)) == 0;
 }
@@ -45,13 +45,13 @@ static enum rc_nic_kind kind_of(const struct rc_nic *nic)
 {
     const struct hwloc_pcidev_attr_s *pci = &nic->pci->attr->pcidev;
 
-    if (pci->vendor_id == VENDOR_HPE_CRAY || starts(nic->network, "hsn") || starts(nic->fabric, "cxi"))
+    if (pci->vendor_id == VENDOR_HPE_CRAY || starts_with(nic->network, "hsn") || starts_with(nic->fabric, "cxi"))
         return RC_NIC_SLINGSHOT;
     if (pci->vendor_id == VENDOR_AMAZON && (pci->device_id & 0xfff0) == 0xefa0)
         return RC_NIC_EFA;
-    if (pci->vendor_id == VENDOR_CORNELIS || starts(nic->fabric, "hfi1_") || pci->class_id == CLASS_FABRIC)
+    if (pci->vendor_id == VENDOR_CORNELIS || starts_with(nic->fabric, "hfi1_") || pci->class_id == CLASS_FABRIC)
         return RC_NIC_OMNIPATH;
-    if (pci->class_id == CLASS_INFINIBAND || starts(nic->network, "ib"))
+    if (pci->class_id == CLASS_INFINIBAND || starts_with(nic->network, "ib"))
         return RC_NIC_INFINIBAND;
     if (nic->fabric)
         return pci->class_id == CLASS_ETHERNET ? RC_NIC_ROCE : RC_NIC_INFINIBAND;
@@ -118,7 +118,7 @@ static bool read_nic(hwloc_obj_t pci, struct rc_nic *nic)
     return true;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_nics(const void *a, const void *b)
 {
     const struct rc_nic *left = a;
     const struct rc_nic *right = b;
@@ -228,7 +228,7 @@ int rc_nics_find(hwloc_topology_t topology, struct rc_nic_list *list)
             count++;
     if (hwloc_topology_is_thissystem(topology))
         find_silent(nic, count);
-    qsort(nic, count, sizeof(*nic), compare);
+    qsort(nic, count, sizeof(*nic), compare_nics);
     *list = (struct rc_nic_list){ .nic = nic, .count = count };
     while (list->used < count && !nic[list->used].down && nic[list->used].kind == nic[0].kind)
         list->used++;

@@ -7,7 +7,7 @@
 #include "placement/near.h"
 #include "placement/seat.h"
 
-static enum rc_nearness nearness(const struct rc_place_request *request, const struct rc_place *place)
+static enum rc_nearness judge_nearness(const struct rc_place_request *request, const struct rc_place *place)
 {
     hwloc_obj_t near;
     hwloc_obj_t package;
@@ -66,7 +66,7 @@ static int place_all(const struct rc_place_request *request, struct rc_place *pl
         return -1;
     for (unsigned i = 0; i < request->tasks; i++) {
         place[i].memory = rc_near_node(request->topology, place[i].cpus);
-        place[i].nearness = nearness(request, &place[i]);
+        place[i].nearness = judge_nearness(request, &place[i]);
     }
     return place_nics(request, place);
 }

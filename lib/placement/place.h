@@ -14,8 +14,8 @@
 #ifndef ROLLCALL_PLACEMENT_PLACE_H
 #define ROLLCALL_PLACEMENT_PLACE_H
 
-#include "placement/gpus.h"
 #include "placement/nics.h"
+#include "placement/pcigpus.h"
 
 enum { RC_PLACE_TASKS_MAX = 65536 };
 
@@ -25,7 +25,7 @@ enum { RC_PLACE_TASKS_MAX = 65536 };
 struct rc_place_request {
     hwloc_topology_t topology;
     hwloc_const_bitmap_t allowed; /* hardware threads; NULL: all that the topology has */
-    const struct rc_gpu_list *gpus;
+    const struct rc_pci_gpus *gpus;
     const struct rc_nic_list *nics;
     unsigned tasks;         /* of this node, 1..RC_PLACE_TASKS_MAX */
     const unsigned *chosen; /* indices into gpus: the GPU of local rank r is the r-th, modulo; */

@@ -25,7 +25,7 @@ struct work {
 
 enum { NOWHERE = UINT32_MAX };
 
-static int prepare(struct work *work)
+static int prepare_bins(struct work *work)
 {
     size_t tasks = work->wanted->tasks;
 
@@ -62,7 +62,7 @@ static void find_groups(struct work *work)
 }
 
 /* Marks the bins with cores near an object, and counts them. */
-static unsigned reach(struct work *work, hwloc_obj_t near)
+static unsigned count_reach(struct work *work, hwloc_obj_t near)
 {
     unsigned count = 0;
 
@@ -86,12 +86,12 @@ static void find_reach(struct work *work)
     for (unsigned i = 0; i < work->groups; i++) {
         struct group *group = &work->group[i];
 
-        while ((group->reach = reach(work, group->near)) == 0 && group->near->parent)
+        while ((group->reach = count_reach(work, group->near)) == 0 && group->near->parent)
             group->near = group->near->parent;
     }
 }
 
-static unsigned emptiest(const struct work *work)
+static unsigned find_emptiest_bin(const struct work *work)
 {
     unsigned best = NOWHERE;
 
@@ -101,7 +101,7 @@ static unsigned emptiest(const struct work *work)
     return best;
 }
 
-static void join(struct work *work)
+static void join_cores(struct work *work)
 {
     unsigned first = NOWHERE;
 
@@ -134,7 +134,7 @@ static unsigned by_share(const struct work *work, unsigned task, unsigned tasks)
             return i;
         middle -= work->bins.bin[i].units;
     }
-    return emptiest(work);
+    return find_emptiest_bin(work);
 }
 
 static bool somebody_is_there(const struct work *work)
@@ -147,17 +147,17 @@ static bool somebody_is_there(const struct work *work)
 
 static void seat_group(struct work *work, unsigned group)
 {
-    unsigned count = reach(work, work->group[group].near);
+    unsigned count = count_reach(work, work->group[group].near);
     bool beside_others = somebody_is_there(work);
     unsigned seated = 0;
 
     /* fewer tasks than bins, and nobody else there: each spans some */
     if (!beside_others && count > 1 && work->group[group].tasks < count)
-        join(work);
+        join_cores(work);
     for (unsigned task = 0; task < work->wanted->tasks; task++) {
         if (work->group_of[task] != group)
             continue;
-        work->bin_of[task] = beside_others ? emptiest(work) : by_share(work, seated, work->group[group].tasks);
+        work->bin_of[task] = beside_others ? find_emptiest_bin(work) : by_share(work, seated, work->group[group].tasks);
         seated++;
         if (beside_others)
             work->bins.bin[work->bin_of[task]].tasks++;
@@ -222,7 +222,7 @@ static void move_apart(struct work *work)
 int rc_seat_tasks(const struct rc_seats *wanted, struct rc_place *place)
 {
     struct work work = { .wanted = wanted };
-    int status = prepare(&work);
+    int status = prepare_bins(&work);
 
     if (status == 0) {
         find_groups(&work);

@@ -16,7 +16,7 @@
  * core to ask each of them for what sysfs tells as well. */
 static const char *const components[] = { "cuda", "nvml", "opencl", "levelzero", "rsmi", "gl", "x86" };
 
-static int fail(char *error, const char *what, const char *why)
+static int say_failure(char *error, const char *what, const char *why)
 {
     snprintf(error, RC_TOPOLOGY_ERROR, "%.100s: %.50s", what, why);
     return -1;
@@ -27,15 +27,15 @@ static int check_file(const char *file, char *error)
     struct stat status;
 
     if (stat(file, &status) < 0)
-        return fail(error, file, errno == ENOENT ? "there is no such file" : strerror(errno));
+        return say_failure(error, file, errno == ENOENT ? "there is no such file" : strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return fail(error, file, "it is not a file");
+        return say_failure(error, file, "it is not a file");
     if (status.st_size == 0)
-        return fail(error, file, "it is empty");
+        return say_failure(error, file, "it is empty");
     if (status.st_size > RC_TOPOLOGY_FILE_MAX)
-        return fail(error, file, "it is larger than 64 MiB");
+        return say_failure(error, file, "it is larger than 64 MiB");
     if (access(file, R_OK) < 0)
-        return fail(error, file, strerror(errno));
+        return say_failure(error, file, strerror(errno));
     return 0;
 }
 
@@ -47,7 +47,7 @@ static int check_file(const char *file, char *error)
 #endif
 
 /* In order: the filters apply to what is loaded afterwards. */
-static int load(hwloc_topology_t topology, const char *file)
+static int load_file(hwloc_topology_t topology, const char *file)
 {
     for (size_t i = 0; i < sizeof(components) / sizeof(*components); i++)
         /* one that this hwloc does not have is none to leave out */
@@ -61,7 +61,7 @@ static int load(hwloc_topology_t topology, const char *file)
     return hwloc_topology_load(topology);
 }
 
-static void limit(int resource, rlim_t most)
+static void limit_size(int resource, rlim_t most)
 {
     struct rlimit now;
 
@@ -85,9 +85,9 @@ static bool is_sound(const char *file)
 
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
-        limit(RLIMIT_CORE, 0);
-        limit(RLIMIT_CPU, SECONDS_MAX);
-        if (hwloc_topology_init(&made) < 0 || load(made, file) < 0)
+        limit_size(RLIMIT_CORE, 0);
+        limit_size(RLIMIT_CPU, SECONDS_MAX);
+        if (hwloc_topology_init(&made) < 0 || load_file(made, file) < 0)
             _exit(EXIT_FAILURE);
         _exit(EXIT_SUCCESS);
     }
@@ -108,11 +108,11 @@ int rc_topology_load(const char *file, hwloc_topology_t *topology, char error[RC
            "hwloc_cuda.so,hwloc_nvml.so,hwloc_opencl.so,hwloc_levelzero.so,hwloc_rsmi.so,hwloc_gl.so", 0);
     setenv("HWLOC_HIDE_ERRORS", "2", 0);
     if (hwloc_topology_init(&made) < 0)
-        return fail(error, "hwloc", "out of memory");
-    if ((file && !is_sound(file)) || load(made, file) < 0) {
+        return say_failure(error, "hwloc", "out of memory");
+    if ((file && !is_sound(file)) || load_file(made, file) < 0) {
         hwloc_topology_destroy(made);
-        return file ? fail(error, file, "hwloc cannot read it as a topology")
-                    : fail(error, "this machine", "hwloc cannot read its topology");
+        return file ? say_failure(error, file, "hwloc cannot read it as a topology")
+                    : say_failure(error, "this machine", "hwloc cannot read its topology");
     }
     *topology = made;
     return 0;

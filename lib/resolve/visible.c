@@ -207,8 +207,8 @@ void rc_visible_decide(const struct rc_context *context, struct rc_result *resul
     drop_inner(&v);
 }
 
-static void add(struct rc_result *result, enum rc_action action, struct rc_str name, const char *value,
-                const char *reason)
+static void add_entry(struct rc_result *result, enum rc_action action, struct rc_str name, const char *value,
+                      const char *reason)
 {
     struct rc_str now = rc_env_find(&result->env, name);
 
@@ -236,16 +236,18 @@ void rc_visible_plan(const struct rc_context *context, struct rc_result *result)
 
         if (visible->drop & bit) {
             if (rc_gpu_list_value(&result->env, (enum rc_gpu_list_index)i).p)
-                add(result, RC_UNSET, name, NULL, "AMD's runtimes would apply it to what ROCR_VISIBLE_DEVICES left");
+                add_entry(result, RC_UNSET, name, NULL,
+                          "AMD's runtimes would apply it to what ROCR_VISIBLE_DEVICES left");
         } else if (visible->list && visible->alike & bit) {
-            add(result, RC_SET, name, visible->list, visible->reason);
+            add_entry(result, RC_SET, name, visible->list, visible->reason);
         } else if (visible->gpus.restored && context->step_gpus->list[i].n) {
-            add(result, RC_SET, name, rc_format(&result->arena, "%S", &context->step_gpus->list[i]),
-                "Slurm took it away, though srun was told not to bind");
+            add_entry(result, RC_SET, name, rc_format(&result->arena, "%S", &context->step_gpus->list[i]),
+                      "Slurm took it away, though srun was told not to bind");
         }
     }
     /* Slurm's indices are in this order; CUDA's own puts the fastest first */
     if (visible->list && visible->alike & ~visible->drop & 1u << RC_GPU_LIST_CUDA && visible->list[0] >= '0' &&
         visible->list[0] <= '9' && !rc_env_get(&result->env, "CUDA_DEVICE_ORDER").p)
-        add(result, RC_SET, RC_STR("CUDA_DEVICE_ORDER"), "PCI_BUS_ID", "the order in which the GPUs are numbered");
+        add_entry(result, RC_SET, RC_STR("CUDA_DEVICE_ORDER"), "PCI_BUS_ID",
+                  "the order in which the GPUs are numbered");
 }

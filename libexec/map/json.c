@@ -72,13 +72,13 @@ static json_t *slices(const struct rc_gpu_ids *ids)
 
 static json_t *gpu(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
-    const struct rc_found_gpu *gpu = &mapping->gpus.gpu[i];
+    const struct rc_pci_gpu *gpu = &mapping->gpus.gpu[i];
     const struct rc_gpu_ids *ids = &mapping->ids[i];
 
     (void)proposals;
     return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "index", (int)i, "pci",
                      value_text(gpu->bus_id), "vendor", value_text(rc_gpu_vendor_name(gpu->vendor)), "model",
-                     value_text(rc_gpu_model(gpu)), "numa", number(rc_place_numa(gpu->pci)), "used",
+                     value_text(rc_pci_gpu_model(gpu)), "numa", number(rc_place_numa(gpu->pci)), "used",
                      i < mapping->gpus.used, "uuid", value_text(ids->uuid[0] ? ids->uuid : NULL), "render",
                      value_text(ids->render[0] ? ids->render : NULL), "minor", number(ids->minor), "rocr_index",
                      number(ids->rocr), "mig", slices(ids));

@@ -15,9 +15,9 @@
 #include "placement/topology.h"
 #include "system/nvidia.h"
 
-static void note(struct mapping *mapping, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_note(struct mapping *mapping, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void note(struct mapping *mapping, const char *format, ...)
+static void add_note(struct mapping *mapping, const char *format, ...)
 {
     va_list args;
 
@@ -59,7 +59,7 @@ static int choose(struct mapping *mapping, size_t room)
     return -1;
 }
 
-static size_t pieces(const char *list)
+static size_t count_entries(const char *list)
 {
     size_t count = 1;
 
@@ -72,14 +72,14 @@ static int take_list(struct mapping *mapping, const char *list)
 {
     struct rc_str rest = rc_str(list);
 
-    if (choose(mapping, pieces(list)) < 0)
+    if (choose(mapping, count_entries(list)) < 0)
         return -1;
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
         /* the driver's files speak of this machine alone */
-        if (!rc_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_NVIDIA_FOLDER,
-                           &mapping->chosen[mapping->chosen_count++])) {
+        if (!rc_pci_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_NVIDIA_FOLDER,
+                               &mapping->chosen[mapping->chosen_count++])) {
             console_fail(
                 "map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
                 name.n > 64 ? 64 : (int)name.n, name.p, mapping->gpus.count);
@@ -94,7 +94,7 @@ static int take_visible(struct mapping *mapping, const char *list)
 {
     struct rc_str rest = rc_str(list);
 
-    if (choose(mapping, pieces(list)) < 0)
+    if (choose(mapping, count_entries(list)) < 0)
         return -1;
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
@@ -136,7 +136,7 @@ static int choose_gpus(struct mapping *mapping, const char *list)
     status = take_visible(mapping, visible);
     if (status <= 0)
         return status;
-    note(mapping, "%s=%.64s cannot be matched with the GPUs here: all of them are shown", (row - 1)->name, visible);
+    add_note(mapping, "%s=%.64s cannot be matched with the GPUs here: all of them are shown", (row - 1)->name, visible);
     return take_all(mapping);
 }
 
@@ -203,7 +203,7 @@ static int choose_cpus(struct mapping *mapping, const char *list)
         if (bound && (mapping->tasks == 1 || mapping->local_rank == RC_UNKNOWN))
             hwloc_bitmap_and(mapping->allowed, mask, all);
         else if (bound)
-            note(mapping, "this task is bound to some of the cores already, which a plan would leave as it is");
+            add_note(mapping, "this task is bound to some of the cores already, which a plan would leave as it is");
     }
     hwloc_bitmap_free(mask);
     return status;
@@ -223,15 +223,16 @@ static void add_notes(struct mapping *mapping)
         unknown += place->gpu >= 0 && place->nearness == RC_NEAR_UNKNOWN;
     }
     if (shared)
-        note(mapping, "%u of %u tasks share cores: there are fewer cores than tasks", shared, mapping->tasks);
+        add_note(mapping, "%u of %u tasks share cores: there are fewer cores than tasks", shared, mapping->tasks);
     if (apart)
-        note(mapping,
-             "%u of %u tasks have cores outside of their GPU's NUMA node: there are not enough free ones in it", apart,
-             mapping->tasks);
+        add_note(mapping,
+                 "%u of %u tasks have cores outside of their GPU's NUMA node: there are not enough free ones in it",
+                 apart, mapping->tasks);
     if (unknown)
-        note(mapping, "the topology does not say where the GPUs hang: the cores are split as without GPUs");
+        add_note(mapping, "the topology does not say where the GPUs hang: the cores are split as without GPUs");
     if (mapping->chosen_count > 0 && mapping->tasks > mapping->chosen_count)
-        note(mapping, "%u tasks on %zu GPUs: several tasks use the same GPU", mapping->tasks, mapping->chosen_count);
+        add_note(mapping, "%u tasks on %zu GPUs: several tasks use the same GPU", mapping->tasks,
+                 mapping->chosen_count);
 }
 
 int mapping_make(const struct wishes *wishes, struct mapping *mapping)
@@ -244,7 +245,8 @@ int mapping_make(const struct wishes *wishes, struct mapping *mapping)
         console_fail("map: cannot read %s", error);
         return -1;
     }
-    if (rc_gpus_find(mapping->topology, &mapping->gpus) < 0 || rc_nics_find(mapping->topology, &mapping->nics) < 0) {
+    if (rc_pci_gpus_find(mapping->topology, &mapping->gpus) < 0 ||
+        rc_nics_find(mapping->topology, &mapping->nics) < 0) {
         console_fail("out of memory");
         return -1;
     }

@@ -21,7 +21,7 @@ struct mapping {
     const char *file;
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
-    struct rc_gpu_list gpus;
+    struct rc_pci_gpus gpus;
     struct rc_gpu_ids *ids; /* of each of them */
     struct rc_nic_list nics;
     unsigned *chosen;

@@ -19,7 +19,7 @@ enum { NOT_THERE = 127, PATH_SIZE = 4096 };
 static const char *const colours[] = { "#56b4e9", "#e69f00", "#009e73", "#f0e442",
                                        "#cc79a7", "#d55e00", "#0072b2", "#999933" };
 
-static void paint(hwloc_obj_t object, const char *colour)
+static void paint_object(hwloc_obj_t object, const char *colour)
 {
     char style[32];
 
@@ -35,10 +35,10 @@ static void paint_cores(hwloc_topology_t topology, hwloc_const_bitmap_t cpus, co
     for (unsigned i = 0; i < 2; i++)
         for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology, types[i], o)) != NULL;)
             if (hwloc_bitmap_intersects(o->cpuset, cpus))
-                paint(o, colour);
+                paint_object(o, colour);
 }
 
-static void mark(struct mapping *mapping, unsigned task)
+static void mark_task(struct mapping *mapping, unsigned task)
 {
     const struct rc_place *place = &mapping->place[task];
     const char *colour = colours[task % (sizeof(colours) / sizeof(*colours))];
@@ -51,9 +51,9 @@ static void mark(struct mapping *mapping, unsigned task)
     misc = hwloc_topology_insert_misc_object(mapping->topology, parent ? parent : hwloc_get_root_obj(mapping->topology),
                                              name);
     if (misc)
-        paint(misc, colour);
+        paint_object(misc, colour);
     if (place->gpu >= 0)
-        paint(parent, colour);
+        paint_object(parent, colour);
     paint_cores(mapping->topology, place->cpus, colour);
 }
 
@@ -110,14 +110,14 @@ static int run_lstopo(const char *xml, const char *format, const char *file)
 }
 
 /* The file as lstopo is to see it: a name that begins with a dash is no option. */
-static int target(const char *file, char path[PATH_SIZE])
+static int write_target(const char *file, char path[PATH_SIZE])
 {
     return snprintf(path, PATH_SIZE, "%s%s", *file == '-' ? "./" : "", file) < PATH_SIZE ? 0 : -1;
 }
 
-/* Whoever cannot write there says so himself: lstopo's reasons are told apart by nothing but its status.
- * *made: it was not there before. */
-static int make(const char *file, bool *made)
+/* Finds out whether the file can be written, as lstopo's status does not say why it failed.
+ * *made: the file was not there before. */
+static int create_picture(const char *file, bool *made)
 {
     int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
@@ -141,12 +141,12 @@ static int draw(hwloc_topology_t topology, const char *format, const char *file)
     int status = -1;
     int fd;
 
-    if (target(file, path) < 0 ||
+    if (write_target(file, path) < 0 ||
         snprintf(xml, sizeof(xml), "%s/rollcall-map.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof(xml)) {
         console_fail("map: the name of the file is too long");
         return -1;
     }
-    if (make(path, &made) < 0)
+    if (create_picture(path, &made) < 0)
         return -1;
     fd = mkstemp(xml);
     if (fd < 0) {
@@ -169,6 +169,6 @@ static int draw(hwloc_topology_t topology, const char *format, const char *file)
 int picture_draw(struct mapping *mapping, const char *format, const char *file)
 {
     for (unsigned i = 0; i < mapping->tasks; i++)
-        mark(mapping, i);
+        mark_task(mapping, i);
     return draw(mapping->topology, format, file);
 }

@@ -28,7 +28,7 @@ struct question {
 struct work {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
-    struct rc_gpu_list gpus;
+    struct rc_pci_gpus gpus;
     struct rc_nic_list nics;
     unsigned *chosen;
     size_t chosen_count;
@@ -113,8 +113,8 @@ static bool find_gpu(const struct work *work, struct rc_str name, const char *fo
     uint32_t number;
 
     if (count == 0 || !rc_parse_u32(name, UINT32_MAX - 1, &number))
-        return rc_gpus_named(&work->gpus, name, folder, index);
-    return number < count && rc_gpus_named(&work->gpus, rc_str(gpu[number].address), NULL, index);
+        return rc_pci_gpus_named(&work->gpus, name, folder, index);
+    return number < count && rc_pci_gpus_named(&work->gpus, rc_str(gpu[number].address), NULL, index);
 }
 
 static int choose_all(struct work *work, const char *folder)
@@ -128,7 +128,7 @@ static int choose_all(struct work *work, const char *folder)
         return out_of_memory();
     for (unsigned i = 0; i < work->chosen_count; i++) {
         work->chosen[i] = i;
-        if (count > 0 && !rc_gpus_named(&work->gpus, rc_str(gpu[i].address), NULL, &work->chosen[i]))
+        if (count > 0 && !rc_pci_gpus_named(&work->gpus, rc_str(gpu[i].address), NULL, &work->chosen[i]))
             work->chosen[i] = RC_PLACE_NO_GPU;
     }
     return 0;
@@ -154,7 +154,7 @@ static int choose_gpus(struct work *work, struct rc_str list, const char *folder
     return 0;
 }
 
-static int place(struct work *work, uint32_t tasks)
+static int place_tasks(struct work *work, uint32_t tasks)
 {
     struct rc_place_request request = {
         .topology = work->topology,
@@ -177,7 +177,7 @@ static int place(struct work *work, uint32_t tasks)
 
 /* All that may be used of the NUMA nodes that a task's cores are in. Its number of
  * cores stays its own share: neighbours compute there as well. */
-static int widen(struct work *work)
+static int widen_to_numa(struct work *work)
 {
     for (unsigned i = 0; i < work->tasks; i++) {
         hwloc_bitmap_t mask = work->place[i].cpus;
@@ -227,7 +227,7 @@ static void print_pin(const struct work *work, unsigned task, const char *cpus)
 }
 
 /* Each line is one for rc_pins_read, or there is none at all. */
-static int print(const struct work *work)
+static int print_pins(const struct work *work)
 {
     char **cpus = calloc(work->tasks, sizeof(*cpus));
     int status = cpus ? 0 : -1;
@@ -249,20 +249,20 @@ static int print(const struct work *work)
                        : console_fail("pins: out of memory, or a hardware thread with a number above %d", RC_CPUS_MAX);
 }
 
-static int answer(struct work *work, const struct question *question, const char *file)
+static int answer_question(struct work *work, const struct question *question, const char *file)
 {
     char error[RC_TOPOLOGY_ERROR];
     int status;
 
     if (rc_topology_load(file, &work->topology, error) < 0)
         return console_fail("pins: cannot read %s", error);
-    if (rc_gpus_find(work->topology, &work->gpus) < 0 || rc_nics_find(work->topology, &work->nics) < 0)
+    if (rc_pci_gpus_find(work->topology, &work->gpus) < 0 || rc_nics_find(work->topology, &work->nics) < 0)
         return out_of_memory();
     /* what the driver's files say is of this machine */
     if ((status = choose_gpus(work, question->gpus, file ? NULL : RC_NVIDIA_FOLDER)) == 0 &&
-        (status = choose_cpus(work, question->cpus)) == 0 && (status = place(work, question->tasks)) == 0 &&
-        (!question->numa || (status = widen(work)) == 0))
-        status = print(work);
+        (status = choose_cpus(work, question->cpus)) == 0 && (status = place_tasks(work, question->tasks)) == 0 &&
+        (!question->numa || (status = widen_to_numa(work)) == 0))
+        status = print_pins(work);
     return status;
 }
 
@@ -288,7 +288,7 @@ int pins_answer(const char *file)
 
     if (!read_question(read_request(buffer, sizeof(buffer)), &question))
         return console_fail("pins: that is no request");
-    status = answer(&work, &question, file);
+    status = answer_question(&work, &question, file);
     put_away(&work);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;

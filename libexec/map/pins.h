@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pins.h - the placement that plugin and command ask for: a request on standard input, lib/resolve/pins.h's text as answer. */
+/* pins.h - the placement that plugin and command ask for: a request on standard input, pins of resolve/pins.h. */
 #ifndef ROLLCALL_LIBEXEC_MAP_PINS_H
 #define ROLLCALL_LIBEXEC_MAP_PINS_H
 

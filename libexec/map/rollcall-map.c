@@ -68,7 +68,7 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
     return 0;
 }
 
-static int show(struct mapping *mapping, const struct output *output)
+static int show_mapping(struct mapping *mapping, const struct output *output)
 {
     if (output->file && picture_draw(mapping, output->format, output->file) < 0)
         return STATUS_USAGE;
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         return STATUS_USAGE;
     paint_choose();
     if (mapping_make(&wishes, &mapping) == 0)
-        status = show(&mapping, &output);
+        status = show_mapping(&mapping, &output);
     mapping_free(&mapping);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;

@@ -9,7 +9,7 @@
 #include "mapping.h"
 #include "proposals.h"
 
-static int count(const struct mapping *mapping, hwloc_obj_type_t type)
+static int count_objects(const struct mapping *mapping, hwloc_obj_type_t type)
 {
     int n = hwloc_get_nbobjs_by_type(mapping->topology, type);
 
@@ -29,9 +29,9 @@ static int put_head(const struct mapping *mapping)
         return -1;
     printf("%s: ", name);
     free(name);
-    put_count(count(mapping, HWLOC_OBJ_PACKAGE), "package", ", ");
-    put_count(count(mapping, HWLOC_OBJ_NUMANODE), "NUMA node", ", ");
-    put_count(count(mapping, HWLOC_OBJ_CORE), "core", ", ");
+    put_count(count_objects(mapping, HWLOC_OBJ_PACKAGE), "package", ", ");
+    put_count(count_objects(mapping, HWLOC_OBJ_NUMANODE), "NUMA node", ", ");
+    put_count(count_objects(mapping, HWLOC_OBJ_CORE), "core", ", ");
     put_count((int)mapping->gpus.count, "GPU", ", ");
     put_count((int)mapping->nics.count, "NIC", "\n\n");
     return 0;
@@ -124,7 +124,7 @@ static int put_tasks(const struct mapping *mapping)
     return 0;
 }
 
-static void where(hwloc_obj_t pci, char text[16])
+static void put_where(hwloc_obj_t pci, char text[16])
 {
     int node = rc_place_numa(pci);
 
@@ -138,14 +138,14 @@ static int put_gpus(const struct mapping *mapping)
     if (mapping->gpus.count > 0)
         printf("\n%sGPUs%s\n", paint_on(PAINT_STRONG), paint_off());
     for (size_t i = 0; i < mapping->gpus.count; i++) {
-        const struct rc_found_gpu *gpu = &mapping->gpus.gpu[i];
-        const char *model = rc_gpu_model(gpu);
+        const struct rc_pci_gpu *gpu = &mapping->gpus.gpu[i];
+        const char *model = rc_pci_gpu_model(gpu);
         char text[GPU_TEXT];
         char name[128];
 
         gpu_text(mapping, (int)i, text);
         table_text(&table, PAINT_NONE, text);
-        where(gpu->pci, text);
+        put_where(gpu->pci, text);
         table_text(&table, PAINT_NONE, text);
         table_text(&table, PAINT_NONE, rc_gpu_vendor_name(gpu->vendor));
         snprintf(name, sizeof(name), "%s%s", model ? model : "-", i >= mapping->gpus.used ? " (not used)" : "");
@@ -202,7 +202,7 @@ static int put_nics(const struct mapping *mapping)
         snprintf(names, sizeof(names), "%s%s%s", nic->fabric ? nic->fabric : "", nic->fabric && nic->network ? " " : "",
                  nic->network ? nic->network : "");
         table_text(&table, PAINT_NONE, names);
-        where(nic->pci, text);
+        put_where(nic->pci, text);
         table_text(&table, PAINT_NONE, text);
         table_text(&table, PAINT_NONE, rc_nic_kind_name(nic->kind));
         snprintf(names, sizeof(names), "%s%s", nic->bus_id, nic->down ? " (down)" : "");

@@ -30,11 +30,11 @@ static int once(hwloc_topology_t topology, unsigned tasks)
 {
     static struct rc_place place[TASKS];
     static unsigned chosen[TASKS];
-    struct rc_gpu_list gpus;
+    struct rc_pci_gpus gpus;
     struct rc_nic_list nics;
     struct rc_place_request request = { .topology = topology, .gpus = &gpus, .nics = &nics, .tasks = tasks };
 
-    if (rc_gpus_find(topology, &gpus) < 0 || rc_nics_find(topology, &nics) < 0)
+    if (rc_pci_gpus_find(topology, &gpus) < 0 || rc_nics_find(topology, &nics) < 0)
         return -1;
     for (unsigned i = 0; i < gpus.used && i < TASKS; i++)
         chosen[request.chosen_count++] = i;

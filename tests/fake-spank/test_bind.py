@@ -243,7 +243,7 @@ def test_two_tasks_on_one_gpu(bound, order):
 
 @pytest.mark.parametrize("extra", [
     by_cgroup("0", [0], [1], count=0),                                 # no device files
-    by_cgroup("0", [0], [0, 1]),                                       # more of them open than the task has
+    by_cgroup("0", [2], [3]),                                          # GPUs that are none of the step's
     by_variable("7", "8"),                                             # of another list
     by_variable("0", "1"),                                             # perhaps by a cgroup
 ])

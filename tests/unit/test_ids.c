@@ -54,13 +54,13 @@ static void make(const char *name, const char *text)
 static void find(const char *from, struct rc_gpu_ids ids[4])
 {
     hwloc_topology_t topology;
-    struct rc_gpu_list list;
+    struct rc_pci_gpus list;
 
     assert_int_equal(hwloc_topology_init(&topology), 0);
     hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     assert_int_equal(hwloc_topology_set_xmlbuffer(topology, machine, sizeof(machine)), 0);
     assert_int_equal(hwloc_topology_load(topology), 0);
-    assert_int_equal(rc_gpus_find(topology, &list), 0);
+    assert_int_equal(rc_pci_gpus_find(topology, &list), 0);
     assert_int_equal(list.count, 4);
     rc_gpu_ids_find(&list, from, ids);
     free(list.gpu);

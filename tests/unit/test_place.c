@@ -40,7 +40,7 @@ static const struct row rows[] = {
     { TEXT("pu:6"), 3, NULL, "0-1 2-3 4-5", "threads, and no cores" },
 };
 
-static const struct rc_gpu_list no_gpus;
+static const struct rc_pci_gpus no_gpus;
 static const struct rc_nic_list no_nics;
 static struct rc_place place[TASKS];
 
@@ -248,10 +248,10 @@ static void take_gpu(const char *address)
 
 static void check_name(const void *data)
 {
-    static struct rc_found_gpu gpu[] = { { .bus_id = "0000:07:00.0" },
-                                         { .bus_id = "0000:3b:00.0" },
-                                         { .bus_id = "10000:af:00.0" } };
-    const struct rc_gpu_list gpus = { .gpu = gpu, .count = 3, .used = 3 };
+    static struct rc_pci_gpu gpu[] = { { .bus_id = "0000:07:00.0" },
+                                       { .bus_id = "0000:3b:00.0" },
+                                       { .bus_id = "10000:af:00.0" } };
+    const struct rc_pci_gpus gpus = { .gpu = gpu, .count = 3, .used = 3 };
     const struct name_row *row = data;
     unsigned index = 77;
 
@@ -260,11 +260,11 @@ static void check_name(const void *data)
     put_gpu("0000:07:00.0", "GPU-11111111-0000-0000-0000-000000000000");
     put_gpu("0000:3b:00.0", "GPU-22222222-0000-0000-0000-000000000000");
     put_gpu("10000:af:00.0", "GPU-?");
-    assert_int_equal(rc_gpus_named(&gpus, unit_guard(row->input), folder, &index), row->expected >= 0);
+    assert_int_equal(rc_pci_gpus_named(&gpus, unit_guard(row->input), folder, &index), row->expected >= 0);
     assert_int_equal(index, row->expected >= 0 ? row->expected : 77);
     /* where nobody tells, there are indices and bus ids */
     if (rc_str_starts(row->input, "GPU-"))
-        assert_false(rc_gpus_named(&gpus, row->input, NULL, &index));
+        assert_false(rc_pci_gpus_named(&gpus, row->input, NULL, &index));
     take_gpu("0000:07:00.0");
     take_gpu("0000:3b:00.0");
     take_gpu("10000:af:00.0");

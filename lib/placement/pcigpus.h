@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gpus.h - the GPUs of a topology, by PCI class and vendor, in the order of their bus ids.
+/* pcigpus.h - the GPUs of a topology, by PCI class and vendor, in the order of their bus ids.
  *
  * That order is CUDA's with CUDA_DEVICE_ORDER=PCI_BUS_ID, and Slurm's. One PCI
  * function is one GPU, however many names drivers give it (cuda0, nvml0, ...).
  */
-#ifndef ROLLCALL_PLACEMENT_GPUS_H
-#define ROLLCALL_PLACEMENT_GPUS_H
+#ifndef ROLLCALL_PLACEMENT_PCIGPUS_H
+#define ROLLCALL_PLACEMENT_PCIGPUS_H
 
 #include <hwloc.h>
 #include <stdbool.h>
@@ -17,31 +17,31 @@ enum rc_gpu_vendor { RC_GPU_NVIDIA, RC_GPU_AMD, RC_GPU_INTEL, RC_GPU_VENDORS };
 
 enum { RC_BUS_ID = 24 };
 
-struct rc_found_gpu {
+struct rc_pci_gpu {
     hwloc_obj_t pci;
     enum rc_gpu_vendor vendor;
     char bus_id[RC_BUS_ID]; /* "0000:3b:00.0" */
     bool integrated;        /* part of the processor (Intel's at 0000:00:02.0) */
 };
 
-struct rc_gpu_list {
-    struct rc_found_gpu *gpu;
+struct rc_pci_gpus {
+    struct rc_pci_gpu *gpu;
     size_t count; /* of all vendors: those of `vendor` stand first */
     size_t used;  /* of the vendor whose runtime a job uses: the first in the order above that there is */
 };
 
 /* 0, or -1 without memory. free() list->gpu. */
-int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list);
+int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list);
 
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
 
 /* The one that somebody means: an index of the list; a bus id, with or without
  * its domain; where folder (system/nvidia.h, RC_NVIDIA_FOLDER; NULL: none) tells, a
  * UUID or its first digits. False, with *index untouched, where it is none of them. */
-bool rc_gpus_named(const struct rc_gpu_list *list, struct rc_str name, const char *folder, unsigned *index);
+bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const char *folder, unsigned *index);
 
 /* The product's name, where the topology has one; else NULL. */
-const char *rc_gpu_model(const struct rc_found_gpu *gpu);
+const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu);
 
 /* How a vendor's runtime is told which GPUs it sees: launcher/gpulist.def. */
 struct rc_gpu_variable {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "placement/gpus.h"
+#include "placement/pcigpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,10 +60,10 @@ static int compare_numbers(unsigned a, unsigned b)
     return (a > b) - (a < b);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_gpus(const void *a, const void *b)
 {
-    const struct rc_found_gpu *left = a;
-    const struct rc_found_gpu *right = b;
+    const struct rc_pci_gpu *left = a;
+    const struct rc_pci_gpu *right = b;
     const struct hwloc_pcidev_attr_s *l = &left->pci->attr->pcidev;
     const struct hwloc_pcidev_attr_s *r = &right->pci->attr->pcidev;
     int order = compare_numbers(left->integrated, right->integrated);
@@ -79,15 +79,15 @@ static int compare(const void *a, const void *b)
     return order ? order : compare_numbers(l->func, r->func);
 }
 
-static bool same_device(const struct rc_found_gpu *a, const struct rc_found_gpu *b)
+static bool same_device(const struct rc_pci_gpu *a, const struct rc_pci_gpu *b)
 {
     return strcmp(a->bus_id, b->bus_id) == 0;
 }
 
-int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list)
+int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list)
 {
     int most = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PCI_DEVICE);
-    struct rc_found_gpu *gpu = calloc(most > 0 ? (size_t)most + 1 : 1, sizeof(*gpu));
+    struct rc_pci_gpu *gpu = calloc(most > 0 ? (size_t)most + 1 : 1, sizeof(*gpu));
     size_t count = 0;
     size_t kept = 0;
 
@@ -101,18 +101,18 @@ int rc_gpus_find(hwloc_topology_t topology, struct rc_gpu_list *list)
         gpu[count].integrated = gpu[count].vendor == RC_GPU_INTEL && strcmp(gpu[count].bus_id, "0000:00:02.0") == 0;
         count++;
     }
-    qsort(gpu, count, sizeof(*gpu), compare);
+    qsort(gpu, count, sizeof(*gpu), compare_gpus);
     /* a file that somebody wrote may have one twice */
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || !same_device(&gpu[kept - 1], &gpu[i]))
             gpu[kept++] = gpu[i];
-    *list = (struct rc_gpu_list){ .gpu = gpu, .count = kept };
+    *list = (struct rc_pci_gpus){ .gpu = gpu, .count = kept };
     while (list->used < kept && gpu[list->used].vendor == gpu[0].vendor && !gpu[list->used].integrated)
         list->used++;
     return 0;
 }
 
-const char *rc_gpu_model(const struct rc_found_gpu *gpu)
+const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu)
 {
     static const char *const names[] = { "GPUModel", "PCIDevice" };
 
@@ -149,7 +149,7 @@ static struct rc_str find_uuid(struct rc_str name, const char *folder, struct rc
     return found;
 }
 
-bool rc_gpus_named(const struct rc_gpu_list *list, struct rc_str name, const char *folder, unsigned *index)
+bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const char *folder, unsigned *index)
 {
     struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
     uint32_t number;
