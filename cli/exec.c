@@ -171,7 +171,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
     };
-    const char *debug = getenv("ROLLCALL_DEBUG");
+    const char *debug = getenv(RC_DEBUG);
     struct rc_options ignored;
     struct said said;
 

@@ -74,13 +74,13 @@ static bool publish_plan(const struct rc_plan *plan)
  * programs that this one starts do not say it again. Nothing else is changed. */
 static void report_error(const struct rc_messages *messages)
 {
-    struct rc_str reported = rc_env_get(&result.env, SHIM_REPORTED);
+    struct rc_str reported = rc_env_get(&result.env, RC_REPORTED);
     const char *mark = shim_report_error(messages, reported, &own.arena);
 
     if (!mark)
         return;
     result.plan.count = 1;
-    result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = RC_STR(SHIM_REPORTED), .value = mark };
+    result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = RC_STR(RC_REPORTED), .value = mark };
     publish_plan(&result.plan);
 }
 
@@ -125,7 +125,7 @@ static void handle_task(const char *const *argv)
     rc_env_index(&result.env, context.env);
     if (shim_is_privileged(argv, result.env.count))
         return;
-    debug = shim_debug_level(rc_env_get(&result.env, "ROLLCALL_DEBUG"));
+    debug = shim_debug_level(rc_env_get(&result.env, RC_DEBUG));
     if (!rc_options_from_env(&result.env, &context.options, &own.messages, &own.arena)) {
         report_error(&own.messages);
         return;

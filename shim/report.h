@@ -12,12 +12,8 @@
 #include "resolve/resolve.h"
 #include "say.h"
 
-/* Set where an error was said: its id and a digest of its text. The same text
- * is not said again by every program that the task's script starts. */
-#define SHIM_REPORTED "ROLLCALL_REPORTED"
-
 /* Writes the first error of messages, unless `reported` names it already.
- * Returns what to put into SHIM_REPORTED (it lives in arena), or NULL where it
+ * Returns what to put into RC_REPORTED (it lives in arena), or NULL where it
  * has been said before, or could not be said: the next program tries again. */
 const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported, struct rc_arena *arena);
 

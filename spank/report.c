@@ -33,7 +33,7 @@ static uint32_t debug_level(const struct rc_env *env)
 {
     uint32_t level;
 
-    return rc_parse_u32(rc_env_get(env, "ROLLCALL_DEBUG"), 9, &level) ? level : 0;
+    return rc_parse_u32(rc_env_get(env, RC_DEBUG), 9, &level) ? level : 0;
 }
 
 bool rc_spank_is_first(const struct rc_result *result)

@@ -11,7 +11,7 @@ static void add_range(struct rc_cpuset *set, uint32_t first, uint32_t last)
         set->word[cpu / 64] |= UINT64_C(1) << cpu % 64;
 }
 
-static bool has(const struct rc_cpuset *set, uint32_t cpu)
+static bool has_cpu(const struct rc_cpuset *set, uint32_t cpu)
 {
     return cpu < RC_CPUS_MAX && (set->word[cpu / 64] >> cpu % 64 & 1) != 0;
 }
@@ -45,9 +45,9 @@ const char *rc_cpuset_write(const struct rc_cpuset *set, struct rc_arena *arena)
     for (uint32_t cpu = 0; cpu < RC_CPUS_MAX; cpu++) {
         uint32_t first = cpu;
 
-        if (!has(set, cpu))
+        if (!has_cpu(set, cpu))
             continue;
-        while (has(set, cpu + 1))
+        while (has_cpu(set, cpu + 1))
             cpu++;
         rc_join(arena);
         rc_format(arena, first == cpu ? "%s%u" : "%s%u-%u", comma, first, cpu);

@@ -59,7 +59,7 @@ struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest)
     return s;
 }
 
-static void put(struct rc_arena *arena, char c)
+static void put_char(struct rc_arena *arena, char c)
 {
     if (arena->used + 1 < arena->size)
         arena->base[arena->used++] = c;
@@ -93,7 +93,7 @@ static void put_number(struct rc_arena *arena, uint64_t value)
         digits[n++] = (char)('0' + value % 10);
     while (value /= 10);
     while (n)
-        put(arena, digits[--n]);
+        put_char(arena, digits[--n]);
 }
 
 static void put_quoted(struct rc_arena *arena, struct rc_str s)
@@ -101,26 +101,26 @@ static void put_quoted(struct rc_arena *arena, struct rc_str s)
     static const char hex[] = "0123456789abcdef";
     size_t shown = s.n < QUOTE_LIMIT ? s.n : QUOTE_LIMIT;
 
-    put(arena, '\'');
+    put_char(arena, '\'');
     for (size_t i = 0; i < shown; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
         if (c >= ' ' && c < 0x7f && c != '\\' && c != '\'') {
-            put(arena, (char)c);
+            put_char(arena, (char)c);
         } else {
-            put(arena, '\\');
-            put(arena, 'x');
-            put(arena, hex[c >> 4]);
-            put(arena, hex[c & 15]);
+            put_char(arena, '\\');
+            put_char(arena, 'x');
+            put_char(arena, hex[c >> 4]);
+            put_char(arena, hex[c & 15]);
         }
     }
-    put(arena, '\'');
+    put_char(arena, '\'');
     if (shown < s.n)
         put_string(arena, "...");
 }
 
 /* The text from start on, or "" and nothing of it where it did not fit. */
-static const char *finish(struct rc_arena *arena, size_t start)
+static const char *finish_text(struct rc_arena *arena, size_t start)
 {
     if (arena->used == arena->size) /* an empty text has no room for its NUL */
         arena->full = true;
@@ -138,7 +138,7 @@ const char *rc_format_number(struct rc_arena *arena, uint64_t value)
 
     if (!arena->full)
         put_number(arena, value);
-    return finish(arena, start);
+    return finish_text(arena, start);
 }
 
 const char *rc_format(struct rc_arena *arena, const char *format, ...)
@@ -179,10 +179,10 @@ const char *rc_format(struct rc_arena *arena, const char *format, ...)
             put_quoted(arena, *va_arg(args, const struct rc_str *));
             break;
         default:
-            put(arena, '%');
+            put_char(arena, '%');
             break;
         }
     }
     va_end(args);
-    return finish(arena, start);
+    return finish_text(arena, start);
 }

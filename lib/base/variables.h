@@ -1,13 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* variables.h - the names of the variables that rollcall itself sets, for what starts later in the same job. */
+/* variables.h - the names of rollcall's own variables, except ROLLCALL itself (the options). */
 #ifndef ROLLCALL_BASE_VARIABLES_H
 #define ROLLCALL_BASE_VARIABLES_H
+
+/* How much rollcall says of its work: a number, which the user sets. */
+#define RC_DEBUG "ROLLCALL_DEBUG"
 
 /* The stamp of a task that rollcall has set up; launcher/stamp.h writes it and takes it apart. */
 #define RC_STAMP "ROLLCALL_SCOPE"
 
 /* The job name that launcher mode hid. */
 #define RC_KEPT_NAME "ROLLCALL_SLURM_JOB_NAME"
+
+/* The interface that addr= was found on. A later rollcall tells by it which of
+ * GLOO_SOCKET_IFNAME and its like an earlier one set. */
+#define RC_OWN_INTERFACE "ROLLCALL_IFNAME"
+
+/* The same for the variables of nic=auto: "NAME=VALUE NAME=VALUE". */
+#define RC_NICS_OWN "ROLLCALL_NICS"
+
+/* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2", and
+ * " other=1" where another numbering of the same tasks has another rank for this
+ * one; in launcher mode "node=1 nodes=2". With watch=SECONDS and a server beside
+ * srun that the processes are to tell, " task=3 tasks=4" follows: Slurm's number. */
+#define RC_IDENTITY "ROLLCALL_IDENTITY"
+
+/* What the guard compares with: the same, and how long the first process waits for
+ * the last: "rank=3 size=4 node=1 nodes=2 deadline=10". */
+#define RC_GUARD "ROLLCALL_GUARD"
+
+/* The hardware threads of each worker that a launcher starts, by local rank:
+ * "0-7,64-71 8-15,72-79". */
+#define RC_PINS "ROLLCALL_PINS"
+
+/* Set in a worker that was bound: its LOCAL_RANK. The processes that it starts
+ * (data loaders) keep the mask that they are started with. */
+#define RC_PINNED "ROLLCALL_PINNED"
+
+/* Set where an error was said: its id and a digest of its text, so that not every
+ * program that the task's script starts says it again. */
+#define RC_REPORTED "ROLLCALL_REPORTED"
 
 /* Set by the plugin in srun for an arbitrary distribution: host of each task. */
 #define RC_TASK_HOSTS "SLURM_ROLLCALL_TASK_HOSTS"

@@ -91,9 +91,6 @@ const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, str
                        : rc_format(arena, "%S%S.%S", &label, &suffix, &domain);
 }
 
-/* Kept beside them: what rollcall set, so that a later one knows its own. */
-#define OWN_INTERFACE "ROLLCALL_IFNAME"
-
 /* "ib0" is a prefix for NCCL, which also takes ib0.8001 and ib01 then; "=" makes
  * it exact (nccl src/misc/socket.cc, ncclFindInterfaces). gloo wants a name or a
  * list of names, each of them one more device (torch c10d init.cpp); tensorpipe
@@ -124,7 +121,7 @@ static void set(struct rc_result *result, struct rc_str name, const char *value,
 
 static bool is_own(const struct rc_result *result, unsigned i, struct rc_str now)
 {
-    struct rc_str own = rc_env_get(&result->env, OWN_INTERFACE);
+    struct rc_str own = rc_env_get(&result->env, RC_OWN_INTERFACE);
     size_t before = rc_str(interface_names[i].before).n;
 
     return own.n && now.n == before + own.n && rc_str_starts(now, interface_names[i].before) &&
@@ -157,7 +154,7 @@ static void set_interface(struct rc_result *result, const char *interface, const
             set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,
                 interface_names[i].reason);
     }
-    set(result, RC_STR(OWN_INTERFACE), interface, source, "tells a later rollcall which of these are its own");
+    set(result, RC_STR(RC_OWN_INTERFACE), interface, source, "tells a later rollcall which of these are its own");
 }
 
 /* A variable's value with the address that was found; NULL for one without. */
@@ -197,7 +194,7 @@ void rc_address_settle(struct rc_result *result, const char *addr, const char *s
 }
 
 /* What has been planned since, for the cards of this node (nicnames.h), stays. */
-static void forget(struct rc_result *result, struct rc_str name)
+static void forget_interface(struct rc_result *result, struct rc_str name)
 {
     for (unsigned i = 0; i < result->plan.count; i++)
         if (rc_str_eq(result->plan.entry[i].name, name))
@@ -210,10 +207,10 @@ static void forget(struct rc_result *result, struct rc_str name)
 
 void rc_address_forget(struct rc_result *result)
 {
-    if (!rc_env_get(&result->env, OWN_INTERFACE).p)
+    if (!rc_env_get(&result->env, RC_OWN_INTERFACE).p)
         return;
     for (unsigned i = 0; i < INTERFACE_NAMES; i++)
         if (is_own(result, i, rc_env_find_name(&result->env, &interface_names[i].name)))
-            forget(result, rc_name(&interface_names[i].name));
-    forget(result, RC_STR(OWN_INTERFACE));
+            forget_interface(result, rc_name(&interface_names[i].name));
+    forget_interface(result, RC_STR(RC_OWN_INTERFACE));
 }

@@ -73,7 +73,7 @@ static bool operator_character(char c)
     return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '\n' || c == '`';
 }
 
-static bool blank(char c)
+static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '"' || c == '\'' || operator_character(c);
 }
@@ -90,12 +90,12 @@ static bool next_word(struct words *words, struct rc_str *word)
         *word = rc_str(*words->argv++);
         return true;
     }
-    for (; words->line.n && blank(*words->line.p);
+    for (; words->line.n && is_blank(*words->line.p);
          words->line = (struct rc_str){ words->line.p + 1, words->line.n - 1 })
         if (operator_character(*words->line.p))
             words->starts_command = true;
     word->p = words->line.p;
-    for (word->n = 0; word->n < words->line.n && !blank(word->p[word->n]);)
+    for (word->n = 0; word->n < words->line.n && !is_blank(word->p[word->n]);)
         word->n++;
     words->line = (struct rc_str){ words->line.p + word->n, words->line.n - word->n };
     return word->n > 0;
@@ -178,7 +178,7 @@ static void read_torchrun_options(struct words *words, struct rc_command *comman
     }
 }
 
-static void found(struct rc_command *command, enum rc_command_kind kind, struct rc_str name)
+static void set_kind(struct rc_command *command, enum rc_command_kind kind, struct rc_str name)
 {
     command->kind = kind;
     command->name = name;
@@ -197,7 +197,7 @@ static void read_python(struct words *words, struct rc_command *command)
                 return;
             if (!ONE_OF(module, launcher_modules))
                 return;
-            found(command, RC_COMMAND_LAUNCHER, module);
+            set_kind(command, RC_COMMAND_LAUNCHER, module);
             command->torchrun = rc_str_starts(module, "torch.distributed.");
             if (command->torchrun)
                 read_torchrun_options(words, command);
@@ -210,7 +210,7 @@ static void read_python(struct words *words, struct rc_command *command)
         }
         /* a console script called by its path: `python /opt/bin/torchrun ...` */
         if (ONE_OF(base_name(word), launchers)) {
-            found(command, RC_COMMAND_LAUNCHER, base_name(word));
+            set_kind(command, RC_COMMAND_LAUNCHER, base_name(word));
             command->torchrun = rc_str_is(base_name(word), "torchrun");
             if (command->torchrun)
                 read_torchrun_options(words, command);
@@ -333,7 +333,7 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
             if (!inside_shell)
                 break;
         } else if (ONE_OF(name, launchers)) {
-            found(command, RC_COMMAND_LAUNCHER, name);
+            set_kind(command, RC_COMMAND_LAUNCHER, name);
             command->torchrun = rc_str_is(name, "torchrun");
             if (command->torchrun)
                 read_torchrun_options(words, command);
@@ -356,7 +356,7 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
         }
     }
     if (daemon.p && !python && command->kind == RC_COMMAND_UNKNOWN)
-        found(command, RC_COMMAND_DAEMON, daemon);
+        set_kind(command, RC_COMMAND_DAEMON, daemon);
 }
 
 void rc_command_read(const char *const *argv, struct rc_command *command)

@@ -30,7 +30,7 @@ static struct rc_str target_of(struct rc_str mount)
 }
 
 /* /a:/b,/c and type=bind,source=/a,target=/a: what stands behind the signs. */
-static bool names(struct rc_str list, struct rc_str file)
+static bool names_file(struct rc_str list, struct rc_str file)
 {
     while (list.p) {
         struct rc_str mount = rc_str_split(list, ',', &list);
@@ -73,12 +73,12 @@ static bool is_shown(const struct rc_context *context, const struct rc_result *r
             struct rc_str next = rest.p ? rc_str_split(rest, ' ', &behind)
                                         : word_behind(argument + (two && argument[1]));
 
-            if (names(value_of(word, next), file))
+            if (names_file(value_of(word, next), file))
                 return true;
         }
     }
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        if (names(rc_env_find(&result->env, rc_str(variables[i])), file))
+        if (names_file(rc_env_find(&result->env, rc_str(variables[i])), file))
             return true;
     return false;
 }

@@ -28,7 +28,7 @@ static void set(struct rc_result *result, struct rc_str name, const char *value,
 }
 
 /* False, with a warning, where the guard cannot be loaded. */
-static bool begin(const struct rc_context *context, struct rc_result *result)
+static bool plan_guard(const struct rc_context *context, struct rc_result *result)
 {
     static const char reason[] = "how the guard comes between a program and NCCL, behind all others";
     struct rc_str file = context->here->guard;
@@ -64,7 +64,7 @@ void rc_guard_plan(const struct rc_context *context, struct rc_result *result)
 
     if (on && !(context->here && (context->here->learned & RC_LEARN_GUARD)))
         result->wants |= RC_LEARN_GUARD;
-    else if (on && begin(context, result))
+    else if (on && plan_guard(context, result))
         return;
     if (rc_env_get(&result->env, RC_GUARD).p)
         add(result, (struct rc_plan_entry){ .action = RC_UNSET,

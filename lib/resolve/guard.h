@@ -11,10 +11,6 @@
 
 #define RC_GUARD_LIBRARY "librollcall-nccl.so"
 
-/* What rc_watch_identity says of the task, and how long who has come first waits
- * for the last: "rank=3 size=4 node=1 nodes=2 deadline=10". */
-#define RC_GUARD "ROLLCALL_GUARD"
-
 /* Adds to the plan of worker or launcher mode what the guard needs, where it was
  * asked for; takes an outer launch's away where it was not. Asks for
  * RC_LEARN_GUARD. What keeps the guard from working is a warning, no more. */

@@ -19,7 +19,7 @@ const char *rc_field_name(enum rc_field field)
     return field_names[field];
 }
 
-static bool below(struct rc_result *result, enum rc_field index, enum rc_field size)
+static bool is_below(struct rc_result *result, enum rc_field index, enum rc_field size)
 {
     const struct rc_number *i = &result->facts.field[index];
     const struct rc_number *n = &result->facts.field[size];
@@ -34,10 +34,10 @@ static bool below(struct rc_result *result, enum rc_field index, enum rc_field s
     return false;
 }
 
-static bool check(struct rc_result *result)
+static bool check_identity(struct rc_result *result)
 {
-    return below(result, RC_RANK, RC_WORLD_SIZE) && below(result, RC_LOCAL_RANK, RC_LOCAL_WORLD_SIZE) &&
-           below(result, RC_NODE_RANK, RC_NNODES);
+    return is_below(result, RC_RANK, RC_WORLD_SIZE) && is_below(result, RC_LOCAL_RANK, RC_LOCAL_WORLD_SIZE) &&
+           is_below(result, RC_NODE_RANK, RC_NNODES);
 }
 
 static struct rc_reader reader_of(const struct rc_context *context, struct rc_result *result)
@@ -83,7 +83,7 @@ bool rc_identity_read(const struct rc_context *context, struct rc_result *result
     }
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
         result->identity.field[i] = result->facts.field[i].value;
-    return check(result);
+    return check_identity(result);
 }
 
 bool rc_identity_order(const struct rc_context *context, struct rc_result *result)
@@ -121,7 +121,8 @@ static bool is_own(const struct rc_launcher *launcher, const char *name)
     return false;
 }
 
-static void reject(struct rc_result *result, const struct rc_launcher *launcher, const struct rc_variable *variable)
+static void reject_variable(struct rc_result *result, const struct rc_launcher *launcher,
+                            const struct rc_variable *variable)
 {
     struct rc_plan *plan = &result->plan;
     struct rc_str value = rc_env_find(&result->env, rc_variable_name(variable));
@@ -174,7 +175,7 @@ void rc_identity_list_rejected(struct rc_result *result)
         const struct rc_launcher *launcher = rc_launcher_at(i);
 
         for (const struct rc_variable *v = launcher->variables; v->length; v++)
-            reject(result, launcher, v);
+            reject_variable(result, launcher, v);
     }
     for (unsigned i = 0; i < result->plan.count; i++)
         reject_replaced(result, &result->plan.entry[i]);

@@ -3,7 +3,7 @@
 
 #include "launcher/registry.h"
 
-static void decide(struct rc_result *result, enum rc_mode mode, const char *reason)
+static void set_mode(struct rc_result *result, enum rc_mode mode, const char *reason)
 {
     result->mode = mode;
     result->mode_reason = reason;
@@ -23,7 +23,7 @@ static bool launcher_mode(struct rc_result *result, const char *reason, const ch
     const char *each = result->launcher->each;
 
     if (tasks == 1) {
-        decide(result, RC_MODE_LAUNCHER, reason);
+        set_mode(result, RC_MODE_LAUNCHER, reason);
         return true;
     }
     rc_message_add(&result->messages, RC302,
@@ -41,20 +41,20 @@ static void by_counts(struct rc_result *result)
     bool several_gpus = gpus->value != RC_UNKNOWN && gpus->value > 1;
 
     if (tasks == 1 && several_gpus)
-        decide(result, RC_MODE_LAUNCHER,
-               rc_format(&result->arena, "one task a node and %u GPUs for it (%s)", gpus->value, gpus->source));
+        set_mode(result, RC_MODE_LAUNCHER,
+                 rc_format(&result->arena, "one task a node and %u GPUs for it (%s)", gpus->value, gpus->source));
     else if (result->identity.field[RC_WORLD_SIZE] == 1)
-        decide(result, RC_MODE_NONE, "one task, and no more than one GPU");
+        set_mode(result, RC_MODE_NONE, "one task, and no more than one GPU");
     else if (tasks == 1)
-        decide(result, RC_MODE_WORKER, "one task a node, with no more than one GPU each");
+        set_mode(result, RC_MODE_WORKER, "one task a node, with no more than one GPU each");
     else
-        decide(result, RC_MODE_WORKER, rc_format(&result->arena, "up to %u tasks on a node", tasks));
+        set_mode(result, RC_MODE_WORKER, rc_format(&result->arena, "up to %u tasks on a node", tasks));
 }
 
 void rc_mode_of_daemon(const struct rc_command *command, struct rc_result *result)
 {
-    decide(result, RC_MODE_NONE,
-           rc_format(&result->arena, "%S starts the tasks itself and must not pass on a rank", &command->name));
+    set_mode(result, RC_MODE_NONE,
+             rc_format(&result->arena, "%S starts the tasks itself and must not pass on a rank", &command->name));
 }
 
 bool rc_mode_decide(const struct rc_context *context, const struct rc_command *command, struct rc_result *result)
@@ -62,20 +62,20 @@ bool rc_mode_decide(const struct rc_context *context, const struct rc_command *c
     const struct rc_options *options = &context->options;
 
     if (result->launcher->authoritative) {
-        decide(result, RC_MODE_TORCHRUN, "torchrun started this process and has numbered it");
+        set_mode(result, RC_MODE_TORCHRUN, "torchrun started this process and has numbered it");
     } else if (options->mode == RC_MODE_OFF) {
-        decide(result, RC_MODE_NONE, "switched off");
+        set_mode(result, RC_MODE_NONE, "switched off");
     } else if (command->kind == RC_COMMAND_DAEMON) {
         rc_mode_of_daemon(command, result);
     } else if (options->mode == RC_MODE_WORKER) {
-        decide(result, RC_MODE_WORKER, "asked for");
+        set_mode(result, RC_MODE_WORKER, "asked for");
     } else if (options->mode == RC_MODE_LAUNCHER) {
         return launcher_mode(result, "asked for", "launcher mode");
     } else if (context->decided_mode != RC_MODE_AUTO) {
-        decide(result, context->decided_mode, "decided for the node");
+        set_mode(result, context->decided_mode, "decided for the node");
     } else if (rc_env_get(&result->env, "SUBMITIT_EXECUTOR").p) {
         /* its TorchDistributedEnvironment raises if any of the names is set */
-        decide(result, RC_MODE_NONE, "submitit sets the variables itself");
+        set_mode(result, RC_MODE_NONE, "submitit sets the variables itself");
     } else if (command->kind == RC_COMMAND_LAUNCHER) {
         return launcher_mode(result, rc_format(&result->arena, "the command is %S", &command->name),
                              rc_format(&result->arena, "%S", &command->name));

@@ -36,7 +36,8 @@ static bool may_be_inside(const struct candidate *candidate)
 
 /* Asks the families with a mark. Those that have something to say become
  * candidates; facts and messages are left by the last one alone. */
-static void ask(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts, struct candidates *candidates)
+static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts,
+                         struct candidates *candidates)
 {
     unsigned messages = reader->messages->count;
     bool has_error = reader->messages->has_error;
@@ -145,7 +146,7 @@ static const struct candidate *batch_script(struct rc_reader *reader, const stru
 }
 
 /* How good a candidate is before anything is known of nesting. */
-static unsigned weight(const struct candidate *candidate)
+static unsigned weight_of(const struct candidate *candidate)
 {
     if (candidate->claim == RC_CLAIM_STALE)
         return 0;
@@ -154,7 +155,7 @@ static unsigned weight(const struct candidate *candidate)
 
 /* Tasks before everything else; among several the one that is proven to be
  * innermost, else the first of the registry. */
-static const struct candidate *choose(struct rc_reader *reader, const struct candidates *candidates)
+static const struct candidate *choose_candidate(struct rc_reader *reader, const struct candidates *candidates)
 {
     const struct candidate *best = NULL;
     const struct candidate *proven = NULL;
@@ -167,7 +168,7 @@ static const struct candidate *choose(struct rc_reader *reader, const struct can
 
         if (c->claim == RC_CLAIM_INNERMOST)
             return c;
-        if (weight(c) > (best ? weight(best) : 0))
+        if (weight_of(c) > (best ? weight_of(best) : 0))
             best = c;
         rivals += may_be_inside(c);
     }
@@ -226,8 +227,8 @@ enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *r
     uint32_t marks = without_own_exports(&reader->stamp, rc_launcher_marks(reader->env));
 
     reader->alone = rc_launcher_is_alone(reader->env, marks);
-    ask(reader, marks, &result->facts, &candidates);
-    chosen = choose(reader, &candidates);
+    ask_families(reader, marks, &result->facts, &candidates);
+    chosen = choose_candidate(reader, &candidates);
     result->outer_count = 0;
     if (!chosen || chosen->claim != RC_CLAIM_INNERMOST)
         reader->wanted |= candidates.wanted;

@@ -131,7 +131,7 @@ static bool is_set(const struct rc_plan *plan, struct rc_str name)
 }
 
 /* What stands there already, of an outer launch of rollcall's or of the user's. */
-static void leave(struct rc_result *result, unsigned i, struct rc_str now)
+static void leave_variable(struct rc_result *result, unsigned i, struct rc_str now)
 {
     struct rc_str name = rc_name(&variables[i].name);
 
@@ -144,7 +144,7 @@ static void leave(struct rc_result *result, unsigned i, struct rc_str now)
         put(result, RC_UNSET, name, NULL, "left over from a launch further outside");
 }
 
-static void say(const struct rc_context *context, struct rc_result *result)
+static void say_cards(const struct rc_context *context, struct rc_result *result)
 {
     if (!context->pins && context->explain)
         rc_message_add(
@@ -165,7 +165,7 @@ static void plan_variable(const struct rc_context *context, struct rc_result *re
     const char *value = rc_nicnames_value(i, context->pins, pin, &result->arena);
 
     if (!value)
-        return leave(result, i, now);
+        return leave_variable(result, i, now);
     if (now.n && !rc_nicnames_is_own(result, name, now) && !rc_address_is_own(result, name, now)) {
         put(result, RC_KEEP, name, rc_format(&result->arena, "%S", &now), "as the user set it");
         return;
@@ -194,7 +194,7 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
     bool worker;
 
     if (context->options.nic == RC_NICS_AUTO)
-        say(context, result);
+        say_cards(context, result);
     if (!pins && !before.p)
         return;
     worker = pins && result->mode == RC_MODE_WORKER;
@@ -204,7 +204,7 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
         if (pins && (i < NCCL_SOCKETS || !with_address))
             plan_variable(context, result, worker ? &pin : NULL, i, &own);
         else
-            leave(result, i, rc_env_find(&result->env, rc_name(&variables[i].name)));
+            leave_variable(result, i, rc_env_find(&result->env, rc_name(&variables[i].name)));
     }
     if (*own)
         put(result, RC_SET, RC_STR(RC_NICS_OWN), own, "tells a later rollcall which of these are its own");

@@ -16,9 +16,6 @@
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 
-/* Set beside them: "NAME=VALUE NAME=VALUE", what rollcall set, so that a later one knows its own. */
-#define RC_NICS_OWN "ROLLCALL_NICS"
-
 enum { RC_NIC_VARIABLES = 5 };
 
 struct rc_str rc_nicnames_variable(unsigned i);

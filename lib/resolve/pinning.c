@@ -68,7 +68,7 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
 }
 
 /* Why nobody binds the workers, or NULL. */
-static const char *carry(const struct rc_context *context, const char *list, struct rc_result *result)
+static const char *preload_pins(const struct rc_context *context, const char *list, struct rc_result *result)
 {
     const char *hidden = rc_container_hides(context, result, context->pins_library, RC_PINS_LIBRARY);
 
@@ -90,7 +90,7 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
 {
     const char *list = list_cpus(context->pins, result);
     enum rc_bind wish = context->options.bind;
-    const char *why = carry(context, list, result);
+    const char *why = preload_pins(context, list, result);
 
     if (!why) {
         set(result, RC_STR(RC_PINS), list, "the cores of each worker that is started here");

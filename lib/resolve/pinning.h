@@ -11,17 +11,9 @@
 
 #include "resolve/resolve.h"
 
-/* The hardware threads of each worker that a launcher starts, by local rank:
- * "0-7,64-71 8-15,72-79". */
-#define RC_PINS "ROLLCALL_PINS"
-
-/* It is put into LD_PRELOAD with the lists. The preload library can do the same, and
- * much else that nobody has asked for here: give mpirun's tasks in there ranks. */
+/* The library that binds workers by RC_PINS; it goes into LD_PRELOAD. The preload library
+ * could bind them too, but would also give ranks to tasks of an mpirun inside the task. */
 #define RC_PINS_LIBRARY "librollcall-pins.so"
-
-/* Set by either in a worker that it has bound: its LOCAL_RANK. What that
- * one starts (data loaders) keeps the mask that it is started with. */
-#define RC_PINNED "ROLLCALL_PINNED"
 
 /* Whether a placement is asked about at all: for what is bound, or for the cards of nic=auto alone. */
 bool rc_pins_wanted(const struct rc_options *options);

@@ -160,7 +160,7 @@ static void set_master_names(struct writer *w)
  * identity. Of the innermost launcher itself only sizes can be wrong (`srun -E`
  * keeps the job's); its ranks are the identity's origin. Absent ones are not
  * invented. */
-static void repair(struct writer *w, const struct rc_launcher *launcher)
+static void repair_variables(struct writer *w, const struct rc_launcher *launcher)
 {
     const struct rc_result *result = w->result;
     bool even = result->facts.min_local_size == result->facts.max_local_size;
@@ -224,7 +224,7 @@ static void plan_worker(struct writer *w)
         const struct rc_launcher *launcher = rc_launcher_at(i);
 
         if (launcher->repairs)
-            repair(w, launcher);
+            repair_variables(w, launcher);
     }
     /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
      * is repaired, for a reason to believe in Slurm */

@@ -17,7 +17,7 @@ static void forget_identity(struct rc_result *result)
         result->identity.field[i] = RC_UNKNOWN;
 }
 
-static void clear(struct rc_result *result)
+static void clear_result(struct rc_result *result)
 {
     /* field by field: clearing the storage behind the arena, the index and the
      * plan as well would cost the preload more than all the rest */
@@ -49,7 +49,7 @@ void rc_result_refuse(struct rc_result *result, const char *reason)
     forget_identity(result);
 }
 
-static enum rc_status contradiction(struct rc_result *result)
+static enum rc_status refuse_contradiction(struct rc_result *result)
 {
     rc_result_refuse(result, "the facts contradict each other");
     /* whoever filled the arena may have lost the text that says so */
@@ -74,7 +74,7 @@ static enum rc_status no_task(const struct rc_context *context, struct rc_result
                                      "%s mode was asked for, but %s gives only half an identity; nothing is set; "
                                      "complete it, or leave the mode out",
                                      rc_mode_name(context->options.mode), result->launcher->title));
-            return contradiction(result);
+            return refuse_contradiction(result);
         }
     } else if (claim == RC_CLAIM_OUTSIDE) {
         result->mode_reason = "a batch script, an extern or an interactive step is no task";
@@ -140,13 +140,13 @@ static void forget_ranks(struct rc_result *result)
 
 /* A launcher's daemon is left alone whatever its variables say: mpirun in a
  * batch script of `sbatch -m arbitrary` hands that on to the daemons' own step. */
-static enum rc_status broken(const struct rc_context *context, struct rc_result *result)
+static enum rc_status refuse_task(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_command command;
 
     rc_command_read(context->argv, &command);
     if (command.kind != RC_COMMAND_DAEMON)
-        return contradiction(result);
+        return refuse_contradiction(result);
     result->messages.count = 0;
     result->messages.has_error = false;
     rc_mode_of_daemon(&command, result);
@@ -169,7 +169,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     enum rc_mode stamped;
     enum rc_claim claim;
 
-    clear(result);
+    clear_result(result);
     if (!context->indexed)
         rc_env_index(&result->env, context->env);
     result->stamp = rc_stamp_read(rc_env_get(&result->env, RC_STAMP));
@@ -179,7 +179,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     }
     claim = rc_identity_recognise(context, result);
     if (claim == RC_CLAIM_BROKEN)
-        return broken(context, result);
+        return refuse_task(context, result);
     if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST)
         return no_task(context, result, claim);
 
@@ -194,20 +194,20 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         return result->status;
     }
     if (!rc_identity_read(context, result))
-        return broken(context, result);
+        return refuse_task(context, result);
     rc_command_read(context->argv, &command);
     command.same_on_all_nodes = context->slurm_certain;
     if (!rc_mode_decide(context, &command, result))
-        return contradiction(result);
+        return refuse_contradiction(result);
     if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
         if (!rc_master_find(context, result->stamp.text.p && stamped == RC_MODE_AUTO, result))
-            return contradiction(result);
+            return refuse_contradiction(result);
         result->master.port_is_told = result->master.port_is_users && stamped != RC_MODE_AUTO;
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
-            return contradiction(result);
+            return refuse_contradiction(result);
         rc_visible_decide(context, result);
         if (!rc_plan_make(context, result, &command, make_stamp(result), stamped == result->mode))
-            return contradiction(result);
+            return refuse_contradiction(result);
         warn_uneven(result);
         if (context->explain)
             rc_identity_list_rejected(result);
@@ -220,7 +220,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {
         rc_identity_list_rejected(result);
     }
-    return result->arena.full ? contradiction(result) : result->status;
+    return result->arena.full ? refuse_contradiction(result) : result->status;
 }
 
 bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,

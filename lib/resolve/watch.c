@@ -28,7 +28,7 @@ static void set(struct rc_result *result, struct rc_str name, const char *value,
                 });
 }
 
-static bool holds(struct rc_str path, struct rc_str folder)
+static bool holds_folder(struct rc_str path, struct rc_str folder)
 {
     while (path.p)
         if (rc_str_eq(rc_str_split(path, ':', &path), folder))
@@ -46,7 +46,7 @@ static const char *with_folder(struct rc_result *result, struct rc_str folder)
         result->arena.used + now.n + folder.n + ARENA_LEFT > result->arena.size ||
         result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
         return NULL;
-    if (!now.n || holds(now, folder))
+    if (!now.n || holds_folder(now, folder))
         return rc_format(&result->arena, "%S", now.n ? &now : &folder);
     return rc_format(&result->arena, "%S:%S", &now, &folder);
 }
@@ -85,7 +85,7 @@ const char *rc_watch_identity(struct rc_result *result)
 }
 
 /* False, with a warning, where the watch cannot work. */
-static bool begin(const struct rc_context *context, struct rc_result *result)
+static bool plan_watch(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_str folder = context->here->watch;
     uint32_t seconds = context->options.watch_seconds;
@@ -137,7 +137,7 @@ void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
 
     if (on && !(context->here && (context->here->learned & RC_LEARN_WATCH)))
         result->wants |= RC_LEARN_WATCH;
-    else if (on && begin(context, result))
+    else if (on && plan_watch(context, result))
         return;
     if (rc_env_get(&result->env, RC_IDENTITY).p)
         add(result, (struct rc_plan_entry){ .action = RC_UNSET,

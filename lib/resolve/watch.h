@@ -13,12 +13,6 @@
 
 #include "resolve/resolve.h"
 
-/* In worker mode "rank=3 size=4 node=1 nodes=2", and " other=1" where another
- * numbering of the same tasks has another rank for this one; in launcher mode
- * "node=1 nodes=2". With watch=SECONDS and a rendezvous server beside srun that the processes
- * are to tell, " task=3 tasks=4" behind it: Slurm's number of the task. */
-#define RC_IDENTITY "ROLLCALL_IDENTITY"
-
 /* Adds to the plan of worker or launcher mode what the watch needs, where it was
  * asked for; takes an outer launch's identity away where it was not. Asks for
  * RC_LEARN_WATCH. What keeps the watch from working is a warning, no more. */

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/variables.h"
 #include "nccl.h"
 #include "say.h"
 #include "world.h"
@@ -153,7 +154,6 @@ EXPORTED nccl_result ncclCommInitRankScalable(nccl_comm *comm, int nranks, int r
  * for, a process that has CUDA's driver, and never came here, says so at its end. */
 __attribute__((destructor)) static void end(void)
 {
-    if (guard_debug() && getenv("ROLLCALL_GUARD") && guard_calls() == 0 &&
-        dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD))
+    if (guard_debug() && getenv(RC_GUARD) && guard_calls() == 0 && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD))
         guard_say_inert("NCCL was not called, or is linked into the program statically");
 }

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/variables.h"
+
 enum { LINE_SIZE = 1280 };
 
 bool guard_debug(void)
 {
-    const char *level = getenv("ROLLCALL_DEBUG");
+    const char *level = getenv(RC_DEBUG);
 
     return level && *level && strcmp(level, "0") != 0;
 }
