@@ -180,7 +180,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     # shellcheck disable=SC2016 # expanded there
     inject n1 <<< '
         for process in /proc/[0-9]*; do
-            ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [d]esk" ||
+            ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [s]erver" ||
                 kill -KILL ${process#/proc/}
         done
         : > '"$shared/gone"'
@@ -198,7 +198,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     # shellcheck disable=SC2016 # expanded there
     inject n1 <<< '
         for process in /proc/[0-9]*; do
-            ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [d]esk" ||
+            ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [s]erver" ||
                 { kill -STOP ${process#/proc/}; server=${process#/proc/}; }
         done
         echo $server > '"$shared/stopping"'
