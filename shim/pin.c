@@ -8,8 +8,8 @@
 #include "system/affinity.h"
 #include "system/sys.h"
 
-/* The kernel says which program this is: argv[0] is anybody's, and musl does not
- * hand it over. */
+/* Asks the kernel which program this is: argv[0] may be anything, and musl does not
+ * pass it to constructors. */
 static bool is_worker(const char *const *argv)
 {
     char path[4096];
@@ -22,8 +22,8 @@ static bool is_worker(const char *const *argv)
     return command.kind == RC_COMMAND_UNKNOWN;
 }
 
-/* torchrun says how many workers there are on this node, Lightning how many there
- * are: a LOCAL_RANK with neither is somebody else's. */
+/* torchrun gives the number of workers on this node, Lightning the number of all. A
+ * LOCAL_RANK without either comes from another launcher. */
 static bool counts_agree(const struct rc_env *env, uint32_t lists)
 {
     struct rc_str local = rc_env_get(env, "LOCAL_WORLD_SIZE");

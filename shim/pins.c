@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pins.c - librollcall-pins.so: the workers of torchrun and Lightning on their own cores.
  *
- * rollcall puts it into LD_PRELOAD of a task in launcher mode whose cores are dealt
- * out (lib/resolve/pinning.h). All programs of the task have it from then on, so it is the
- * part of the preload library (preload.c) that binds, and no more: it gives nobody an
- * identity, also where mpirun or srun starts another launch in there. The rules of
- * the house are the same: no libc, nothing imported but environ, nothing said.
+ * rollcall puts it into LD_PRELOAD of a task in launcher mode whose workers get cores
+ * (lib/resolve/pinning.h). All programs of the task load it, so it is only the part of the
+ * preload library (preload.c) that binds. It sets no identity, also where mpirun or srun
+ * starts another launch in the task. It follows the same rules: no libc, no import but
+ * environ, no output.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@ static struct rc_env env;
 static struct shim_pin pin;
 static struct shim_table table;
 
-/* Without an index, which costs more: nearly no process is such a worker. */
+/* An index would cost more, and nearly no process is such a worker. */
 static bool has_entry(const char *entry_begin)
 {
     for (char **entry = environ; *entry; entry++)
@@ -33,7 +33,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     if (!environ || !has_entry("LOCAL_RANK=") || !has_entry(RC_PINS "=") || has_entry(RC_PINNED "="))
         return;
     rc_env_index(&env, (const char *const *)environ);
-    /* which wins over everything */
+    /* ROLLCALL=off wins over everything */
     if (!shim_is_privileged(command, env.count) && !rc_str_is(rc_env_get(&env, "ROLLCALL"), "off"))
         shim_pin(&pin, &env, command, &table);
 }

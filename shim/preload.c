@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload.c - librollcall-preload.so: an identity for tasks whose command line can't change.
+/* preload.c - librollcall-preload.so: sets RANK and the like in tasks whose command line can't change.
  *
  *   LD_PRELOAD=/usr/lib/librollcall-preload.so python train.py
  *
  * Its constructor runs before main of every program that is started, sh, env
- * and ls included. So it is built to be no trouble to any of them:
+ * and ls included. So it must not disturb any of them:
  *
  * - It imports `environ` and nothing else: no libc, no malloc, no setenv. A
  *   shim that calls libc's setenv does not work in bash, crashes programs that
@@ -12,27 +12,26 @@
  *   _FORTIFY_SOURCE kills every musl program (all measured). It exports
  *   nothing, and needs no other library.
  * - Outside of a task (no launcher's variable is there) it looks through the
- *   environment once and returns; it has nothing to say there at any time.
- * - A worker that torchrun or Lightning has started in a task whose cores rollcall
- *   has dealt out goes to its own (pin.h).
- * - On any doubt it changes nothing. It never fails, prints once or nothing
+ *   environment once and returns. It never prints anything there.
+ * - It binds a worker that torchrun or Lightning has started to its own cores, where
+ *   rollcall has divided the task's cores among the workers (pin.h).
+ * - In any doubt it changes nothing. It never fails, prints once or nothing
  *   (report.h), allocates nothing, starts nothing.
- * - What it exports is stamped (ROLLCALL_SCOPE), and a process that finds the
- *   stamp of its own launch is left alone. So bash, the Python that it starts
- *   and that one's children all have the identity of the task; a launcher
- *   further inside (mpirun in a task of srun) gets its own.
- * - A fork has nothing to do; an exec runs the constructor again, in the new
+ * - It stamps the environment (ROLLCALL_SCOPE), and leaves a process alone that finds
+ *   the stamp of its own launch. So bash, the Python that bash starts, and Python's
+ *   children all have the identity of the task. A launcher further inside (mpirun in
+ *   a task of srun) gets its own.
+ * - After a fork nothing has to be done. An exec runs the constructor again, in the new
  *   program, with the environment that its parent gave it.
  *
- * Where no identity comes about by design: static programs (they have no loader),
+ * By design it does nothing in static programs (they have no loader),
  * setuid ones (see shim_is_privileged), programs started with an emptied environment
  * (`env -i`), 32-bit programs (the loader says "wrong ELF class" and goes on;
  * a 32-bit build of this library serves them).
  *
  * System calls are raw ones (lib/system/sys.h), of x86_64, aarch64, ppc64le and
- * riscv64. On other architectures what needs one is left out: the master port
- * is computed but not held, the range of local ports is taken to be Linux's
- * default, and there is no output.
+ * riscv64. Other architectures go without: there the master port is computed but not
+ * held, the range of local ports is taken to be Linux's default, and there is no output.
  */
 #include "config.h"
 
@@ -48,8 +47,8 @@
 #include "system/sys.h"
 #include "table.h"
 
-/* Static, because a constructor has no right to a large piece of the first
- * thread's stack. Pages that are not touched cost nothing. */
+/* Static, because a constructor must not use much of the first thread's stack. Pages
+ * that are not touched cost nothing. */
 static struct rc_result result;
 static struct rc_here_storage here;
 static struct shim_table table;
@@ -70,8 +69,8 @@ static bool publish_plan(const struct rc_plan *plan)
     return changed != NULL;
 }
 
-/* Says an error and leaves a mark of it in the environment, so that the
- * programs that this one starts do not say it again. Nothing else is changed. */
+/* Prints an error and marks it in the environment, so that the programs that this
+ * one starts do not print it again. Changes nothing else. */
 static void report_error(const struct rc_messages *messages)
 {
     struct rc_str reported = rc_env_get(&result.env, RC_REPORTED);
@@ -84,8 +83,8 @@ static void report_error(const struct rc_messages *messages)
     publish_plan(&result.plan);
 }
 
-/* The range of local ports costs three system calls: a process that carries
- * its own task's stamp, which is nearly every one, is recognised without. */
+/* Reading the range of local ports takes three system calls. A process with its own
+ * task's stamp, as nearly all have, is recognised without it. */
 static void resolve_task(struct rc_context *context)
 {
     if (rc_env_get(&result.env, RC_STAMP).p) {
@@ -101,7 +100,7 @@ static void apply_result(uint32_t debug)
 {
     int fd;
 
-    /* the descriptor goes through exec and fork to whichever process listens in the end */
+    /* the descriptor stays open through exec and fork, for the process that listens in the end */
     if (!shim_rank0(&result, &fd)) {
         report_error(&result.messages);
         return;
@@ -144,7 +143,7 @@ static void handle_task(const char *const *argv)
         apply_result(debug);
     else if (debug > 1)
         shim_report_result(&result, debug);
-    /* one that has a launch of its own gets no cores from one further outside */
+    /* a process that belongs to an inner launch gets no cores from an outer one */
     if (result.status == RC_RESOLVED && result.plan.count == 0 && context.options.mode != RC_MODE_OFF)
         shim_pin(&pin, &result.env, argv, &table);
 }

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where nothing was handed over the arguments are whatever the registers hold. The
- * kernel lays out argc, argv and envp one behind the other, so three words that fit
- * together and end at the environment are no accident. (A constructor that ran
- * before this one may have moved the environment; then the command is not known.) */
+/* A loader that passes no arguments leaves random values here. The kernel puts argc,
+ * argv and envp one after the other, so values that match that layout and end at the
+ * environment are real. (A constructor that ran before this one may have moved the
+ * environment; then the command is not known.) */
 const char *const *shim_command_line(int argc, char **argv, char **envp)
 {
     if (envp != environ || argc < 1 || (uintptr_t)argv % alignof(char *) != 0 ||
@@ -18,9 +18,8 @@ const char *const *shim_command_line(int argc, char **argv, char **envp)
     return (const char *const *)argv;
 }
 
-/* The kernel says so in the auxiliary vector, which follows the environment where
- * that is as the kernel left it (so argv is known; musl, where it is not, has no
- * /etc/ld.so.preload). */
+/* AT_SECURE is in the auxiliary vector, which follows the environment as the kernel left
+ * it. That is where argv is known, too; musl, where it is not, has no /etc/ld.so.preload. */
 bool shim_is_privileged(const char *const *argv, unsigned variables)
 {
     const unsigned long *auxiliary = (const unsigned long *)(const void *)(environ + variables + 1);

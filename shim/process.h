@@ -7,14 +7,13 @@
 
 extern char **environ;
 
-/* From a constructor's own arguments: glibc hands argc, argv and envp to them, musl
- * nothing. NULL where the command is not known. */
+/* Returns argv from a constructor's arguments: glibc passes argc, argv and envp, musl
+ * passes nothing. NULL where the command is not known. */
 const char *const *shim_command_line(int argc, char **argv, char **envp);
 
-/* Do we have rights that the user who wrote the environment has not? The loader
- * keeps LD_PRELOAD from set-uid programs, and from those with file capabilities,
- * but a site's /etc/ld.so.preload reaches them too. `variables` is the length of
- * environ. */
+/* Whether this process has rights that the user who wrote the environment lacks. The
+ * loader ignores LD_PRELOAD in set-uid programs and those with file capabilities, but
+ * a site's /etc/ld.so.preload reaches them, too. `variables` is the length of environ. */
 bool shim_is_privileged(const char *const *argv, unsigned variables);
 
 #endif

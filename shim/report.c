@@ -14,7 +14,7 @@ static const char *first_error(const struct rc_messages *messages, const char **
             return entry->id;
         }
     }
-    /* what was too long for the arena */
+    /* no message: it was too long for the arena */
     *text = "a value in the environment is too long; nothing is set";
     return rc_message_entry(RC502)->id;
 }
@@ -24,7 +24,7 @@ const char *shim_report_error(const struct rc_messages *messages, struct rc_str 
     struct shim_page page;
     const char *text;
     const char *id = first_error(messages, &text);
-    /* tells one error's text from another's, no more */
+    /* the hash only tells one error's text from another's */
     const char *mark = rc_format(arena, "%s:%U", id, rc_hash(text, rc_str(text).n));
 
     if (rc_str_is(reported, mark))

@@ -29,8 +29,8 @@ void shim_page_end_line(struct shim_page *page)
         page->arena.used--;
 }
 
-/* A write to a pipe that nobody reads any more would kill the program with
- * SIGPIPE, one to a full pipe would stop it: look first. */
+/* A write to a pipe without a reader would end the program by SIGPIPE, and one to a full
+ * pipe would block it. So this polls first. */
 bool shim_page_say(const struct shim_page *page)
 {
     struct pollfd out = { .fd = STDERR, .events = POLLOUT };

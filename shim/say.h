@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* say.h - lines on standard error, without libc.
  *
- * Whatever is said is one write of less than 512 bytes, which a pipe keeps in one
- * piece (POSIX: PIPE_BUF is at least 512).
+ * Each report is one write of less than 512 bytes, which a pipe keeps in one piece
+ * (POSIX: PIPE_BUF is at least 512).
  */
 #ifndef ROLLCALL_SHIM_SAY_H
 #define ROLLCALL_SHIM_SAY_H
@@ -19,15 +19,15 @@ struct shim_page {
 
 void shim_page_open(struct shim_page *page);
 
-/* Behind each rc_format into its arena: that ends a text with a NUL, which the
- * next line takes the place of. */
+/* Call it after each rc_format into the arena: that ends its text with a NUL, which the
+ * next line must overwrite. */
 void shim_page_end_line(struct shim_page *page);
 
-/* False where nobody can hear it. */
+/* Writes the page to standard error. False where that cannot take it now. */
 bool shim_page_say(const struct shim_page *page);
 
 /* ROLLCALL_DEBUG: 1 what was set and every message, 2 and 3 also each variable,
- * and why a task is left alone. What is no number counts as 1. */
+ * and why a task is left alone. A value that is not a number counts as 1. */
 enum { SHIM_DEBUG_MAX = 3 };
 uint32_t shim_debug_level(struct rc_str text);
 

@@ -30,9 +30,9 @@ static bool write_strings(struct shim_table *table, const struct rc_plan *plan, 
     return true;
 }
 
-/* Where each variable of the plan stands, 1 + the first of its places, and which
- * entries go: the further ones of a name, all of one that is unset. Returns
- * their number. */
+/* Writes to `place` 1 + the first index of each variable of the plan, 0 where it is new.
+ * Writes to table->dropped the entries that must go: duplicates of a name, and all
+ * entries of a name that is unset. Returns their number. */
 static unsigned find_places(struct shim_table *table, const struct rc_env *index, const struct rc_plan *plan,
                             unsigned place[RC_PLAN_MAX])
 {
@@ -54,9 +54,9 @@ static unsigned find_places(struct shim_table *table, const struct rc_env *index
     return dropped;
 }
 
-/* What the old array shows where a variable went and no other came: an entry
- * that is there anyway. Neither a hole nor an empty string, which some walkers
- * of main()'s third argument would take for the end or for a name. */
+/* Fills the place of a variable that was removed from the old array: another entry
+ * that is there anyway. A NULL would end the array for programs that walk main()'s
+ * third argument, and some would take an empty string for a name. */
 static char *filler_entry(const struct shim_table *table)
 {
     static char nothing[] = "";
@@ -64,7 +64,7 @@ static char *filler_entry(const struct shim_table *table)
     return table->entry[0] ? table->entry[0] : nothing;
 }
 
-/* Takes the holes out of the first count entries; returns how many are left. */
+/* Removes the NULLs from the first count entries. Returns how many are left. */
 static unsigned close_holes(char **entry, unsigned count)
 {
     unsigned left = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table.h - a plan applied to an environment array, without libc.
  *
- * setenv() is out of the question in a preloaded constructor: in bash it binds
- * to bash's own function and does not stick, and a table that libc has grown
- * is freed by clearenv() under programs that still walk the old one (both
- * measured). So the strings and the table are ours, static, and never freed.
+ * A preloaded constructor cannot use setenv(): in bash it binds to bash's own function
+ * and has no effect, and clearenv() frees a table that libc has grown while programs
+ * still walk it (both measured). So the strings and the table are static and never
+ * freed.
  */
 #ifndef ROLLCALL_SHIM_TABLE_H
 #define ROLLCALL_SHIM_TABLE_H
@@ -16,19 +16,17 @@ enum { SHIM_TABLE_MAX = 4096, SHIM_TEXT_MAX = 8192 };
 
 struct shim_table {
     char *entry[SHIM_TABLE_MAX + 1];
-    uint16_t dropped[SHIM_TABLE_MAX]; /* 1 + places of entries that go */
+    uint16_t dropped[SHIM_TABLE_MAX]; /* 1 + indices of entries that are removed */
     char text[SHIM_TEXT_MAX];
 };
 
-/* Applies the plan to env, the array that `index` is of, and returns the array
- * that is to be the environment from now on: env itself, or table->entry. NULL,
- * with env untouched, for more variables than the table holds or values longer
- * than its text.
+/* Applies the plan to env, whose index is `index`, and returns the array that is the
+ * environment from now on: env itself, or table->entry. NULL, with env unchanged, where
+ * the table has too little room for the variables or for the text.
  *
- * Entries are replaced in place in env too, whichever array is returned: a
- * musl program's main() reads the old one. env keeps its length in any case,
- * because programs (the Go runtime for one) find the auxiliary vector behind
- * its NULL. */
+ * Entries are always replaced in env, too: a musl program's main() reads the old
+ * array. env keeps its length, because some programs (the Go runtime for one) find the
+ * auxiliary vector after its NULL. */
 char **shim_table_apply(struct shim_table *table, char **env, const struct rc_env *index, const struct rc_plan *plan);
 
 #endif

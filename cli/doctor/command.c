@@ -24,7 +24,7 @@ struct arguments {
     bool help;
 };
 
-/* 0, or -1 after one line. Options and the script in any order, a line behind --. */
+/* Returns 0, or -1 after one line on standard error. Options and the script may come in any order. */
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
     static const struct option options[] = {
@@ -74,7 +74,7 @@ static int look_around(struct findings *findings)
     if (cli_inspect_own(inspection) == 0) {
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(&inspection->result, "nothing would be set");
-        /* while the other nodes' are there, too */
+        /* first, while the doctors of the other nodes run, too */
         doctor_reachability(findings, &inspection->result);
         doctor_step(findings, &inspection->result);
         doctor_slurm(findings, &slurm, true);
@@ -90,7 +90,7 @@ static int look_around(struct findings *findings)
     return status;
 }
 
-/* Whether a line, or a job script's, asks for what only the plugin knows. */
+/* Whether the line needs the plugin. */
 static bool wants_option(const struct doctor_request *request)
 {
     for (size_t i = 0; request->line && request->line[i]; i++)
@@ -104,7 +104,7 @@ static int look_at_script(struct findings *findings, const struct doctor_request
     struct doctor_slurm slurm = { .has_option = false };
     struct findings of_slurm = { .count = 0 };
 
-    /* the machine's own state is asked for by `rollcall doctor` alone */
+    /* findings about the machine itself belong to `rollcall doctor` without a script */
     if (request->job || request->line)
         doctor_slurm(wants_option(request) ? findings : &of_slurm, &slurm, true);
     doctor_findings_free(&of_slurm);

@@ -5,10 +5,9 @@
 
 #include "base/text.h"
 
-/* Whether NCCL_SOCKET_IFNAME or NCCL_IB_HCA lets a name pass: a list of prefixes,
- * of whole names with "=" in front, or of what is left out with "^" ("^=") in
- * front. A ":port" behind a device's name is not looked at, nor "+", which stands
- * for a name that may be missing. An empty filter lets all pass. */
+/* Whether a value of NCCL_SOCKET_IFNAME or NCCL_IB_HCA lets a name pass. It is a list of
+ * prefixes; "=" in front makes them whole names, and "^" ("^=") excludes them. The ":port"
+ * after a device's name is ignored. An empty filter lets all names pass. */
 bool doctor_filter_passes(struct rc_str filter, struct rc_str name);
 
 #endif

@@ -92,7 +92,7 @@ static bool same_file(const struct finding *a, const struct finding *b)
     return a->file && b->file && strcmp(a->file, b->file) == 0;
 }
 
-/* Whether a stands before b. Of one file all have the place of its first. */
+/* Whether a comes before b. All findings of a file have the order of its first one. */
 static bool is_before(const struct finding *a, const struct finding *b)
 {
     if (a->level != b->level)
@@ -108,7 +108,7 @@ void doctor_findings_sort(struct findings *findings)
         for (size_t j = 0; j < i; j++)
             if (same_file(&findings->list[i], &findings->list[j]))
                 findings->list[i].order = findings->list[j].order;
-    /* few, and those that are equal stay as they were found */
+    /* a stable sort; there are few */
     for (size_t i = 1; i < findings->count; i++) {
         struct finding finding = findings->list[i];
         size_t j = i;

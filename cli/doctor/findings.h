@@ -10,20 +10,20 @@ struct finding {
     const char *id;
     enum rc_level level;
     const char *why;
-    char *file;    /* NULL: the machine, the environment or the step */
-    unsigned line; /* 0: not of one line */
+    char *file;    /* NULL: it is about the machine, the environment or the step */
+    unsigned line; /* 0: it is not about one line */
     char *what;
     char *change; /* the line to change, or what to do */
-    size_t order; /* in which it was found */
+    size_t order; /* of discovery */
 };
 
-/* Something that was looked at: "script", "train.py: Lightning". */
+/* Something that was looked at: name "script", text "train.py: Lightning". */
 struct fact {
     char *name;
     char *text;
 };
 
-/* Zeroed to begin with. Additions fail by setting `failed`: no memory. */
+/* Starts as zeros. Without memory an addition sets `failed`. */
 struct findings {
     struct finding *list;
     size_t count;
@@ -32,17 +32,17 @@ struct findings {
     bool failed;
 };
 
-/* file and change may be NULL; without a change the table's cure stands there. */
+/* Adds a finding. file and change may be NULL; without a change the table's cure is shown. */
 void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
                          const char *change, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* A message of rollcall's own, with its id, if it is an error or a warning. */
+/* Adds one of rollcall's own messages as a finding, if it is an error or a warning. */
 void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text);
 
 void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Errors first, then in the order of files as they were found, and of lines. */
+/* Sorts: errors first, then by file, in the order in which files were found, then by line. */
 void doctor_findings_sort(struct findings *findings);
 
 size_t doctor_findings_count(const struct findings *findings, enum rc_level level);

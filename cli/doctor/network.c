@@ -81,7 +81,7 @@ static void check_own_name(struct findings *findings, const struct rc_result *re
     else if (!error && addresses.count > 0 && loopback == addresses.count)
         doctor_findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here",
                             name, rc_netaddr_text(&addresses.list[0], text));
-    /* a login node may have the name of several; a full list is not all of them */
+    /* a login node may share its name with others; a full list may lack some interfaces */
     else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count) &&
              count < RC_INTERFACES_MAX)
         doctor_findings_add(findings, FINDING_D210, NULL, 0, NULL,
@@ -166,7 +166,7 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
     unsigned count = rc_interfaces(list);
 
     check_port_range(findings);
-    /* outside of every launch this may become a node of several */
+    /* outside of any launch this may become one of several nodes */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
         check_own_name(findings, result, list, count);
     check_nccl_interfaces(findings, list, count);

@@ -6,7 +6,7 @@
 #include "findings.h"
 #include "resolve/resolve.h"
 
-/* `result` is what this process resolves to. */
+/* Adds findings. `result` is what this process resolves to. */
 void doctor_network(struct findings *findings, const struct rc_result *result);
 
 #endif

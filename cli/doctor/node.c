@@ -14,7 +14,7 @@
 
 enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256, LEAST_LOCKED_MIB = 1024 };
 
-/* A number of the environment; RC_UNKNOWN where it is none. */
+/* The number in a variable; RC_UNKNOWN where it is unset or not a number. */
 static uint32_t variable_number(const char *name)
 {
     const char *text = getenv(name);
@@ -23,7 +23,7 @@ static uint32_t variable_number(const char *name)
     return text && rc_parse_u32(rc_str(text), UINT16_MAX, &value) ? value : RC_UNKNOWN;
 }
 
-/* What CUDA is shown by variable; RC_UNKNOWN where it is not set. */
+/* How many GPUs CUDA_VISIBLE_DEVICES names; RC_UNKNOWN where it is not set. */
 static uint32_t count_visible_gpus(void)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -31,7 +31,7 @@ static uint32_t count_visible_gpus(void)
     return list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN;
 }
 
-/* Where rollcall has set this task's environment it has seen to that, or said RC901 or RC902. */
+/* In a task that rollcall has set up it has widened the list, or said RC901 or RC902. */
 static void check_hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
@@ -43,7 +43,7 @@ static void check_hidden_gpus(struct findings *findings, const struct rc_result 
                             "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
 }
 
-/* Only where the driver says something at all: containers and other makes do not. */
+/* Only where the driver's files are there: containers and other vendors have none. */
 static void check_missing_gpus(struct findings *findings, uint32_t seen)
 {
     uint32_t there = access("/dev/nvidiactl", F_OK) == 0 ? rc_node_gpus() : RC_UNKNOWN;
@@ -65,8 +65,8 @@ static uint32_t count_cores(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : RC_UNKNOWN;
 }
 
-/* One core for a task that has a GPU, or fewer than the workers that a launcher will start, on a
- * node that could give each task twice as many. */
+/* Finds a task with GPUs that has one core, or fewer cores than the workers that it will
+ * start, on a node that could give each task twice as many. */
 static void check_cores(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t workers = result->mode == RC_MODE_LAUNCHER ? seen : 1;

@@ -13,7 +13,7 @@ extern char **environ;
 
 enum { PATIENCE_MS = 5000, ANSWER = 65536, FIRST_WITHOUT_PMI = 5 };
 
-/* What a program of PATH says to these words; NULL where it did not end well. */
+/* The output of a program on PATH with these arguments; NULL where it failed. */
 static const char *run_program(const char *name, const char *const *words)
 {
     static char answer[ANSWER];
@@ -33,7 +33,7 @@ static const char *run_program(const char *name, const char *const *words)
     return answer;
 }
 
-/* "mpirun (Open MPI) 5.0.7"; false for another MPI. */
+/* Reads "mpirun (Open MPI) 5.0.7". False for another MPI. */
 static bool read_mpirun_version(char version[16])
 {
     const char *text = run_program("mpirun", (const char *const[]){ "--version", NULL });
@@ -55,7 +55,7 @@ static bool read_default_type(char type[32])
     return true;
 }
 
-/* Of those that give a task no PMIx; what is not known may. */
+/* Whether a type of --mpi gives a task no PMIx. An unknown type may give it. */
 static bool lacks_pmix(const char *type)
 {
     return strcmp(type, "none") == 0 || strcmp(type, "pmi2") == 0 || strcmp(type, "cray_shasta") == 0;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A piece of the file, or NULL where it is not all there. */
+/* A part of the file; NULL where the file ends before it does. */
 static const void *file_piece(const unsigned char *file, size_t size, uint64_t offset, uint64_t length)
 {
     return offset <= size && length <= size - offset ? file + offset : NULL;
@@ -33,7 +33,7 @@ static bool read_section(const unsigned char *file, size_t size, const ElfW(Ehdr
     return true;
 }
 
-/* What a symbol of four bytes holds, by the section that it is in. */
+/* The value of a symbol of four bytes, read from its section. */
 static uint32_t read_symbol(const unsigned char *file, size_t size, const ElfW(Ehdr) *header, const ElfW(Sym) *symbol)
 {
     ElfW(Shdr) section;

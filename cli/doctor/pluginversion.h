@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The value of plugin_version in an ELF file of this machine's kind: SLURM_VERSION_NUMBER,
- * as 0x160500 for 22.05.0; 0 where it is not to be found. */
+/* The value of plugin_version in an ELF file of this machine's class: SLURM_VERSION_NUMBER,
+ * such as 0x160500 for 22.05.0; 0 where it is not found. */
 uint32_t doctor_plugin_version(const unsigned char *file, size_t size);
 
 #endif

@@ -30,7 +30,7 @@ static bool is_ours(const char *plugin)
     return strstr(slash ? slash : plugin, "rollcall") != NULL;
 }
 
-/* A pattern of files; one without a slash in front is beside the file itself. */
+/* Reads the files of an include. A relative pattern is relative to the including file's folder. */
 static bool read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugstack *found)
 {
     char whole[PATH_MAX];
@@ -77,7 +77,7 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack 
     return done;
 }
 
-/* What slurm.conf says of the place of plugstack.conf. */
+/* Reads PlugStackConfig of slurm.conf. */
 static bool read_configured_path(const char *conf, char path[PATH_MAX])
 {
     static const char key[] = "PlugStackConfig=";

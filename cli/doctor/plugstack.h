@@ -12,9 +12,9 @@ struct doctor_plugstack {
     char plugin[PATH_MAX]; /* as it stands there */
 };
 
-/* Reads plugstack.conf, beside slurm.conf (SLURM_CONF, else the usual places)
- * or where that says, and what it includes. False where it cannot be read or
- * names no such plugin: conf is then the file that was read, or empty. */
+/* Reads plugstack.conf and the files that it includes. It is beside slurm.conf
+ * (SLURM_CONF, else the usual places), or where PlugStackConfig says. False where it
+ * cannot be read or names no such plugin: conf is then the file that was read, or "". */
 bool doctor_plugstack_find(struct doctor_plugstack *found);
 
 #endif

@@ -20,7 +20,8 @@ extern char **environ;
 
 enum { PATIENCE_MS = 12000, ANSWER = 16384, ASKED = 256 };
 
-/* What PMIx_Init says where only the server is missing: PMIX_ERR_UNREACH, and PMIx 7's PMIX_ERR_COMM_FAILURE. */
+/* UNREACHED and NO_CONNECTION: what PMIx_Init returns where only the server is missing (PMIX_ERR_UNREACH, and
+ * PMIX_ERR_COMM_FAILURE of PMIx 7). */
 enum { UNREACHED = -25, NO_CONNECTION = -49, OUTDATED = -76, UNKNOWN = 1 };
 
 #define LIBRARY "libpmix.so.2"
@@ -30,12 +31,12 @@ enum { UNREACHED = -25, NO_CONNECTION = -49, OUTDATED = -76, UNKNOWN = 1 };
 #define NATIVE_TOO "PMIX_MCA_psec=native"
 #define NATIVE     "export " NATIVE_TOO ", or take a libpmix with that component; in a container mount /run/munge"
 
-/* What rollcall-pmix says of a library (libexec/pmix/opening.h). */
+/* What rollcall-pmix prints about a library (libexec/pmix/opening.h). */
 struct opening {
     char text[ANSWER];
-    const char *version; /* NULL: there is none */
+    const char *version; /* NULL: no library was found */
     const char *path;
-    int status; /* UNKNOWN: none, it may have crashed */
+    int status; /* UNKNOWN: not printed, it may have crashed */
 };
 
 static const char *const *copy_environment(const char *folder, char value[PATH_MAX + ANSWER], size_t *count)
@@ -92,7 +93,7 @@ static void read_line(struct opening *opening, char *line)
         opening->status = status_in(line + 7);
 }
 
-/* folder: in which it is looked for first; NULL: as the program would find it. */
+/* Has rollcall-pmix open libpmix. folder: where the loader looks first; NULL: as for the user's program. */
 static bool open_library(const char *verb, const char *folder, struct opening *opening)
 {
     static char value[PATH_MAX + ANSWER];
@@ -118,7 +119,7 @@ static bool open_library(const char *verb, const char *folder, struct opening *o
     return true;
 }
 
-/* A file beside the mpirun of PATH, in the folder that its programs look into first. */
+/* Finds the library folder of the mpirun on PATH that has this file. */
 static bool beside_mpirun(const char *file, char folder[PATH_MAX])
 {
     static const char *const libs[] = { "lib", "lib64" };
@@ -145,7 +146,7 @@ static bool is_usable(const struct opening *opening)
     return opening->status == UNREACHED || opening->status == NO_CONNECTION || opening->status == 0;
 }
 
-/* Of a framework, the user's word or else the server's, as "NAME=VALUE"; absent: "". */
+/* Writes the user's variable, or else the server's, as "NAME=VALUE"; "" where neither is set. */
 static void format_request(const char *user, const char *server, char text[ASKED])
 {
     const char *name = getenv(user) ? user : server;
@@ -156,8 +157,8 @@ static void format_request(const char *user, const char *server, char text[ASKED
         snprintf(text, ASKED, "%s=%.200s", name, value);
 }
 
-/* A server that is too old is told by its variables alone. Where the library would get further
- * if nobody asked for a component of a framework, it is that one. */
+/* Adds D107 for a server that is too old, which its variables tell. Adds D106 where the library opens
+ * without the request for a component: then that component is missing. */
 static void explain_opening(struct findings *findings, const struct opening *opening, const char *server,
                             const char *folder)
 {
@@ -209,8 +210,8 @@ static bool has_text(const char *path, const char *text)
     return found;
 }
 
-/* Open MPI 4.1 brings a PMIx 3.2 that is no libpmix.so.2 and takes no component for
- * granted: it does not start where it is told of one that it does not have (openpmix#3731). */
+/* Open MPI 4.1 contains a PMIx 3.2, which is not in a libpmix.so.2. It does not start if it is
+ * asked for a component that it does not have (openpmix#3731). */
 static void check_openmpi_own(struct findings *findings)
 {
     const char *server = getenv("PMIX_GDS_MODULE");

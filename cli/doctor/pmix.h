@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix.h - the libpmix that programs of this task would load, and what the launch's server asks of it. */
+/* pmix.h - whether the libpmix that programs of this task would load fits the launch's PMIx server. */
 #ifndef ROLLCALL_CLI_DOCTOR_PMIX_H
 #define ROLLCALL_CLI_DOCTOR_PMIX_H
 
 #include "findings.h"
 #include "resolve/resolve.h"
 
-/* In a task that a PMIx server of its launch has started, once a node. The server is not spoken to. */
+/* Works in a task that a PMIx server of its launch has started, in one task a node. Does not speak to the server. */
 void doctor_pmix(struct findings *findings, const struct rc_result *result);
 
 #endif

@@ -62,7 +62,7 @@ static int print_finding(const struct finding *finding)
                : 0;
 }
 
-/* One line, however long: it is what scripts look for. */
+/* Always one line, so that scripts can look for it. */
 static int print_verdict(const struct findings *findings)
 {
     enum paint paint = findings->count ? cli_report_level_paint(findings->list[0].level) : PAINT_GOOD;

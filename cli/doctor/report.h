@@ -7,10 +7,10 @@
 
 enum { DOCTOR_VERDICT = 576 };
 
-/* 0, or -1 without memory. */
+/* Prints all findings. Returns 0, or -1 without memory. */
 int doctor_print_text(const struct findings *findings);
 
-/* How many there are, and where to begin. */
+/* Writes how many findings there are, and where to begin. */
 void doctor_verdict(const struct findings *findings, char text[DOCTOR_VERDICT]);
 
 #endif

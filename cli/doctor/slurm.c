@@ -21,7 +21,7 @@ enum { PATIENCE_MS = 10000, ANSWER = 256 * 1024 };
 
 static char answer[ANSWER];
 
-/* The line that says what was fatal. */
+/* srun's last line names the fatal error. */
 static const char *last_line(char *text)
 {
     char *end = text + strlen(text);
@@ -33,7 +33,7 @@ static const char *last_line(char *text)
     return start ? start + 1 : text;
 }
 
-/* What srun says to one argument; NULL, with D101, where it did not end well. */
+/* The output of srun with one argument; NULL, with D101, where it failed. */
 static const char *run_srun(struct findings *findings, const char *srun, const char *argument)
 {
     struct rc_program program = {
@@ -66,7 +66,7 @@ static bool read_series(const char *text, char series[DOCTOR_SERIES])
     return true;
 }
 
-/* Words that stand between the names. */
+/* Words in the list that are not types. */
 static bool is_filler(const char *word, size_t n)
 {
     static const char *const fillers[] = { "specific", "plugin", "versions", "available" };
@@ -77,8 +77,8 @@ static bool is_filler(const char *word, size_t n)
     return false;
 }
 
-/* Names of one word a line, behind the line that says what they are; from 22.05
- * on with "specific pmix plugin versions available: pmix_v4,..." behind them. */
+/* Reads the types after "MPI plugin types are", one a line. From Slurm 22.05 on
+ * "specific pmix plugin versions available: pmix_v4,..." follows. */
 static void read_types(const char *text, char types[DOCTOR_TYPES])
 {
     const char *start = strstr(text, "MPI plugin types are");
@@ -95,7 +95,7 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
         if (n > 0 && used + n + 2 < DOCTOR_TYPES && !is_filler(start, n)) {
             memcpy(types + used, start, n);
             memcpy(types + used + n, " ", 2);
-            /* a blank is in front of each: one that is there already is named once */
+            /* keeps it only if it is not in the list yet */
             if (strstr(types, types + used - 1) == types + used - 1)
                 used += n + 1;
             types[used] = '\0';
@@ -124,7 +124,7 @@ static uint32_t read_plugin_version(const char *plugin)
     return version;
 }
 
-/* Why srun does not know --ddp. */
+/* Finds out why srun does not know --ddp. */
 static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm, bool wanted)
 {
     struct doctor_plugstack stack;

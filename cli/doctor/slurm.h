@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slurm.h - the srun of this machine: does it run, has it the plugin, which types of --mpi. */
+/* slurm.h - the srun of this machine: whether it runs and has the plugin, and its types of --mpi. */
 #ifndef ROLLCALL_CLI_DOCTOR_SLURM_H
 #define ROLLCALL_CLI_DOCTOR_SLURM_H
 
@@ -13,10 +13,10 @@ struct doctor_slurm {
     bool has_option;            /* srun knows --ddp */
 };
 
-/* Asks srun. `wanted` is whether somebody wants --ddp here: then it is missed where it is not there. */
+/* Asks srun. `wanted`: whether a missing --ddp is a finding. */
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool wanted);
 
-/* D105 where a type is none of srun's. file and line may be NULL and 0. */
+/* Adds D105 where srun has no such type. file and line may be NULL and 0. */
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
                        unsigned line);
 

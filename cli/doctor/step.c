@@ -36,7 +36,7 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
                                  field[RC_WORLD_SIZE], master->addr ? master->addr : "unknown", (unsigned)master->port);
     for (unsigned i = 0; i < result->messages.count; i++)
         doctor_findings_add_message(findings, result->messages.list[i].id, result->messages.list[i].text);
-    /* one node calls no roll */
+    /* a step on one node has no roll */
     if (getenv(RC_SERVER) && field[RC_NNODES] != 1 &&
         (field[RC_RANK] == 0 || (field[RC_RANK] == RC_UNKNOWN && field[RC_NODE_RANK] == 0)))
         check_roll(findings);

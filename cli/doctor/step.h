@@ -6,7 +6,7 @@
 #include "findings.h"
 #include "resolve/resolve.h"
 
-/* What resolving said, and, from rank 0 of a step of srun --ddp, what its server says of all nodes. */
+/* Adds the messages of resolving, and, from rank 0 of a step of srun --ddp, those of the roll of all nodes. */
 void doctor_step(struct findings *findings, const struct rc_result *result);
 
 #endif

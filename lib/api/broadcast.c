@@ -6,7 +6,7 @@
 #include "api/call.h"
 #include "rendezvous/store.h"
 
-/* No colon: librollcall's own calls have one. */
+/* No colon: the names of librollcall's own calls have one. */
 static bool is_name(const char *name)
 {
     size_t n = name ? strlen(name) : 0;

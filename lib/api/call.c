@@ -13,8 +13,8 @@
 #include "system/clock.h"
 
 enum {
-    TIMEOUT_MS = 300000, /* torch's own for the like */
-    LOST_MS = 5000,      /* for the next program of rank 0's task to be there */
+    TIMEOUT_MS = 300000, /* as torch's own for its store */
+    LOST_MS = 5000,      /* until the next program of rank 0's task has a store server */
     PAUSE_MS = 20,
     TEXT_SIZE = 400,
 };
@@ -25,12 +25,12 @@ struct counter {
     struct counter *next;
 };
 
-/* What this process is in one launch; most are in one. */
+/* This process in one launch. Most processes are in one launch only. */
 struct rc_call_process {
     char scope[RC_DISCOVERY_SCOPE];
     uint32_t rank;
     struct counter *counters;
-    bool is_known; /* what follows */
+    bool is_known; /* whether the next two are set */
     char where[RC_DISCOVERY_TEXT];
     uint64_t program;
     struct rc_call_process *next;
@@ -41,7 +41,7 @@ static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Another process: whatever its parent knew and held. */
+/* A forked child must not use what its parent knew, nor wait for the locks that it held. */
 static void begin_anew(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -184,7 +184,7 @@ static int fail_way(const struct rc_call *call, const char *why, struct rollcall
                      "start them with srun --ddp, or with a launcher that has PMIx (srun --mpi=pmix)");
 }
 
-/* Where the store server is, and the process's number there, both known from now on. */
+/* Finds the store server, and this process's number there. */
 static int open_store(struct rc_call *call, int64_t deadline, char where[RC_DISCOVERY_TEXT], uint64_t *program)
 {
     char text[64];
@@ -214,7 +214,7 @@ static bool look_up(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_
     return is_known;
 }
 
-/* One thread looks, the others wait for what it finds. */
+/* One thread looks for the server; the others wait for its result. */
 static int find_store(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_t *program)
 {
     int64_t deadline = call->lost && call->lost + LOST_MS < call->deadline ? call->lost + LOST_MS : call->deadline;
@@ -276,8 +276,8 @@ static int visit_store(struct rc_call *call, const char *where, uint64_t program
                                &errand->size);
 }
 
-/* What send_request returns. A store server that is gone may be followed by that of the next program of rank 0's
- * task; srun's server is followed by nothing. *reached: it was there. */
+/* Returns what send_request returns. If a store server has ended, the next program of rank 0's task may start
+ * another one; srun's server has no successor. *reached: whether there was a server. */
 static int run_errand(struct rc_call *call, struct errand *errand, char where[RC_DISCOVERY_TEXT], bool *reached)
 {
     for (;;) {
@@ -297,7 +297,7 @@ static int run_errand(struct rc_call *call, struct errand *errand, char where[RC
     }
 }
 
-/* root: whose note it is, if it is to be got. */
+/* `root` is the rank that puts the value, if this call gets it. */
 static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
 {
     char where[RC_DISCOVERY_TEXT];

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* call.h - a call that all tasks of a job make together: the n-th of a name meets the others' n-th.
+/* call.h - a call that all tasks of a job make together: each task's n-th call of a name belongs to the others' n-th.
  *
- * What one task says is a value in the launch's store (rendezvous/storeclient.h). Its
- * key has the launch, the task's program (its first, its second, ...), the call's
- * name and number, and the part of the call:
+ * A task puts its part of a call into the launch's store (rendezvous/storeclient.h),
+ * under a key of the launch, the task's program (its first, its second, ...),
+ * the call's name and number, and the part of the call:
  *
  *   v/SCOPE/PROGRAM/NAME/NUMBER/PART
  *
- * The process remembers how many calls of a name it has made, where the store is,
- * and the number of its program there. A forked child begins anew. Thread safe.
+ * The process remembers how many calls of a name it has made, where the store server
+ * is, and which program of its rank it is: first, second, ... A forked child starts
+ * with none of that. All functions are thread safe.
  */
 #ifndef ROLLCALL_API_CALL_H
 #define ROLLCALL_API_CALL_H
@@ -19,7 +20,7 @@ enum { RC_CALL_NAME = 64, RC_CALL_TITLE = 128 };
 
 struct rc_call {
     const struct rollcall *job;
-    struct rc_call_process *process; /* NULL: nobody else is in the job */
+    struct rc_call_process *process; /* NULL: the job has one task */
     char name[RC_CALL_NAME + 1];
     char title[RC_CALL_TITLE]; /* for people: rollcall_broadcast("x") */
     uint64_t number;
@@ -30,14 +31,14 @@ struct rc_call {
     int64_t lost; /* since when the store server is gone; 0: it is not */
 };
 
-/* Counts the call. 0, or -1 with the reason in *error. */
+/* Starts a call and counts it. Returns 0, or -1 with the reason in *error. */
 int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms, struct rc_call *call,
                   struct rollcall_error *error);
 
-/* Says a part; -1 where another task has said it already. */
+/* Puts a part into the store. -1, with *error, where another task has put it already, or on failure. */
 int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error);
 
-/* Waits until `root` has said it; *size may be more than room. */
+/* Waits until `root` has put a part. Writes up to `room` bytes of it, and to *size its whole size. 0 or -1. */
 int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
                  struct rollcall_error *error);
 

@@ -14,13 +14,14 @@ struct rollcall {
     struct rc_result result; /* may point into here */
     struct rc_here_storage here;
     bool is_own;                   /* of this process's own environment */
-    struct rc_discovery discovery; /* of an own one */
+    struct rc_discovery discovery; /* where is_own */
 };
 
-/* Says why a call fails, id being a message's ("" for none). Returns -1. */
+/* Writes to *error why a call fails. `id` is a message's id, or "". Returns -1. */
 int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text);
 
-/* A text of whoever as a piece of a line: printable characters, cut where it is too long. Returns `to`. */
+/* Copies a text from another program as part of a line: printable characters only, cut if it is too long.
+ * Returns `to`. */
 const char *rc_job_piece(const char *text, char *to, size_t size);
 
 #endif

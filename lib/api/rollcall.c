@@ -21,7 +21,7 @@ int rc_job_fail(struct rollcall_error *error, int code, const char *id, const ch
         error->code = code;
         error->text[0] = '\0';
         rc_format(&arena, "%s%s%s", id, *id ? ": " : "", text);
-        /* a text that is too long is cut, which is better than none */
+        /* a text that is too long is cut */
         error->text[sizeof(error->text) - 1] = '\0';
     }
     return -1;
@@ -74,7 +74,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
         return fail_with_message(error, &messages);
     context.options = rc_options_combine(NULL, &options, NULL);
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
-    /* the node around this process belongs to its own environment alone */
+    /* another environment may come from another node: only for its own does the library look at this node */
     if ((environment ? rc_resolve(&context, result) : rc_here_resolve(&context, &job->here, result)) != RC_RESOLVED)
         return fail_with_message(error, &result->messages);
     if (!environment && result->master.wish && !rc_lookup_settle(result, "nothing is set"))

@@ -7,10 +7,10 @@
 
 #include "api/call.h"
 
-/* Of one id: a byte that says what follows, the id or why there is none. */
+/* What rank 0 puts for one id: a first byte, then the id or the reason why there is none. */
 enum { IS_ID, IS_REASON, REASON_SIZE = 256, NOTE_SIZE = 1 + REASON_SIZE };
 
-/* As NCCL's header has them. No header is needed to build this. */
+/* As in NCCL's header, which is not needed to build this. */
 struct nccl_id {
     char internal[ROLLCALL_NCCL_ID_SIZE];
 };
@@ -30,7 +30,7 @@ static bool look_up(void *handle, const char *name, void *function)
     return address;
 }
 
-/* rollcall's guard (guard=nccl) stands before NCCL and looks for one that is loaded. */
+/* Whether a function is that of librollcall-nccl.so (guard=nccl), which needs an NCCL that is loaded already. */
 static bool is_guards(int (*function)(struct nccl_id *id))
 {
     void *address;
@@ -40,8 +40,8 @@ static bool is_guards(int (*function)(struct nccl_id *id))
     return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "librollcall-nccl.so");
 }
 
-/* The one that the program itself would call. One that another library has
- * brought along is not among the names of the whole program, but loaded. */
+/* Finds the NCCL that the program itself would call. One that another library has
+ * loaded may be outside of the program's global scope. */
 static bool find_nccl(struct nccl *nccl)
 {
     bool is_global = look_up(RTLD_DEFAULT, "ncclGetUniqueId", &nccl->get_unique_id);
@@ -60,7 +60,7 @@ static bool find_nccl(struct nccl *nccl)
     return true;
 }
 
-/* The note of an id: one, or why there is none. Its size. */
+/* Writes an id, or why there is none. Returns the size of what it wrote. */
 static size_t make_id(char note[NOTE_SIZE])
 {
     struct nccl nccl;
@@ -103,7 +103,7 @@ static int fail_id(const struct rc_call *call, uint32_t maker, const char *why, 
     return rc_job_fail(error, ROLLCALL_NO_NCCL, rc_message_entry(RC618)->id, text);
 }
 
-/* NCCL's own: the first of the ranks that it gives to this root (firstRankFromRoot in its bootstrap.cc). */
+/* The first of the ranks that NCCL gives to this id's root (firstRankFromRoot in its bootstrap.cc). */
 static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
 {
     uint32_t more = world % count;
@@ -111,7 +111,7 @@ static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
     return id * (world / count) + (id < more ? id : more);
 }
 
-/* Takes a note apart. */
+/* Reads what make_id wrote. */
 static int take_id(const struct rc_call *call, uint32_t maker, char note[NOTE_SIZE], size_t size, char *id,
                    struct rollcall_error *error)
 {
@@ -128,7 +128,7 @@ static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollc
     char note[NOTE_SIZE];
     size_t size;
 
-    /* others wait for these, and no one of them for another */
+    /* the own ids first: other ranks wait for them, and making one waits for none */
     for (uint32_t i = 0; i < count; i++) {
         if (first_rank(i, call->world, count) != call->rank)
             continue;

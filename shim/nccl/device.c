@@ -16,7 +16,7 @@ struct uuid {
 typedef int current_device(int *device);
 typedef int device_uuid(struct uuid *uuid, int device);
 
-/* POSIX's way from an object's address to a function's. */
+/* Copies the address, because C has no conversion from an object's pointer to a function's. */
 static bool find_symbol(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
@@ -37,7 +37,7 @@ bool guard_device(char uuid[GUARD_DEVICE_SIZE])
 
     if (!cuda)
         return false;
-    /* the second knows the parts of a GPU (MIG), from CUDA 11.4 on */
+    /* cuDeviceGetUuid_v2 (CUDA 11.4 and later) gives MIG instances their own UUIDs */
     good = find_symbol(cuda, "cuCtxGetDevice", &current) &&
            (find_symbol(cuda, "cuDeviceGetUuid_v2", &of_device) || find_symbol(cuda, "cuDeviceGetUuid", &of_device)) &&
            current(&device) == 0 && of_device(&found, device) == 0;

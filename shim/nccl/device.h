@@ -7,8 +7,8 @@
 
 enum { GUARD_DEVICE_SIZE = 33 };
 
-/* Its UUID, or that of its MIG part, in hexadecimal. False where CUDA's driver is
- * not loaded, or this thread has no GPU yet: nothing is loaded or begun for it. */
+/* Writes the UUID of this thread's GPU, or MIG instance, in hexadecimal. False where
+ * CUDA's driver is not loaded, or this thread has no GPU yet. Loads and starts nothing. */
 bool guard_device(char uuid[GUARD_DEVICE_SIZE]);
 
 #endif

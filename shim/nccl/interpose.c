@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interpose.c - librollcall-nccl.so: stands between a program and NCCL where a process joins a communicator.
+/* interpose.c - librollcall-nccl.so: is called in NCCL's place when a process joins a communicator.
  *
  *   srun --ddp=guard=nccl python train.py
  *
- * An ordinary library, unlike librollcall-preload.so: it wants a libc. But LD_PRELOAD
- * takes it into every program of a task, so it wants no name that musl's has not
- * (a fortified one kills a musl program at load), has no constructor, and does nothing
- * until NCCL is called. Then each of its functions asks guard_admits (world.h) and
- * calls the real one, which it looks for
+ * Unlike librollcall-preload.so this library uses a libc. But LD_PRELOAD loads it into
+ * every program of a task. So it imports no name that musl lacks (a fortified one ends
+ * a musl program at load), has no constructor, and does nothing until NCCL is called.
+ * Then each of its functions asks guard_admits (world.h) and calls the real one. It
+ * looks for that one
  *
- * - among what was loaded after it, as any interposer does (RTLD_NEXT);
- * - in the library that calls, and what that one needs: Python loads torch, and
- *   NCCL with it, into a scope of their own, where RTLD_NEXT does not look;
+ * - among the libraries that were loaded after it, as interposers do (RTLD_NEXT);
+ * - in the calling library and its dependencies: Python loads torch, and NCCL with it,
+ *   into a scope of their own, where RTLD_NEXT does not look;
  * - in libnccl.so.2, wherever that was loaded.
  *
- * It never loads NCCL. One that is linked into the program statically is called
- * without anybody in between: then nothing of this happens.
+ * It never loads NCCL. An NCCL that is linked into the program statically is called
+ * directly: then this library does nothing.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define CALLER   __builtin_return_address(0)
 
-enum { SHARED_IDS_UNTIL = 21600 }; /* before 2.16 an id is an address, which may come again */
+enum { SHARED_IDS_UNTIL = 21600 }; /* before 2.16 an id is an address, which may be used again */
 
 nccl_result ncclGetUniqueId(nccl_id *id);
 nccl_result ncclCommInitRank(nccl_comm *comm, int nranks, nccl_id id, int rank);
@@ -46,7 +46,7 @@ static void *in_library(const char *file, const char *name, const void *self)
     void *library = file && *file ? dlopen(file, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = library ? dlsym(library, name) : NULL;
 
-    /* the program's own scope begins with what was preloaded */
+    /* the program's own scope begins with the preloaded libraries, and so with this one */
     if (found && found != self)
         return found; /* and the library stays loaded */
     if (library)
@@ -54,7 +54,7 @@ static void *in_library(const char *file, const char *name, const void *self)
     return NULL;
 }
 
-/* The function of that name behind ours, for who called ours; NULL where there is none. */
+/* The function of that name after ours, as seen from our caller. NULL where there is none. */
 static void *next_function(const char *name, const void *self, const void *caller)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -65,7 +65,7 @@ static void *next_function(const char *name, const void *self, const void *calle
     return found ? found : in_library("libnccl.so.2", name, self);
 }
 
-/* Writes the real function, which stays the same. Returns whether there is one. */
+/* Writes the real function and remembers it in *known. Returns whether there is one. */
 static bool find_function(void **known, const char *name, const void *self, const void *caller, void *function)
 {
     void *found = __atomic_load_n(known, __ATOMIC_ACQUIRE);
@@ -93,7 +93,7 @@ static bool ids_are_unique(const void *caller)
     return false;
 }
 
-/* Where a thread is about to join; false: it may not. */
+/* Whether this thread may join. */
 static bool is_admitted(const nccl_id *ids, int count, int nranks, int rank, const struct nccl_config *config,
                         const void *caller)
 {
@@ -150,8 +150,8 @@ EXPORTED nccl_result ncclCommInitRankScalable(nccl_comm *comm, int nranks, int r
                                                                  : NCCL_INVALID_USAGE;
 }
 
-/* NCCL that is linked statically goes by without a word: where notes are asked
- * for, a process that has CUDA's driver, and never came here, says so at its end. */
+/* A statically linked NCCL never calls this library. With ROLLCALL_DEBUG a process that
+ * has loaded CUDA's driver, but made no call, says so when it ends. */
 __attribute__((destructor)) static void end(void)
 {
     if (guard_debug() && getenv(RC_GUARD) && guard_calls() == 0 && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD))

@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/* Processes of two containers may have one host name and one number. */
+/* Processes of two containers may have the same host name and process id. */
 static uint64_t new_nonce(void)
 {
     static uint64_t drawn;
@@ -49,7 +49,7 @@ static void read_told(struct rc_str text, struct guard_member *member)
     }
 }
 
-/* A process may have been started with ROLLCALL=off by one that is guarded. */
+/* A guarded process may start another one with ROLLCALL=off. */
 static bool is_off(struct rc_str options)
 {
     while (options.p) {

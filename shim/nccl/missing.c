@@ -9,10 +9,10 @@
 #include "base/compact.h"
 #include "say.h"
 
-/* Looking for somebody who is not there takes time: what is named are some of many. */
+/* Each look for a missing rank takes LOOK_MS (talk.c), so only some of many are named. */
 enum { LOOKS_MAX = 256, ABSENT_MAX = 16, ELSEWHERE_MAX = 4, NOTES_MAX = 16, VALUE_SIZE = 512, RANGES_LIMIT = 120 };
 
-/* guard/late is nobody's id. */
+/* A talk whose keys begin with guard/late, which is no communicator's id. */
 static struct guard_talk of_all(const struct guard_talk *talk)
 {
     struct guard_talk all = *talk;
@@ -57,7 +57,7 @@ int guard_await(struct guard_talk *talk, char *done, size_t room, size_t *size)
     return guard_get(talk, "done", half, done, room, size);
 }
 
-/* Whether a process waits as that rank with another id, these days. Its text is in `text`. */
+/* Whether a process waits as that rank with another id. *note points into `text`. */
 static bool is_elsewhere(const struct guard_talk *talk, uint32_t rank, char text[VALUE_SIZE], struct rc_str *note)
 {
     struct guard_talk all = of_all(talk);
@@ -79,7 +79,7 @@ static bool is_elsewhere(const struct guard_talk *talk, uint32_t rank, char text
     if (!found || rc_str_is(rc_str_split((struct rc_str){ text, found }, ' ', note), talk->id))
         return false;
     rc_str_split(*note, ' ', &rest);
-    /* an earlier program's, if it is long ago */
+    /* an old note is an earlier program's */
     return rc_parse_u64(rc_str_split(rest, ' ', &rest), UINT64_MAX / 2, &since) &&
            now <= since + 4 * (uint64_t)talk->member->deadline;
 }
@@ -95,7 +95,7 @@ static bool is_lowest(struct guard_talk *talk)
     return true;
 }
 
-/* ", which it made itself" of a note */
+/* "; process 42 on n1 waits as rank 3 with another NCCL id", from a note */
 static const char *rank_place(struct guard_talk *talk, uint32_t rank, struct rc_str note)
 {
     struct rc_str rest;

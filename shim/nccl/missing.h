@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* missing.h - who has not come to a communicator of all processes.
+/* missing.h - which ranks have not joined a communicator of all processes.
  *
- * A process that has waited for half of its time leaves a note of that which does
- * not depend on the id, so that who misses its rank finds it with another one:
+ * A process that has waited for half of its time puts a note under a key that does
+ * not depend on the id. So a process that misses this rank finds it with another id:
  *
  *   guard/late/r3     counter of guard/late/r3/0, 1, ...: "ID made TIME RECORD" or "ID got ..."
  */
@@ -11,10 +11,10 @@
 
 #include "talk.h"
 
-/* Waits until "done" stands at the server, as guard_get does, for the member's deadline. */
+/* Waits as guard_get does until the store has "done", for the member's deadline. */
 int guard_await(struct guard_talk *talk, char *done, size_t room, size_t *size);
 
-/* Who has not come by then: one line, if this is the lowest of the ranks that wait. */
+/* Names the ranks that have not joined, in one line, if this is the lowest of the ranks that wait. */
 void guard_say_missing(struct guard_talk *talk);
 
 #endif

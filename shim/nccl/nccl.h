@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nccl.h - of NCCL's interface what the guard stands in front of: the same layout, by nccl.h of 2.16 to 2.32.
+/* nccl.h - the part of NCCL's interface that the guard intercepts, with the layout of nccl.h 2.16 to 2.32.
  *
- * NCCL's own header wants CUDA's, and has not all of these in its older releases.
+ * NCCL's own header needs CUDA's, and older releases lack some of these.
  */
 #ifndef ROLLCALL_SHIM_NCCL_NCCL_H
 #define ROLLCALL_SHIM_NCCL_NCCL_H

@@ -36,7 +36,7 @@ void guard_say(enum rc_message_id id, const char *text)
         if (line[i] < ' ' || line[i] > '~')
             line[i] = '?';
     line[n] = '\n';
-    /* what cannot be written cannot be said either */
+    /* if this cannot be written, an error about it cannot either */
     written = write(STDERR_FILENO, line, n + 1);
     (void)written;
 }

@@ -10,8 +10,8 @@
 /* Whether ROLLCALL_DEBUG asks for notes. */
 bool guard_debug(void);
 
-/* Notes are for guard_debug alone. Nothing but printable ASCII: parts of the text
- * may be what another process has said of itself. */
+/* Prints a message; a note only if guard_debug. Prints only printable ASCII, because
+ * parts of the text may come from another process. */
 void guard_say(enum rc_message_id id, const char *text);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "rendezvous/storeclient.h"
 
-/* A server that is slower than that is of no use. What asks for a note that may not
- * be there waits for the whole of its time. */
+/* REQUEST_MS is for an answer of the server. LOOK_MS is how long a request waits for a
+ * value that may not be there. */
 enum { REQUEST_MS = 2000, LOOK_MS = 400, NAME_SIZE = 96 };
 
 void guard_talk_begin(struct guard_talk *talk, const struct guard_member *member, uint64_t digest, char *text,
@@ -28,7 +28,7 @@ const char *guard_rank_key(char key[GUARD_KEY_SIZE], const char *what, uint32_t 
     return rc_format(&arena, "%s%u", what, rank);
 }
 
-/* Each communicator has its own notes. */
+/* Each communicator has its own keys. */
 static const char *key_name(const struct guard_talk *talk, const char *note, char text[NAME_SIZE])
 {
     struct rc_arena arena = { .base = text, .size = NAME_SIZE };

@@ -14,17 +14,17 @@
 #include "say.h"
 #include "talk.h"
 
-/* Notes stay at the server as long as the step: a program that makes communicators
+/* The store keeps values as long as the step runs: a program that makes communicators
  * of all processes again and again must not fill it. */
 enum { CHECKED_MAX = 64, VALUE_SIZE = 512, TEXT_SIZE = 2048 };
 
-/* Of the whole process; a communicator of all processes counts alike in each. */
+/* State of the whole process. */
 static struct {
     unsigned calls;   /* of guard_admits */
-    unsigned checked; /* of them those of all processes */
-    bool off;         /* something was wrong with the server: not again */
-    bool waited;      /* in vain, once: not again */
-    bool told;        /* why nobody is checked */
+    unsigned checked; /* how many of them were for a communicator of all processes: the same number in each process */
+    bool off;         /* the server failed once: it is not asked again */
+    bool waited;      /* a rank was missing once: it does not wait again */
+    bool told;        /* it has said why it checks nothing */
     uint64_t made;    /* the last id that it made itself */
 } process;
 
@@ -52,7 +52,7 @@ void guard_say_inert(const char *why)
         guard_say(RC808, rc_format(&arena, "guard=nccl does nothing in this process: %s", why));
 }
 
-/* The server is gone, full, or cannot be reached: nobody is told, since the others may be well. */
+/* The server is gone, full, or cannot be reached. That is only a note, as the call itself may be right. */
 static bool give_up(struct guard_talk *talk, int rc)
 {
     __atomic_store_n(&process.off, true, __ATOMIC_RELEASE);
@@ -60,7 +60,7 @@ static bool give_up(struct guard_talk *talk, int rc)
     return true;
 }
 
-/* Of what is the same in all that join one communicator and in no two of them. */
+/* Identifies a communicator: all processes that join it have the same ids, and no other communicator has them. */
 static uint64_t digest_ids(const nccl_id *ids, int count)
 {
     return rc_hash(ids, (size_t)count * sizeof(*ids));
@@ -79,8 +79,8 @@ static bool is_shared(const nccl_id *id)
     return memcmp(id, &magic, sizeof(magic)) == 0;
 }
 
-/* The line of whoever is the first to find something wrong with this communicator. It comes before the others hear
- * of it: their end may be this process's, too. */
+/* The first process that finds something wrong with this communicator prints the line. It does so before the others
+ * get "done": when they end, this process may be ended, too. */
 static bool refuse_call(struct guard_talk *talk, enum rc_message_id id, const char *text)
 {
     char standing[VALUE_SIZE];
@@ -109,7 +109,7 @@ static bool refuse_rank(struct guard_talk *talk, int rank)
                   talk->nranks - 1));
 }
 
-/* Of the two who join as the same rank one has often left its own task's to nobody. */
+/* Where two processes join as the same rank, the own rank of one of them is often missing. */
 static const char *whom_nobody_is(struct guard_talk *talk)
 {
     const struct guard_member *member = talk->member;
@@ -146,7 +146,7 @@ static bool refuse_size(struct guard_talk *talk, struct rc_str note)
                   own_name(talk), talk->rank, talk->nranks, guard_member_name(record, &talk->arena), &rank, &size));
 }
 
-/* The first of a communicator says how many they are; NCCL waits without end where somebody has another number. */
+/* The first process puts the number of ranks. NCCL waits for ever where another process has another number. */
 static bool check_size(struct guard_talk *talk)
 {
     const char *note = rc_format(&talk->arena, "%u %u %s", talk->nranks, talk->rank, talk->member->record);
@@ -163,7 +163,7 @@ static bool check_size(struct guard_talk *talk)
            nranks == talk->nranks || refuse_size(talk, (struct rc_str){ standing, size });
 }
 
-/* NCCL finds this itself, and says it in each process; here is who they are. */
+/* NCCL itself finds two ranks on one GPU; this names the processes. */
 static void check_device(struct guard_talk *talk)
 {
     char uuid[GUARD_DEVICE_SIZE];
@@ -189,13 +189,13 @@ static void check_device(struct guard_talk *talk)
                                own_name(talk), guard_member_name(other, &talk->arena), uuid));
 }
 
-/* What stands under "done", and whether the call goes on with that. */
+/* Whether the call goes on with this value of "done". */
 static bool heed_verdict(const char *done, size_t size)
 {
     return !rc_str_is((struct rc_str){ done, size }, "no");
 }
 
-/* The last one tells the others; who is not the last waits for that, no longer than the deadline. */
+/* The last process tells the others. Each other one waits for that until the deadline. */
 static bool await_ranks(struct guard_talk *talk, bool last, bool waits)
 {
     char done[VALUE_SIZE];
@@ -218,7 +218,7 @@ static bool await_ranks(struct guard_talk *talk, bool last, bool waits)
     return true;
 }
 
-/* The same process, rank and id once more: of that NCCL is the judge. */
+/* The same process, rank and id once more: NCCL decides about that. */
 static bool check_again(struct guard_talk *talk)
 {
     char done[VALUE_SIZE];
@@ -258,8 +258,8 @@ static bool check_world(struct guard_talk *talk, int rank, bool waits)
     return rc < 0 ? give_up(talk, rc) : await_ranks(talk, before + 1 == talk->nranks, waits);
 }
 
-/* One that is not of all processes is none of the guard's business, unless others
- * hold the same id for one that is. If they are right, they need not wait for this one. */
+/* A communicator of some processes is not checked, unless others use the same id for one of all
+ * processes. This process will not join theirs, so "done" keeps them from waiting. */
 static bool check_other(struct guard_talk *talk)
 {
     char standing[VALUE_SIZE];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""jobline.py - an srun or sbatch line, and a job script: what is asked of Slurm, and which commands run.
+"""jobline.py - an srun or sbatch line, and a job script: which options Slurm gets, and which commands run.
 
 Nothing is run, nothing is expanded but variables that the script itself sets to plain values and those that
 Slurm will set from the job's own options.
@@ -85,7 +85,7 @@ class Job:
                     self.start(words, None, number)
 
     def conditions(self, part):
-        """Keeps account of if, case and loops; the command without `then` and the like."""
+        """Keeps track of if, case and loops. Returns the command without `then` and the like."""
         while True:
             word, _, rest = part.partition(" ")
             if word in ("if", "case", "for", "while", "until"):
@@ -122,7 +122,7 @@ class Job:
         self.variables[name] = self.variables.get(name, "").strip("\"'") + value.strip("\"'")
 
     def start(self, words, srun, number, depth=0):
-        """Finds what really runs behind srun, wrappers and `bash -c`."""
+        """Finds the command that srun, wrappers and `bash -c` run in the end."""
         local = {}
         while words and re.match(r"^[A-Za-z_]\w*=", words[0]):
             name, _, value = words.pop(0).partition("=")
@@ -204,7 +204,7 @@ class Job:
         return word
 
     def known(self, name):
-        """What Slurm will set, of the job's own options."""
+        """The value that Slurm will give a variable, from the job's options."""
         if name in ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"):
             return self.options.number("nodes")
         if name in ("SLURM_NTASKS", "SLURM_NPROCS"):

@@ -41,7 +41,7 @@ def emit(*fields):
 
 
 class Report:
-    """Findings, each once."""
+    """Prints each finding once."""
 
     def __init__(self):
         self.known = set()
@@ -77,7 +77,7 @@ def check_program(program, nodes, report):
 
 
 def read_line(words, job):
-    """The line given behind --: srun, sbatch, or the command itself."""
+    """Reads the line after --: srun, sbatch, or the command itself."""
     name = os.path.basename(words[0])
     if name == "sbatch":
         options, rest = take(words[1:], True)
@@ -95,7 +95,7 @@ def read_line(words, job):
 
 
 class Steps:
-    """What a job starts: (launch, layout) of each program, and the layout of the whole."""
+    """The steps of a job: (launch, layout) of each program, and the layout of the whole job."""
 
     def __init__(self, job):
         launches = [launching.Launch(command) for command in job.commands]
@@ -104,7 +104,7 @@ class Steps:
         self.steps = [(launch, Layout(job, launch.command.srun)) for launch in self.launches]
 
     def nodes(self):
-        """The most nodes of a step; None where it is not known."""
+        """The largest number of nodes of a step; None where it is not known."""
         return max((layout.nodes or 0 for _, layout in self.steps), default=0) or self.whole.nodes
 
 
@@ -133,7 +133,7 @@ def check_job(job, steps, program, series, report):
 
 
 def same(name, program):
-    """A command's script is the one that was given, as far as its name tells: paths differ from folder to folder."""
+    """Whether a command's script is the given one, by its name alone: its folder may be another one in the job."""
     return "$" in name or os.path.basename(name) == os.path.basename(program.main.path)
 
 

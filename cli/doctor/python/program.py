@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""program.py - a training script with those of its own modules that it imports, and what they ask each other."""
+"""program.py - a training script with the modules of its own folder that it imports."""
 import ast
 import os
 
@@ -9,7 +9,7 @@ MOST_FILES = 200
 
 
 class Program:
-    """The script first, then what it imports of its own folder."""
+    """The script, and then the modules of its folder that it imports."""
 
     def __init__(self, path):
         self.main = Source(path)
@@ -35,7 +35,7 @@ class Program:
                 queue.append(source)
 
     def imported(self, source):
-        """Files of the program's own folder that a file of it imports."""
+        """The files of the program's folder that one of its files imports."""
         for entry in source.imports:
             base = self.top
             if entry.level:
@@ -55,7 +55,7 @@ class Program:
             self.main.dotted(base).endswith("TestCase") for node in self.main.classes for base in node.bases)
 
     def calls(self, *names):
-        """(source, call) of these functions, by their whole name."""
+        """(source, call) for each call of these functions, which are given by their whole names."""
         for source in self.sources:
             for call in source.calls:
                 if call.name in names:
@@ -75,7 +75,7 @@ class Program:
         return any(name in source.reads for source in self.sources for name in names)
 
     def says(self, *texts):
-        """Whether any of these stands in one of the files, as a name, an attribute or inside a string."""
+        """Whether one of the files contains any of these as a name, an attribute or part of a string."""
         return any(text in source.words or any(text in string for string, _ in source.strings)
                    for source in self.sources for text in texts)
 
@@ -103,7 +103,7 @@ class Program:
         return None
 
     def number(self, source, node, arguments=None):
-        """An integer that an expression certainly has, with this command line; else None."""
+        """The integer value of an expression with this command line; None where it is not certain."""
         found = set()
         for value in self.values(source, node):
             known = literal(value)
@@ -117,7 +117,7 @@ class Program:
 
     @staticmethod
     def given(row, arguments):
-        """What the command line gives to an option; its default, where the command is known and does not name it."""
+        """The value of an option on the command line, else its default; None where the command line is not known."""
         _, _, names, default, _ = row
         if arguments is None:
             return None
@@ -132,13 +132,13 @@ class Program:
 
 
 def relative(folder, name):
-    """A module's path as a user would write it."""
+    """A module's path as the user would write it, relative to the script as given."""
     path = os.path.join(folder, name)
     return os.path.normpath(path) if name.startswith(os.pardir) else path
 
 
 def frameworks(program):
-    """What it is written for, in the words of its users."""
+    """The names of the frameworks that a program uses."""
     rows = (
         ("lightning", "Lightning"), ("pytorch_lightning", "PyTorch Lightning"), ("lightning_fabric", "Fabric"),
         ("accelerate", "Accelerate"), ("deepspeed", "DeepSpeed"), ("horovod", "Horovod"), ("jax", "JAX"),

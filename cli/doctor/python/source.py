@@ -8,7 +8,7 @@ import os
 
 LARGEST = 2 << 20  # bytes of a file
 
-# A pattern or a value that nobody but a run of the program can know.
+# A value that only a run of the program could tell.
 UNKNOWN = object()
 
 
@@ -38,7 +38,7 @@ def constant(node):
 
 
 def literal(node):
-    """The same, for a number or a text that str(...) or f"..." wraps as well; int("4") is 4."""
+    """As constant(), also through str(...), int(...) and f"..."."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
         value = literal(node.args[0])
         if value is not UNKNOWN and node.func.id == "str":
@@ -57,7 +57,7 @@ def literal(node):
 
 
 class Call:
-    """A call: its function's whole dotted name, as far as imports tell it."""
+    """A call, with its function's whole dotted name as far as imports tell it."""
 
     def __init__(self, name, node, stack):
         self.name = name
@@ -139,7 +139,7 @@ class Source(ast.NodeVisitor):
         return tuple(self.stack)
 
     def dotted(self, node):
-        """"torch.distributed.init_process_group" for dist.init_process_group; "" where it is no plain name."""
+        """"torch.distributed.init_process_group" for dist.init_process_group; "" for an expression without a name."""
         parts = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -290,7 +290,7 @@ def within(stack, *kinds):
 
 
 def mentions(node, text):
-    """Whether an expression has a literal or a name of this text in it."""
+    """Whether an expression contains this text as a literal or a name."""
     for part in ast.walk(node):
         if constant(part) == text or getattr(part, "id", None) == text or getattr(part, "attr", None) == text:
             return True
@@ -298,7 +298,7 @@ def mentions(node, text):
 
 
 def guarded(stack, *texts):
-    """Whether an `if` or a handler around it asks about one of these first."""
+    """Whether an `if` around it tests one of these first, or it is in an exception handler."""
     for node in stack:
         if isinstance(node, (ast.If, ast.IfExp, ast.While)) and any(mentions(node.test, text) for text in texts):
             return True
