@@ -7,7 +7,7 @@
 #ifndef ROLLCALL_PLACEMENT_BINS_H
 #define ROLLCALL_PLACEMENT_BINS_H
 
-#include "placement/place.h"
+#include "placement/result.h"
 
 /* A core, or a hardware thread that no core holds. */
 struct rc_unit {

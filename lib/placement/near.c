@@ -45,7 +45,7 @@ int rc_near_node(hwloc_topology_t topology, hwloc_const_bitmap_t cpus)
     return best ? (int)best->os_index : -1;
 }
 
-int rc_place_numa(hwloc_obj_t object)
+int rc_near_numa(hwloc_obj_t object)
 {
     hwloc_obj_t memory = rc_near_memory(object);
     hwloc_obj_t found = NULL;

@@ -3,7 +3,8 @@
 #ifndef ROLLCALL_PLACEMENT_NEAR_H
 #define ROLLCALL_PLACEMENT_NEAR_H
 
-#include "placement/place.h"
+#include "placement/nics.h"
+#include "placement/pcigpus.h"
 
 /* The processor side object that something is part of or hangs from. */
 hwloc_obj_t rc_near_cpus(hwloc_obj_t object);
@@ -13,6 +14,10 @@ hwloc_obj_t rc_near_memory(hwloc_obj_t object);
 
 /* The kernel's number of the NUMA node that all threads of a mask are in, or -1. */
 int rc_near_node(hwloc_topology_t topology, hwloc_const_bitmap_t cpus);
+
+/* The kernel's number of the one NUMA node that something is in or hangs from;
+ * -1 where it is not in a single one. */
+int rc_near_numa(hwloc_obj_t object);
 
 /* The NIC of each GPU: on the same PCI switch, else root port, NUMA node, ...;
  * of equally near ones that which fewer GPUs before it have. -1: there is none.

@@ -16,6 +16,7 @@
 
 #include "placement/nics.h"
 #include "placement/pcigpus.h"
+#include "placement/result.h"
 
 enum { RC_PLACE_TASKS_MAX = 65536 };
 
@@ -32,32 +33,10 @@ struct rc_place_request {
     size_t chosen_count;    /* 0: no task has one */
 };
 
-/* How near a task's cores are to its GPU. */
-enum rc_nearness {
-    RC_NEAR_NUMA,    /* of the NUMA node, or a smaller piece, that the GPU hangs from */
-    RC_NEAR_PACKAGE, /* of its package */
-    RC_NEAR_FAR,     /* elsewhere */
-    RC_NEAR_UNKNOWN, /* no GPU, or the topology does not say where it hangs */
-};
-
-struct rc_place {
-    hwloc_bitmap_t cpus; /* hardware threads, by the kernel's numbers */
-    unsigned cores;
-    bool shared; /* more tasks than cores: others have these too */
-    int gpu;     /* index into the list, or -1 */
-    int nic;     /* likewise */
-    int memory;  /* the kernel's number of the NUMA node that all its cores are in, or -1 */
-    enum rc_nearness nearness;
-};
-
 /* Fills in place[0..tasks-1]. 0, or -1 with errno: ENOMEM; EINVAL, where no
  * allowed hardware thread is in the topology, or a number is out of range.
  * rc_place_free frees the masks, not the array. */
 int rc_place_tasks(const struct rc_place_request *request, struct rc_place *place);
 void rc_place_free(struct rc_place *place, unsigned tasks);
-
-/* The kernel's number of the one NUMA node that something is in or hangs from;
- * -1 where it is not in a single one. */
-int rc_place_numa(hwloc_obj_t object);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef ROLLCALL_PLACEMENT_SEAT_H
 #define ROLLCALL_PLACEMENT_SEAT_H
 
-#include "placement/place.h"
+#include "placement/result.h"
 
 struct rc_seats {
     hwloc_topology_t topology;

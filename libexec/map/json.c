@@ -4,6 +4,7 @@
 #include "base/numbers.h"
 #include "console/value.h"
 #include "mapping.h"
+#include "placement/near.h"
 #include "proposals.h"
 
 static json_t *number(int64_t value)
@@ -78,7 +79,7 @@ static json_t *gpu(const struct mapping *mapping, const struct proposals *propos
     (void)proposals;
     return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "index", (int)i, "pci",
                      value_text(gpu->bus_id), "vendor", value_text(rc_gpu_vendor_name(gpu->vendor)), "model",
-                     value_text(rc_pci_gpu_model(gpu)), "numa", number(rc_place_numa(gpu->pci)), "used",
+                     value_text(rc_pci_gpu_model(gpu)), "numa", number(rc_near_numa(gpu->pci)), "used",
                      i < mapping->gpus.used, "uuid", value_text(ids->uuid[0] ? ids->uuid : NULL), "render",
                      value_text(ids->render[0] ? ids->render : NULL), "minor", number(ids->minor), "rocr_index",
                      number(ids->rocr), "mig", slices(ids));
@@ -91,7 +92,7 @@ static json_t *nic(const struct mapping *mapping, const struct proposals *propos
     (void)proposals;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "fabric", value_text(nic->fabric), "network",
                      value_text(nic->network), "kind", value_text(rc_nic_kind_name(nic->kind)), "pci",
-                     value_text(nic->bus_id), "numa", number(rc_place_numa(nic->pci)), "used", i < mapping->nics.used,
+                     value_text(nic->bus_id), "numa", number(rc_near_numa(nic->pci)), "used", i < mapping->nics.used,
                      "down", nic->down);
 }
 

@@ -7,6 +7,7 @@
 #include "console/escape.h"
 #include "console/table.h"
 #include "mapping.h"
+#include "placement/near.h"
 #include "proposals.h"
 
 static int count_objects(const struct mapping *mapping, hwloc_obj_type_t type)
@@ -126,7 +127,7 @@ static int put_tasks(const struct mapping *mapping)
 
 static void put_where(hwloc_obj_t pci, char text[16])
 {
-    int node = rc_place_numa(pci);
+    int node = rc_near_numa(pci);
 
     snprintf(text, 16, node < 0 ? "NUMA ?" : "NUMA %d", node);
 }

@@ -67,6 +67,18 @@ c_files()
     done
 }
 
+@test "folders include what HACKING.md's table lets them, and nothing in a circle" {
+    mapfile -t sources < <(c_files)
+    expect_same "" "$(python3 "$here/includes.py" "$top" "${sources[@]}")"
+}
+
+@test "what HACKING.md and CONTRIBUTING.md call by name is there" {
+    mapfile -t all < <(files .)
+    for document in HACKING.md CONTRIBUTING.md; do
+        expect_same "" "$(python3 "$here/names.py" "$top" "$document" "${all[@]}")"
+    done
+}
+
 @test "C is written as .clang-format says" {
     command -v clang-format > /dev/null
     mapfile -t sources < <(c_files .)

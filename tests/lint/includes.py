@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""includes.py TOP FILE... - who may include whom: the table in HACKING.md against the files' #include lines.
+
+Prints one line for each include that the table does not allow, for each row of the table that nothing needs,
+and for each circle. A .c file and the header of its name that it includes first are one: a circle of such pairs is
+two concepts that are one.
+"""
+import os
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def concept_of(name, text):
+    """A file without its suffix, if it is half of a pair; else the file."""
+    stem = os.path.splitext(name)[0]
+    if name.endswith(".c"):
+        own = [include for include in INCLUDE.findall(text) if include != "config.h"][:1]
+        return stem if own and f"{os.path.basename(stem)}.h" == os.path.basename(own[0]) else name
+    return stem
+
+
+def allowed_by(hacking):
+    """{folder: [folders that it may include]}, from rows such as "| `lib/roll` | what it is | base launcher |"."""
+    rows = re.findall(r"^\| `([a-z/]+)` \|[^|]*\|([^|]*)\|$", hacking, re.M)
+    short = {folder.removeprefix("lib/"): folder for folder, _ in rows}
+    return {folder: [short[word] for word in words.split()] for folder, words in rows}
+
+
+def find_circles(graph):
+    """Groups of files each of which includes all others, be it through further ones (Tarjan)."""
+    index, low, stack, circles = {}, {}, [], []
+
+    def visit(name):
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in graph.get(name, ()):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[name] = min(low[name], low[other])
+        if low[name] == index[name]:
+            group = [stack.pop()]
+            while group[-1] != name:
+                group.append(stack.pop())
+            if len(group) > 1:
+                circles.append(sorted(group))
+
+    for name in list(graph):
+        if name not in index:
+            visit(name)
+    return circles
+
+
+def main(top, names):
+    with open(f"{top}/HACKING.md", encoding="utf-8") as file:
+        allowed = allowed_by(file.read())
+    files, folders, used = {}, {}, set()
+    for name in names:
+        folder = os.path.dirname(name)
+        if folder not in allowed:
+            print(f"{name}: HACKING.md's table has no row for {folder}")
+            continue
+        with open(f"{top}/{name}", encoding="utf-8") as file:
+            text = file.read()
+        for include in INCLUDE.findall(text):
+            paths = (os.path.join(folder, include), f"lib/{include}", include)
+            path = next((p for p in paths if os.path.exists(f"{top}/{p}")), None)
+            if path is None:
+                continue  # config.h, which configure makes
+            other = os.path.dirname(path)
+            if other != folder:
+                used.add((folder, other))
+                folders.setdefault(folder, set()).add(other)
+                if other not in allowed[folder]:
+                    print(f"{name}: may not include {path}")
+            one, another = concept_of(name, text), os.path.splitext(path)[0]
+            if one != another:
+                files.setdefault(one, set()).add(another)
+    for folder, others in allowed.items():
+        for other in others:
+            if (folder, other) not in used:
+                print(f"HACKING.md: {folder} does not include {other}")
+    for circle in find_circles(files) + find_circles(folders):
+        print("a circle: " + " ".join(circle))
+
+
+sys.setrecursionlimit(10000)
+main(sys.argv[1], sys.argv[2:])
