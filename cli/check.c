@@ -9,7 +9,7 @@
 #include "rosterjson.h"
 
 /* As wide as the widest value, one line a node: there may be thousands. */
-static int widest(const struct roster *roster, size_t offset, int least)
+static int widest_value(const struct roster *roster, size_t offset, int least)
 {
     for (size_t i = 0; i < roster->count; i++) {
         const struct rc_str *slice = (const void *)((const char *)&roster->roll[i] + offset);
@@ -22,9 +22,9 @@ static int widest(const struct roster *roster, size_t offset, int least)
 
 static int print_text(const struct roster *roster)
 {
-    int host = widest(roster, offsetof(struct rc_roll, host), 4);
-    int tasks = widest(roster, offsetof(struct rc_roll, tasks), 5);
-    int visible = widest(roster, offsetof(struct rc_roll, visible), 0);
+    int host = widest_value(roster, offsetof(struct rc_roll, host), 4);
+    int tasks = widest_value(roster, offsetof(struct rc_roll, tasks), 5);
+    int visible = widest_value(roster, offsetof(struct rc_roll, visible), 0);
 
     printf("step %s: %zu of %u nodes, %u tasks\n\n%s%4s  %-*s  %-*s  %-8s  ", roster->step, roster->count,
            roster->roll[0].nodes, roster->roll[0].world, paint_on(PAINT_STRONG), "node", host, "host", tasks, "tasks",
@@ -54,7 +54,7 @@ static int print_text(const struct roster *roster)
     return STATUS_RESOLVED;
 }
 
-static int print(const struct roster *roster, bool json)
+static int print_roster(const struct roster *roster, bool json)
 {
     int status;
 
@@ -66,7 +66,7 @@ static int print(const struct roster *roster, bool json)
     return status == STATUS_RESOLVED && roster->findings.count > 0 ? STATUS_CONTRADICTION : status;
 }
 
-static int run(int argc, char **argv)
+static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
         { "json", no_argument, NULL, 'j' },
@@ -97,7 +97,7 @@ static int run(int argc, char **argv)
     if (optind < argc)
         return console_fail("check: unexpected argument '%.64s'", argv[optind]);
     if (cli_roster_read(&roster, pid) == 0)
-        status = print(&roster, json);
+        status = print_roster(&roster, json);
     cli_roster_free(&roster);
     return status;
 }
@@ -119,5 +119,5 @@ const struct subcommand cli_check = {
             "\n"
             "Exit status: 0 all nodes have answered and agree, 1 something is wrong, 2 wrong\n"
             "usage, no such step, or its rendezvous server does not answer.\n",
-    .run = run,
+    .run = run_check,
 };

@@ -76,7 +76,7 @@ static void print_plan(const struct rc_plan *plan)
 
 /* 0, or -1 with errno. unsetenv first: it removes every entry of a name that
  * stands there twice, where programs differ in which of the two they take. */
-static int apply(const struct rc_plan *plan)
+static int apply_plan(const struct rc_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++) {
         const struct rc_plan_entry *entry = &plan->entry[i];
@@ -89,7 +89,7 @@ static int apply(const struct rc_plan *plan)
     return 0;
 }
 
-static int refuse(const struct rc_result *result, uint32_t debug)
+static int refuse_task(const struct rc_result *result, uint32_t debug)
 {
     print_messages(result, debug, false);
     return STATUS_CONTRADICTION;
@@ -97,7 +97,7 @@ static int refuse(const struct rc_result *result, uint32_t debug)
 
 /* Resolves and changes this process's environment. Returns a status to exit
  * with instead of running the command, or 0. */
-static int prepare(const struct arguments *a, struct rc_result *result)
+static int prepare_task(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
     static struct rc_here_storage here = {
@@ -125,12 +125,12 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
     if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
         !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) || cli_settle_master(result, held) < 0)
-        return refuse(result, a->debug);
+        return refuse_task(result, a->debug);
     cli_bind_task(&context, result);
-    if (apply(&result->plan) < 0) {
+    if (apply_plan(&result->plan) < 0) {
         rc_message_add(&result->messages, RC503,
                        rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));
-        return refuse(result, a->debug);
+        return refuse_task(result, a->debug);
     }
     print_messages(result, a->debug, speaks);
     if (a->debug > 0) {
@@ -144,7 +144,7 @@ static int prepare(const struct arguments *a, struct rc_result *result)
     return 0;
 }
 
-static int start(const struct arguments *a)
+static int start_command(const struct arguments *a)
 {
     struct rc_options ignored;
     struct said said;
@@ -224,7 +224,7 @@ static void print_help(void)
     fputs(more_help, stdout);
 }
 
-static int run(int argc, char **argv)
+static int run_exec(int argc, char **argv)
 {
     static struct rc_result result;
     struct arguments a = { .help = false };
@@ -236,8 +236,8 @@ static int run(int argc, char **argv)
         print_help();
         return STATUS_RESOLVED;
     }
-    status = prepare(&a, &result);
-    return status ? status : start(&a);
+    status = prepare_task(&a, &result);
+    return status ? status : start_command(&a);
 }
 
 const struct subcommand cli_exec = {
@@ -250,5 +250,5 @@ const struct subcommand cli_exec = {
             "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
             "\n"
             "      --ddp[=MODE][,KEY=VALUE]...\n",
-    .run = run,
+    .run = run_exec,
 };

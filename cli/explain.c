@@ -20,14 +20,14 @@ static int detail_value(const char *label, struct rc_str value)
     return status;
 }
 
-static void title(const char *text)
+static void print_title(const char *text)
 {
     printf("\n%s%s%s\n", paint_on(PAINT_STRONG), text, paint_off());
 }
 
-static int identity(const struct rc_result *result)
+static int print_identity(const struct rc_result *result)
 {
-    title("identity");
+    print_title("identity");
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
         uint32_t value = result->identity.field[field];
 
@@ -44,7 +44,7 @@ static int identity(const struct rc_result *result)
     return 0;
 }
 
-static int variable(const struct rc_result *result, const struct rc_plan_entry *entry)
+static int print_variable(const struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_str now = rc_env_find(&result->env, entry->name);
     char *value = console_escape(rc_str(entry->value ? entry->value : ""), 0);
@@ -63,21 +63,21 @@ static int variable(const struct rc_result *result, const struct rc_plan_entry *
     return cli_report_detail("why", entry->reason);
 }
 
-static int environment(const struct rc_result *result)
+static int print_environment(const struct rc_result *result)
 {
-    title("environment");
+    print_title("environment");
     if (result->plan.count == 0)
         puts("  nothing is set or removed");
     for (unsigned i = 0; i < result->plan.count; i++)
-        if (variable(result, &result->plan.entry[i]) < 0)
+        if (print_variable(result, &result->plan.entry[i]) < 0)
             return -1;
     return 0;
 }
 
-static int rejected(const struct rc_plan *plan)
+static int print_rejected(const struct rc_plan *plan)
 {
     if (plan->rejected_count > 0)
-        title("not believed");
+        print_title("not believed");
     for (unsigned i = 0; i < plan->rejected_count; i++) {
         printf("  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
         if (detail_value("value", plan->rejected[i].value) < 0 ||
@@ -87,10 +87,10 @@ static int rejected(const struct rc_plan *plan)
     return 0;
 }
 
-static int messages(const struct rc_messages *list)
+static int print_messages(const struct rc_messages *list)
 {
     if (list->count > 0)
-        title("messages");
+        print_title("messages");
     for (unsigned i = 0; i < list->count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
         const struct cli_catalogue_entry *words = cli_catalogue_message(list->list[i].id);
@@ -104,17 +104,17 @@ static int messages(const struct rc_messages *list)
     return 0;
 }
 
-static int print(const struct inspection *inspection)
+static int print_inspection(const struct inspection *inspection)
 {
     const struct rc_result *result = &inspection->result;
 
     if (inspection->json)
         return cli_json_print(result, true);
     paint_choose();
-    if (cli_report_head(result) < 0 || (cli_report_has_identity(result) && identity(result) < 0) ||
-        environment(result) < 0 || rejected(&result->plan) < 0)
+    if (cli_report_head(result) < 0 || (cli_report_has_identity(result) && print_identity(result) < 0) ||
+        print_environment(result) < 0 || print_rejected(&result->plan) < 0)
         return -1;
-    return messages(&result->messages);
+    return print_messages(&result->messages);
 }
 
 /* What inspect reads, and what belongs to ids of messages. */
@@ -126,7 +126,7 @@ static const struct option options[] = {
 };
 
 /* An operand, or --list, asks for the catalogue: then nothing of an environment goes with it. */
-static int run(int argc, char **argv)
+static int run_explain(int argc, char **argv)
 {
     const char *other = NULL;
     bool json = false;
@@ -155,7 +155,7 @@ static int run(int argc, char **argv)
     }
     if (!list && ids == 0) {
         optind = 0;
-        return cli_inspect(argc, argv, &cli_explain, print);
+        return cli_inspect(argc, argv, &cli_explain, print_inspection);
     }
     if (optind < argc)
         other = argv[optind];
@@ -180,5 +180,5 @@ const struct subcommand cli_explain = {
             "with D403 the same of what rollcall doctor has found.\n"
             "\n"
             "      --list        all ids, one line each\n" INSPECT_HELP,
-    .run = run,
+    .run = run_explain,
 };

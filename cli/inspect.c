@@ -33,7 +33,7 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
 
 /* The ROLLCALL variable in the block cannot be read: a process with it would
  * be refused, so that is the answer. */
-static void refuse(struct inspection *inspection)
+static void refuse_process(struct inspection *inspection)
 {
     struct rc_result *result = &inspection->result;
     const struct rc_messages *messages = &inspection->said.messages;
@@ -43,7 +43,7 @@ static void refuse(struct inspection *inspection)
         rc_message_add(&result->messages, messages->list[i].id, messages->list[i].text);
 }
 
-static void resolve(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
+static void resolve_process(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
 {
     struct rc_context context = {
         .env = inspection->input.env,
@@ -70,15 +70,15 @@ static void resolve(struct inspection *inspection, const char *const *argv, cons
     }
 }
 
-static void settle(struct inspection *inspection, const char *ddp, const char *const *argv)
+static void settle_inspection(struct inspection *inspection, const char *ddp, const char *const *argv)
 {
     struct rc_options options = { .given = false };
 
     if (cli_read_options(&inspection->said, ddp, inspection->input.env, &options) < 0) {
-        resolve(inspection, argv, &options);
-        refuse(inspection);
+        resolve_process(inspection, argv, &options);
+        refuse_process(inspection);
     } else {
-        resolve(inspection, argv, &options);
+        resolve_process(inspection, argv, &options);
     }
 }
 
@@ -86,14 +86,14 @@ int cli_inspect_own(struct inspection *inspection)
 {
     if (input_own(&inspection->input) < 0)
         return -1;
-    settle(inspection, NULL, NULL);
+    settle_inspection(inspection, NULL, NULL);
     return 0;
 }
 
-static int run(struct inspection *inspection, const char *ddp, const char *const *argv,
-               int (*print)(const struct inspection *inspection))
+static int run_inspection(struct inspection *inspection, const char *ddp, const char *const *argv,
+                          int (*print)(const struct inspection *inspection))
 {
-    settle(inspection, ddp, argv);
+    settle_inspection(inspection, ddp, argv);
     if (print(inspection) < 0)
         return console_fail("out of memory");
     return inspection->result.status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
@@ -175,7 +175,7 @@ int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*prin
     if ((a.file  ? input_file(&inspection->input, a.file)
          : a.pid ? input_process(&inspection->input, a.pid)
                  : input_own(&inspection->input)) == 0)
-        status = run(inspection, a.ddp, a.argv, print);
+        status = run_inspection(inspection, a.ddp, a.argv, print);
     input_free(&inspection->input);
     free(inspection);
     return status;

@@ -5,22 +5,22 @@
 #include "console/value.h"
 #include "report.h"
 
-static json_t *number(uint32_t value)
+static json_t *number_json(uint32_t value)
 {
     return value == RC_UNKNOWN ? json_null() : json_integer(value);
 }
 
-static json_t *identity(const struct rc_result *result)
+static json_t *identity_json(const struct rc_result *result)
 {
     json_t *object = json_object();
     int failed = 0;
 
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
-        failed |= value_put(object, cli_report_field_key(field), number(result->identity.field[field]));
+        failed |= value_put(object, cli_report_field_key(field), number_json(result->identity.field[field]));
     return value_whole(object, failed);
 }
 
-static json_t *master(const struct rc_result *result)
+static json_t *master_json(const struct rc_result *result)
 {
     const struct rc_master *m = &result->master;
 
@@ -30,7 +30,7 @@ static json_t *master(const struct rc_result *result)
 }
 
 /* {NAME: VALUE} of the plan's entries of one kind. */
-static json_t *values(const struct rc_plan *plan, enum rc_action action)
+static json_t *values_json(const struct rc_plan *plan, enum rc_action action)
 {
     json_t *object = json_object();
     int failed = 0;
@@ -41,7 +41,7 @@ static json_t *values(const struct rc_plan *plan, enum rc_action action)
     return value_whole(object, failed);
 }
 
-static json_t *names(const struct rc_plan *plan, enum rc_action action)
+static json_t *names_json(const struct rc_plan *plan, enum rc_action action)
 {
     json_t *array = json_array();
     int failed = 0;
@@ -52,7 +52,7 @@ static json_t *names(const struct rc_plan *plan, enum rc_action action)
     return value_whole(array, failed);
 }
 
-static json_t *message(enum rc_message_id id, const char *text, bool explain)
+static json_t *message_json(enum rc_message_id id, const char *text, bool explain)
 {
     const struct cli_catalogue_entry *words = cli_catalogue_message(id);
     json_t *object = value_message(id, text);
@@ -63,18 +63,18 @@ static json_t *message(enum rc_message_id id, const char *text, bool explain)
                                    value_put(object, "cure", value_text(words->cure)));
 }
 
-static json_t *messages(const struct rc_messages *list, bool explain)
+static json_t *messages_json(const struct rc_messages *list, bool explain)
 {
     json_t *array = json_array();
     int failed = 0;
 
     for (unsigned i = 0; i < list->count; i++)
-        failed |= json_array_append_new(array, message(list->list[i].id, list->list[i].text, explain));
+        failed |= json_array_append_new(array, message_json(list->list[i].id, list->list[i].text, explain));
     return value_whole(array, failed);
 }
 
 /* Where each value comes from, in the identity and in the variables. */
-static json_t *sources(const struct rc_result *result)
+static json_t *sources_json(const struct rc_result *result)
 {
     json_t *object = json_object();
     int failed = 0;
@@ -91,7 +91,7 @@ static json_t *sources(const struct rc_result *result)
     return value_whole(object, failed);
 }
 
-static json_t *reasons(const struct rc_result *result)
+static json_t *reasons_json(const struct rc_result *result)
 {
     json_t *object = json_object();
     int failed = value_put(object, "mode", value_text(result->mode_reason));
@@ -101,7 +101,7 @@ static json_t *reasons(const struct rc_result *result)
     return value_whole(object, failed);
 }
 
-static json_t *rejected(const struct rc_plan *plan)
+static json_t *rejected_json(const struct rc_plan *plan)
 {
     json_t *array = json_array();
     int failed = 0;
@@ -113,27 +113,29 @@ static json_t *rejected(const struct rc_plan *plan)
     return value_whole(array, failed);
 }
 
-static json_t *build(const struct rc_result *result, bool explain)
+static json_t *build_result(const struct rc_result *result, bool explain)
 {
     json_t *object = json_object();
     int failed = value_put(object, "schema", json_integer(JSON_SCHEMA)) |
                  value_put(object, "launcher", value_text(result->launcher ? result->launcher->id : NULL)) |
                  value_put(object, "mode", json_string(rc_mode_name(result->mode))) |
-                 value_put(object, "identity", identity(result)) | value_put(object, "master", master(result)) |
-                 value_put(object, "set", values(&result->plan, RC_SET)) |
-                 value_put(object, "unset", names(&result->plan, RC_UNSET)) |
-                 value_put(object, "messages", messages(&result->messages, explain));
+                 value_put(object, "identity", identity_json(result)) |
+                 value_put(object, "master", master_json(result)) |
+                 value_put(object, "set", values_json(&result->plan, RC_SET)) |
+                 value_put(object, "unset", names_json(&result->plan, RC_UNSET)) |
+                 value_put(object, "messages", messages_json(&result->messages, explain));
 
     if (explain)
-        failed |= value_put(object, "keep", values(&result->plan, RC_KEEP)) |
-                  value_put(object, "sources", sources(result)) | value_put(object, "reasons", reasons(result)) |
-                  value_put(object, "rejected", rejected(&result->plan));
+        failed |= value_put(object, "keep", values_json(&result->plan, RC_KEEP)) |
+                  value_put(object, "sources", sources_json(result)) |
+                  value_put(object, "reasons", reasons_json(result)) |
+                  value_put(object, "rejected", rejected_json(&result->plan));
     return value_whole(object, failed);
 }
 
 int cli_json_print(const struct rc_result *result, bool explain)
 {
-    return value_print(build(result, explain));
+    return value_print(build_result(result, explain));
 }
 
 int cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count)

@@ -13,7 +13,7 @@ static const struct subcommand *const subcommands[] = { &cli_exec,  &cli_show, &
 
 enum { COUNT = sizeof(subcommands) / sizeof(*subcommands) };
 
-static void help(FILE *out)
+static void print_help(FILE *out)
 {
     fputs("usage: rollcall SUBCOMMAND [OPTION]...\n"
           "\n"
@@ -31,7 +31,7 @@ static void help(FILE *out)
           out);
 }
 
-static void version(void)
+static void print_version(void)
 {
     printf("rollcall %s\n", PACKAGE_VERSION);
     printf("plugin: %s%s\n", *SLURM_SERIES ? "for Slurm " : "not built: no Slurm headers were found", SLURM_SERIES);
@@ -41,14 +41,14 @@ static void version(void)
 
 /* Output that did not arrive (a full disk) is not success. A reader that has
  * seen enough (head) cannot be told from that. */
-static int finish(int status)
+static int finish_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
-static int unknown(const char *name)
+static int refuse_subcommand(const char *name)
 {
     static const char *const globals[] = { "--help", "--version" };
     const char *what = name[0] == '-' ? "option" : "subcommand";
@@ -66,19 +66,19 @@ static int unknown(const char *name)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        help(stderr);
+        print_help(stderr);
         return STATUS_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        help(stdout);
-        return finish(STATUS_RESOLVED);
+        print_help(stdout);
+        return finish_output(STATUS_RESOLVED);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        version();
-        return finish(STATUS_RESOLVED);
+        print_version();
+        return finish_output(STATUS_RESOLVED);
     }
     for (unsigned i = 0; i < COUNT; i++)
         if (strcmp(argv[1], subcommands[i]->name) == 0)
-            return finish(subcommands[i]->run(argc - 1, argv + 1));
-    return unknown(argv[1]);
+            return finish_output(subcommands[i]->run(argc - 1, argv + 1));
+    return refuse_subcommand(argv[1]);
 }

@@ -9,7 +9,7 @@
 #include "pmixask.h"
 
 /* Becomes rollcall-map (see its head), which reads the options. */
-static int run(int argc, char **argv)
+static int run_map(int argc, char **argv)
 {
     char path[PATH_MAX];
 
@@ -54,5 +54,5 @@ const struct subcommand cli_map = {
             "lstopo for a picture.\n"
             "\n"
             "  srun -l --ntasks-per-node=1 rollcall map\n",
-    .run = run,
+    .run = run_map,
 };

@@ -34,7 +34,7 @@ struct meeting {
     bool again;    /* the launch has met before */
 };
 
-static uint32_t fact(const struct rc_result *result, enum rc_field field)
+static uint32_t fact_number(const struct rc_result *result, enum rc_field field)
 {
     return result->facts.field[field].value;
 }
@@ -57,7 +57,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
 
     *why = NULL;
     if (options->exchange == RC_EXCHANGE_OFF || result->stamped ||
-        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || fact(result, RC_WORLD_SIZE) == 1)
+        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || fact_number(result, RC_WORLD_SIZE) == 1)
         return false;
     /* an outer rollcall has met for this launch, and --ddp asks for a part of its work once more */
     if (rc_str_is(result->stamp.scope, result->facts.scope))
@@ -71,7 +71,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
         *why = "only srun --ddp has a rendezvous server";
     else if (!rc_pmix_server_is_own(result))
         *why = options->exchange == RC_EXCHANGE_PMIX ? "there is no PMIx server" : NULL;
-    else if (fact(result, RC_NNODES) == 1)
+    else if (fact_number(result, RC_NNODES) == 1)
         return true;
     /* the nodes ask for what the launcher's rank 0 has put there */
     else if (options->order == RC_ORDER_NODE)
@@ -94,7 +94,7 @@ static bool is_again(const struct rc_result *result)
     int fd;
 
     rc_format(&arena, "%S/rollcall-%U-%U-%u", &folder, result->facts.port_seed[0], result->facts.port_seed[1],
-              fact(result, RC_NODE_RANK));
+              fact_number(result, RC_NODE_RANK));
     if (!folder.n || arena.full)
         return false;
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -108,7 +108,7 @@ static struct rc_str list_ranks(const struct rc_result *result, const struct rc_
 {
     struct rc_str text = { arena->base + arena->used, 0 };
 
-    rc_format(arena, "%u", fact(result, RC_RANK));
+    rc_format(arena, "%u", fact_number(result, RC_RANK));
     for (uint32_t i = 0; i < all->count && !arena->full; i++) {
         rc_join(arena);
         rc_format(arena, ",%u", all->list[i].rank);
@@ -118,7 +118,7 @@ static struct rc_str list_ranks(const struct rc_result *result, const struct rc_
 }
 
 /* With the other nodes. Finds its own program beside this one, as pmixask.h does. */
-static void speak(struct meeting *m, struct rc_str ranks, uint16_t port, const char *dead, uint32_t seconds)
+static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, const char *dead, uint32_t seconds)
 {
     static char text[RC_SESSION_TEXT];
     static char room[RC_SESSION_TEXT];
@@ -153,10 +153,10 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
 {
     static char text[RANKS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    uint32_t others = fact(m->result, RC_LOCAL_WORLD_SIZE) - 1;
+    uint32_t others = fact_number(m->result, RC_LOCAL_WORLD_SIZE) - 1;
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE;
     struct rc_gathered all = { .list = NULL };
-    int rc = others ? rc_gather_collect(name, fact(m->result, RC_RANK), others, patience, &all) : 0;
+    int rc = others ? rc_gather_collect(name, fact_number(m->result, RC_RANK), others, patience, &all) : 0;
     const char *dead = NULL;
 
     if (m->nodes > 1 && is_again(m->result)) {
@@ -176,7 +176,7 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
             uint32_t spent = all.count < others ? m->seconds / SHARE_OF_NODE : 0;
 
             m->outcome.port = 0;
-            speak(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), dead, m->seconds - spent);
+            meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), dead, m->seconds - spent);
             arena.used = 0;
         }
     }
@@ -193,7 +193,7 @@ static void ask_first(struct meeting *m, const char *name)
     /* longer than the first task may take: one that gave up earlier would use another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
     struct rc_answer answer;
-    int n = rc_gather_join(name, fact(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
+    int n = rc_gather_join(name, fact_number(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
 
     if (n < 0)
         rc_outcome_fail(&m->outcome,
@@ -203,7 +203,7 @@ static void ask_first(struct meeting *m, const char *name)
     m->is_first = n < 0;
 }
 
-static void warn(struct rc_result *result, const char *why)
+static void warn_user(struct rc_result *result, const char *why)
 {
     rc_message_add(&result->messages, RC611,
                    rc_format(&result->arena,
@@ -213,7 +213,7 @@ static void warn(struct rc_result *result, const char *why)
 }
 
 /* Resolves once more, with what came of it. */
-static bool agree(struct meeting *m, const struct rc_rank0 *hooks, int *held)
+static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *held)
 {
     struct rc_context *context = m->context;
     struct rc_result *result = m->result;
@@ -223,9 +223,9 @@ static bool agree(struct meeting *m, const struct rc_rank0 *hooks, int *held)
     if (!rc_session_settle(&m->outcome, hooks, context, result, held))
         return false;
     if (m->outcome.failed)
-        warn(result, m->outcome.why);
+        warn_user(result, m->outcome.why);
     else if (!context->told_port && m->is_first && !m->again)
-        warn(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
+        warn_user(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
     return true;
 }
 
@@ -236,8 +236,8 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, const struct
         .context = context,
         .result = result,
         .seconds = rc_options_deadline(&context->options),
-        .nodes = fact(result, RC_NNODES),
-        .is_first = fact(result, RC_LOCAL_RANK) == 0,
+        .nodes = fact_number(result, RC_NNODES),
+        .is_first = fact_number(result, RC_LOCAL_RANK) == 0,
     };
     char name[RC_LOCAL_NAME];
     const char *why;
@@ -247,10 +247,10 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, const struct
     *speaks = false;
     if (!is_wanted(context, result, &why)) {
         if (why)
-            warn(result, why);
+            warn_user(result, why);
         return true;
     }
-    rc_local_name(result->facts.scope, fact(result, RC_NODE_RANK), name);
+    rc_local_name(result->facts.scope, fact_number(result, RC_NODE_RANK), name);
     if (m.nodes > 1)
         cli_pmix_choose_store();
     if (m.is_first)
@@ -258,5 +258,5 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, const struct
     else
         ask_first(&m, name);
     *speaks = m.is_first && m.outcome.failed;
-    return good && agree(&m, hooks, held);
+    return good && resolve_again(&m, hooks, held);
 }

@@ -20,7 +20,7 @@ extern char **environ;
 
 static char answer[CLI_PMIXASK_SIZE];
 
-static struct rc_str failed(const char *kind, const char *text)
+static struct rc_str failure_line(const char *kind, const char *text)
 {
     int n = snprintf(answer, sizeof(answer), "failed=%s %s\n", kind, text);
 
@@ -51,23 +51,23 @@ struct rc_str cli_pmix_ask(void)
     int status;
 
     if (cli_own_program("rollcall-pmix", path) < 0)
-        return failed("program", strerror(errno));
+        return failure_line("program", strerror(errno));
     cli_pmix_choose_store();
     program.env = (const char *const *)environ;
     size = rc_program_run(&program, answer, sizeof(answer), &status);
     if (size == -ETIMEDOUT || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
-        return failed("server", "no answer within 10 s");
+        return failure_line("server", "no answer within 10 s");
     if (size < 0 && size != -EMSGSIZE)
-        return failed("program", strerror((int)-size));
+        return failure_line("program", strerror((int)-size));
     if (WIFSIGNALED(status) && size >= 0) {
         char text[64];
 
         snprintf(text, sizeof(text), "ended by signal %d", WTERMSIG(status));
-        return failed("program", text);
+        return failure_line("program", text);
     }
     /* 1 is for a line that says what failed */
     if (size <= 0 || WEXITSTATUS(status) > 1 ||
         (WEXITSTATUS(status) == 1 && !rc_program_reason(rc_str(answer), "failed=").p))
-        return failed("answer", size ? "it was cut off" : "there is none");
+        return failure_line("answer", size ? "it was cut off" : "there is none");
     return (struct rc_str){ answer, (size_t)size };
 }

@@ -58,7 +58,7 @@ static bool find_on_node(const char *job, struct place *place)
     return found;
 }
 
-static int find(const char *pid, struct place *place)
+static int find_server(const char *pid, struct place *place)
 {
     const char *job = getenv("SLURM_JOB_ID");
     struct input input;
@@ -88,7 +88,7 @@ static int find(const char *pid, struct place *place)
 }
 
 /* Entries with a blank line behind each. */
-static int split(struct roster *roster)
+static int split_entries(struct roster *roster)
 {
     size_t most = 0;
     char *next;
@@ -120,7 +120,7 @@ int cli_roster_read(struct roster *roster, const char *pid)
     int rc;
 
     *roster = (struct roster){ .count = 0 };
-    if (find(pid, &place) < 0)
+    if (find_server(pid, &place) < 0)
         return -1;
     memcpy(roster->step, place.step, sizeof(roster->step));
     rc = rc_client_request(&place.endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
@@ -130,7 +130,7 @@ int cli_roster_read(struct roster *roster, const char *pid)
     }
     roster->text = reply.text;
     arena.base = roster->findings_text = malloc(FINDINGS_SIZE);
-    if (!arena.base || split(roster) < 0) {
+    if (!arena.base || split_entries(roster) < 0) {
         console_fail("cannot read the roll: %s", strerror(ENOMEM));
         return -1;
     }

@@ -4,7 +4,7 @@
 #include "console/value.h"
 #include "json.h"
 
-static json_t *gpus(const struct rc_roll *roll)
+static json_t *gpus_json(const struct rc_roll *roll)
 {
     json_t *list = json_array();
     int failed = 0;
@@ -15,7 +15,7 @@ static json_t *gpus(const struct rc_roll *roll)
     return value_whole(list, failed);
 }
 
-static json_t *entry(const struct rc_roll *roll)
+static json_t *entry_json(const struct rc_roll *roll)
 {
     json_t *object = json_object();
     int failed = value_put(object, "node_rank", json_integer(roll->node)) |
@@ -27,22 +27,22 @@ static json_t *entry(const struct rc_roll *roll)
                  value_put(object, "master_addr", value_slice(roll->addr)) |
                  value_put(object, "master_port", roll->port ? json_integer(roll->port) : json_null()) |
                  value_put(object, "version", value_slice(roll->version)) |
-                 value_put(object, "visible", value_slice(roll->visible)) | value_put(object, "gpus", gpus(roll));
+                 value_put(object, "visible", value_slice(roll->visible)) | value_put(object, "gpus", gpus_json(roll));
 
     return value_whole(object, failed);
 }
 
-static json_t *entries(const struct roster *roster)
+static json_t *entries_json(const struct roster *roster)
 {
     json_t *list = json_array();
     int failed = 0;
 
     for (size_t i = 0; i < roster->count; i++)
-        failed |= json_array_append_new(list, entry(&roster->roll[i]));
+        failed |= json_array_append_new(list, entry_json(&roster->roll[i]));
     return value_whole(list, failed);
 }
 
-static json_t *findings(const struct rc_messages *messages)
+static json_t *findings_json(const struct rc_messages *messages)
 {
     json_t *list = json_array();
     int failed = 0;
@@ -56,6 +56,6 @@ int cli_roster_print_json(const struct roster *roster)
 {
     return value_print(json_pack("{s:i, s:s, s:I, s:I, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step,
                                  "nnodes", (json_int_t)roster->roll[0].nodes, "world_size",
-                                 (json_int_t)roster->roll[0].world, "entries", entries(roster), "messages",
-                                 findings(&roster->findings)));
+                                 (json_int_t)roster->roll[0].world, "entries", entries_json(roster), "messages",
+                                 findings_json(&roster->findings)));
 }

@@ -53,7 +53,7 @@ static void rejected_table(const struct rc_plan *plan, struct table *table)
     }
 }
 
-static int messages(const struct rc_messages *list)
+static int print_messages(const struct rc_messages *list)
 {
     bool any = false;
 
@@ -75,8 +75,8 @@ static int messages(const struct rc_messages *list)
 }
 
 /* A table that is empty is left out, title and all. */
-static int section(const char *title, unsigned columns, void (*fill)(const struct rc_plan *plan, struct table *table),
-                   const struct rc_plan *plan)
+static int print_section(const char *title, unsigned columns,
+                         void (*fill)(const struct rc_plan *plan, struct table *table), const struct rc_plan *plan)
 {
     struct table table = { .columns = columns };
 
@@ -86,7 +86,7 @@ static int section(const char *title, unsigned columns, void (*fill)(const struc
     return table_print(&table);
 }
 
-static int identity(const struct rc_result *result)
+static int print_identity(const struct rc_result *result)
 {
     struct table table = { .columns = 3 };
 
@@ -99,15 +99,15 @@ static int identity(const struct rc_result *result)
 
 static int print_text(const struct rc_result *result)
 {
-    if (cli_report_head(result) < 0 || identity(result) < 0 ||
-        section("environment", 4, environment_table, &result->plan) < 0 ||
-        section("removed", 2, removed_table, &result->plan) < 0 ||
-        section("not believed", 3, rejected_table, &result->plan) < 0)
+    if (cli_report_head(result) < 0 || print_identity(result) < 0 ||
+        print_section("environment", 4, environment_table, &result->plan) < 0 ||
+        print_section("removed", 2, removed_table, &result->plan) < 0 ||
+        print_section("not believed", 3, rejected_table, &result->plan) < 0)
         return -1;
-    return messages(&result->messages);
+    return print_messages(&result->messages);
 }
 
-static int print(const struct inspection *inspection)
+static int print_inspection(const struct inspection *inspection)
 {
     if (inspection->json)
         return cli_json_print(&inspection->result, false);
@@ -115,9 +115,9 @@ static int print(const struct inspection *inspection)
     return print_text(&inspection->result);
 }
 
-static int run(int argc, char **argv)
+static int run_show(int argc, char **argv)
 {
-    return cli_inspect(argc, argv, &cli_show, print);
+    return cli_inspect(argc, argv, &cli_show, print_inspection);
 }
 
 const struct subcommand cli_show = {
@@ -128,5 +128,5 @@ const struct subcommand cli_show = {
             "Shows this process's identity (rank, sizes, master), where each value comes\n"
             "from, and what rollcall exec would set. Has no side effect.\n"
             "\n" INSPECT_HELP,
-    .run = run,
+    .run = run_show,
 };

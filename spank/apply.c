@@ -25,7 +25,7 @@ static bool is_name(const char *name)
     return true;
 }
 
-static const char *find(spank_t spank, const char *name)
+static const char *find_value(spank_t spank, const char *name)
 {
     const char *const *env = rc_spank_environment(spank);
     size_t n = strlen(name);
@@ -36,7 +36,7 @@ static const char *find(spank_t spank, const char *name)
     return NULL;
 }
 
-static bool put(spank_t spank, const char *name, const char *value)
+static bool put_variable(spank_t spank, const char *name, const char *value)
 {
     const char *now;
 
@@ -44,18 +44,18 @@ static bool put(spank_t spank, const char *name, const char *value)
         return false;
     /* a name that is there twice may need it twice: after a removal Slurm goes
      * on behind the entry that moved up (22.05 env.c:unsetenvp) */
-    for (int i = 0; !value && i < 8 && find(spank, name); i++)
+    for (int i = 0; !value && i < 8 && find_value(spank, name); i++)
         if (spank_unsetenv(spank, name) != ESPANK_SUCCESS)
             return false;
-    now = find(spank, name);
+    now = find_value(spank, name);
     return value ? now && !strcmp(now, value) : !now;
 }
 
 /* Copies: Slurm frees an entry that is set anew, and a value of the plan, or
  * what was there before, may be a part of it. */
-static bool prepare(spank_t spank, const struct rc_plan_entry *entry, struct change *change)
+static bool prepare_change(spank_t spank, const struct rc_plan_entry *entry, struct change *change)
 {
-    const char *before = find(spank, entry->name.p);
+    const char *before = find_value(spank, entry->name.p);
     bool set = entry->action == RC_SET;
 
     *change = (struct change){ .name = entry->name.p };
@@ -75,15 +75,15 @@ const char *rc_spank_apply(spank_t spank, const struct rc_plan *plan)
     for (unsigned i = 0; i < plan->count && !failed; i++) {
         if (!plan->entry[i].changes || plan->entry[i].action == RC_KEEP)
             continue;
-        if (!prepare(spank, &plan->entry[i], &changes[count++]))
+        if (!prepare_change(spank, &plan->entry[i], &changes[count++]))
             failed = plan->entry[i].name.p;
     }
     for (; done < count && !failed; done++)
-        if (!put(spank, changes[done].name, changes[done].value))
+        if (!put_variable(spank, changes[done].name, changes[done].value))
             failed = changes[done].name;
     while (failed && done > 0) {
         done--;
-        put(spank, changes[done].name, changes[done].before);
+        put_variable(spank, changes[done].name, changes[done].before);
     }
     for (unsigned i = 0; i < count; i++) {
         free(changes[i].value);

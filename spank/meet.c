@@ -57,8 +57,8 @@ void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
 /* srun's own server goes before PMIx: it costs less, leaves the application's PMIx
  * alone, and stands where the user looks. Steps of several het components have
  * one srun, which tells its environment only to the first (measured on 22.05). */
-static enum rc_transport choose(const struct rc_result *result, const struct rc_options *options,
-                                struct rc_endpoint *endpoint, struct rc_arena *arena)
+static enum rc_transport choose_transport(const struct rc_result *result, const struct rc_options *options,
+                                          struct rc_endpoint *endpoint, struct rc_arena *arena)
 {
     bool het = rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
     struct rc_str step;
@@ -81,7 +81,7 @@ static void choose_store(spank_t spank, const struct rc_env *env)
 }
 
 /* All that it brings back is for all tasks of the node; findings are said at once. */
-static void run(const struct rc_context *context, const struct rc_request *request)
+static void run_exchange(const struct rc_context *context, const struct rc_request *request)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -97,8 +97,8 @@ static void run(const struct rc_context *context, const struct rc_request *reque
 
 /* Of the node's first task. *held, where it is RANK 0's, stays open. False
  * where the task is not to start, with its error in result->messages. */
-static bool meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
-                 int *held)
+static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_result *result,
+                       const struct rc_rank0 *hooks, int *held)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -112,7 +112,7 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
     bool holds;
 
     if (result->identity.field[RC_NNODES] != 1) {
-        request.transport = choose(result, &context->options, &request.endpoint, &arena);
+        request.transport = choose_transport(result, &context->options, &request.endpoint, &arena);
         if (request.transport == RC_TRANSPORT_NONE) {
             /* a step without both says nothing unless one of them was asked for */
             if (context->options.exchange == RC_EXCHANGE_PMIX)
@@ -137,14 +137,14 @@ static bool meet(spank_t spank, struct rc_context *context, struct rc_result *re
         choose_store(spank, &result->env);
         context->env = rc_spank_environment(spank);
     }
-    run(context, &request);
+    run_exchange(context, &request);
     return !dead;
 }
 
 /* Resolves once more, with what the node has brought back. A port that the
  * others do not know of is given back: all compute the same one then. */
-static bool agree(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
-                  int *held)
+static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_result *result,
+                          const struct rc_rank0 *hooks, int *held)
 {
     if (shared->pmix)
         choose_store(spank, &result->env);
@@ -156,7 +156,7 @@ static bool agree(spank_t spank, struct rc_context *context, struct rc_result *r
         rc_message_add(&result->messages, RC611,
                        rc_format(&result->arena,
                                  "the nodes could not speak to each other: %s; MASTER_PORT is a computed one, and "
-                                 "nobody called the roll; try exchange=pmix or exchange=srun, or say exchange=off",
+                                 "the roll was not called; try exchange=pmix or exchange=srun, or say exchange=off",
                                  shared->outcome.why));
     return true;
 }
@@ -171,10 +171,10 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || result->stamped)
         return true;
     if (is_first_task(spank, result) && rc_once_begin(&shared->met)) {
-        good = meet(spank, context, result, hooks, held);
+        good = meet_nodes(spank, context, result, hooks, held);
         rc_once_done(&shared->met);
     } else if (!rc_once_wait(&shared->met, rc_session_patience(rc_options_deadline(&context->options)))) {
         return true;
     }
-    return good && agree(spank, context, result, hooks, held);
+    return good && resolve_again(spank, context, result, hooks, held);
 }

@@ -38,7 +38,7 @@ char *console_escape(struct rc_str text, size_t limit)
 
 /* Length of the UTF-8 sequence at s, 0 if it is not valid: no overlong forms, no
  * surrogates, nothing above U+10FFFF (RFC 3629). */
-static size_t sequence(const unsigned char *s, size_t n)
+static size_t utf8_length(const unsigned char *s, size_t n)
 {
     unsigned char low = 0x80;
     unsigned char high = 0xbf;
@@ -76,7 +76,7 @@ char *console_escape_utf8(struct rc_str text)
         return NULL;
     for (size_t i = 0; i < text.n;) {
         const unsigned char *s = (const unsigned char *)text.p + i;
-        size_t n = sequence(s, text.n - i);
+        size_t n = utf8_length(s, text.n - i);
 
         if (n == 0)
             out = put_hex(out, *s);

@@ -70,7 +70,7 @@ static int read_path(const char *path, char **data, size_t *size)
 
 /* The pieces of a block as a NULL-terminated list; empty pieces are left out,
  * which in a list of arguments would be wrong, so there they stay. */
-static const char **split(char *data, size_t size, char separator, bool keep_empty)
+static const char **split_block(char *data, size_t size, char separator, bool keep_empty)
 {
     const char **list;
     size_t count = 1;
@@ -106,7 +106,7 @@ int input_own(struct input *input)
     return 0;
 }
 
-static const char *reason(int error)
+static const char *read_reason(int error)
 {
     switch (error) {
     case EFBIG:
@@ -129,12 +129,12 @@ int input_file(struct input *input, const char *path)
     *input = (struct input){ .pid = 0 };
     if ((is_stdin ? read_all(STDIN_FILENO, &input->storage[0], &size) : read_path(path, &input->storage[0], &size)) <
         0) {
-        console_fail("cannot read %s: %s", is_stdin ? "standard input" : path, reason(errno));
+        console_fail("cannot read %s: %s", is_stdin ? "standard input" : path, read_reason(errno));
         return -1;
     }
     /* a single NUL tells a block as in /proc from lines */
     separator = memchr(input->storage[0], '\0', size) ? '\0' : '\n';
-    input->list[0] = split(input->storage[0], size, separator, false);
+    input->list[0] = split_block(input->storage[0], size, separator, false);
     input->env = input->list[0];
     if (input->env && recording_read(input->env, size, &input->here, &input->storage[2]) == 0)
         return 0;
@@ -154,7 +154,7 @@ static int read_proc(uint32_t pid, const char *what, char **data, size_t *size)
     else if (errno == EACCES || errno == EPERM)
         console_fail("cannot read process %u: it is another user's, or may not be traced", (unsigned)pid);
     else
-        console_fail("cannot read %s: %s", path, reason(errno));
+        console_fail("cannot read %s: %s", path, read_reason(errno));
     return -1;
 }
 
@@ -171,10 +171,10 @@ int input_process(struct input *input, const char *text)
     input->pid = pid;
     if (read_proc(pid, "environ", &input->storage[0], &size) < 0)
         return -1;
-    input->list[0] = split(input->storage[0], size, '\0', false);
+    input->list[0] = split_block(input->storage[0], size, '\0', false);
     if (read_proc(pid, "cmdline", &input->storage[1], &size) < 0)
         return -1;
-    input->list[1] = split(input->storage[1], size, '\0', true);
+    input->list[1] = split_block(input->storage[1], size, '\0', true);
     input->env = input->list[0];
     input->argv = input->list[1];
     if (input->env && input->argv)
@@ -192,7 +192,7 @@ int input_quietly(struct input *input, uint32_t pid)
     snprintf(path, sizeof(path), "/proc/%u/environ", (unsigned)pid);
     if (read_path(path, &input->storage[0], &size) < 0)
         return -1;
-    input->list[0] = split(input->storage[0], size, '\0', false);
+    input->list[0] = split_block(input->storage[0], size, '\0', false);
     input->env = input->list[0];
     return input->env ? 0 : -1;
 }

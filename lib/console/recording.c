@@ -8,7 +8,7 @@
 
 /* What stands behind the prefix, copied to where *end is, each `from` made a
  * `to`, and `to` behind it. */
-static struct rc_str take(char **end, const char *text, char from, char to)
+static struct rc_str take_text(char **end, const char *text, char from, char to)
 {
     struct rc_str copy = { *end, strlen(text) + 1 };
 
@@ -18,7 +18,7 @@ static struct rc_str take(char **end, const char *text, char from, char to)
     return copy;
 }
 
-static const char *behind(const char *entry, const char *prefix)
+static const char *text_behind(const char *entry, const char *prefix)
 {
     size_t n = strlen(prefix);
 
@@ -32,8 +32,8 @@ static struct rc_str take_lines(char **end, const char *const *block, const char
     const char *text;
 
     for (const char *const *entry = block; *entry; entry++)
-        if ((text = behind(*entry, prefix)))
-            lines.n += take(end, text, '\n', '\n').n;
+        if ((text = text_behind(*entry, prefix)))
+            lines.n += take_text(end, text, '\n', '\n').n;
     return lines.n ? lines : RC_ABSENT;
 }
 
@@ -62,17 +62,17 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
         .gpus = RC_UNKNOWN,
     };
     for (const char *const *entry = block; *entry; entry++) {
-        if ((text = behind(*entry, "@ancestor=")) && here->ancestor_count < RC_ANCESTORS_MAX)
-            here->ancestor[here->ancestor_count++] = take(&end, text, ' ', '\0');
-        else if ((text = behind(*entry, "@host=")))
+        if ((text = text_behind(*entry, "@ancestor=")) && here->ancestor_count < RC_ANCESTORS_MAX)
+            here->ancestor[here->ancestor_count++] = take_text(&end, text, ' ', '\0');
+        else if ((text = text_behind(*entry, "@host=")))
             here->host = rc_str(text);
-        else if ((text = behind(*entry, "@watch=")))
+        else if ((text = text_behind(*entry, "@watch=")))
             here->watch = rc_str(text);
-        else if ((text = behind(*entry, "@guard=")))
+        else if ((text = text_behind(*entry, "@guard=")))
             here->guard = rc_str(text);
-        else if ((text = behind(*entry, "@gpus=")))
+        else if ((text = text_behind(*entry, "@gpus=")))
             (void)rc_parse_u32(rc_str(text), UINT16_MAX, &here->gpus);
-        else if ((text = behind(*entry, "@gpu-files=")))
+        else if ((text = text_behind(*entry, "@gpu-files=")))
             read_gpu_files(text, here);
     }
     here->host_file = take_lines(&end, block, "@host-file=");

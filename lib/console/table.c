@@ -58,7 +58,7 @@ void table_text(struct table *table, enum paint paint, const char *text)
     table_cell(table, paint, rc_str(text ? text : ""), 0);
 }
 
-static void put(enum paint paint, const char *text, size_t length)
+static void put_text(enum paint paint, const char *text, size_t length)
 {
     if (paint == PAINT_NONE)
         printf("%.*s", (int)length, text);
@@ -79,7 +79,7 @@ static void put_words(unsigned column, unsigned indent, enum paint paint, const 
             printf("\n%*s", (int)indent, "");
             at = indent;
         }
-        put(paint, text, word);
+        put_text(paint, text, word);
         at += (unsigned)word;
         text += word + blanks;
         if (*text && at + blanks + strcspn(text, " ") <= TABLE_WIDTH) {
@@ -124,7 +124,7 @@ static void print_row(const struct table *table, unsigned row, const unsigned *s
             put_words(to, to, table->cell[row][i].paint, text);
             return;
         }
-        put(table->cell[row][i].paint, text, strlen(text));
+        put_text(table->cell[row][i].paint, text, strlen(text));
         at = to + (unsigned)strlen(text);
     }
     putchar('\n');

@@ -27,7 +27,7 @@ int console_fail(const char *format, ...)
 
 enum { LONGEST = 32 };
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned least_of(unsigned a, unsigned b, unsigned c)
 {
     unsigned ab = a < b ? a : b;
 
@@ -35,7 +35,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 }
 
 /* Number of letters to insert, remove, replace or swap with their neighbour. */
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
     unsigned row[3][LONGEST + 1];
     size_t na = strnlen(a, LONGEST);
@@ -50,7 +50,7 @@ static unsigned distance(const char *a, const char *b)
 
         now[0] = i;
         for (unsigned j = 1; j <= nb; j++) {
-            now[j] = least(above[j] + 1, now[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            now[j] = least_of(above[j] + 1, now[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < now[j])
                 now[j] = two_above[j - 2] + 1;
         }
@@ -65,7 +65,7 @@ const char *console_nearest(const char *mistyped, const char *const *names, size
     unsigned best = length > LONGEST ? 0 : (unsigned)(length + 1) / 2;
 
     for (size_t i = 0; i < count; i++) {
-        unsigned d = distance(mistyped, names[i]);
+        unsigned d = edit_distance(mistyped, names[i]);
 
         if (d < best || (d == best && !nearest)) {
             best = d;
@@ -77,7 +77,7 @@ const char *console_nearest(const char *mistyped, const char *const *names, size
 
 enum { OPTIONS_MAX = 16 };
 
-static void unknown(const char *subcommand, const char *given, const struct option *options)
+static void report_unknown(const char *subcommand, const char *given, const struct option *options)
 {
     const char *names[OPTIONS_MAX];
     const char *nearest;
@@ -131,7 +131,7 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
     else if (c != '?')
         console_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, c, subcommand);
     else
-        unknown(subcommand, given, options);
+        report_unknown(subcommand, given, options);
     return '?';
 }
 

@@ -88,7 +88,7 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
     if (binding->wish == RC_BIND_NONE)
         return "bind=none";
     if (tasks == 0 || tasks > RC_BINDING_TASKS_MAX)
-        return "nobody says how many workers the node has";
+        return "it is not known how many workers the node has";
     if (!is_auto(binding->wish))
         return NULL;
     if (!rc_cpuset_is_equal(&binding->mask, &binding->widest))
@@ -248,8 +248,8 @@ static bool is_carried(const struct rc_plan *plan)
     return false;
 }
 
-static void note(const struct rc_binding *binding, const struct rc_pins *pins, const struct rc_context *context,
-                 struct rc_result *result)
+static void note_pins(const struct rc_binding *binding, const struct rc_pins *pins, const struct rc_context *context,
+                      struct rc_result *result)
 {
     struct rc_arena *arena = &result->arena;
     struct rc_pin pin;
@@ -277,7 +277,7 @@ void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pin
     context->pins = pins;
     context->nics_only = why != NULL;
     if (rc_pinning_plan(context, result) && !why)
-        note(binding, pins, context, result);
+        note_pins(binding, pins, context, result);
     context->pins = NULL;
     context->pins_library = RC_ABSENT;
 }

@@ -129,7 +129,7 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
         discovery->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {
         discovery->why = nodes == RC_UNKNOWN
-                             ? "nobody says how many nodes there are"
+                             ? "it is not known how many nodes there are"
                              : "there is no rendezvous server beside srun, and no PMIx server of this launch";
     }
 }

@@ -35,21 +35,22 @@ static bool plan_guard(const struct rc_context *context, struct rc_result *resul
     const char *hidden = rc_container_hides(context, result, file, RC_GUARD_LIBRARY);
 
     if (hidden) {
-        rc_message_add(&result->messages, RC807,
-                       rc_format(&result->arena,
-                                 "guard=nccl was asked for, but %s; nobody guards; mount the folder of rollcall's "
-                                 "libraries into it",
-                                 hidden));
+        rc_message_add(
+            &result->messages, RC807,
+            rc_format(&result->arena,
+                      "guard=nccl was asked for, but %s; no communicator is checked; mount the folder of rollcall's "
+                      "libraries into it",
+                      hidden));
         return false;
     }
     if (!file.n || !rc_preloading_add(result, file, "guard", reason)) {
         rc_message_add(&result->messages, RC807,
                        file.n
-                           ? "guard=nccl was asked for, but LD_PRELOAD is too long for one more library; nobody "
-                             "guards; make it shorter"
+                           ? "guard=nccl was asked for, but LD_PRELOAD is too long for one more library; no "
+                             "communicator is checked; make it shorter"
                            : "guard=nccl was asked for, but librollcall-nccl.so is not where it was installed to, or "
-                             "LD_PRELOAD cannot hold its name; nobody guards; install all of rollcall on this node, "
-                             "in a folder without colon, blank or dollar");
+                             "LD_PRELOAD cannot hold its name; no communicator is checked; install all "
+                             "of rollcall on this node, in a folder without colon, blank or dollar");
         return false;
     }
     set(result, RC_STR(RC_GUARD),

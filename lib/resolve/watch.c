@@ -96,8 +96,8 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     if (loads.p && !rc_str_is(loads, "1")) {
         rc_message_add(&result->messages, RC705,
                        rc_format(&result->arena,
-                                 "watch was asked for, but " SWITCH "=%q keeps torch from loading it; nobody watches; "
-                                 "unset it, or leave watch out",
+                                 "watch was asked for, but " SWITCH "=%q keeps torch from loading it; no process is "
+                                 "watched; unset it, or leave watch out",
                                  &loads));
         return false;
     }
@@ -106,12 +106,12 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
         rc_message_add(
             &result->messages, RC706,
             context->contained && !folder.n
-                ? "watch was asked for, but the container does not see its folder share/rollcall/watch; nobody "
-                  "watches; mount rollcall's folder into it"
-            : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; nobody watches; "
+                ? "watch was asked for, but the container does not see its folder share/rollcall/watch; no process "
+                  "is watched; mount rollcall's folder into it"
+            : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; no process is watched; "
                          "make it shorter"
                        : "watch was asked for, but its folder share/rollcall/watch is not where it was "
-                         "installed to; nobody watches; install all of rollcall on this node");
+                         "installed to; no process is watched; install all of rollcall on this node");
         return false;
     }
     who = rc_watch_identity(result);
@@ -122,7 +122,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
             &result->messages, RC709,
             rc_format(
                 &result->arena,
-                "watch=%u was asked for, but there is no rendezvous server beside srun; nobody tells which tasks have "
+                "watch=%u was asked for, but there is no rendezvous server beside srun; no line tells which tasks have "
                 "not reached init_process_group; start it with srun --ddp=watch=%u, without "
                 "exchange=off and exchange=pmix, or say watch",
                 seconds, seconds));

@@ -125,12 +125,13 @@ void guard_say_missing(struct guard_talk *talk)
     }
     if (count == 0)
         return;
-    guard_say(RC806,
-              rc_format(&talk->arena,
-                        "%s has waited %u s for an NCCL communicator of all %u processes: nobody has joined as rank "
-                        "%s%s%s; it goes on waiting in NCCL; %s",
-                        guard_member_name(rc_str(talk->member->record), &talk->arena), talk->member->deadline,
-                        talk->nranks, rc_compact_ranges(absent, count, RANGES_LIMIT, &talk->arena),
-                        count == ABSENT_MAX ? " and perhaps others" : "", elsewhere,
-                        *elsewhere ? "give the id of rank 0 to all" : "see what those processes do"));
+    guard_say(
+        RC806,
+        rc_format(&talk->arena,
+                  "%s has waited %u s for an NCCL communicator of all %u processes: no process has joined as rank "
+                  "%s%s%s; it goes on waiting in NCCL; %s",
+                  guard_member_name(rc_str(talk->member->record), &talk->arena), talk->member->deadline, talk->nranks,
+                  rc_compact_ranges(absent, count, RANGES_LIMIT, &talk->arena),
+                  count == ABSENT_MAX ? " and perhaps others" : "", elsewhere,
+                  *elsewhere ? "give the id of rank 0 to all" : "see what those processes do"));
 }

@@ -110,26 +110,26 @@ static bool refuse_rank(struct guard_talk *talk, int rank)
 }
 
 /* Where two processes join as the same rank, the own rank of one of them is often missing. */
-static const char *whom_nobody_is(struct guard_talk *talk)
+static const char *name_absent_rank(struct guard_talk *talk)
 {
     const struct guard_member *member = talk->member;
 
     if (member->rank == RC_UNKNOWN || member->rank == talk->rank || member->rank >= talk->nranks ||
         guard_has_come(talk, member->rank))
         return "";
-    return rc_format(&talk->arena, "; nobody has joined as rank %u yet", member->rank);
+    return rc_format(&talk->arena, "; no process has joined as rank %u yet", member->rank);
 }
 
 static bool refuse_twin(struct guard_talk *talk, struct rc_str other)
 {
-    const char *nobody = whom_nobody_is(talk);
+    const char *absent = name_absent_rank(talk);
 
     return refuse_call(
         talk, RC801,
         rc_format(&talk->arena,
                   "%s and %s both join an NCCL communicator of all %u processes as rank %u%s; no process "
                   "joins; pass RANK as rollcall set it",
-                  own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank, nobody));
+                  own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank, absent));
 }
 
 static bool refuse_size(struct guard_talk *talk, struct rc_str note)

@@ -102,7 +102,7 @@ who='process [0-9]+ on n[12], whose task is rank [0-3],'
     attempt 90 srun --ddp=guard=nccl,deadline=2 "${tasks[@]}" sh -c "[ \$RANK != 2 ] || exit 0; $(joining '$RANK' 4)"
     succeeded
     [ "$(grep -c '^join: 0 in ' "$out")" = 3 ]
-    said 'warning RC806: process [0-9]+ on n1, whose task is rank 0, has waited 2 s .*: nobody has joined as rank 2;'
+    said 'warning RC806: process [0-9]+ on n1, whose task is rank 0, has waited 2 s .*: no process has joined as rank 2;'
     [ "$(grep -c RC806 "$err")" = 1 ]
 }
 

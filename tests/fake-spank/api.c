@@ -12,7 +12,7 @@
 
 enum { MAX_ENV_STRLEN = 32 * 4096 };
 
-static bool listed(const struct words *words, const char *word)
+static bool is_listed(const struct words *words, const char *word)
 {
     for (int i = 0; i < words->count; i++)
         if (!strcmp(words->word[i], word))
@@ -67,7 +67,7 @@ static bool is_local_item(spank_item_t item)
 }
 
 /* The items that a plugin of this kind asks for; all others are refused. */
-static spank_err_t get(spank_item_t item, va_list *to)
+static spank_err_t get_item(spank_item_t item, va_list *to)
 {
     const struct node *node = &scenario.node[now.node];
     uint32_t *out, id;
@@ -128,14 +128,14 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
     va_list to;
 
     (void)spank;
-    if (listed(&scenario.missing, item_name(item)))
+    if (is_listed(&scenario.missing, item_name(item)))
         return ESPANK_NOT_AVAIL;
     if (scenario.context == S_CTX_LOCAL && (!is_local_item(item) || strcmp(now.callback, "local_user_init")))
         return ESPANK_NOT_REMOTE;
     if (scenario.context != S_CTX_LOCAL && scenario.context != S_CTX_REMOTE)
         return ESPANK_NOT_AVAIL;
     va_start(to, item);
-    rc = get(item, &to);
+    rc = get_item(item, &to);
     va_end(to);
     return rc;
 }
@@ -163,12 +163,12 @@ spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int
         return ESPANK_BAD_ARG;
     if (strcmp(now.callback, "task_init"))
         print_event("violation", "text", "the environment is changed outside of task_init", 0);
-    if (listed(&scenario.refuse, name))
+    if (is_listed(&scenario.refuse, name))
         return ESPANK_ERROR;
     if (env_value(now.env, name) && !overwrite)
         return ESPANK_ENV_EXISTS;
     /* setenvf() returns EINVAL and ENOMEM, which are not below 0: success */
-    if (!*name || listed(&scenario.lie, name) || strlen(name) + strlen(value) + 2 >= MAX_ENV_STRLEN)
+    if (!*name || is_listed(&scenario.lie, name) || strlen(name) + strlen(value) + 2 >= MAX_ENV_STRLEN)
         return ESPANK_SUCCESS;
     env_overwrite(&now.env, name, value);
     return ESPANK_SUCCESS;
@@ -181,7 +181,7 @@ spank_err_t spank_unsetenv(spank_t spank, const char *name)
         return ESPANK_NOT_REMOTE;
     if (!name)
         return ESPANK_BAD_ARG;
-    if (listed(&scenario.refuse, name))
+    if (is_listed(&scenario.refuse, name))
         return ESPANK_ERROR;
     env_unset(now.env, name);
     return ESPANK_SUCCESS;
@@ -262,18 +262,18 @@ void slurm_job_step_layout_free(slurm_step_layout_t *layout)
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 
-static bool fails(void)
+static bool allocation_fails(void)
 {
     return now.callback && !now.inside && now.countdown > 0 && --now.countdown == 0;
 }
 
 void *malloc(size_t size)
 {
-    return fails() ? NULL : __libc_malloc(size);
+    return allocation_fails() ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : __libc_calloc(count, size);
+    return allocation_fails() ? NULL : __libc_calloc(count, size);
 }
 #endif

@@ -5,7 +5,7 @@
 
 #include "host.h"
 
-static char **find(char **env, const char *name)
+static char **find_entry(char **env, const char *name)
 {
     size_t n = strlen(name);
 
@@ -26,7 +26,7 @@ char **env_copy(const struct words *words)
 
 char *env_value(char **env, const char *name)
 {
-    char **at = find(env, name);
+    char **at = find_entry(env, name);
 
     return at ? *at + strlen(name) + 1 : NULL;
 }
@@ -35,7 +35,7 @@ char *env_value(char **env, const char *name)
 void env_overwrite(char ***env, const char *name, const char *value)
 {
     size_t size = strlen(name) + strlen(value) + 2, n = 0;
-    char *entry, **at = find(*env, name);
+    char *entry, **at = find_entry(*env, name);
 
     now.inside++;
     entry = malloc(size);
@@ -61,7 +61,7 @@ void env_unset(char **env, const char *name)
 {
     char **at = env;
 
-    while (*at && (at = find(at, name)) && *at) {
+    while (*at && (at = find_entry(at, name)) && *at) {
         char **to = at;
 
         free(*at);

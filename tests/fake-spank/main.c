@@ -88,7 +88,7 @@ static void print_env(const char *event, char **env, int status)
 
 /* Calls the plugin back, if it has that callback; a required plugin's failure
  * ends the step there. */
-static int call(const char *name)
+static int call_plugin(const char *name)
 {
     char symbol[64];
     spank_f *callback;
@@ -208,7 +208,7 @@ static pid_t start_task(const struct node *node, uint32_t local, FILE *output)
         task_environment(node, local);
         task_devices(local);
         double_entries();
-        status = call("task_init") < 0 ? 1 : 0;
+        status = call_plugin("task_init") < 0 ? 1 : 0;
         print_env("task", now.env, status);
         _exit(status);
     }
@@ -284,14 +284,14 @@ static void play_node(uint32_t index)
         limit.rlim_cur = scenario.descriptors;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    call("init");
+    call_plugin("init");
     for (int i = 0; i <= scenario.twice; i++)
         call_option(1);
-    call("init_post_opt");
-    call("user_init");
+    call_plugin("init_post_opt");
+    call_plugin("user_init");
     play_tasks(&scenario.node[index]);
     print_env("stepd", now.env, 0);
-    call("exit");
+    call_plugin("exit");
     dlclose(plugin);
 }
 
@@ -303,14 +303,14 @@ static void play_command(void)
         return;
     }
     environ = env_copy(&scenario.env);
-    call("init");
+    call_plugin("init");
     if (scenario.context == S_CTX_SLURMD) {
         print_event("registered", "text", now.registered ? "yes" : "no", 0);
         return;
     }
-    if (call_option(0) == 0 && call("init_post_opt") == 0 && scenario.context == S_CTX_LOCAL)
-        call("local_user_init");
-    call("exit");
+    if (call_option(0) == 0 && call_plugin("init_post_opt") == 0 && scenario.context == S_CTX_LOCAL)
+        call_plugin("local_user_init");
+    call_plugin("exit");
     print_env("command", environ, 0);
 }
 

@@ -15,7 +15,7 @@ struct answer {
     struct sockaddr_in6 room; /* the larger of the two families */
 };
 
-static struct addrinfo *answer(const char *text)
+static struct addrinfo *answer_question(const char *text)
 {
     struct answer *a = calloc(1, sizeof(*a));
     struct sockaddr_in *four;
@@ -53,7 +53,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 
         if (strncmp(entry, node, n) != 0 || entry[n] != '=')
             continue;
-        *end = answer(entry + n + 1);
+        *end = answer_question(entry + n + 1);
         if (!*end)
             return EAI_MEMORY;
         end = &(*end)->ai_next;

@@ -7,20 +7,20 @@
 
 struct scenario scenario;
 
-static int hex(char c)
+static int hex_digit(char c)
 {
     const char *digits = "0123456789ABCDEF", *at = c ? strchr(digits, c) : NULL;
 
     return at ? (int)(at - digits) : -1;
 }
 
-static char *decode(const char *text)
+static char *decode_text(const char *text)
 {
     char *out = malloc(strlen(text) + 1), *to = out;
 
     for (const char *p = text; *p; p++) {
-        if (*p == '%' && hex(p[1]) >= 0 && hex(p[2]) >= 0) {
-            *to++ = (char)(hex(p[1]) << 4 | hex(p[2]));
+        if (*p == '%' && hex_digit(p[1]) >= 0 && hex_digit(p[2]) >= 0) {
+            *to++ = (char)(hex_digit(p[1]) << 4 | hex_digit(p[2]));
             p += 2;
         } else {
             *to++ = *p;
@@ -30,7 +30,7 @@ static char *decode(const char *text)
     return out;
 }
 
-static uint32_t number(const char *text)
+static uint32_t read_number(const char *text)
 {
     return (uint32_t)strtoul(text, NULL, 10);
 }
@@ -46,7 +46,7 @@ static bool read_node(char *text)
     scenario.nodes++;
     node->rank = calloc(TASKS_MAX, sizeof(*node->rank));
     while ((item = strsep(&rest, ",")) && *item && node->tasks < TASKS_MAX)
-        node->rank[node->tasks++] = number(item);
+        node->rank[node->tasks++] = read_number(item);
     return true;
 }
 
@@ -90,21 +90,21 @@ static bool read_line(const char *key, char *value)
             continue;
         if (lists[i].words->count == WORDS_MAX)
             return false;
-        lists[i].words->word[lists[i].words->count++] = decode(value);
+        lists[i].words->word[lists[i].words->count++] = decode_text(value);
         return true;
     }
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (!strcmp(key, numbers[i].key)) {
-            *numbers[i].number = number(value);
+            *numbers[i].number = read_number(value);
             return true;
         }
     }
     if (!strcmp(key, "plugin"))
-        return (scenario.plugin = decode(value)) != NULL;
+        return (scenario.plugin = decode_text(value)) != NULL;
     if (!strcmp(key, "order"))
-        return (scenario.order = decode(value)) != NULL;
+        return (scenario.order = decode_text(value)) != NULL;
     if (!strcmp(key, "layout_hosts"))
-        return (scenario.layout_hosts = decode(value)) != NULL;
+        return (scenario.layout_hosts = decode_text(value)) != NULL;
     if (!strcmp(key, "context"))
         return read_context(value);
     if (!strcmp(key, "node"))

@@ -159,7 +159,7 @@ process='process [0-9]+ on [^ ]+'
         together 0 1 2 2 -- 4 $how $how
         [ "${results[*]}" = '5 5 5 5' ]
         # which of the two says it is not known
-        one_line RC801 "$process, whose task is rank [23], and $process, whose task is rank [23], both join an NCCL communicator of all 4 processes as rank 2; (nobody has joined as rank 3 yet; )?no process joins"
+        one_line RC801 "$process, whose task is rank [23], and $process, whose task is rank [23], both join an NCCL communicator of all 4 processes as rank 2; (no process has joined as rank 3 yet; )?no process joins"
     done
     # each rank twice: still one line
     id both
@@ -241,7 +241,7 @@ process='process [0-9]+ on [^ ]+'
     id one
     together 0 1 - 3 - 5 -- 6 init one
     [ "${results[*]}" = '0 0 0 0' ]
-    one_line RC806 "$process, whose task is rank 0, has waited 2 s for an NCCL communicator of all 6 processes: nobody has joined as rank 2,4; it goes on"
+    one_line RC806 "$process, whose task is rank 0, has waited 2 s for an NCCL communicator of all 6 processes: no process has joined as rank 2,4; it goes on"
 }
 
 @test "RC806: everybody has an id of his own" {
