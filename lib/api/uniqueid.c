@@ -8,7 +8,7 @@
 #include "api/call.h"
 
 /* What rank 0 puts for one id: a first byte, then the id or the reason why there is none. */
-enum { IS_ID, IS_REASON, REASON_SIZE = 256, NOTE_SIZE = 1 + REASON_SIZE };
+enum { IS_ID, IS_REASON, REASON_SIZE = 256, VALUE_SIZE = 1 + REASON_SIZE };
 
 /* As in NCCL's header, which is not needed to build this. */
 struct nccl_id {
@@ -61,35 +61,35 @@ static bool find_nccl(struct nccl *nccl)
 }
 
 /* Writes an id, or why there is none. Returns the size of what it wrote. */
-static size_t make_id(char note[NOTE_SIZE])
+static size_t make_id(char value[VALUE_SIZE])
 {
     struct nccl nccl;
     struct nccl_id id;
     char text[REASON_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena reason = { .base = note + 1, .size = REASON_SIZE };
+    struct rc_arena reason = { .base = value + 1, .size = REASON_SIZE };
     int result;
 
-    note[0] = IS_REASON;
+    value[0] = IS_REASON;
     dlerror();
     if (!find_nccl(&nccl)) {
         const char *why = dlerror();
 
         rc_format(&reason, "libnccl cannot be loaded: %s",
                   rc_job_piece(why ? why : "it has no ncclGetUniqueId", text, sizeof(text) - 64));
-        return 1 + strlen(note + 1);
+        return 1 + strlen(value + 1);
     }
     memset(&id, 0, sizeof(id));
     result = nccl.get_unique_id(&id);
     if (result == 0) {
-        note[0] = IS_ID;
-        memcpy(note + 1, &id, sizeof(id));
+        value[0] = IS_ID;
+        memcpy(value + 1, &id, sizeof(id));
         return 1 + sizeof(id);
     }
     rc_format(&arena, "ncclGetUniqueId failed with %u (%s)", (uint32_t)result,
               nccl.error_string ? nccl.error_string(result) : "no reason given");
-    rc_job_piece(text, note + 1, REASON_SIZE);
-    return 1 + strlen(note + 1);
+    rc_job_piece(text, value + 1, REASON_SIZE);
+    return 1 + strlen(value + 1);
 }
 
 static int fail_id(const struct rc_call *call, uint32_t maker, const char *why, struct rollcall_error *error)
@@ -112,36 +112,36 @@ static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
 }
 
 /* Reads what make_id wrote. */
-static int take_id(const struct rc_call *call, uint32_t maker, char note[NOTE_SIZE], size_t size, char *id,
+static int take_id(const struct rc_call *call, uint32_t maker, char value[VALUE_SIZE], size_t size, char *id,
                    struct rollcall_error *error)
 {
-    if (size == 1 + sizeof(struct nccl_id) && note[0] == IS_ID) {
-        memcpy(id, note + 1, sizeof(struct nccl_id));
+    if (size == 1 + sizeof(struct nccl_id) && value[0] == IS_ID) {
+        memcpy(id, value + 1, sizeof(struct nccl_id));
         return 0;
     }
-    note[size < NOTE_SIZE ? size : NOTE_SIZE - 1] = '\0';
-    return fail_id(call, maker, size > 1 && note[0] == IS_REASON ? note + 1 : "what it gives is none", error);
+    value[size < VALUE_SIZE ? size : VALUE_SIZE - 1] = '\0';
+    return fail_id(call, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "what it gives is none", error);
 }
 
 static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollcall_error *error)
 {
-    char note[NOTE_SIZE];
+    char value[VALUE_SIZE];
     size_t size;
 
     /* the own ids first: other ranks wait for them, and making one waits for none */
     for (uint32_t i = 0; i < count; i++) {
         if (first_rank(i, call->world, count) != call->rank)
             continue;
-        size = make_id(note);
-        if (rc_call_say(call, i, (struct rc_str){ note, size }, error) < 0 ||
-            take_id(call, call->rank, note, size, ids + i * sizeof(struct nccl_id), error) < 0)
+        size = make_id(value);
+        if (rc_call_say(call, i, (struct rc_str){ value, size }, error) < 0 ||
+            take_id(call, call->rank, value, size, ids + i * sizeof(struct nccl_id), error) < 0)
             return -1;
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t maker = first_rank(i, call->world, count);
 
-        if (maker != call->rank && (rc_call_hear(call, i, maker, note, sizeof(note), &size, error) < 0 ||
-                                    take_id(call, maker, note, size, ids + i * sizeof(struct nccl_id), error) < 0))
+        if (maker != call->rank && (rc_call_hear(call, i, maker, value, sizeof(value), &size, error) < 0 ||
+                                    take_id(call, maker, value, size, ids + i * sizeof(struct nccl_id), error) < 0))
             return -1;
     }
     return 0;

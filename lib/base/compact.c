@@ -38,7 +38,7 @@ static size_t label_end(struct rc_str name)
     return digits ? name.n : end;
 }
 
-static struct parts cut(struct rc_str name)
+static struct parts cut_name(struct rc_str name)
 {
     struct parts parts = { .before = name, .digits = RC_ABSENT, .behind = RC_ABSENT };
     size_t end = label_end(name);
@@ -59,7 +59,7 @@ static struct parts cut(struct rc_str name)
     return parts;
 }
 
-static int compare(struct rc_str a, struct rc_str b)
+static int compare_texts(struct rc_str a, struct rc_str b)
 {
     for (size_t i = 0; i < a.n && i < b.n; i++)
         if (a.p[i] != b.p[i])
@@ -69,14 +69,14 @@ static int compare(struct rc_str a, struct rc_str b)
 
 int rc_compact_order(struct rc_str a, struct rc_str b)
 {
-    struct parts left = cut(a);
-    struct parts right = cut(b);
-    int order = compare(left.before, right.before);
+    struct parts left = cut_name(a);
+    struct parts right = cut_name(b);
+    int order = compare_texts(left.before, right.before);
 
     if (!order)
         order = (left.digits.p != NULL) - (right.digits.p != NULL);
     if (!order)
-        order = compare(left.behind, right.behind);
+        order = compare_texts(left.behind, right.behind);
     if (!order)
         order = (left.number > right.number) - (left.number < right.number);
     if (!order)
@@ -90,13 +90,13 @@ static bool same_but_number(const struct parts *a, const struct parts *b)
 }
 
 /* n9, n10 and n009, n010, but not n9, n010. */
-static bool follows(const struct parts *a, const struct parts *b)
+static bool follows_host(const struct parts *a, const struct parts *b)
 {
     return same_but_number(a, b) && b->number == a->number + 1 &&
            (a->digits.n == b->digits.n || (a->digits.n + 1 == b->digits.n && b->digits.p[0] != '0'));
 }
 
-static size_t width(uint32_t number)
+static size_t count_digits(uint32_t number)
 {
     size_t digits = 1;
 
@@ -133,7 +133,7 @@ const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_
         size_t need;
 
         i = next_range(ranges, count, i, &range);
-        need = begun + width(range.first) + (range.first < range.last ? 1 + width(range.last) : 0);
+        need = begun + count_digits(range.first) + (range.first < range.last ? 1 + count_digits(range.last) : 0);
         if (begun && arena->used - start + need > limit)
             return and_more(arena, start, left);
         rc_format(arena, range.first < range.last ? "%s%u-%u" : "%s%u", begun ? "," : "", range.first, range.last);
@@ -174,16 +174,16 @@ static bool has_room(const struct list *list, size_t need)
 
 /* Hosts in a row, from list->i on: the first and the last of them go to *first
  * and *last. Returns where the next ones begin; *names is how many there were. */
-static size_t row(const struct list *list, struct parts *first, struct parts *last, uint64_t *names)
+static size_t find_row(const struct list *list, struct parts *first, struct parts *last, uint64_t *names)
 {
     size_t i = next_host(list->hosts, list->count, list->i);
 
-    *first = *last = cut(list->hosts[list->i]);
+    *first = *last = cut_name(list->hosts[list->i]);
     *names = 1;
     for (; i < list->count; i = next_host(list->hosts, list->count, i)) {
-        struct parts next = cut(list->hosts[i]);
+        struct parts next = cut_name(list->hosts[i]);
 
-        if (!follows(last, &next))
+        if (!follows_host(last, &next))
             break;
         *last = next;
         ++*names;
@@ -212,12 +212,12 @@ static bool put_name(struct list *list)
 static bool has_neighbours(const struct list *list)
 {
     size_t next = next_host(list->hosts, list->count, list->i);
-    struct parts one = cut(list->hosts[list->i]);
+    struct parts one = cut_name(list->hosts[list->i]);
     struct parts other;
 
     if (next == list->count)
         return false;
-    other = cut(list->hosts[next]);
+    other = cut_name(list->hosts[next]);
     return same_but_number(&one, &other);
 }
 
@@ -225,7 +225,7 @@ static bool has_neighbours(const struct list *list)
  * them had room. */
 static bool put_bracket(struct list *list)
 {
-    const struct parts like = cut(list->hosts[list->i]);
+    const struct parts like = cut_name(list->hosts[list->i]);
     struct parts first;
     struct parts last;
     uint64_t names;
@@ -233,7 +233,7 @@ static bool put_bracket(struct list *list)
     bool room = true;
 
     while (list->i < list->count) {
-        size_t next = row(list, &first, &last, &names);
+        size_t next = find_row(list, &first, &last, &names);
         size_t need = 1 + first.digits.n + (names > 1 ? 1 + last.digits.n : 0) + 1 + first.behind.n;
 
         if (!same_but_number(&like, &first))

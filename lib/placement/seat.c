@@ -38,7 +38,7 @@ static int prepare_bins(struct work *work)
     return work->group && work->group_of && work->bin_of && work->reached ? 0 : -1;
 }
 
-static void put_away(struct work *work)
+static void free_work(struct work *work)
 {
     rc_bins_free(&work->bins);
     free(work->group);
@@ -118,7 +118,7 @@ static void join_cores(struct work *work)
 }
 
 /* The bin that holds the middle of the task's share of all that the group reaches. */
-static unsigned by_share(const struct work *work, unsigned task, unsigned tasks)
+static unsigned find_bin_by_share(const struct work *work, unsigned task, unsigned tasks)
 {
     uint64_t total = 0;
     uint64_t middle;
@@ -137,7 +137,7 @@ static unsigned by_share(const struct work *work, unsigned task, unsigned tasks)
     return find_emptiest_bin(work);
 }
 
-static bool somebody_is_there(const struct work *work)
+static bool has_tasks(const struct work *work)
 {
     for (unsigned i = 0; i < work->bins.count; i++)
         if (work->reached[i] && work->bins.bin[i].tasks > 0)
@@ -148,7 +148,7 @@ static bool somebody_is_there(const struct work *work)
 static void seat_group(struct work *work, unsigned group)
 {
     unsigned count = count_reach(work, work->group[group].near);
-    bool beside_others = somebody_is_there(work);
+    bool beside_others = has_tasks(work);
     unsigned seated = 0;
 
     /* fewer tasks than bins, and nobody else there: each spans some */
@@ -157,7 +157,8 @@ static void seat_group(struct work *work, unsigned group)
     for (unsigned task = 0; task < work->wanted->tasks; task++) {
         if (work->group_of[task] != group)
             continue;
-        work->bin_of[task] = beside_others ? find_emptiest_bin(work) : by_share(work, seated, work->group[group].tasks);
+        work->bin_of[task] = beside_others ? find_emptiest_bin(work)
+                                           : find_bin_by_share(work, seated, work->group[group].tasks);
         seated++;
         if (beside_others)
             work->bins.bin[work->bin_of[task]].tasks++;
@@ -168,7 +169,7 @@ static void seat_group(struct work *work, unsigned group)
 }
 
 /* Those who have no choice come first. */
-static void seat(struct work *work)
+static void seat_groups(struct work *work)
 {
     for (unsigned width = 0; width != NOWHERE;) {
         unsigned next = NOWHERE;
@@ -183,7 +184,7 @@ static void seat(struct work *work)
     }
 }
 
-static unsigned with_room(const struct work *work, unsigned home, bool same_package)
+static unsigned find_bin_with_room(const struct work *work, unsigned home, bool same_package)
 {
     unsigned best = NOWHERE;
 
@@ -200,7 +201,7 @@ static unsigned with_room(const struct work *work, unsigned home, bool same_pack
 }
 
 /* More tasks than cores in a bin: the last ones move, where there is room. */
-static void move_apart(struct work *work)
+static void move_tasks_apart(struct work *work)
 {
     for (unsigned task = work->wanted->tasks; task-- > 0;) {
         unsigned home = work->bin_of[task];
@@ -208,9 +209,9 @@ static void move_apart(struct work *work)
 
         if (work->bins.bin[home].tasks <= work->bins.bin[home].units)
             continue;
-        other = with_room(work, home, true);
+        other = find_bin_with_room(work, home, true);
         if (other == NOWHERE)
-            other = with_room(work, home, false);
+            other = find_bin_with_room(work, home, false);
         if (other == NOWHERE)
             continue;
         work->bins.bin[home].tasks--;
@@ -227,12 +228,12 @@ int rc_seat_tasks(const struct rc_seats *wanted, struct rc_place *place)
     if (status == 0) {
         find_groups(&work);
         find_reach(&work);
-        seat(&work);
-        move_apart(&work);
+        seat_groups(&work);
+        move_tasks_apart(&work);
         rc_bins_sort(&work.bins);
     }
     for (unsigned i = 0; status == 0 && i < wanted->tasks; i++)
         status = rc_bins_hand_out(&work.bins, work.bin_of[i], &place[i]);
-    put_away(&work);
+    free_work(&work);
     return status;
 }

@@ -17,7 +17,7 @@ bool rc_arrivals_is_one(struct rc_str text)
     return rc_str_starts(text, REACHED);
 }
 
-static bool read(struct rc_str text, uint32_t *task, uint32_t *tasks)
+static bool read_arrival(struct rc_str text, uint32_t *task, uint32_t *tasks)
 {
     struct rc_str rest;
     struct rc_str end;
@@ -34,7 +34,7 @@ bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t
 {
     uint32_t task, of;
 
-    if (!read(text, &task, &of) || (tasks && of != tasks) || (arrivals->tasks && of != arrivals->tasks))
+    if (!read_arrival(text, &task, &of) || (tasks && of != tasks) || (arrivals->tasks && of != arrivals->tasks))
         return false;
     if (!arrivals->seconds)
         return true;
@@ -111,7 +111,7 @@ static const char *name_hosts(const struct rc_arrivals *arrivals, struct rc_name
 }
 
 /* Where to look, in the words of who can. */
-static const char *command(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_str host)
+static const char *process_command(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_str host)
 {
     if (!arrivals->job)
         return "";
@@ -137,7 +137,7 @@ static const char *name_missing(const struct rc_arrivals *arrivals, const struct
                          "%u s after the first, %u of %u tasks have reached init_process_group, but not %s%s; see what "
                          "they print and do (%spy-spy dump --pid PID); a smaller world on purpose: watch=on",
                          arrivals->seconds, arrivals->count, arrivals->tasks, tasks, hosts,
-                         command(arrivals, namer, host));
+                         process_command(arrivals, namer, host));
     }
     free(range);
     free(member);

@@ -22,7 +22,7 @@ extern char **environ;
 
 enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000, ENTRY_SIZE = 64 };
 
-static uint32_t fact(const struct rc_result *result, enum rc_field field)
+static uint32_t fact_value(const struct rc_result *result, enum rc_field field)
 {
     return result->facts.field[field].value;
 }
@@ -124,7 +124,7 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
     } else if (rc_pmix_server_is_own(result)) {
         discovery->kind = RC_DISCOVERY_PMIX;
         /* the one whose keys the others ask for, whatever order= has made of the ranks */
-        discovery->is_root = fact(result, RC_RANK) == 0;
+        discovery->is_root = fact_value(result, RC_RANK) == 0;
         /* other servers than Slurm's want all tasks to be connected, or none */
         discovery->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {

@@ -21,7 +21,7 @@ static const char *const must_agree[] = {
     "NCCL_CROSS_NIC", "NCCL_SOCKET_FAMILY", "GLOO_DEVICE_TRANSPORT",
 };
 
-static int compare(const void *a, const void *b)
+static int compare_ranks(const void *a, const void *b)
 {
     uint32_t left = *(const uint32_t *)a;
     uint32_t right = *(const uint32_t *)b;
@@ -46,7 +46,7 @@ static struct rc_str fold_ranks(struct rc_str list, struct rc_arena *arena)
     for (struct rc_str rest = list; rest.p && count < room;)
         if (rc_parse_u32(rc_str_split(rest, ',', &rest), RC_MAX_TASKS, &rank[count]))
             count++;
-    qsort(rank, count, sizeof(*rank), compare);
+    qsort(rank, count, sizeof(*rank), compare_ranks);
     for (size_t i = 0; i < count;) {
         size_t run = 1;
 

@@ -11,17 +11,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rendezvous/endpoint.h"
 #include "system/beside.h"
 #include "system/program.h"
 
+enum { HOSTS_SIZE = 4000 };
+
 extern char **environ;
 
-void exchange_write_endpoint(const char *token, uint16_t port, char *text, size_t size)
+static void list_addresses(char hosts[HOSTS_SIZE])
 {
-    struct ifaddrs *all;
-    size_t used = (size_t)snprintf(text, size, "%s %u", token, (unsigned)port);
     static const int families[] = { AF_INET, AF_INET6 };
+    struct ifaddrs *all;
+    size_t used = 0;
 
+    hosts[0] = '\0';
     if (getifaddrs(&all) < 0)
         return;
     for (unsigned i = 0; i < 2; i++) {
@@ -35,16 +39,24 @@ void exchange_write_endpoint(const char *token, uint16_t port, char *text, size_
             address = families[i] == AF_INET
                           ? (const void *)&((const struct sockaddr_in *)(const void *)a->ifa_addr)->sin_addr
                           : (const void *)&((const struct sockaddr_in6 *)(const void *)a->ifa_addr)->sin6_addr;
-            /* a link-local one is good on one link only, whose number here is not its number there */
+            /* a link-local address needs the interface's number, which differs from host to host */
             if (families[i] == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address))
                 continue;
-            if (inet_ntop(families[i], address, name, sizeof(name)) && used + strlen(name) + 3 < size)
-                used += (size_t)snprintf(text + used, size - used, " %s", name);
+            if (inet_ntop(families[i], address, name, sizeof(name)) && used + strlen(name) + 2 <= HOSTS_SIZE)
+                used += (size_t)snprintf(hosts + used, HOSTS_SIZE - used, "%s%s", used ? " " : "", name);
         }
     }
     freeifaddrs(all);
-    if (used + 2 < size)
-        snprintf(text + used, size - used, "\n");
+}
+
+const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena)
+{
+    char hosts[HOSTS_SIZE];
+    struct rc_endpoint endpoint = { .token = rc_str(token), .port = port };
+
+    list_addresses(hosts);
+    endpoint.hosts = rc_str(hosts);
+    return rc_endpoint_write(&endpoint, arena);
 }
 
 char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size)

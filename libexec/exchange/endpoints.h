@@ -8,12 +8,12 @@
 
 #include "base/text.h"
 
-/* "TOKEN PORT ADDRESS...\n": by which addresses others may reach this host, IPv4
- * first, as few nodes have IPv6 alone. */
-void exchange_write_endpoint(const char *token, uint16_t port, char *text, size_t size);
+/* Writes "TOKEN PORT ADDRESS..." with the addresses by which others may reach this host.
+ * IPv4 comes first, because few nodes have IPv6 alone. The text is in the arena. */
+const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena);
 
-/* What rollcall-pmix, which stands beside this program, says: a line, or NULL
- * with the reason in `line`. */
+/* Runs rollcall-pmix, which lies beside this program, and returns the line that it
+ * prints, or NULL with the reason in `line`. */
 char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size);
 
 #endif

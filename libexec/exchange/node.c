@@ -17,8 +17,8 @@
 #include "system/program.h"
 #include "verdict.h"
 
-/* The nodes hear of the server's end, not only of their own: it waits for the
- * last of them as long as it was told, from when the first one came. */
+/* How long a node waits beyond the server's deadline. The server counts from the first
+ * node's arrival, and every node is to hear the server's decision before its own time is up. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 
 static int print_failed(const char *what, const char *why)
@@ -27,7 +27,7 @@ static int print_failed(const char *what, const char *why)
     return 1;
 }
 
-/* The others may go on without this node. */
+/* For a failure after which the other nodes may start without this one. */
 static int print_lost(const char *why)
 {
     printf("lost=%s\n", why);
@@ -64,6 +64,7 @@ static int receive_all(const struct rc_request *request)
     char line[LINE_SIZE];
     static char text[RC_WIRE_BODY_MAX];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *endpoint;
     struct rc_server *server;
     uint16_t port;
     int listener = rc_listen(0, 0, &port);
@@ -71,11 +72,11 @@ static int receive_all(const struct rc_request *request)
 
     if (rc < 0)
         return print_failed("a socket", strerror(-rc));
+    endpoint = exchange_write_endpoint(token, port, &arena);
     server = rc_server_create(listener, token);
     if (!server)
         return print_failed("the rendezvous server", strerror(ENOMEM));
-    exchange_write_endpoint(token, port, text, sizeof(text));
-    if (!exchange_ask_pmix("put", rc_str(text), request->seconds * 1000, line, sizeof(line))) {
+    if (!exchange_ask_pmix("put", rc_str(endpoint), request->seconds * 1000, line, sizeof(line))) {
         rc_server_destroy(server);
         return print_failed("PMIx", line);
     }

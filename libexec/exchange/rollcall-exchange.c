@@ -8,7 +8,7 @@
  *                                           srun's server: where all nodes go (server.h); WATCH
  *                                           seconds after the first process of job JOB has
  *                                           reached init_process_group it names who has not
- *   rollcall-exchange store                 a server for notes, where there is no srun's (storeserver.h)
+ *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.h)
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
  * the process that becomes the user's: no connection, no thread, no memory.

@@ -18,6 +18,7 @@
 
 #include "base/lines.h"
 #include "endpoints.h"
+#include "rendezvous/endpoint.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/local.h"
 #include "rendezvous/server.h"
@@ -233,19 +234,20 @@ static int print_failed(const char *what, const char *why)
     return 1;
 }
 
-/* Tells those who are to know of it. */
+/* Writes the endpoint into store->where, and gives it to PMIx where other nodes need it. */
 static int publish_endpoint(struct store *store, const char *token, uint16_t port)
 {
+    const struct rc_endpoint local = { rc_str(token), port, RC_STR("127.0.0.1 ::1") };
+    struct rc_arena arena = { .base = store->where, .size = sizeof(store->where) };
     char line[TEXT_SIZE];
 
     if (!store->request.pmix) {
-        snprintf(store->where, sizeof(store->where), "%s %u 127.0.0.1 ::1", token, (unsigned)port);
+        rc_endpoint_write(&local, &arena);
         return 0;
     }
-    exchange_write_endpoint(token, port, store->where, sizeof(store->where));
+    exchange_write_endpoint(token, port, &arena);
     if (!exchange_ask_pmix("put-store", rc_str(store->where), store->request.seconds * 1000, line, sizeof(line)))
         return print_failed("PMIx", line);
-    store->where[strcspn(store->where, "\n")] = '\0';
     return 0;
 }
 

@@ -50,7 +50,7 @@ static struct self find_self(void)
                           result.identity.field[RC_LOCAL_WORLD_SIZE] };
 }
 
-static int choose(struct mapping *mapping, size_t room)
+static int allocate_chosen(struct mapping *mapping, size_t room)
 {
     mapping->chosen = calloc(room + 1, sizeof(*mapping->chosen));
     if (mapping->chosen)
@@ -72,7 +72,7 @@ static int take_list(struct mapping *mapping, const char *list)
 {
     struct rc_str rest = rc_str(list);
 
-    if (choose(mapping, count_entries(list)) < 0)
+    if (allocate_chosen(mapping, count_entries(list)) < 0)
         return -1;
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
@@ -94,7 +94,7 @@ static int take_visible(struct mapping *mapping, const char *list)
 {
     struct rc_str rest = rc_str(list);
 
-    if (choose(mapping, count_entries(list)) < 0)
+    if (allocate_chosen(mapping, count_entries(list)) < 0)
         return -1;
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
@@ -112,7 +112,7 @@ static int take_visible(struct mapping *mapping, const char *list)
 static int take_all(struct mapping *mapping)
 {
     free(mapping->chosen);
-    if (choose(mapping, mapping->gpus.used) < 0)
+    if (allocate_chosen(mapping, mapping->gpus.used) < 0)
         return -1;
     for (unsigned i = 0; i < mapping->gpus.used; i++)
         mapping->chosen[mapping->chosen_count++] = i;
@@ -235,7 +235,7 @@ static void add_notes(struct mapping *mapping)
                  mapping->chosen_count);
 }
 
-int mapping_make(const struct wishes *wishes, struct mapping *mapping)
+int map_make(const struct wishes *wishes, struct mapping *mapping)
 {
     char error[RC_TOPOLOGY_ERROR];
     struct rc_place_request request;
@@ -277,7 +277,7 @@ int mapping_make(const struct wishes *wishes, struct mapping *mapping)
     return 0;
 }
 
-void mapping_free(struct mapping *mapping)
+void map_free(struct mapping *mapping)
 {
     if (mapping->place)
         rc_place_free(mapping->place, mapping->tasks);

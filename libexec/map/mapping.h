@@ -34,13 +34,13 @@ struct mapping {
     unsigned notes;
 };
 
-/* 0, or -1 after one line on standard error. mapping_free takes zeroed and
+/* 0, or -1 after one line on standard error. map_free takes zeroed and
  * half-made ones as well. */
-int mapping_make(const struct wishes *wishes, struct mapping *mapping);
-void mapping_free(struct mapping *mapping);
+int map_make(const struct wishes *wishes, struct mapping *mapping);
+void map_free(struct mapping *mapping);
 
 /* Each returns 0, or -1 without memory. */
-int mapping_print_text(const struct mapping *mapping);
-int mapping_print_json(const struct mapping *mapping);
+int map_print_text(const struct mapping *mapping);
+int map_print_json(const struct mapping *mapping);
 
 #endif

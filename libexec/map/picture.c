@@ -132,7 +132,7 @@ static int create_picture(const char *file, bool *made)
     return 0;
 }
 
-static int draw(hwloc_topology_t topology, const char *format, const char *file)
+static int draw_topology(hwloc_topology_t topology, const char *format, const char *file)
 {
     const char *folder = getenv("TMPDIR");
     char xml[PATH_SIZE];
@@ -166,9 +166,9 @@ static int draw(hwloc_topology_t topology, const char *format, const char *file)
     return status;
 }
 
-int picture_draw(struct mapping *mapping, const char *format, const char *file)
+int map_draw_picture(struct mapping *mapping, const char *format, const char *file)
 {
     for (unsigned i = 0; i < mapping->tasks; i++)
         mark_task(mapping, i);
-    return draw(mapping->topology, format, file);
+    return draw_topology(mapping->topology, format, file);
 }

@@ -7,6 +7,6 @@
 
 /* Marks the mapping's topology and has lstopo draw it into a file; format is
  * "svg" or "png". 0, or -1 after one line on standard error. */
-int picture_draw(struct mapping *mapping, const char *format, const char *file);
+int map_draw_picture(struct mapping *mapping, const char *format, const char *file);
 
 #endif

@@ -279,7 +279,7 @@ static void put_away(struct work *work)
         hwloc_topology_destroy(work->topology);
 }
 
-int pins_answer(const char *file)
+int map_answer_pins(const char *file)
 {
     static char buffer[REQUEST_SIZE];
     struct work work = { .tasks = 0 };

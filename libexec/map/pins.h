@@ -15,6 +15,6 @@
  *
  * What cannot be answered has nothing on standard output, a line on standard
  * error, and a status. */
-int pins_answer(const char *file);
+int map_answer_pins(const char *file);
 
 #endif

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 /* Absent where no card that a job uses has a name. */
-static struct rc_str named(const char *names)
+static struct rc_str present_names(const char *names)
 {
     return *names ? rc_str(names) : RC_ABSENT;
 }
 
-int proposals_make(const struct mapping *mapping, struct proposals *proposals)
+int map_proposals_make(const struct mapping *mapping, struct proposals *proposals)
 {
     *proposals = (struct proposals){
         .fabric = rc_nics_names(&mapping->nics, rc_nic_card),
@@ -19,12 +19,12 @@ int proposals_make(const struct mapping *mapping, struct proposals *proposals)
     proposals->value = malloc(proposals->size);
     if (!proposals->fabric || !proposals->network || !proposals->value)
         return -1;
-    proposals->pins.fabric = named(proposals->fabric);
-    proposals->pins.network = named(proposals->network);
+    proposals->pins.fabric = present_names(proposals->fabric);
+    proposals->pins.network = present_names(proposals->network);
     return 0;
 }
 
-void proposals_free(struct proposals *proposals)
+void map_proposals_free(struct proposals *proposals)
 {
     free(proposals->fabric);
     free(proposals->network);
@@ -32,7 +32,8 @@ void proposals_free(struct proposals *proposals)
     *proposals = (struct proposals){ .fabric = NULL };
 }
 
-const char *proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task, unsigned i)
+const char *map_proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task,
+                                unsigned i)
 {
     struct rc_arena arena = { .base = proposals->value, .size = proposals->size };
     const struct rc_nic *nic = mapping->place[task].nic >= 0 ? &mapping->nics.nic[mapping->place[task].nic] : NULL;
@@ -47,7 +48,7 @@ const char *proposals_value(const struct proposals *proposals, const struct mapp
     return rc_nicnames_value(i, &proposals->pins, &pin, &arena);
 }
 
-bool proposals_is_own(unsigned i)
+bool map_proposals_is_own(unsigned i)
 {
     return rc_str_is(rc_nicnames_variable(i), "UCX_NET_DEVICES");
 }

@@ -14,16 +14,16 @@ struct proposals {
     struct rc_pins pins;
 };
 
-/* 0, or -1 without memory. proposals_free takes half-made ones, too. */
-int proposals_make(const struct mapping *mapping, struct proposals *proposals);
-void proposals_free(struct proposals *proposals);
+/* 0, or -1 without memory. map_proposals_free takes half-made ones, too. */
+int map_proposals_make(const struct mapping *mapping, struct proposals *proposals);
+void map_proposals_free(struct proposals *proposals);
 
 /* The value of the i-th variable (rc_nicnames_variable) for a task of the mapping; it
  * lives until the next call. NULL where there is nothing to say. */
-const char *proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task,
-                            unsigned i);
+const char *map_proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task,
+                                unsigned i);
 
 /* Whether it is another one from task to task. */
-bool proposals_is_own(unsigned i);
+bool map_proposals_is_own(unsigned i);
 
 #endif

@@ -70,11 +70,11 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
 
 static int show_mapping(struct mapping *mapping, const struct output *output)
 {
-    if (output->file && picture_draw(mapping, output->format, output->file) < 0)
+    if (output->file && map_draw_picture(mapping, output->format, output->file) < 0)
         return STATUS_USAGE;
     if (output->file && !output->json)
         return STATUS_RESOLVED;
-    if ((output->json ? mapping_print_json(mapping) : mapping_print_text(mapping)) < 0)
+    if ((output->json ? map_print_json(mapping) : map_print_text(mapping)) < 0)
         return console_fail("cannot write the map");
     return STATUS_RESOLVED;
 }
@@ -88,13 +88,13 @@ int main(int argc, char **argv)
 
     /* by its own name: as `rollcall map`, argv[0] is "map" */
     if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0)
-        return pins_answer(argc > 2 ? argv[2] : NULL);
+        return map_answer_pins(argc > 2 ? argv[2] : NULL);
     if (read_arguments(argc, argv, &wishes, &output) < 0)
         return STATUS_USAGE;
     paint_choose();
-    if (mapping_make(&wishes, &mapping) == 0)
+    if (map_make(&wishes, &mapping) == 0)
         status = show_mapping(&mapping, &output);
-    mapping_free(&mapping);
+    map_free(&mapping);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     return console_fail("cannot write to standard output: %s", strerror(errno));

@@ -216,14 +216,14 @@ static int put_nics(const struct mapping *mapping)
 static void put_proposal(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     unsigned task = mapping->local_rank == RC_UNKNOWN ? 0 : mapping->local_rank;
-    const char *value = proposals_value(proposals, mapping, task, i);
+    const char *value = map_proposals_value(proposals, mapping, task, i);
     int column;
 
     if (!value)
         return;
     column = printf("  %s=", rc_nicnames_variable(i).p);
     put_list((unsigned)column, value);
-    if (proposals_is_own(i) && mapping->tasks > 1)
+    if (map_proposals_is_own(i) && mapping->tasks > 1)
         printf("    for task %u; the others have their own NIC's\n", task);
 }
 
@@ -232,22 +232,22 @@ static int put_proposals(const struct mapping *mapping)
     struct proposals proposals;
     bool any = false;
 
-    if (proposals_make(mapping, &proposals) < 0) {
-        proposals_free(&proposals);
+    if (map_proposals_make(mapping, &proposals) < 0) {
+        map_proposals_free(&proposals);
         return -1;
     }
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
-        if (!any && proposals_value(&proposals, mapping, 0, i)) {
+        if (!any && map_proposals_value(&proposals, mapping, 0, i)) {
             printf("\n%sWith nic=auto%s\n", paint_on(PAINT_STRONG), paint_off());
             any = true;
         }
         put_proposal(mapping, &proposals, i);
     }
-    proposals_free(&proposals);
+    map_proposals_free(&proposals);
     return 0;
 }
 
-int mapping_print_text(const struct mapping *mapping)
+int map_print_text(const struct mapping *mapping)
 {
     if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_ids(mapping) < 0 ||
         put_nics(mapping) < 0 || put_proposals(mapping) < 0)

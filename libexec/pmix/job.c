@@ -25,31 +25,31 @@ struct layout {
 static int get_number(const pmix_proc_t *self, pmix_rank_t rank, const char *key, uint32_t *number)
 {
     pmix_status_t status;
-    const pmix_value_t *value = find(self, rank, key, &status);
+    const pmix_value_t *value = pmix_find_value(self, rank, key, &status);
 
     if (!value)
-        return missing(key, rank, library.error_string(status));
+        return pmix_fail_key(key, rank, pmix_library.error_string(status));
     if (value->type == PMIX_UINT32)
         *number = value->data.uint32;
     else if (value->type == PMIX_UINT16)
         *number = value->data.uint16;
     else
-        return missing(key, rank, "is no number");
+        return pmix_fail_key(key, rank, "is no number");
     return 0;
 }
 
 static const char *get_text(const pmix_proc_t *self, pmix_rank_t rank, const char *key)
 {
     pmix_status_t status;
-    const pmix_value_t *value = find(self, rank, key, &status);
+    const pmix_value_t *value = pmix_find_value(self, rank, key, &status);
 
     if (value && value->type == PMIX_STRING && value->data.string && !strpbrk(value->data.string, "\r\n"))
         return value->data.string;
-    missing(key, rank, value ? "is no text" : library.error_string(status));
+    pmix_fail_key(key, rank, value ? "is no text" : pmix_library.error_string(status));
     return NULL;
 }
 
-static void place(struct layout *layout, uint32_t rank, uint32_t node)
+static void place_rank(struct layout *layout, uint32_t rank, uint32_t node)
 {
     layout->node[rank] = node;
     layout->tasks[node]++;
@@ -73,7 +73,7 @@ static int find_nodes_by_name(const pmix_proc_t *self, struct layout *layout)
             node = layout->nodes++;
             layout->host[node] = host;
         }
-        place(layout, rank, node);
+        place_rank(layout, rank, node);
     }
     return 0;
 }
@@ -91,14 +91,14 @@ static int find_nodes_by_id(const pmix_proc_t *self, struct layout *layout)
 
         status = get_number(self, rank, PMIX_NODEID, &id);
         if (status == 0 && id >= TASKS_MAX)
-            status = missing(PMIX_NODEID, rank, "is too large");
+            status = pmix_fail_key(PMIX_NODEID, rank, "is too large");
         if (status < 0)
             break;
         if (id >= room) {
             uint32_t *larger = realloc(by_id, ((size_t)id + 1) * 2 * sizeof(*by_id));
 
             if (!larger) {
-                status = fail("answer", "out of memory", "");
+                status = pmix_fail("answer", "out of memory", "");
                 break;
             }
             by_id = larger;
@@ -109,7 +109,7 @@ static int find_nodes_by_id(const pmix_proc_t *self, struct layout *layout)
             by_id[id] = layout->nodes;
             layout->id[layout->nodes++] = id;
         }
-        place(layout, rank, by_id[id]);
+        place_rank(layout, rank, by_id[id]);
     }
     free(by_id);
     return status;
@@ -122,7 +122,7 @@ static int find_nodes(const pmix_proc_t *self, struct layout *layout)
     pmix_status_t status;
 
     for (uint32_t rank = 0; rank < layout->size; rank += layout->size - 1) {
-        if (!find(self, rank, PMIX_NODEID, &status))
+        if (!pmix_find_value(self, rank, PMIX_NODEID, &status))
             return find_nodes_by_name(self, layout);
         if (layout->size == 1)
             break;
@@ -189,7 +189,7 @@ static void print_ids(const struct layout *layout)
     putchar('\n');
 }
 
-int print_job(const pmix_proc_t *self)
+int pmix_print_job(const pmix_proc_t *self)
 {
     struct layout layout = { .size = 0 };
     uint32_t local_rank;
@@ -200,13 +200,13 @@ int print_job(const pmix_proc_t *self)
         get_number(self, self->rank, PMIX_LOCAL_RANK, &local_rank) < 0 || !(host = get_text(self, 0, PMIX_HOSTNAME)))
         return -1;
     if (layout.size > TASKS_MAX || self->rank >= layout.size)
-        return missing(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD, "cannot be");
+        return pmix_fail_key(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD, "cannot be");
     layout.node = calloc(layout.size, sizeof(*layout.node));
     layout.tasks = calloc(layout.size, sizeof(*layout.tasks));
     layout.host = calloc(layout.size, sizeof(*layout.host));
     layout.id = calloc(layout.size, sizeof(*layout.id));
     if (!layout.node || !layout.tasks || !layout.host || !layout.id)
-        fail("answer", "out of memory", "");
+        pmix_fail("answer", "out of memory", "");
     else
         status = find_nodes(self, &layout);
     if (status == 0) {

@@ -7,21 +7,21 @@
 
 #define LIBRARY "libpmix.so.2"
 
-struct library library;
+struct pmix_library pmix_library;
 
-int fail(const char *kind, const char *what, const char *why)
+int pmix_fail(const char *kind, const char *what, const char *why)
 {
     printf("failed=%s %s%s%s\n", kind, what, *why ? ": " : "", why);
     return -1;
 }
 
 /* POSIX's way from an object's address to a function's. */
-static int symbol(void *handle, const char *name, void *function)
+static int find_symbol(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
 
     if (!address)
-        return fail("library", name, LIBRARY " has no such function");
+        return pmix_fail("library", name, LIBRARY " has no such function");
     memcpy(function, &address, sizeof(address));
     return 0;
 }
@@ -34,33 +34,35 @@ static const char *behind_name(const char *error)
     return name ? name + strlen(LIBRARY ": ") : error;
 }
 
-int open_library(void)
+int pmix_open_library(void)
 {
     /* global: its plugins look for the library's names */
     void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
 
     if (!handle)
-        return fail("library", behind_name(dlerror()), "");
-    if (symbol(handle, "PMIx_Init", &library.init) < 0 || symbol(handle, "PMIx_Get", &library.get) < 0 ||
-        symbol(handle, "PMIx_Put", &library.put) < 0 || symbol(handle, "PMIx_Commit", &library.commit) < 0 ||
-        symbol(handle, "PMIx_Finalize", &library.finalize) < 0 ||
-        symbol(handle, "PMIx_Error_string", &library.error_string) < 0 ||
-        symbol(handle, "PMIx_Get_version", &library.version) < 0)
+        return pmix_fail("library", behind_name(dlerror()), "");
+    if (find_symbol(handle, "PMIx_Init", &pmix_library.init) < 0 ||
+        find_symbol(handle, "PMIx_Get", &pmix_library.get) < 0 ||
+        find_symbol(handle, "PMIx_Put", &pmix_library.put) < 0 ||
+        find_symbol(handle, "PMIx_Commit", &pmix_library.commit) < 0 ||
+        find_symbol(handle, "PMIx_Finalize", &pmix_library.finalize) < 0 ||
+        find_symbol(handle, "PMIx_Error_string", &pmix_library.error_string) < 0 ||
+        find_symbol(handle, "PMIx_Get_version", &pmix_library.version) < 0)
         return -1;
     return 0;
 }
 
-const pmix_value_t *find(const pmix_proc_t *self, pmix_rank_t rank, const char *key, pmix_status_t *status)
+const pmix_value_t *pmix_find_value(const pmix_proc_t *self, pmix_rank_t rank, const char *key, pmix_status_t *status)
 {
     pmix_proc_t proc = *self;
     pmix_value_t *value = NULL;
 
     proc.rank = rank;
-    *status = library.get(&proc, key, NULL, 0, &value);
+    *status = pmix_library.get(&proc, key, NULL, 0, &value);
     return *status == PMIX_SUCCESS ? value : NULL;
 }
 
-int missing(const char *key, pmix_rank_t rank, const char *why)
+int pmix_fail_key(const char *key, pmix_rank_t rank, const char *why)
 {
     char what[128];
 
@@ -68,5 +70,5 @@ int missing(const char *key, pmix_rank_t rank, const char *why)
         snprintf(what, sizeof(what), "%s of the job", key);
     else
         snprintf(what, sizeof(what), "%s of rank %u", key, rank);
-    return fail("answer", what, why);
+    return pmix_fail("answer", what, why);
 }

@@ -11,7 +11,7 @@
 
 #include <pmix.h>
 
-extern struct library {
+extern struct pmix_library {
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t *info, size_t count);
     pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
                          pmix_value_t **value);
@@ -20,19 +20,19 @@ extern struct library {
     pmix_status_t (*finalize)(const pmix_info_t *info, size_t count);
     const char *(*error_string)(pmix_status_t status);
     const char *(*version)(void);
-} library;
+} pmix_library;
 
-/* 0, or -1 after fail(). */
-int open_library(void);
+/* 0, or -1 after pmix_fail(). */
+int pmix_open_library(void);
 
 /* The value of a key, which is not freed: this process ends soon. NULL where
  * there is none, *status says why. */
-const pmix_value_t *find(const pmix_proc_t *self, pmix_rank_t rank, const char *key, pmix_status_t *status);
+const pmix_value_t *pmix_find_value(const pmix_proc_t *self, pmix_rank_t rank, const char *key, pmix_status_t *status);
 
 /* Prints "failed=KIND WHAT: WHY" (lib/launcher/pmixjob.h has the kinds). Returns -1. */
-int fail(const char *kind, const char *what, const char *why);
+int pmix_fail(const char *kind, const char *what, const char *why);
 
-/* fail() for a key of a rank, or of the job. */
-int missing(const char *key, pmix_rank_t rank, const char *why);
+/* pmix_fail() for a key of a rank, or of the job. */
+int pmix_fail_key(const char *key, pmix_rank_t rank, const char *why);
 
 #endif

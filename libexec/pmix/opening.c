@@ -14,7 +14,7 @@
 #include "library.h"
 
 /* A port of this host that is bound and not listened on, which refuses; held until the process ends. */
-static int dead_end(char text[64])
+static int reserve_dead_port(char text[64])
 {
     struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof(name);
@@ -22,13 +22,13 @@ static int dead_end(char text[64])
 
     if (fd < 0 || bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0 ||
         getsockname(fd, (struct sockaddr *)&name, &size) < 0)
-        return fail("program", "no port of its own", "");
+        return pmix_fail("program", "no port of its own", "");
     snprintf(text, 64, "rollcall.0;tcp4://127.0.0.1:%u", (unsigned)ntohs(name.sin_port));
     return 0;
 }
 
 /* Names of all releases: a client takes the one that it knows best. */
-static void lead_away(const char *where)
+static void redirect_client(const char *where)
 {
     static const char *const names[] = { "PMIX_SERVER_URI",  "PMIX_SERVER_URI2", "PMIX_SERVER_URI21",
                                          "PMIX_SERVER_URI3", "PMIX_SERVER_URI4", "PMIX_SERVER_URI41",
@@ -48,7 +48,7 @@ static void print_path(const void *function)
         printf("path=%s\n", path);
 }
 
-int print_opening(unsigned free)
+int pmix_print_opening(unsigned free)
 {
     pmix_status_t status;
     char where[64];
@@ -56,9 +56,9 @@ int print_opening(unsigned free)
     pmix_proc_t self;
 
     memset(&self, 0, sizeof(self));
-    if (open_library() < 0 || dead_end(where) < 0)
+    if (pmix_open_library() < 0 || reserve_dead_port(where) < 0)
         return -1;
-    lead_away(where);
+    redirect_client(where);
     if (free & PMIX_FREE_PSEC) {
         unsetenv("PMIX_SECURITY_MODE");
         unsetenv("PMIX_MCA_psec");
@@ -67,12 +67,12 @@ int print_opening(unsigned free)
         unsetenv("PMIX_GDS_MODULE");
         unsetenv("PMIX_MCA_gds");
     }
-    memcpy(&function, &library.init, sizeof(function));
-    printf("version=%s\n", library.version());
+    memcpy(&function, &pmix_library.init, sizeof(function));
+    printf("version=%s\n", pmix_library.version());
     print_path(function);
     /* it may be the last that is heard of this process */
     fflush(stdout);
-    status = library.init(&self, NULL, 0);
-    printf("status=%d %s\n", (int)status, library.error_string(status));
+    status = pmix_library.init(&self, NULL, 0);
+    printf("status=%d %s\n", (int)status, pmix_library.error_string(status));
     return 0;
 }

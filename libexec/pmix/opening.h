@@ -12,7 +12,7 @@
 enum { PMIX_FREE_PSEC = 1, PMIX_FREE_GDS = 2 };
 
 /* Prints version=, path= and status=NUMBER TEXT of the library; PMIX_ERR_UNREACH is a good
- * one. Without what the server and the user ask for as to these: PMIX_FREE_PSEC, _GDS. 0, or -1 after fail(). */
-int print_opening(unsigned free);
+ * one. Without what the server and the user ask for as to these: PMIX_FREE_PSEC, _GDS. 0, or -1 after pmix_fail(). */
+int pmix_print_opening(unsigned free);
 
 #endif

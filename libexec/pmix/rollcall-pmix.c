@@ -58,7 +58,7 @@ static int answer_to(const char *what, const pmix_proc_t *self)
 {
     const char *key = strstr(what, "-store") ? KEY_OF_STORE : KEY_OF_SERVER;
 
-    return *what == 'j' ? print_job(self) : *what == 'p' ? put_endpoint(key) : print_endpoint(self, key);
+    return *what == 'j' ? pmix_print_job(self) : *what == 'p' ? pmix_put_endpoint(key) : pmix_print_endpoint(self, key);
 }
 
 int main(int argc, char **argv)
@@ -78,18 +78,18 @@ int main(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_ENDPOINT);
     if (*what == 'o')
-        return print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) |
-                             (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 ||
+        return pmix_print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) |
+                                  (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 ||
                fflush(stdout) != 0;
     memset(&self, 0, sizeof(self));
-    if (open_library() < 0)
+    if (pmix_open_library() < 0)
         return 1;
-    status = library.init(&self, NULL, 0);
+    status = pmix_library.init(&self, NULL, 0);
     if (status != PMIX_SUCCESS) {
-        fail("server", "PMIx_Init", library.error_string(status));
+        pmix_fail("server", "PMIx_Init", pmix_library.error_string(status));
         return 1;
     }
     answer = answer_to(what, &self);
-    library.finalize(NULL, 0);
+    pmix_library.finalize(NULL, 0);
     return answer < 0 || fflush(stdout) != 0;
 }

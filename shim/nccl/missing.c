@@ -57,8 +57,8 @@ int guard_await(struct guard_talk *talk, char *done, size_t room, size_t *size)
     return guard_get(talk, "done", half, done, room, size);
 }
 
-/* Whether a process waits as that rank with another id. *note points into `text`. */
-static bool is_elsewhere(const struct guard_talk *talk, uint32_t rank, char text[VALUE_SIZE], struct rc_str *note)
+/* Whether a process waits as that rank with another id. *value points into `text`. */
+static bool is_elsewhere(const struct guard_talk *talk, uint32_t rank, char text[VALUE_SIZE], struct rc_str *value)
 {
     struct guard_talk all = of_all(talk);
     char key[GUARD_KEY_SIZE];
@@ -76,10 +76,10 @@ static bool is_elsewhere(const struct guard_talk *talk, uint32_t rank, char text
         for (size_t c = 0; c < size; c++)
             text[c] = buffer[c];
     }
-    if (!found || rc_str_is(rc_str_split((struct rc_str){ text, found }, ' ', note), talk->id))
+    if (!found || rc_str_is(rc_str_split((struct rc_str){ text, found }, ' ', value), talk->id))
         return false;
-    rc_str_split(*note, ' ', &rest);
-    /* an old note is an earlier program's */
+    rc_str_split(*value, ' ', &rest);
+    /* an old value is an earlier program's */
     return rc_parse_u64(rc_str_split(rest, ' ', &rest), UINT64_MAX / 2, &since) &&
            now <= since + 4 * (uint64_t)talk->member->deadline;
 }
@@ -87,19 +87,19 @@ static bool is_elsewhere(const struct guard_talk *talk, uint32_t rank, char text
 static bool is_lowest(struct guard_talk *talk)
 {
     char text[VALUE_SIZE];
-    struct rc_str note;
+    struct rc_str value;
 
     for (uint32_t i = 0; i < talk->rank; i++)
-        if (i == ABSENT_MAX || guard_has_come(talk, i) || (i < ELSEWHERE_MAX && is_elsewhere(talk, i, text, &note)))
+        if (i == ABSENT_MAX || guard_has_come(talk, i) || (i < ELSEWHERE_MAX && is_elsewhere(talk, i, text, &value)))
             return false;
     return true;
 }
 
-/* "; process 42 on n1 waits as rank 3 with another NCCL id", from a note */
-static const char *rank_place(struct guard_talk *talk, uint32_t rank, struct rc_str note)
+/* "; process 42 on n1 waits as rank 3 with another NCCL id", from the value that it put */
+static const char *rank_place(struct guard_talk *talk, uint32_t rank, struct rc_str value)
 {
     struct rc_str rest;
-    bool made = rc_str_is(rc_str_split(note, ' ', &rest), "made");
+    bool made = rc_str_is(rc_str_split(value, ' ', &rest), "made");
 
     rc_str_split(rest, ' ', &rest);
     return rc_format(&talk->arena, "; %s waits as rank %u with another NCCL id%s",
@@ -111,7 +111,7 @@ void guard_say_missing(struct guard_talk *talk)
     struct rc_range absent[ABSENT_MAX];
     char text[VALUE_SIZE];
     const char *elsewhere = "";
-    struct rc_str note;
+    struct rc_str value;
     size_t count = 0;
 
     if (!is_lowest(talk))
@@ -120,8 +120,8 @@ void guard_say_missing(struct guard_talk *talk)
         if (i == talk->rank || guard_has_come(talk, i))
             continue;
         absent[count++] = (struct rc_range){ i, i };
-        if (!*elsewhere && count <= ELSEWHERE_MAX && is_elsewhere(talk, i, text, &note))
-            elsewhere = rank_place(talk, i, note);
+        if (!*elsewhere && count <= ELSEWHERE_MAX && is_elsewhere(talk, i, text, &value))
+            elsewhere = rank_place(talk, i, value);
     }
     if (count == 0)
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* missing.h - which ranks have not joined a communicator of all processes.
  *
- * A process that has waited for half of its time puts a note under a key that does
+ * A process that has waited for half of its time puts a value under a key that does
  * not depend on the id. So a process that misses this rank finds it with another id:
  *
  *   guard/late/r3     counter of guard/late/r3/0, 1, ...: "ID made TIME RECORD" or "ID got ..."

@@ -29,17 +29,17 @@ const char *guard_rank_key(char key[GUARD_KEY_SIZE], const char *what, uint32_t 
 }
 
 /* Each communicator has its own keys. */
-static const char *key_name(const struct guard_talk *talk, const char *note, char text[NAME_SIZE])
+static const char *key_name(const struct guard_talk *talk, const char *key, char text[NAME_SIZE])
 {
     struct rc_arena arena = { .base = text, .size = NAME_SIZE };
 
-    return rc_format(&arena, "guard/%s/%s", talk->id, note);
+    return rc_format(&arena, "guard/%s/%s", talk->id, key);
 }
 
-int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, char *standing, size_t room, size_t *size)
+int guard_put(struct guard_talk *talk, const char *key, struct rc_str value, char *standing, size_t room, size_t *size)
 {
     char text[NAME_SIZE];
-    int rc = rc_store_client_put(&talk->member->server, key_name(talk, note, text), value, REQUEST_MS, standing, room,
+    int rc = rc_store_client_put(&talk->member->server, key_name(talk, key, text), value, REQUEST_MS, standing, room,
                                  size);
 
     if (rc == 0 && *size > room)
@@ -47,26 +47,26 @@ int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, ch
     return rc;
 }
 
-int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room, size_t *size)
+int guard_get(struct guard_talk *talk, const char *key, uint32_t milliseconds, char *value, size_t room, size_t *size)
 {
     char text[NAME_SIZE];
-    int rc = rc_store_client_get(&talk->member->server, key_name(talk, note, text), milliseconds, value, room, size);
+    int rc = rc_store_client_get(&talk->member->server, key_name(talk, key, text), milliseconds, value, room, size);
 
     if (rc == 0 && *size > room)
         *size = room;
     return rc;
 }
 
-int guard_count(struct guard_talk *talk, const char *note, uint64_t *before)
+int guard_count(struct guard_talk *talk, const char *key, uint64_t *before)
 {
     char text[NAME_SIZE];
 
-    return rc_store_client_count(&talk->member->server, key_name(talk, note, text), REQUEST_MS, before);
+    return rc_store_client_count(&talk->member->server, key_name(talk, key, text), REQUEST_MS, before);
 }
 
-bool guard_is_there(struct guard_talk *talk, const char *note, char *value, size_t room, size_t *size)
+bool guard_is_there(struct guard_talk *talk, const char *key, char *value, size_t room, size_t *size)
 {
-    return guard_get(talk, note, LOOK_MS, value, room, size) == 0;
+    return guard_get(talk, key, LOOK_MS, value, room, size) == 0;
 }
 
 bool guard_has_come(struct guard_talk *talk, uint32_t rank)

@@ -27,13 +27,12 @@ void guard_talk_begin(struct guard_talk *talk, const struct guard_member *member
 const char *guard_rank_key(char key[GUARD_KEY_SIZE], const char *what, uint32_t rank);
 
 /* As rc_store_client_put, _get and _count (rendezvous/storeclient.h), with the keys of this communicator. */
-int guard_put(struct guard_talk *talk, const char *note, struct rc_str value, char *standing, size_t room,
-              size_t *size);
-int guard_get(struct guard_talk *talk, const char *note, uint32_t milliseconds, char *value, size_t room, size_t *size);
-int guard_count(struct guard_talk *talk, const char *note, uint64_t *before);
+int guard_put(struct guard_talk *talk, const char *key, struct rc_str value, char *standing, size_t room, size_t *size);
+int guard_get(struct guard_talk *talk, const char *key, uint32_t milliseconds, char *value, size_t room, size_t *size);
+int guard_count(struct guard_talk *talk, const char *key, uint64_t *before);
 
 /* guard_get for a value that is there already. */
-bool guard_is_there(struct guard_talk *talk, const char *note, char *value, size_t room, size_t *size);
+bool guard_is_there(struct guard_talk *talk, const char *key, char *value, size_t room, size_t *size);
 
 /* Whether a process has joined as that rank. */
 bool guard_has_come(struct guard_talk *talk, uint32_t rank);

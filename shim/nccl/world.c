@@ -132,10 +132,10 @@ static bool refuse_twin(struct guard_talk *talk, struct rc_str other)
                   own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank, absent));
 }
 
-static bool refuse_size(struct guard_talk *talk, struct rc_str note)
+static bool refuse_size(struct guard_talk *talk, struct rc_str value)
 {
     struct rc_str record;
-    struct rc_str size = rc_str_split(note, ' ', &record);
+    struct rc_str size = rc_str_split(value, ' ', &record);
     struct rc_str rank = rc_str_split(record, ' ', &record);
 
     return refuse_call(
@@ -149,12 +149,12 @@ static bool refuse_size(struct guard_talk *talk, struct rc_str note)
 /* The first process puts the number of ranks. NCCL waits for ever where another process has another number. */
 static bool check_size(struct guard_talk *talk)
 {
-    const char *note = rc_format(&talk->arena, "%u %u %s", talk->nranks, talk->rank, talk->member->record);
+    const char *value = rc_format(&talk->arena, "%u %u %s", talk->nranks, talk->rank, talk->member->record);
     char standing[VALUE_SIZE];
     struct rc_str rest;
     uint32_t nranks;
     size_t size = 0;
-    int rc = guard_put(talk, "size", rc_str(note), standing, sizeof(standing), &size);
+    int rc = guard_put(talk, "size", rc_str(value), standing, sizeof(standing), &size);
 
     if (rc < 0)
         return give_up(talk, rc);

@@ -8,7 +8,7 @@
 
 enum { CALLS = 200000, BATCHES = 9 };
 
-static double now(void)
+static double nanoseconds_now(void)
 {
     struct timespec t;
 
@@ -16,7 +16,7 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     const double *x = a;
     const double *y = b;
@@ -32,14 +32,14 @@ int main(int argc, char **argv)
     double batch[BATCHES];
 
     for (unsigned i = 0; i < BATCHES; i++) {
-        double start = now();
+        double start = nanoseconds_now();
 
         for (unsigned call = 0; call < CALLS; call++)
             if (!rc_hostlist_nth(list, index, name))
                 return 1;
-        batch[i] = (now() - start) / CALLS;
+        batch[i] = (nanoseconds_now() - start) / CALLS;
     }
-    qsort(batch, BATCHES, sizeof(*batch), ascending);
+    qsort(batch, BATCHES, sizeof(*batch), compare_numbers);
     printf("%.1f %s\n", batch[BATCHES / 2], name);
     return 0;
 }

@@ -30,7 +30,7 @@ static uint32_t nodes;
 static struct rc_once *met; /* one a node */
 static pthread_barrier_t ready;
 
-static double now(void)
+static double microseconds_now(void)
 {
     struct timespec t;
 
@@ -38,7 +38,7 @@ static double now(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     static struct rc_answer answer;
     struct rc_arena arena = { .base = more, .size = 4096 };
@@ -49,7 +49,7 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
     return rc_str(rc_answer_write(&answer, &arena));
 }
 
-static bool visit(uint32_t node)
+static bool request_answer(uint32_t node)
 {
     const struct rc_endpoint server = { { token, RC_WIRE_TOKEN }, port, rc_str("127.0.0.1") };
     struct rc_reply answer;
@@ -75,7 +75,7 @@ static bool visit(uint32_t node)
     return true;
 }
 
-static void *participate(void *number)
+static void *run_rank(void *number)
 {
     uint32_t rank = (uint32_t)(uintptr_t)number;
     struct rc_once *once = &met[rank / tasks];
@@ -83,7 +83,7 @@ static void *participate(void *number)
 
     pthread_barrier_wait(&ready);
     if (rank % tasks == 0 && rc_once_begin(once)) {
-        good = visit(rank / tasks);
+        good = request_answer(rank / tasks);
         rc_once_done(once);
     } else {
         good = rc_once_wait(once, SECONDS * 1000);
@@ -92,7 +92,7 @@ static void *participate(void *number)
 }
 
 /* Microseconds of one meeting, -1 where not everybody got the answer. */
-static double meet(void)
+static double run_rendezvous(void)
 {
     pthread_t thread[ranks];
     char text[4096];
@@ -107,28 +107,28 @@ static double meet(void)
     if (server == 0) {
         struct rc_server *d = rc_server_create(listener, token);
 
-        _exit(!d || rc_server_run(d, SECONDS, -1, decide, text) < 0);
+        _exit(!d || rc_server_run(d, SECONDS, -1, decide_answer, text) < 0);
     }
     close(listener);
     memset(met, 0, nodes * sizeof(*met));
     pthread_barrier_init(&ready, NULL, ranks + 1);
     for (uintptr_t i = 0; i < ranks; i++)
-        pthread_create(&thread[i], NULL, participate, (void *)i);
+        pthread_create(&thread[i], NULL, run_rank, (void *)i);
     pthread_barrier_wait(&ready);
-    start = now();
+    start = microseconds_now();
     for (uintptr_t i = 0; i < ranks; i++) {
         void *done;
 
         pthread_join(thread[i], &done);
         good = good && done == (void *)i;
     }
-    start = now() - start;
+    start = microseconds_now() - start;
     waitpid(server, &status, 0);
     pthread_barrier_destroy(&ready);
     return good && status == 0 ? start : -1;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     double left = *(const double *)a;
     double right = *(const double *)b;
@@ -149,10 +149,10 @@ int main(int argc, char **argv)
         nodes = ranks > tasks ? ranks / tasks : 1;
         met = calloc(nodes, sizeof(*met));
         for (int r = 0; met && r < rounds; r++)
-            if ((took[r] = meet()) < 0)
+            if ((took[r] = run_rendezvous()) < 0)
                 return 1;
         free(met);
-        qsort(took, (size_t)rounds, sizeof(*took), compare);
+        qsort(took, (size_t)rounds, sizeof(*took), compare_numbers);
         printf("%.0f\n", took[rounds / 2]);
     }
     return 0;

@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 101, TASKS = 4096 };
 
-static double now(void)
+static double microseconds_now(void)
 {
     struct timespec t;
 
@@ -18,7 +18,7 @@ static double now(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     const double *x = a;
     const double *y = b;
@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static int once(hwloc_topology_t topology, unsigned tasks)
+static int place_once(hwloc_topology_t topology, unsigned tasks)
 {
     static struct rc_place place[TASKS];
     static unsigned chosen[TASKS];
@@ -53,19 +53,19 @@ int main(int argc, char **argv)
     char error[RC_TOPOLOGY_ERROR];
     hwloc_topology_t topology;
     unsigned tasks = argc == 3 ? (unsigned)atoi(argv[2]) : 0;
-    double start = now();
+    double start = microseconds_now();
     double loaded;
 
     if (tasks == 0 || tasks > TASKS || rc_topology_load(argv[1], &topology, error) < 0)
         return 2;
-    loaded = now() - start;
+    loaded = microseconds_now() - start;
     for (unsigned i = 0; i < ROUNDS; i++) {
-        start = now();
-        if (once(topology, tasks) < 0)
+        start = microseconds_now();
+        if (place_once(topology, tasks) < 0)
             return 1;
-        times[i] = now() - start;
+        times[i] = microseconds_now() - start;
     }
-    qsort(times, ROUNDS, sizeof(*times), compare);
+    qsort(times, ROUNDS, sizeof(*times), compare_numbers);
     printf("%.0f %.0f\n", loaded, times[ROUNDS / 2]);
     hwloc_topology_destroy(topology);
     return 0;

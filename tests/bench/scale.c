@@ -35,7 +35,7 @@ struct node {
 
 static char token[RC_WIRE_TOKEN + 1];
 
-static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_str text = rc_verdict_decide(more, rolls, count, complete);
 
@@ -44,7 +44,7 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
 }
 
 /* What its node says: as much as a real one does. */
-static bool prepare(struct node *node, uint32_t number, uint32_t nodes, uint32_t tasks)
+static bool prepare_node(struct node *node, uint32_t number, uint32_t nodes, uint32_t tasks)
 {
     char text[4096], host[32], boot[40], ranks[32];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -79,7 +79,7 @@ static bool prepare(struct node *node, uint32_t number, uint32_t nodes, uint32_t
     return node->message != NULL;
 }
 
-static bool set_out(struct node *node, const struct sockaddr_in *to, int epoll)
+static bool connect_node(struct node *node, const struct sockaddr_in *to, int epoll)
 {
     struct epoll_event event = { .events = EPOLLOUT, .data.ptr = node };
 
@@ -89,7 +89,7 @@ static bool set_out(struct node *node, const struct sockaddr_in *to, int epoll)
 }
 
 /* -1: something went wrong; 1: it has its answer. */
-static int go_on(struct node *node, int epoll)
+static int advance_node(struct node *node, int epoll)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = node };
 
@@ -112,7 +112,7 @@ static int go_on(struct node *node, int epoll)
     return 1;
 }
 
-static bool meet(struct node *node, uint32_t nodes, uint16_t port)
+static bool run_rendezvous(struct node *node, uint32_t nodes, uint16_t port)
 {
     const struct sockaddr_in to = { .sin_family = AF_INET,
                                     .sin_port = htons(port),
@@ -121,7 +121,7 @@ static bool meet(struct node *node, uint32_t nodes, uint16_t port)
     uint32_t done = 0;
 
     for (uint32_t i = 0; i < nodes; i++)
-        if (!set_out(&node[i], &to, epoll))
+        if (!connect_node(&node[i], &to, epoll))
             return false;
     while (done < nodes) {
         struct epoll_event events[EVENTS];
@@ -130,7 +130,7 @@ static bool meet(struct node *node, uint32_t nodes, uint16_t port)
         if (count <= 0 && errno != EINTR)
             return false;
         for (int i = 0; i < count; i++) {
-            int rc = go_on(events[i].data.ptr, epoll);
+            int rc = advance_node(events[i].data.ptr, epoll);
 
             if (rc < 0)
                 return false;
@@ -150,7 +150,7 @@ static pid_t open_server(uint16_t *port)
     if (pid == 0) {
         struct rc_server *server = rc_server_create(listener, token);
 
-        _exit(!server || rc_server_run(server, SECONDS, -1, decide, &verdict) < 0);
+        _exit(!server || rc_server_run(server, SECONDS, -1, decide_answer, &verdict) < 0);
     }
     if (listener >= 0)
         close(listener);
@@ -158,7 +158,7 @@ static pid_t open_server(uint16_t *port)
 }
 
 /* Milliseconds, and the server's microseconds of processor; false where not everybody got the answer. */
-static bool measure(uint32_t nodes, uint32_t tasks, double *took, double *processor)
+static bool measure_rendezvous(uint32_t nodes, uint32_t tasks, double *took, double *processor)
 {
     struct node *node = calloc(nodes, sizeof(*node));
     struct rusage usage;
@@ -169,9 +169,9 @@ static bool measure(uint32_t nodes, uint32_t tasks, double *took, double *proces
     int status;
 
     for (uint32_t i = 0; good && i < nodes; i++)
-        good = prepare(&node[i], i, nodes, tasks);
+        good = prepare_node(&node[i], i, nodes, tasks);
     start = rc_milliseconds();
-    good = good && meet(node, nodes, port);
+    good = good && run_rendezvous(node, nodes, port);
     *took = (double)(rc_milliseconds() - start);
     if (server > 0 && wait4(server, &status, 0, &usage) == server)
         good = good && status == 0;
@@ -185,7 +185,7 @@ static bool measure(uint32_t nodes, uint32_t tasks, double *took, double *proces
     return good;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     double left = *(const double *)a;
     double right = *(const double *)b;
@@ -210,10 +210,10 @@ int main(int argc, char **argv)
         uint32_t nodes = (uint32_t)atoi(argv[i]) / tasks;
 
         for (int r = 0; r < rounds; r++)
-            if (!measure(nodes, tasks, &took[r], &processor[r]))
+            if (!measure_rendezvous(nodes, tasks, &took[r], &processor[r]))
                 return 1;
-        qsort(took, (size_t)rounds, sizeof(*took), compare);
-        qsort(processor, (size_t)rounds, sizeof(*processor), compare);
+        qsort(took, (size_t)rounds, sizeof(*took), compare_numbers);
+        qsort(processor, (size_t)rounds, sizeof(*processor), compare_numbers);
         printf("%.1f %.2f\n", took[rounds / 2], processor[rounds / 2] / nodes);
     }
     return 0;

@@ -35,7 +35,7 @@ static char **read_block(const char *path)
     return block;
 }
 
-static double now(void)
+static double nanoseconds_now(void)
 {
     struct timespec t;
 
@@ -59,7 +59,7 @@ static void be_program(char **argv, char **block)
 
 static double run_once(char **argv, char **block)
 {
-    double start = now();
+    double start = nanoseconds_now();
     int status;
     pid_t pid = fork();
 
@@ -69,10 +69,10 @@ static double run_once(char **argv, char **block)
         fprintf(stderr, "%s: could not be run, or failed\n", argv[0]);
         exit(2);
     }
-    return now() - start;
+    return nanoseconds_now() - start;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     const double *x = a;
     const double *y = b;
@@ -80,9 +80,9 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static double median(double *values, size_t n)
+static double find_median(double *values, size_t n)
 {
-    qsort(values, n, sizeof(*values), ascending);
+    qsort(values, n, sizeof(*values), compare_numbers);
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
@@ -109,6 +109,6 @@ int main(int argc, char **argv)
         }
         ratio[i] = b[i] / a[i];
     }
-    printf("%.0f %.0f %.4f\n", median(a, rounds), median(b, rounds), median(ratio, rounds));
+    printf("%.0f %.0f %.4f\n", find_median(a, rounds), find_median(b, rounds), find_median(ratio, rounds));
     return 0;
 }
