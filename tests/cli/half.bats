@@ -106,7 +106,7 @@ PYTHON
     whole=(RANK=2 WORLD_SIZE=4 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 NODE_RANK=1 NNODES=2)
     run -0 --separate-stderr with "${addr[@]}" "${whole[@]}" "$rollcall" exec -- env
     [ -z "$stderr" ]
-    for entry in "${addr[@]}" "${whole[@]}" GROUP_RANK=1 GROUP_WORLD_SIZE=2 ROLLCALL_SCOPE=env:env/2/worker; do
+    for entry in "${addr[@]}" "${whole[@]}" GROUP_RANK=1 GROUP_WORLD_SIZE=2 ROLLCALL_SCOPE=env:env/2/worker/29512; do
         grep -qx "$entry" <<< "$output"
     done
     # an inner rollcall finds the stamp, and one whose rank was changed on the way leaves it alone
@@ -115,7 +115,7 @@ PYTHON
     run -0 --separate-stderr with "${addr[@]}" "${whole[@]}" "$rollcall" exec -- \
         env RANK=3 LOCAL_RANK=1 MASTER_PORT=29600 "$rollcall" exec -- env
     [ -z "$stderr" ]
-    for entry in RANK=3 LOCAL_RANK=1 MASTER_PORT=29600 MASTER_ADDR=192.0.2.1 ROLLCALL_SCOPE=env:env/2/worker; do
+    for entry in RANK=3 LOCAL_RANK=1 MASTER_PORT=29600 MASTER_ADDR=192.0.2.1 ROLLCALL_SCOPE=env:env/2/worker/29512; do
         grep -qx "$entry" <<< "$output"
     done
 }
