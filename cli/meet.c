@@ -65,7 +65,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
         if (result->facts.field[i].value == RC_UNKNOWN)
             return false;
-    if (result->master.port_is_users && rc_env_get(&result->env, "MASTER_ADDR").n)
+    if (result->master.port_given != RC_GIVEN_BY_LAUNCH && rc_env_get(&result->env, "MASTER_ADDR").n)
         return false;
     if (options->exchange == RC_EXCHANGE_SRUN)
         *why = "only srun --ddp has a rendezvous server";
@@ -126,7 +126,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
     struct rc_arena answers = { .base = room, .size = sizeof(room) };
     struct rc_request request = {
         .transport = RC_TRANSPORT_PMIX,
-        .root = m->result->master.hold,
+        .root = m->result->master.todo & RC_MASTER_HOLD,
         .seconds = seconds,
         /* tasks come late where a script has something else to do first: that
          * alone stops nothing that its user has not said so of */

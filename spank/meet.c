@@ -103,7 +103,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_request request = {
-        .root = result->master.hold,
+        .root = result->master.todo & RC_MASTER_HOLD,
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
     };

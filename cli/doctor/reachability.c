@@ -209,11 +209,11 @@ void doctor_reachability(struct findings *findings, const struct rc_result *resu
     joined = join_round(result, &round);
     if (joined && round.is_last)
         put_value(&round, "all", "1");
-    if (joined && where->hold)
+    if (joined && (where->todo & RC_MASTER_HOLD))
         serve_probes(&round, where->port);
     else if (joined)
         read_listener(&round, &listener);
-    if (where->hold)
+    if (where->todo & RC_MASTER_HOLD)
         return;
     probe_master(findings, where, &listener);
     if (listener.is_listening)

@@ -273,8 +273,8 @@ bool rc_lookup_is_needed(const struct rc_result *result)
 {
     struct rc_netaddr address;
 
-    return result->master.addr &&
-           (result->master.wish || (result->master.lookup && !rc_netaddr_read(rc_str(result->master.addr), &address)));
+    return result->master.addr && (result->master.wish || ((result->master.todo & RC_MASTER_LOOKUP) &&
+                                                           !rc_netaddr_read(rc_str(result->master.addr), &address)));
 }
 
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup)

@@ -30,7 +30,7 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
     struct rc_netaddr address;
     bool elsewhere;
 
-    if (!master->verify)
+    if (!(master->todo & RC_MASTER_VERIFY))
         return true;
     elsewhere = rc_netaddr_read(rc_str(master->addr), &address) ? rc_netaddr_is_elsewhere(&address)
                                                                 : hooks->is_elsewhere(result);
@@ -82,7 +82,7 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
     int held;
 
     *fd = -1;
-    if (!master->hold)
+    if (!(master->todo & RC_MASTER_HOLD))
         return true;
     held = rc_port_hold(master->port);
     if (held >= 0)
@@ -90,7 +90,7 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
     /* without a free descriptor, or where sockets are forbidden: as it was
      * without us. And the user may run the store on another
      * host: then it does not matter what has the port here. */
-    if (held != -EADDRINUSE || is_inherited(master->port) || master->addr_is_users)
+    if (held != -EADDRINUSE || is_inherited(master->port) || master->addr_given != RC_GIVEN_BY_LAUNCH)
         return true;
     if (hooks->name_owner)
         hooks->name_owner(master->port, owner, sizeof(owner));

@@ -44,9 +44,9 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
     struct rc_master *master = &result->master;
 
     *held = -1;
-    if (!master->hold)
+    if (!(master->todo & RC_MASTER_HOLD))
         return true;
-    if (master->port_is_users || (!options->port_first && result->facts.reserved_ports.n))
+    if (master->port_given != RC_GIVEN_BY_LAUNCH || (!options->port_first && result->facts.reserved_ports.n))
         return rc_rank0_hold(result, hooks, held);
     if (!options->port_first) {
         master->port = 0;

@@ -107,18 +107,6 @@ static const struct {
 
 enum { INTERFACE_NAMES = sizeof(interface_names) / sizeof(*interface_names) };
 
-static void set(struct rc_result *result, struct rc_str name, const char *value, const char *source, const char *reason)
-{
-    rc_plan_put(&result->plan, (struct rc_plan_entry){
-                                   .action = RC_SET,
-                                   .name = name,
-                                   .value = value,
-                                   .source = source,
-                                   .reason = reason,
-                                   .changes = !rc_str_is(rc_env_find(&result->env, name), value),
-                               });
-}
-
 static bool is_own(const struct rc_result *result, unsigned i, struct rc_str now)
 {
     struct rc_str own = rc_env_get(&result->env, RC_OWN_INTERFACE);
@@ -143,18 +131,13 @@ static void set_interface(struct rc_result *result, const char *interface, const
         struct rc_str now = rc_env_find(&result->env, name);
 
         if (now.n && !is_own(result, i, now) && !rc_nicnames_is_own(result, name, now))
-            rc_plan_put(&result->plan, (struct rc_plan_entry){
-                                           .action = RC_KEEP,
-                                           .name = name,
-                                           .value = rc_format(&result->arena, "%S", &now),
-                                           .source = name.p,
-                                           .reason = "as the user set it",
-                                       });
+            rc_plan_keep(result, name, "as the user set it");
         else
-            set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,
-                interface_names[i].reason);
+            rc_plan_set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,
+                        interface_names[i].reason);
     }
-    set(result, RC_STR(RC_OWN_INTERFACE), interface, source, "tells a later rollcall which of these are its own");
+    rc_plan_set(result, RC_STR(RC_OWN_INTERFACE), interface, source,
+                "tells a later rollcall which of these are its own");
 }
 
 /* A variable's value with the address that was found; NULL for one without. */
@@ -189,20 +172,15 @@ void rc_address_settle(struct rc_result *result, const char *addr, const char *s
     }
     if (interface)
         set_interface(result, rc_format(&result->arena, "%s", interface), source);
-    else if (result->master.outer_interface)
+    else if (result->stamp_is_outer)
         rc_address_forget(result);
 }
 
 /* What has been planned since, for the cards of this node (nicnames.h), stays. */
 static void forget_interface(struct rc_result *result, struct rc_str name)
 {
-    for (unsigned i = 0; i < result->plan.count; i++)
-        if (rc_str_eq(result->plan.entry[i].name, name))
-            return;
-    rc_plan_put(&result->plan, (struct rc_plan_entry){ .action = RC_UNSET,
-                                                       .name = name,
-                                                       .reason = "set by an outer rollcall for its own addr=",
-                                                       .changes = true });
+    if (!rc_plan_find(&result->plan, name))
+        rc_plan_unset(result, name, "set by an outer rollcall for its own addr=");
 }
 
 void rc_address_forget(struct rc_result *result)

@@ -6,27 +6,6 @@
 #include "resolve/preloading.h"
 #include "resolve/watch.h"
 
-static void add(struct rc_result *result, struct rc_plan_entry entry)
-{
-    if (result->plan.count < RC_PLAN_MAX)
-        result->plan.entry[result->plan.count++] = entry;
-}
-
-static void set(struct rc_result *result, struct rc_str name, const char *value, const char *reason)
-{
-    struct rc_str now = rc_env_find(&result->env, name);
-
-    add(result, (struct rc_plan_entry){
-                    .action = RC_SET,
-                    .name = name,
-                    .value = value,
-                    .source = "guard",
-                    .reason = reason,
-                    .changes = !rc_str_is(now, value),
-                    .is_new = !now.p,
-                });
-}
-
 /* False, with a warning, where the guard cannot be loaded. */
 static bool plan_guard(const struct rc_context *context, struct rc_result *result)
 {
@@ -53,9 +32,10 @@ static bool plan_guard(const struct rc_context *context, struct rc_result *resul
                              "of rollcall on this node, in a folder without colon, blank or dollar");
         return false;
     }
-    set(result, RC_STR(RC_GUARD),
+    rc_plan_set(
+        result, RC_STR(RC_GUARD),
         rc_format(&result->arena, "%s deadline=%u", rc_watch_identity(result), rc_options_deadline(&context->options)),
-        "what the guard compares with");
+        "guard", "what the guard compares with");
     return true;
 }
 
@@ -67,9 +47,5 @@ void rc_guard_plan(const struct rc_context *context, struct rc_result *result)
         result->wants |= RC_LEARN_GUARD;
     else if (on && plan_guard(context, result))
         return;
-    if (rc_env_get(&result->env, RC_GUARD).p)
-        add(result, (struct rc_plan_entry){ .action = RC_UNSET,
-                                            .name = RC_STR(RC_GUARD),
-                                            .reason = "left over from a launch further outside",
-                                            .changes = true });
+    rc_plan_unset(result, RC_STR(RC_GUARD), "left over from a launch further outside");
 }

@@ -108,8 +108,8 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     return true;
 }
 
-/* Whether addr= can be put into practice with this name or address of RANK 0's node. */
-static bool takes(const struct rc_options *options, struct rc_str host)
+/* Whether addr= can be applied to this name or address of RANK 0's node: a suffix goes with names alone. */
+static bool takes_suffix(const struct rc_options *options, struct rc_str host)
 {
     struct rc_netaddr address;
 
@@ -157,49 +157,77 @@ static bool user_addr_stays(struct rc_result *result, const struct rc_options *o
     return false;
 }
 
-static bool find_addr(const struct rc_context *context, struct rc_result *result, bool stamp_is_stale)
+struct host {
+    const char *name; /* NULL where it is not known */
+    const char *source;
+};
+
+/* The name of RANK 0's node: the launcher's word, or the user's where addr= can
+ * do nothing with that (an address takes no suffix, RC411). */
+static struct host find_host(struct rc_result *result, const struct rc_options *wish, struct rc_str user)
+{
+    struct host host = { launcher_host(result), result->facts.master_source };
+    bool useless = !host.name || (wish && !takes_suffix(wish, rc_str(host.name)) && takes_suffix(wish, user));
+
+    if (wish && user.p && useless && user_addr_works(result, user, "not set"))
+        host = (struct host){ rc_format(&result->arena, "%S", &user), "MASTER_ADDR, as it was set" };
+    return host;
+}
+
+/* The address as the launch gives it, changed by addr= where there is one. False,
+ * with a message, where addr= cannot change it. */
+static bool set_launch_addr(struct rc_result *result, const struct rc_options *wish, const struct host *host)
+{
+    struct rc_master *master = &result->master;
+
+    master->addr = host->name;
+    master->addr_source = host->source;
+    if (!result->facts.master_certain)
+        master->todo |= RC_MASTER_VERIFY;
+    if (host->name && wish) {
+        master->addr = wished_addr(result, wish, host->name, host->source);
+        master->addr_source = rc_format(&result->arena, "addr=%s, of %s", wish->addr, host->source);
+        master->todo |= RC_MASTER_VERIFY | RC_MASTER_LOOKUP;
+        return master->addr != NULL;
+    }
+    if (!host->name && result->identity.field[RC_NNODES] == 1) {
+        master->addr = "127.0.0.1";
+        master->addr_source = "all tasks are on one node";
+        master->todo = 0;
+    }
+    return true;
+}
+
+/* Whether the user's MASTER_ADDR says more than the launch does: the bare name of
+ * the node is what most scripts set, and as good as nothing. */
+static bool says_more(struct rc_str user, const char *addr, const struct host *host)
+{
+    return user.p && !(addr && rc_str_is(user, addr)) && !(host->name && rc_str_is(user, host->name));
+}
+
+static bool find_addr(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_master *master = &result->master;
     const struct rc_options *options = &context->options;
-    struct rc_str user = rc_env_get(&result->env, "MASTER_ADDR");
-    const char *host = launcher_host(result);
-    const char *source = result->facts.master_source;
     /* on one node no other has to reach it */
-    bool wish = options->addr && result->identity.field[RC_NNODES] != 1;
+    const struct rc_options *wish = options->addr && result->identity.field[RC_NNODES] != 1 ? options : NULL;
+    struct rc_str user = rc_env_get(&result->env, "MASTER_ADDR");
+    struct host host;
 
-    if (stamp_is_stale || user.n == 0)
+    if (result->stamp_is_outer || user.n == 0)
         user = RC_ABSENT;
-    /* an address takes no suffix: the name is the user's to give then (RC411) */
-    if (wish && user.p && (!host || (!takes(options, rc_str(host)) && takes(options, user))) &&
-        user_addr_works(result, user, "not set")) {
-        host = rc_format(&result->arena, "%S", &user);
-        source = "MASTER_ADDR, as it was set";
-    }
-    master->addr = host;
-    master->addr_source = source;
-    master->verify = !result->facts.master_certain;
-    master->lookup = host && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host));
-    if (host && wish) {
-        master->addr = wished_addr(result, options, host, source);
-        if (!master->addr)
-            return false;
-        master->addr_source = rc_format(&result->arena, "addr=%s, of %s", options->addr, source);
-        master->verify = master->lookup = true;
-    }
-    if (!host && result->identity.field[RC_NNODES] == 1) {
-        master->addr = "127.0.0.1";
-        master->addr_source = "all tasks are on one node";
-        master->verify = false;
-    }
-    /* the node's name is what most scripts set, and as good as nothing */
-    if (user.p && (!master->addr || (!rc_str_is(user, master->addr) && !(host && rc_str_is(user, host)))) &&
-        user_addr_stays(result, options, user, master->addr ? master->addr : "not set")) {
+    host = find_host(result, wish, user);
+    if (host.name && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host.name)))
+        master->todo = RC_MASTER_LOOKUP;
+    if (!set_launch_addr(result, wish, &host))
+        return false;
+    if (says_more(user, master->addr, &host) &&
+        user_addr_stays(result, options, user, master->addr ? master->addr : "not set"))
         *master = (struct rc_master){
             .addr = rc_format(&result->arena, "%S", &user),
             .addr_source = "MASTER_ADDR, as it was set",
-            .addr_is_users = true,
+            .addr_given = RC_GIVEN_BY_USER,
         };
-    }
     if (master->addr)
         return true;
     rc_message_add(&result->messages, RC404,
@@ -264,7 +292,7 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
     return false;
 }
 
-static void find_port(const struct rc_context *context, struct rc_result *result, bool stamp_is_stale)
+static void find_port(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_options *options = &context->options;
     struct rc_master *master = &result->master;
@@ -286,10 +314,12 @@ static void find_port(const struct rc_context *context, struct rc_result *result
         master->port_source = "computed from the launch, the same in all its tasks";
     }
     master->launch_port = master->port;
-    if (!stamp_is_stale && user_port(result, &users) && user_port_stays(result, options, users)) {
+    if (!result->stamp_is_outer && user_port(result, &users) && user_port_stays(result, options, users)) {
         master->port = users;
         master->port_source = "MASTER_PORT, as it was set";
-        master->port_is_users = true;
+        master->port_given = rc_stamp_is_of(&result->stamp, result->facts.scope, result->facts.field[RC_RANK].value)
+                                 ? RC_GIVEN_BY_STAMP
+                                 : RC_GIVEN_BY_USER;
     } else if (!outside) {
         rc_message_add(&result->messages, RC406,
                        rc_format(&result->arena,
@@ -300,17 +330,18 @@ static void find_port(const struct rc_context *context, struct rc_result *result
     }
 }
 
-bool rc_master_find(const struct rc_context *context, bool stamp_is_stale, struct rc_result *result)
+bool rc_master_find(const struct rc_context *context, struct rc_result *result)
 {
     enum rc_field first = result->mode == RC_MODE_WORKER ? RC_RANK : RC_NODE_RANK;
 
-    if (!find_addr(context, result, stamp_is_stale)) {
+    if (!find_addr(context, result)) {
         result->master = (struct rc_master){ .addr = NULL };
         return false;
     }
-    find_port(context, result, stamp_is_stale);
-    result->master.hold = result->identity.field[first] == 0;
-    result->master.verify = result->master.verify && result->master.hold;
-    result->master.outer_interface = stamp_is_stale;
+    find_port(context, result);
+    if (result->identity.field[first] == 0)
+        result->master.todo |= RC_MASTER_HOLD;
+    else
+        result->master.todo &= ~(unsigned)RC_MASTER_VERIFY;
     return true;
 }

@@ -6,9 +6,9 @@
 #include "resolve/resolve.h"
 
 /* Fills in result->master for worker and launcher mode. The user's own values
- * are kept where they can work. False, with a message, where nothing says on
+ * are kept where they can work, unless result->stamp_is_outer. False, with a message, where nothing says on
  * which host RANK 0 is. */
-bool rc_master_find(const struct rc_context *context, bool stamp_is_stale, struct rc_result *result);
+bool rc_master_find(const struct rc_context *context, struct rc_result *result);
 
 /* The port that all tasks of a launch compute alike: in a window outside of
  * first..last (the node's net.ipv4.ip_local_port_range, 0 if not known), in

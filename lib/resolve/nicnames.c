@@ -105,43 +105,22 @@ bool rc_nicnames_is_own(const struct rc_result *result, struct rc_str name, stru
     return false;
 }
 
-static void put(struct rc_result *result, enum rc_action action, struct rc_str name, const char *value,
-                const char *reason)
-{
-    struct rc_str now = rc_env_find(&result->env, name);
-
-    rc_plan_put(&result->plan, (struct rc_plan_entry){
-                                   .action = action,
-                                   .name = name,
-                                   .value = value,
-                                   .source = action == RC_SET ? "the node's network cards (nic=auto)" : name.p,
-                                   .reason = reason,
-                                   .changes = action == RC_UNSET || !rc_str_is(now, value),
-                                   .is_new = !now.p,
-                               });
-}
-
-/* By addr=, whose address may be found before the cards are. */
-static bool is_set(const struct rc_plan *plan, struct rc_str name)
-{
-    for (unsigned i = 0; i < plan->count; i++)
-        if (plan->entry[i].action == RC_SET && rc_str_eq(plan->entry[i].name, name))
-            return true;
-    return false;
-}
+static const char cards[] = "the node's network cards (nic=auto)"; /* where the values come from */
 
 /* What stands there already, of an outer launch of rollcall's or of the user's. */
 static void leave_variable(struct rc_result *result, unsigned i, struct rc_str now)
 {
     struct rc_str name = rc_name(&variables[i].name);
+    /* by addr=, whose address may be found before the cards are */
+    const struct rc_plan_entry *planned = rc_plan_find(&result->plan, name);
 
-    if (!rc_nicnames_is_own(result, name, now) || is_set(&result->plan, name))
+    if (!rc_nicnames_is_own(result, name, now) || (planned && planned->action == RC_SET))
         return;
     /* show and explain, which know of no cards, in the very task that it was set for */
-    if (!result->master.outer_interface)
-        put(result, RC_SET, name, rc_format(&result->arena, "%S", &now), variables[i].reason);
+    if (!result->stamp_is_outer)
+        rc_plan_set(result, name, rc_format(&result->arena, "%S", &now), cards, variables[i].reason);
     else
-        put(result, RC_UNSET, name, NULL, "left over from a launch further outside");
+        rc_plan_unset(result, name, "left over from a launch further outside");
 }
 
 static void say_cards(const struct rc_context *context, struct rc_result *result)
@@ -167,10 +146,10 @@ static void plan_variable(const struct rc_context *context, struct rc_result *re
     if (!value)
         return leave_variable(result, i, now);
     if (now.n && !rc_nicnames_is_own(result, name, now) && !rc_address_is_own(result, name, now)) {
-        put(result, RC_KEEP, name, rc_format(&result->arena, "%S", &now), "as the user set it");
+        rc_plan_keep(result, name, "as the user set it");
         return;
     }
-    put(result, RC_SET, name, value, variables[i].reason);
+    rc_plan_set(result, name, value, cards, variables[i].reason);
     *own = rc_format(&result->arena, "%s%s%S=%s", *own, **own ? " " : "", &name, value);
 }
 
@@ -207,7 +186,7 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
             leave_variable(result, i, rc_env_find(&result->env, rc_name(&variables[i].name)));
     }
     if (*own)
-        put(result, RC_SET, RC_STR(RC_NICS_OWN), own, "tells a later rollcall which of these are its own");
-    else if (before.p && result->master.outer_interface)
-        put(result, RC_UNSET, RC_STR(RC_NICS_OWN), NULL, "left over from a launch further outside");
+        rc_plan_set(result, RC_STR(RC_NICS_OWN), own, cards, "tells a later rollcall which of these are its own");
+    else if (before.p && result->stamp_is_outer)
+        rc_plan_unset(result, RC_STR(RC_NICS_OWN), "left over from a launch further outside");
 }

@@ -10,37 +10,14 @@
 /* What does not fit would be a reason to set nothing at all, and a binding is none. */
 enum { LIST_LENGTH_MAX = 4096, ARENA_LEFT = 2048, ENTRIES_LEFT = 4 };
 
-static void set(struct rc_result *result, struct rc_str name, const char *value, const char *reason)
-{
-    struct rc_str now = rc_env_find(&result->env, name);
-
-    rc_plan_put(&result->plan, (struct rc_plan_entry){
-                                   .action = RC_SET,
-                                   .name = name,
-                                   .value = value,
-                                   .source = "the placement of the node's tasks",
-                                   .reason = reason,
-                                   .changes = !rc_str_is(now, value),
-                                   .is_new = !now.p,
-                               });
-}
-
-static void unset(struct rc_result *result, struct rc_str name)
-{
-    if (rc_env_find(&result->env, name).p)
-        rc_plan_put(&result->plan, (struct rc_plan_entry){
-                                       .action = RC_UNSET,
-                                       .name = name,
-                                       .reason = "left over from a launch further outside",
-                                       .changes = true,
-                                   });
-}
+static const char placement[] = "the placement of the node's tasks"; /* where the values come from */
 
 /* Libraries take one thread for each core of the machine, torchrun one a worker. */
 static void set_threads(struct rc_result *result, uint32_t cores)
 {
     if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p)
-        set(result, RC_STR("OMP_NUM_THREADS"), rc_format_number(&result->arena, cores), "a thread for each core");
+        rc_plan_set(result, RC_STR("OMP_NUM_THREADS"), rc_format_number(&result->arena, cores), placement,
+                    "a thread for each core");
 }
 
 static bool has_room(const struct rc_result *result, size_t bytes)
@@ -79,7 +56,7 @@ static const char *preload_pins(const struct rc_context *context, const char *li
     if (!context->pins_library.n)
         return RC_PINS_LIBRARY
             " is not where it was installed to, or its folder has a colon, blank or dollar in its name";
-    if (!rc_preloading_add(result, context->pins_library, "the placement of the node's tasks",
+    if (!rc_preloading_add(result, context->pins_library, placement,
                            "binds the workers that are started here, behind all other libraries"))
         return "LD_PRELOAD is too long for one more library";
     return NULL;
@@ -93,7 +70,7 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
     const char *why = preload_pins(context, list, result);
 
     if (!why) {
-        set(result, RC_STR(RC_PINS), list, "the cores of each worker that is started here");
+        rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
         set_threads(result, context->pins->least_cores);
     } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
         rc_message_add(&result->messages, RC922,
@@ -131,6 +108,7 @@ bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
 {
     bool bound = !context->nics_only && context->options.bind != RC_BIND_NONE;
     const struct rc_pins *pins = bound ? context->pins : NULL;
+    static const char outer[] = "left over from a launch further outside";
     bool carried = false;
     struct rc_pin pin;
 
@@ -139,8 +117,8 @@ bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
     else if (pins && rc_pins_at(pins, context->pin, &pin) && has_room(result, 0))
         set_threads(result, pin.cores);
     if (!carried)
-        unset(result, RC_STR(RC_PINS));
-    unset(result, RC_STR(RC_PINNED));
+        rc_plan_unset(result, RC_STR(RC_PINS), outer);
+    rc_plan_unset(result, RC_STR(RC_PINNED), outer);
     rc_nicnames_plan(context, result);
     return carried || result->mode != RC_MODE_LAUNCHER;
 }

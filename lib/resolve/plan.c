@@ -35,39 +35,78 @@ struct writer {
     uint32_t nproc;
 };
 
-static void add(struct writer *w, struct rc_plan_entry entry)
+struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name)
 {
-    struct rc_plan *plan = &w->result->plan;
-
-    if (plan->count == RC_PLAN_MAX)
-        plan->full = true;
-    else
-        plan->entry[plan->count++] = entry;
+    for (unsigned i = 0; i < plan->count; i++)
+        if (rc_str_eq(plan->entry[i].name, name))
+            return &plan->entry[i];
+    return NULL;
 }
 
-/* Returns what the variable has been. */
-static struct rc_str set(struct writer *w, struct rc_str name, const char *value, const char *source,
-                         const char *reason)
+/* The entry's place: that of an earlier one for the same name, or a new one. */
+static void put_entry(struct rc_plan *plan, struct rc_plan_entry entry)
 {
-    struct rc_str now = rc_env_find(&w->result->env, name);
+    struct rc_plan_entry *place = rc_plan_find(plan, entry.name);
 
-    add(w, (struct rc_plan_entry){
-               .action = RC_SET,
-               .name = name,
-               .value = value,
-               .source = source,
-               .reason = reason,
-               .changes = !rc_str_is(now, value),
-               .is_new = !now.p,
-           });
-    return now;
+    if (!place && plan->count < RC_PLAN_MAX)
+        place = &plan->entry[plan->count++];
+    if (place)
+        *place = entry;
+    else
+        plan->full = true;
+}
+
+void rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
+                 const char *reason)
+{
+    struct rc_str now = rc_env_find(&result->env, name);
+
+    put_entry(&result->plan, (struct rc_plan_entry){
+                                 .action = RC_SET,
+                                 .name = name,
+                                 .value = value,
+                                 .source = source,
+                                 .reason = reason,
+                                 .changes = !rc_str_is(now, value),
+                                 .is_new = !now.p,
+                             });
+}
+
+void rc_plan_unset(struct rc_result *result, struct rc_str name, const char *reason)
+{
+    if (rc_env_find(&result->env, name).p)
+        put_entry(&result->plan,
+                  (struct rc_plan_entry){ .action = RC_UNSET, .name = name, .reason = reason, .changes = true });
+}
+
+void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reason)
+{
+    struct rc_str now = rc_env_find(&result->env, name);
+
+    put_entry(&result->plan, (struct rc_plan_entry){
+                                 .action = RC_KEEP,
+                                 .name = name,
+                                 .value = rc_format(&result->arena, "%S", &now),
+                                 .source = name.p,
+                                 .reason = reason,
+                             });
+}
+
+bool rc_plan_fits(struct rc_result *result)
+{
+    if (!result->plan.full && !result->arena.full)
+        return true;
+    rc_message_add(&result->messages, RC502,
+                   "the values to set are too long; nothing is set; unset variables of many thousand characters");
+    return false;
 }
 
 static void set_number(struct writer *w, struct rc_str name, uint32_t value, const char *source, const char *reason)
 {
     const char *text = rc_format_number(&w->result->arena, value);
-    struct rc_str now = set(w, name, text, source, reason);
+    struct rc_str now = rc_env_find(&w->result->env, name);
 
+    rc_plan_set(w->result, name, text, source, reason);
     if (now.p && !rc_str_is(now, text))
         rc_message_add(&w->result->messages, RC501,
                        rc_format(&w->result->arena, "%s was %q, it is %s now: %s", name.p, &now, text, reason));
@@ -94,33 +133,13 @@ static void set_local_rank(struct writer *w)
         set_field(w, RC_STR("LOCAL_RANK"), RC_LOCAL_RANK, "this task's number on its node");
 }
 
-static void unset(struct writer *w, struct rc_str name, const char *reason)
-{
-    if (rc_env_find(&w->result->env, name).p)
-        add(w, (struct rc_plan_entry){ .action = RC_UNSET, .name = name, .reason = reason, .changes = true });
-}
-
 static void unset_all(struct writer *w, const struct rc_name *names, size_t n, const char *reason)
 {
     for (size_t i = 0; i < n; i++)
-        if (rc_env_find_name(&w->result->env, &names[i]).p)
-            unset(w, rc_name(&names[i]), reason);
+        rc_plan_unset(w->result, rc_name(&names[i]), reason);
 }
 
 #define UNSET(w, names, reason) unset_all((w), (names), sizeof(names) / sizeof(*(names)), (reason))
-
-static void keep(struct writer *w, struct rc_str name, const char *reason)
-{
-    struct rc_str now = rc_env_find(&w->result->env, name);
-
-    add(w, (struct rc_plan_entry){
-               .action = RC_KEEP,
-               .name = name,
-               .value = rc_format(&w->result->arena, "%S", &now),
-               .source = name.p,
-               .reason = reason,
-           });
-}
 
 /* Why MASTER_PORT is kept when the task already carries our stamp. */
 static const char *told_or_set(struct writer *w)
@@ -140,19 +159,20 @@ static void set_master_names(struct writer *w)
     const struct rc_master *master = &w->result->master;
     const char *port = rc_format_number(&w->result->arena, master->port);
 
-    if (master->addr_is_users)
-        keep(w, RC_STR("MASTER_ADDR"), "it can work as the user set it");
+    if (master->addr_given != RC_GIVEN_BY_LAUNCH)
+        rc_plan_keep(w->result, RC_STR("MASTER_ADDR"), "it can work as the user set it");
     else
-        set(w, RC_STR("MASTER_ADDR"), master->addr, master->addr_source, "the host of rank 0");
-    if (master->port_is_told)
-        keep(w, RC_STR("MASTER_PORT"), told_or_set(w));
-    else if (master->port_is_users)
-        keep(w, RC_STR("MASTER_PORT"),
-             rc_format(&w->result->arena, "as the user set it; without it, all tasks get %u",
-                       (uint32_t)master->launch_port));
+        rc_plan_set(w->result, RC_STR("MASTER_ADDR"), master->addr, master->addr_source, "the host of rank 0");
+    if (master->port_given == RC_GIVEN_BY_STAMP)
+        rc_plan_keep(w->result, RC_STR("MASTER_PORT"), told_or_set(w));
+    else if (master->port_given == RC_GIVEN_BY_USER)
+        rc_plan_keep(w->result, RC_STR("MASTER_PORT"),
+                     rc_format(&w->result->arena, "as the user set it; without it, all tasks get %u",
+                               (uint32_t)master->launch_port));
     else
-        set(w, RC_STR("MASTER_PORT"), port, master->port_source, "the same port in all tasks, held by rank 0");
-    if (master->outer_interface && master->kind == RC_ADDRESS_DEFAULT)
+        rc_plan_set(w->result, RC_STR("MASTER_PORT"), port, master->port_source,
+                    "the same port in all tasks, held by rank 0");
+    if (w->result->stamp_is_outer && master->kind == RC_ADDRESS_DEFAULT)
         rc_address_forget(w->result);
 }
 
@@ -197,13 +217,13 @@ static void plan_job_name(struct writer *w)
     bool hidden = kept.p && rc_str_is(now, "bash");
 
     if (w->result->visible.why && is_interactive(hidden ? kept : now))
-        set(w, RC_STR("SLURM_JOB_NAME"), "srun", "LOCAL_RANK",
-            "Lightning takes no rank from an interactive job, but counts from LOCAL_RANK");
+        rc_plan_set(w->result, RC_STR("SLURM_JOB_NAME"), "srun", "LOCAL_RANK",
+                    "Lightning takes no rank from an interactive job, but counts from LOCAL_RANK");
     else if (hidden)
-        set(w, RC_STR("SLURM_JOB_NAME"), rc_format(&w->result->arena, "%S", &kept), RC_KEPT_NAME,
-            "launcher mode further outside had hidden it");
+        rc_plan_set(w->result, RC_STR("SLURM_JOB_NAME"), rc_format(&w->result->arena, "%S", &kept), RC_KEPT_NAME,
+                    "launcher mode further outside had hidden it");
     if (kept.p)
-        unset(w, RC_STR(RC_KEPT_NAME), "the job name is in its own place again");
+        rc_plan_unset(w->result, RC_STR(RC_KEPT_NAME), "the job name is in its own place again");
 }
 
 static void plan_worker(struct writer *w)
@@ -250,16 +270,17 @@ static void plan_torchrun(struct writer *w, bool alone)
     } else {
         set_field(w, RC_STR("PET_NNODES"), RC_NNODES, "nodes of the job");
         set_field(w, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
-        set(w, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source, "the host of node 0");
-        set(w, RC_STR("PET_MASTER_PORT"), rc_format_number(arena, result->master.port), result->master.port_source,
-            "the same port on all nodes");
-        set(w, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
-            "two jobs with torchrun's default id can merge");
-        set(w, RC_STR("PET_RDZV_CONF"), first ? "is_host=1" : "is_host=0", "this node's number in the job",
-            "saves c10d from guessing the host by name");
+        rc_plan_set(w->result, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source,
+                    "the host of node 0");
+        rc_plan_set(w->result, RC_STR("PET_MASTER_PORT"), rc_format_number(arena, result->master.port),
+                    result->master.port_source, "the same port on all nodes");
+        rc_plan_set(w->result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
+                    "two jobs with torchrun's default id can merge");
+        rc_plan_set(w->result, RC_STR("PET_RDZV_CONF"), first ? "is_host=1" : "is_host=0",
+                    "this node's number in the job", "saves c10d from guessing the host by name");
     }
     if (!w->nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n)
-        keep(w, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");
+        rc_plan_keep(w->result, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");
     else if (nproc != RC_UNKNOWN && nproc > 0)
         set_number(w, RC_STR("PET_NPROC_PER_NODE"), nproc, w->nproc ? "nproc=" : result->facts.gpus.source,
                    "workers that torchrun starts on this node");
@@ -274,10 +295,10 @@ static void hide_step_from_lightning(struct writer *w)
     if (!rc_env_get(&w->result->env, "SLURM_NTASKS").p)
         return;
     if (name.n && !rc_str_is(name, "bash"))
-        set(w, RC_STR(RC_KEPT_NAME), rc_format(&w->result->arena, "%S", &name), "SLURM_JOB_NAME",
-            "the job's real name");
-    set(w, RC_STR("SLURM_JOB_NAME"), "bash", "launcher mode",
-        "Lightning must not take the step's tasks for its workers");
+        rc_plan_set(w->result, RC_STR(RC_KEPT_NAME), rc_format(&w->result->arena, "%S", &name), "SLURM_JOB_NAME",
+                    "the job's real name");
+    rc_plan_set(w->result, RC_STR("SLURM_JOB_NAME"), "bash", "launcher mode",
+                "Lightning must not take the step's tasks for its workers");
 }
 
 static void warn_argument(struct writer *w, const char *option, struct rc_str given, const char *contradiction,
@@ -357,30 +378,15 @@ static void set_for_frameworks(struct writer *w, bool is_repeated)
         struct rc_str now = rc_env_find(&w->result->env, v.name);
 
         if (now.n && !stale && !(v.value && rc_str_is(now, v.value)))
-            keep(w, v.name, "as it was set");
+            rc_plan_keep(w->result, v.name, "as it was set");
         else if (v.value)
-            set(w, v.name, v.value, v.source, v.reason);
+            rc_plan_set(w->result, v.name, v.value, v.source, v.reason);
         else
-            unset(w, v.name, "left over from a launch further outside");
+            rc_plan_unset(w->result, v.name, "left over from a launch further outside");
     }
 }
 
-void rc_plan_put(struct rc_plan *plan, struct rc_plan_entry entry)
-{
-    unsigned i = 0;
-
-    while (i < plan->count && !rc_str_eq(plan->entry[i].name, entry.name))
-        i++;
-    if (i == RC_PLAN_MAX) {
-        plan->full = true;
-        return;
-    }
-    plan->entry[i] = entry;
-    if (i == plan->count)
-        plan->count++;
-}
-
-bool rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
+void rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
                   const char *stamp, bool is_repeated)
 {
     struct writer writer = { result, command, context->options.nproc };
@@ -390,13 +396,8 @@ bool rc_plan_make(const struct rc_context *context, struct rc_result *result, co
     else if (result->mode == RC_MODE_LAUNCHER)
         plan_launcher(&writer);
     else
-        return true;
+        return;
     rc_visible_plan(context, result);
     set_for_frameworks(&writer, is_repeated);
-    set(&writer, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");
-    if (!result->plan.full && !result->arena.full)
-        return true;
-    rc_message_add(&result->messages, RC502,
-                   "the values to set are too long; nothing is set; unset variables of many thousand characters");
-    return false;
+    rc_plan_set(result, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");
 }

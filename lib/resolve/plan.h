@@ -35,21 +35,35 @@ struct rc_plan {
     unsigned count;
     struct rc_rejected rejected[RC_REJECTED_MAX];
     unsigned rejected_count;
-    bool full;
+    bool full; /* an entry found no room: nothing may be applied */
 };
-
-/* Adds an entry, in the place of another one for the same name. */
-void rc_plan_put(struct rc_plan *plan, struct rc_plan_entry entry);
 
 struct rc_context;
 struct rc_result;
 struct rc_command;
 
+/* The three ways to put an entry into result->plan. Each replaces an earlier entry of
+ * the same name. Where the plan has no room, plan.full says so (rc_plan_fits).
+ * name ends with a NUL; all texts are borrowed, for the life of the result. */
+void rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
+                 const char *reason);
+
+/* Does nothing for a variable that the environment does not have. */
+void rc_plan_unset(struct rc_result *result, struct rc_str name, const char *reason);
+
+/* The variable stays as it is. */
+void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reason);
+
+/* The entry of this name, or NULL. */
+struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
+
+/* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */
+bool rc_plan_fits(struct rc_result *result);
+
 /* Writes the plan of a decided result (identity, mode, master and visible are there).
  * stamp is the value of RC_STAMP that this process is to carry; is_repeated: it carries
- * one of this launch, task and mode already.
- * False, with a message, if the values do not fit. */
-bool rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
+ * one of this launch, task and mode already. */
+void rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
                   const char *stamp, bool is_repeated);
 
 #endif

@@ -26,6 +26,7 @@ static void clear_result(struct rc_result *result)
     result->mode = RC_MODE_NONE;
     result->mode_reason = NULL;
     result->master = (struct rc_master){ .addr = NULL };
+    result->stamp_is_outer = false;
     result->stamped = false;
     result->wants = 0;
     result->plan.count = 0;
@@ -52,11 +53,8 @@ void rc_result_refuse(struct rc_result *result, const char *reason)
 static enum rc_status refuse_contradiction(struct rc_result *result)
 {
     rc_result_refuse(result, "the facts contradict each other");
-    /* whoever filled the arena may have lost the text that says so */
-    if (result->arena.full)
-        rc_message_add(&result->messages, RC502,
-                       "the values are too long for an identity; nothing is set; unset variables of many thousand "
-                       "characters");
+    /* the message that led here may have lost its text in a full arena */
+    rc_plan_fits(result);
     result->messages.has_error = true;
     return result->status;
 }
@@ -157,7 +155,7 @@ static enum rc_status refuse_task(const struct rc_context *context, struct rc_re
 static const char *make_stamp(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
-    uint16_t port = master->port_is_told && result->stamp.port ? result->stamp.port : master->port;
+    uint16_t port = master->port_given == RC_GIVEN_BY_STAMP && result->stamp.port ? result->stamp.port : master->port;
 
     return rc_stamp_write(&result->arena, result->facts.scope, result->facts.field[RC_RANK].value,
                           result->mode == RC_MODE_LAUNCHER, port, result->outer, result->outer_count);
@@ -184,6 +182,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         return no_task(context, result, claim);
 
     stamped = stamped_mode(&result->stamp, &result->facts);
+    result->stamp_is_outer = result->stamp.text.p && stamped == RC_MODE_AUTO;
     if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !result->launcher->authoritative) {
         result->mode = stamped;
         result->mode_reason = "set already: this process carries the stamp of its own task";
@@ -200,13 +199,13 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     if (!rc_mode_decide(context, &command, result))
         return refuse_contradiction(result);
     if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
-        if (!rc_master_find(context, result->stamp.text.p && stamped == RC_MODE_AUTO, result))
+        if (!rc_master_find(context, result))
             return refuse_contradiction(result);
-        result->master.port_is_told = result->master.port_is_users && stamped != RC_MODE_AUTO;
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
             return refuse_contradiction(result);
         rc_visible_decide(context, result);
-        if (!rc_plan_make(context, result, &command, make_stamp(result), stamped == result->mode))
+        rc_plan_make(context, result, &command, make_stamp(result), stamped == result->mode);
+        if (!rc_plan_fits(result))
             return refuse_contradiction(result);
         warn_uneven(result);
         if (context->explain)
@@ -220,7 +219,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {
         rc_identity_list_rejected(result);
     }
-    return result->arena.full ? refuse_contradiction(result) : result->status;
+    return rc_plan_fits(result) ? result->status : refuse_contradiction(result);
 }
 
 bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,

@@ -55,21 +55,30 @@ struct rc_identity {
     uint32_t field[RC_FIELD_COUNT]; /* indexed by enum rc_field; RC_UNKNOWN where unknown or not meant */
 };
 
+enum rc_given {
+    RC_GIVEN_BY_LAUNCH, /* the launcher says so, or it is made from what the launcher says */
+    RC_GIVEN_BY_USER,   /* MASTER_ADDR or MASTER_PORT is kept as it was set */
+    RC_GIVEN_BY_STAMP,  /* the same beside this task's own stamp: most likely what rollcall told it */
+};
+
+/* What is still to be done for the master, by the caller. */
+enum rc_master_todo {
+    RC_MASTER_HOLD = 1,   /* this process is RANK 0's (or the first agent's): hold the port */
+    RC_MASTER_VERIFY = 2, /* and check that addr is an address of this node */
+    RC_MASTER_LOOKUP = 4, /* addr is a name that nobody has used here before: see that it resolves */
+};
+
 struct rc_master {
     const char *addr; /* NULL where there is none */
     const char *addr_source;
+    enum rc_given addr_given;
     uint16_t port; /* 0 where there is none */
     const char *port_source;
-    bool addr_is_users; /* kept as MASTER_ADDR was set */
-    bool port_is_users;
-    bool port_is_told;         /* the same, beside this task's own stamp: most likely what rollcall told it */
-    uint16_t launch_port;      /* what it is, or would be without the user's */
-    bool hold;                 /* this process is RANK 0's (or the first agent's): hold the port */
-    bool verify;               /* and check that addr is an address of this node */
-    bool lookup;               /* addr is a name that nobody has used here before: see that it resolves */
-    enum rc_address_kind kind; /* of addr=; INTERFACE and NETWORK: addr is only the node's name yet */
+    enum rc_given port_given;
+    uint16_t launch_port;      /* the port that rollcall would choose by itself */
     const char *wish;          /* addr=, as it was given; NULL where it was not */
-    bool outer_interface;      /* what rc_address_forget takes away is of an outer launch */
+    enum rc_address_kind kind; /* of addr=; INTERFACE and NETWORK: addr is only the node's name yet */
+    unsigned todo;             /* of enum rc_master_todo */
 };
 
 struct rc_result {
@@ -82,6 +91,7 @@ struct rc_result {
     struct rc_master master;
     struct rc_visible visible; /* the GPUs that the task sees, in worker and launcher mode */
     struct rc_stamp stamp;     /* what an earlier rollcall left in the environment */
+    bool stamp_is_outer;       /* it is another launch's or task's: what it came with is no wish of the user's */
     bool stamped;              /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;
     struct rc_messages messages;

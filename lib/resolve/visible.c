@@ -207,27 +207,9 @@ void rc_visible_decide(const struct rc_context *context, struct rc_result *resul
     drop_inner(&v);
 }
 
-static void add_entry(struct rc_result *result, enum rc_action action, struct rc_str name, const char *value,
-                      const char *reason)
-{
-    struct rc_str now = rc_env_find(&result->env, name);
-
-    if (result->plan.count == RC_PLAN_MAX)
-        result->plan.full = true;
-    else
-        result->plan.entry[result->plan.count++] = (struct rc_plan_entry){
-            .action = action,
-            .name = name,
-            .value = value,
-            .source = value ? "the step's GPUs on this node" : NULL,
-            .reason = reason,
-            .changes = !(value && rc_str_is(now, value)),
-            .is_new = !now.p,
-        };
-}
-
 void rc_visible_plan(const struct rc_context *context, struct rc_result *result)
 {
+    static const char from[] = "the step's GPUs on this node";
     const struct rc_visible *visible = &result->visible;
 
     for (unsigned i = 0; i < RC_GPU_LISTS; i++) {
@@ -236,18 +218,17 @@ void rc_visible_plan(const struct rc_context *context, struct rc_result *result)
 
         if (visible->drop & bit) {
             if (rc_gpu_list_value(&result->env, (enum rc_gpu_list_index)i).p)
-                add_entry(result, RC_UNSET, name, NULL,
-                          "AMD's runtimes would apply it to what ROCR_VISIBLE_DEVICES left");
+                rc_plan_unset(result, name, "AMD's runtimes would apply it to what ROCR_VISIBLE_DEVICES left");
         } else if (visible->list && visible->alike & bit) {
-            add_entry(result, RC_SET, name, visible->list, visible->reason);
+            rc_plan_set(result, name, visible->list, from, visible->reason);
         } else if (visible->gpus.restored && context->step_gpus->list[i].n) {
-            add_entry(result, RC_SET, name, rc_format(&result->arena, "%S", &context->step_gpus->list[i]),
-                      "Slurm took it away, though srun was told not to bind");
+            rc_plan_set(result, name, rc_format(&result->arena, "%S", &context->step_gpus->list[i]), from,
+                        "Slurm took it away, though srun was told not to bind");
         }
     }
     /* Slurm's indices are in this order; CUDA's own puts the fastest first */
     if (visible->list && visible->alike & ~visible->drop & 1u << RC_GPU_LIST_CUDA && visible->list[0] >= '0' &&
         visible->list[0] <= '9' && !rc_env_get(&result->env, "CUDA_DEVICE_ORDER").p)
-        add_entry(result, RC_SET, RC_STR("CUDA_DEVICE_ORDER"), "PCI_BUS_ID",
-                  "the order in which the GPUs are numbered");
+        rc_plan_set(result, RC_STR("CUDA_DEVICE_ORDER"), "PCI_BUS_ID", from,
+                    "the order in which the GPUs are numbered");
 }

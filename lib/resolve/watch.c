@@ -10,24 +10,6 @@
  * behind it. */
 enum { PATH_LENGTH_MAX = 4096, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
 
-static void add(struct rc_result *result, struct rc_plan_entry entry)
-{
-    if (result->plan.count < RC_PLAN_MAX)
-        result->plan.entry[result->plan.count++] = entry;
-}
-
-static void set(struct rc_result *result, struct rc_str name, const char *value, const char *reason)
-{
-    add(result, (struct rc_plan_entry){
-                    .action = RC_SET,
-                    .name = name,
-                    .value = value,
-                    .source = "watch",
-                    .reason = reason,
-                    .changes = !rc_str_is(rc_env_find(&result->env, name), value),
-                });
-}
-
 static bool holds_folder(struct rc_str path, struct rc_str folder)
 {
     while (path.p)
@@ -126,8 +108,8 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
                 "not reached init_process_group; start it with srun --ddp=watch=%u, without "
                 "exchange=off and exchange=pmix, or say watch",
                 seconds, seconds));
-    set(result, RC_STR("PYTHONPATH"), path, "where torch finds the watch, behind all other folders");
-    set(result, RC_STR(RC_IDENTITY), who, "what the watch compares with");
+    rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
+    rc_plan_set(result, RC_STR(RC_IDENTITY), who, "watch", "what the watch compares with");
     return true;
 }
 
@@ -139,9 +121,5 @@ void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
         result->wants |= RC_LEARN_WATCH;
     else if (on && plan_watch(context, result))
         return;
-    if (rc_env_get(&result->env, RC_IDENTITY).p)
-        add(result, (struct rc_plan_entry){ .action = RC_UNSET,
-                                            .name = RC_STR(RC_IDENTITY),
-                                            .reason = "left over from a launch further outside",
-                                            .changes = true });
+    rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");
 }

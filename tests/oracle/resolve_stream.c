@@ -191,8 +191,9 @@ static void put_result(const struct rc_result *result, uint64_t nanoseconds)
     fputs("}, \"master\": {\"addr\": ", stdout);
     put_text(result->master.addr);
     printf(", \"port\": %u, \"hold\": %s, \"verify\": %s, \"addr_is_users\": %s, \"port_is_users\": %s}",
-           result->master.port, result->master.hold ? "true" : "false", result->master.verify ? "true" : "false",
-           result->master.addr_is_users ? "true" : "false", result->master.port_is_users ? "true" : "false");
+           result->master.port, result->master.todo & RC_MASTER_HOLD ? "true" : "false",
+           result->master.todo & RC_MASTER_VERIFY ? "true" : "false", result->master.addr_given ? "true" : "false",
+           result->master.port_given ? "true" : "false");
     printf(", \"stamped\": %s, \"nanoseconds\": %" PRIu64, result->stamped ? "true" : "false", nanoseconds);
     put_plan(&result->plan);
     put_rejected(&result->plan);

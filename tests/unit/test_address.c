@@ -194,7 +194,7 @@ static void suffix_in_plan(const void *data)
     resolve("addr=-ib", nothing, &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
     assert_string_equal(result.master.wish, "-ib");
-    assert_true(result.master.lookup);
+    assert_true(result.master.todo & RC_MASTER_LOOKUP);
     assert_null(entry_of(&result, "GLOO_SOCKET_IFNAME"));
 }
 
@@ -274,7 +274,7 @@ static void users_address_and_addr(const void *data)
     assert_false(has_message(RC412));
     resolve("worker", other, &result);
     expect(&result, "MASTER_ADDR", RC_KEEP, "store.example.org");
-    assert_false(result.master.lookup);
+    assert_false(result.master.todo & RC_MASTER_LOOKUP);
 }
 
 int main(void)
