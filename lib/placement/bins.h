@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bins.h - a node's cores: those that share the nearest memory are a bin.
  *
- * First all are found; then somebody decides how many tasks each bin has, and
- * may join some; then they are sorted, and handed out.
+ * First all are found. Then seat.c decides how many tasks each bin has, and may
+ * join some. Then they are sorted, and handed out.
  */
 #ifndef ROLLCALL_PLACEMENT_BINS_H
 #define ROLLCALL_PLACEMENT_BINS_H
@@ -46,7 +46,7 @@ unsigned rc_bins_joined(const struct rc_bins *bins, unsigned bin);
 /* Would the first have more cores for one more task than the second? */
 bool rc_bins_emptier(const struct rc_bin *a, const struct rc_bin *b);
 
-/* Nobody is going to move any more. */
+/* Sorts the cores by bin, once no task is going to move any more. */
 void rc_bins_sort(struct rc_bins *bins);
 
 /* Cores of a bin for the next one of its tasks: cpus, which are there and empty,

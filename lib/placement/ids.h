@@ -13,7 +13,7 @@
 enum { RC_IDS_UUID = 48, RC_IDS_RENDER = 24, RC_IDS_SLICES = 200 };
 
 struct rc_gpu_ids {
-    char uuid[RC_IDS_UUID];     /* "GPU-...", as CUDA_ and ROCR_VISIBLE_DEVICES take it; "" where nobody says */
+    char uuid[RC_IDS_UUID];     /* "GPU-...", as CUDA_ and ROCR_VISIBLE_DEVICES take it; "": not known */
     char render[RC_IDS_RENDER]; /* "renderD128" in /dev/dri, or "" */
     int minor;                  /* of NVIDIA's: N of /dev/nvidiaN; -1 */
     int rocr;                   /* of AMD's: its index for ROCR_VISIBLE_DEVICES, without which HIP counts alike; -1 */

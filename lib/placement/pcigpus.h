@@ -35,7 +35,7 @@ int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list);
 
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
 
-/* The one that somebody means: an index of the list; a bus id, with or without
+/* Finds the GPU of a name: an index of the list; a bus id, with or without
  * its domain; where folder (system/nvidia.h, RC_NVIDIA_FOLDER; NULL: none) tells, a
  * UUID or its first digits. False, with *index untouched, where it is none of them. */
 bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const char *folder, unsigned *index);

@@ -5,7 +5,7 @@
  * GPU: of the NUMA node that the GPU hangs from; of its package, where that has
  * none left; else of any. Neighbours' cores are disjoint wherever there is one
  * for each; a mask is never wider than what is allowed and never empty. Tasks
- * without a GPU, or whose GPU's place nobody knows, split the node in the order of
+ * without a GPU, or whose GPU has no known place, split the node in the order of
  * its NUMA nodes. The same input gives the same plan on each of the node's tasks,
  * so each may compute it for itself.
  *

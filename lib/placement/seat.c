@@ -70,7 +70,7 @@ static unsigned count_reach(struct work *work, hwloc_obj_t near)
     for (unsigned i = 0; i < work->bins.units; i++) {
         unsigned bin = rc_bins_joined(&work->bins, work->bins.unit[i].bin);
 
-        /* the root's are all, whatever somebody wrote into a file */
+        /* all bins are near the root, whatever a file says of its cores */
         if (!work->reached[bin] &&
             (!near->parent || hwloc_bitmap_intersects(work->bins.unit[i].object->cpuset, near->cpuset))) {
             work->reached[bin] = true;
@@ -151,7 +151,7 @@ static void seat_group(struct work *work, unsigned group)
     bool beside_others = has_tasks(work);
     unsigned seated = 0;
 
-    /* fewer tasks than bins, and nobody else there: each spans some */
+    /* fewer tasks than bins, and no other task there: each spans several bins */
     if (!beside_others && count > 1 && work->group[group].tasks < count)
         join_cores(work);
     for (unsigned task = 0; task < work->wanted->tasks; task++) {
@@ -168,7 +168,7 @@ static void seat_group(struct work *work, unsigned group)
             work->bins.bin[work->bin_of[task]].tasks++;
 }
 
-/* Those who have no choice come first. */
+/* Groups with the fewest bins to choose from come first. */
 static void seat_groups(struct work *work)
 {
     for (unsigned width = 0; width != NOWHERE;) {

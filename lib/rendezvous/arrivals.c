@@ -59,7 +59,7 @@ int64_t rc_arrivals_due(const struct rc_arrivals *arrivals)
     return arrivals->first + arrivals->seconds * INT64_C(1000);
 }
 
-/* How many of its tasks are missing. */
+/* Counts the missing tasks of one node. */
 static uint32_t count_missing(const struct rc_arrivals *arrivals, const struct rc_roll *roll)
 {
     struct rc_str rest = roll->tasks;
@@ -86,8 +86,8 @@ static size_t find_missing(const struct rc_arrivals *arrivals, struct rc_range *
     return ranges;
 }
 
-/* " on n[2-3]", if it is known of all that are missing where they are. With the
- * name of one of the nodes in *one, as Slurm has it: without a domain. */
+/* Returns " on n[2-3]", or "" unless the nodes of all missing tasks are known. *one gets
+ * the name of one of these nodes, without a domain, as Slurm takes it. */
 static const char *name_hosts(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_member *member,
                               const struct rc_roll *rolls, size_t count, struct rc_str *one)
 {
@@ -110,7 +110,7 @@ static const char *name_hosts(const struct rc_arrivals *arrivals, struct rc_name
     return rc_format(&namer->text, " on %s", hosts);
 }
 
-/* Where to look, in the words of who can. */
+/* The command that shows an administrator the processes on a node; "" outside of Slurm. */
 static const char *process_command(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_str host)
 {
     if (!arrivals->job)

@@ -15,8 +15,8 @@
 #include "rendezvous/wire.h"
 #include "system/clock.h"
 
-/* A host that has several addresses may not be reached by all of them: each gets
- * its second. A server that refuses is gone, but for the moment in which too many call. */
+/* Some of a host's addresses may be unreachable, so each one gets a second only. A server
+ * that refuses has ended, or is refusing for a moment because too many connect at once. */
 enum { EACH_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256 };
 
 struct attempt {
@@ -24,7 +24,7 @@ struct attempt {
     unsigned refusals;
 };
 
-/* Waits for one of the events, until then at most: 0 or -ETIMEDOUT. */
+/* Waits for one of the events, at most until `until`. Returns 0 or -ETIMEDOUT. */
 static int wait_for(int fd, short events, int64_t until)
 {
     for (;;) {
@@ -143,7 +143,7 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
 {
     const char *token = server->token.p;
     int64_t deadline = rc_milliseconds() + milliseconds;
-    /* who cannot be reached in half of the time will not be in all of it */
+    /* connecting may take half of the time: the reply needs some, too */
     struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2 };
     size_t size;
     char *message = rc_wire_pack(token, text, &size);

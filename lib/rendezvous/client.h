@@ -16,12 +16,11 @@ struct rc_reply {
     size_t size;
 };
 
-/* Hands in a text. Of the server's hosts the first RC_CLIENT_HOSTS_MAX count. Retries
- * for half of the time while nobody answers there, for a moment only where a host
- * refuses. 0, or -errno: -ETIMEDOUT where the deadline passed, -ECONNREFUSED where
- * the server is gone, -EPROTO for an answer that is none. *heard, which may be NULL,
- * then says whether the server may have the text, and count on this node, all the
- * same. Thread safe. */
+/* Sends a text and waits for the reply. Tries the server's first RC_CLIENT_HOSTS_MAX hosts,
+ * again and again for half of the time, but only for a moment where a host refuses.
+ * Returns 0 or -errno: -ETIMEDOUT when the deadline has passed, -ECONNREFUSED when the
+ * server has ended, -EPROTO for a malformed reply. `heard` may be NULL. After an error
+ * *heard says whether the server may have the text, and so count on this node. Thread safe. */
 int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
                       struct rc_reply *reply, bool *heard);
 

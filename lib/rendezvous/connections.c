@@ -12,8 +12,8 @@
 
 #include "system/clock.h"
 
-/* A round takes in no more than so many connections: those that are there already are
- * heard in between, and a rush of nodes never fills the pending queue. */
+/* A round accepts at most WELCOMES connections, so that those that are open already are
+ * read in between. A rush of nodes then never fills the pending queue. */
 enum { EVENTS = 64, WELCOMES = 64, SPARE_DESCRIPTORS = 32 };
 
 static bool rewatch_descriptor(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
@@ -30,7 +30,7 @@ static int watch_descriptor(const struct rc_connections *connections, int fd, ui
     return epoll_ctl(connections->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* As many descriptors as the system allows: there is one for each node. */
+/* Raises the limit of descriptors as far as the system allows: each node needs one. */
 static size_t count_descriptors(void)
 {
     struct rlimit limit;
@@ -97,7 +97,7 @@ void rc_connections_drop(struct rc_connections *connections, struct rc_connectio
         connections->deaf = false;
 }
 
-/* False once this connection is done with, or lost; true as long as there is something to wait for. */
+/* Returns true as long as the connection has to wait, false once it is done or lost. */
 static bool send_reply(const struct rc_connections *connections, struct rc_connection *connection)
 {
     if (!connection->reply)
@@ -125,12 +125,12 @@ void rc_connections_reply(struct rc_connections *connections, struct rc_connecti
 void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection)
 {
     rc_queue_join(&connections->authenticated, &connection->link);
-    /* without a reply it is to go, at its own next event, too */
+    /* without a reply it is dropped, and by its own next event as well */
     if (!connection->reply || !rewatch_descriptor(connections, connection->fd, EPOLLIN | EPOLLOUT, connection))
         shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* An authenticated one that is gone, or says more than it should, goes. */
+/* Whether an authenticated connection is still open and silent. Any other one is dropped. */
 static bool is_patient(const struct rc_connection *connection)
 {
     char byte;
@@ -162,7 +162,7 @@ static void hear_connection(struct rc_connections *connections, struct rc_connec
         rc_connections_drop(connections, connection);
 }
 
-/* The oldest pending one goes, but not unheard: its message may have come since. */
+/* Drops the oldest pending connection, after a last read: its message may have come since. */
 static void drop_oldest(struct rc_connections *connections)
 {
     size_t count = connections->pending.count;
@@ -185,7 +185,7 @@ static void add_connection(struct rc_connections *connections, int fd)
     connection->since = rc_milliseconds();
     connection->wire.limit = RC_WIRE_BODY_MAX;
     rc_queue_join(&connections->pending, &connection->link);
-    /* most have said all by now; no event of its own can stand in this round's list yet */
+    /* most messages are complete by now; this round's list has no event of this connection yet */
     hear_connection(connections, connection);
 }
 
@@ -199,7 +199,7 @@ static void accept_connections(struct rc_connections *connections)
                 drop_oldest(connections);
             add_connection(connections, fd);
         } else if (errno == EMFILE || errno == ENFILE) {
-            /* out of descriptors: a pending one.s will do */
+            /* out of descriptors: close a pending connection for its own */
             connections->deaf = !connections->pending.first &&
                                 rewatch_descriptor(connections, connections->listener, 0, connections);
             if (!connections->pending.first)
@@ -218,7 +218,7 @@ static int64_t next_timeout(const struct rc_connections *connections)
                : INT64_MAX;
 }
 
-/* For epoll; -1: ever. */
+/* A timeout for epoll_wait; -1: none. */
 static int milliseconds_until(int64_t until)
 {
     int64_t left = until - rc_milliseconds();
@@ -226,25 +226,25 @@ static int milliseconds_until(int64_t until)
     return until == INT64_MAX ? -1 : left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
-/* A connection may be hung up while others' events of the same round are still to be
- * handled: it is one event each, and only a connection's own event or the listener's
- * hangs it up, so the listener's comes last. */
+/* A connection may be dropped while other events of the same round are still to be handled.
+ * Each has one event in a round, and only its own event or the listener's drops it. So the
+ * listener's event is handled last. */
 bool rc_connections_serve(struct rc_connections *connections, int64_t until)
 {
     int64_t patience = next_timeout(connections);
     struct epoll_event events[EVENTS];
     int count = epoll_wait(connections->epoll, events, EVENTS, milliseconds_until(until < patience ? until : patience));
-    bool knock = false;
+    bool has_new = false;
 
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr == &connections->life)
             return false;
         if (events[i].data.ptr == connections)
-            knock = true;
+            has_new = true;
         else
             hear_connection(connections, events[i].data.ptr);
     }
-    if (knock)
+    if (has_new)
         accept_connections(connections);
     while (next_timeout(connections) <= rc_milliseconds())
         drop_oldest(connections);

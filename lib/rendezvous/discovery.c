@@ -190,13 +190,14 @@ static int run_program(const char *name, const char *argument, const char *input
     return rc < 0 || strchr(text, '=') ? rc : explain_failure(text, name, "said nothing");
 }
 
-/* Whose end is the launch's. That of whoever has started one process by hand says nothing: 1 stays. */
+/* The process whose end is the end of the launch. A process started by hand has no launcher
+ * beyond its shell: then it is process 1, which never ends. */
 static long launcher_pid(const struct rc_discovery *discovery)
 {
     return discovery->is_by_hand ? 1 : (long)getppid();
 }
 
-/* 1: somebody else has one. */
+/* Returns 1 where another process has the name already. */
 static int start_store(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     char request[RC_LOCAL_NAME + 128];
@@ -205,7 +206,7 @@ static int start_store(const struct rc_discovery *discovery, int64_t deadline, c
 
     snprintf(request, sizeof(request), "name=%s\nowner=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", discovery->name,
              (long)getpid(), launcher_pid(discovery), discovery->kind == RC_DISCOVERY_PMIX, PUBLISH_MS / 1000);
-    /* not less than it takes, even where there is little time left: it is killed in between otherwise */
+    /* wait for its end even where little time is left: a shorter deadline would kill it half-way */
     rc = run_program(RC_EXCHANGE, RC_EXCHANGE_STORE, request,
                      publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline, text);
     if (rc == -ETIMEDOUT)
@@ -250,7 +251,7 @@ static int hear_from_root(const struct rc_discovery *discovery, int64_t deadline
                : explain_failure(text, "the store server", strerror(-rc));
 }
 
-/* Whoever is on the root's node need not ask the server, if the root was there first. */
+/* A process on the root's node asks the root first: that spares it the PMIx server. */
 static int ask_pmix_server(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     int rc;

@@ -36,7 +36,7 @@ struct rc_discovery {
 void rc_discovery_find(const struct rc_result *result, struct rc_discovery *discovery);
 
 /* Where the store server is, "TOKEN PORT HOST..."; waits for it until `deadline`
- * (rc_milliseconds). 0; -ETIMEDOUT where nobody has told it by then; or -EIO,
+ * (rc_milliseconds). Returns 0; -ETIMEDOUT where it is not known by then; or -EIO,
  * with the reason in `text`. */
 int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT]);
 

@@ -14,11 +14,11 @@
 #include "rendezvous/local.h"
 #include "system/clock.h"
 
-/* Some that are not tasks, or come twice, may be among them. */
+/* SPARE: room for connections that are not of tasks, or of a task that comes twice. */
 enum { SPARE = 16, MESSAGE_SIZE = 32, TELL_MS = 1000 };
 
-/* While it waits: the listener first, then who has connected; `rank` of each is
- * RC_UNKNOWN until it has told it. */
+/* The state while the first task waits. poll[0] is the listener, the others are connections;
+ * `rank` of a connection is RC_UNKNOWN until it has told it. */
 struct gathering {
     struct pollfd *poll;
     uint32_t *rank;
@@ -59,7 +59,7 @@ static bool is_new(const struct gathering *g, uint32_t rank)
     return rank != g->own;
 }
 
-/* False: it is gone, or says what it should not. */
+/* Returns false where the connection is closed, or its message wrong. */
 static bool hear_task(struct gathering *g, uint32_t i)
 {
     char text[MESSAGE_SIZE];
@@ -85,7 +85,7 @@ static void wait_for_all(struct gathering *g, uint32_t expected, int64_t deadlin
             return;
         if (poll(g->poll, g->count, wait) <= 0)
             continue;
-        /* from the last one: whoever is taken out is replaced by one that has been heard */
+        /* from the last one: drop_task fills the gap with a connection that has been read */
         for (uint32_t i = g->count; i-- > 1;)
             if (g->poll[i].revents && !hear_task(g, i))
                 drop_task(g, i);
@@ -138,7 +138,7 @@ void rc_gather_reply(struct rc_gathered *all, struct rc_str text)
     for (uint32_t i = 0; i < all->count; i++) {
         struct pollfd out = { .fd = all->list[i].fd, .events = POLLOUT };
 
-        /* nothing has been sent on it before: there is room, but for somebody's signal */
+        /* the socket's buffer is empty: poll fails only where a signal interrupts it */
         if (poll(&out, 1, TELL_MS) > 0)
             send(out.fd, text.p, text.n, MSG_NOSIGNAL | MSG_DONTWAIT);
         close(out.fd);

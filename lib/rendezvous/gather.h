@@ -28,18 +28,18 @@ struct rc_gathered {
 
 /* For the first task, at a name of rc_local_name: waits until `expected` others have told their ranks, no
  * two the same one and none `own`, but no longer than so many milliseconds.
- * Those that have are in *all: rc_gather_reply it, whatever came of it. 0, or
- * -errno where there is no such socket, with nobody in *all. */
+ * *all lists the tasks that have; the caller passes it to rc_gather_reply in any case.
+ * Returns 0, or -errno without a socket; then *all is empty. */
 int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds,
                       struct rc_gathered *all);
 
 /* The same text to all of them, and an end to it. */
 void rc_gather_reply(struct rc_gathered *all, struct rc_str text);
 
-/* For the others: tells the rank, trying for so long as nobody is there; takes
- * what the first task says, with a NUL behind it, for which it may take
- * `patience` more milliseconds. The number of bytes or -errno: -ETIMEDOUT,
- * -ECONNREFUSED where nobody came, -EPERM where it is another user's. */
+/* For the other tasks: tells the first task this rank, and reads its reply into `text`, with
+ * a NUL behind it. Retries for `milliseconds` until the first task is there; the reply may
+ * take `patience` more. Returns the number of bytes or -errno: -ETIMEDOUT, -ECONNREFUSED
+ * where the first task never came, -EPERM where the socket is another user's. */
 int rc_gather_join(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text, size_t size);
 
 #endif

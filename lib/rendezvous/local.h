@@ -2,7 +2,7 @@
 /* local.h - processes of one user on one node speak to each other.
  *
  * A socket of the kernel's abstract names: no file that stays, none on another
- * node, gone with whoever has it. Each side looks at the kernel's word for the
+ * node, gone with the process that listens. Each side looks at the kernel's word for the
  * other's user (SO_PEERCRED); another user's process is not heard, and not
  * believed. One packet there, one back.
  */
@@ -20,22 +20,22 @@ enum { RC_LOCAL_NAME = 108 }; /* of an address, its leading NUL left out */
 /* rollcall/UID/SCOPE/NODE; a long scope goes by its hash. */
 void rc_local_name(const char *scope, uint32_t node, char name[RC_LOCAL_NAME]);
 
-/* A listening socket, not blocking, closed on exec. It or -errno: -EADDRINUSE where somebody has the name. */
+/* A listening socket, not blocking, closed on exec. Returns it or -errno: -EADDRINUSE where the name is taken. */
 int rc_local_listen(const char *name);
 
-/* The next who calls; -1 where nobody does any more. Others' processes are sent away. */
+/* Accepts the next caller; -1 where none waits. Closes connections of other users. */
 int rc_local_accept(int listener);
 
 /* Milliseconds until a time of rc_milliseconds, for poll: 0 where it is over, a minute at most. */
 int rc_local_left(int64_t deadline);
 
-/* One call: the bytes that were said, with a NUL behind them, or -errno:
- * -ECONNREFUSED where there is nobody, -EAGAIN where too many call,
- * -ECONNRESET where it was sent away, -EPERM where it is another user's, -ETIMEDOUT. */
+/* Sends a message and reads the reply, with a NUL behind it. Returns its bytes or -errno:
+ * -ECONNREFUSED where no process listens, -EAGAIN where too many call, -ECONNRESET where
+ * the listener closed the connection, -EPERM where it is another user's, -ETIMEDOUT. */
 int rc_local_call(const char *name, struct rc_str message, int64_t deadline, char *text, size_t size);
 
-/* The same, again and again as long as nobody is there, until `deadline`; an
- * answer may take `patience` more milliseconds. */
+/* The same, but retries until `deadline` as long as no process listens. The reply may
+ * take `patience` more milliseconds. */
 int rc_local_ask(const char *name, struct rc_str message, int64_t deadline, uint32_t patience, char *text, size_t size);
 
 #endif

@@ -22,7 +22,7 @@
 /* srun's server inherits its listening socket, and a pipe whose other end srun holds. */
 enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 6 };
 
-/* The variable with its token, which nobody else may read from a command line. */
+/* The variable with its token: on a command line every user could read it. */
 #define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
 
 struct rc_server_settings {
@@ -37,7 +37,7 @@ struct rc_server_settings {
 bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
                               const char *argv[RC_SERVER_ARGUMENTS + 1]);
 
-/* False, with *settings untouched, for arguments that are none. */
+/* Returns false, and leaves *settings, for malformed arguments. */
 bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings);
 
 #endif

@@ -7,7 +7,7 @@
  *   seconds=10           deadline
  *   check=stop           off, warn or stop: what an error in the roll call does
  *
- * A pipe carries them, because a command line is everybody's to read. The
+ * A pipe carries them, because every user can read a command line. The
  * program writes an answer (roll.h); or one line failed=WHY, where the others
  * will miss this node; or lost=WHY, where they may count on it.
  */

@@ -15,8 +15,8 @@
 
 enum { FAREWELL_MS = 2000, SAY_SIZE = 1024 };
 
-/* Authenticated connections are nodes that wait for the answer, and those whose reply is
- * on its way; who waits for a value stands in the store. */
+/* Authenticated connections wait for the answer, or for the end of their reply. A connection
+ * that waits for a value is in a queue of the store. */
 struct rc_server {
     struct rc_connections connections;
     char token[RC_WIRE_TOKEN + 1];
@@ -118,7 +118,7 @@ static bool reply_value(const struct rc_server *server, struct rc_connection *co
     return reply_text(server, connection, (struct rc_str){ text, head + answer->value.n });
 }
 
-/* Its question once more, which has a reply now. */
+/* Asks the store once more for a waiting connection, as there is a reply now. */
 static void wake_waiting(struct rc_server *server, struct rc_connection *connection)
 {
     struct rc_store_answer answer;
@@ -143,7 +143,7 @@ static bool ask_store(struct rc_server *server, struct rc_connection *connection
     return reply_value(server, connection, &answer);
 }
 
-/* The reply has nothing in it but that it was heard. */
+/* The reply is empty: it only tells the task that it was heard. */
 static bool take_arrival(struct rc_server *server, struct rc_connection *connection)
 {
     const struct rc_registrations *registrations = &server->registrations;
@@ -153,7 +153,7 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
            reply_text(server, connection, RC_STR(""));
 }
 
-/* Late ones are not looked at any more. */
+/* An entry that comes after the answer is not read. */
 static bool take_entry(struct rc_server *server, struct rc_connection *connection)
 {
     if (!server->answer && !rc_server_add(server, rc_wire_text(&connection->wire)))

@@ -2,7 +2,7 @@
 /* server.h - the rendezvous server of a launch: takes one entry from each node, gives all the same answer.
  *
  * As long as it runs it also keeps the store of the launch's tasks (store.h), and
- * notes which tasks have reached init_process_group (arrivals.h).
+ * counts which tasks have reached init_process_group (arrivals.h).
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
  * one loop. A connection without the token costs a few hundred bytes and a

@@ -2,7 +2,7 @@
 /* session.h - one node's session with the others: the port that it holds, the program that speaks for it, and
  * what that brings back.
  *
- * For whoever speaks for the node's tasks: the plugin (spank/meet.c), the command (cli/meet.c).
+ * Used by what speaks for the node's tasks: the plugin (spank/meet.c), the command (cli/meet.c).
  */
 #ifndef ROLLCALL_RENDEZVOUS_SESSION_H
 #define ROLLCALL_RENDEZVOUS_SESSION_H
@@ -25,8 +25,8 @@ struct rc_outcome {
 void rc_outcome_fail(struct rc_outcome *outcome, const char *why);
 
 /* Holds the master port, where RANK 0 is this process: the user's or Slurm's
- * where there is one, one of port=, else one of the kernel's choice, which
- * nobody else has. *held is it, or -1. False as rc_rank0_hold. */
+ * where there is one, one of port=, else a free one that the kernel
+ * chooses. *held is its descriptor, or -1. False as rc_rank0_hold. */
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
                      int *held);
 

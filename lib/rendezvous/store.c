@@ -74,8 +74,8 @@ bool rc_store_is_key(struct rc_str key)
     return key.n > 0 && key.n <= RC_STORE_KEY_MAX;
 }
 
-/* A copy; absent where there is no room or no memory. A NUL behind it, so that
- * an empty text is there, too. */
+/* Copies a text; absent where there is no room or no memory. The NUL behind it keeps an
+ * empty text from being absent. */
 static struct rc_str copy_text(struct rc_store *store, struct rc_str text, size_t more)
 {
     char *to;
@@ -88,7 +88,7 @@ static struct rc_str copy_text(struct rc_store *store, struct rc_str text, size_
     return (struct rc_str){ to, text.n };
 }
 
-/* The note of that key, which there is from now on; NULL without room. */
+/* Finds the item of a key, or adds one; NULL without room. */
 static struct item *find_item(struct rc_store *store, struct rc_str key)
 {
     struct item wanted = { .key = key };

@@ -22,7 +22,7 @@
 enum {
     RC_STORE_KEY_MAX = 128, /* characters: letters, digits and ._:/- */
     RC_STORE_VALUE_MAX = 16384,
-    RC_STORE_SIZE_MAX = 1 << 26, /* bytes of all store of a server */
+    RC_STORE_SIZE_MAX = 1 << 26, /* bytes of all that one server stores */
     RC_STORE_HEAD_MAX = 32,      /* bytes of a reply before its value */
 };
 
@@ -31,7 +31,7 @@ struct rc_store;
 /* NULL without memory. */
 struct rc_store *rc_store_create(void);
 
-/* Nobody may wait any more (rc_store_first_waiting). */
+/* No connection may wait any more (rc_store_first_waiting). */
 void rc_store_destroy(struct rc_store *store);
 
 /* Whether the text is a question of this kind, right or wrong. */
@@ -40,15 +40,15 @@ bool rc_store_is_question(struct rc_str text);
 /* What is to be done about a question. */
 struct rc_store_answer {
     char head[RC_STORE_HEAD_MAX]; /* of the reply, NUL-terminated; empty: the reply is yet to come */
-    struct rc_str value;          /* behind it; the store' own, good until they are destroyed */
-    struct rc_queue *waiting;     /* where the reply is yet to come: stand here; else those who stand here
-                                   * get theirs now (rc_store_ask once more); NULL: nobody does */
+    struct rc_str value;          /* behind it; owned by the store */
+    struct rc_queue *waiting;     /* without a reply: the queue to wait in; else the queue whose
+                                   * connections ask once more now, and get theirs; NULL: none */
 };
 
-/* False for what is no question. */
+/* Returns false for a malformed question. */
 bool rc_store_ask(struct rc_store *store, struct rc_str question, struct rc_store_answer *answer);
 
-/* Somebody who waits for a item, whichever it is; NULL: nobody does. */
+/* A connection that waits for some value; NULL: none does. */
 struct rc_link *rc_store_first_waiting(const struct rc_store *store);
 
 /* Whether the text can be a key. */

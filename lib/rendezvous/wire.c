@@ -24,7 +24,7 @@ static ssize_t receive_bytes(int fd, char *to, size_t size)
     return n;
 }
 
-/* In constant time: how much of a guess was right is nobody's to measure. */
+/* In constant time: its duration must not tell how much of a guess was right. */
 static bool same_token(const char *a, const char *b)
 {
     unsigned different = 0;

@@ -4,8 +4,8 @@
  *   rollcall 1 0123456789abcdef0123456789abcdef 312\n
  *   version=0.1.0\n...
  *
- * The token is the launch's own: who does not know it is not heard, and an
- * answer that does not carry it is not believed. A reader takes no more memory
+ * The token is the launch's own: a message without it is not read, and an
+ * answer without it is not believed. A reader takes no more memory
  * than the head needs until the token was right.
  */
 #ifndef ROLLCALL_RENDEZVOUS_WIRE_H

@@ -6,7 +6,7 @@
  *   port=24512           MASTER_PORT; none: each keeps the one that it computed
  *   stop=1               the step is not to start
  *   said=1               the findings have been printed
- *   finding=RC601 text   for whoever has to print them; RC_FINDINGS_MAX of them
+ *   finding=RC601 text   for the one that prints them; RC_FINDINGS_MAX of them
  */
 #ifndef ROLLCALL_ROLL_ANSWER_H
 #define ROLLCALL_ROLL_ANSWER_H

@@ -4,7 +4,7 @@
  * Both are lines NAME=VALUE (lines.h), the first of which says what the text is.
  * A name that is not known is skipped, so that a newer rollcall can say more.
  * They come from other nodes: every value is checked where it is read, and
- * nobody else has to.
+ * nowhere else.
  * Pure: reads the text, writes the caller's struct or arena.
  *
  * An entry, RC_ROLL_SIZE bytes at most:
@@ -44,7 +44,7 @@ struct rc_roll_gpu {
     struct rc_str id; /* UUID, or one that no other node has: indices are each node's own */
 };
 
-/* Slices of the text that it was read from, or of whoever fills it in. Absent
+/* Slices of the text that it was read from, or of its caller's. Absent
  * values may be: version, launcher, mode, boot, addr, dead, visible. */
 struct rc_roll {
     struct rc_str version;

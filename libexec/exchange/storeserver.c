@@ -28,7 +28,7 @@
 
 enum { OWNERS = 8, FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
 
-/* Somebody whose end matters: by a descriptor, where the kernel has them (5.3). */
+/* A process whose end matters: by a descriptor, where the kernel has them (5.3). */
 struct watched {
     uint32_t pid;
     int fd;
@@ -108,7 +108,7 @@ static void take_owner(struct store *store, int fd, struct rc_str text)
     watch_owner(store, (uint32_t)peer.pid, pid);
 }
 
-/* One of one's own user's, who says its one word at once, or is sent away. */
+/* Serves callers of the same user. One that does not send its word at once is hung up. */
 static void answer_callers(struct store *store)
 {
     int fd;
@@ -127,7 +127,7 @@ static void answer_callers(struct store *store)
 }
 
 /* The launch is over, as far as one can see. A container's first process, or
- * whoever takes in orphans, says nothing by being there. */
+ * one that adopts orphans, proves nothing by being there. */
 static bool is_over(struct store *store, int64_t *farewell)
 {
     bool launched = is_there(&store->launcher);
@@ -157,7 +157,7 @@ static void *attend_owners(void *more)
             const struct watched *owner = &store->owner[i];
             bool there = is_there(owner);
 
-            /* one that has ended would be told again and again */
+            /* poll would report one that has ended again and again */
             p[1 + i] = (struct pollfd){ .fd = there ? owner->fd : -1, .events = POLLIN };
             tick = tick || (there && owner->fd < 0);
         }

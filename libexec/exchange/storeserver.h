@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* storeserver.h - a server for the notes of a launch's tasks, where none is beside srun (lib/rendezvous/discovery.h).
+/* storeserver.h - a store server for a launch's tasks, where srun has no rendezvous server (lib/rendezvous/discovery.h).
  *
  * A process that stays: out of the sight of the task that asked for it, which
  * has no child, no descriptor and no signal of it. On this node it tells its
@@ -25,7 +25,7 @@
  * and prints store=TOKEN PORT HOST..., with the store behind it; or taken=NAME,
  * where another one has the name; or one line failed=WHY. Returns an exit status.
  *
- * Who connects at the name says "read", or "own LAUNCHER" to be its owner from
+ * A process that connects at the name says "read", or "own LAUNCHER" to be its owner from
  * now on, and gets TOKEN PORT HOST.... */
 int exchange_start_store(void);
 

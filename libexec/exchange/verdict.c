@@ -26,7 +26,7 @@ static bool are_all_tasks(const struct rc_roll *rolls, size_t count)
 }
 
 /* The port that the node of RANK 0 holds. A launch that is not complete does
- * without: who has not answered will not hear of it. */
+ * without: a node that has not answered will not hear of it. */
 static uint16_t held_port(const struct rc_roll *rolls, size_t count)
 {
     for (size_t i = 0; i < count; i++)

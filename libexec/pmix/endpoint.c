@@ -9,7 +9,7 @@
 
 enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
 
-/* No fence: on Slurm one without data is no barrier, and one that somebody does
+/* No fence: on Slurm one without data is no barrier, and one that a single task does
  * not reach holds up all others. A key that is written once needs none. */
 int pmix_put_endpoint(const char *key)
 {

@@ -2,7 +2,7 @@
 /* endpoint.h - a text that RANK 0's node tells all others: where they meet (lib/rendezvous).
  *
  * One key for the launch's roll call, one for the store server of its tasks: what is put
- * stays, and whoever has read it reads the same again.
+ * stays, and a second reader gets the same text.
  */
 #ifndef ROLLCALL_LIBEXEC_PMIX_ENDPOINT_H
 #define ROLLCALL_LIBEXEC_PMIX_ENDPOINT_H

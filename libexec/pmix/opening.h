@@ -3,7 +3,7 @@
  *
  * What a client may fail with before it connects: a library that is not there,
  * and components that it lacks although the server asks for them (psec: munge, gds: shmem2).
- * The server's addresses are replaced by a port at which nobody listens: with PMIx
+ * The server's addresses are replaced by a port at which no process listens: with PMIx
  * 4 a session would spoil the next one of this task (measured), this does not.
  */
 #ifndef ROLLCALL_LIBEXEC_PMIX_OPENING_H
