@@ -36,8 +36,8 @@ char *console_escape(struct rc_str text, size_t limit)
     return copy;
 }
 
-/* Length of the UTF-8 sequence at s, 0 if it is not valid: no overlong forms, no
- * surrogates, nothing above U+10FFFF (RFC 3629). */
+/* Length of the UTF-8 sequence at s, 0 if it is invalid: an overlong form, a surrogate,
+ * or above U+10FFFF (RFC 3629). */
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
     unsigned char low = 0x80;

@@ -14,8 +14,8 @@
 
 enum { FIRST_CHUNK = 64 * 1024 };
 
-/* All that a descriptor gives, up to the limit, and a NUL after it. -1 with
- * errno; EFBIG beyond the limit. */
+/* Reads all of a descriptor, up to the limit, and puts a NUL behind it. -1 with errno;
+ * EFBIG beyond the limit. */
 static int read_all(int fd, char **data, size_t *size)
 {
     size_t room = FIRST_CHUNK;
@@ -68,8 +68,8 @@ static int read_path(const char *path, char **data, size_t *size)
     return status;
 }
 
-/* The pieces of a block as a NULL-terminated list; empty pieces are left out,
- * which in a list of arguments would be wrong, so there they stay. */
+/* Splits a block into a NULL-terminated list. Leaves out empty pieces, except in a list
+ * of arguments, where they have a meaning. */
 static const char **split_block(char *data, size_t size, char separator, bool keep_empty)
 {
     const char **list;
@@ -132,7 +132,7 @@ int input_file(struct input *input, const char *path)
         console_fail("cannot read %s: %s", is_stdin ? "standard input" : path, read_reason(errno));
         return -1;
     }
-    /* a single NUL tells a block as in /proc from lines */
+    /* a NUL means a block as in /proc; otherwise the input is lines */
     separator = memchr(input->storage[0], '\0', size) ? '\0' : '\n';
     input->list[0] = split_block(input->storage[0], size, separator, false);
     input->env = input->list[0];

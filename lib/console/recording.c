@@ -6,8 +6,8 @@
 
 #include "base/numbers.h"
 
-/* What stands behind the prefix, copied to where *end is, each `from` made a
- * `to`, and `to` behind it. */
+/* Copies `text` to *end with each `from` replaced by `to`, adds one `to`, and moves
+ * *end behind that. */
 static struct rc_str take_text(char **end, const char *text, char from, char to)
 {
     struct rc_str copy = { *end, strlen(text) + 1 };
@@ -25,7 +25,7 @@ static const char *text_behind(const char *entry, const char *prefix)
     return strncmp(entry, prefix, n) == 0 ? entry + n : NULL;
 }
 
-/* All lines of one kind in one piece, whatever stands between them. */
+/* Copies all lines of one kind one behind the other, wherever they are in the block. */
 static struct rc_str take_lines(char **end, const char *const *block, const char *prefix)
 {
     struct rc_str lines = { *end, 0 };
@@ -37,7 +37,7 @@ static struct rc_str take_lines(char **end, const char *const *block, const char
     return lines.n ? lines : RC_ABSENT;
 }
 
-/* "8/1" or "8/1 amd": files, and those that may be opened. */
+/* "8/1" or "8/1 amd": the number of device files, and how many of them may be opened. */
 static void read_gpu_files(const char *text, struct rc_here *here)
 {
     struct rc_str rest;
@@ -50,7 +50,7 @@ static void read_gpu_files(const char *text, struct rc_here *here)
 
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage)
 {
-    /* every line becomes shorter by its prefix, and longer by one at most */
+    /* every line loses its prefix and gains one byte at most */
     char *end = *storage = malloc(size + 1);
     const char *text;
 

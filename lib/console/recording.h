@@ -15,9 +15,9 @@
 
 #include "launcher/facts.h"
 
-/* Reads such entries of a block of `size` bytes into *here; what is not told
- * counts as looked for and not found. *storage gets what *here points to: to
- * be freed by the caller. 0, or -1 without memory. */
+/* Reads such entries of a block of `size` bytes into *here. A fact without an entry
+ * counts as looked for and not found. *here points into *storage, which the caller
+ * frees. 0, or -1 without memory. */
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage);
 
 #endif

@@ -10,8 +10,8 @@
 
 enum { GAP = 2, MARGIN = 2, NARROWEST = 24 };
 
-/* A cell wider than this does not move the columns of the other rows: what
- * follows it steps aside, or goes to a line of its own. */
+/* A cell wider than this does not widen its column for all rows: in its own row the
+ * next cell moves to the right, or to a line of its own. */
 static const size_t widest_cell[TABLE_COLUMNS] = { 28, 24, 16, 0 };
 
 static bool coloured;
@@ -66,7 +66,7 @@ static void put_text(enum paint paint, const char *text, size_t length)
         printf("%s%.*s%s", paint_on(paint), (int)length, text, paint_off());
 }
 
-/* `text` is escaped already: bytes are columns. */
+/* `text` is escaped already, so one byte takes one column. */
 static void put_words(unsigned column, unsigned indent, enum paint paint, const char *text)
 {
     unsigned at = column;

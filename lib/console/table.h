@@ -9,7 +9,7 @@ enum { TABLE_WIDTH = 80, TABLE_COLUMNS = 4, TABLE_ROWS = 128 };
 
 enum paint { PAINT_NONE, PAINT_STRONG, PAINT_FAINT, PAINT_GOOD, PAINT_WARN, PAINT_BAD, PAINT_COUNT };
 
-/* Colour only on a terminal, and not where NO_COLOR or TERM=dumb says no. */
+/* Chooses colour only on a terminal, and not where NO_COLOR is set or TERM is dumb. */
 void paint_choose(void);
 
 /* The escape sequences around a piece of text, or "". */
@@ -23,7 +23,7 @@ struct table {
         char *text;
         enum paint paint;
     } cell[TABLE_ROWS][TABLE_COLUMNS];
-    unsigned filled; /* cells of the row that is being written */
+    unsigned filled; /* number of cells in the row that is being written */
     bool failed;     /* no memory */
 };
 
@@ -33,8 +33,8 @@ void table_cell(struct table *table, enum paint paint, struct rc_str text, size_
 void table_text(struct table *table, enum paint paint, const char *text);
 int table_print(struct table *table);
 
-/* Prints words from a column on; what passes the width goes to further lines,
- * which are indented. Ends the line. */
+/* Prints words, starting at a column. Breaks lines at the width, indents the further
+ * lines, and ends the last one. */
 int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);
 
 #endif

@@ -34,7 +34,7 @@ static unsigned least_of(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* Number of letters to insert, remove, replace or swap with their neighbour. */
+/* Number of letters to insert, remove, replace, or swap with the next one. */
 static unsigned edit_distance(const char *a, const char *b)
 {
     unsigned row[3][LONGEST + 1];
@@ -96,7 +96,7 @@ static void report_unknown(const char *subcommand, const char *given, const stru
         console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
 }
 
-/* Where configure found no jansson, nothing is there that writes it. */
+/* A build without jansson has no code that writes JSON. */
 static bool is_without_json(int c, int option_index, const struct option *options)
 {
     static const char jansson[] = JANSSON_VERSION;
@@ -106,8 +106,8 @@ static bool is_without_json(int c, int option_index, const struct option *option
 
 int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
 {
-    /* "+": stops at the first operand, which is exec's command; ":": says
-     * apart what is unknown from what lacks its value */
+    /* "+" stops at the first operand, which is exec's command; ":" tells a missing
+     * value from an unknown option */
     int option_index = 0;
     int c = getopt_long(argc, argv, "+:hv", options, &option_index);
     const char *given = optind > 0 ? argv[optind - 1] : "";

@@ -19,8 +19,8 @@ enum {
 /* Prints one line on standard error, "rollcall: TEXT", escaped. Returns STATUS_USAGE. */
 int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "rollcall: LEVEL ID: TEXT" on standard error, in one call: lines of many
- * tasks share a terminal, and keep apart. level and id may be empty. */
+/* Prints "rollcall: LEVEL ID: TEXT" on standard error in one write, so that lines of
+ * many tasks do not mix. level and id may be empty. */
 void console_say(const char *level, const char *id, struct rc_str text);
 
 /* getopt_long that stops at the first operand. For a wrong option it prints

@@ -51,7 +51,7 @@ int value_print(json_t *object)
 
     if (!object)
         return -1;
-    /* ASCII: a terminal may take C1 characters of a value for commands */
+    /* ASCII only: a terminal may take C1 characters of a value for commands */
     status = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     json_decref(object);
     putchar('\n');

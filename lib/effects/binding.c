@@ -15,13 +15,13 @@
 #include "system/file.h"
 #include "system/program.h"
 
-/* On a machine of 256 cores the topology is read in some hundredths of a second; the
- * library may have to come from a file server that all nodes ask at once. */
+/* Reading the topology takes some hundredths of a second on a machine of 256 cores, but
+ * the library may have to come from a file server that all nodes ask at once. */
 enum { DEADLINE_MS = 5000, REQUEST_SIZE = 32768, LIST_SIZE = 4096, PATH_SIZE = 4096 };
 
 static const char machine[] = "/sys/devices/system/cpu/online";
 
-/* What bind= says. */
+/* The value of bind= as the user writes it. */
 static const char *name_of(enum rc_bind wish)
 {
     static const char *const names[] = {
@@ -45,7 +45,7 @@ static uint32_t count_online(void)
     struct rc_str rest;
 
     line = rc_str_split((struct rc_str){ text, rc_file_read(machine, text, sizeof(text)) }, '\n', &rest);
-    /* one without its end is a part of it */
+    /* a line without its end may be incomplete */
     return rest.p && rc_cpuset_read(line, &online) ? rc_cpuset_count(&online) : RC_UNKNOWN;
 }
 
@@ -73,8 +73,8 @@ bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_bin
     return true;
 }
 
-/* Whether no other job computes on these cores: Slurm says that it gave as many, or
- * there is a cpuset for this job. A node that jobs share without cgroups has neither. */
+/* Whether these cores are the job's alone: Slurm gave as many, or a cpuset holds the
+ * job. On a shared node without cgroups neither is known. */
 static bool is_own(const struct rc_binding *binding)
 {
     uint32_t threads = rc_cpuset_count(&binding->widest);
@@ -106,8 +106,9 @@ const char *rc_binding_doubt(const struct rc_result *result)
     return gpus->usable && !known ? "nothing tells which of the node's GPUs are this task's own" : NULL;
 }
 
-/* The daemon is a task of srun's, one a node, and srun takes over what each task was to have (measured: Slurm 24.11
- * with Open MPI 5.0.7; not 22.05 with 4.1.4, nor 26.05 with 6). mpirun itself is number 0 and no such task. */
+/* mpirun starts its daemons by srun, one task a node, and each gets the cores that srun
+ * gives a task (measured: Slurm 24.11 with Open MPI 5.0.7; not 22.05 with 4.1.4, nor
+ * 26.05 with 6). Daemon number 0 is mpirun itself, which is no task of that srun. */
 const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena)
 {
     const struct rc_env *env = &result->env;
@@ -142,7 +143,7 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
     return text;
 }
 
-/* One line a question: a list with a line's end in it would be two. */
+/* The request has one line per item, so a list with a newline in it is refused. */
 static const char *write_request(const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                                  struct rc_arena *arena)
 {
@@ -188,7 +189,7 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     return NULL;
 }
 
-/* Cores that are near no GPU are left idle then: half of those of a DGX A100. */
+/* Whether cores that are near no GPU would be left idle: half of the cores of a DGX A100. */
 static bool leaves_cores(const struct rc_binding *binding, const struct rc_pins *pins)
 {
     struct rc_cpuset all = { .word = { 0 } };
@@ -207,10 +208,10 @@ const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_
 
     if (!is_auto(binding->wish))
         return NULL;
-    /* one shares: then all of them are better off with all cores */
+    /* if two tasks must share cores, all tasks are better off with all cores */
     if (memmem(pins->text.p, pins->text.n, shared, sizeof(shared) - 1))
         return "there are fewer cores than tasks";
-    /* data loaders need the cores: they are taken away only where the user asked for it */
+    /* data loaders need the cores: only a user who asks for it loses them */
     if (leaves_cores(binding, pins))
         return "some cores are near no task's GPU and would be idle; bind=cores binds all the same";
     return NULL;
@@ -224,7 +225,7 @@ bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin)
     if (!rc_cpuset_read(pin->cpus, &wanted) || rc_cpuset_count(&wanted) == 0 ||
         !rc_cpuset_is_within(&wanted, &binding->widest) || !rc_affinity_set(&wanted))
         return false;
-    /* the kernel takes what is left of a mask when a cpuset shrinks */
+    /* where a cpuset has shrunk, the kernel silently sets what is left of the mask */
     if (rc_affinity_get(&now) && rc_cpuset_is_equal(&now, &wanted))
         return true;
     rc_affinity_set(&binding->mask);

@@ -16,7 +16,7 @@
 
 enum { RC_BINDING_ANSWER = 65536, RC_BINDING_TASKS_MAX = 4096 };
 
-/* Of one task, before it is bound. */
+/* What is known of a task before it is bound. */
 struct rc_binding {
     enum rc_bind wish;
     struct rc_cpuset mask;   /* where it may run now */
@@ -25,23 +25,22 @@ struct rc_binding {
     uint32_t online;         /* of the machine; RC_UNKNOWN likewise */
 };
 
-/* False where the kernel does not say. */
+/* Fills in *binding. False where the kernel does not tell the masks. */
 bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_binding *binding);
 
-/* Why so many tasks are not to be bound, or NULL. Does not start rollcall-map. */
+/* Returns why `tasks` tasks are not to be bound, or NULL. Does not start rollcall-map. */
 const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks);
 
-/* Why tasks whose GPUs are not known are not to be bound, or NULL: the cores
- * might lie beside another task's GPU. */
+/* Returns why tasks whose GPUs are not known are not to be bound, or NULL. Their cores
+ * might be near another task's GPU. */
 const char *rc_binding_doubt(const struct rc_result *result);
 
-/* What is wrong where Open MPI's daemon has fewer of this node's cores than the job has,
- * and so all of its tasks; NULL where nothing is. Of one task in a job: the first
- * one on the first node that has a daemon of its own. In the arena. */
+/* Returns what is wrong where Open MPI's daemon, and so each of its tasks, has fewer of
+ * this node's cores than the job has; else NULL. Only for one task of a job: the first
+ * one on the first node with a daemon of its own. The text is in the arena. */
 const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena);
 
-/* The GPU of each local rank: the list itself; where each task has `each` of
- * them, the first of each of these. In the arena. */
+/* The GPU of each local rank, as a list: every `each`-th entry of `list`. In the arena. */
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena);
 
 /* Asks the rollcall-map at `path`; *pins stands in the answer, RC_BINDING_ANSWER
@@ -49,24 +48,25 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
 const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                            char *answer, struct rc_pins *pins, struct rc_arena *arena);
 
-/* Why what was answered is not to be used, or NULL. */
+/* Returns why these pins are not to be used, or NULL. */
 const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_pins *pins);
 
-/* Binds this very thread. False, and it stays as it was, where that would not be
- * exactly the pin's threads. */
+/* Binds the calling thread. False where the kernel would not set exactly the pin's
+ * threads; the mask then stays as it was. */
 bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin);
 
-/* Whether pins are asked for although no task is bound: for nic=auto. Then *tasks is
- * a number that can be asked about. */
+/* Whether rollcall-map is asked although no task is bound: for the cards of nic=auto.
+ * *tasks is then a number that it can be asked about. */
 bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks);
 
-/* Brings the pins into the plan: of context->pin, in launcher mode of all workers,
- * with the library that binds them, `relative` from this code's own folder; and says so
- * (RC913). With a why not, no more than the cards of nic=auto. */
+/* Brings the pins into the plan and adds RC913. Worker mode: context->pin. Launcher
+ * mode: the cores of all workers, and the library that binds them, at `relative` from
+ * the folder of this code. If `why` says why no task is bound, only the cards of
+ * nic=auto. */
 void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why,
                      const char *relative, struct rc_context *context, struct rc_result *result);
 
-/* Says why not: RC911, or RC912 for a user who asked for it by name. */
+/* Adds RC911, or RC912 where the user asked for binding by name. */
 void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages, struct rc_arena *arena);
 
 #endif

@@ -30,7 +30,7 @@ static void learn_host_file(struct rc_here_storage *storage, struct rc_str path)
 {
     size_t n = path.p && path.n ? rc_file_read(path.p, storage->file, sizeof(storage->file)) : 0;
 
-    /* one that fills the room to the last byte may go on: half a list is none */
+    /* a file that fills the buffer may be cut off, and half a list is worse than none */
     storage->here.host_file = n && n < sizeof(storage->file) ? (struct rc_str){ storage->file, n } : RC_ABSENT;
 }
 
@@ -69,7 +69,7 @@ enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storag
         storage->here.gpus_open = 0;
         storage->here.gpu_files_amd = false;
     }
-    /* each round learns something new: as many as there are things to learn */
+    /* each round learns something new, so the loop ends */
     while (result->wants) {
         learn_wanted(storage, result->wants, context->pid, result->wanted_file);
         context->here = &storage->here;

@@ -13,7 +13,7 @@
 
 enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 1 << 20, RC_HERE_PATH = 4096 };
 
-/* A large one: static or heap storage. Pages that nothing is read into cost nothing. */
+/* Too large for a stack: static or heap storage. Untouched pages cost nothing. */
 struct rc_here_storage {
     struct rc_here here;
     char titles[RC_HERE_TITLES]; /* command lines of the ancestors */
@@ -25,9 +25,9 @@ struct rc_here_storage {
     const char *watch_relative;
     char guard[RC_HERE_PATH];
     const char *guard_relative; /* likewise, to that of the guard: "../lib" */
-    /* Asks the PMIx server of this very process, cli/pmixask.h; NULL where
-     * that may not be done: by the preload, which starts nothing, and for a
-     * process that may be connected to its server already. */
+    /* Asks the PMIx server of this process (cli/pmixask.h). NULL where that is not
+     * allowed: in the preload, which starts no program, and for a process that may be
+     * connected to its server already. */
     struct rc_str (*ask_pmix)(void);
     /* rc_device_files_find (devicefiles.h), which needs a libc; NULL in the preload. */
     void (*find_gpu_files)(struct rc_here *here);

@@ -43,7 +43,7 @@ static const struct rc_netaddr *lowest_in(const struct rc_addresses *addresses, 
     return lowest;
 }
 
-/* Adds to a list of words for a message, each once; what does not fit is left out. */
+/* Adds a word to a list for a message, unless it is there already or does not fit. */
 static void add_word(char list[LIST_SIZE], struct rc_str word)
 {
     size_t used = strlen(list);
@@ -73,8 +73,8 @@ static void add_address(char list[LIST_SIZE], const struct rc_netaddr *address)
     add_word(list, rc_str(rc_netaddr_text(address, text)));
 }
 
-/* This node's addresses and, for a named interface, the networks of those it
- * has. `names` gets what interfaces there are. */
+/* Writes this node's addresses to *own and, where `wish` names an interface, that
+ * interface's networks. `names` gets the names of all interfaces. */
 static void look_around(const char *wish, struct rc_addresses *own, struct networks *networks, char names[LIST_SIZE])
 {
     struct rc_interface list[RC_INTERFACES_MAX];
@@ -91,13 +91,13 @@ static void look_around(const char *wish, struct rc_addresses *own, struct netwo
     }
 }
 
-/* What an error says of this node. */
+/* What an error message tells about this node. */
 struct place {
     char node[RC_HOST_MAX + 1];
     const char *outcome;
 };
 
-/* text was formatted into lookup->text, unless it did not fit there. */
+/* `text` is in lookup->text already, unless it did not fit there. */
 static void set_error(struct rc_lookup *lookup, enum rc_message_id id, const char *text)
 {
     lookup->state = RC_LOOKUP_WRONG;
@@ -137,7 +137,7 @@ static unsigned candidate_names(const struct rc_master *master, struct rc_arena 
 
         if (name)
             names[count++] = name;
-        /* "ib0" and then "ib" */
+        /* first "ib0", then "ib" */
         while (interface.n && interface.p[interface.n - 1] >= '0' && interface.p[interface.n - 1] <= '9')
             interface.n--;
         if (interface.n == before)
@@ -224,9 +224,9 @@ static struct rc_str first_label(struct rc_str name)
     return rc_str_split(name, '.', &rest);
 }
 
-/* True where the name is another node's, but resolves to this very node here. That
- * is right where Slurm has several nodes on one machine: there SLURMD_NODENAME is
- * not the machine's name. */
+/* True where the name of another node resolves to this node. That is right where Slurm
+ * runs several nodes on one machine: SLURMD_NODENAME then differs from the machine's
+ * name. */
 static bool leads_back(const struct rc_result *result, const struct place *place, const struct rc_addresses *addresses)
 {
     struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
@@ -250,7 +250,7 @@ static void says_itself(const struct rc_master *master, const struct rc_netaddr 
                   place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
 }
 
-/* For a MASTER_ADDR that stays a name: whether it resolves, and to another node. */
+/* Checks a MASTER_ADDR that stays a name: it must resolve, and to another node. */
 static void check_name(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
 {
     const struct rc_master *master = &result->master;
@@ -343,7 +343,7 @@ bool rc_lookup_is_elsewhere(const struct rc_result *result)
 {
     struct rc_addresses addresses = { .count = 0 };
 
-    /* no answer now: torch will ask again */
+    /* the resolver cannot answer now; torch will ask again */
     if (rc_resolver_ask(result->master.addr, &addresses))
         return false;
     for (unsigned i = 0; i < addresses.count; i++)

@@ -23,7 +23,7 @@
 
 enum { RC_LOOKUP_TEXT = 448 };
 
-/* What a look-up found; no pointers, so that processes can share it. */
+/* The result of a look-up. It has no pointers, so that processes can share it. */
 struct rc_lookup {
     enum { RC_LOOKUP_SAME, RC_LOOKUP_FOUND, RC_LOOKUP_WRONG } state;
     enum rc_message_id id;             /* of WRONG */

@@ -13,26 +13,26 @@
 struct rc_rank0 {
     struct rc_str node;  /* for messages; may be absent */
     const char *outcome; /* what an error ends in: "the command is not run" */
-    /* Whether the name result->master.addr is another node's. */
+    /* Returns whether the name result->master.addr belongs to another node. */
     bool (*is_elsewhere)(const struct rc_result *result);
-    /* Writes who has a port (portowner.h); NULL where that cannot be found out. */
+    /* Writes which process has a port (portowner.h); NULL where that cannot be found out. */
     void (*name_owner)(uint16_t port, char *text, size_t size);
 };
 
-/* Does what result->master asks of this process: both of the next. *fd is the
- * descriptor that holds the port, open across exec, or -1 where none is held.
- * False, with an error in result->messages, where one of them is. */
+/* rc_rank0_verify and rc_rank0_hold, where result->master asks for them. *fd is the
+ * descriptor that holds the port, open across exec, or -1. False, with an error in
+ * result->messages, where one of them fails. */
 bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
 
-/* False where MASTER_ADDR is seen to be another node. What cannot be found out
- * (a sandbox without sockets) is no error. */
+/* Checks that MASTER_ADDR is this node. False where it is another one. It is no error
+ * if that cannot be found out (a sandbox without sockets). */
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks);
 
-/* False where another program has the port. */
+/* Holds the port. False where another program has it. */
 bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
 
-/* An address is another node's if no socket can be bound to it, port left open.
- * Whatever else may go wrong proves nothing. */
+/* Whether an address belongs to another node: no socket can be bound to it with any
+ * port. Other failures prove nothing, and give false. */
 bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address);
 
 #endif

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""agree.py - a job's tasks, GPUs and cores against each other, and against what the script makes of them."""
+"""agree.py - a job's tasks, GPUs and cores against each other, and against what the script does with them."""
 import re
 
 from ranks import INIT
 from source import literal
 
-TRAINERS = {"lightning.pytorch.Trainer", "pytorch_lightning.Trainer", "lightning.Trainer", "pytorch_lightning.trainer.Trainer",
-            "lightning.pytorch.trainer.Trainer", "lightning.Fabric", "lightning.fabric.Fabric", "lightning_fabric.Fabric"}
-ONE_EACH = re.compile(r"^(map_gpu|mask_gpu|single:\d+|per_task:\d+|closest|.*\bverbose,(single|per_task|closest))", re.I)
+TRAINERS = {"lightning.pytorch.Trainer", "pytorch_lightning.Trainer", "lightning.Trainer",
+            "pytorch_lightning.trainer.Trainer", "lightning.pytorch.trainer.Trainer",
+            "lightning.Fabric", "lightning.fabric.Fabric", "lightning_fabric.Fabric"}
+ONE_EACH = re.compile(
+    r"^(map_gpu|mask_gpu|single:\d+|per_task:\d+|closest|.*\bverbose,(single|per_task|closest))", re.I)
 
 
 def line_of(job, name, launch):
@@ -32,13 +34,16 @@ def open_lines(path):
 
 def itself(layout, launch, job, report):
     """Options that contradict each other."""
-    tasks, nodes, per_node = layout.options.number("ntasks"), layout.options.number("nodes"), layout.options.number("ntasks-per-node")
+    tasks = layout.options.number("ntasks")
+    nodes = layout.options.number("nodes")
+    per_node = layout.options.number("ntasks-per-node")
     if tasks and per_node and tasks < per_node:
-        report("D507", job.path, line_of(job, "ntasks-per-node", launch), "--ntasks=%d, but --ntasks-per-node=%d" % (tasks, per_node),
-               "--ntasks=%d" % (per_node * (nodes or 1)))
+        report("D507", job.path, line_of(job, "ntasks-per-node", launch),
+               "--ntasks=%d, but --ntasks-per-node=%d" % (tasks, per_node), "--ntasks=%d" % (per_node * (nodes or 1)))
     elif tasks and per_node and nodes and tasks < per_node * nodes:
-        report("D507", job.path, line_of(job, "ntasks", launch), "--ntasks=%d, but %d nodes with --ntasks-per-node=%d" % (
-            tasks, nodes, per_node), "--ntasks=%d" % (per_node * nodes))
+        report("D507", job.path, line_of(job, "ntasks", launch),
+               "--ntasks=%d, but %d nodes with --ntasks-per-node=%d" % (tasks, nodes, per_node),
+               "--ntasks=%d" % (per_node * nodes))
     if "cpus-per-task" in layout.options and "exclusive" in layout.options and "nodes" not in layout.options and \
             not {"ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(layout.options):
         report("D506", job.path, line_of(job, "cpus-per-task", launch),
@@ -51,32 +56,37 @@ def devices(layout, launch, job, report):
     per_node, gpus = layout.tasks_per_node, layout.gpus_per_node
     if per_node and gpus and per_node > gpus and "ntasks-per-gpu" not in layout.options:
         report("D508", job.path, line_of(job, "ntasks-per-node", launch),
-               "%d tasks a node, but %d GPU%s" % (per_node, gpus, "s" if gpus > 1 else ""), "--ntasks-per-node=%d" % gpus)
+               "%d tasks a node, but %d GPU%s" % (per_node, gpus, "s" if gpus > 1 else ""),
+               "--ntasks-per-node=%d" % gpus)
     bind = layout.options.get("gpu-bind", "")
     # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
     if "ddp" in layout.options or "allow-task-sharing" in layout.options.get("gres-flags", ""):
         return
     if per_node and per_node > 1 and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind)):
         name = "gpus-per-task" if layout.gpus_per_task == 1 else "gpu-bind"
-        report("D509", job.path, line_of(job, name, launch), "--%s=%s hides the %s of the node from each task" % (
-            name, layout.options[name], "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)), "--gpus-per-node=%d --gpu-bind=none" % per_node)
+        others = "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)
+        report("D509", job.path, line_of(job, name, launch),
+               "--%s=%s hides the %s of the node from each task" % (name, layout.options[name], others),
+               "--gpus-per-node=%d --gpu-bind=none" % per_node)
 
 
 def cores(layout, launch, job, series, program, report):
-    """One core for a task with GPUs and loaders, or those that sbatch asked for and srun does not take over."""
+    """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch."""
     if launch.command.srun is None or not job.batch:
         return
     asked = job.options.number("cpus-per-task")
     named = "cpus-per-task" in launch.command.srun or any(name == "SRUN_CPUS_PER_TASK" for name, _, _ in job.exports)
     if asked and asked > 1 and not named and series and (22, 5) <= series <= (23, 11):
-        report("D510", job.path, launch.command.line, "srun does not take over --cpus-per-task=%d: each task has one core" % asked,
+        report("D510", job.path, launch.command.line,
+               "srun does not take over --cpus-per-task=%d: each task has one core" % asked,
                "srun --cpus-per-task=$SLURM_CPUS_PER_TASK")
     elif not asked and not named and not {"exclusive", "cpus-per-gpu", "mem-per-cpu"} & set(layout.options) and \
             layout.gpus_per_node and "cpus-per-task" not in layout.options:
         workers = loaders(program, launch)
         if workers and workers > 1:
             report("D511", job.path, launch.command.line,
-                   "each task has one core, for itself and %d data loader workers" % workers, "--cpus-per-task=%d" % (workers + 1))
+                   "each task has one core, for itself and %d data loader workers" % workers,
+                   "--cpus-per-task=%d" % (workers + 1))
 
 
 def loaders(program, launch):
@@ -108,9 +118,11 @@ def trainer(program, layout, launch, job, report):
             nodes = call.argument(None, "num_nodes")
             count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
             if count and layout.nodes and count != layout.nodes:
-                report("D502", source.path, nodes.lineno if nodes is not None else call.line, "num_nodes=%d%s, but %d node%s (%s)" % (
-                    count, "" if nodes is not None else ", the default", layout.nodes, "s" if layout.nodes > 1 else "", place(job, launch)),
-                    "num_nodes=%d" % layout.nodes)
+                report("D502", source.path, nodes.lineno if nodes is not None else call.line,
+                       "num_nodes=%d%s, but %d node%s (%s)" % (
+                           count, "" if nodes is not None else ", the default",
+                           layout.nodes, "s" if layout.nodes > 1 else "", place(job, launch)),
+                       "num_nodes=%d" % layout.nodes)
 
 
 def place(job, launch):
@@ -131,10 +143,11 @@ def spawned(program, layout, launch, job, report):
 
 def idle(program, layout, launch, job, report):
     """One task a node, several GPUs, and a script that is one process of many."""
-    if launch.kind != "python" or launch.command.srun is None or layout.tasks_per_node != 1 or not layout.gpus_per_node or \
-            layout.gpus_per_node < 2:
+    if launch.kind != "python" or launch.command.srun is None or layout.tasks_per_node != 1 or \
+            not layout.gpus_per_node or layout.gpus_per_node < 2:
         return
-    spawns = any(call.name.split(".")[-1] in ("spawn", "start_processes", "Process", "Trainer", "Fabric", "notebook_launcher")
+    starters = ("spawn", "start_processes", "Process", "Trainer", "Fabric", "notebook_launcher")
+    spawns = any(call.name.split(".")[-1] in starters
                  for source in program.sources for call in source.calls)
     if any(program.calls(*INIT)) and not spawns and not program.says("DataParallel"):
         source, call = next(program.calls(*INIT))
@@ -161,5 +174,6 @@ def not_started(job, layout, launches, report):
         return
     launch = launches[0]
     if layout.nodes and layout.nodes > 1 and launch.kind == "python":
-        report("D514", job.path, launch.command.line, "%d nodes, but this runs on the first one alone: there is no srun" % layout.nodes,
+        report("D514", job.path, launch.command.line,
+               "%d nodes, but this runs on the first one alone: there is no srun" % layout.nodes,
                "srun --ddp " + " ".join(launch.command.words[:3]))

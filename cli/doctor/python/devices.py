@@ -8,7 +8,7 @@ from source import constant, literal, UNKNOWN
 LAUNCHED_BY_FRAMEWORK = ("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "deepspeed", "horovod",
                          "composer", "colossalai", "mmengine", "mmcv", "megatron", "transformers", "ray", "timm",
                          "fairseq", "nemo", "jax", "tensorflow", "torchtitan", "torchtune", "apex")
-# Whoever says one of these has thought of the device.
+# A script with one of these names chooses its device itself.
 CHOSEN = ("set_device", "device_id", "device_ids", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "set_device_index",
           "set_device_idx", "init_device_mesh", "LOCAL_RANK", "SLURM_LOCALID", "local_rank", "gpu_id", "gpu")
 
@@ -30,7 +30,8 @@ def first_gpu(program):
             first = call.argument(0, "device")
             if call.last == "cuda" and first is None:
                 return source, call.line
-            if first is not None and any(literal(value) in ("cuda", "cuda:0") for value in program.values(source, first)):
+            if first is not None and any(literal(value) in ("cuda", "cuda:0")
+                                         for value in program.values(source, first)):
                 return source, call.line
     return None
 
@@ -45,7 +46,8 @@ def missing(program, report):
         return
     where = first_gpu(program)
     if where:
-        report("D412", where[0].path, where[1], "every process takes the first GPU that it sees: nothing here chooses one",
+        report("D412", where[0].path, where[1],
+               "every process takes the first GPU that it sees: nothing here chooses one",
                'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
 
 
@@ -61,13 +63,15 @@ def is_global_rank(program, source, node, function):
 
 
 def global_rank(source, value):
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "int" and len(value.args) == 1:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and \
+            value.func.id == "int" and len(value.args) == 1:
         return global_rank(source, value.args[0])
     if isinstance(value, ast.Call):
         name = source.dotted(value.func)
         if name == "torch.distributed.get_rank" and not value.args:
             return True
-        return name in ("os.getenv", "os.environ.get") and value.args and constant(value.args[0]) in ("RANK", "SLURM_PROCID")
+        return name in ("os.getenv", "os.environ.get") and value.args and \
+            constant(value.args[0]) in ("RANK", "SLURM_PROCID")
     return source.environment_name(value) in ("RANK", "SLURM_PROCID")
 
 
@@ -95,10 +99,13 @@ def overwritten(program, report):
     """os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"."""
     for source, setting in program.settings("CUDA_VISIBLE_DEVICES"):
         value = literal(setting.value)
-        if value is UNKNOWN or str(value).strip() in ("", "-1") or not str(value).replace(",", "").replace(" ", "").isdigit():
+        if value is UNKNOWN or str(value).strip() in ("", "-1") or \
+                not str(value).replace(",", "").replace(" ", "").isdigit():
             continue
-        if not setting.stack or not any(isinstance(node, (ast.If, ast.Try)) and not main_guard(node) for node in setting.stack):
-            report("D418", source.path, setting.line, 'CUDA_VISIBLE_DEVICES is set to "%s" here' % value, "(leave the line out)")
+        if not setting.stack or not any(isinstance(node, (ast.If, ast.Try)) and not main_guard(node)
+                                        for node in setting.stack):
+            report("D418", source.path, setting.line,
+                   'CUDA_VISIBLE_DEVICES is set to "%s" here' % value, "(leave the line out)")
 
 
 def main_guard(node):

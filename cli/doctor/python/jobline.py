@@ -100,7 +100,7 @@ class Job:
             part = rest.strip()
 
     def assign(self, name, value, number, test):
-        """NAME=value; `test` is what stands before it, as [ -z "$NAME" ] &&."""
+        """Reads NAME=value. `test` is the condition before it, such as [ -z "$NAME" ] &&."""
         own = re.compile(r"\$(?:\{%s(?::?[-=]([^{}]*))?\}|%s\b)" % (name, name))
         asked = any(own.search(text) for text in self.around + [test])
         self.exports.append((name, "${%s:-%s}" % (name, value) if asked else value, number))
@@ -116,7 +116,7 @@ class Job:
             self.doubtful.discard(name)
 
     def add(self, name, value, test):
-        """NAME+=value."""
+        """Reads NAME+=value."""
         if name not in self.variables or self.around or test:
             self.doubtful.add(name)
         self.variables[name] = self.variables.get(name, "").strip("\"'") + value.strip("\"'")

@@ -4,9 +4,9 @@ import os
 import re
 
 PYTHON = re.compile(r"^python[\d.]*$")
-# Options of torchrun and of Python that have a value of their own word.
-TORCHRUN_FLAGS = {"--standalone", "--no-python", "--no_python", "--run-path", "--run_path", "-m", "--module", "--use-env",
-                  "--use_env", "--signals-to-handle"}
+# Options of torchrun that take no value, and options of Python whose value is the next word.
+TORCHRUN_FLAGS = {"--standalone", "--no-python", "--no_python", "--run-path", "--run_path", "-m", "--module",
+                  "--use-env", "--use_env", "--signals-to-handle"}
 PYTHON_VALUES = {"-W", "-X"}
 
 
@@ -24,7 +24,8 @@ class Launch:
         name = os.path.basename(words[0])
         if PYTHON.match(name):
             words = self.python(words[1:])
-            if self.kind == "python" and words and words[0].startswith("$") and any(word.endswith(".py") for word in words[1:]):
+            if self.kind == "python" and words and words[0].startswith("$") and \
+                    any(word.endswith(".py") for word in words[1:]):
                 self.kind = None  # python $LAUNCHER train.py
                 return
             name = self.kind
@@ -110,7 +111,8 @@ def arguments(launch, layout, job, report):
         name.startswith("PET_") or name == "ROLLCALL" for name, _, _ in job.exports)
     if layout.nodes and layout.nodes > 1:
         if "standalone" in launch.options:
-            report("D513", job.path, line, "torchrun --standalone on %d nodes" % layout.nodes, "srun --ddp torchrun SCRIPT")
+            report("D513", job.path, line, "torchrun --standalone on %d nodes" % layout.nodes,
+                   "srun --ddp torchrun SCRIPT")
         elif "nnodes" not in launch.options and not ddp and not launch.unknown:
             report("D513", job.path, line, "%s has no --nnodes, on %d nodes" % (launch.title(), layout.nodes),
                    "srun --ddp torchrun SCRIPT")
@@ -122,7 +124,8 @@ def arguments(launch, layout, job, report):
     workers = launch.number("nproc_per_node")
     if workers and layout.gpus_per_node and workers > layout.gpus_per_node:
         report("D508", job.path, line, "--nproc_per_node=%d, but %d GPU%s a node" % (
-            workers, layout.gpus_per_node, "s" if layout.gpus_per_node > 1 else ""), "--nproc_per_node=%d" % layout.gpus_per_node)
+            workers, layout.gpus_per_node, "s" if layout.gpus_per_node > 1 else ""),
+            "--nproc_per_node=%d" % layout.gpus_per_node)
 
 
 def machine_ranks(launch, layout, job, report):

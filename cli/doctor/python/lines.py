@@ -32,7 +32,7 @@ def scan(text, marks="'\""):
 
 
 def unquoted(line):
-    """The line without what stands in single quotes, which no shell expands, and without comments."""
+    """The line without comments and single-quoted text, which the shell does not expand."""
     return "".join(letter for letter, how in scan(line) if how not in ("'", "#") and letter != "'")
 
 
@@ -54,7 +54,7 @@ def split(text):
 
 
 def statements(line):
-    """The commands of a line, parted by ; & && || and |, not within quotes, $(...) and backquotes."""
+    """The commands of a line. ; & && || and | separate them, except in quotes, $(...) and backquotes."""
     parts, current, depth = [], "", 0
     for position, (letter, how) in enumerate(scan(line, "'\"`")):
         if how == "#":
@@ -73,7 +73,7 @@ def statements(line):
 
 
 def logical_lines(text):
-    """Lines, with those joined that a backslash or an open quote continues; here-documents are left out."""
+    """Logical lines: a backslash or an open quote joins lines. Here-documents are left out."""
     pending, start, end = "", 0, None
     for number, line in enumerate(text.splitlines(), 1):
         if end is not None:
@@ -83,7 +83,7 @@ def logical_lines(text):
         bare = line.rstrip()
         if not pending:
             start = number
-            if bare.lstrip().startswith("#"):  # which no backslash continues
+            if bare.lstrip().startswith("#"):  # a backslash does not continue a comment
                 yield bare.strip(), number
                 continue
         if pending and bare.lstrip().startswith("#") and not open_quote(pending):

@@ -113,7 +113,8 @@ def check_job(job, steps, program, series, report):
         shell.check(job, steps.nodes(), report)
     agree.not_started(job, steps.whole, steps.launches, report)
     for launch, layout in steps.steps:
-        started = ", ".join(part for part in (layout.words(), launch.title() if launch.starts_workers() else "") if part)
+        title = launch.title() if launch.starts_workers() else ""
+        started = ", ".join(part for part in (layout.words(), title) if part)
         emit("fact", "launch", "%s:%d: %s" % (job.path, launch.command.line, started) if job.batch else started)
         for name in ("mpi", "ddp"):
             if name in layout.options and launch.command.srun is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""master.py - where a script says that rank 0 is: addresses and ports that are written down, or each its own."""
+"""master.py - where a script says that rank 0 is: a fixed address or port, or another one in each process."""
 import ast
 import re
 
@@ -25,12 +25,13 @@ def names_in(source, node):
 
 
 def draws(source, node, depth=3):
-    """Whether an expression is another number in each process: a random or a free port, and not for want of another."""
+    """Whether an expression is another number in each process: a random or free port that is no mere fallback."""
     for part in evaluated(source, node):
         if isinstance(part, (ast.Name, ast.Attribute)) and depth:
             name = source.dotted(part)
             rows = [value for value, _, _ in source.assigned.get(name, [])]
-            if told(source, name) or any(READS & names_of_calls(source, value) or reads_environment(source, value) for value in rows):
+            if told(source, name) or any(READS & names_of_calls(source, value) or reads_environment(source, value)
+                                         for value in rows):
                 continue
             for value in rows:
                 drawn = not guarded(source.around.get(id(value), ()), name) and draws(source, value, depth - 1)
@@ -56,17 +57,18 @@ def reads_environment(source, node):
 
 
 def spreads(name):
-    """A function by which one process tells the others."""
+    """Whether a function of that name sends something from one process to the others."""
     return "bcast" in name.lower() or "broadcast" in name.lower()
 
 
 def told(source, name):
-    """Whether a variable is told to, or by, the other processes."""
-    return any(spreads(call.last) and any(mentions(argument, name) for argument in call.node.args) for call in source.calls)
+    """Whether a call sends a variable to the other processes, or receives it from them."""
+    return any(spreads(call.last) and any(mentions(argument, name) for argument in call.node.args)
+               for call in source.calls)
 
 
 def evaluated(source, node):
-    """The parts of an expression that each process works out for itself, whatever else it was told."""
+    """The parts of an expression that each process computes for itself."""
     if isinstance(node, (ast.IfExp, ast.BoolOp)) or isinstance(node, ast.Call) and spreads(
             getattr(node.func, "attr", source.dotted(node.func))):
         return
@@ -80,7 +82,7 @@ def seeded(source):
 
 
 def alone(program):
-    """Whether it makes itself a group of one process."""
+    """Whether the program makes itself a group of one process."""
     return any(str(literal(setting.value)) == "1" for _, setting in program.settings("WORLD_SIZE")) or any(
         program.number(source, call.argument(None, "world_size")) == 1
         for source, call in program.calls(*INIT) if call.argument(None, "world_size") is not None)
@@ -93,7 +95,8 @@ def one_machine(program, nodes):
     if nodes:
         return nodes == 1
     # "nodes" may be a graph's
-    return starts_processes(program) and not program.says("node_rank", "NODE_RANK", "nnodes", "SLURM_NODEID", "machine_rank") and \
+    return starts_processes(program) and \
+        not program.says("node_rank", "NODE_RANK", "nnodes", "SLURM_NODEID", "machine_rank") and \
         not any({"nodes", "num_nodes"} & set(source.options) for source in program.sources)
 
 
@@ -103,17 +106,18 @@ def starts_processes(program):
 
 
 def as_first(source, setting):
-    """Beside RANK=0: what a process sets for a group of its own."""
+    """Whether RANK=0 is set beside it: the process sets up a group of its own."""
     return any(other.name == "RANK" and str(literal(other.value)) == "0" and innermost(other) is innermost(setting)
                for other in source.settings)
 
 
 def innermost(setting):
-    return next((node for node in reversed(setting.stack) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
+    return next((node for node in reversed(setting.stack)
+                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
 
 
 def preferred(source, node, others):
-    """Whether loopback is for want of another address, which the script has as well, or of a variable or argument."""
+    """Whether loopback is only the fallback for another address, a variable or an argument of the script."""
     if any(literal(other) is UNKNOWN and not front(other) for other in others):
         return True
     names = [name for name, rows in source.assigned.items() if any(value is node for value, _, _ in rows)]
@@ -129,21 +133,23 @@ def addresses(program, nodes, report):
             value = literal(node)
             names = names_in(source, node)
             if isinstance(value, str) and is_loopback(value):
-                if one_machine(program, nodes) or as_first(source, setting) or preferred(source, node, program.values(source, setting.value) + [
-                        other.value for other in source.settings if other.name == "MASTER_ADDR"]):
+                others = program.values(source, setting.value) + [
+                    other.value for other in source.settings if other.name == "MASTER_ADDR"]
+                if one_machine(program, nodes) or as_first(source, setting) or preferred(source, node, others):
                     continue
                 report("D404", source.path, setting.line, 'MASTER_ADDR is set to "%s"' % value,
                        'os.environ.setdefault("MASTER_ADDR", "%s")' % value)
             elif isinstance(value, str) and value.strip() and re.match(r"^[\w.:-]+$", value):
                 report("D405", source.path, setting.line, 'MASTER_ADDR is set to "%s", one machine\'s' % value,
                        '(leave the line out: the launcher sets MASTER_ADDR)')
-            elif nodes == 1:  # whose list is a name, which is each process's own
+            elif nodes == 1:  # the "list" is a name: each process's own
                 continue
             elif names & set(LISTS) and isinstance(node, (ast.Subscript, ast.Call)) and plain_read(source, node):
                 report("D409", source.path, setting.line, "MASTER_ADDR is the whole list of nodes, such as n[01-04]",
                        '(leave the line out: the launcher sets MASTER_ADDR)')
             elif "SLURM_LAUNCH_NODE_IPADDR" in names:
-                report("D410", source.path, setting.line, "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where srun was typed",
+                report("D410", source.path, setting.line,
+                       "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where srun was typed",
                        '(leave the line out: the launcher sets MASTER_ADDR)')
             elif names & set(OWN_NAME) and not own and not single(setting):
                 report("D411", source.path, setting.line, "each process takes its own host for MASTER_ADDR",
@@ -176,7 +182,8 @@ def ports(program, report):
             if value is not UNKNOWN and str(value).strip().isdigit():
                 report("D403", source.path, setting.line, "MASTER_PORT is always %s" % value,
                        'os.environ.setdefault("MASTER_PORT", "%s")' % value)
-        drawn = not own and not single(setting) and not as_first(source, setting) and not seeded(source) and draws(source, setting.value)
+        drawn = not own and not single(setting) and not as_first(source, setting) and \
+            not seeded(source) and draws(source, setting.value)
         if drawn:
             report("D406", source.path, setting.line, "each process takes %s for MASTER_PORT" % drawn,
                    "(leave the line out: the launcher sets MASTER_PORT)")
@@ -195,7 +202,7 @@ def methods(program, nodes, report):
             text = value if isinstance(value, str) else front(node)
             found = URL.match(text) if text else None
             if found and (guarded(call.stack, "environ", "getenv") or guarded(source.around.get(id(node), ()))):
-                continue  # for want of the launcher's variables
+                continue  # the fallback where the launcher's variables are missing
             if found and is_loopback(found.group(1)):
                 if not one_machine(program, nodes) and not preferred(source, node, values):
                     report("D404", source.path, node.lineno, 'init_method is "%s"' % found.group(0),
@@ -208,17 +215,19 @@ def methods(program, nodes, report):
                        'init_method="env://"')
         drawn = not own and draws(source, method)
         if drawn:
-            report("D406", source.path, method.lineno, "each process takes %s for init_method" % drawn, 'init_method="env://"')
+            report("D406", source.path, method.lineno, "each process takes %s for init_method" % drawn,
+                   'init_method="env://"')
 
 
 def front(node):
-    """The beginning of an f-string or of "..." + x, up to what only a run knows; its port stands for any."""
+    """The constant beginning of an f-string or of "..." + x. Its port stands for any port."""
     if isinstance(node, ast.JoinedStr):
         parts = []
         for part in node.values:
             value = constant(part)
             parts.append(value if isinstance(value, str) else "0")
-        return "".join(parts) if isinstance(constant(node.values[0]), str) and ":" in constant(node.values[0])[6:] else None
+        has_port = isinstance(constant(node.values[0]), str) and ":" in constant(node.values[0])[6:]
+        return "".join(parts) if has_port else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         value = constant(node.left)
         if isinstance(value, str) and re.match(r"^tcp://[^:]+:$", value):
@@ -240,7 +249,7 @@ def interfaces(program, report):
 
 
 def not_concrete(value):
-    """What NCCL takes and gloo does not: an exclusion, an exact match, an address."""
+    """Whether NCCL takes the value and gloo does not: an exclusion, an exact match, an address."""
     return value.startswith(("^", "=")) or bool(re.match(r"^\d+\.\d+\.\d+\.\d+$", value))
 
 

@@ -22,13 +22,13 @@ MOST_OF_ALL = 600
 HARMLESS = {"rank_zero_only", "rank_zero_info", "rank_zero_warn", "rank_zero_debug", "rank_zero_deprecation",
             "seed_everything", "LightningEnum", "AttributeDict", "__version__", "utilities", "loggers"}
 HARMLESS_MODULES = ("utilities", "loggers", "cli", "_graveyard", "core.saving", "profilers")
-# Their own files mix nothing, and are large.
+# Files of these packages are not searched: they mix nothing, and are large.
 SKIPPED = {"lightning", "pytorch_lightning", "lightning_fabric", "lightning_utilities", "torch", "torchvision",
            "numpy", "torchmetrics", "transformers", "jax", "tensorflow", "pandas", "scipy", "matplotlib"}
 
 
 def side(entry):
-    """Which of the two an import is of, or None; what cannot meet the other's Trainer is neither's."""
+    """Which of the two libraries an import belongs to. None for parts that have no counterpart to mix with."""
     if entry.level:
         return None
     words = entry.module.split(".")
@@ -49,7 +49,7 @@ def side(entry):
 
 
 class Installed:
-    """Where packages lie, for this very Python and the script's folder."""
+    """The folders of packages: those of this Python, and the script's."""
 
     def __init__(self, program):
         paths = [program.top] + os.environ.get("PYTHONPATH", "").split(os.pathsep) + sys.path
@@ -59,7 +59,7 @@ class Installed:
             pass
         self.paths = [path for path in paths if path and os.path.isdir(path)]
         self.specs = {}
-        self.read = set()  # files of packages that have been looked at: what they say does not depend on who asks
+        self.read = set()  # files of packages that have been searched: the result is the same for every import
 
     def package(self, name):
         if name not in self.specs:
@@ -70,7 +70,7 @@ class Installed:
         return self.specs[name]
 
     def files(self, dotted):
-        """The files that `import dotted` would run, of packages alone; those that are there."""
+        """The existing files that `import dotted` would run, packages only."""
         words = dotted.split(".")
         spec = self.package(words[0])
         if not spec or not spec.origin or not spec.origin.endswith(".py") or of_python(spec.origin):
@@ -85,12 +85,12 @@ class Installed:
 
 
 def of_python(path):
-    """Whether a file is of Python's own library, which imports nobody else's."""
+    """Whether a file belongs to Python's own library, which imports no other package."""
     return path.startswith(OWN) and not re.search(r"/(site|dist)-packages/", path)
 
 
 def effective(source, installed):
-    """The imports that take place: not those for type checkers, of an alternative, or that need an `if`."""
+    """The imports that always take place: none under `if`, for type checkers, or as an alternative."""
     skipped = set()
     for node in source.tries:
         names = [name for part in node.body for name in imported_names(part)]
@@ -116,7 +116,7 @@ def imported_names(node):
 
 
 def bases(source, entry):
-    """The first class of a file that is made of what an import brought."""
+    """The first class of a file that has an imported class as its base."""
     for node in source.classes:
         for base in node.bases:
             if source.dotted(base).startswith(entry.module + "."):
@@ -125,7 +125,7 @@ def bases(source, entry):
 
 
 def dependency(first, wanted, installed):
-    """Of the files that an import leads to, the first whose classes are of `wanted`: (path, line, class)."""
+    """(path, line, class) of the first file behind an import whose classes derive from `wanted`."""
     package = first.module.split(".")[0]
     queue = [first.module] + ([first.module + "." + first.item] if first.item else [])
     queue = [file for name in queue for file in installed.files(name)]

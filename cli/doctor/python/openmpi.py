@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""openmpi.py - an MPI program in several tasks: what srun offers to it, and which Open MPI the job loads."""
+"""openmpi.py - an MPI program in several tasks: what srun offers it, and which Open MPI the job loads."""
 import os
 import re
 
 MODULE = re.compile(r"\b(?:module\s+(?:load|add|swap|switch)|ml|spack\s+load)\b.*?\bopenmpi[/@]v?(\d[\d.]*)", re.I)
-# another PATH than this one's, or another machine's files
+# the job changes PATH, or runs with another machine's files
 ELSEWHERE = re.compile(r"^\s*(?:module|ml|spack|conda|mamba|micromamba|source|\.)\s|\bPATH=")
 
 

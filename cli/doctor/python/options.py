@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""options.py - what is asked of Slurm: the options of srun, sbatch and salloc, and the tasks that they come to."""
+"""options.py - the options of srun, sbatch and salloc, and how many tasks they start where."""
 import re
 
 SHORT = {"N": "nodes", "n": "ntasks", "c": "cpus-per-task", "G": "gpus", "p": "partition", "w": "nodelist",
          "x": "exclude", "J": "job-name", "o": "output", "e": "error", "t": "time", "m": "distribution", "A": "account",
-         "C": "constraint", "D": "chdir", "i": "input", "l": "label", "q": "qos", "O": "overcommit", "K": "kill-on-bad-exit",
-         "W": "wait", "B": "extra-node-info", "F": "nodefile", "L": "licenses", "M": "clusters", "P": "dependency",
-         "S": "core-spec", "T": "threads", "a": "array", "b": "begin", "d": "dependency", "r": "relative"}
+         "C": "constraint", "D": "chdir", "i": "input", "l": "label", "q": "qos", "O": "overcommit",
+         "K": "kill-on-bad-exit", "W": "wait", "B": "extra-node-info", "F": "nodefile", "L": "licenses",
+         "M": "clusters", "P": "dependency", "S": "core-spec", "T": "threads", "a": "array", "b": "begin",
+         "d": "dependency", "r": "relative"}
 SHORT_FLAGS = set("lOusvQHkEXZhVIK")
 FLAGS = {"exclusive", "overlap", "exact", "label", "unbuffered", "pty", "no-kill", "contiguous", "preserve-env",
          "kill-on-bad-exit", "overcommit", "oversubscribe", "share", "spread-job", "use-min-nodes", "verbose", "quiet",

@@ -39,7 +39,8 @@ class Program:
         for entry in source.imports:
             base = self.top
             if entry.level:
-                base = os.path.dirname(os.path.join(self.top, os.path.relpath(source.path, os.path.dirname(self.main.path) or ".")))
+                path = os.path.relpath(source.path, os.path.dirname(self.main.path) or ".")
+                base = os.path.dirname(os.path.join(self.top, path))
                 for _ in range(entry.level - 1):
                     base = os.path.dirname(base)
             parts = entry.module.split(".") if entry.module else []
@@ -51,8 +52,9 @@ class Program:
 
     def is_test(self):
         """Whether the script is run by a test runner, which starts it on one machine."""
-        return any(entry.module.split(".")[0] in ("pytest", "unittest") for entry in self.main.imports if not entry.level) or any(
-            self.main.dotted(base).endswith("TestCase") for node in self.main.classes for base in node.bases)
+        return any(entry.module.split(".")[0] in ("pytest", "unittest")
+                   for entry in self.main.imports if not entry.level) or \
+            any(self.main.dotted(base).endswith("TestCase") for node in self.main.classes for base in node.bases)
 
     def calls(self, *names):
         """(source, call) for each call of these functions, which are given by their whole names."""
@@ -80,7 +82,7 @@ class Program:
                    for source in self.sources for text in texts)
 
     def values(self, source, node, depth=4):
-        """The expressions that a value may come from: through names that are assigned once or more in its file."""
+        """The expressions that a value may come from, followed through names assigned in its file."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("str", "int") and \
                 len(node.args) == 1 and isinstance(node.args[0], (ast.Name, ast.Attribute)):
             node = node.args[0]

@@ -9,7 +9,7 @@ SPAWN = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes",
          "torch.multiprocessing.Process", "ray.init", "accelerate.notebook_launcher", "notebook_launcher",
          "torch.multiprocessing.Pool", "multiprocessing.Pool")
 
-# Names that no Slurm has set, and what was meant.
+# Names that no version of Slurm sets, and the names that were meant.
 MISSPELT = {
     "SLURM_LOCAL_ID": "SLURM_LOCALID", "SLURM_LOCAL_RANK": "SLURM_LOCALID", "SLURM_RANK": "SLURM_PROCID",
     "SLURM_PROC_ID": "SLURM_PROCID", "SLURM_NODE_ID": "SLURM_NODEID", "SLURM_NODE_RANK": "SLURM_NODEID",
@@ -59,7 +59,7 @@ def variables(node, program, source):
 
 
 def by_hand(program, report):
-    """rank = SLURM_NODEID * GPUs + SLURM_LOCALID: right for even layouts in blocks alone."""
+    """rank = SLURM_NODEID * GPUs + SLURM_LOCALID: right only for even layouts in blocks."""
     if starts_workers(program):
         return
     for source in program.sources:
@@ -86,13 +86,15 @@ def sizes(program, report):
             continue
         value = program.number(source, size)
         if value is not None and value > 1:
-            report("D416", source.path, size.lineno, "init_process_group is given world_size=%d, whatever the launch" % value,
+            report("D416", source.path, size.lineno,
+                   "init_process_group is given world_size=%d, whatever the launch" % value,
                    without(call, "init_process_group", source))
         for part in program.values(source, size):
             if isinstance(part, ast.Call) and source.dotted(part.func) == "torch.cuda.device_count" and not (
                     rank is not None and literal(rank) is not UNKNOWN):
                 report("D417", source.path, part.lineno,
-                       "the world size is the number of GPUs that this process sees", 'world_size = int(os.environ["WORLD_SIZE"])')
+                       "the world size is the number of GPUs that this process sees",
+                       'world_size = int(os.environ["WORLD_SIZE"])')
 
 
 def without(call, name, source):
@@ -102,14 +104,14 @@ def without(call, name, source):
 
 
 def replaced(source, default):
-    """Whether --local_rank is None where nobody gives it, and the script asks."""
+    """Whether --local_rank defaults to None, and the script tests for that."""
     return (default is None or constant(default) is None) and any(
         mentions(node.left, "local_rank") and any(constant(value) is None for value in node.comparators)
         for node in source.comparisons)
 
 
 def local_rank_option(program, report):
-    """--local_rank, and nobody who reads LOCAL_RANK: torch.distributed.launch alone gave it."""
+    """--local_rank in a script that does not read LOCAL_RANK: only torch.distributed.launch passed the option."""
     if starts_workers(program) or program.reads("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK") or \
             program.imports_any("deepspeed", "transformers", "accelerate", "lightning", "pytorch_lightning",
                                 "colossalai", "mmengine", "mmcv", "apex", "timm", "megatron", "horovod"):
@@ -123,7 +125,8 @@ def local_rank_option(program, report):
         stored = [name for name in source.assigned if name.endswith(".local_rank")]
         if not stored and any("local_rank" in source.words for source in program.sources):
             report("D415", source.path, row[2], "the local rank comes from --local_rank alone",
-                   'parser.add_argument("--local-rank", "--local_rank", type=int, default=int(os.environ["LOCAL_RANK"]))')
+                   'parser.add_argument("--local-rank", "--local_rank", type=int, '
+                   'default=int(os.environ["LOCAL_RANK"]))')
             return
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""shell.py - a job script by itself: what its shell expands too early, and what it writes down."""
+"""shell.py - a job script by itself: what its shell expands too early, and which values it fixes."""
 import re
 
 from lines import unquoted
@@ -17,14 +17,16 @@ def too_early(job, report):
         found = PER_TASK.search(unquoted(line))
         if not found or re.match(r"^\s*(echo|printf|if|\[|elif|case)\b", line):
             continue
-        # who meets at a rendezvous is numbered there, and a variable that nobody sees does no harm
+        # a rendezvous numbers the nodes itself; and a variable that is never used or exported does no harm
         kept = re.match(r"^(\w+)=\S*$", line)
         if re.search(r"rdzv[_-]backend[= ]+(c10d|etcd)", line) or kept and not any(
-                re.search(r"\$\{?%s\b|\bexport\b.*\b%s\b" % (kept.group(1), kept.group(1)), unquoted(other)) for other, _ in job.lines):
+                re.search(r"\$\{?%s\b|\bexport\b.*\b%s\b" % (kept.group(1), kept.group(1)), unquoted(other))
+                for other, _ in job.lines):
             continue
         if re.search(r"\b(RANK|rank|NODE_RANK|node_rank|node-rank|machine_rank|machine-rank|LOCAL_RANK|local_rank)\b|"
                      r"--node_rank|--machine_rank|RANK=", line):
-            report("D515", job.path, number, "the batch shell expands $%s, before srun starts the tasks" % found.group(1),
+            report("D515", job.path, number,
+                   "the batch shell expands $%s, before srun starts the tasks" % found.group(1),
                    "srun bash -c '... $%s ...'   (single quotes)" % found.group(1))
 
 def masters(job, nodes, report):
