@@ -10,12 +10,13 @@
 #include "pmixask.h"
 #include "resolve/pinning.h"
 
-/* The same in all tasks of the node, which have to ask the same question; NULL: about none. */
+/* The GPUs that rollcall-map is asked about: the same in all tasks of the node, so that
+ * all get the same answer. NULL: none. */
 static const char *find_gpus(const struct rc_result *result, struct rc_arena *arena)
 {
     const struct rc_task_gpus *gpus = &result->visible.gpus;
 
-    /* no variable says that this process sees less than the machine has */
+    /* no variable hides a GPU of the machine from this process */
     if (!gpus->seen.p)
         return "all";
     if (result->mode == RC_MODE_LAUNCHER)
@@ -30,7 +31,7 @@ static uint32_t count_tasks(const struct rc_context *context, const struct rc_re
     return rc_pinning_workers(context, result);
 }
 
-/* NULL, or why it is not bound. */
+/* Binds the process. Returns NULL, or why it is not bound. */
 static const char *bind_or_excuse(struct rc_context *context, struct rc_result *result, struct rc_arena *arena)
 {
     static char answer[RC_BINDING_ANSWER];
@@ -47,10 +48,10 @@ static const char *bind_or_excuse(struct rc_context *context, struct rc_result *
     why = rc_binding_refuse(&binding, tasks);
     if (!why)
         why = rc_binding_doubt(result);
-    /* the cards are asked for, too, where nobody is bound */
+    /* rollcall-map is also asked for the cards where no task is bound */
     if (why && !rc_binding_asks_for_cards(&context->options, &tasks))
         return why;
-    /* one that is not there is said when it is to be started */
+    /* a missing program is reported when it is to be started */
     (void)cli_own_program("rollcall-map", path);
     failed = rc_binding_ask(path, &binding, tasks, find_gpus(result, arena), answer, &pins, arena);
     if (failed)

@@ -8,7 +8,8 @@
 #include "roster.h"
 #include "rosterjson.h"
 
-/* As wide as the widest value, one line a node: there may be thousands. */
+/* The width of the widest value of a column. There is one line a node, and there may be
+ * thousands. */
 static int widest_value(const struct roster *roster, size_t offset, int least)
 {
     for (size_t i = 0; i < roster->count; i++) {

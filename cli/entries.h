@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Prints the entries of some ids, RC602, rc602 or 602, D403 or d403; of an
- * unknown one it says the nearest ones. Returns the exit status. */
+/* Prints the entries of some ids: RC602, rc602 or 602, D403 or d403. For an unknown id
+ * it prints the nearest ones. Returns the exit status. */
 int cli_entries_print(char *const *ids, size_t count, bool json);
 
-/* All of them, one line an id. */
+/* Prints all of them, one line an id. */
 int cli_entries_list(bool json);
 
 #endif

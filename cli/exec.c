@@ -17,7 +17,7 @@
 #include "system/devicefiles.h"
 #include "system/node.h"
 
-/* As a shell's: what cannot be found, and what is there but cannot be run. */
+/* As in a shell: the command was not found, or cannot be run. */
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 extern char **environ;
@@ -29,8 +29,8 @@ struct arguments {
     char **command;
 };
 
-/* Whether this task says a message. `first`: it is the launch's first task;
- * `speaks`: it is the one of its node that says what went wrong there. */
+/* Whether this task prints a message. `first`: it is the first task of the launch.
+ * `speaks`: it prints what went wrong on its node. */
 static bool is_said(const struct rc_message_entry *entry, bool first, bool speaks)
 {
     if (entry->level != RC_LEVEL_WARNING)
@@ -41,7 +41,8 @@ static bool is_said(const struct rc_message_entry *entry, bool first, bool speak
 static void print_messages(const struct rc_result *result, uint32_t debug, bool speaks)
 {
     const uint32_t *field = result->identity.field;
-    /* in launcher mode there is one task a node, and no rank yet; beside an error no identity at all */
+    /* in launcher mode there is one task a node, and no rank yet; after an error there
+     * is no identity at all */
     uint32_t number = result->status != RC_RESOLVED  ? result->facts.field[RC_RANK].value
                       : field[RC_RANK] != RC_UNKNOWN ? field[RC_RANK]
                                                      : field[RC_NODE_RANK];
@@ -74,8 +75,9 @@ static void print_plan(const struct rc_plan *plan)
     }
 }
 
-/* 0, or -1 with errno. unsetenv first: it removes every entry of a name that
- * stands there twice, where programs differ in which of the two they take. */
+/* Changes the environment. 0, or -1 with errno. Calls unsetenv first, because it
+ * removes every entry of a name that is there twice; programs differ in which of the
+ * two they read. */
 static int apply_plan(const struct rc_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++) {
@@ -120,7 +122,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     }
     if (context.options.mode == RC_MODE_OFF)
         return 0;
-    /* the command line's wish comes after whatever an outer rollcall did */
+    /* options of the command line are read after those of an outer rollcall */
     context.ignore_stamp = a->ddp != NULL;
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
     if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
@@ -204,7 +206,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     return 0;
 }
 
-/* Behind the modes and keys. */
+/* Help text that follows the modes and keys. */
 static const char more_help[] = "  -v, --verbose     say what was found; twice: each variable as well\n"
                                 "  -h, --help        this help\n"
                                 "\n"

@@ -117,7 +117,7 @@ static int print_inspection(const struct inspection *inspection)
     return print_messages(&result->messages);
 }
 
-/* What inspect reads, and what belongs to ids of messages. */
+/* The options of inspect, and those for ids of messages. */
 static const struct option options[] = {
     INSPECT_OPTIONS,
     { "list", no_argument, NULL, 'l' },
@@ -125,7 +125,7 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-/* An operand, or --list, asks for the catalogue: then nothing of an environment goes with it. */
+/* An operand or --list asks for the catalogue. No option about an environment may come with it. */
 static int run_explain(int argc, char **argv)
 {
     const char *other = NULL;
@@ -149,7 +149,7 @@ static int run_explain(int argc, char **argv)
         else if (c != -1)
             other = c == 'f' ? "--from" : c == 'p' ? "--pid" : "--ddp";
         else if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
-            argv[++ids] = argv[optind++]; /* it has been read up to there */
+            argv[++ids] = argv[optind++]; /* getopt has read the options up to here */
         else
             break;
     }

@@ -5,12 +5,12 @@
 
 #include "effects/rank0.h"
 
-/* How this command does what is rank 0's. */
+/* What this command brings along for rank 0's part. */
 const struct rc_rank0 *cli_rank0_hooks(void);
 
-/* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does
- * what it asks of this process (lib/effects/rank0.h), but for the port, where
- * `held` is a descriptor that holds it already. That stays open across exec. 0, or -1 with an error in
+/* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does what
+ * it asks of this process (lib/effects/rank0.h). If `held` is a descriptor, it holds
+ * the port already, and stays open across exec. 0, or -1 with an error in
  * result->messages. */
 int cli_settle_master(struct rc_result *result, int held);
 

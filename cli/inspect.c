@@ -31,8 +31,8 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
     return 0;
 }
 
-/* The ROLLCALL variable in the block cannot be read: a process with it would
- * be refused, so that is the answer. */
+/* For a block whose ROLLCALL variable is invalid: a process with it would be refused,
+ * so the result is that refusal. */
 static void refuse_process(struct inspection *inspection)
 {
     struct rc_result *result = &inspection->result;
@@ -56,7 +56,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
 
     if (inspection->input.this_node) {
         rc_node_port_range(&context.local_port_first, &context.local_port_last);
-        /* another process may be connected to its server, which takes the asker for it */
+        /* another process may be connected to its PMIx server, which would take this one for it */
         inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
         inspection->here.find_gpu_files = rc_device_files_find;
         inspection->here.watch_relative = ROLLCALL_WATCH_FROM_BIN;

@@ -8,7 +8,7 @@
 #include "effects/here.h"
 #include "resolve/resolve.h"
 
-/* What was said about options, before there is a result to say it in. */
+/* Messages about options, from before there is a result to hold them. */
 struct said {
     struct rc_messages messages;
     struct rc_arena arena;
@@ -52,12 +52,12 @@ struct inspection {
  * two cannot be read, -1 with an error in said. */
 int cli_read_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options);
 
-/* Resolves this process's own environment. 0, or -1 after one line on standard
- * error; input_free is the caller's either way. */
+/* Resolves this process's own environment. 0, or -1 after one line on standard error.
+ * The caller calls input_free in both cases. */
 int cli_inspect_own(struct inspection *inspection);
 
-/* Reads options and input and resolves. `print` gets the inspection and
- * returns 0, or -1 if it could not; the exit status is returned. */
+/* Reads options and input, resolves, and calls `print`, which returns 0, or -1 if it
+ * failed. Returns the exit status. */
 int cli_inspect(int argc, char **argv, const struct subcommand *self,
                 int (*print)(const struct inspection *inspection));
 

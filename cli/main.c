@@ -39,8 +39,8 @@ static void print_version(void)
            *HWLOC_VERSION ? HWLOC_VERSION : "no");
 }
 
-/* Output that did not arrive (a full disk) is not success. A reader that has
- * seen enough (head) cannot be told from that. */
+/* Output that was not written (a full disk) is an error. A reader that closes the pipe
+ * early (head) looks the same. */
 static int finish_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-/* A task that does not come costs the others only this part of their time. */
+/* Waiting for a missing task may cost the others only this part of their time. */
 enum { SHARE_OF_NODE = 2, RANKS_SIZE = 32768 };
 
 struct meeting {
@@ -30,7 +30,7 @@ struct meeting {
     struct rc_outcome outcome;
     uint32_t seconds;
     uint32_t nodes;
-    bool is_first; /* of its node */
+    bool is_first; /* the first task of its node */
     bool again;    /* the launch has met before */
 };
 
@@ -49,8 +49,9 @@ static bool may_meet(const struct rc_result *result)
     return result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
 }
 
-/* All tasks of a launch have to come to the same answer here: nothing counts that
- * differs from one to another. Where it was asked for and cannot be, *why says so. */
+/* Whether the tasks meet. All tasks of a launch must come to the same answer, so
+ * nothing counts here that differs between them. Where a meeting was asked for and is
+ * impossible, *why is the reason. */
 static bool is_wanted(const struct rc_context *context, const struct rc_result *result, const char **why)
 {
     const struct rc_options *options = &context->options;
@@ -59,7 +60,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
     if (options->exchange == RC_EXCHANGE_OFF || result->stamped ||
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || fact_number(result, RC_WORLD_SIZE) == 1)
         return false;
-    /* an outer rollcall has met for this launch, and --ddp asks for a part of its work once more */
+    /* an outer rollcall has met for this launch, and --ddp asks for part of its work again */
     if (rc_str_is(result->stamp.scope, result->facts.scope))
         return false;
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
@@ -73,7 +74,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
         *why = options->exchange == RC_EXCHANGE_PMIX ? "there is no PMIx server" : NULL;
     else if (fact_number(result, RC_NNODES) == 1)
         return true;
-    /* the nodes ask for what the launcher's rank 0 has put there */
+    /* the nodes read what rank 0 of the launcher has stored there */
     else if (options->order == RC_ORDER_NODE)
         *why = options->exchange == RC_EXCHANGE_PMIX ? "with order=node the nodes do not know where RANK 0 is" : NULL;
     else if (!may_meet(result))
@@ -83,9 +84,9 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
     return false;
 }
 
-/* A second `rollcall exec` of the same tasks: rank 0 has put a meeting point
- * there before, the nodes have read it, and would read it again. The server's
- * own folder, which goes when the launch ends, remembers. */
+/* Whether this is a second `rollcall exec` of the same tasks. Rank 0 has stored its
+ * endpoint before, and the nodes would read that old one again. A mark in the server's
+ * own folder, which is removed with the launch, tells. */
 static bool is_again(const struct rc_result *result)
 {
     struct rc_str folder = rc_env_get(&result->env, "PMIX_SERVER_TMPDIR");
@@ -117,7 +118,7 @@ static struct rc_str list_ranks(const struct rc_result *result, const struct rc_
     return arena->full ? RC_ABSENT : text;
 }
 
-/* With the other nodes. Finds its own program beside this one, as pmixask.h does. */
+/* Meets the other nodes by rollcall-exchange, which is beside this program. */
 static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, const char *dead, uint32_t seconds)
 {
     static char text[RC_SESSION_TEXT];
@@ -128,8 +129,8 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
         .transport = RC_TRANSPORT_PMIX,
         .root = m->result->master.todo & RC_MASTER_HOLD,
         .seconds = seconds,
-        /* tasks come late where a script has something else to do first: that
-         * alone stops nothing that its user has not said so of */
+        /* tasks start late where a script does something else first; that stops a job
+         * only if its user said so */
         .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
         .entry = rc_str(rc_entry_write(m->result, ranks, port, dead, &arena)),
     };
@@ -148,7 +149,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
     }
 }
 
-/* The part of the node's first task, for itself and all others here. */
+/* The part of the node's first task, which acts for all tasks of the node. */
 static bool speak_for_all(struct meeting *m, const char *name, const struct rc_rank0 *hooks, int *held)
 {
     static char text[RANKS_SIZE];
@@ -190,7 +191,8 @@ static void ask_first(struct meeting *m, const char *name)
     static char text[RC_SESSION_TEXT];
     static char room[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
-    /* longer than the first task may take: one that gave up earlier would use another port */
+    /* wait longer than the first task may take: a task that gave up earlier would use
+     * another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
     struct rc_answer answer;
     int n = rc_gather_join(name, fact_number(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
@@ -212,7 +214,7 @@ static void warn_user(struct rc_result *result, const char *why)
                              why));
 }
 
-/* Resolves once more, with what came of it. */
+/* Resolves once more, with the outcome. */
 static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *held)
 {
     struct rc_context *context = m->context;

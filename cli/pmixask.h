@@ -11,16 +11,15 @@
 
 #include "base/text.h"
 
-/* Lines as lib/launcher/pmixjob.h explains them, in static storage, which the next call
- * overwrites: for one thread. Takes some hundredths of a second, and not longer
- * than CLI_PMIXASK_DEADLINE milliseconds whatever the other side does. Leaves no
- * process and no descriptor behind. With PMIx 4, sets PMIX_MCA_gds=hash in this
- * process's environment. */
+/* Returns lines as in lib/launcher/pmixjob.h, in static storage that the next call
+ * overwrites: for one thread only. Takes some hundredths of a second, at most
+ * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process and no descriptor behind. With
+ * PMIx 4, sets PMIX_MCA_gds=hash in this process's environment. */
 struct rc_str cli_pmix_ask(void);
 
-/* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless it
- * says something: the store that serves a task's second client, which is its
- * own program after rollcall-pmix. All tasks of a node have to have the same. */
+/* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is
+ * set. Only this store also serves a second client of a task, and the program itself is
+ * the second one after rollcall-pmix. All tasks of a node must have the same value. */
 void cli_pmix_choose_store(void);
 
 /* The path of one of rollcall's own programs, beside this very command wherever

@@ -12,7 +12,7 @@ const char *cli_report_field_name(enum rc_field field);
 const char *cli_report_field_key(enum rc_field field); /* in JSON */
 const char *cli_report_field_meaning(enum rc_field field);
 
-/* Which variable says so; "" where the number is not known or not meant. */
+/* The variable that a number comes from; "" where the number is not known or not meant. */
 const char *cli_report_field_source(const struct rc_result *result, enum rc_field field);
 
 bool cli_report_has_identity(const struct rc_result *result);
@@ -26,7 +26,7 @@ enum paint cli_report_level_paint(enum rc_level level);
  * without a text. -1 without memory. */
 int cli_report_detail(const char *label, const char *text);
 
-/* Launcher, mode and master: the lines on top. -1 without memory. */
+/* Prints launcher, mode and master: the first lines. -1 without memory. */
 int cli_report_head(const struct rc_result *result);
 
 #endif

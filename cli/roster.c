@@ -16,7 +16,7 @@
 
 enum { PATIENCE_MS = 5000, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
 
-/* Where a task's environment says that its step's server is. */
+/* The server of a step, as a task's environment names it. */
 struct place {
     char text[TEXT_SIZE];
     struct rc_endpoint endpoint;
@@ -38,7 +38,7 @@ static bool find_in(const struct input *input, const char *job, struct place *pl
     return true;
 }
 
-/* srun --jobid=J --overlap starts us beside the step that is meant. */
+/* Looks for the step on this node: `srun --jobid=J --overlap` starts this process beside it. */
 static bool find_on_node(const char *job, struct place *place)
 {
     DIR *folder = opendir("/proc");
@@ -87,7 +87,7 @@ static int find_server(const char *pid, struct place *place)
     return -1;
 }
 
-/* Entries with a blank line behind each. */
+/* Splits the answer into entries, which end with a blank line. */
 static int split_entries(struct roster *roster)
 {
     size_t most = 0;

@@ -15,10 +15,10 @@ struct roster {
     char *findings_text;
 };
 
-/* Finds the server of the step that process `pid` is a task of; 0: this process
- * or, if this process is in no step, the first one found on this node of the same Slurm job.
- * Asks it, and checks what it says anew. 0, or -1 after one line on standard
- * error. cli_roster_free frees what was read. */
+/* Finds the server of the step of process `pid`, asks it for the roll, and checks the
+ * roll anew. pid 0: the step of this process, or if it is in none, the first step of
+ * the same Slurm job on this node. 0, or -1 after one line on standard error. Free the
+ * roster with cli_roster_free. */
 int cli_roster_read(struct roster *roster, const char *pid);
 void cli_roster_free(struct roster *roster);
 

@@ -74,7 +74,7 @@ static int print_messages(const struct rc_messages *list)
     return 0;
 }
 
-/* A table that is empty is left out, title and all. */
+/* Prints a table with its title; nothing if the table is empty. */
 static int print_section(const char *title, unsigned columns,
                          void (*fill)(const struct rc_plan *plan, struct table *table), const struct rc_plan *plan)
 {

@@ -3,7 +3,7 @@
 
 _Static_assert(SHIM_TABLE_MAX < UINT16_MAX, "1 + a place fits 16 bits");
 
-/* "NAME=VALUE" of each entry that sets something; NULL for the others. False
+/* Writes "NAME=VALUE" for each entry that sets something; NULL for the others. False
  * where they do not fit. */
 static bool write_strings(struct shim_table *table, const struct rc_plan *plan, char *string[RC_PLAN_MAX])
 {

@@ -42,8 +42,8 @@ static bool put_variable(spank_t spank, const char *name, const char *value)
 
     if (value && spank_setenv(spank, name, value, 1) != ESPANK_SUCCESS)
         return false;
-    /* a name that is there twice may need it twice: after a removal Slurm goes
-     * on behind the entry that moved up (22.05 env.c:unsetenvp) */
+    /* a name with two entries may need two calls: after a removal Slurm goes on behind
+     * the entry that moved up (22.05 env.c:unsetenvp) */
     for (int i = 0; !value && i < 8 && find_value(spank, name); i++)
         if (spank_unsetenv(spank, name) != ESPANK_SUCCESS)
             return false;
@@ -51,8 +51,8 @@ static bool put_variable(spank_t spank, const char *name, const char *value)
     return value ? now && !strcmp(now, value) : !now;
 }
 
-/* Copies: Slurm frees an entry that is set anew, and a value of the plan, or
- * what was there before, may be a part of it. */
+/* Copies name and values: Slurm frees an entry that it replaces, and a value of the
+ * plan, or the old value, may be part of that entry. */
 static bool prepare_change(spank_t spank, const struct rc_plan_entry *entry, struct change *change)
 {
     const char *before = find_value(spank, entry->name.p);

@@ -10,12 +10,11 @@
 
 #include "resolve/plan.h"
 
-/* Carries out the entries that change something and reads each back, because
- * spank_setenv does not say: it takes what is not a name, drops values
- * over 128 KiB, and reports success (measured on 22.05). Returns NULL, or the
- * name that could not be set; what had been changed before is put back. The
- * plan's own strings may be part of the environment that changes: the name is
- * borrowed from the plan. */
+/* Carries out the entries that change something, and reads each back: spank_setenv
+ * takes what is not a name, drops values over 128 KiB, and reports success (measured on
+ * 22.05). Returns NULL, or the name that could not be set, after undoing all changes.
+ * The strings of the plan may be part of the environment that changes. The returned
+ * name belongs to the plan. */
 const char *rc_spank_apply(spank_t spank, const struct rc_plan *plan);
 
 #endif

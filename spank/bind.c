@@ -17,7 +17,7 @@
 /* For rollcall-map's five seconds, and its end. */
 enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };
 
-/* Filled in by the first task of the node that gets there. */
+/* The first task of the node that gets there fills this in. */
 struct binding_memory {
     struct rc_once asked;
     bool answered;
@@ -43,13 +43,13 @@ void rc_spank_bind_forget(void)
 
 /* Where this task stands among those of its node. */
 struct seat {
-    uint32_t tasks;   /* that are placed on this node */
+    uint32_t tasks;   /* tasks, or workers, to place on this node */
     uint32_t local;   /* this one's number among them; RC_UNKNOWN in launcher mode */
     uint32_t gpu;     /* the place of its own GPU in gpus; RC_UNKNOWN: not known, or it has none */
     const char *gpus; /* the GPUs that rollcall-map is asked about, the same in all tasks; NULL: none */
 };
 
-/* False where Slurm does not say. */
+/* False where Slurm does not tell the task its place. */
 static bool find_seat(spank_t spank, const struct rc_context *context, const struct rc_result *result,
                       struct seat *seat, struct rc_arena *arena)
 {
@@ -69,7 +69,7 @@ static bool find_seat(spank_t spank, const struct rc_context *context, const str
     seat->local = (uint32_t)local;
     if (gpus->place == RC_UNKNOWN)
         return true;
-    /* --gpus-per-task=2: the first of each task's two */
+    /* with --gpus-per-task=2 the first GPU of each task counts */
     if (rc_task_gpus_are_bound(gpus) && (uint64_t)gpus->count * seat->tasks == gpus->total)
         each = gpus->count;
     seat->gpu = gpus->place / each;
@@ -118,11 +118,11 @@ static bool is_beside(const struct rc_pins *pins, uint32_t index, uint32_t gpu)
     return rc_pins_at(pins, index, &pin) && pin.gpu == gpu;
 }
 
-/* The pin of the task's local rank, if that is beside its own GPU. Else, where
- * Slurm has bound tasks to GPUs in another order than the step's (map_gpu, single,
- * closest), a pin beside its own GPU: there are as many as tasks share it. Where
- * the user gave more tasks that GPU, any that is left. Each pin is claimed by one
- * task. RC_UNKNOWN: none is left. */
+/* Chooses a pin and claims it, so that no other task gets it. First choice: the pin of
+ * the local rank, if it is near the task's own GPU. Slurm may have bound tasks to GPUs
+ * in another order than the step's (map_gpu, single, closest): then a pin near the own
+ * GPU, of which there are as many as tasks should share that GPU. If more tasks share
+ * it, any pin that is left. RC_UNKNOWN: none is left. */
 static uint32_t take_pin(const struct rc_pins *pins, const struct seat *seat)
 {
     bool fits = seat->gpu == RC_UNKNOWN || is_beside(pins, seat->local, seat->gpu);
@@ -159,7 +159,7 @@ static const char *bind_task(spank_t spank, struct rc_context *context, struct r
     why = rc_binding_refuse(&binding, seat.tasks);
     if (!why)
         why = rc_binding_doubt(result);
-    /* the cards are asked for, too, where nobody is bound */
+    /* rollcall-map is also asked for the cards where no task is bound */
     if (why && !rc_binding_asks_for_cards(&context->options, &seat.tasks))
         return why;
     failed = ask_map(&binding, &seat, &pins);
@@ -193,6 +193,6 @@ void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     if (excuse.list[0].id == RC911)
         rc_message_add(&result->messages, RC911, rc_format(&result->arena, "%s", excuse.list[0].text));
     else if (!shared || atomic_exchange(&shared->warned, 1) == 0)
-        /* at once, and on each node: what is wrong may be this one's alone */
+        /* said at once and on each node: the reason may be this node's alone */
         rc_spank_say_all(&excuse, RC_LEVEL_WARNING);
 }

@@ -11,10 +11,10 @@
 void rc_spank_bind_prepare(void);
 void rc_spank_bind_forget(void);
 
-/* In task_init of a task that is resolved, as its mask is final only there. The
- * node's first task asks rollcall-map where all of them go. Then this one binds
- * itself, or its workers' cores are planned, and the plan says the rest. Never
- * fails: a task that cannot be bound stays as it is, with a message in result. */
+/* Call it in task_init of a resolved task: only there its mask is final. The node's
+ * first task asks rollcall-map for the places of all. Each task then binds itself, or
+ * plans the cores of its workers. Never fails: a task that cannot be bound stays as it
+ * is, with a message in result. */
 void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result);
 
 #endif

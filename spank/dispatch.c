@@ -10,14 +10,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* everything is hidden by default; Slurm finds these with dlsym */
+/* symbols are hidden by default; Slurm finds these with dlsym */
 #pragma GCC visibility push(default)
 #include <slurm/spank.h>
 
 SPANK_PLUGIN(rollcall, 1)
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
-/* should Slurm itself fail to start the plugin, the job is to pay, not the node */
+/* if Slurm itself fails to start the plugin, the job fails and the node stays in service */
 int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
@@ -28,7 +28,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #include "step.h"
 #include "task.h"
 
-/* Runs as root in slurmd and slurmstepd: it makes the option known, no more. */
+/* Runs as root in slurmd and slurmstepd, so it only registers the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
     (void)argc, (void)argv;

@@ -12,8 +12,8 @@
 #include "options.h"
 #include "resolve/resolve.h"
 
-/* Longer lists go without: the name must stay far below what one entry of an
- * environment may hold (128 KiB). */
+/* Longer lists are not passed on: the variable must stay far below the limit of one
+ * entry of an environment (128 KiB). */
 enum { LIST_MAX = 64 * 1024, WORDS_MAX = 256 * 1024 };
 
 /* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
@@ -21,8 +21,8 @@ enum { LIST_MAX = 64 * 1024, WORDS_MAX = 256 * 1024 };
 extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) __attribute__((weak));
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
 
-/* `-m arbitrary` in any spelling. Where the word means something else, one
- * question too many is asked. */
+/* Looks for `-m arbitrary` in any spelling. A false match only costs one needless
+ * question to slurmctld. */
 static bool is_on_command_line(void)
 {
     static const char wanted[] = "arb";
@@ -45,7 +45,7 @@ static bool is_on_command_line(void)
     return !wanted[matched];
 }
 
-/* Asking slurmctld costs every step a message: only where there is a sign. */
+/* Asking slurmctld costs a message per step, so it is asked only where there is a sign. */
 static bool may_be_arbitrary(void)
 {
     const char *distribution = getenv("SLURM_DISTRIBUTION");
@@ -54,7 +54,7 @@ static bool may_be_arbitrary(void)
            (distribution && !strncasecmp(distribution, "arb", 3)) || is_on_command_line();
 }
 
-/* "n2,n1,n2": the host of each task in order of rank. NULL if it cannot be. */
+/* "n2,n1,n2": the host of each task in order of rank. NULL where that cannot be built. */
 static char *list_hosts(const slurm_step_layout_t *layout)
 {
     struct rc_str nodes = rc_str(layout->node_list);
@@ -80,7 +80,7 @@ static char *list_hosts(const slurm_step_layout_t *layout)
             rc_format(&arena, task + 1 < known ? "%s," : "%s", name);
         good = good && !arena.full;
         if (good && task + 1 < known)
-            arena.used--; /* the next one is written over the end of this one */
+            arena.used--; /* the next host overwrites the end of this one */
     }
     free(node_of);
     if (good)
@@ -118,8 +118,9 @@ void rc_spank_name_hosts(spank_t spank)
         return;
     if (may_be_arbitrary())
         list = ask_layout(spank);
-    /* an outer step's list cannot be unset: srun has copied its environment
-     * already and only adds what is set now (srun_job.c:pre_launch_srun_job) */
+    /* a list from an outer step can only be emptied, not unset: srun has copied its
+     * environment already and only adds what is set now
+     * (srun_job.c:pre_launch_srun_job) */
     if (list || getenv(RC_TASK_HOSTS))
         setenv(RC_TASK_HOSTS, list ? list : "", 1);
     free(list);

@@ -17,7 +17,7 @@
 #include "system/beside.h"
 #include "system/port.h"
 
-/* Filled in by the first task of the node. */
+/* The first task of the node fills this in. */
 struct meeting_memory {
     struct rc_once met;
     bool pmix; /* it is the transport */
@@ -37,7 +37,7 @@ void rc_spank_meet_forget(void)
     shared = NULL;
 }
 
-/* The one with local rank 0: where RANK 0 is on the node, it is that one. */
+/* Whether this task has local rank 0. Where RANK 0 is on the node, it is that task. */
 static bool is_first_task(spank_t spank, const struct rc_result *result)
 {
     struct rc_str variable = rc_env_get(&result->env, "SLURM_LOCALID");
@@ -54,9 +54,9 @@ void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
         rc_once_done(&shared->met);
 }
 
-/* srun's own server goes before PMIx: it costs less, leaves the application's PMIx
- * alone, and stands where the user looks. Steps of several het components have
- * one srun, which tells its environment only to the first (measured on 22.05). */
+/* srun's own server is preferred to PMIx: it costs less, leaves the application's PMIx
+ * alone, and prints where the user looks. Steps of several het components have one
+ * srun, which tells its environment only to the first (measured on 22.05). */
 static enum rc_transport choose_transport(const struct rc_result *result, const struct rc_options *options,
                                           struct rc_endpoint *endpoint, struct rc_arena *arena)
 {
@@ -80,7 +80,7 @@ static void choose_store(spank_t spank, const struct rc_env *env)
         spank_setenv(spank, RC_PMIX_GDS, store, 0);
 }
 
-/* All that it brings back is for all tasks of the node; findings are said at once. */
+/* Runs the exchange for all tasks of the node, and prints findings at once. */
 static void run_exchange(const struct rc_context *context, const struct rc_request *request)
 {
     static char text[RC_SESSION_TEXT];
@@ -95,7 +95,7 @@ static void run_exchange(const struct rc_context *context, const struct rc_reque
     rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 
-/* Of the node's first task. *held, where it is RANK 0's, stays open. False
+/* The work of the node's first task. *held stays open if it holds RANK 0's port. False
  * where the task is not to start, with its error in result->messages. */
 static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_result *result,
                        const struct rc_rank0 *hooks, int *held)
@@ -114,7 +114,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     if (result->identity.field[RC_NNODES] != 1) {
         request.transport = choose_transport(result, &context->options, &request.endpoint, &arena);
         if (request.transport == RC_TRANSPORT_NONE) {
-            /* a step without both says nothing unless one of them was asked for */
+            /* a step with neither server nor PMIx gets a message only if it asked for one */
             if (context->options.exchange == RC_EXCHANGE_PMIX)
                 rc_outcome_fail(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
             else if (context->options.exchange == RC_EXCHANGE_SRUN)
@@ -141,8 +141,8 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     return !dead;
 }
 
-/* Resolves once more, with what the node has brought back. A port that the
- * others do not know of is given back: all compute the same one then. */
+/* Resolves once more with the answer of the exchange. Gives a port back that the other
+ * nodes do not know: then all tasks compute the same one. */
 static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_result *result,
                           const struct rc_rank0 *hooks, int *held)
 {

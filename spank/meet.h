@@ -12,17 +12,17 @@
 void rc_spank_meet_prepare(void);
 void rc_spank_meet_forget(void);
 
-/* After a task has been resolved: its node's first task holds the port, where
- * RANK 0 is among them, and meets the other nodes; the others wait for what it
- * brings back. Then resolves once more with that. *held is the descriptor of the
- * held port in RANK 0's own process, else -1. False, with an error in
- * result->messages, where the step is not to start. Whatever else may go wrong
- * leaves the port that each task computes by itself, with a warning. */
+/* Call it when a task has been resolved. The node's first task holds the port, if RANK
+ * 0 is here, and meets the other nodes; the other tasks wait for its answer. Then the
+ * task is resolved once more with that. *held is the descriptor of the held port in
+ * RANK 0's own process, else -1. False, with an error in result->messages, where the
+ * step is not to start. Any other failure leaves the port that each task computes by
+ * itself, with a warning. */
 bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held);
 
-/* Called instead where a task cannot be resolved, so that the node's other tasks do not
- * wait for it. */
+/* Call it instead of rc_spank_meet where a task cannot be resolved, so that the node's
+ * other tasks do not wait for it. */
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result);
 
 #endif

@@ -7,9 +7,9 @@
 
 enum { SYNTHETIC_MAX = 9, TEXT_SIZE = 4608 };
 
-/* What Slurm puts into the environment only when a task starts. It stands in
- * front of the step's own block, where it wins over what srun was started with:
- * an outer step's rank, for example. */
+/* The variables that Slurm sets only when a task starts. They are put in front of the
+ * step's own block, so that they win over those that srun inherited, such as an outer
+ * step's rank. */
 struct block {
     const char **entry;
     size_t count;
@@ -30,8 +30,8 @@ static void put_missing(spank_t spank, const struct rc_env *env, struct block *b
         put_number(block, name.p, value);
 }
 
-/* This node's first task, as the core would see it in task_init. Its local id
- * is the only one that is asked for: Slurm's own check of it reads one too far. */
+/* Adds this node's first task as the core would see it in task_init. Asks only for
+ * local id 0: Slurm's own check of the id reads one element too far. */
 static bool put_first_task(spank_t spank, const struct rc_env *env, struct block *block)
 {
     uint32_t count, rank, node;
@@ -43,7 +43,7 @@ static bool put_first_task(spank_t spank, const struct rc_env *env, struct block
     put_number(block, "SLURM_PROCID", rank);
     put_number(block, "SLURM_LOCALID", 0);
     put_number(block, "SLURM_NODEID", node);
-    /* an outer step's would contradict them */
+    /* the value of an outer step would contradict them */
     block->entry[block->count++] = "SLURM_GTIDS=";
     block->entry[block->count++] = "SLURMD_NODENAME=";
     put_missing(spank, env, block, RC_STR("SLURM_JOB_ID"), S_JOB_ID);
@@ -72,7 +72,7 @@ enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, st
         for (size_t i = 0; i <= n; i++)
             block.entry[block.count + i] = step->env[i];
         context.env = block.entry;
-        /* errors are left to the tasks, which see all of the environment */
+        /* the tasks report errors, because they see the whole environment */
         if (rc_resolve(&context, result) == RC_RESOLVED && result->launcher)
             mode = result->mode;
         if (mode != RC_MODE_AUTO && result->mode_reason)

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed, it has not begun. */
+/* All zeros: the work has not begun. */
 struct rc_once {
     atomic_int state;
-    atomic_int doer; /* its process id */
+    atomic_int doer; /* the process id of the task that does the work */
 };
 
 /* Memory that the tasks inherit, zeroed; NULL if it cannot be had. */
@@ -21,8 +21,8 @@ void rc_once_free(void *memory, size_t size);
 bool rc_once_begin(struct rc_once *once);
 void rc_once_done(struct rc_once *once);
 
-/* Waits until the work is done. False if it is not after so many milliseconds, or if
- * the task that began it has ended (it may have been killed). */
+/* Waits until the work is done. False after that many milliseconds, or if the task that
+ * began it has ended (it may have been killed). */
 bool rc_once_wait(struct rc_once *once, unsigned milliseconds);
 
 #endif

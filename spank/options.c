@@ -6,12 +6,12 @@
 #include "resolve/precedence.h"
 #include "say.h"
 
-/* The argument of one option, as long as Slurm lets it get. */
+/* The longest argument of an option that Slurm passes on. */
 enum { TEXT_SIZE = 2048 };
 
 static struct {
     struct rc_options value;
-    struct rc_messages wrong; /* of a value that slurmstepd got and cannot refuse */
+    struct rc_messages wrong; /* holds a value that slurmstepd got and cannot refuse */
     struct rc_arena arena;
     char text[TEXT_SIZE];
 } command_line;
@@ -20,7 +20,7 @@ static struct {
     bool read;
     struct rc_options value;
     enum rc_spank_log log;
-    char text[TEXT_SIZE]; /* what value points to */
+    char text[TEXT_SIZE]; /* holds what value points to */
 } administrator;
 
 enum rc_spank_log rc_spank_log(void)
@@ -28,8 +28,8 @@ enum rc_spank_log rc_spank_log(void)
     return administrator.log;
 }
 
-/* Called for the environment first and the command line then, in slurmstepd up
- * to 23.11 twice (b3527b1882): the last call counts, whatever came before. */
+/* Slurm calls this for the environment first and then for the command line, in
+ * slurmstepd up to 23.11 twice (b3527b1882). The last call counts. */
 static int take_option(int val, const char *argument, int remote)
 {
     struct rc_options value;
@@ -75,13 +75,13 @@ void rc_spank_register(spank_t spank)
         .cb = take_option,
     };
 
-    /* can only fail for a name that is too long, and --ddp of another plugin
-     * has been reported by Slurm then */
+    /* fails only for a name that is too long, or for a --ddp of another plugin, which
+     * Slurm has reported */
     (void)spank_option_register(spank, &option);
 }
 
-/* A wrong word in plugstack.conf must not end a job. It goes to slurmd's log, for the
- * administrator, and to srun's standard error. */
+/* A wrong word in plugstack.conf must not end a job. It is logged by slurmd, for the
+ * administrator, and printed by srun. */
 static void log_wrong_words(const struct rc_messages *wrong)
 {
     for (unsigned i = 0; i < wrong->count; i++)

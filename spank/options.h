@@ -16,29 +16,28 @@
 
 #include "resolve/option.h"
 
-/* Registers --ddp; only from slurm_spank_init. */
+/* Registers --ddp. Call it only from slurm_spank_init. */
 void rc_spank_register(spank_t spank);
 
-/* Reads the words behind the plugin's path in plugstack.conf, the first time
- * that it is called. One that is not understood is reported and ignored. */
+/* Reads the words behind the plugin's path in plugstack.conf; only the first call does.
+ * Reports and ignores a word that it does not understand. */
 void rc_spank_read_arguments(int argc, char *argv[]);
 
-/* What the words say of Slurm's log (event.h). */
+/* The value of log= in plugstack.conf (event.h). */
 enum rc_spank_log { RC_SPANK_LOG_NONE, RC_SPANK_LOG_TEXT, RC_SPANK_LOG_JSON };
 
 enum rc_spank_log rc_spank_log(void);
 
-/* In srun: whether the ROLLCALL variable of this process can be read. Prints the error
- * if not. */
+/* In srun: whether the ROLLCALL variable of this process is valid. Prints the error if not. */
 bool rc_spank_check_environment(void);
 
-/* The three sources together; `rollcall` is the value of the ROLLCALL variable,
- * absent if it is unset. False, with messages, if something that the user said
- * cannot be read; out->by_user is set then. */
+/* Combines the three sources. `rollcall` is the value of the ROLLCALL variable, absent
+ * if it is unset. False, with messages and with out->by_user set, if a value of the
+ * user is not valid. */
 bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
                     struct rc_arena *arena);
 
-/* In srun: whether rollcall was asked for, in words that can be read. Prints nothing.
+/* In srun: whether rollcall was asked for, with valid options. Prints nothing.
  * out->addr is NULL, because it would need an arena. */
 bool rc_spank_asked_here(struct rc_options *out);
 

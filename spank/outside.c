@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Closed in every program that is started; Slurm closes some in the task as
- * well, so that one is used only while it is still that folder. */
+/* The node's root folder. It is closed on exec. Slurm closes some descriptors in the
+ * task as well, so it is used only if it still is that folder. */
 static int node_root = -1;
 static struct stat node_root_is;
 
-/* The task's own, while it is outside. */
+/* The root folder of the task, while the task is outside of it. */
 static int task_root = -1;
 static int task_folder = -1;
 

@@ -21,7 +21,7 @@ bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages)
 
     if ((everywhere && !step->first_node) || !rc_spank_step_speaks(spank))
         return false;
-    if (i == messages->count) /* it did not fit among the others */
+    if (i == messages->count) /* the message did not fit into the list */
         rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
     else
         rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, messages->list[i].id,

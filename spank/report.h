@@ -10,15 +10,15 @@
 
 #include "resolve/resolve.h"
 
-/* Says the first error: once a step if it is the same on all nodes, else once a node.
- * False if another task says it. */
+/* Prints the first error: once a step if it is the same on all nodes, else once a node.
+ * False if another task prints it. */
 bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages);
 
-/* Warnings, said by the task of RANK 0; with ROLLCALL_DEBUG also notes, the mode
- * and the master's address. */
+/* Prints warnings, if this is the task of RANK 0. With ROLLCALL_DEBUG also notes, the
+ * mode and the master's address. */
 void rc_spank_report_warnings(const struct rc_result *result);
 
-/* Whether this is the task of RANK 0, which speaks for the step. */
+/* Whether this is the task of RANK 0, which prints for the whole step. */
 bool rc_spank_is_first(const struct rc_result *result);
 
 #endif

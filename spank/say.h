@@ -11,7 +11,7 @@
 
 void rc_spank_say(enum rc_level level, enum rc_message_id id, const char *text);
 
-/* The messages that are of this level or worse. */
+/* Prints the messages of this level or worse. */
 void rc_spank_say_all(const struct rc_messages *messages, enum rc_level least);
 
 #endif

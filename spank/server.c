@@ -24,15 +24,15 @@
 
 extern char **environ;
 
-/* Above both numbers that the server finds its descriptors at (protocol.h), so
- * that one dup2 does not close the other's source. */
+/* Higher than both descriptor numbers that the server expects (protocol.h), so that one
+ * dup2 does not close the source of the other. */
 enum { ABOVE = 16, ARGUMENTS_SIZE = 64, VARIABLE_SIZE = 128 };
 
 /* A function of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
-/* Where firewalls let the nodes through to srun. */
+/* SrunPortRange: firewalls let the nodes through to these ports of srun. */
 static void port_range(uint16_t *first, uint16_t *last)
 {
     const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
@@ -52,8 +52,8 @@ static int raise_descriptor(int fd)
     return raised;
 }
 
-/* A session of its own: what is typed at srun's terminal is for srun. Its
- * standard error is srun's, for what the roll call finds. */
+/* Starts the server in a session of its own, because keys typed at the terminal are for
+ * srun. It prints findings of the roll call to the standard error of srun. */
 static bool start_program(int listener, int life, const char *token, const struct rc_options *options, uint32_t job)
 {
     char path[PATH_MAX];
@@ -138,8 +138,9 @@ void rc_spank_server_start(spank_t spank)
     if (wants_server(&options) && spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
         spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_server(&options, job, token, &port))
         value = rc_step_server_write(&arena, token, port, job, step);
-    /* an outer step's cannot be unset: srun has copied its environment already
-     * and only adds what is set now (srun_job.c:pre_launch_srun_job) */
+    /* a value from an outer step can only be emptied, not unset: srun has copied its
+     * environment already and only adds what is set now
+     * (srun_job.c:pre_launch_srun_job) */
     if (*value || getenv(RC_SERVER))
         setenv(RC_SERVER, value, 1);
 }

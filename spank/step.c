@@ -26,8 +26,8 @@ enum { TEXT_SIZE = 4608, GPUS_SIZE = 8192 };
 static struct rc_spank_step step;
 static struct rc_result result;
 
-/* Shared by the tasks: whether one of them has spoken for the node, and what one
- * of them has looked up for all. */
+/* Memory that the tasks share: which one prints for the node, and what one has looked
+ * up for all. */
 struct step_memory {
     atomic_int spoken;
     struct rc_once looked;
@@ -78,8 +78,8 @@ static struct rc_str copy_text(struct rc_str text, struct rc_arena *arena)
     return text.p ? rc_str(rc_format(arena, "%S", &text)) : RC_ABSENT;
 }
 
-/* The step's GPUs, which a task may not see: Slurm binds it, or takes the
- * variables away (--gpu-bind=none), between here and task_init. */
+/* Remembers the step's GPUs. A task may not see them: before task_init Slurm binds it
+ * to some, or removes the variables (--gpu-bind=none). */
 static void find_gpus(const struct rc_env *env)
 {
     static char text[GPUS_SIZE];
@@ -105,7 +105,7 @@ static bool is_first_node(spank_t spank, const struct rc_env *env)
            !rc_parse_u32(leader, UINT32_MAX, &leader_job) || leader_job == job;
 }
 
-/* Reads what was asked for. False where there is nothing to do here. */
+/* Reads what was asked for. False where rollcall has nothing to do. */
 static bool read_wish(spank_t spank, const char *const *env)
 {
     static char text[TEXT_SIZE];
@@ -119,7 +119,7 @@ static bool read_wish(spank_t spank, const char *const *env)
     return step.options.given && step.options.mode != RC_MODE_OFF;
 }
 
-/* The mode of all tasks here; where it cannot be told, each task decides. */
+/* Decides the mode of all tasks of this node. Where it cannot, each task decides. */
 static void decide_mode(spank_t spank, const char *const *env)
 {
     struct rc_arena reason = { .base = step.reason, .size = sizeof(step.reason) };

@@ -35,14 +35,14 @@ void rc_spank_step_end(void);
 /* What step_begin found; inherited by the tasks, which are forked later. */
 const struct rc_spank_step *rc_spank_step(void);
 
-/* True for the first task of this node that asks, false for all others. */
+/* True for the first task of this node that calls it, false for all others. */
 bool rc_spank_step_speaks(spank_t spank);
 
 /* What rc_lookup_master says for result->master: asked by the first task of this
  * node, which the others wait for, because it may ask the site's DNS. */
 const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result, const char *outcome);
 
-/* Finds watch and guard again, among the files that the task itself sees. */
+/* Looks for watch and guard again, among the files that the task itself sees. */
 void rc_spank_step_look_again(void);
 
 /* Scratch for one resolution at a time; 45 KiB are too much for a stack. */

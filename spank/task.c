@@ -16,7 +16,7 @@
 #include "system/devicefiles.h"
 #include "system/portowner.h"
 
-/* One task, from one step to the next of rc_spank_task_begin. */
+/* A task during rc_spank_task_begin. */
 struct task {
     spank_t spank;
     struct rc_context context; /* what is known before it is resolved */
@@ -25,8 +25,8 @@ struct task {
     int held;              /* the descriptor of RANK 0's port, or -1 */
 };
 
-/* A user who asked gets an error and no task; where only the administrator did,
- * the job runs as it would without rollcall. */
+/* A user who asked for rollcall gets an error and no task. If only the administrator
+ * asked, the job runs as without rollcall. */
 static int give_up(spank_t spank, const struct rc_messages *messages)
 {
     if (rc_spank_report_error(spank, messages))
@@ -38,9 +38,9 @@ static int give_up(spank_t spank, const struct rc_messages *messages)
     _exit(1);
 }
 
-/* Where user_init did not run, the step begins here, once a task. Its tasks share
- * no memory then, and what each of them keeps for all is dropped, so that all know
- * the same. True in that case. */
+/* Where user_init did not run, each task begins the step itself. Its tasks then share
+ * no memory, so what one task keeps for all is dropped, and all know the same. True in
+ * that case. */
 static bool begin_step_late(spank_t spank)
 {
     if (!rc_spank_step_begin(spank))
@@ -80,7 +80,7 @@ static void describe_task(struct task *task, spank_t spank, bool late)
     };
 }
 
-/* Looks which GPUs of the node this task may open, only where that decides something. */
+/* Looks which GPUs of the node this task may open, where that can change the result. */
 static enum rc_status resolve_with_gpu_files(struct task *task)
 {
     static struct rc_here here;
@@ -92,7 +92,7 @@ static enum rc_status resolve_with_gpu_files(struct task *task)
     return rc_resolve(&task->context, task->result);
 }
 
-/* What all that follows stands on: who this task is, and what would be set. */
+/* Finds out who this task is and what would be set. */
 static bool resolve_task(struct task *task)
 {
     enum rc_status status = rc_resolve(&task->context, task->result);
@@ -105,13 +105,13 @@ static bool resolve_task(struct task *task)
     return status == RC_RESOLVED;
 }
 
-/* The nodes agree on RANK 0's port, and say if they contradict each other. */
+/* Lets the nodes agree on the port of RANK 0 and compare what they know. */
 static bool meet_nodes(struct task *task)
 {
     return rc_spank_meet(task->spank, &task->context, task->result, &task->rank0, &task->held);
 }
 
-/* Can this node reach MASTER_ADDR? One look for all of its tasks. */
+/* Checks once for all tasks of this node whether it can resolve MASTER_ADDR. */
 static bool find_master(struct task *task)
 {
     if (!rc_lookup_is_needed(task->result))
@@ -119,7 +119,8 @@ static bool find_master(struct task *task)
     return rc_lookup_apply(task->result, rc_spank_step_lookup(task->result, "nothing was set"));
 }
 
-/* RANK 0 alone: is MASTER_ADDR its own, and is the port free? A meeting may have held it. */
+/* In RANK 0 only: checks that MASTER_ADDR is its own, and holds the port, if the
+ * exchange has not held it. */
 static bool hold_port(struct task *task)
 {
     struct rc_result *result = task->result;
@@ -128,13 +129,13 @@ static bool hold_port(struct task *task)
         return true;
     if (rc_spank_step()->options.by_user)
         return false;
-    /* the other nodes' tasks have their ranks already: where the user did not ask
-     * for rollcall, this one gets its own too, port or no port */
+    /* the tasks of other nodes have their ranks already: if the user did not ask for
+     * rollcall, this one gets its rank too, even without the port */
     rc_spank_report_error(task->spank, &result->messages);
     return true;
 }
 
-/* All of the plan, or nothing of it. */
+/* Applies all of the plan, or nothing of it. */
 static bool apply_plan(struct task *task)
 {
     struct rc_result *result = task->result;
@@ -149,7 +150,7 @@ static bool apply_plan(struct task *task)
                                  failed));
         return false;
     }
-    /* the block has moved, and the entries that were set anew are gone */
+    /* the environment block has moved, and replaced entries are freed */
     rc_env_index(&result->env, first ? rc_spank_environment(task->spank) : NULL);
     if (first)
         rc_spank_event_set(result);

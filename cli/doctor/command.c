@@ -59,7 +59,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     return 0;
 }
 
-/* This machine, and the launch that this process is a task of. */
+/* Looks at this machine, and at the launch that this process belongs to. */
 static int look_around(struct findings *findings)
 {
     struct inspection *inspection = calloc(1, sizeof(*inspection));
@@ -74,7 +74,7 @@ static int look_around(struct findings *findings)
     if (cli_inspect_own(inspection) == 0) {
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(&inspection->result, "nothing would be set");
-        /* first, while the doctors of the other nodes run, too */
+        /* first, because the doctors of the other nodes run now */
         doctor_reachability(findings, &inspection->result);
         doctor_step(findings, &inspection->result);
         doctor_slurm(findings, &slurm, true);

@@ -166,7 +166,7 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
     unsigned count = rc_interfaces(list);
 
     check_port_range(findings);
-    /* outside of any launch this may become one of several nodes */
+    /* outside of any launch this node may become one of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
         check_own_name(findings, result, list, count);
     check_nccl_interfaces(findings, list, count);

@@ -31,7 +31,8 @@ static uint32_t count_visible_gpus(void)
     return list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN;
 }
 
-/* In a task that rollcall has set up it has widened the list, or said RC901 or RC902. */
+/* Skips a task that rollcall has set up: there rollcall has widened the list, or
+ * printed RC901 or RC902. */
 static void check_hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
@@ -43,7 +44,7 @@ static void check_hidden_gpus(struct findings *findings, const struct rc_result 
                             "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
 }
 
-/* Only where the driver's files are there: containers and other vendors have none. */
+/* Checks only where the driver's files exist: containers and other vendors have none. */
 static void check_missing_gpus(struct findings *findings, uint32_t seen)
 {
     uint32_t there = access("/dev/nvidiactl", F_OK) == 0 ? rc_node_gpus() : RC_UNKNOWN;

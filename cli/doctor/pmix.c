@@ -190,7 +190,7 @@ static void explain_opening(struct findings *findings, const struct opening *ope
                             i == 2 ? " and " : "", i == 0 ? "" : gds);
 }
 
-/* Whether a file has a text in it. */
+/* Whether a file contains a text. */
 static bool has_text(const char *path, const char *text)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -13,7 +13,7 @@
 #include "system/resolver.h"
 
 enum {
-    ARRIVE_MS = 5000, /* until the doctors of all nodes are there */
+    ARRIVE_MS = 5000, /* wait for the doctors of all nodes */
     PROBE_MS = 5000,  /* for all connections to one name */
     SLACK_MS = 1000,
     REQUEST_MS = 2000, /* for a request that the server answers at once */
@@ -27,17 +27,17 @@ enum {
 struct round {
     struct rc_endpoint server;
     char hosts[LISTENER_TEXT];
-    uint64_t number; /* of the checks in this step */
+    uint64_t number; /* the number of this check in the step */
     uint32_t nodes;
     bool is_last; /* this node is the last one to arrive */
 };
 
-/* What rank 0's doctor says of its listener. */
+/* What rank 0's doctor tells about its listener. */
 struct listener {
     char text[LISTENER_TEXT];
     bool is_listening;
     const char *token;
-    struct rc_str addresses; /* of rank 0's node; absent where not all are known */
+    struct rc_str addresses; /* the addresses of rank 0's node; absent where not all are known */
 };
 
 static const char *format_key(const struct round *round, const char *name, char text[KEY_TEXT])

@@ -97,7 +97,7 @@ static void check_cuda(int result, const char *what)
     }
 }
 
-/* The sum over all ranks of each one's rank + 1, of COUNT numbers at once. */
+/* Sums rank + 1 over all ranks, for COUNT numbers at once. */
 static int all_reduce(int rank, int size, int local_rank, int devices, struct nccl_id id)
 {
     const float expected = (float)size * (float)(size + 1) / 2;

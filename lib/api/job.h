@@ -13,8 +13,8 @@ struct rollcall {
     struct rollcall_message message[RC_MESSAGES_MAX];
     struct rc_result result; /* may point into here */
     struct rc_here_storage here;
-    bool is_own;                   /* of this process's own environment */
-    struct rc_discovery discovery; /* where is_own */
+    bool is_own;                   /* made from this process's own environment */
+    struct rc_discovery discovery; /* only set if is_own */
 };
 
 /* Writes to *error why a call fails. `id` is a message's id, or "". Returns -1. */

@@ -5,8 +5,8 @@
 
 #include "base/cpuset.h"
 
-/* The calling thread's. False, with nothing changed, where the kernel refuses.
- * They need no libc. */
+/* Reads and sets the mask of the calling thread. False, with nothing changed, where the
+ * kernel refuses. They need no libc. */
 bool rc_affinity_get(struct rc_cpuset *set);
 bool rc_affinity_set(const struct rc_cpuset *set);
 

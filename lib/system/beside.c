@@ -3,7 +3,7 @@
 
 #include "system/sys.h"
 
-enum { LINE_SIZE = 4096 + 128 }; /* of /proc/self/maps */
+enum { LINE_SIZE = 4096 + 128 }; /* size of a piece of /proc/self/maps */
 
 static unsigned hexadecimal_digit(char c)
 {
@@ -57,7 +57,7 @@ static struct rc_str own_file(char *buffer, size_t size)
                 break;
             rest = behind;
         }
-        /* a line's beginning waits for its end */
+        /* keeps the beginning of a line until its end is read */
         used = file.p ? 0 : rest.n;
         for (size_t i = 0; i < used; i++)
             buffer[i] = rest.p[i];
@@ -66,7 +66,7 @@ static struct rc_str own_file(char *buffer, size_t size)
     return file;
 }
 
-/* What stands before the last slash. */
+/* The path up to its last slash, without it. */
 static struct rc_str folder_of(struct rc_str path)
 {
     size_t n = path.n;

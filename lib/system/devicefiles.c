@@ -43,7 +43,8 @@ static void count_files(const char *folder, const char *prefix, uint32_t first, 
     closedir(all);
 }
 
-/* From minor numbers to places in the order of PCI addresses, where the driver says which is whose. */
+/* Converts minor numbers to places in the order of PCI addresses, if the driver's files
+ * tell which minor number belongs to which GPU. */
 static uint64_t order_by_address(uint64_t minors)
 {
     struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node.h - what the core needs to know of this node and may not read itself. */
+/* node.h - facts about this node that the core needs and may not read itself. */
 #ifndef ROLLCALL_SYSTEM_NODE_H
 #define ROLLCALL_SYSTEM_NODE_H
 
@@ -15,8 +15,8 @@ void rc_node_port_range(uint16_t *first, uint16_t *last);
 /* This node's own name into name, which is also returned; "" where there is none. */
 const char *rc_node_name(char name[RC_NODE_NAME_SIZE]);
 
-/* The NVIDIA GPUs that this process may find: the devices /dev/nvidiaN, of
- * which a container has only its own. RC_UNKNOWN where /dev cannot be read. */
+/* The number of NVIDIA GPUs that this process can see as /dev/nvidiaN; a container has
+ * only its own. RC_UNKNOWN where /dev cannot be read. */
 uint32_t rc_node_gpus(void);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { PATH_SIZE = 256, FILE_SIZE = 2048 };
 
-/* Addresses have leading zeros: a longer one has a larger domain. */
+/* Compares addresses. They have leading zeros, so a longer one has a larger domain. */
 static int compare_addresses(const void *a, const void *b)
 {
     const char *left = ((const struct rc_nvidia_gpu *)a)->address;
@@ -75,7 +75,7 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
 
         if (entry->d_name[0] == '.' || n >= sizeof(gpu->address))
             continue;
-        /* part of the list would be worse than none: the numbers could be other GPUs' */
+        /* an incomplete list is worse than none: its numbers could mean other GPUs */
         if (count == RC_NVIDIA_GPUS_MAX) {
             count = 0;
             break;

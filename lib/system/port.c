@@ -55,11 +55,11 @@ static int bound_somehow(uint16_t port, enum sharing sharing)
 
     if (fd >= 0 || fd == -EADDRINUSE || fd == -EACCES)
         return fd;
-    /* IPv6 is off on many clusters: no such family, or no address of it */
+    /* IPv6 is off on many clusters: the family is missing, or has no address */
     return open_bound(AF_INET, port, sharing);
 }
 
-/* bash uses 10 and 255, daemons what is lowest; a limit of 256 is no rarity. */
+/* bash uses descriptors 10 and 255, daemons the lowest ones; a limit of 256 is common */
 static int move_up(int fd)
 {
     static const int lowest[] = { 200, 64, 3 };
@@ -100,7 +100,7 @@ uint16_t rc_port_number(int fd)
     socklen_t size = sizeof(name);
     const unsigned char *bytes = (const unsigned char *)&name.four.sin_port;
 
-    /* at the same place in both families' addresses */
+    /* the port is at the same offset in both address structures */
     _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
                    "as Linux has it");
     if (fd < 0 || rc_sys_getsockname(fd, &name, &size) < 0)

@@ -15,17 +15,17 @@
 
 #include <stdint.h>
 
-/* Holds a TCP port for this process and what it becomes by exec, IPv4 and IPv6
- * where there is IPv6. The descriptor stays open across exec, with a high number
- * (200 and up where the limit allows): programs may count on low ones. Returns it,
- * or -errno (-EADDRINUSE: another program has the port). */
+/* Holds a TCP port, for IPv4 and, where the node has it, IPv6. It stays held in what
+ * this process becomes by exec. The descriptor has a high number (200 and up where the
+ * limit allows), because programs may count on low ones. Returns it, or -errno
+ * (-EADDRINUSE: another program has the port). */
 int rc_port_hold(uint16_t port);
 
 /* The number of a held port; 0 where fd is no held port. (rc_port_hold(0) leaves
  * the choice to the kernel.) */
 uint16_t rc_port_number(int fd);
 
-/* Gives a held port back; a negative fd is nothing. */
+/* Gives a held port back. Does nothing for a negative fd. */
 void rc_port_release(int fd);
 
 #endif

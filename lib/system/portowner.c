@@ -10,7 +10,7 @@
 #include "base/numbers.h"
 #include "system/proctcp.h"
 
-/* A node of a thousand processes with a hundred files each takes some 50 ms. */
+/* The search takes some 50 ms on a node of a thousand processes with a hundred files each. */
 enum { FILES_MAX = 1 << 20 };
 
 static struct rc_str directory_number(const struct dirent *entry)
@@ -45,7 +45,7 @@ static bool has_socket(int folder, uint64_t inode, unsigned *budget)
     return found;
 }
 
-/* Any process can write its own name: what is not printable becomes '?'. */
+/* A process chooses its own name, so unprintable characters become a question mark. */
 static void read_name(int folder, char name[17])
 {
     int fd = openat(folder, "comm", O_RDONLY | O_CLOEXEC);
@@ -61,7 +61,7 @@ static void read_name(int folder, char name[17])
             *p = '?';
 }
 
-/* The pid that has the socket, 0 where none is to be seen. */
+/* The pid that has the socket open; 0 where no such process can be seen. */
 static uint32_t find_process(uint64_t inode, char name[17])
 {
     DIR *processes = opendir("/proc");

@@ -11,7 +11,7 @@ enum { COLUMN_LOCAL = 1, COLUMN_STATE = 3, COLUMN_USER = 7, COLUMN_INODE = 9 };
 struct reader {
     unsigned column;
     bool in_word;
-    uint64_t hex; /* of the digits since the last colon */
+    uint64_t hex; /* the digits since the last colon */
     uint64_t decimal;
     uint64_t port;
     struct rc_tcp_row row;

@@ -15,7 +15,7 @@
 
 #include "system/clock.h"
 
-/* The names are the caller's own. NULL without memory. */
+/* Copies the list; the strings stay the caller's. NULL without memory. */
 static char **copy_environment(const char *const *env)
 {
     size_t count = 0;
@@ -34,8 +34,8 @@ static char **copy_environment(const char *const *env)
     return copy;
 }
 
-/* Both ends of a pipe, none of them one of the standard streams, which a daemon
- * may have closed: the child's dup2 would close its own source. 0 or an errno. */
+/* Opens a pipe with both ends above the standard streams. A daemon may have closed
+ * those, and the dup2 of the child would then close its own source. 0 or an errno. */
 static int open_pipe(int ends[2])
 {
     int low[2];
@@ -69,7 +69,7 @@ int rc_program_signals(posix_spawnattr_t *attributes, short more)
     return error;
 }
 
-/* argv of the program. The strings are borrowed. NULL without memory. */
+/* Builds argv of the program. The strings are borrowed. NULL without memory. */
 static char **make_arguments(const struct rc_program *program)
 {
     const char *name = strrchr(program->path, '/');
@@ -120,8 +120,8 @@ static int spawn_child(const struct rc_program *program, int in, int out, pid_t 
     return error;
 }
 
-/* The input has to fit into the pipe at once, before there is a reader: a program
- * that does not read must not end the caller, which may be a user's task, by SIGPIPE. */
+/* The whole input must fit into the pipe before there is a reader. Otherwise a program
+ * that does not read would end the caller, perhaps a user's task, by SIGPIPE. */
 static int fill_pipe(int fd, struct rc_str input)
 {
     ssize_t n;
@@ -134,7 +134,7 @@ static int fill_pipe(int fd, struct rc_str input)
     return n == (ssize_t)input.n ? 0 : n < 0 ? errno : E2BIG;
 }
 
-/* All that comes through the pipe before the deadline. */
+/* Reads all output that comes before the deadline. */
 static ssize_t read_until(int fd, int64_t deadline, char *output, size_t size)
 {
     size_t used = 0;
@@ -161,12 +161,12 @@ static ssize_t read_until(int fd, int64_t deadline, char *output, size_t size)
     return (ssize_t)used;
 }
 
-/* Writes how the child ended. After the deadline it is killed: false. */
+/* Waits for the child and writes how it ended. After the deadline kills it and returns false. */
 static bool reap_child(pid_t child, int64_t deadline, int *status)
 {
     pid_t ended;
 
-    /* its output ends with it, or next to it */
+    /* the child closes its output when it ends, or just before */
     while ((ended = waitpid(child, status, WNOHANG)) == 0 && rc_milliseconds() < deadline)
         poll(NULL, 0, 1);
     if (ended != 0)
@@ -207,7 +207,7 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     }
     n = read_until(out[0], deadline, output, size);
     close(out[0]);
-    /* without its output there is nothing to wait for */
+    /* if its output could not be read, the child is killed at once */
     if (!reap_child(child, n < 0 ? 0 : deadline, status) && n >= 0)
         n = -ETIMEDOUT;
     return n;

@@ -12,11 +12,11 @@
 struct rc_program {
     const char *path;
     const char *argument;    /* its first argument, or NULL */
-    const char *const *more; /* those behind it, NULL-terminated; or NULL */
-    bool with_errors;        /* takes its standard error as well */
+    const char *const *more; /* further arguments, NULL-terminated; or NULL */
+    bool with_errors;        /* its standard error is part of the output */
     const char *const *env;  /* its environment; LD_PRELOAD is left out: that is for the task's own programs */
     struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
-    uint32_t milliseconds;   /* then it is killed */
+    uint32_t milliseconds;   /* after this time it is killed */
 };
 
 /* Runs it and takes all that it writes, with a NUL behind it. Its standard error

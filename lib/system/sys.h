@@ -24,7 +24,7 @@
 #define O_CLOEXEC 02000000
 #endif
 #ifndef O_DIRECTORY
-#define O_DIRECTORY 0 /* a file is no folder to getdents64 either */
+#define O_DIRECTORY 0 /* getdents64 refuses a file anyway */
 #endif
 #ifndef AT_FDCWD
 #define AT_FDCWD (-100)
@@ -107,8 +107,8 @@ static inline long rc_sys_uname(struct utsname *uts)
     return rc_sys_result(uname(uts));
 }
 
-/* Of the calling thread. The system calls themselves: libc's answers have fixed
- * sizes, and an older one's is too small for the largest machines. */
+/* The mask of the calling thread, by system call: libc's types have a fixed size, and
+ * the size in older versions is too small for the largest machines. */
 static inline long rc_sys_getaffinity(void *mask, size_t size)
 {
     return rc_sys_result(syscall(SYS_sched_getaffinity, 0, size, mask));
@@ -285,7 +285,7 @@ static inline long rc_sys_setaffinity(const void *mask, size_t size)
 
 #endif
 
-/* A closed or read-only descriptor 2 is common in daemons' children. */
+/* A child of a daemon often has a closed or read-only descriptor 2. */
 static inline bool rc_sys_writable(int fd)
 {
     long flags = rc_sys_file_flags(fd);

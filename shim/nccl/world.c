@@ -109,7 +109,8 @@ static bool refuse_rank(struct guard_talk *talk, int rank)
                   talk->nranks - 1));
 }
 
-/* Where two processes join as the same rank, the own rank of one of them is often missing. */
+/* Names the own rank of this process, if no process has joined as that one. Where two
+ * join as the same rank, that is often the cause. */
 static const char *name_absent_rank(struct guard_talk *talk)
 {
     const struct guard_member *member = talk->member;

@@ -66,7 +66,7 @@ static bool is_local_item(spank_item_t item)
            item == S_JOB_TOTAL_TASK_COUNT || item == S_JOB_NNODES;
 }
 
-/* The items that a plugin of this kind asks for; all others are refused. */
+/* Answers the items that the plugin asks for; refuses all others. */
 static spank_err_t get_item(spank_item_t item, va_list *to)
 {
     const struct node *node = &scenario.node[now.node];
@@ -150,7 +150,7 @@ spank_err_t spank_getenv(spank_t spank, const char *name, char *buffer, int size
     if (size < 0 || !(value = env_value(now.env, name)))
         return size < 0 ? ESPANK_BAD_ARG : ESPANK_ENV_NOEXIST;
     if (snprintf(buffer, (size_t)size, "%s", value) >= size)
-        return ESPANK_NOSPACE; /* cut, and that is all there is to see */
+        return ESPANK_NOSPACE; /* the value is cut, and nothing else shows it */
     return ESPANK_SUCCESS;
 }
 
@@ -256,8 +256,8 @@ void slurm_job_step_layout_free(slurm_step_layout_t *layout)
     free(layout);
 }
 
-/* Within the plugin the n-th allocation fails. Not under sanitizers, which have
- * an allocator of their own. */
+/* Makes the n-th allocation of the plugin fail. Not under sanitizers, which have an
+ * allocator of their own. */
 #ifndef __SANITIZE_ADDRESS__
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);

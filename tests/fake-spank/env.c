@@ -31,7 +31,7 @@ char *env_value(char **env, const char *name)
     return at ? *at + strlen(name) + 1 : NULL;
 }
 
-/* The old entry is freed: whoever kept a pointer to it reads freed memory. */
+/* Frees the old entry, so that a plugin with a pointer to it reads freed memory. */
 void env_overwrite(char ***env, const char *name, const char *value)
 {
     size_t size = strlen(name) + strlen(value) + 2, n = 0;
@@ -55,8 +55,8 @@ void env_overwrite(char ***env, const char *name, const char *value)
     now.inside--;
 }
 
-/* unsetenvp(): after a removal the search goes on behind the entry that moved
- * up, so of two in a row one stays. */
+/* unsetenvp(): after a removal the search skips the entry that moved up, so one of two
+ * adjacent entries stays. */
 void env_unset(char **env, const char *name)
 {
     char **at = env;

@@ -86,8 +86,7 @@ static void print_env(const char *event, char **env, int status)
     fflush(stdout);
 }
 
-/* Calls the plugin back, if it has that callback; a required plugin's failure
- * ends the step there. */
+/* Calls a callback of the plugin, if it has that one. If a required plugin fails, the step ends. */
 static int call_plugin(const char *name)
 {
     char symbol[64];
@@ -182,7 +181,7 @@ static void task_devices(uint32_t local)
         scenario.devices = own;
 }
 
-/* Entries that are there a second time, right behind the first. */
+/* Adds a second copy of entries, right behind the first. */
 static void double_entries(void)
 {
     size_t n = 0;
@@ -215,7 +214,7 @@ static pid_t start_task(const struct node *node, uint32_t local, FILE *output)
     return pid;
 }
 
-/* What a task has printed, and its end. */
+/* Prints the output of a task and how it ended. */
 static void end_task(uint32_t local, pid_t pid, FILE *output)
 {
     char buffer[4096];
@@ -233,7 +232,7 @@ static void end_task(uint32_t local, pid_t pid, FILE *output)
     now.task = -1;
 }
 
-/* Tasks that run at the same time: "0+3". Each prints into a file of its own. */
+/* Runs the tasks of a group, "0+3", at the same time. Each prints into a file of its own. */
 static void play_group(const struct node *node, char *group)
 {
     struct {
@@ -252,7 +251,7 @@ static void play_group(const struct node *node, char *group)
         end_task(task[i].local, task[i].pid, task[i].output);
 }
 
-/* In the scenario's order, "1,0" or "0+1,2"; without one, the first one first. */
+/* Runs the tasks in the order of the scenario, "1,0" or "0+1,2", or else by number. */
 static void play_tasks(const struct node *node)
 {
     char *order = scenario.order ? strdup(scenario.order) : NULL;
@@ -314,7 +313,7 @@ static void play_command(void)
     print_env("command", environ, 0);
 }
 
-/* Without an interface that is up the kernel lets a socket be bound to any address. */
+/* Brings loopback up: without any interface the kernel lets a socket be bound to any address. */
 static void bring_loopback_up(void)
 {
     struct ifreq request = { .ifr_name = "lo" };

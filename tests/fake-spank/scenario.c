@@ -35,7 +35,7 @@ static uint32_t read_number(const char *text)
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
-/* "0,2,5": the ranks of the next node's tasks */
+/* Reads "0,2,5", the ranks of the next node's tasks. */
 static bool read_node(char *text)
 {
     struct node *node = &scenario.node[scenario.nodes];
