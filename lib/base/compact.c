@@ -21,8 +21,8 @@ static bool is_special(char c)
     return c == '[' || c == ']' || c == ',';
 }
 
-/* Where the part ends that has the number: the name without its domain, but all
- * of an address. 0 where it is better left as it is. */
+/* The end of the part that has the number: the name without its domain, or a whole
+ * address. 0 where the name must not be cut. */
 static size_t label_end(struct rc_str name)
 {
     size_t end = 0;

@@ -43,7 +43,7 @@ static void read_nvidia(const char *root, struct rc_gpu_ids *ids, const char *bu
         *value++ = '\0';
         value += strspn(value, " \t");
         value[strcspn(value, "\r\n")] = '\0';
-        /* question marks, until somebody uses it */
+        /* the driver writes question marks until a process uses the GPU */
         if (strcmp(line, "GPU UUID") == 0 && strncmp(value, "GPU-", 4) == 0 && !strpbrk(value, "? \t"))
             snprintf(ids->uuid, sizeof(ids->uuid), "%s", value);
         if (strcmp(line, "Device Minor") == 0 && rc_parse_u32(rc_str(value), INT32_MAX, &minor))

@@ -77,8 +77,8 @@ static bool is_network(hwloc_obj_t os)
 #endif
 }
 
-/* hwloc has the first character of /sys/class/infiniband/NAME/ports/N/state: "4: ACTIVE". 0 where none
- * is active, 1 where it says nothing of them. */
+/* hwloc has the first character of /sys/class/infiniband/NAME/ports/N/state: "4: ACTIVE". Returns the
+ * first active port, 0 without one, 1 where it does not say. */
 static unsigned active_port(hwloc_obj_t os)
 {
     enum { PORTS_MAX = 8, NAME = 16 };
@@ -189,7 +189,7 @@ bool rc_nic_interface(const struct rc_nic *nic, char name[RC_NIC_NAME])
     return true;
 }
 
-/* A file that somebody wrote may have a name twice. */
+/* A topology file may have a name twice. */
 static bool is_listed(const char *text, const char *name)
 {
     size_t n = strlen(name);

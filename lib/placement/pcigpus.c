@@ -102,7 +102,7 @@ int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list)
         count++;
     }
     qsort(gpu, count, sizeof(*gpu), compare_gpus);
-    /* a file that somebody wrote may have one twice */
+    /* a topology file may have a GPU twice */
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || !same_device(&gpu[kept - 1], &gpu[i]))
             gpu[kept++] = gpu[i];
@@ -133,7 +133,7 @@ static bool is_bus_id(struct rc_str name, const char *bus_id)
                            bus_id[5 + name.n] == '\0'));
 }
 
-/* The bus id of the one GPU whose UUID begins so; absent where none does, or two do. */
+/* The bus id of the only GPU whose UUID begins with the name; absent without one, or with several. */
 static struct rc_str find_uuid(struct rc_str name, const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX])
 {
     size_t count = folder ? rc_nvidia_read_gpus(folder, gpu) : 0;

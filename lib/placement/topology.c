@@ -39,7 +39,7 @@ static int check_file(const char *file, char *error)
     return 0;
 }
 
-/* What nobody here asks for, and costs time: distances, memory attributes, kinds of cores. */
+/* Leaves out what rollcall does not use and costs time: distances, memory attributes, kinds of cores. */
 #if HWLOC_API_VERSION >= 0x00020800
 #define FLAGS (HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS)
 #else
@@ -50,7 +50,7 @@ static int check_file(const char *file, char *error)
 static int load_file(hwloc_topology_t topology, const char *file)
 {
     for (size_t i = 0; i < sizeof(components) / sizeof(*components); i++)
-        /* one that this hwloc does not have is none to leave out */
+        /* fails for a component that this hwloc does not have, which is fine */
         (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, components[i]);
     if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) < 0 ||
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL) < 0 ||

@@ -5,7 +5,7 @@
 
 #include "roll/checking.h"
 
-/* All members that have a value must have the same; `at` is where it is in struct rc_roll. */
+/* Adds a finding unless all members that have a value have the same; `at` is its offset in struct rc_roll. */
 static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_id id, const char *what,
                           const char *cure)
 {
@@ -27,8 +27,8 @@ static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_
                                   rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT), cure));
 }
 
-/* All must count alike, and as the caller does where it knows (not 0). Returns
- * the lowest count of all: as many there must be whoever is right. */
+/* Adds a finding unless all members count alike, and as the caller does where it knows (not 0).
+ * Returns the lowest count: so many there are, whichever count is right. */
 static uint32_t compare_numbers(struct rc_checking *check, size_t at, uint32_t known, const char *what)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
@@ -54,7 +54,7 @@ static uint32_t compare_numbers(struct rc_checking *check, size_t at, uint32_t k
     return lowest;
 }
 
-/* Another launch's entries are a finding, and left out of all others. */
+/* Entries of another launch are a finding; the other checks leave them out. */
 static void check_scopes(struct rc_checking *check)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];

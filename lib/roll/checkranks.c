@@ -37,8 +37,8 @@ void rc_check_ranks(struct rc_checking *check)
                               one ? "is" : "are", times, name_involved(check)));
 }
 
-/* The node ranks that nobody has; of all entries, for another launch's nodes did
- * answer. Returns the number of ranges. */
+/* Finds the node ranks without an entry. Counts the entries of another launch, too: these
+ * nodes did answer. Returns the number of ranges. */
 static size_t find_silent(struct rc_checking *check, uint32_t nodes, struct rc_range *silent, uint64_t *ranks)
 {
     uint32_t next = 0;
@@ -107,7 +107,7 @@ void rc_check_node_ranks(struct rc_checking *check)
     for (size_t i = 0; i < check->count; i++)
         check->part[i] = (struct rc_member){ check->member[i].roll, RC_ABSENT, check->member[i].roll->node };
     count = rc_checking_keep_repeated(check->part, check->count);
-    /* who has another's ranks, too, has been named */
+    /* ranks that are there twice have been named already */
     if (count > 0 && check->ranks.twices == 0) {
         const char *nodes = rc_name_nodes(&check->namer, check->part, count);
         const char *tasks = rc_name_tasks(&check->namer, check->part, count);

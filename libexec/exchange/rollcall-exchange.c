@@ -63,7 +63,7 @@ static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, siz
     return text;
 }
 
-/* What srun, or a task, had open without close-on-exec is not for a process that stays. */
+/* Closes what srun, or a task, had open without close-on-exec: this process outlives them. */
 static void close_from(int first)
 {
     long limit = sysconf(_SC_OPEN_MAX);
@@ -86,7 +86,7 @@ static int serve_srun(const struct rc_server_settings *settings)
     verdict.seconds = settings->seconds;
     verdict.check = settings->check;
     close_from(RC_SERVER_LIFE + 1);
-    /* a line of many bytes may meet a pipe that nobody reads any more */
+    /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     server = rc_server_create(RC_SERVER_LISTENER, token);
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     struct rc_server_settings settings;
 
     if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_NODE) == 0) {
-        /* nobody waits for an answer once the task is gone */
+        /* the answer is of no use once the task is gone */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         return exchange_node();
     }

@@ -179,7 +179,7 @@ static struct rc_str decide_nothing(void *more, const struct rc_roll *rolls, siz
     return RC_STR("failed=no roll call is held here\n");
 }
 
-/* Behind exchange_start_store, in a process that nobody waits for. */
+/* The rest of exchange_start_store, in a child that no process waits for. */
 static void stay_behind(struct store *store, struct rc_server *server)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -7,7 +7,7 @@
 
 #include "roll/check.h"
 
-/* Tasks that are not there have asked nobody, and compute their port. */
+/* A task without an entry has asked no server, and computes its port. */
 static bool are_all_tasks(const struct rc_roll *rolls, size_t count)
 {
     uint64_t tasks = 0;
@@ -37,7 +37,7 @@ static uint16_t held_port(const struct rc_roll *rolls, size_t count)
 
 /* Where one node's tasks do not start, whatever the reason, all others would wait
  * for them in vain. */
-static bool somebody_is_dead(const struct rc_roll *rolls, size_t count)
+static bool has_dead_node(const struct rc_roll *rolls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rolls[i].dead.p)
@@ -52,11 +52,11 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
     struct rc_answer others;
 
-    /* whose entry came first has no say in it: all that is known is what the nodes say */
+    /* 0, 0: the server knows no counts of its own, so the order of the entries cannot matter */
     if (verdict->check != RC_CHECK_OFF &&
         !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, &arena))
         rc_message_add(&answer->findings, RC611, "the roll could not be checked: out of memory; the tasks start");
-    answer->stop = somebody_is_dead(rolls, count) || (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
+    answer->stop = has_dead_node(rolls, count) || (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
     answer->port = complete && are_all_tasks(rolls, count) ? held_port(rolls, count) : 0;
     others = *answer;

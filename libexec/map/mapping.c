@@ -127,7 +127,7 @@ static int choose_gpus(struct mapping *mapping, const char *list)
 
     if (list)
         return take_list(mapping, list);
-    /* a machine that one does not sit at is not what this environment speaks of */
+    /* this environment says nothing of another machine's GPUs */
     for (; !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
         if (row->vendor == mapping->gpus.gpu[0].vendor)
             visible = getenv(row->name);

@@ -14,8 +14,8 @@
 
 enum { NOT_THERE = 127, PATH_SIZE = 4096 };
 
-/* Told apart by colour-blind eyes, too: M. Okabe, K. Ito, "Color Universal Design"; in the place of its
- * black, on which nobody reads, olive (P. Tol, "Colour Schemes"). */
+/* Told apart by colour-blind eyes, too: M. Okabe, K. Ito, "Color Universal Design"; olive (P. Tol,
+ * "Colour Schemes") in the place of its black, on which text cannot be read. */
 static const char *const colours[] = { "#56b4e9", "#e69f00", "#009e73", "#f0e442",
                                        "#cc79a7", "#d55e00", "#0072b2", "#999933" };
 

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
             stderr);
         return 2;
     }
-    /* nobody waits for an answer once the caller is gone */
+    /* the answer is of no use once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_ENDPOINT);
     if (*what == 'o')

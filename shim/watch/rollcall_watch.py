@@ -72,7 +72,7 @@ def start_environment():
 
 
 class Server:
-    """Who stands beside srun and waits for this process's task, `task` of `tasks`; found when torch is imported."""
+    """srun's rendezvous server, which waits for this process's task; found when torch is imported."""
 
     PATIENCE = 0.05  # seconds that init_process_group may be held up: a server that listens needs a hundredth of that
     CONNECT = 2  # seconds, of what is in the background then
@@ -94,7 +94,7 @@ class Server:
         self.message = ("rollcall 1 %s %d\n%s" % (token, len(text), text)).encode()
         self.port = int(port)
         here = variables.get("SLURM_JOB_ID"), variables.get("SLURM_STEP_ID")
-        if None in here or step == "%s.%s" % here:  # else a step in the task that nobody watches
+        if None in here or step == "%s.%s" % here:  # else a step inside the task, which is not watched
             names = (variables.get(name) for name in ("SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_HOST"))
             self.hosts = [name.encode() for name in names if name]
 
@@ -225,7 +225,7 @@ class Task:
         )
 
     def has_several(self, told, start):
-        """Whether the task has started more workers, of which this may be one."""
+        """Whether the task has started several workers, and this process may be one of them."""
         return was_spawned() or number(start, "WORLD_SIZE") == told.world or has_children()
 
     def say_world(self, told):

@@ -43,7 +43,7 @@ static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size
     return complete && ((struct rc_verdict *)more)->answer.findings.count == 0 ? text : RC_STR("");
 }
 
-/* What its node says: as much as a real one does. */
+/* Makes a node's entry, as long as a real one. */
 static bool prepare_node(struct node *node, uint32_t number, uint32_t nodes, uint32_t tasks)
 {
     char text[4096], host[32], boot[40], ranks[32];
@@ -88,7 +88,7 @@ static bool connect_node(struct node *node, const struct sockaddr_in *to, int ep
            (connect(node->fd, (const struct sockaddr *)to, sizeof(*to)) == 0 || errno == EINPROGRESS);
 }
 
-/* -1: something went wrong; 1: it has its answer. */
+/* Returns 1 once the node has its answer, -1 on an error. */
 static int advance_node(struct node *node, int epoll)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = node };
@@ -157,7 +157,7 @@ static pid_t open_server(uint16_t *port)
     return pid;
 }
 
-/* Milliseconds, and the server's microseconds of processor; false where not everybody got the answer. */
+/* Milliseconds, and the server's microseconds of processor; false where a node got no answer. */
 static bool measure_rendezvous(uint32_t nodes, uint32_t tasks, double *took, double *processor)
 {
     struct node *node = calloc(nodes, sizeof(*node));
