@@ -175,7 +175,7 @@ ROLLCALL_API const char *rollcall_master_addr(const struct rollcall *job);
 ROLLCALL_API int rollcall_master_port(const struct rollcall *job);
 /*
  *  Returns the TCP port at which rank 0 is to listen, the same in all tasks, or
- *    -1 where none is meant. Nobody holds it: that is what srun --ddp, rollcall
+ *    -1 where none is meant. This library does not hold it; srun --ddp, rollcall
  *    exec and the preload library do.
  */
 

@@ -314,7 +314,7 @@ def plan() -> Plan:
 def show(file: Optional[TextIO] = None) -> None:
     """Prints who this process is, what rollcall would set for it, where from, and what is wrong, to file or stdout.
 
-    What `rollcall show` knows, as far as a process knows it without asking anybody. Raises Error as identity() does.
+    What `rollcall show` prints, without questions to other processes. Raises Error as identity() does.
     """
     with _Job() as job:
         me, variables, messages = job.identity(), job.variables(), job.messages()

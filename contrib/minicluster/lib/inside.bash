@@ -105,8 +105,8 @@ own_devices()
     [ ${#folders[@]} -eq 0 ] || mkdir "${folders[@]}" || return 1
     [ ${#links[@]} -eq 0 ] || cp -P -- "${links[@]}" "$dev" || return 1
     mount --all --fstab "$table" || return 1
-    # 240 is a major number set aside for local use: nothing answers there. Whoever may open one is told that
-    # there is no such device, and whom a cgroup denies it, that it is not permitted.
+    # 240 is a major number set aside for local use: nothing answers there. open() fails with ENXIO
+    # or ENODEV where the cgroup allows the device, and with EPERM where it does not.
     for ((gpu = 0; gpu < gpus; gpu++)); do
         mknod -m 666 "$dev/nvidia$gpu" c 240 "$gpu" 2> /dev/null || : > "$dev/nvidia$gpu"
     done

@@ -55,7 +55,7 @@ reach()
             [ -d "$folder" ] || folder=/
             exec env -i "--chdir=$folder" "${environment[@]}" "PWD=$folder" "$@"
         fi
-        knock "$node" "$folder" "$@"
+        ask_node "$node" "$folder" "$@"
     fi
     need_root
     pid=$(first_processes "$(node_mark "$node")")
@@ -82,9 +82,9 @@ foreground()
     fi
 }
 
-# knock NODE FOLDER COMMAND...: a process namespace cannot be entered from a sibling, so the other node's
+# ask_node NODE FOLDER COMMAND...: a process namespace cannot be entered from a sibling, so the other node's
 # first process is asked to run the command, with named pipes between.
-knock()
+ask_node()
 {
     local node=$1 folder=$2 door=$state/node/$1/door box copier copiers stdin_copier status='' signal tries
     shift 2
