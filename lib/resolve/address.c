@@ -4,8 +4,8 @@
 #include "base/netaddr.h"
 #include "launcher/hostlist.h"
 #include "resolve/frameworks.h"
-#include "resolve/nicnames.h"
-#include "resolve/resolve.h"
+#include "resolve/ownnics.h"
+#include "resolve/result.h"
 
 /* The kernel's: IFNAMSIZ with its NUL; no '/', ':' or blank (dev_valid_name). */
 enum { INTERFACE_MAX = 15 };
@@ -130,7 +130,7 @@ static void set_interface(struct rc_result *result, const char *interface, const
         struct rc_str name = rc_name(&interface_names[i].name);
         struct rc_str now = rc_env_find(&result->env, name);
 
-        if (now.n && !is_own(result, i, now) && !rc_nicnames_is_own(result, name, now))
+        if (now.n && !is_own(result, i, now) && !rc_own_nics_have(result, name, now))
             rc_plan_keep(result, name, "as the user set it");
         else
             rc_plan_set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,

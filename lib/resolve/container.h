@@ -4,7 +4,7 @@
 #define ROLLCALL_RESOLVE_CONTAINER_H
 
 #include "resolve/command.h"
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* Why the task's programs do not find rollcall's file of that name, as part of a
  * message; or NULL. `file` is its path, absent where this process does not find it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/frameworks.h"
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
 

@@ -7,7 +7,7 @@
 #ifndef ROLLCALL_RESOLVE_GUARD_H
 #define ROLLCALL_RESOLVE_GUARD_H
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 #define RC_GUARD_LIBRARY "librollcall-nccl.so"
 

@@ -3,7 +3,7 @@
 #ifndef ROLLCALL_RESOLVE_IDENTITY_H
 #define ROLLCALL_RESOLVE_IDENTITY_H
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* Finds the launcher whose task this is (nesting.h). What it wants to learn of
  * the node is in result->wants. */

@@ -3,7 +3,7 @@
 #ifndef ROLLCALL_RESOLVE_MASTER_H
 #define ROLLCALL_RESOLVE_MASTER_H
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* Fills in result->master for worker and launcher mode. The user's own values
  * are kept where they can work, unless result->stamp_is_outer. False, with a message, where nothing says on

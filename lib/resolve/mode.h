@@ -4,7 +4,7 @@
 #define ROLLCALL_RESOLVE_MODE_H
 
 #include "resolve/command.h"
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* Decides result->mode and mode_reason for a task (claim RC_CLAIM_TASK).
  * Order: torchrun's child, off, a daemon's command, the mode that was asked

@@ -22,7 +22,7 @@
 #ifndef ROLLCALL_RESOLVE_NESTING_H
 #define ROLLCALL_RESOLVE_NESTING_H
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* Asks the families that have a marker in the environment and decides for one:
  * result->launcher, its launch and rank in the facts, its messages, and the

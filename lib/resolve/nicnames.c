@@ -3,6 +3,7 @@
 
 #include "base/lines.h"
 #include "resolve/address.h"
+#include "resolve/ownnics.h"
 
 enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE_SOCKET };
 
@@ -92,19 +93,6 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
     return NULL;
 }
 
-bool rc_nicnames_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now)
-{
-    struct rc_str own = rc_env_get(&result->env, RC_NICS_OWN);
-    struct rc_str key;
-    struct rc_str value;
-
-    while (rc_pair_next(&own, ' ', &key, &value)) {
-        if (rc_str_eq(key, name))
-            return value.p && rc_str_eq(value, now);
-    }
-    return false;
-}
-
 static const char cards[] = "the node's network cards (nic=auto)"; /* where the values come from */
 
 /* What stands there already, of an outer launch of rollcall's or of the user's. */
@@ -114,7 +102,7 @@ static void leave_variable(struct rc_result *result, unsigned i, struct rc_str n
     /* by addr=, whose address may be found before the cards are */
     const struct rc_plan_entry *planned = rc_plan_find(&result->plan, name);
 
-    if (!rc_nicnames_is_own(result, name, now) || (planned && planned->action == RC_SET))
+    if (!rc_own_nics_have(result, name, now) || (planned && planned->action == RC_SET))
         return;
     /* show and explain, which know of no cards, in the very task that it was set for */
     if (!result->stamp_is_outer)
@@ -145,12 +133,12 @@ static void plan_variable(const struct rc_context *context, struct rc_result *re
 
     if (!value)
         return leave_variable(result, i, now);
-    if (now.n && !rc_nicnames_is_own(result, name, now) && !rc_address_is_own(result, name, now)) {
+    if (now.n && !rc_own_nics_have(result, name, now) && !rc_address_is_own(result, name, now)) {
         rc_plan_keep(result, name, "as the user set it");
         return;
     }
     rc_plan_set(result, name, value, cards, variables[i].reason);
-    *own = rc_format(&result->arena, "%s%s%S=%s", *own, **own ? " " : "", &name, value);
+    *own = rc_own_nics_add(*own, name, value, &result->arena);
 }
 
 /* What does not fit would be a reason to set nothing at all, and a card is none. */

@@ -14,7 +14,7 @@
 #define ROLLCALL_RESOLVE_NICNAMES_H
 
 #include "resolve/pins.h"
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 enum { RC_NIC_VARIABLES = 5 };
 
@@ -23,9 +23,6 @@ struct rc_str rc_nicnames_variable(unsigned i);
 /* The value of the i-th for a task, or with pin NULL for a launcher's workers;
  * NULL where there is nothing to say. */
 const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena);
-
-/* Whether a variable's value is one that a rollcall further outside has set from its cards. */
-bool rc_nicnames_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now);
 
 /* Adds to the plan of worker or launcher mode; takes an outer launch's away. */
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);

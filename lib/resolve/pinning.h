@@ -9,7 +9,7 @@
 #ifndef ROLLCALL_RESOLVE_PINNING_H
 #define ROLLCALL_RESOLVE_PINNING_H
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* The library that binds workers by RC_PINS; it goes into LD_PRELOAD. The preload library
  * could bind them too, but would also give ranks to tasks of an mpirun inside the task. */

@@ -20,7 +20,6 @@ struct rc_plan_entry {
     const char *source; /* the variable or rule that the value comes from */
     const char *reason;
     bool changes; /* false: the environment says so already */
-    bool is_new;  /* no variable has this name yet: nobody need look for it */
 };
 
 /* A value that was there and was not believed, for explain. */
@@ -38,9 +37,7 @@ struct rc_plan {
     bool full; /* an entry found no room: nothing may be applied */
 };
 
-struct rc_context;
 struct rc_result;
-struct rc_command;
 
 /* The three ways to put an entry into result->plan. Each replaces an earlier entry of
  * the same name. Where the plan has no room, plan.full says so (rc_plan_fits).
@@ -59,11 +56,5 @@ struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
 
 /* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */
 bool rc_plan_fits(struct rc_result *result);
-
-/* Writes the plan of a decided result (identity, mode, master and visible are there).
- * stamp is the value of RC_STAMP that this process is to carry; is_repeated: it carries
- * one of this launch, task and mode already. */
-void rc_plan_make(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
-                  const char *stamp, bool is_repeated);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef ROLLCALL_RESOLVE_PRELOADING_H
 #define ROLLCALL_RESOLVE_PRELOADING_H
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* Has the plan put a file behind the user's own and whatever it puts there already;
  * once. `source` and `reason` are for explain. False, and the plan stays, where the

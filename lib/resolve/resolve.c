@@ -8,6 +8,7 @@
 #include "resolve/master.h"
 #include "resolve/mode.h"
 #include "resolve/pinning.h"
+#include "resolve/planning.h"
 #include "resolve/visible.h"
 #include "resolve/watch.h"
 
@@ -204,7 +205,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
             return refuse_contradiction(result);
         rc_visible_decide(context, result);
-        rc_plan_make(context, result, &command, make_stamp(result), stamped == result->mode);
+        rc_planning_write(context, result, &command, make_stamp(result), stamped == result->mode);
         if (!rc_plan_fits(result))
             return refuse_contradiction(result);
         warn_uneven(result);

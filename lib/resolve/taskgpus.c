@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/taskgpus.h"
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* By Slurm up to 23.02; later, where it makes a device cgroup of each task (seen with 24.11 and 26.05). */
 static bool were_taken_away(const struct rc_context *context, const struct rc_env *env)

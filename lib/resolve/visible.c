@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/visible.h"
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 struct view {
     const struct rc_context *context;

@@ -11,7 +11,7 @@
 #ifndef ROLLCALL_RESOLVE_WATCH_H
 #define ROLLCALL_RESOLVE_WATCH_H
 
-#include "resolve/resolve.h"
+#include "resolve/result.h"
 
 /* Adds to the plan of worker or launcher mode what the watch needs, where it was
  * asked for; takes an outer launch's identity away where it was not. Asks for

@@ -2,8 +2,8 @@
 """includes.py TOP FILE... - who may include whom: the table in HACKING.md against the files' #include lines.
 
 Prints one line for each include that the table does not allow, for each row of the table that nothing needs,
-and for each circle. A .c file and the header of its name that it includes first are one: a circle of such pairs is
-two concepts that are one.
+and for each circle: of folders, of headers, and of sources. A source uses another one if it includes the header of
+that one's name; a header without a source is data that all may share.
 """
 import os
 import re
@@ -12,13 +12,8 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
-def concept_of(name, text):
-    """A file without its suffix, if it is half of a pair; else the file."""
-    stem = os.path.splitext(name)[0]
-    if name.endswith(".c"):
-        own = [include for include in INCLUDE.findall(text) if include != "config.h"][:1]
-        return stem if own and f"{os.path.basename(stem)}.h" == os.path.basename(own[0]) else name
-    return stem
+def source_of(header):
+    return f"{os.path.splitext(header)[0]}.c"
 
 
 def allowed_by(hacking):
@@ -56,7 +51,7 @@ def find_circles(graph):
 def main(top, names):
     with open(f"{top}/HACKING.md", encoding="utf-8") as file:
         allowed = allowed_by(file.read())
-    files, folders, used = {}, {}, set()
+    headers, files, folders, used, sources = {}, {}, {}, set(), set(names)
     for name in names:
         folder = os.path.dirname(name)
         if folder not in allowed:
@@ -75,14 +70,15 @@ def main(top, names):
                 folders.setdefault(folder, set()).add(other)
                 if other not in allowed[folder]:
                     print(f"{name}: may not include {path}")
-            one, another = concept_of(name, text), os.path.splitext(path)[0]
-            if one != another:
-                files.setdefault(one, set()).add(another)
+            if name.endswith(".h"):
+                headers.setdefault(name, set()).add(path)
+            elif source_of(path) in sources and source_of(path) != name:
+                files.setdefault(name, set()).add(source_of(path))
     for folder, others in allowed.items():
         for other in others:
             if (folder, other) not in used:
                 print(f"HACKING.md: {folder} does not include {other}")
-    for circle in find_circles(files) + find_circles(folders):
+    for circle in find_circles(headers) + find_circles(files) + find_circles(folders):
         print("a circle: " + " ".join(circle))
 
 

@@ -101,7 +101,7 @@ section()
 }
 
 @test "every variable that rollcall sets is named" {
-    names=$(cd "$top" && grep -hoE 'RC_(STR|NAME)\("(RANK|[A-Z]+_[A-Z_]+)"\)' lib/resolve/plan.c | cut -d'"' -f2 |
+    names=$(cd "$top" && grep -hoE 'RC_(STR|NAME)\("(RANK|[A-Z]+_[A-Z_]+)"\)' lib/resolve/planning.c | cut -d'"' -f2 |
         grep -vE '^(TORCHELASTIC|PET)_' | LC_ALL=C sort -u)
     [ "$(wc -l <<< "$names")" -gt 10 ]
     text=$(shown)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "resolve/container.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 enum { WORDS = 9 };

@@ -3,6 +3,7 @@
 #include "resolve/address.h"
 #include "resolve/nicnames.h"
 #include "resolve/pinning.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 /* Where the tasks of a node go: the text that rollcall-map answers with, and what a task carries of it. */
 #include "resolve/pinning.h"
 #include "resolve/pins.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 #include <string.h>
