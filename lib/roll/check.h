@@ -29,8 +29,9 @@
 /* Bytes of an arena that has room for the findings of any entries. */
 enum { RC_CHECK_ARENA = RC_FINDINGS_MAX * (RC_FINDING_MAX + 1) };
 
-/* Checks the entries of the nodes that answered; their order does not matter; `nodes` and `world` as the caller (the node of RANK 0, or srun)
- * knows them, 0 where it does not; `deadline` in seconds, 0: none. Adds its
+/* Checks the entries of the nodes that answered; their order does not matter. `nodes` and
+ * `world` are as the caller (the node of RANK 0, or srun) knows them, 0 where it does not.
+ * `deadline` is in seconds, 0: none. Adds its
  * findings to *findings, with texts in the arena: RC_FINDINGS_MAX at most, each
  * of RC_FINDING_MAX bytes at most. Allocates what it needs with malloc and frees
  * it; false, with nothing added, without memory or room in the arena. Takes
