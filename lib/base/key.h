@@ -60,7 +60,7 @@ static inline uint64_t rc_key_equals(uint64_t word)
 }
 
 /* The place of the first '=' among RC_KEY_SIZE bytes, RC_KEY_SIZE where there is none. */
-static inline unsigned rc_key_end_by_words(const char *entry)
+static inline unsigned rc_key_end(const char *entry)
 {
     uint64_t low = rc_key_equals(rc_key_word(entry));
     uint64_t high = rc_key_equals(rc_key_word(entry + 8));
@@ -68,19 +68,6 @@ static inline unsigned rc_key_end_by_words(const char *entry)
     if (low)
         return (unsigned)__builtin_ctzll(low) / 8;
     return high ? 8 + (unsigned)__builtin_ctzll(high) / 8 : RC_KEY_SIZE;
-}
-
-static inline unsigned rc_key_end(const char *entry)
-{
-#ifdef __SSE2__
-    typedef char vector __attribute__((vector_size(RC_KEY_SIZE)));
-    vector text;
-
-    __builtin_memcpy(&text, entry, sizeof(text));
-    return (unsigned)__builtin_ctz((unsigned)__builtin_ia32_pmovmskb128((vector)(text == '=')) | 1u << RC_KEY_SIZE);
-#else
-    return rc_key_end_by_words(entry);
-#endif
 }
 
 /* The same from two loads, for every entry with a '='. They may read behind the
