@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* catalogue.h - what people want to know of a message or of a finding of the doctor: base/messages.def, findings.def. */
+/* catalogue.h - what people want to know of a message (base/messages.def) or a finding of the doctor (findings.def). */
 #ifndef ROLLCALL_CLI_CATALOGUE_H
 #define ROLLCALL_CLI_CATALOGUE_H
 

@@ -2,8 +2,9 @@
 /* env.c - processes that were numbered by hand, or by a launcher that rollcall does not know.
  *
  * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. They are
- * believed as they were set: no value that is there is ever changed to another. Two things can be done for such a process: say that half of
- * an identity is missing, and complete a whole one by what follows from it.
+ * believed as they were set: no value that is there is ever changed to another.
+ * Two things can be done for such a process: say that half of an identity is
+ * missing, and complete a whole one by what follows from it.
  *
  * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts
  * processes; Vertex AI, PAI and half of what Kubeflow sets mean nodes, and a

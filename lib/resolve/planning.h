@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* planning.h - what the plan of each mode has: the variables of a worker, of an agent, and those that must be absent. */
+/* planning.h - what the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */
 #ifndef ROLLCALL_RESOLVE_PLANNING_H
 #define ROLLCALL_RESOLVE_PLANNING_H
 

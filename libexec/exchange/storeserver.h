@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* storeserver.h - a store server for a launch's tasks, where srun has no rendezvous server (lib/rendezvous/discovery.h).
+/* storeserver.h - a store server for a launch's tasks, where srun has no rendezvous server (rendezvous/discovery.h).
  *
  * A process that stays: out of the sight of the task that asked for it, which
  * has no child, no descriptor and no signal of it. On this node it tells its

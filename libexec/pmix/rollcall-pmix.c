@@ -69,9 +69,9 @@ int main(int argc, char **argv)
     int answer;
 
     if (!is_verb(what)) {
-        fputs(
-            "usage: rollcall-pmix job|put|get|put-store|get-store|open[-psec][-gds] (rollcall's own; see rollcall --help)\n",
-            stderr);
+        fputs("usage: rollcall-pmix job|put|get|put-store|get-store|open[-psec][-gds] "
+              "(rollcall's own; see rollcall --help)\n",
+              stderr);
         return 2;
     }
     /* the answer is of no use once the caller is gone */

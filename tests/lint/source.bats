@@ -53,6 +53,11 @@ c_files()
     expect_same "" "$found"
 }
 
+@test "no line of C has more than 120 columns" {
+    mapfile -t sources < <(c_files)
+    expect_same "" "$(cd "$top" && awk 'length > 120 { print FILENAME ":" FNR }' "${sources[@]}")"
+}
+
 @test "no file of C has more than 600 lines" {
     mapfile -t sources < <(c_files .)
     found=$(cd "$top" && wc -l "${sources[@]}" | awk '$1 > 600 && $2 != "total" { print $2 ": " $1 }')
