@@ -108,6 +108,7 @@ with_cache()
     [[ $output == *'without hwloc or jansson'* ]]
 }
 
+# bats test_tags=all
 @test "without PMIx the rest is built, and what asks it says what is missing; --with-plugindir moves the plugin" {
     run with_cache --enable-werror --without-pmix --with-plugindir="$BATS_TEST_TMPDIR/plugins" --prefix="$BATS_TEST_TMPDIR/prefix"
     [ "$status" -eq 0 ]
@@ -123,6 +124,7 @@ with_cache()
     [[ $output == *"RC120"* ]]
 }
 
+# bats test_tags=all
 @test "without hwloc the rest is built, and rollcall map says what is missing" {
     run with_cache --enable-werror --without-hwloc --without-slurm --without-pmix
     [ "$status" -eq 0 ]
@@ -148,6 +150,7 @@ with_cache()
     [[ $output == *"rollcall map      no: hwloc 2.1.0 is older than 2.5"*"costs: rollcall map."* ]]
 }
 
+# bats test_tags=all
 @test "the command finds what asks PMIx wherever both are installed to" {
     way()
     {
@@ -199,6 +202,7 @@ expect_guard()
     expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
 }
 
+# bats test_tags=all
 @test "clang builds everything without a warning" {
     run configure --enable-werror CC=clang
     [ "$status" -eq 0 ]
