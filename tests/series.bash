@@ -35,7 +35,9 @@ series_plugin()
         setup_say "$root has headers of another Slurm than $series"
         return 1
     }
-    make -C "$dir" -j"$(nproc)" spank/rollcall.la && make -C "$dir" install-pluginLTLIBRARIES
+    # the file alone: make install would put libtool's own beside it, while others look at what is installed
+    make -C "$dir" -j"$(nproc)" spank/rollcall.la &&
+        install -D "$dir/spank/.libs/rollcall.so" "$ROLLCALL_PREFIX/lib/slurm-$series/rollcall.so"
 }
 
 need_series()
