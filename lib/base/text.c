@@ -47,6 +47,16 @@ bool rc_str_is(struct rc_str a, const char *cstring)
     return i == a.n && !cstring[i];
 }
 
+struct rc_str rc_str_base_name(struct rc_str path)
+{
+    struct rc_str base = path;
+
+    for (size_t i = 0; i < path.n; i++)
+        if (path.p[i] == '/')
+            base = (struct rc_str){ path.p + i + 1, path.n - i - 1 };
+    return base;
+}
+
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest)
 {
     for (size_t i = 0; i < s.n; i++) {

@@ -48,6 +48,9 @@ bool rc_str_starts(struct rc_str a, const char *prefix);
  * there is none), the return value is what stands before it. */
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest);
 
+/* What stands behind the last slash of a path; the whole of it where there is none. */
+struct rc_str rc_str_base_name(struct rc_str path);
+
 struct rc_arena {
     char *base;
     size_t size;

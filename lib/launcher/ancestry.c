@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/ancestry.h"
 
-static struct rc_str base_name(struct rc_str path)
-{
-    struct rc_str base = path;
-
-    for (size_t i = 0; i < path.n; i++)
-        if (path.p[i] == '/')
-            base = (struct rc_str){ path.p + i + 1, path.n - i - 1 };
-    return base;
-}
-
 /* Of Python the script or module; RC_ABSENT where it runs neither. */
 static struct rc_str python_program(struct rc_str words)
 {
@@ -26,7 +16,7 @@ static struct rc_str python_program(struct rc_str words)
         if (rc_str_is(word, "-X") || rc_str_is(word, "-W"))
             rc_str_split(words, '\0', &words);
         else if (!rc_str_starts(word, "-"))
-            return base_name(word);
+            return rc_str_base_name(word);
     }
     return RC_ABSENT;
 }
@@ -43,7 +33,7 @@ struct rc_str rc_ancestor_name(struct rc_str cmdline)
     if (rest.p && (rest.n == 0 || rc_str_starts(rest, " ")))
         return title;
     /* a title without a colon has its arguments in the same word */
-    name = base_name(rc_str_split(first, ' ', &rest));
+    name = rc_str_base_name(rc_str_split(first, ' ', &rest));
     if (rc_str_starts(name, "python") && words.n) {
         struct rc_str program = python_program(words);
 

@@ -101,16 +101,6 @@ static bool next_word(struct words *words, struct rc_str *word)
     return word->n > 0;
 }
 
-static struct rc_str base_name(struct rc_str path)
-{
-    struct rc_str base = path;
-
-    for (size_t i = 0; i < path.n; i++)
-        if (path.p[i] == '/')
-            base = (struct rc_str){ path.p + i + 1, path.n - i - 1 };
-    return base;
-}
-
 static bool one_of(struct rc_str word, const char *list, size_t size, size_t each)
 {
     /* the first letter is enough for nearly every one of the names */
@@ -209,9 +199,9 @@ static void read_python(struct words *words, struct rc_command *command)
             continue;
         }
         /* a console script called by its path: `python /opt/bin/torchrun ...` */
-        if (ONE_OF(base_name(word), launchers)) {
-            set_kind(command, RC_COMMAND_LAUNCHER, base_name(word));
-            command->torchrun = rc_str_is(base_name(word), "torchrun");
+        if (ONE_OF(rc_str_base_name(word), launchers)) {
+            set_kind(command, RC_COMMAND_LAUNCHER, rc_str_base_name(word));
+            command->torchrun = rc_str_is(rc_str_base_name(word), "torchrun");
             if (command->torchrun)
                 read_torchrun_options(words, command);
             return;
@@ -232,7 +222,7 @@ bool rc_command_starts_another(struct rc_str program)
     static const char others[][NAME_SIZE] = {
         "ash", "ksh", "ksh93", "mksh", "csh", "tcsh", "fish", "busybox", "setsid"
     };
-    struct rc_str name = base_name(program);
+    struct rc_str name = rc_str_base_name(program);
 
     return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, containers) || ONE_OF(name, others);
 }
@@ -327,7 +317,7 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
         if (!command_position || is_assignment(word) || (inside_shell && ONE_OF(word, keywords)))
             continue;
         command_position = wrapped;
-        name = base_name(word);
+        name = rc_str_base_name(word);
         if (ONE_OF(name, daemons)) {
             daemon = name;
             if (!inside_shell)
