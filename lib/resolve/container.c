@@ -116,9 +116,9 @@ static const char *find_cure(struct rc_str runtime, const char *const *words)
     return rc_str_is(runtime, "docker") ? "name them, as -e RANK -e WORLD_SIZE" : NULL;
 }
 
-void rc_container_warn(const struct rc_context *context, const struct rc_command *command, struct rc_result *result)
+void rc_container_warn(const struct rc_context *context, struct rc_result *result)
 {
-    struct rc_str runtime = command->container;
+    struct rc_str runtime = result->command.container;
     const char *cure = NULL;
 
     for (const char *const *word = context->argv; runtime.p && *word && !cure; word++)
@@ -136,12 +136,11 @@ void rc_container_warn(const struct rc_context *context, const struct rc_command
 const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                                const char *name)
 {
-    struct rc_command command;
+    const struct rc_command *command = &result->command;
 
     if (context->contained)
         return file.n ? NULL : rc_format(&result->arena, "the container does not see %s", name);
-    rc_command_read(context->argv, &command);
-    if (!command.container.p || (file.n && is_shown(context, result, command.container, file)))
+    if (!command->container.p || (file.n && is_shown(context, result, command->container, file)))
         return NULL;
-    return rc_format(&result->arena, "a container (%S) does not see %s", &command.container, name);
+    return rc_format(&result->arena, "a container (%S) does not see %s", &command->container, name);
 }

@@ -3,7 +3,6 @@
 #ifndef ROLLCALL_RESOLVE_CONTAINER_H
 #define ROLLCALL_RESOLVE_CONTAINER_H
 
-#include "resolve/command.h"
 #include "resolve/result.h"
 
 /* Why the task's programs do not find rollcall's file of that name, as part of a
@@ -18,6 +17,6 @@ const char *rc_container_hides(const struct rc_context *context, struct rc_resul
                                const char *name);
 
 /* Warns where the command starts a container that hands none of the variables on. */
-void rc_container_warn(const struct rc_context *context, const struct rc_command *command, struct rc_result *result);
+void rc_container_warn(const struct rc_context *context, struct rc_result *result);
 
 #endif

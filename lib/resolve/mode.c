@@ -51,14 +51,16 @@ static void by_counts(struct rc_result *result)
         set_mode(result, RC_MODE_WORKER, rc_format(&result->arena, "up to %u tasks on a node", tasks));
 }
 
-void rc_mode_of_daemon(const struct rc_command *command, struct rc_result *result)
+void rc_mode_of_daemon(struct rc_result *result)
 {
-    set_mode(result, RC_MODE_NONE,
-             rc_format(&result->arena, "%S starts the tasks itself and must not pass on a rank", &command->name));
+    set_mode(
+        result, RC_MODE_NONE,
+        rc_format(&result->arena, "%S starts the tasks itself and must not pass on a rank", &result->command.name));
 }
 
-bool rc_mode_decide(const struct rc_context *context, const struct rc_command *command, struct rc_result *result)
+bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
 {
+    const struct rc_command *command = &result->command;
     const struct rc_options *options = &context->options;
 
     if (result->launcher->authoritative) {
@@ -66,7 +68,7 @@ bool rc_mode_decide(const struct rc_context *context, const struct rc_command *c
     } else if (options->mode == RC_MODE_OFF) {
         set_mode(result, RC_MODE_NONE, "switched off");
     } else if (command->kind == RC_COMMAND_DAEMON) {
-        rc_mode_of_daemon(command, result);
+        rc_mode_of_daemon(result);
     } else if (options->mode == RC_MODE_WORKER) {
         set_mode(result, RC_MODE_WORKER, "asked for");
     } else if (options->mode == RC_MODE_LAUNCHER) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/pinning.h"
 
-#include "resolve/command.h"
 #include "resolve/container.h"
 #include "resolve/nicnames.h"
 #include "resolve/pins.h"
@@ -91,11 +90,9 @@ bool rc_pins_wanted(const struct rc_options *options)
 uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
 {
     uint32_t gpus = result->facts.gpus.value;
-    struct rc_command command;
     uint32_t workers;
 
-    rc_command_read(context->argv, &command);
-    if (command.nproc.p && rc_parse_u32(command.nproc, RC_MAX_TASKS, &workers))
+    if (result->command.nproc.p && rc_parse_u32(result->command.nproc, RC_MAX_TASKS, &workers))
         return workers;
     if (context->options.nproc)
         return context->options.nproc;

@@ -2,7 +2,6 @@
 #include "resolve/planning.h"
 
 #include "launcher/registry.h"
-#include "resolve/command.h"
 #include "resolve/frameworks.h"
 #include "resolve/result.h"
 
@@ -320,10 +319,9 @@ static void set_for_frameworks(struct writer *w, bool is_repeated)
     }
 }
 
-void rc_planning_write(const struct rc_context *context, struct rc_result *result, const struct rc_command *command,
-                       const char *stamp, bool is_repeated)
+void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated)
 {
-    struct writer writer = { result, command, context->options.nproc };
+    struct writer writer = { result, &result->command, context->options.nproc };
 
     if (result->mode == RC_MODE_WORKER)
         plan_worker(&writer);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/resolve.h"
 
-#include "resolve/command.h"
 #include "resolve/container.h"
 #include "resolve/guard.h"
 #include "resolve/identity.h"
@@ -141,14 +140,12 @@ static void forget_ranks(struct rc_result *result)
  * batch script of `sbatch -m arbitrary` hands that on to the daemons' own step. */
 static enum rc_status refuse_task(const struct rc_context *context, struct rc_result *result)
 {
-    struct rc_command command;
-
-    rc_command_read(context->argv, &command);
-    if (command.kind != RC_COMMAND_DAEMON)
+    rc_command_read(context->argv, &result->command);
+    if (result->command.kind != RC_COMMAND_DAEMON)
         return refuse_contradiction(result);
     result->messages.count = 0;
     result->messages.has_error = false;
-    rc_mode_of_daemon(&command, result);
+    rc_mode_of_daemon(result);
     return result->status;
 }
 
@@ -164,7 +161,6 @@ static const char *make_stamp(struct rc_result *result)
 
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
 {
-    struct rc_command command;
     enum rc_mode stamped;
     enum rc_claim claim;
 
@@ -195,9 +191,9 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     }
     if (!rc_identity_read(context, result))
         return refuse_task(context, result);
-    rc_command_read(context->argv, &command);
-    command.same_on_all_nodes = context->slurm_certain;
-    if (!rc_mode_decide(context, &command, result))
+    rc_command_read(context->argv, &result->command);
+    result->command.same_on_all_nodes = context->slurm_certain;
+    if (!rc_mode_decide(context, result))
         return refuse_contradiction(result);
     if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
         if (!rc_master_find(context, result))
@@ -205,13 +201,13 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
             return refuse_contradiction(result);
         rc_visible_decide(context, result);
-        rc_planning_write(context, result, &command, make_stamp(result), stamped == result->mode);
+        rc_planning_write(context, result, make_stamp(result), stamped == result->mode);
         if (!rc_plan_fits(result))
             return refuse_contradiction(result);
         warn_uneven(result);
         if (context->explain)
             rc_identity_list_rejected(result);
-        rc_container_warn(context, &command, result);
+        rc_container_warn(context, result);
         rc_watch_plan(context, result);
         rc_guard_plan(context, result);
         rc_pinning_plan(context, result);

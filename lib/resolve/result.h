@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "base/variables.h"
 #include "launcher/facts.h"
+#include "resolve/command.h"
 #include "resolve/option.h"
 #include "resolve/plan.h"
 #include "resolve/visible.h"
@@ -78,7 +79,8 @@ struct rc_result {
     const struct rc_launcher *launcher; /* NULL: none found */
     struct rc_facts facts;
     struct rc_identity identity;
-    enum rc_mode mode; /* NONE, WORKER, LAUNCHER or TORCHRUN */
+    struct rc_command command; /* of a task without its own stamp, whose identity was read */
+    enum rc_mode mode;         /* NONE, WORKER, LAUNCHER or TORCHRUN */
     const char *mode_reason;
     struct rc_master master;
     struct rc_visible visible; /* the GPUs that the task sees, in worker and launcher mode */
