@@ -156,15 +156,7 @@ def dependency(first, wanted, installed):
 def followed(path, entry, package, installed):
     """Further files of the same package."""
     if entry.level:
-        base = os.path.dirname(path)
-        for _ in range(entry.level - 1):
-            base = os.path.dirname(base)
-        words = entry.module.split(".") if entry.module else []
-        for names in (words, words + [entry.item] if entry.item else words):
-            stem = os.path.join(base, *names)
-            for file in (stem + ".py", os.path.join(stem, "__init__.py")):
-                if names and os.path.isfile(file):
-                    yield file
+        yield from entry.files(os.path.dirname(path))
     elif entry.module.split(".")[0] == package:
         for file in installed.files(entry.module):
             yield file

@@ -37,18 +37,11 @@ class Program:
     def imported(self, source):
         """The files of the program's folder that one of its files imports."""
         for entry in source.imports:
-            base = self.top
+            folder = self.top
             if entry.level:
                 path = os.path.relpath(source.path, os.path.dirname(self.main.path) or ".")
-                base = os.path.dirname(os.path.join(self.top, path))
-                for _ in range(entry.level - 1):
-                    base = os.path.dirname(base)
-            parts = entry.module.split(".") if entry.module else []
-            for words in (parts, parts + [entry.item] if entry.item else parts):
-                stem = os.path.join(base, *words)
-                for candidate in (stem + ".py", os.path.join(stem, "__init__.py")):
-                    if words and os.path.isfile(candidate):
-                        yield candidate
+                folder = os.path.dirname(os.path.join(self.top, path))
+            yield from entry.files(folder)
 
     def is_test(self):
         """Whether the script is run by a test runner, which starts it on one machine."""

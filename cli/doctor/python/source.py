@@ -89,6 +89,17 @@ class Import:
         self.line = line
         self.stack = stack
 
+    def files(self, folder):
+        """The files that it can mean, from a folder on: the importing file's own where it begins with dots."""
+        for _ in range(self.level - 1):
+            folder = os.path.dirname(folder)
+        words = self.module.split(".") if self.module else []
+        for names in (words, words + [self.item] if self.item else words):
+            stem = os.path.join(folder, *names)
+            for file in (stem + ".py", os.path.join(stem, "__init__.py")):
+                if names and os.path.isfile(file):
+                    yield file
+
 
 class Setting:
     """os.environ[name] = value."""
