@@ -14,11 +14,6 @@ static const char field_names[RC_FIELD_COUNT][20] = {
     [RC_NNODES] = "number of nodes",
 };
 
-const char *rc_field_name(enum rc_field field)
-{
-    return field_names[field];
-}
-
 static bool is_below(struct rc_result *result, enum rc_field index, enum rc_field size)
 {
     const struct rc_number *i = &result->facts.field[index];

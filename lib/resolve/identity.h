@@ -21,7 +21,4 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
 /* Lists the launchers' values that contradict the identity (for explain). */
 void rc_identity_list_rejected(struct rc_result *result);
 
-/* "rank", "world size", ... for people. */
-const char *rc_field_name(enum rc_field field);
-
 #endif

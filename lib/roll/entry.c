@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "roll/devices.h"
+#include "system/file.h"
 #include "system/node.h"
 #include "system/nvidia.h"
-#include "system/sys.h"
 
 enum { TEXT_SIZE = 8192, BOOT_SIZE = 40 };
 
@@ -78,15 +78,10 @@ static bool shares_its_kernel(void)
  * where one is a copy of the other, made while it ran. */
 static struct rc_str boot_id(char text[BOOT_SIZE])
 {
-    long fd = shares_its_kernel() ? -1 : rc_sys_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    long n;
+    size_t n = shares_its_kernel() ? 0 : rc_file_read("/proc/sys/kernel/random/boot_id", text, BOOT_SIZE);
     struct rc_str rest;
 
-    if (fd < 0)
-        return RC_ABSENT;
-    n = rc_sys_read((int)fd, text, BOOT_SIZE);
-    rc_sys_close((int)fd);
-    return n > 0 ? rc_str_split((struct rc_str){ text, (size_t)n }, '\n', &rest) : RC_ABSENT;
+    return n > 0 ? rc_str_split((struct rc_str){ text, n }, '\n', &rest) : RC_ABSENT;
 }
 
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *dead,

@@ -81,11 +81,6 @@ static inline long rc_sys_dup_from(int fd, int lowest)
     return rc_sys_result(fcntl(fd, F_DUPFD, lowest));
 }
 
-static inline long rc_sys_file_flags(int fd)
-{
-    return rc_sys_result(fcntl(fd, F_GETFL));
-}
-
 static inline uint32_t rc_sys_getpid(void)
 {
     return (uint32_t)getpid();
@@ -246,11 +241,6 @@ static inline long rc_sys_dup_from(int fd, int lowest)
     return rc_sys_call(RC_SYS_NR(fcntl), fd, F_DUPFD, lowest, 0, 0);
 }
 
-static inline long rc_sys_file_flags(int fd)
-{
-    return rc_sys_call(RC_SYS_NR(fcntl), fd, F_GETFL, 0, 0, 0);
-}
-
 static inline uint32_t rc_sys_getpid(void)
 {
     long pid = rc_sys_call(RC_SYS_NR(getpid), 0, 0, 0, 0, 0);
@@ -284,13 +274,5 @@ static inline long rc_sys_setaffinity(const void *mask, size_t size)
 }
 
 #endif
-
-/* A child of a daemon often has a closed or read-only descriptor 2. */
-static inline bool rc_sys_writable(int fd)
-{
-    long flags = rc_sys_file_flags(fd);
-
-    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
-}
 
 #endif
