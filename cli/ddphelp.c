@@ -3,16 +3,14 @@
 
 #include <stdio.h>
 
-#define SHOWN_CHOICE(key, values) #key "=" values
-#define SHOWN_VALUE(key, values)  #key "=" values
-#define SHOWN_SWITCH(key, values) #key "[=" values "]"
+#include "resolve/option.h"
 
 static const struct {
     const char *word;
     const char *help;
 } lines[] = {
 #define ROLLCALL_MODE(mode, word, help)                         { word, help },
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) { SHOWN_##shape(key, values), help },
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) { RC_KEY_SHOWN(shape, key, values), help },
 #include "resolve/option.def"
 };
 

@@ -53,17 +53,14 @@ void rc_spank_register(spank_t spank)
 {
     static char name[] = "ddp";
     static char argument[] = "[MODE][,KEY=VALUE]...";
-/* srun wraps it to its own columns */
-#define SHOWN_CHOICE(key, values) #key "=" values
-#define SHOWN_VALUE(key, values)  #key "=" values
-#define SHOWN_SWITCH(key, values) #key "[=" values "]"
+    /* srun wraps it to its own columns */
     static char usage[] =
         "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and all that PyTorch and its "
         "launchers want. MODE:"
 #define ROLLCALL_MODE(mode, word, help) " " word " (" help "),"
 #include "resolve/option.def"
         " and keys:"
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) " " SHOWN_##shape(key, values) ","
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) " " RC_KEY_SHOWN(shape, key, values) ","
 #include "resolve/option.def"
         " as rollcall(7) explains them";
     static struct spank_option option = {

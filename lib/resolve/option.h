@@ -88,4 +88,10 @@ bool rc_check_read(struct rc_str text, enum rc_check *check);
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
                       struct rc_arena *arena);
 
+/* A key of option.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */
+#define RC_KEY_SHOWN(shape, key, values) RC_KEY_SHOWN_##shape(key, values)
+#define RC_KEY_SHOWN_CHOICE(key, values) #key "=" values
+#define RC_KEY_SHOWN_VALUE(key, values)  #key "=" values
+#define RC_KEY_SHOWN_SWITCH(key, values) #key "[=" values "]"
+
 #endif
