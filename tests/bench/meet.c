@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* meet ROUNDS TASKS-A-NODE N...: how long N ranks take from no connection to the answer, as srun's server, the nodes'
  * rc_client_request and the memory that a node's tasks share do it, on loopback. One process is the server, N threads
- * are the ranks. The first rank of each node asks the server, and the others wait for it. Prints the median microseconds of
- * each N. The same for torch's TCPStore, where every rank goes itself, is store.py. */
+ * are the ranks. The first rank of each node asks the server, and the others wait for it. Prints the median
+ * microseconds of each N. The same for torch's TCPStore, where every rank goes itself, is store.py. */
 #include "config.h"
 
 #include <pthread.h>
