@@ -162,6 +162,7 @@ MailProg=/bin/true
 CONF
     {
         [ "$gpu_cgroup" = no ] || echo "TaskPlugin=task/cgroup"
+        [ -z "$topology" ] || echo "TopologyPlugin=topology/$(topology_kind "$topology")"
         [ "$ipv6" = no ] || echo "CommunicationParameters=EnableIPv6,DisableIPv4"
         for node in "${node_names[@]}"; do
             number=$((number + 1))
@@ -182,4 +183,40 @@ CONF
     if [ -n "$plugstack" ]; then
         cat -- "$plugstack"
     fi > "$state/plugstack.conf"
+}
+
+# topology_kind FILE|SPEC: tree, block and so on, as TopologyPlugin names it; nothing for what is neither
+topology_kind()
+{
+    local line
+    if [[ $1 =~ ^(tree|block):[^[:space:]]+$ ]]; then
+        echo "${1%%:*}"
+    elif [ -f "$1" ]; then
+        while read -r line; do
+            case ${line,,} in
+                switchname=*) echo tree; break ;;
+                blockname=* | blocksizes=*) echo block; break ;;
+                ringname=*) echo ring; break ;;
+            esac
+        done < "$1"
+    fi
+}
+
+# Slurm 26.05 reads topology.conf as well: topology.yaml only adds several topologies in one cluster.
+write_topology()
+{
+    local kind=${topology%%:*} group number=0
+    case $topology in
+        tree:* | block:*) ;;
+        *) cat -- "$topology" > "$state/topology.conf"; return ;;
+    esac
+    # A comma in brackets is within a group.
+    while read -r group; do
+        number=$((number + 1))
+        case $kind in
+            tree) echo "SwitchName=s$number Nodes=$group" ;;
+            block) echo "BlockName=b$number Nodes=$group" ;;
+        esac
+    done < <(grep -oE '([^],[]|\[[^]]*\])+' <<< "${topology#*:}") > "$state/topology.conf"
+    [ "$kind" != tree ] || echo "SwitchName=top Switches=s[1-$number]" >> "$state/topology.conf"
 }

@@ -71,7 +71,7 @@ wait_ready()
 cmd_up()
 {
     local wanted='' nodes=2 cpus=4 gpus=0 mpi=none prefix=n plugstack='' slurm='' from='' number reason log lock
-    local ipv6=no fabric='' domain='' gpu_cgroup=no
+    local ipv6=no fabric='' domain='' gpu_cgroup=no topology=''
     local -a conf_lines=() node_names=() binds=()
     local series root began=$EPOCHREALTIME
     while [ $# -gt 0 ]; do
@@ -90,6 +90,7 @@ cmd_up()
                 continue
                 ;;
             --fabric) value "$1" $#; fabric=$2 ;;
+            --topology) value "$1" $#; topology=$2 ;;
             --domain) value "$1" $#; domain=$2 ;;
             --name) value "$1" $#; wanted=$2 ;;
             --nodes) value "$1" $#; nodes=$2 ;;
@@ -119,6 +120,8 @@ cmd_up()
     [[ $fabric =~ ^([a-z]{1,8}[0-9]{1,2})?$ && $fabric != eth0 ]] ||
         die_usage "--fabric '$fabric' is not the name of an interface, such as ib0"
     [[ $domain =~ ^([a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*)?$ ]] || die_usage "--domain '$domain' is not a domain"
+    [ -z "$topology" ] || [ -n "$(topology_kind "$topology")" ] ||
+        die_usage "--topology '$topology' is neither a topology.conf nor such as tree:n[3-4],n[1-2]"
     [[ $mpi =~ ^[a-z0-9_]+$ ]] || die_usage "--mpi '$mpi' is not the name of a plugin"
     [ -z "$plugstack" ] || [ -r "$plugstack" ] || die_usage "--plugstack: cannot read '$plugstack'"
     use_name "$wanted"
@@ -129,6 +132,8 @@ cmd_up()
     # slurmstepd makes sockets below it, and their names have an end.
     [ ${#state} -le 60 ] || die "state folder $state is longer than 60 characters: set MINICLUSTER_STATE"
     choose_slurm "$slurm" "$from"
+    [ "$(topology_kind "$topology")" != block ] || [ "${series/./}" -ge 2311 ] ||
+        die "--topology: Slurm $series has no topology/block, 23.11 and newer have"
     check_machine
     [ "$gpu_cgroup" = no ] || check_cgroups
     # It is there to be mounted over; debootstrap makes none.
@@ -148,6 +153,7 @@ cmd_up()
     write_settings
     write_hosts
     write_slurm_conf
+    [ -z "$topology" ] || write_topology
     start_holder
     exec {lock}<&-
     if ! wait_ready; then
