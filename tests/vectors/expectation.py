@@ -33,14 +33,19 @@ KEPT = ("MASTER_ADDR", "MASTER_PORT")
 FIELDS = {"rank": ("rank", "world_size"), "local": ("local_rank", "local_world_size"), "node": ("node_rank", "nnodes")}
 
 
-def stamp(answer, job, outer):
-    """ROLLCALL_SCOPE."""
+def stamp(answer, job, outer, local=None):
+    """ROLLCALL_SCOPE. local: the worker's LOCAL_RANK, where it is not the launcher's."""
     identity = answer["identity"]
     rank = identity["node_rank" if answer["mode"] == "launcher" else "rank"]
-    return f"{answer['launcher']}:{job}/{rank}/{answer['mode']}/{answer['master']['port']}" + (f" {outer}" if outer else "")
+    text = f"{answer['launcher']}:{job}/{rank}/{answer['mode']}/{answer['master']['port']}"
+    if answer["mode"] == "worker" and answer["launcher"] != "env":  # what the user has set is not told
+        told = (rank, identity["world_size"], identity["local_rank"] if local is None else local,
+                identity["local_world_size"], identity["node_rank"])
+        text += " =" + "/".join(map(str, told))
+    return text + (f" {outer}" if outer else "")
 
 
-def derive(answer, job, outer, env):
+def derive(answer, job, outer, env, local=None):
     """What the plan of an answer sets as far as identity, master and job say it. A master that a task has is kept."""
     identity, master, mode = answer["identity"], answer["master"], answer["mode"]
     if mode not in ("worker", "launcher"):
@@ -57,18 +62,20 @@ def derive(answer, job, outer, env):
             "NODE_RANK": identity["node_rank"],
             "PET_NNODES": identity["nnodes"], "PET_NODE_RANK": identity["node_rank"],
             "PET_MASTER_ADDR": master["addr"], "PET_MASTER_PORT": master["port"],
-            "PET_RDZV_ID": job, "PET_RDZV_CONF": f"is_host={int(identity['node_rank'] == 0)}",
+            "PET_RDZV_ID": job,
         }
+        if identity["node_rank"] == 0:
+            values["PET_RDZV_CONF"] = "is_host=1"
     values["MASTER_ADDR"], values["MASTER_PORT"] = master["addr"], master["port"]
     host = f"[{master['addr']}]" if ":" in master["addr"] else master["addr"]
     values["JAX_COORDINATOR_ADDRESS"] = f"{host}:{master['port'] + 1}"
-    values["ROLLCALL_SCOPE"] = stamp(answer, job, outer)
+    values["ROLLCALL_SCOPE"] = stamp(answer, job, outer, local)
     return {name: str(value) for name, value in values.items() if name not in KEPT or env.get(name) != str(value)}
 
 
 def job_of(answer):
     """The words JOB and OUTER of an answer's stamp; None and None where it has none."""
-    form = re.escape(stamp(answer, "JOB", None)).replace("JOB", "(.+)", 1) + "(?: (.+))?"
+    form = re.escape(stamp(answer, "JOB", None, answer["set"].get("LOCAL_RANK"))).replace("JOB", "(.+)", 1) + "(?: (.+))?"
     found = re.fullmatch(form, answer["set"].get("ROLLCALL_SCOPE", ""))
     return found.groups() if found else (None, None)
 
@@ -88,7 +95,7 @@ def compact(answer, env):
         words.append("master={addr}:{port} by {source}".format(**answer["master"]))
     lines = [" ".join(words)]
 
-    derived = derive(answer, job, outer, env)
+    derived = derive(answer, job, outer, env, answer["set"].get("LOCAL_RANK"))
     lines += [f"set {name}={value}" for name, value in answer["set"].items() if derived.get(name) != value]
     absent = [name for name in derived if name not in answer["set"]]
     if absent:
@@ -129,7 +136,10 @@ def read_first(line):
 def expand(lines, env):
     """The lines of a recording as an answer."""
     answer, job, outer = read_first(lines[0])
+    local = next((line.partition("=")[2] for line in lines if line.startswith("set LOCAL_RANK=")), None)
     answer["set"] = derive(answer, job, outer, env)
+    if "ROLLCALL_SCOPE" in answer["set"]:
+        answer["set"]["ROLLCALL_SCOPE"] = stamp(answer, job, outer, local)
     for line in lines[1:]:
         word, _, rest = line.partition(" ")
         if word == "set":
@@ -157,6 +167,7 @@ class Recording:
             self.lines = file.read().splitlines()
         self.options, self.expected, self.node, self.env = [], [], [], {}
         self.truth = None
+        key = None
         for line in self.lines:
             if line.startswith(MARK):
                 self.expected.append(line[len(MARK):])
@@ -169,6 +180,8 @@ class Recording:
             elif "=" in line and not line.startswith("#"):
                 key, _, value = line.partition("=")
                 self.env[key] = value
+            elif key and line and not line.startswith("#"):
+                self.env[key] += "\n" + line  # a value of several lines
 
     def answer(self):
         """What it expects, as `rollcall show --json` says it."""
