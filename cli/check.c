@@ -25,11 +25,14 @@ static int print_text(const struct roster *roster)
 {
     int host = widest_value(roster, offsetof(struct rc_roll, host), 4);
     int tasks = widest_value(roster, offsetof(struct rc_roll, tasks), 5);
+    int place = roster->ordered ? widest_value(roster, offsetof(struct rc_roll, place), 7) : 0;
     int visible = widest_value(roster, offsetof(struct rc_roll, visible), 0);
 
     printf("step %s: %zu of %u nodes, %u tasks\n\n%s%4s  %-*s  %-*s  %-8s  ", roster->step, roster->count,
            roster->roll[0].nodes, roster->roll[0].world, paint_on(PAINT_STRONG), "node", host, "host", tasks, "tasks",
            "mode");
+    if (place)
+        printf("%-*s  ", place, "network");
     if (visible)
         printf("%-*s  ", visible, "visible");
     printf("master%s\n", paint_off());
@@ -38,6 +41,8 @@ static int print_text(const struct roster *roster)
 
         printf("%4u  %-*.*s  %-*.*s  %-8.*s  ", roll->node, host, (int)roll->host.n, roll->host.p, tasks,
                (int)roll->tasks.n, roll->tasks.p, (int)roll->mode.n, roll->mode.p);
+        if (place)
+            printf("%-*.*s  ", place, (int)roll->place.n, roll->place.p);
         if (visible)
             printf("%-*.*s  ", visible, (int)roll->visible.n, roll->visible.p ? roll->visible.p : "-");
         printf("%.*s", (int)roll->addr.n, roll->addr.p);

@@ -17,5 +17,5 @@ static const struct {
 void cli_print_ddp_help(void)
 {
     for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-        printf("        %-27s  %s\n", lines[i].word, lines[i].help);
+        printf("        %-28s  %s\n", lines[i].word, lines[i].help);
 }

@@ -14,6 +14,7 @@
 #include "inspect.h"
 #include "meet.h"
 #include "pmixask.h"
+#include "resolve/forgotten.h"
 #include "system/devicefiles.h"
 #include "system/node.h"
 
@@ -112,6 +113,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         .env = (const char *const *)environ,
         .argv = (const char *const *)a->command,
         .pid = (uint32_t)getpid(),
+        .called = true,
     };
     bool speaks;
     int held;
@@ -129,6 +131,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) || cli_settle_master(result, held) < 0)
         return refuse_task(result, a->debug);
     cli_bind_task(&context, result);
+    rc_forgotten_say(&context, result);
     if (apply_plan(&result->plan) < 0) {
         rc_message_add(&result->messages, RC503,
                        rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));
@@ -177,8 +180,8 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     struct rc_options ignored;
     struct said said;
 
-    if (debug && *debug && !rc_parse_u32(rc_str(debug), UINT32_MAX, &a->debug))
-        a->debug = 1;
+    if (debug)
+        a->debug = rc_debug_level(rc_str(debug));
     for (int c; (c = console_getopt("exec", argc, argv, options)) != -1;) {
         switch (c) {
         case 'd':

@@ -118,8 +118,13 @@ static struct rc_str list_ranks(const struct rc_result *result, const struct rc_
     return arena->full ? RC_ABSENT : text;
 }
 
+static bool asks_order(const struct meeting *m)
+{
+    return rc_session_asks_order(&m->context->options, m->result);
+}
+
 /* Meets the other nodes by rollcall-exchange, which is beside this program. */
-static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, const char *dead, uint32_t seconds)
+static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, const char *failed, uint32_t seconds)
 {
     static char text[RC_SESSION_TEXT];
     static char room[RC_SESSION_TEXT];
@@ -127,12 +132,12 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
     struct rc_arena answers = { .base = room, .size = sizeof(room) };
     struct rc_request request = {
         .transport = RC_TRANSPORT_PMIX,
-        .root = m->result->master.todo & RC_MASTER_HOLD,
+        .root = fact_number(m->result, RC_NODE_RANK) == 0,
         .seconds = seconds,
         /* tasks start late where a script does something else first; that stops a job
          * only if its user said so */
         .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
-        .entry = rc_str(rc_entry_write(m->result, ranks, port, dead, &arena)),
+        .entry = rc_str(rc_entry_write(m->result, ranks, port, failed, asks_order(m), &arena)),
     };
     struct rc_answer answer;
     char path[PATH_MAX];
@@ -141,7 +146,8 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
         rc_outcome_fail(&m->outcome, rc_format(&arena, "rollcall-exchange cannot be run: %s", strerror(errno)));
         return;
     }
-    rc_session_run(path, (const char *const *)environ, &request, &answer, &m->outcome, &answers);
+    rc_session_run(path, (const char *const *)environ, &request, fact_number(m->result, RC_NODE_RANK), &answer,
+                   &m->outcome, &answers);
     for (unsigned i = 0; i < answer.findings.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(answer.findings.list[i].id);
 
@@ -158,7 +164,7 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE;
     struct rc_gathered all = { .list = NULL };
     int rc = others ? rc_gather_collect(name, fact_number(m->result, RC_RANK), others, patience, &all) : 0;
-    const char *dead = NULL;
+    const char *failed = NULL;
 
     if (m->nodes > 1 && is_again(m->result)) {
         m->again = true;
@@ -170,19 +176,19 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
     } else {
         /* the other nodes must not wait for a task that does not start */
         if (!rc_session_hold(&m->context->options, m->result, hooks, held))
-            dead = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
-        m->outcome.stop = dead;
+            failed = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
+        m->outcome.stop = failed && !asks_order(m);
         m->outcome.port = rc_port_number(*held);
         if (m->nodes > 1) {
             uint32_t spent = all.count < others ? m->seconds / SHARE_OF_NODE : 0;
 
             m->outcome.port = 0;
-            meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), dead, m->seconds - spent);
+            meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), failed, m->seconds - spent);
             arena.used = 0;
         }
     }
     rc_gather_reply(&all, rc_str(rc_outcome_write(&m->outcome, &arena)));
-    return !dead;
+    return !failed || (m->nodes > 1 && asks_order(m));
 }
 
 /* The part of the node's other tasks. */
@@ -201,7 +207,8 @@ static void ask_first(struct meeting *m, const char *name)
         rc_outcome_fail(&m->outcome,
                         rc_format(&arena, "the node's first task (local rank 0) is not there: %s", strerror(-n)));
     else
-        rc_outcome_read((struct rc_str){ text, (size_t)n }, &answer, &m->outcome, &arena);
+        rc_outcome_read((struct rc_str){ text, (size_t)n }, fact_number(m->result, RC_NODE_RANK), &answer, &m->outcome,
+                        &arena);
     m->is_first = n < 0;
 }
 

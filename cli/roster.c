@@ -13,8 +13,9 @@
 #include "rendezvous/endpoint.h"
 #include "rendezvous/server.h"
 #include "roll/check.h"
+#include "roll/netorder.h"
 
-enum { PATIENCE_MS = 5000, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
+enum { PATIENCE_MS = 5000, RANKS_SIZE = 24, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
 
 /* The server of a step, as a task's environment names it. */
 struct place {
@@ -112,6 +113,36 @@ static int by_node(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* What the nodes were told of the order that they asked for: it changes node ranks, ranks and the master. False without
+ * memory. */
+static bool follow_order(struct roster *roster)
+{
+    struct rc_arena arena = { .size = RC_NETORDER_MAX + roster->count * RANKS_SIZE };
+    struct rc_str first;
+    const char *order;
+
+    if (!roster->roll[0].place.p)
+        return true;
+    arena.base = roster->order_text = malloc(arena.size);
+    if (!arena.base)
+        return false;
+    if (rc_netorder_sort(roster->roll, roster->count, roster->count == roster->roll[0].nodes, &order, &arena))
+        return true;
+    roster->ordered = true;
+    first = rc_netorder_host(&roster->roll[0]);
+    for (size_t i = 0; i < roster->count; i++) {
+        struct rc_roll *roll = &roster->roll[i];
+        uint32_t tasks, before = 0;
+
+        tasks = rc_netorder_find(rc_str(order), roll->node, &roll->node, &before) ? rc_netorder_tasks(roll) : 0;
+        roll->tasks = rc_str(tasks == 1 ? rc_format_number(&arena, before)
+                                        : rc_format(&arena, "%u-%u", before, before + tasks - 1));
+        roll->addr = first;
+        roll->port = i == 0 ? roll->port : 0;
+    }
+    return true;
+}
+
 int cli_roster_read(struct roster *roster, const char *pid)
 {
     static struct place place;
@@ -143,7 +174,10 @@ int cli_roster_read(struct roster *roster, const char *pid)
         console_fail("cannot check the roll: %s", strerror(ENOMEM));
         return -1;
     }
-    return 0;
+    if (follow_order(roster))
+        return 0;
+    console_fail("cannot sort the roll: %s", strerror(ENOMEM));
+    return -1;
 }
 
 void cli_roster_free(struct roster *roster)
@@ -151,5 +185,6 @@ void cli_roster_free(struct roster *roster)
     free(roster->roll);
     free(roster->text);
     free(roster->findings_text);
+    free(roster->order_text);
     *roster = (struct roster){ .count = 0 };
 }

@@ -10,9 +10,11 @@ struct roster {
     char step[32]; /* "42.0" */
     struct rc_roll *roll;
     size_t count;
+    bool ordered; /* with order=topology: the entries say who is who in the order of the network, and stand in it */
     struct rc_messages findings;
     char *text; /* that the entries are slices of, and the findings' */
     char *findings_text;
+    char *order_text;
 };
 
 /* Finds the server of the step of process `pid`, asks it for the roll, and checks the

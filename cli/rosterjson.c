@@ -21,6 +21,7 @@ static json_t *entry_json(const struct rc_roll *roll)
     int failed = value_put(object, "node_rank", json_integer(roll->node)) |
                  value_put(object, "host", value_slice(roll->host)) |
                  value_put(object, "boot_id", value_slice(roll->boot)) |
+                 value_put(object, "place", value_slice(roll->place)) |
                  value_put(object, "tasks", value_slice(roll->tasks)) |
                  value_put(object, "launcher", value_slice(roll->launcher)) |
                  value_put(object, "mode", value_slice(roll->mode)) |

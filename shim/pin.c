@@ -105,6 +105,6 @@ void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const 
         return;
     if (!mark_pinned(pin, env, table))
         rc_affinity_set(&pin->before);
-    else if (shim_debug_level(rc_env_get(env, RC_DEBUG)) > 0)
+    else if (rc_debug_level(rc_env_get(env, RC_DEBUG)) > 0)
         report_pin(pin);
 }

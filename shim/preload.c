@@ -124,7 +124,7 @@ static void handle_task(const char *const *argv)
     rc_env_index(&result.env, context.env);
     if (shim_is_privileged(argv, result.env.count))
         return;
-    debug = shim_debug_level(rc_env_get(&result.env, RC_DEBUG));
+    debug = rc_debug_level(rc_env_get(&result.env, RC_DEBUG));
     if (!rc_options_from_env(&result.env, &context.options, &own.messages, &own.arena)) {
         report_error(&own.messages);
         return;

@@ -9,15 +9,6 @@
 
 enum { STDERR = 2 };
 
-uint32_t shim_debug_level(struct rc_str text)
-{
-    uint32_t level = 0;
-
-    if (text.n && !rc_parse_u32(text, UINT32_MAX, &level))
-        level = 1;
-    return level < SHIM_DEBUG_MAX ? level : SHIM_DEBUG_MAX;
-}
-
 void shim_page_open(struct shim_page *page)
 {
     page->arena = (struct rc_arena){ .base = page->text, .size = sizeof(page->text) };

@@ -26,9 +26,4 @@ void shim_page_end_line(struct shim_page *page);
 /* Writes the page to standard error. False where that cannot take it now. */
 bool shim_page_say(const struct shim_page *page);
 
-/* ROLLCALL_DEBUG: 1 what was set and every message, 2 and 3 also each variable,
- * and why a task is left alone. A value that is not a number counts as 1. */
-enum { SHIM_DEBUG_MAX = 3 };
-uint32_t shim_debug_level(struct rc_str text);
-
 #endif

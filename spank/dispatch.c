@@ -22,6 +22,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
 
+#include "batch.h"
 #include "hosts.h"
 #include "options.h"
 #include "server.h"
@@ -77,7 +78,8 @@ int slurm_spank_user_init(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
 {
-    (void)argc, (void)argv;
+    rc_spank_read_arguments(argc, argv);
+    rc_spank_batch_begin(spank);
     return rc_spank_task_begin(spank);
 }
 

@@ -3,18 +3,20 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
 
-#include "launcher/hostlist.h"
+#include "items.h"
+#include "launcher/taskmap.h"
 #include "options.h"
 #include "resolve/resolve.h"
 
-/* Longer lists are not passed on: the variable must stay far below the limit of one
- * entry of an environment (128 KiB). */
-enum { LIST_MAX = 64 * 1024, WORDS_MAX = 256 * 1024 };
+/* Longer maps are not passed on: one entry of an environment may have 128 KiB. That is
+ * 14,000 runs at least. */
+enum { MAP_MAX = 96 * 1024, WORDS_MAX = 256 * 1024 };
 
 /* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -45,7 +47,6 @@ static bool is_on_command_line(void)
     return !wanted[matched];
 }
 
-/* Asking slurmctld costs a message per step, so it is asked only where there is a sign. */
 static bool may_be_arbitrary(void)
 {
     const char *distribution = getenv("SLURM_DISTRIBUTION");
@@ -54,15 +55,41 @@ static bool may_be_arbitrary(void)
            (distribution && !strncasecmp(distribution, "arb", 3)) || is_on_command_line();
 }
 
-/* "n2,n1,n2": the host of each task in order of rank. NULL where that cannot be built. */
-static char *list_hosts(const slurm_step_layout_t *layout)
+/* From 26.05 on block distributions follow the network (slurmorder.c). An older srun may have a newer
+ * slurmctld; in a job it sees its own node's place. */
+static bool may_follow_network(void)
 {
-    struct rc_str nodes = rc_str(layout->node_list);
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+    return true;
+#else
+    const char *pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+
+    return pattern && strchr(pattern, '.');
+#endif
+}
+
+/* Asking slurmctld costs a message per step, so it is asked only where there is a sign. */
+static bool may_be_unlisted(spank_t spank)
+{
+    uint32_t nodes;
+
+    return may_be_arbitrary() || (may_follow_network() && rc_spank_number(spank, S_JOB_NNODES, &nodes) && nodes > 1);
+}
+
+/* Cyclic and plane go by the node list, and their tasks see in SLURM_DISTRIBUTION that they do. */
+static bool is_as_listed(const slurm_step_layout_t *layout)
+{
+    return (layout->task_dist & SLURM_DIST_NODEMASK) == SLURM_DIST_NODECYCLIC ||
+           (layout->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_PLANE;
+}
+
+/* The place of each task's node in the layout's node list, from calloc. NULL without memory, or where
+ * tasks are missing. */
+static uint32_t *find_nodes(const slurm_step_layout_t *layout)
+{
     uint32_t *node_of = calloc(layout->task_cnt, sizeof(*node_of));
-    char *list = malloc(LIST_MAX);
-    struct rc_arena arena = { .base = list, .size = LIST_MAX };
     uint32_t known = 0;
-    bool good = list && node_of;
+    bool good = node_of;
 
     for (uint32_t i = 0; good && i < layout->node_cnt; i++) {
         for (uint32_t j = 0; good && j < layout->tasks[i]; j++, known++) {
@@ -71,28 +98,35 @@ static char *list_hosts(const slurm_step_layout_t *layout)
                 node_of[layout->tids[i][j]] = i;
         }
     }
-    good = good && known == layout->task_cnt;
-    for (uint32_t task = 0; good && task < known; task++) {
-        char name[RC_HOST_MAX + 1];
+    if (good && known == layout->task_cnt)
+        return node_of;
+    free(node_of);
+    return NULL;
+}
 
-        good = rc_hostlist_nth(nodes, node_of[task], name);
-        if (good)
-            rc_format(&arena, task + 1 < known ? "%s," : "%s", name);
-        good = good && !arena.full;
-        if (good && task + 1 < known)
-            arena.used--; /* the next host overwrites the end of this one */
+/* RC_TASK_HOSTS's value, to be freed. NULL where it cannot be made. */
+static char *map_tasks(const slurm_step_id_t *step, const slurm_step_layout_t *layout)
+{
+    uint32_t *node_of = find_nodes(layout);
+    char *text = node_of ? malloc(MAP_MAX) : NULL;
+    struct rc_arena arena = { .base = text, .size = MAP_MAX };
+
+    if (text) {
+        rc_format(&arena, "%u.%u ", step->job_id, step->step_id);
+        rc_join(&arena);
+        if (!rc_taskmap_write(node_of, layout->task_cnt, &arena)) {
+            arena = (struct rc_arena){ .base = text, .size = MAP_MAX };
+            rc_format(&arena, "%u.%u " RC_TASK_HOSTS_LONG, step->job_id, step->step_id);
+        }
     }
     free(node_of);
-    if (good)
-        return list;
-    free(list);
-    return NULL;
+    return text;
 }
 
 static char *ask_layout(spank_t spank)
 {
     slurm_step_layout_t *layout;
-    char *list = NULL;
+    char *map = NULL;
     slurm_step_id_t id = { .step_het_comp = NO_VAL };
 
     if (!slurm_job_step_layout_get || !slurm_job_step_layout_free ||
@@ -102,26 +136,25 @@ static char *ask_layout(spank_t spank)
     layout = slurm_job_step_layout_get(&id);
     if (!layout)
         return NULL;
-    if ((layout->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY && layout->node_cnt > 1 &&
-        layout->task_cnt > 0 && layout->task_cnt < LIST_MAX / 2 && layout->node_list && layout->tasks && layout->tids)
-        list = list_hosts(layout);
+    if (!is_as_listed(layout) && layout->node_cnt > 1 && layout->task_cnt > 0 && layout->tasks && layout->tids)
+        map = map_tasks(&id, layout);
     slurm_job_step_layout_free(layout);
-    return list;
+    return map;
 }
 
 void rc_spank_name_hosts(spank_t spank)
 {
     struct rc_options options;
-    char *list = NULL;
+    char *map = NULL;
 
     if (!rc_spank_asked_here(&options))
         return;
-    if (may_be_arbitrary())
-        list = ask_layout(spank);
-    /* a list from an outer step can only be emptied, not unset: srun has copied its
+    if (may_be_unlisted(spank))
+        map = ask_layout(spank);
+    /* a map from an outer step can only be emptied, not unset: srun has copied its
      * environment already and only adds what is set now
      * (srun_job.c:pre_launch_srun_job) */
-    if (list || getenv(RC_TASK_HOSTS))
-        setenv(RC_TASK_HOSTS, list ? list : "", 1);
-    free(list);
+    if (map || getenv(RC_TASK_HOSTS))
+        setenv(RC_TASK_HOSTS, map ? map : "", 1);
+    free(map);
 }

@@ -81,7 +81,7 @@ static void choose_store(spank_t spank, const struct rc_env *env)
 }
 
 /* Runs the exchange for all tasks of the node, and prints findings at once. */
-static void run_exchange(const struct rc_context *context, const struct rc_request *request)
+static void run_exchange(const struct rc_context *context, const struct rc_request *request, uint32_t node)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -90,7 +90,7 @@ static void run_exchange(const struct rc_context *context, const struct rc_reque
 
     rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", path, sizeof(path));
     rc_spank_outside_enter();
-    rc_session_run(path, context->env, request, &answer, &shared->outcome, &arena);
+    rc_session_run(path, context->env, request, node, &answer, &shared->outcome, &arena);
     rc_spank_outside_leave();
     rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
@@ -103,11 +103,12 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_request request = {
-        .root = result->master.todo & RC_MASTER_HOLD,
+        .root = result->facts.field[RC_NODE_RANK].value == 0,
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
     };
-    const char *dead = NULL;
+    const char *failed = NULL;
+    bool asks_order = rc_session_asks_order(&context->options, result);
     uint16_t port;
     bool holds;
 
@@ -130,15 +131,16 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         return holds || !context->options.by_user;
     }
     if (!holds && context->options.by_user)
-        dead = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
-    request.entry = rc_str(rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), port, dead, &arena));
+        failed = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
+    request.entry = rc_str(
+        rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), port, failed, asks_order, &arena));
     shared->pmix = request.transport == RC_TRANSPORT_PMIX;
     if (shared->pmix) {
         choose_store(spank, &result->env);
         context->env = rc_spank_environment(spank);
     }
-    run_exchange(context, &request);
-    return !dead;
+    run_exchange(context, &request, result->facts.field[RC_NODE_RANK].value);
+    return asks_order || !failed;
 }
 
 /* Resolves once more with the answer of the exchange. Gives a port back that the other

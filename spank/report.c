@@ -29,13 +29,6 @@ bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages)
     return true;
 }
 
-static uint32_t debug_level(const struct rc_env *env)
-{
-    uint32_t level;
-
-    return rc_parse_u32(rc_env_get(env, RC_DEBUG), 9, &level) ? level : 0;
-}
-
 bool rc_spank_is_first(const struct rc_result *result)
 {
     return rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0");
@@ -45,7 +38,7 @@ void rc_spank_report_warnings(const struct rc_result *result)
 {
     const struct rc_spank_step *step = rc_spank_step();
     const struct rc_master *master = &result->master;
-    uint32_t debug = debug_level(&result->env);
+    uint32_t debug = rc_debug_level(rc_env_get(&result->env, RC_DEBUG));
 
     if (!rc_spank_is_first(result))
         return;

@@ -50,6 +50,15 @@ static bool begin_step_late(spank_t spank)
     return true;
 }
 
+/* Slurm's items count within a component of srun A : B, the environment over all (measured). */
+static bool has_components(spank_t spank, const struct rc_env *env)
+{
+    uint32_t own, all;
+
+    return rc_spank_number(spank, S_JOB_NNODES, &own) &&
+           rc_parse_u32(rc_env_get(env, "SLURM_STEP_NUM_NODES"), RC_MAX_TASKS, &all) && own < all;
+}
+
 static void describe_task(struct task *task, spank_t spank, bool late)
 {
     const struct rc_spank_step *step = rc_spank_step();
@@ -73,6 +82,8 @@ static void describe_task(struct task *task, spank_t spank, bool late)
         .decided_mode = step->mode,
         .step_gpus = late ? NULL : step->gpus,
     };
+    rc_env_index(&task->result->env, task->context.env);
+    task->context.slurm_het = has_components(spank, &task->result->env);
     task->rank0 = (struct rc_rank0){
         .outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same",
         .is_elsewhere = rc_lookup_is_elsewhere,

@@ -16,7 +16,7 @@ _rollcall_ddp()
         words=()
     fi
     case $text in
-        order=*) before+=order= words=(launcher node) ;;
+        order=*) before+=order= words=(launcher node topology) ;;
         exchange=*) before+=exchange= words=(auto pmix srun off) ;;
         check=*) before+=check= words=(off warn stop strict) ;;
         watch=*) before+=watch= words=(on off) ;;

@@ -4,7 +4,7 @@
 /* A host's name, cut at the number that counts hosts: rack1n[042]-ib.example. */
 struct parts {
     struct rc_str before;
-    struct rc_str digits; /* absent: none */
+    struct rc_str digits; /* absent where the name has no number */
     struct rc_str behind;
     uint32_t number;
 };
@@ -21,8 +21,8 @@ static bool is_special(char c)
     return c == '[' || c == ']' || c == ',';
 }
 
-/* The end of the part that has the number: the name without its domain, or a whole
- * address. 0 where the name must not be cut. */
+/* Returns the end of the part that has the number: of a name without its domain, or of a
+ * whole address. Returns 0 where the name must not be cut. */
 static size_t label_end(struct rc_str name)
 {
     size_t end = 0;
@@ -144,7 +144,7 @@ const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_
     return arena->full ? "" : arena->base + start;
 }
 
-/* The first host behind i with another name. */
+/* Returns the place of the first host behind i that has another name. */
 static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
 {
     struct rc_str name = hosts[i];
@@ -154,13 +154,13 @@ static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
     return i;
 }
 
-/* What is being written. */
+/* The list of hosts that is being written, and how far it has come. */
 struct list {
     const struct rc_str *hosts;
     size_t count;
     size_t i;      /* the next host */
-    uint64_t left; /* names that are still to be written */
-    size_t start;  /* in the arena */
+    uint64_t left; /* how many names are still to be written */
+    size_t start;  /* where the text begins in the arena */
     size_t limit;
     struct rc_arena *arena;
 };
@@ -172,8 +172,8 @@ static bool has_room(const struct list *list, size_t need)
     return used == 0 || used + need <= list->limit;
 }
 
-/* Hosts in a row, from list->i on: the first and the last of them go to *first
- * and *last. Returns where the next ones begin; *names is how many there were. */
+/* Finds the hosts from list->i on whose numbers follow each other. *first and *last get
+ * the first and the last of them, *names their number. Returns where the next ones begin. */
 static size_t find_row(const struct list *list, struct parts *first, struct parts *last, uint64_t *names)
 {
     size_t i = next_host(list->hosts, list->count, list->i);
@@ -191,7 +191,7 @@ static size_t find_row(const struct list *list, struct parts *first, struct part
     return i;
 }
 
-/* The next host by itself. False where it had no room. */
+/* Writes the next host by itself. False where there was no room for it. */
 static bool put_name(struct list *list)
 {
     struct rc_str name = list->hosts[list->i];
@@ -208,7 +208,7 @@ static bool put_name(struct list *list)
     return true;
 }
 
-/* The next host has neighbours that differ in their number alone. */
+/* Whether the next host has neighbours that differ from it in their number alone. */
 static bool has_neighbours(const struct list *list)
 {
     size_t next = next_host(list->hosts, list->count, list->i);
@@ -221,8 +221,8 @@ static bool has_neighbours(const struct list *list)
     return same_but_number(&one, &other);
 }
 
-/* The next host with its neighbours: prefix[...]suffix. False where not all of
- * them had room. */
+/* Writes the next host with its neighbours, as prefix[...]suffix. False where there was no
+ * room for all of them. */
 static bool put_bracket(struct list *list)
 {
     const struct parts like = cut_name(list->hosts[list->i]);

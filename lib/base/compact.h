@@ -17,7 +17,7 @@ struct rc_range {
     uint32_t last;
 };
 
-enum { RC_COMPACT_NAME_MAX = 64 }; /* of a longer name its beginning is shown */
+enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut behind so many characters */
 
 /* Ranges in ascending order of `first`; they may touch and overlap. */
 const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);
@@ -25,7 +25,8 @@ const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_
 /* Hosts in the order of rc_compact_order; equal ones are shown once. */
 const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t limit, struct rc_arena *arena);
 
-/* Below, at or above zero: a before b. n9 is before n10, and only equal names are equal. */
+/* Compares two hosts for a sort: below zero where a stands before b. n9 stands before n10;
+ * 0 means equal names. */
 int rc_compact_order(struct rc_str a, struct rc_str b);
 
 #endif

@@ -18,14 +18,15 @@ struct rc_cpuset {
  * untouched, for anything else, an empty list or a number that is too large. */
 bool rc_cpuset_read(struct rc_str list, struct rc_cpuset *set);
 
-/* The same, sorted and as short as it can be; "" for an empty set. In the arena. */
+/* Writes a set into the arena in the same format, sorted and as short as possible; "" for
+ * an empty set. */
 const char *rc_cpuset_write(const struct rc_cpuset *set, struct rc_arena *arena);
 
 unsigned rc_cpuset_count(const struct rc_cpuset *set);
 
 bool rc_cpuset_is_equal(const struct rc_cpuset *a, const struct rc_cpuset *b);
 
-/* Is each of the inner one's in the outer one? */
+/* Whether the outer set has all threads of the inner one. */
 bool rc_cpuset_is_within(const struct rc_cpuset *inner, const struct rc_cpuset *outer);
 
 void rc_cpuset_add(struct rc_cpuset *set, const struct rc_cpuset *more);

@@ -48,8 +48,8 @@ static struct rc_str value_of(const char *entry, size_t name_length)
     return rc_str(entry + name_length + 1);
 }
 
-/* Whether "NAME=VALUE" has this name, of which the first `same` characters have
- * been compared. */
+/* Whether "NAME=VALUE" has this name. The caller has compared the first `same` characters
+ * already. */
 static bool has_name(const char *entry, struct rc_str name, size_t same)
 {
     while (same < name.n && entry[same] == name.p[same])

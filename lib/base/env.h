@@ -16,18 +16,18 @@ enum { RC_ENV_SLOTS = 512, RC_ENV_BUCKET_BITS = 9, RC_ENV_BUCKETS = 1 << RC_ENV_
 struct rc_env_slot {
     const char *entry;
     struct rc_key key;
-    uint16_t next; /* in its bucket, 0 is the end */
+    uint16_t next; /* next slot of the same bucket; 0 ends it */
 };
 
 struct rc_env {
     const char *const *block; /* NULL-terminated "NAME=VALUE" strings, borrowed */
-    unsigned count;           /* of them */
+    unsigned count;           /* number of these strings */
     bool indexed;
-    uint16_t bucket[RC_ENV_BUCKETS];           /* a slot, 0 is empty; none is empty where there is no index */
+    uint16_t bucket[RC_ENV_BUCKETS];           /* a slot, 0 for none; never 0 where there is no index */
     struct rc_env_slot slot[1 + RC_ENV_SLOTS]; /* slot i is of block[i - 1] */
 };
 
-/* A multiplication spreads the few bits in which letters differ to the top. */
+/* Letters differ in few bits; the multiplication spreads these to the top. */
 static inline unsigned rc_env_bucket(struct rc_key key)
 {
     return (unsigned)((key.low ^ key.high) * 0x9e3779b97f4a7c15u >> (64 - RC_ENV_BUCKET_BITS));
@@ -54,9 +54,9 @@ static inline struct rc_str rc_env_find_name(const struct rc_env *env, const str
     return rc_env_may_have(env, rc_key_of_padded(name->text)) ? rc_env_find(env, rc_name(name)) : RC_ABSENT;
 }
 
-/* Where a variable stands: 1 + the place of the last entry with this name among
- * the first `below` of the block, 0 where none has it. Who begins with
- * env->count and goes on below what was found sees every one. */
+/* Returns 1 + the place of the last entry with this name among the first `below` entries
+ * of the block, or 0 where none has it. A caller that begins with env->count and goes on
+ * below each find sees all of them. */
 unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned below);
 
 /* For names that are literals. */

@@ -14,7 +14,7 @@
 
 enum { RC_KEY_SIZE = 16 };
 
-/* Zero behind the end of a shorter name. */
+/* The bytes behind a shorter name are zero. */
 struct rc_key {
     uint64_t low;
     uint64_t high;
@@ -25,7 +25,7 @@ static inline uint64_t rc_key_byte(const char *p, unsigned i)
     return (uint64_t)(unsigned char)p[i] << i % 8 * 8;
 }
 
-/* No byte is read behind the '=' or the NUL that ends the name. */
+/* Builds the key byte by byte, so that nothing behind the '=' or the NUL is read. */
 static inline struct rc_key rc_key_by_bytes(const char *entry)
 {
     struct rc_key key = { 0, 0 };
@@ -49,8 +49,9 @@ static inline uint64_t rc_key_word(const char *p)
     return word;
 }
 
-/* The top bit of the first '=' among eight bytes, and some bits above it; 0
- * where there is none. (One less from each byte borrows out of a zero only.) */
+/* Returns the top bit of the first byte that is '=', with some bits above it; 0 where none
+ * of the eight bytes is. The subtraction borrows only from bytes that are zero, and those
+ * are the '='. */
 static inline uint64_t rc_key_equals(uint64_t word)
 {
     const uint64_t each = UINT64_MAX / UINT8_MAX;
@@ -59,7 +60,8 @@ static inline uint64_t rc_key_equals(uint64_t word)
     return (x - each) & ~x & each << 7;
 }
 
-/* The place of the first '=' among RC_KEY_SIZE bytes, RC_KEY_SIZE where there is none. */
+/* Returns the place of the first '=' among RC_KEY_SIZE bytes, or RC_KEY_SIZE where there
+ * is none. */
 static inline unsigned rc_key_end(const char *entry)
 {
     uint64_t low = rc_key_equals(rc_key_word(entry));
@@ -70,9 +72,9 @@ static inline unsigned rc_key_end(const char *entry)
     return high ? 8 + (unsigned)__builtin_ctzll(high) / 8 : RC_KEY_SIZE;
 }
 
-/* The same from two loads, for every entry with a '='. They may read behind the
- * entry, never beyond its page, so they cannot fault; but checkers (ASan,
- * valgrind on a heap) rightly complain, so the preload alone does this. */
+/* Builds the same key from two loads, for entries with a '='. The loads may read behind
+ * the entry but never beyond its page, so they cannot fault. Checkers (ASan, valgrind on a
+ * heap) rightly complain of it, so only the preload does this. */
 static inline struct rc_key rc_key_by_words(const char *entry)
 {
     enum { SMALLEST_PAGE = 4096 };
@@ -81,13 +83,14 @@ static inline struct rc_key rc_key_by_words(const char *entry)
 
     if ((uintptr_t)entry % SMALLEST_PAGE > SMALLEST_PAGE - RC_KEY_SIZE)
         return rc_key_by_bytes(entry);
-    /* as many bytes of ones as there are before the '=' */
+    /* a mask of the bytes before the '=' */
     mask = (const char *)masks + RC_KEY_SIZE - rc_key_end(entry);
     return (struct rc_key){ rc_key_word(entry) & rc_key_word(mask), rc_key_word(entry + 8) & rc_key_word(mask + 8) };
 }
 #endif
 
-/* Of an entry "NAME=VALUE". One without '=' has some key or other. */
+/* Returns the key of an entry "NAME=VALUE". An entry without '=' gets one, too, which
+ * stands for nothing. */
 static inline struct rc_key rc_key_of_entry(const char *entry)
 {
 #if defined(ROLLCALL_WIDE_READS) && defined(RC_KEY_WORDS)
@@ -97,7 +100,7 @@ static inline struct rc_key rc_key_of_entry(const char *entry)
 #endif
 }
 
-/* Of a name, whose length is known: no byte is read behind it. */
+/* Returns the key of a name with a known length, and reads nothing behind it. */
 static inline struct rc_key rc_key_of_name(const char *name, size_t n)
 {
     struct rc_key key = { 0, 0 };
@@ -115,7 +118,8 @@ static inline struct rc_key rc_key_of_name(const char *name, size_t n)
     return key;
 }
 
-/* Of a name in a table: zeros follow it, in an array of RC_KEY_SIZE or more. */
+/* Returns the key of a name in a table: an array of RC_KEY_SIZE bytes or more, filled up
+ * with zeros. */
 static inline struct rc_key rc_key_of_padded(const char *name)
 {
 #ifdef RC_KEY_WORDS

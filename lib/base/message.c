@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/message.h"
 
+#include "base/numbers.h"
+
 static const struct rc_message_entry catalogue[] = {
 #define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) \
     [id] = { #id, RC_LEVEL_##level, RC_SAID_##said, RC_WANTED_##wanted },
@@ -24,6 +26,15 @@ const char *rc_level_name(enum rc_level level)
         break;
     }
     return "error";
+}
+
+uint32_t rc_debug_level(struct rc_str value)
+{
+    uint32_t level = 0;
+
+    if (value.n && !rc_parse_u32(value, UINT32_MAX, &level))
+        return 1;
+    return level < RC_DEBUG_LEVEL_MAX ? level : RC_DEBUG_LEVEL_MAX;
 }
 
 void rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text)

@@ -57,6 +57,11 @@ const struct rc_message_entry *rc_message_entry(enum rc_message_id id);
 
 const char *rc_level_name(enum rc_level level);
 
+/* What ROLLCALL_DEBUG asks for: 0 nothing, 1 notes and what was set, 2 and 3 each variable, too, and why a
+ * task is left alone. A value that is not a number counts as 1, a greater one as 3. */
+enum { RC_DEBUG_LEVEL_MAX = 3 };
+uint32_t rc_debug_level(struct rc_str value);
+
 /* Adds one message (text from rc_format). What does not fit any more is
  * dropped, errors included, but has_error is always kept. An equal text is
  * added once. */

@@ -38,8 +38,8 @@ static bool read_group(struct rc_str text, uint8_t *byte)
     return true;
 }
 
-/* Groups, the last two of which may be an IPv4 address, into at most `room`
- * bytes. Returns their number; 0 for an empty text; -1. */
+/* Reads groups into at most `room` bytes; an IPv4 address may stand for the last two.
+ * Returns the number of bytes, 0 for an empty text, or -1 where the text is wrong. */
 static int read_groups(struct rc_str text, uint8_t *byte, int room)
 {
     int used = 0;
@@ -58,7 +58,7 @@ static int read_groups(struct rc_str text, uint8_t *byte, int room)
     return used;
 }
 
-/* What stands in front of the first "::" and behind it. */
+/* Splits the text at its first "::". False where it has none. */
 static bool split_gap(struct rc_str text, struct rc_str *front, struct rc_str *back)
 {
     for (size_t i = 0; i + 1 < text.n; i++) {
@@ -81,7 +81,7 @@ static bool read_ipv6(struct rc_str text, uint8_t byte[RC_IPV6_BYTES])
         return text.n != 0 && read_groups(text, byte, RC_IPV6_BYTES) == RC_IPV6_BYTES;
     head_size = read_groups(front, byte, RC_IPV6_BYTES);
     tail_size = read_groups(back, tail, RC_IPV6_BYTES);
-    /* the gap is one group at least, and no IPv4 address stands in front of it */
+    /* "::" stands for one group at least, and an IPv4 address may only stand behind it */
     if (head_size < 0 || tail_size < 0 || head_size + tail_size > RC_IPV6_BYTES - 2)
         return false;
     for (size_t i = 0; i < front.n; i++)
@@ -164,7 +164,7 @@ int rc_netaddr_compare(const struct rc_netaddr *a, const struct rc_netaddr *b)
     return 0;
 }
 
-/* Host names are the same in upper and lower case. */
+/* Whether a host is this one. Names are the same in upper and lower case. */
 static bool names_host(struct rc_str host, const char *lower)
 {
     for (size_t i = 0; i < host.n; i++) {
@@ -176,8 +176,8 @@ static bool names_host(struct rc_str host, const char *lower)
     return lower[host.n] == '\0';
 }
 
-/* Each node reaches itself by these and no other: the loopback addresses, and
- * the wildcards, which are good to listen on and connect to the own node. */
+/* By these addresses each node reaches itself and no other: the loopback ones, and the
+ * wildcards, which a client takes for its own node. */
 bool rc_host_is_loopback(struct rc_str host)
 {
     static const char own[][22] = { "localhost",

@@ -13,7 +13,7 @@ struct rc_netaddr {
 };
 
 struct rc_network {
-    struct rc_netaddr address; /* its bits behind the prefix are 0 */
+    struct rc_netaddr address; /* the bits behind the prefix are 0 */
     uint8_t bits;
 };
 
@@ -21,23 +21,23 @@ struct rc_network {
  * octal, nothing in front or behind. *address is written only on success. */
 bool rc_netaddr_read(struct rc_str text, struct rc_netaddr *address);
 
-/* "10.1.0.0/16" or "fd00:1::/64". An address inside of the network will do for
- * it ("10.1.2.3/16"), as on a command line of ip(8). */
+/* Reads a network, "10.1.0.0/16" or "fd00:1::/64". Any address inside of it may stand for
+ * the network ("10.1.2.3/16"), as on a command line of ip(8). */
 bool rc_network_read(struct rc_str text, struct rc_network *network);
 
-/* The network of that many leading bits around an address. */
+/* Returns the network of an address and that many leading bits. */
 struct rc_network rc_network_around(const struct rc_netaddr *address, uint8_t bits);
 
 /* An IPv4 address lies in no IPv6 network, nor the other way round. */
 bool rc_network_has(const struct rc_network *network, const struct rc_netaddr *address);
 
-/* 127.0.0.0/8 and ::1: another machine's are its own. */
+/* 127.0.0.0/8 and ::1, by which each machine means itself. */
 bool rc_netaddr_is_loopback(const struct rc_netaddr *address);
 
 /* A name or address by which each node reaches itself and no other: "localhost", "127.0.1.1", "0.0.0.0". */
 bool rc_host_is_loopback(struct rc_str host);
 
-/* fe80::/10: means nothing without the name of an interface. */
+/* fe80::/10, which means nothing without the name of an interface. */
 bool rc_netaddr_is_link_local(const struct rc_netaddr *address);
 
 /* Negative, 0 or positive. IPv4 first, then by number: the same order on every

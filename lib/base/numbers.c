@@ -10,7 +10,7 @@ bool rc_parse_u64(struct rc_str s, uint64_t max, uint64_t *value)
     for (size_t i = 0; i < s.n; i++) {
         uint64_t digit = (uint64_t)(unsigned char)s.p[i] - '0';
 
-        /* the twentieth digit alone can be too many */
+        /* only the twentieth digit can make the number too large */
         if (digit > 9 || (i == 19 && (sum > UINT64_MAX / 10 || sum * 10 > UINT64_MAX - digit)))
             return false;
         sum = sum * 10 + digit;

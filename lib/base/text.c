@@ -36,6 +36,13 @@ bool rc_str_starts(struct rc_str a, const char *prefix)
     return !prefix[i];
 }
 
+bool rc_str_ends(struct rc_str a, const char *suffix)
+{
+    size_t n = rc_str(suffix).n;
+
+    return a.n >= n && rc_str_is((struct rc_str){ a.p + a.n - n, n }, suffix);
+}
+
 bool rc_str_is(struct rc_str a, const char *cstring)
 {
     size_t i = 0;
@@ -45,6 +52,15 @@ bool rc_str_is(struct rc_str a, const char *cstring)
     while (i < a.n && cstring[i] && cstring[i] == a.p[i])
         i++;
     return i == a.n && !cstring[i];
+}
+
+uint32_t rc_str_pieces(struct rc_str s, char separator)
+{
+    uint32_t count = s.n != 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        count += s.p[i] == separator;
+    return count;
 }
 
 struct rc_str rc_str_base_name(struct rc_str path)
@@ -83,7 +99,7 @@ static void put_bytes(struct rc_arena *arena, const char *p, size_t n)
         arena->full = true;
         return;
     }
-    if (n == 0) /* of what is absent there is not even a place */
+    if (n == 0) /* p is NULL for an absent text, and memcpy must not get that */
         return;
     __builtin_memcpy(arena->base + arena->used, p, n);
     arena->used += n;
@@ -129,7 +145,7 @@ static void put_quoted(struct rc_arena *arena, struct rc_str s)
         put_string(arena, "...");
 }
 
-/* The text from start on, or "" and nothing of it where it did not fit. */
+/* Returns the text from start on. Where it did not fit, takes it back and returns "". */
 static const char *finish_text(struct rc_arena *arena, size_t start)
 {
     if (arena->used == arena->size) /* an empty text has no room for its NUL */

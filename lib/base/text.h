@@ -43,19 +43,23 @@ struct rc_str rc_str(const char *cstring);
 bool rc_str_eq(struct rc_str a, struct rc_str b);
 bool rc_str_is(struct rc_str a, const char *cstring);
 bool rc_str_starts(struct rc_str a, const char *prefix);
+bool rc_str_ends(struct rc_str a, const char *suffix);
 
-/* Splits at the first separator: *rest becomes what follows it (absent where
- * there is none), the return value is what stands before it. */
+/* Splits at the first separator. Returns what stands before it; *rest becomes what follows
+ * it, absent where there is no separator. */
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest);
 
-/* What stands behind the last slash of a path; the whole of it where there is none. */
+/* Returns how many pieces the separator parts the text into; 0 for an absent or empty text. */
+uint32_t rc_str_pieces(struct rc_str s, char separator);
+
+/* Returns what stands behind the last slash of a path, or the whole path where it has none. */
 struct rc_str rc_str_base_name(struct rc_str path);
 
 struct rc_arena {
     char *base;
     size_t size;
     size_t used;
-    bool full; /* something did not fit: the result must not be applied */
+    bool full; /* something did not fit, so the result must not be applied */
 };
 
 /* Formats into the arena and returns a NUL-terminated string that lives as

@@ -12,6 +12,10 @@
 /* The job name that launcher mode hid. */
 #define RC_KEPT_NAME "ROLLCALL_SLURM_JOB_NAME"
 
+/* Where a task's node stands in the order of the network, and Slurm's own numbers of
+ * both; launcher/ordered.h writes it and takes it apart. */
+#define RC_ORDERED "ROLLCALL_ORDER"
+
 /* The interface that addr= was found on. A later rollcall tells by it which of
  * GLOO_SOCKET_IFNAME and its like an earlier one set. */
 #define RC_OWN_INTERFACE "ROLLCALL_IFNAME"
@@ -41,8 +45,11 @@
  * program that the task's script starts says it again. */
 #define RC_REPORTED "ROLLCALL_REPORTED"
 
-/* Set by the plugin in srun for an arbitrary distribution: host of each task. */
-#define RC_TASK_HOSTS "SLURM_ROLLCALL_TASK_HOSTS"
+/* Set by the plugin in srun where node order does not tell which task is where: "JOB.STEP MAP".
+ * The map has runs of tasks, by the places of their nodes in SLURM_STEP_NODELIST
+ * (launcher/taskmap.h); or this word, where they are too many for a variable. */
+#define RC_TASK_HOSTS      "SLURM_ROLLCALL_TASK_HOSTS"
+#define RC_TASK_HOSTS_LONG "long"
 
 /* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its
  * server. The host is where srun runs, which Slurm itself tells them. Names that

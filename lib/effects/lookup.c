@@ -116,9 +116,11 @@ static void unknown_name(const struct rc_master *master, const char *name, const
         lookup, RC408,
         rc_format(&arena,
                   "%s cannot resolve %s, which is MASTER_ADDR (%s); %s; have that name put into DNS or /etc/hosts, "
-                  "or choose %s",
+                  "or %s",
                   place->node, name, master->addr_source, place->outcome,
-                  master->wish ? "another addr=" : "an address that all nodes know with addr="));
+                  master->wish                               ? "choose another addr="
+                  : master->addr_given == RC_GIVEN_BY_LAUNCH ? "choose an address that all nodes know with addr="
+                                                             : "unset it"));
 }
 
 /* The names under which RANK 0's node may have an address of the interface. */

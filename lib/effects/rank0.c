@@ -27,6 +27,7 @@ bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address)
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
 {
     const struct rc_master *master = &result->master;
+    bool to_unset = master->addr_given == RC_GIVEN_BY_USER && result->facts.master_certain;
     struct rc_netaddr address;
     bool elsewhere;
 
@@ -39,8 +40,10 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
                        rc_format(&result->arena,
                                  "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s",
                                  master->addr, master->addr_source, hooks->outcome,
-                                 master->wish ? "give another addr=" : "pass the right one: ",
-                                 master->wish                ? ""
+                                 master->wish ? "give another addr="
+                                 : to_unset   ? "unset it, or choose one of the node's own with addr="
+                                              : "pass the right one: ",
+                                 master->wish || to_unset    ? ""
                                  : result->launcher->pass[0] ? result->launcher->pass
                                                              : "MASTER_ADDR=HOST"));
     return !elsewhere;

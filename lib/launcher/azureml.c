@@ -46,8 +46,7 @@ static bool read_nnodes(struct rc_reader *reader, struct rc_number *nnodes)
         return true;
     if (hosts.n) {
         nnodes->source = "length of AZ_BATCH_HOST_LIST";
-        for (nnodes->value = 0; hosts.p; nnodes->value++)
-            rc_str_split(hosts, ',', &hosts);
+        nnodes->value = rc_str_pieces(hosts, ',');
     } else if (local_size.n && rc_str_eq(local_size, rc_env_get(reader->env, "WORLD_SIZE"))) {
         nnodes->source = "LOCAL_WORLD_SIZE is the whole size";
         nnodes->value = 1;

@@ -87,6 +87,7 @@ struct rc_reader {
     struct rc_stamp stamp;      /* what an earlier rollcall left in env */
     uint32_t pid;               /* of the process that will be the task, 0 where unknown */
     bool slurm_certain;         /* the caller is slurmstepd's own child (the plugin) */
+    bool slurm_het;             /* the plugin has seen that the step has several components */
     bool alone;                 /* no other launcher has a marker in the environment */
     struct rc_messages *messages;
     struct rc_arena *arena;
@@ -96,6 +97,7 @@ struct rc_reader {
     struct rc_str wanted_file;
 };
 
+/* As many nodes as Slurm can have (MAX_SLURM_NODES, slurm.h). */
 enum { RC_NODE_SET_BITS = 65536 };
 
 /* Asks for something of the node: true where it has been looked for. */
@@ -170,6 +172,8 @@ struct rc_launcher {
     char each[32];  /* to have N tasks on each node */
     char ports[24]; /* to have it reserve MASTER_PORT */
 
+    /* Its tasks have MASTER_ADDR and MASTER_PORT from it. In those of another launch they are left over. */
+    bool tells_master;
     /* It has numbered its tasks for torch: their variables are shown, never changed. */
     bool authoritative;
     /* Lightning's SLURMEnvironment recognises its tasks. It takes ranks from

@@ -140,11 +140,25 @@ enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, s
     return RC_CLAIM_TASK;
 }
 
+/* Whether the ranks can have been dealt out to the nodes in turn. A map of the user's
+ * own puts any rank on any node, and then rank 0 need not be on the first one
+ * (mpiexec -rankmap, MPICH 5.1: HYDU_create_proxy_list numbers proxies by their nodes). */
+static bool is_dealt_in_turn(const struct rc_facts *facts, uint32_t place)
+{
+    const struct rc_number *field = facts->field;
+    uint32_t rank = field[RC_RANK].value;
+    uint32_t local_rank = field[RC_LOCAL_RANK].value;
+
+    if ((uint64_t)field[RC_NNODES].value * field[RC_LOCAL_WORLD_SIZE].value == field[RC_WORLD_SIZE].value)
+        return rc_layout_agrees(facts, place);
+    /* each node before this one has a lower rank than its own */
+    return rank >= local_rank && rank - local_rank >= place && (place > 0 || local_rank > 0 || rank == 0);
+}
+
 /* SLURM_NODEID may be the batch script's (hydra.h); this host's name tells. */
 static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
 {
     const struct rc_number *field = facts->field;
-    uint64_t even = (uint64_t)field[RC_NNODES].value * field[RC_LOCAL_WORLD_SIZE].value;
     uint32_t here = RC_UNKNOWN;
     struct rc_str domain;
 
@@ -154,10 +168,10 @@ static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
             here = rc_hostlist_find(facts->hosts, rc_str_split(reader->here->host, '.', &domain));
     }
     if (here == RC_UNKNOWN)
-        return even != field[RC_WORLD_SIZE].value || rc_layout_agrees(facts, field[RC_NODE_RANK].value);
+        here = field[RC_NODE_RANK].value;
     if (here != field[RC_NODE_RANK].value)
         facts->field[RC_NODE_RANK] = (struct rc_number){ here, "this host's place in SLURM_STEP_NODELIST" };
-    return true;
+    return is_dealt_in_turn(facts, here);
 }
 
 /* srun started a proxy on each node: nodes have the step's numbers. */
@@ -287,7 +301,9 @@ bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher,
         return rc_layout_refuse(reader, facts, launcher->each);
     if (!by_srun)
         find_node_rank(&proxy, facts);
-    if (facts->field[RC_NODE_RANK].value == RC_UNKNOWN || (by_srun && !find_place_in_step(reader, facts)))
+    if (by_srun && !find_place_in_step(reader, facts))
+        return rc_layout_refuse(reader, facts, rc_format(reader->arena, "%s without -rankmap", launcher->each));
+    if (facts->field[RC_NODE_RANK].value == RC_UNKNOWN)
         return rc_layout_refuse(reader, facts, launcher->each);
     rc_layout_spread(facts);
     find_master(reader, &proxy, facts);

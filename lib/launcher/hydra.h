@@ -28,11 +28,12 @@
  * - nodes: 1 if the local size is the size; SLURM_STEP_NUM_NODES if srun
  *   started the proxies; else size / local size, if there is no rest.
  * - node rank: if srun started the proxies, this host's place in
- *   SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by another name there and
- *   an even layout does not speak against it; else the proxy's
+ *   SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by another name there, where
+ *   ranks that are dealt out in turn can be there (not with -rankmap); else the proxy's
  *   number, if an even layout agrees with it (rc_layout_agrees); without a
  *   proxy in sight, that of an even layout by slot.
- * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies;
+ * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies
+ *   (rank 0 and that node's first rank refuse where a rank map begins elsewhere);
  *   else the first of SLURM_JOB_NODELIST (--rmk slurm, and it has as many hosts
  *   as there are nodes), of PBS_NODEFILE (--rmk pbs) or PE_HOSTFILE (--rmk sge)
  *   where this node has that file, of HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE

@@ -39,6 +39,9 @@ static struct rc_pernode node_names(const struct rc_env *env)
         .index = RC_STR("PET_NODE_RANK"),
         .count = RC_STR("PET_NNODES"),
         .run_id = master.n ? master : rc_env_get(env, "MASTER_ADDR"),
+        .master = RC_STR("PET_MASTER_ADDR"),
+        .port = RC_STR("PET_MASTER_PORT"),
+        .by_dns = true,
     };
 }
 
@@ -65,11 +68,6 @@ bool rc_kubeflow_read(struct rc_reader *reader, struct rc_facts *facts)
 
     if (!rc_pernode_read(reader, facts, &node))
         return false;
-    facts->master_host = rc_env_get(reader->env, "PET_MASTER_ADDR");
-    facts->master_source = "PET_MASTER_ADDR";
-    facts->master_comes_later = true;
-    facts->reserved_ports = rc_env_get(reader->env, "PET_MASTER_PORT");
-    facts->port_source = "PET_MASTER_PORT";
     if (rc_parse_u32(rc_env_get(reader->env, "PET_NPROC_PER_NODE"), RC_MAX_TASKS, &facts->gpus.value))
         facts->gpus.source = "PET_NPROC_PER_NODE";
     else
@@ -80,6 +78,7 @@ bool rc_kubeflow_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_kubeflow = {
     .id = "kubeflow",
     .title = "Kubeflow",
+    .tells_master = true,
     .variables = {
         RC_VARIABLE("PET_NODE_RANK", RC_NODE_RANK),
         RC_VARIABLE("PET_NNODES", RC_NNODES),

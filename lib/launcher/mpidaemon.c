@@ -137,6 +137,15 @@ static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
     return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
 }
 
+/* The node of a rank on the second of two nodes by slot, or of one of the first's by
+ * node: daemon 1 is either, with a third daemon. */
+static uint32_t second_of_two(const struct rc_facts *facts, uint32_t daemon, uint32_t daemons)
+{
+    if (daemon == 1 && daemons != RC_UNKNOWN && daemons > 2)
+        return rc_layout_node_rank(facts, 1) == 0 ? 0 : RC_UNKNOWN;
+    return 1;
+}
+
 /* ORTE says how many nodes there are and how the ranks were dealt out. */
 static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon,
                                uint32_t daemons)
@@ -149,8 +158,6 @@ static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *
     uint32_t even = rc_layout_node_rank(facts, by_node ? 1 : field[RC_LOCAL_WORLD_SIZE].value);
     uint32_t place = RC_UNKNOWN;
 
-    if (!by_node && nnodes == 2)
-        return 1;
     /* an uneven job may look even from one of its ranks: sizes 4,2,1,1 do from
      * the second node, so the daemon's number goes first, where it tells */
     if (daemon == 0 || (daemon != RC_UNKNOWN && daemons == nnodes))
@@ -163,9 +170,13 @@ static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *
         return rank;
     if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))
         place = even;
-    /* each node before this one has a lower rank than its own; by slot, ranks on
-     * mpirun's own node are the lowest ones */
-    if (place >= nnodes || place > rank - local_rank || (place == 0 && !by_node))
+    if (place == RC_UNKNOWN && !by_node && nnodes == 2)
+        place = second_of_two(facts, daemon, daemons);
+    /* a file of parameters may say by node, which no task is told: mpirun's own node,
+     * or what shows to be the first one, has the lowest ranks by slot (seen with 4.1.4) */
+    by_node = by_node || place == 0;
+    /* each node before this one has a lower rank than its own */
+    if (place >= nnodes || place > rank - local_rank)
         return RC_UNKNOWN;
     /* by node, the first round has a rank on each, and no round has more */
     if (by_node && (local_rank == 0 ? rank != place : rank > (uint64_t)local_rank * nnodes + place))

@@ -5,11 +5,12 @@
  * node's number is that of its daemon, d, if mpirun's own node carries ranks,
  * and d - 1 if it does not. Nothing says which of the two it is:
  * - Open MPI 4 (ORTE) exports its mapping where it was given; even is the node
- *   of an even layout by that mapping. 0 where rank and local rank are equal; by
- *   slot on two nodes 1; d if it is 0 or there are as many daemons as nodes;
- *   d - 1 if d is not below the nodes; the place of daemon d's host
- *   (orte_node_regex) in SLURM_JOB_NODELIST, if it is d or d - 1; by node, the
- *   rank of local rank 0; even, if it is d or d - 1 or d is not known.
+ *   of an even layout by that mapping. 0 where rank and local rank are equal; d if
+ *   it is 0 or there are as many daemons as nodes; d - 1 if d is not below the
+ *   nodes; the place of daemon d's host (orte_node_regex) in SLURM_JOB_NODELIST, if
+ *   it is d or d - 1; by node, the rank of local rank 0; even, if it is d or d - 1
+ *   or d is not known; by slot on two nodes 1. By node from a file of parameters is
+ *   not exported: a rank above its local rank on the first node shows it.
  * - Open MPI 5 (PRRTE) does not tell its mapping: the layout has to be even in
  *   some way that agrees (rc_layout_agrees), and there are no more nodes than
  *   daemons (D) or nodes of the Slurm job (A, where prted has ess slurm). D - A,

@@ -30,6 +30,7 @@ static struct rc_pernode node_names(const struct rc_env *env)
         .index = RC_STR("RANK"),
         .count = RC_STR("WORLD_SIZE"),
         .run_id = job.n ? job : rc_env_get(env, "MASTER_ADDR"),
+        .gpus = RC_STR("NPROC_PER_NODE"),
     };
 }
 
@@ -55,10 +56,7 @@ bool rc_pai_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_pernode node = node_names(reader->env);
 
-    if (!rc_pernode_read(reader, facts, &node))
-        return false;
-    rc_pernode_gpus(reader, facts, RC_STR("NPROC_PER_NODE"));
-    return true;
+    return rc_pernode_read(reader, facts, &node);
 }
 
 /* No table: RANK and WORLD_SIZE are in torchrun's. */

@@ -53,13 +53,48 @@ void rc_pernode_fill(struct rc_facts *facts, uint32_t count, const char *source)
     facts->master_certain = true;
 }
 
+/* Whether the list, where there is one, has as many hosts as there are nodes. */
+static bool hosts_fit(struct rc_reader *reader, const struct rc_pernode *node, struct rc_str hosts, uint32_t count)
+{
+    uint32_t listed = rc_str_pieces(hosts, '\n');
+
+    if (!hosts.n || listed == count)
+        return true;
+    rc_message_add(reader->messages, RC103,
+                   rc_format(reader->arena,
+                             "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values",
+                             node->hosts.p, listed, node->count.p, count));
+    return false;
+}
+
+static void read_master(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node,
+                        struct rc_str hosts)
+{
+    if (node->master.p) {
+        facts->master_host = rc_env_find(reader->env, node->master);
+        facts->master_source = node->master.p;
+    } else if (hosts.n) {
+        facts->master_host = rc_str_split(hosts, '\n', &hosts);
+        facts->master_source = rc_format(reader->arena, "first line of %s", node->hosts.p);
+    }
+    facts->master_comes_later = node->by_dns;
+    if (node->port.p) {
+        facts->reserved_ports = rc_env_find(reader->env, node->port);
+        facts->port_source = node->port.p;
+    }
+}
+
 bool rc_pernode_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node)
 {
+    struct rc_str hosts = node->hosts.p ? rc_env_find(reader->env, node->hosts) : RC_ABSENT;
     struct rc_number count;
 
-    if (!rc_read_number(reader, node->count, RC_MAX_TASKS, &count))
+    if (!rc_read_number(reader, node->count, RC_MAX_TASKS, &count) || !hosts_fit(reader, node, hosts, count.value))
         return false;
     rc_pernode_fill(facts, count.value, count.source);
+    read_master(reader, facts, node, hosts);
+    if (node->gpus.p)
+        rc_pernode_gpus(reader, facts, node->gpus);
     return true;
 }
 

@@ -21,6 +21,13 @@ struct rc_pernode {
     struct rc_str index;  /* the variable with the node's index */
     struct rc_str count;  /* and that with the number of nodes */
     struct rc_str run_id; /* of the launch, RC_ABSENT where the platform names none */
+
+    /* More variables, each left out where the platform has none. */
+    struct rc_str hosts;  /* all nodes in the order of their indices, a line each */
+    struct rc_str master; /* the first node; left out: the first of hosts */
+    struct rc_str port;   /* the port that the platform has chosen on it */
+    struct rc_str gpus;   /* the number of the node's GPUs */
+    bool by_dns;          /* the first node's name is in DNS only once that node is up */
 };
 
 /* The launch and the node's index. Absent where both variables are absent or
@@ -32,7 +39,8 @@ enum rc_claim rc_pernode_recognise(struct rc_reader *reader, struct rc_facts *fa
 enum rc_claim rc_pernode_claim(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node,
                                uint32_t index, const char *source);
 
-/* All fields from the node's index, which recognise has read, and the number of nodes. */
+/* All that the variables say, for the node's index that recognise has read. False, with RC103, where hosts
+ * are not as many as nodes. GPUs are read only where a variable of them is named. */
 bool rc_pernode_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node);
 void rc_pernode_fill(struct rc_facts *facts, uint32_t count, const char *source);
 

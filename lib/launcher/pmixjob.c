@@ -102,7 +102,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     text = line_of(answer, "tasks");
     if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != size || tasks.nodes > RC_NODE_SET_BITS)
         return tell_missing_line(reader, "tasks=", cure);
-    if (!rc_taskmap_read(line_of(answer, "map"), RC_ABSENT, size, tasks.nodes, node, reader->node_set, &place) ||
+    if (!rc_taskmap_read(line_of(answer, "map"), size, tasks.nodes, node, reader->node_set, &place) ||
         place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node, &before))
         return tell_missing_line(reader, "map=", cure);
     if (contradicts_number(reader, &field[RC_RANK], rank, "the rank", cure) ||

@@ -6,17 +6,18 @@
  * under `srun -E` and in steps of several het components, and SLURM_NODELIST in
  * a step on some of the nodes (srun -w); SLURM_STEP_* never (seen with 22.05 and
  * 24.11; src/common/env.c, env_array_for_step).
+ * order=topology replaces SLURM_PROCID and SLURM_NODEID; Slurm's own are in ROLLCALL_ORDER.
  * A batch script has no SLURM_STEP_ID; extern and interactive steps have ids
  * above SLURM_MAX_NORMAL_STEP_ID (0xfffffff0, slurm.h).
  */
 #include "launcher/registry.h"
 
-#include "base/variables.h"
 #include "launcher/ancestry.h"
 #include "launcher/gpulist.h"
 #include "launcher/hostlist.h"
+#include "launcher/ordered.h"
+#include "launcher/slurmorder.h"
 #include "launcher/tasklist.h"
-#include "launcher/taskmap.h"
 
 enum { JOB_ID_MAX = 0x7fffffff };
 static const uint32_t step_id_max = 0xfffffff0u - 1;
@@ -79,6 +80,7 @@ static bool refuse_values(struct rc_reader *reader, const char *text)
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
+    struct rc_ordered kept;
 
     if (!rc_read_number(reader, RC_STR("SLURM_LOCALID"), RC_MAX_TASKS, &field[RC_LOCAL_RANK]) ||
         !rc_read_number(reader, RC_STR("SLURM_NODEID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
@@ -87,13 +89,15 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
         !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_STR("SLURM_NNODES"), RC_MAX_TASKS,
                         &field[RC_NNODES]))
         return false;
+    if (rc_ordered_read(reader->env, facts->scope, &kept))
+        field[RC_NODE_RANK].value = kept.node;
     return rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "SLURM_LOCALID") &&
            rc_need_field(reader, facts, RC_NODE_RANK, marker, "SLURM_NODEID") &&
            rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "SLURM_STEP_NUM_TASKS") &&
            rc_need_field(reader, facts, RC_NNODES, marker, "SLURM_STEP_NUM_NODES");
 }
 
-static bool read_layout(struct rc_reader *reader, struct rc_facts *facts)
+static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32_t node)
 {
     struct rc_number *field = facts->field;
     struct rc_str text = either_variable(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"),
@@ -122,7 +126,7 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts)
                                                "SLURM_STEP_TASKS_PER_NODE %q has %u nodes, but %s is %u; nothing is "
                                                "set; start the command with srun again",
                                                &text, list.nodes, field[RC_NNODES].source, field[RC_NNODES].value));
-    field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, field[RC_NODE_RANK].value, &before);
+    field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, node, &before);
     field[RC_LOCAL_WORLD_SIZE].source = "SLURM_STEP_TASKS_PER_NODE";
     facts->node_order_rank.value = before + field[RC_LOCAL_RANK].value;
     facts->node_order_rank.source = "SLURM_STEP_TASKS_PER_NODE and SLURM_LOCALID";
@@ -134,14 +138,17 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts)
 
 /* SLURM_GTIDS is the list of this node's ranks in order of local id. It holds
  * in het steps too (measured), so it is the cross-check of PROCID and LOCALID. */
-static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, bool *holds_rank_0)
+static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, struct rc_slurmnode *node)
 {
     struct rc_str rest = rc_env_get(reader->env, "SLURM_GTIDS");
     struct rc_str whole = rest;
     uint32_t at_local_id = RC_UNKNOWN;
     uint32_t count = 0;
+    uint32_t last = 0;
 
-    *holds_rank_0 = facts->field[RC_RANK].value == 0;
+    node->holds_rank_0 = facts->field[RC_RANK].value == 0;
+    node->first = RC_UNKNOWN;
+    node->in_a_row = true;
     if (!rest.p || rest.n == 0)
         return true;
     for (; rest.p; count++) {
@@ -154,7 +161,12 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
                                                    "if it was exported by hand",
                                                    &whole));
         if (rank == 0)
-            *holds_rank_0 = true;
+            node->holds_rank_0 = true;
+        if (count > 0 && rank != last + 1)
+            node->in_a_row = false;
+        last = rank;
+        if (rank < node->first)
+            node->first = rank;
         if (count == facts->field[RC_LOCAL_RANK].value)
             at_local_id = rank;
     }
@@ -173,7 +185,7 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
                                            facts->field[RC_RANK].value, &whole, facts->field[RC_LOCAL_RANK].value));
 }
 
-static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts)
+static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct rc_slurmnode *node)
 {
     struct rc_str hosts = either_variable(reader->env, RC_STR("SLURM_STEP_NODELIST"), RC_STR("SLURM_NODELIST"));
     struct rc_str here = rc_env_get(reader->env, "SLURMD_NODENAME");
@@ -198,80 +210,41 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts)
                                  &hosts, count, facts->field[RC_NNODES].value));
         return false;
     }
-    /* SLURMD_NODENAME is slurmd's, SLURM_NODEID and the list are srun's: they
-     * check each other */
-    if (here.n && rc_hostlist_nth(hosts, facts->field[RC_NODE_RANK].value, name) && !rc_str_is(here, name)) {
+    node->index = facts->field[RC_NODE_RANK].value;
+    /* the synthetic environment of user_init has no name, and items of the component */
+    node->het = here.n && (reader->slurm_het || rc_slurmorder_is_het(reader->env));
+    /* SLURMD_NODENAME is slurmd's, SLURM_NODEID and the list are srun's: they check each other */
+    if (here.n && rc_hostlist_nth(hosts, node->index, name) && !rc_str_is(here, name)) {
         struct rc_str there = rc_str(name);
 
-        return refuse_values(reader, rc_format(reader->arena,
-                                               "SLURM_NODEID is %u, which is %q in SLURM_STEP_NODELIST, but "
-                                               "SLURMD_NODENAME is %q; nothing is set; start the command with srun "
-                                               "again",
-                                               facts->field[RC_NODE_RANK].value, &there, &here));
+        node->het = true;
+        if (rc_hostlist_find(hosts, here) == RC_UNKNOWN)
+            return refuse_values(reader,
+                                 rc_format(reader->arena,
+                                           "SLURM_NODEID is %u, which is %q in SLURM_STEP_NODELIST, but "
+                                           "SLURMD_NODENAME is %q; nothing is set; start the command with srun again",
+                                           node->index, &there, &here));
+        node->index = rc_hostlist_find(hosts, here);
     }
     facts->hosts = hosts;
     facts->job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
     return true;
 }
 
-/* Block, cyclic and plane all give each node its first task in node order, so
- * node order is the order of the lowest ranks and RANK 0 is on node 0. Only an
- * arbitrary distribution needs the map that PMIx or srun's side hands down. */
-static bool read_map(struct rc_reader *reader, struct rc_facts *facts, bool holds_rank_0)
-{
-    struct rc_number *field = facts->field;
-    uint32_t node = field[RC_NODE_RANK].value;
-    struct rc_str mapping = rc_env_get(reader->env, "SLURM_PMIX_MAPPING_SERV");
-    struct rc_str task_hosts = rc_env_get(reader->env, RC_TASK_HOSTS);
-    struct rc_taskmap_node place;
-    bool arbitrary = rc_str_is(rc_env_get(reader->env, "SLURM_DISTRIBUTION"), "arbitrary") ||
-                     (holds_rank_0 && node != 0);
-
-    facts->master_node = 0;
-    facts->master_source = "first host of SLURM_STEP_NODELIST";
-    facts->master_certain = true;
-    if (!arbitrary || field[RC_NNODES].value == 1)
-        return true;
-    if (field[RC_NNODES].value <= RC_NODE_SET_BITS) {
-        bool found = false;
-
-        if (task_hosts.p && rc_taskmap_read(task_hosts, facts->hosts, field[RC_WORLD_SIZE].value,
-                                            field[RC_NNODES].value, node, reader->node_set, &place)) {
-            facts->master_source = "host of task 0 in " RC_TASK_HOSTS;
-            found = place.tasks == field[RC_LOCAL_WORLD_SIZE].value;
-        }
-        if (!found && mapping.p &&
-            rc_taskmap_read(mapping, facts->hosts, field[RC_WORLD_SIZE].value, field[RC_NNODES].value, node,
-                            reader->node_set, &place)) {
-            facts->master_source = "node of task 0 in SLURM_PMIX_MAPPING_SERV";
-            found = place.tasks == field[RC_LOCAL_WORLD_SIZE].value;
-        }
-        /* a map that has RANK 0 on another node than SLURM_GTIDS is an older step's */
-        if (found && (place.master_node == node) == holds_rank_0) {
-            facts->master_node = place.master_node;
-            field[RC_NODE_RANK].value = place.node_rank;
-            field[RC_NODE_RANK].source = "order of the nodes' lowest ranks";
-            facts->node_order_rank.value = place.tasks_before + field[RC_LOCAL_RANK].value;
-            return true;
-        }
-    }
-    rc_message_add(reader->messages, RC106,
-                   "the distribution is arbitrary and nothing says on which node rank 0 is; nothing is set; use srun "
-                   "--mpi=pmix, or name the hosts in a file with SLURM_HOSTFILE");
-    return false;
-}
-
 /* Step-wide where Slurm says so, because what one task sees may be bound to
  * it already. A plugin's view in user_init is step-wide. */
 static void read_gpus(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_str on_node = rc_env_get(reader->env, "SLURM_GPUS_ON_NODE");
-    struct rc_str step = rc_env_get(reader->env, "SLURM_STEP_GPUS");
-    unsigned first = rc_gpu_list_first(reader->env);
+    struct rc_str step;
+    unsigned first;
 
-    if (on_node.p && rc_parse_u32(on_node, RC_MAX_TASKS, &facts->gpus.value)) {
+    if (rc_parse_u32(rc_env_get(reader->env, "SLURM_GPUS_ON_NODE"), RC_MAX_TASKS, &facts->gpus.value)) {
         facts->gpus.source = "SLURM_GPUS_ON_NODE";
-    } else if (step.p) {
+        return;
+    }
+    step = rc_env_get(reader->env, "SLURM_STEP_GPUS");
+    first = rc_gpu_list_first(reader->env);
+    if (step.p) {
         facts->gpus.value = rc_count_devices(step);
         facts->gpus.source = "SLURM_STEP_GPUS";
     } else if (first < RC_GPU_LISTS) {
@@ -304,6 +277,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
 {
     struct rc_str job = either_variable(reader->env, RC_STR("SLURM_JOB_ID"), RC_STR("SLURM_JOBID"));
     struct rc_str step = either_variable(reader->env, RC_STR("SLURM_STEP_ID"), RC_STR("SLURM_STEPID"));
+    struct rc_ordered kept;
     struct rc_number rank;
     uint64_t job_id;
     uint64_t step_id;
@@ -338,6 +312,8 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     facts->port_seed[1] = step_id;
     facts->scope = rc_format(reader->arena, "slurm:%S.%S", &job, &step);
     facts->run_id = facts->scope + (sizeof("slurm:") - 1);
+    if (rc_ordered_read(reader->env, facts->scope, &kept))
+        facts->field[RC_RANK].value = kept.rank;
     if (is_innermost(reader))
         return RC_CLAIM_INNERMOST;
     return is_batch_script(reader, facts->scope) ? claim_job(reader, facts, job) : RC_CLAIM_TASK;
@@ -345,10 +321,10 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
 
 bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    bool holds_rank_0;
+    struct rc_slurmnode node;
 
-    if (!read_numbers(reader, facts) || !read_layout(reader, facts) || !check_gtids(reader, facts, &holds_rank_0) ||
-        !read_hosts(reader, facts) || !read_map(reader, facts, holds_rank_0))
+    if (!read_numbers(reader, facts) || !read_hosts(reader, facts, &node) || !read_layout(reader, facts, node.index) ||
+        !check_gtids(reader, facts, &node) || !rc_slurmorder_read(reader, facts, &node))
         return false;
     facts->reserved_ports = rc_env_get(reader->env, "SLURM_STEP_RESV_PORTS");
     facts->port_source = "SLURM_STEP_RESV_PORTS";

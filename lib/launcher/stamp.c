@@ -26,8 +26,13 @@ struct rc_stamp rc_stamp_read(struct rc_str text)
 
     stamp.scope = rc_str_split(rest, '/', &rest);
     if (stamp.scope.n && rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank) &&
-        read_mode(rest, &stamp))
+        read_mode(rest, &stamp)) {
+        if (rc_str_starts(stamp.outer, "=")) {
+            stamp.told = rc_str_split(stamp.outer, ' ', &stamp.outer);
+            stamp.told = (struct rc_str){ stamp.told.p + 1, stamp.told.n - 1 };
+        }
         return stamp;
+    }
     return (struct rc_stamp){ .text = text };
 }
 
@@ -53,25 +58,40 @@ bool rc_stamp_has_outer(const struct rc_stamp *stamp, const char *scope)
     return false;
 }
 
+static bool is_step_of(struct rc_str scope, const char *job)
+{
+    struct rc_str step;
+
+    return job && rc_str_is(rc_str_split(scope, '.', &step), job);
+}
+
 bool rc_stamp_has_outer_job(const struct rc_stamp *stamp, const char *job)
 {
     struct rc_str outer = stamp->outer;
-    struct rc_str step;
 
-    while (job && outer.p)
-        if (rc_str_is(rc_str_split(rc_str_split(outer, ' ', &outer), '.', &step), job))
+    while (outer.p)
+        if (is_step_of(rc_str_split(outer, ' ', &outer), job))
             return true;
     return false;
 }
 
+bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job)
+{
+    return is_step_of(stamp->scope, job) || rc_stamp_has_outer_job(stamp, job);
+}
+
 const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
-                           const char *const *outer, unsigned outer_count)
+                           const uint32_t *told, const char *const *outer, unsigned outer_count)
 {
     const char *text = rc_format(arena, "%s/%u/%s", scope, rank, launcher ? "launcher" : "worker");
 
     if (port) {
         rc_join(arena);
         rc_format(arena, "/%u", (uint32_t)port);
+    }
+    if (told) {
+        rc_join(arena);
+        rc_format(arena, " =%u/%u/%u/%u/%u", told[0], told[1], told[2], told[3], told[4]);
     }
     for (unsigned i = 0; i < outer_count; i++) {
         rc_join(arena);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stamp.h - what rollcall leaves in a task that it has set up: the variable ROLLCALL_SCOPE (RC_STAMP).
  *
- *   SCOPE/RANK/MODE[/PORT][ OUTER-SCOPE]...
+ *   SCOPE/RANK/MODE[/PORT][ =TOLD][ OUTER-SCOPE]...
  *
- *   slurm:42.0/3/worker/29512                 task 3 of step 42.0, which was told master port 29512
+ *   slurm:42.0/3/worker/29512 =3/8/1/2/1      task 3 of step 42.0, which was told master port 29512
  *   openmpi:7/0/launcher/29512 slurm:42.0     mpirun's task 0, in a step of Slurm's
  *
  * SCOPE is one launch (rc_facts.scope), RANK the launcher's number of the task,
- * MODE "worker" or "launcher". The outer scopes are those of the launchers that
+ * MODE "worker" or "launcher". TOLD is what a worker was told: RANK, WORLD_SIZE,
+ * LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which a script may have overwritten
+ * since. The outer scopes are those of the launchers that
  * were found further outside. A scope has no blank and no slash.
  *
  * A later rollcall in the same process tree that finds its own scope and rank
  * changes nothing; a launcher whose scope the stamp does not have was started
- * later, inside. Older stamps have no PORT.
+ * later, inside. Older stamps have neither PORT nor TOLD; older releases take TOLD
+ * for an outer scope, of nothing that there is.
  *
  * All functions are pure and as thread safe as their arguments.
  */
@@ -28,6 +31,7 @@ struct rc_stamp {
     uint32_t rank;
     bool launcher;       /* the mode; false: worker */
     uint16_t port;       /* the MASTER_PORT that the task was told; 0 where the stamp does not say */
+    struct rc_str told;  /* without the sign; absent where the stamp does not say */
     struct rc_str outer; /* the outer scopes, parted by blanks; absent where there are none */
 };
 
@@ -46,8 +50,15 @@ bool rc_stamp_has_outer(const struct rc_stamp *stamp, const char *scope);
 /* The same for any step of a job: "slurm:42" is there in "slurm:42.0". */
 bool rc_stamp_has_outer_job(const struct rc_stamp *stamp, const char *job);
 
-/* The value for a task, in the arena. port 0 is left out; outer[] are outer_count scopes. */
+/* True where the stamp was made inside of this job: its own scope is a step of it, or an outer one is. */
+bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job);
+
+/* How many numbers TOLD has. */
+enum { RC_STAMP_TOLD = 5 };
+
+/* The value for a task, in the arena. port 0 is left out; told[] are RC_STAMP_TOLD numbers,
+ * or NULL; outer[] are outer_count scopes. */
 const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
-                           const char *const *outer, unsigned outer_count);
+                           const uint32_t *told, const char *const *outer, unsigned outer_count);
 
 #endif

@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/taskmap.h"
 
-#include "launcher/hostlist.h"
-
-/* A host's index is looked up once for each change of host. The limit: hostile
- * lists of 64 KiB on both sides must not cost seconds. */
-enum { LOOKUP_BUDGET = 1 << 24 };
-
-struct run {
-    uint32_t first;
-    uint32_t nodes;
-    uint32_t tasks;
-};
+#include "base/runs.h"
 
 struct cursor {
     struct rc_str rest;
-    struct rc_str hosts;
     bool vector;
-    struct rc_str last_host;
-    uint32_t last_index;
-    uint64_t work;
 };
 
-static bool start_cursor(struct cursor *cursor, struct rc_str map, struct rc_str hosts)
+static bool start_cursor(struct cursor *cursor, struct rc_str map)
 {
-    *cursor = (struct cursor){ .rest = map, .hosts = hosts };
+    *cursor = (struct cursor){ .rest = map };
     if (!map.p || map.n == 0)
         return false;
     cursor->vector = rc_str_starts(map, "(vector,");
     if (!cursor->vector)
-        return hosts.p != NULL;
+        return true;
     if (map.p[map.n - 1] != ')')
         return false;
     cursor->rest = (struct rc_str){ map.p + 8, map.n - 9 };
@@ -37,7 +23,7 @@ static bool start_cursor(struct cursor *cursor, struct rc_str map, struct rc_str
 }
 
 /* "(0,2,1)", with the comma that may follow it */
-static bool next_vector(struct cursor *cursor, struct run *run)
+static bool next_vector(struct cursor *cursor, struct rc_run *run)
 {
     struct rc_str behind;
     struct rc_str inside = rc_str_split(cursor->rest, ')', &behind);
@@ -59,24 +45,9 @@ static bool next_vector(struct cursor *cursor, struct run *run)
     return run->nodes > 0 && run->tasks > 0;
 }
 
-static bool next_host(struct cursor *cursor, struct run *run)
+static bool next_run(struct cursor *cursor, struct rc_run *run)
 {
-    struct rc_str host = rc_str_split(cursor->rest, ',', &cursor->rest);
-
-    if (!rc_str_eq(host, cursor->last_host)) {
-        cursor->work += cursor->hosts.n;
-        if (cursor->work > LOOKUP_BUDGET)
-            return false;
-        cursor->last_host = host;
-        cursor->last_index = rc_hostlist_find(cursor->hosts, host);
-    }
-    *run = (struct run){ cursor->last_index, 1, 1 };
-    return cursor->last_index != RC_UNKNOWN;
-}
-
-static bool next_run(struct cursor *cursor, struct run *run)
-{
-    return cursor->vector ? next_vector(cursor, run) : next_host(cursor, run);
+    return cursor->vector ? next_vector(cursor, run) : rc_run_next(&cursor->rest, run);
 }
 
 static bool test_and_set(uint64_t *seen, uint32_t node)
@@ -88,18 +59,18 @@ static bool test_and_set(uint64_t *seen, uint32_t node)
     return was;
 }
 
-bool rc_taskmap_read(struct rc_str map, struct rc_str hosts, uint32_t tasks, uint32_t nodes, uint32_t node,
-                     uint64_t *seen, struct rc_taskmap_node *out)
+bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t node, uint64_t *seen,
+                     struct rc_taskmap_node *out)
 {
     struct rc_taskmap_node found = { .master_node = RC_UNKNOWN, .node_rank = RC_UNKNOWN };
     struct cursor cursor;
-    struct run run;
+    struct rc_run run;
     uint64_t walked = 0;
     uint32_t distinct = 0;
 
     for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
         seen[i] = 0;
-    if (!start_cursor(&cursor, map, hosts))
+    if (!start_cursor(&cursor, map))
         return false;
     while (cursor.rest.p) {
         if (!next_run(&cursor, &run) || run.first >= nodes || run.nodes > nodes - run.first)
@@ -125,7 +96,7 @@ bool rc_taskmap_read(struct rc_str map, struct rc_str hosts, uint32_t tasks, uin
     /* second walk: count the tasks of the nodes that come before ours */
     for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
         seen[i] = 0;
-    start_cursor(&cursor, map, hosts);
+    start_cursor(&cursor, map);
     distinct = 0;
     for (bool ours_seen = false; cursor.rest.p && next_run(&cursor, &run);) {
         for (uint32_t i = run.first; i < run.first + run.nodes; i++) {
@@ -139,4 +110,26 @@ bool rc_taskmap_read(struct rc_str map, struct rc_str hosts, uint32_t tasks, uin
     }
     *out = found;
     return true;
+}
+
+/* The tasks from `task` on that are on one node. */
+static uint32_t count_together(const uint32_t *node_of, uint32_t tasks, uint32_t task)
+{
+    uint32_t count = 1;
+
+    while (task + count < tasks && node_of[task + count] == node_of[task])
+        count++;
+    return count;
+}
+
+const char *rc_taskmap_write(const uint32_t *node_of, uint32_t tasks, struct rc_arena *arena)
+{
+    struct rc_runs runs = rc_runs_begin(arena);
+    uint32_t together;
+
+    for (uint32_t task = 0; task < tasks; task += together) {
+        together = count_together(node_of, tasks, task);
+        rc_runs_add(&runs, node_of[task], together);
+    }
+    return rc_runs_end(&runs);
 }

@@ -45,8 +45,10 @@ bool rc_torchrun_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_torchrun = {
     .id = "torchrun",
     .title = "torchrun",
-    .processes = "torchrun torch.distributed.run torch.distributed.launch",
+    /* the elastic agent of DeepSpeed's launcher is torchrun's (deepspeed.c) */
+    .processes = "torchrun torch.distributed.run torch.distributed.launch deepspeed.launcher.launch",
     .has_library = true, /* torch.distributed.launcher.api.elastic_launch */
+    .tells_master = true,
     .authoritative = true,
     /* the run id is "none" unless --rdzv-id is given; a restart is another launch with the same one */
     .apart = "MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT",

@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "rendezvous/protocol.h"
+#include "rendezvous/store.h"
 #include "rendezvous/wire.h"
 #include "system/clock.h"
 
@@ -138,30 +141,73 @@ static int receive_reply(int fd, const char *token, int64_t deadline, struct rc_
     return state == RC_WIRE_WRONG ? -EPROTO : rc;
 }
 
-int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
-                      struct rc_reply *reply, bool *heard)
+/* One connection. `heard` as in rc_client_request. */
+static int visit_server(const struct rc_endpoint *server, struct rc_str text, struct attempt *attempt, int64_t deadline,
+                        struct rc_reply *reply, bool *heard)
 {
     const char *token = server->token.p;
-    int64_t deadline = rc_milliseconds() + milliseconds;
-    /* connecting may take half of the time: the reply needs some, too */
-    struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2 };
     size_t size;
     char *message = rc_wire_pack(token, text, &size);
     int fd;
     int rc;
 
-    if (heard)
-        *heard = false;
     if (!message)
         return -ENOMEM;
-    fd = reach_server(&attempt, server->hosts, server->port);
+    fd = reach_server(attempt, server->hosts, server->port);
     rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
-    if (heard)
-        *heard = rc == 0;
+    *heard |= rc == 0;
     if (rc == 0)
         rc = receive_reply(fd, token, deadline, reply);
     if (fd >= 0)
         close(fd);
     free(message);
+    return rc;
+}
+
+static bool is_again(const struct rc_reply *reply)
+{
+    return rc_str_is((struct rc_str){ reply->text, reply->size }, RC_SERVER_AGAIN);
+}
+
+/* Between half of the time and all of it, so that those who were sent away together do not
+ * come back together. */
+static void pause_between(uint32_t milliseconds, int64_t deadline)
+{
+    struct timespec now;
+    int64_t left = deadline - rc_milliseconds();
+    int64_t pause;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    pause = milliseconds / 2 + (now.tv_nsec / 1000 + getpid()) % (milliseconds / 2);
+    if (pause > left)
+        pause = left;
+    if (pause > 0)
+        poll(NULL, 0, (int)pause);
+}
+
+int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
+                      struct rc_reply *reply, bool *heard)
+{
+    bool asks_store = rc_store_is_question(text);
+    uint32_t longest = asks_store ? RC_CLIENT_AGAIN_TASK_MAX_MS : RC_CLIENT_AGAIN_NODE_MAX_MS;
+    uint32_t pause = asks_store ? RC_CLIENT_AGAIN_TASK_MS : RC_CLIENT_AGAIN_NODE_MS;
+    int64_t deadline = rc_milliseconds() + milliseconds;
+    /* connecting may take half of the time: the reply needs some, too */
+    struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2 };
+    bool was_heard = false;
+    int rc;
+
+    for (;; pause = 2 * pause < longest ? 2 * pause : longest) {
+        rc = visit_server(server, text, &attempt, deadline, reply, &was_heard);
+        if (rc < 0 || !is_again(reply))
+            break;
+        free(reply->text);
+        pause_between(pause, deadline);
+        if (!asks_store)
+            text = RC_STR(RC_SERVER_ANSWER);
+        attempt = (struct attempt){ .deadline = deadline };
+    }
+    if (heard)
+        *heard = was_heard;
     return rc;
 }

@@ -4,17 +4,20 @@
 #include "rendezvous/connections.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "rendezvous/protocol.h"
 #include "system/clock.h"
 
 /* A round accepts at most WELCOMES connections, so that those that are open already are
  * read in between. A rush of nodes then never fills the pending queue. */
-enum { EVENTS = 64, WELCOMES = 64, SPARE_DESCRIPTORS = 32 };
+enum { EVENTS = 64, WELCOMES = 64, SPARE_DESCRIPTORS = 32, DEAF_MS = 100 };
 
 static bool rewatch_descriptor(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
 {
@@ -63,6 +66,9 @@ int rc_connections_open(struct rc_connections *connections, int listener, const 
     if (connections->pending_max > RC_CONNECTIONS_PENDING_MAX)
         connections->pending_max = RC_CONNECTIONS_PENDING_MAX;
     rc = connections->epoll < 0 ? -errno : watch_descriptor(connections, listener, EPOLLIN, connections);
+    connections->again = rc_wire_pack(token, RC_STR(RC_SERVER_AGAIN), &connections->again_size);
+    if (rc == 0 && !connections->again)
+        rc = -ENOMEM;
     if (rc < 0)
         rc_connections_close(connections);
     return rc;
@@ -72,12 +78,13 @@ void rc_connections_close(struct rc_connections *connections)
 {
     struct rc_link *link;
 
-    connections->deaf = false;
+    connections->deaf = 0;
     while ((link = connections->pending.first) || (link = connections->authenticated.first))
         rc_connections_drop(connections, rc_connection_of(link));
     if (connections->epoll >= 0)
         close(connections->epoll);
     close(connections->listener);
+    free(connections->again);
 }
 
 int rc_connections_set_life(struct rc_connections *connections, int life)
@@ -86,22 +93,33 @@ int rc_connections_set_life(struct rc_connections *connections, int life)
     return watch_descriptor(connections, life, EPOLLHUP, &connections->life);
 }
 
+static void listen_again(struct rc_connections *connections)
+{
+    if (rewatch_descriptor(connections, connections->listener, EPOLLIN, connections))
+        connections->deaf = 0;
+}
+
 void rc_connections_drop(struct rc_connections *connections, struct rc_connection *connection)
 {
     rc_queue_leave(&connection->link);
+    rc_queue_leave(&connection->turn);
     close(connection->fd); /* which also takes it out of the epoll set */
     rc_wire_free(&connection->wire);
     free(connection->own_reply);
     free(connection);
-    if (connections->deaf && rewatch_descriptor(connections, connections->listener, EPOLLIN, connections))
-        connections->deaf = false;
+    if (connections->deaf)
+        listen_again(connections);
 }
 
 /* Returns true as long as the connection has to wait, false once it is done or lost. */
-static bool send_reply(const struct rc_connections *connections, struct rc_connection *connection)
+static bool send_reply(struct rc_connections *connections, struct rc_connection *connection)
 {
-    if (!connection->reply)
+    if (!connection->reply) {
+        if (!connection->turn.queue)
+            rc_queue_join(&connections->waiting, &connection->turn);
         return true;
+    }
+    rc_queue_leave(&connection->turn);
     while (connection->sent < connection->reply_size) {
         ssize_t n = send(connection->fd, connection->reply + connection->sent,
                          connection->reply_size - connection->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -125,6 +143,7 @@ void rc_connections_reply(struct rc_connections *connections, struct rc_connecti
 void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection)
 {
     rc_queue_join(&connections->authenticated, &connection->link);
+    rc_queue_leave(&connection->turn);
     /* without a reply it is dropped, and by its own next event as well */
     if (!connection->reply || !rewatch_descriptor(connections, connection->fd, EPOLLIN | EPOLLOUT, connection))
         shutdown(connection->fd, SHUT_RDWR);
@@ -172,6 +191,63 @@ static void drop_oldest(struct rc_connections *connections)
         rc_connections_drop(connections, rc_connection_of(connections->pending.first));
 }
 
+static bool is_oldest_silent(const struct rc_connections *connections, int64_t milliseconds)
+{
+    return connections->pending.first &&
+           rc_connection_of(connections->pending.first)->since + milliseconds <= rc_milliseconds();
+}
+
+/* Asks the one that has waited longest to come again. */
+static void send_away(struct rc_connections *connections)
+{
+    struct rc_link *turn = connections->waiting.first;
+    struct rc_connection *connection = (struct rc_connection *)(void *)((char *)turn -
+                                                                        offsetof(struct rc_connection, turn));
+
+    connection->reply = connections->again;
+    connection->reply_size = connections->again_size;
+    connections->sent_away++;
+    rc_queue_join(&connections->authenticated, &connection->link);
+    rc_connections_reply(connections, connection);
+}
+
+/* Leaves the listener alone for a moment, or until a connection is closed. */
+static void be_deaf(struct rc_connections *connections)
+{
+    if (rewatch_descriptor(connections, connections->listener, 0, connections))
+        connections->deaf = rc_milliseconds() + DEAF_MS;
+}
+
+/* Without a free descriptor accept4 fails even where nobody has come. */
+static bool has_newcomer(const struct rc_connections *connections)
+{
+    struct pollfd listener = { .fd = connections->listener, .events = POLLIN };
+
+    return poll(&listener, 1, 0) > 0;
+}
+
+/* Closes a connection for a new one. False where there is none that can go. */
+static bool make_room(struct rc_connections *connections)
+{
+    if (is_oldest_silent(connections, RC_CONNECTIONS_SILENCE_MS))
+        drop_oldest(connections);
+    else if (connections->waiting.first)
+        send_away(connections);
+    else
+        return false;
+    return true;
+}
+
+static bool has_pending_room(struct rc_connections *connections)
+{
+    if (connections->pending.count < connections->pending_max)
+        return true;
+    if (!is_oldest_silent(connections, RC_CONNECTIONS_SILENCE_MS))
+        return false;
+    drop_oldest(connections);
+    return true;
+}
+
 static void add_connection(struct rc_connections *connections, int fd)
 {
     struct rc_connection *connection = calloc(1, sizeof(*connection));
@@ -192,19 +268,18 @@ static void add_connection(struct rc_connections *connections, int fd)
 static void accept_connections(struct rc_connections *connections)
 {
     for (int i = 0; i < WELCOMES; i++) {
-        int fd = accept4(connections->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        bool has_room = has_pending_room(connections);
+        int fd = has_room ? accept4(connections->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
 
         if (fd >= 0) {
-            if (connections->pending.count == connections->pending_max)
-                drop_oldest(connections);
             add_connection(connections, fd);
-        } else if (errno == EMFILE || errno == ENFILE) {
-            /* out of descriptors: close a pending connection for its own */
-            connections->deaf = !connections->pending.first &&
-                                rewatch_descriptor(connections, connections->listener, 0, connections);
-            if (!connections->pending.first)
+        } else if (!has_room || errno == EMFILE || errno == ENFILE) {
+            if (!has_newcomer(connections))
                 return;
-            drop_oldest(connections);
+            if (!has_room || !make_room(connections)) {
+                be_deaf(connections);
+                return;
+            }
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }
@@ -213,9 +288,11 @@ static void accept_connections(struct rc_connections *connections)
 
 static int64_t next_timeout(const struct rc_connections *connections)
 {
-    return connections->pending.first
-               ? rc_connection_of(connections->pending.first)->since + RC_CONNECTIONS_PATIENCE * 1000
-               : INT64_MAX;
+    int64_t next = INT64_MAX;
+
+    if (connections->pending.first)
+        next = rc_connection_of(connections->pending.first)->since + RC_CONNECTIONS_PATIENCE * INT64_C(1000);
+    return connections->deaf && connections->deaf < next ? connections->deaf : next;
 }
 
 /* A timeout for epoll_wait; -1: none. */
@@ -246,7 +323,9 @@ bool rc_connections_serve(struct rc_connections *connections, int64_t until)
     }
     if (has_new)
         accept_connections(connections);
-    while (next_timeout(connections) <= rc_milliseconds())
+    if (connections->deaf && connections->deaf <= rc_milliseconds())
+        listen_again(connections);
+    while (is_oldest_silent(connections, RC_CONNECTIONS_PATIENCE * INT64_C(1000)))
         drop_oldest(connections);
     return true;
 }

@@ -3,8 +3,13 @@
  *
  * A connection is pending until its message is whole and carries the token. From
  * then on it is authenticated, until it has its reply. Pending ones are kept in
- * order of arrival; the oldest is closed when it has been silent for too long, or
- * when there are too many. What a message means is the server's business.
+ * order of arrival; the oldest is closed when it has been silent for too long.
+ * What a message means is the server's business.
+ *
+ * Where descriptors run out, a newcomer gets that of a pending connection that has been
+ * silent for half a second, or else that of the one that has waited longest for its reply, which is
+ * asked to come again (protocol.h, RC_SERVER_AGAIN). So who only puts something is
+ * always heard, and nobody is lost: any number of clients share a few descriptors.
  */
 #ifndef ROLLCALL_RENDEZVOUS_CONNECTIONS_H
 #define ROLLCALL_RENDEZVOUS_CONNECTIONS_H
@@ -16,10 +21,15 @@
 #include "rendezvous/queue.h"
 #include "rendezvous/wire.h"
 
-enum { RC_CONNECTIONS_PATIENCE = 5 /* seconds */, RC_CONNECTIONS_PENDING_MAX = 65536 };
+enum {
+    RC_CONNECTIONS_PATIENCE = 5,     /* seconds */
+    RC_CONNECTIONS_SILENCE_MS = 500, /* the same where descriptors are short */
+    RC_CONNECTIONS_PENDING_MAX = 65536,
+};
 
 struct rc_connection {
     struct rc_link link; /* first: rc_connection_of casts; the handler may put it into a queue of its own */
+    struct rc_link turn; /* among those that wait for a reply */
     struct rc_wire wire; /* its message */
     const char *reply;   /* as it goes over the wire; NULL: not yet */
     size_t reply_size;
@@ -42,14 +52,18 @@ typedef bool rc_connections_handle(void *more, struct rc_connection *connection)
 struct rc_connections {
     int listener;
     int epoll;
-    int life;  /* a descriptor whose other end closes when the server is to end; -1: none */
-    bool deaf; /* out of descriptors: the listener is left alone until there is one */
+    int life;     /* a descriptor whose other end closes when the server is to end; -1: none */
+    int64_t deaf; /* out of descriptors: when the listener is watched again; 0: it is watched */
     const char *token;
     rc_connections_handle *handle;
     void *more;
     struct rc_queue pending;
     struct rc_queue authenticated;
+    struct rc_queue waiting; /* of `turn` */
     size_t pending_max;
+    char *again; /* the message RC_SERVER_AGAIN */
+    size_t again_size;
+    size_t sent_away; /* how often it was sent */
 };
 
 /* Owns `listener` (of rc_listen) from now on, even on failure; the token stays the caller's. 0 or -errno. */

@@ -25,6 +25,11 @@ enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 6 };
 /* The variable with its token: on a command line every user could read it. */
 #define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
 
+/* A server's reply to who waits for one, where it needs the descriptor for others. A question to
+ * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */
+#define RC_SERVER_AGAIN  "again=1\n"
+#define RC_SERVER_ANSWER "question=answer\n"
+
 struct rc_server_settings {
     uint32_t seconds; /* it waits for the last node, after the first */
     enum rc_check check;

@@ -9,6 +9,7 @@
 
 #include "rendezvous/arrivals.h"
 #include "rendezvous/connections.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/registrations.h"
 #include "rendezvous/store.h"
 #include "system/clock.h"
@@ -163,6 +164,13 @@ static bool take_entry(struct rc_server *server, struct rc_connection *connectio
     return true;
 }
 
+/* A node whose entry is here, and who was asked to come again. */
+static bool take_returned(struct rc_server *server, struct rc_connection *connection)
+{
+    reply_answer(server, connection);
+    return true;
+}
+
 /* A question, or an entry. */
 static bool handle_message(void *more, struct rc_connection *connection)
 {
@@ -171,6 +179,8 @@ static bool handle_message(void *more, struct rc_connection *connection)
 
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
+    if (rc_str_is(text, RC_SERVER_ANSWER))
+        return take_returned(server, connection);
     if (rc_store_is_question(text))
         return ask_store(server, connection);
     if (rc_arrivals_is_one(text))
@@ -239,7 +249,8 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_serve
     if (rc < 0)
         return rc;
     deadline = life >= 0 ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
-    while ((life >= 0 || server->connections.authenticated.first) && rc_milliseconds() < deadline)
+    while ((life >= 0 || server->connections.authenticated.first || server->connections.sent_away > 0) &&
+           rc_milliseconds() < deadline)
         if (!serve_round(server, deadline))
             break;
     return 0;

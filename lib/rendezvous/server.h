@@ -6,9 +6,9 @@
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
  * one loop. A connection without the token costs a few hundred bytes and a
- * descriptor until it has been silent for RC_CONNECTIONS_PATIENCE seconds, or until
- * there are too many (as many as the process may have descriptors, less a few):
- * then the oldest pending one goes. Entries that cannot be read are refused.
+ * descriptor until it has been silent for RC_CONNECTIONS_PATIENCE seconds. Where there are
+ * fewer descriptors than clients, those who wait for a reply are asked to come again
+ * (connections.h). Entries that cannot be read are refused.
  */
 #ifndef ROLLCALL_RENDEZVOUS_SERVER_H
 #define ROLLCALL_RENDEZVOUS_SERVER_H

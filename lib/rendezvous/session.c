@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "rendezvous/protocol.h"
+#include "roll/netorder.h"
 #include "system/port.h"
 #include "system/program.h"
 
@@ -16,14 +17,18 @@ enum {
     OUTPUT_SIZE = 65536, /* an answer, with its findings */
 };
 
+static void copy_text(struct rc_str text, char *to, size_t size)
+{
+    struct rc_arena arena = { .base = to, .size = size };
+
+    if (text.n >= size)
+        text.n = size - 1;
+    rc_format(&arena, "%S", &text);
+}
+
 static void explain_outcome(struct rc_outcome *outcome, const char *why)
 {
-    struct rc_arena arena = { .base = outcome->why, .size = sizeof(outcome->why) };
-    struct rc_str text = rc_str(why);
-
-    if (text.n >= sizeof(outcome->why))
-        text.n = sizeof(outcome->why) - 1;
-    rc_format(&arena, "%S", &text);
+    copy_text(rc_str(why), outcome->why, sizeof(outcome->why));
 }
 
 void rc_outcome_fail(struct rc_outcome *outcome, const char *why)
@@ -38,14 +43,24 @@ static void lose_nodes(struct rc_outcome *outcome, const char *why)
     explain_outcome(outcome, why);
 }
 
+bool rc_session_asks_order(const struct rc_options *options, const struct rc_result *result)
+{
+    return options->order == RC_ORDER_TOPOLOGY && result->identity.field[RC_NNODES] > 1;
+}
+
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
                      int *held)
 {
     struct rc_master *master = &result->master;
 
     *held = -1;
+    if (rc_session_asks_order(options, result))
+        master->todo |= RC_MASTER_HOLD;
     if (!(master->todo & RC_MASTER_HOLD))
         return true;
+    /* the other nodes are told, who cannot see it; what addr= makes of a name is not known yet */
+    if (master->addr_given == RC_GIVEN_BY_USER && !rc_rank0_verify(result, hooks))
+        return false;
     if (master->port_given != RC_GIVEN_BY_LAUNCH || (!options->port_first && result->facts.reserved_ports.n))
         return rc_rank0_hold(result, hooks, held);
     if (!options->port_first) {
@@ -74,14 +89,36 @@ uint32_t rc_session_patience(uint32_t seconds)
 
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena)
 {
-    struct rc_answer answer = { .port = outcome->port, .stop = outcome->stop };
+    struct rc_answer answer = {
+        .port = outcome->port,
+        .stop = outcome->stop,
+        .has_seat = outcome->ordered,
+        .place = outcome->place,
+        .before = outcome->before,
+        .first = rc_str(outcome->first),
+        .unordered = rc_str(outcome->unordered),
+    };
 
     if (outcome->failed || outcome->lost)
         return rc_format(arena, "%s=%s\n", outcome->lost ? "lost" : "failed", outcome->why);
     return rc_answer_write(&answer, arena);
 }
 
-void rc_outcome_read(struct rc_str text, struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena)
+/* False where the order does not have this node, or has no first one. */
+static bool take_order(const struct rc_answer *answer, uint32_t node, struct rc_outcome *outcome)
+{
+    copy_text(answer->unordered, outcome->unordered, sizeof(outcome->unordered));
+    if (!answer->has_seat && !answer->order.p)
+        return true;
+    outcome->place = answer->place;
+    outcome->before = answer->before;
+    outcome->ordered = answer->has_seat || rc_netorder_find(answer->order, node, &outcome->place, &outcome->before);
+    copy_text(answer->first, outcome->first, sizeof(outcome->first));
+    return outcome->ordered && outcome->first[0];
+}
+
+void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
+                     struct rc_arena *arena)
 {
     struct rc_str failed = rc_program_reason(text, "failed=");
     struct rc_str lost = rc_program_reason(text, "lost=");
@@ -93,13 +130,15 @@ void rc_outcome_read(struct rc_str text, struct rc_answer *answer, struct rc_out
         lose_nodes(outcome, rc_format(arena, "%S", &lost));
     } else if (!rc_answer_read(text, answer, arena)) {
         lose_nodes(outcome, "the answer cannot be read");
+    } else if (!take_order(answer, node, outcome)) {
+        lose_nodes(outcome, "the order of the nodes does not have this one");
     } else {
         outcome->port = answer->port;
         outcome->stop = answer->stop;
     }
 }
 
-void rc_session_run(const char *path, const char *const *env, const struct rc_request *request,
+void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena)
 {
     static char output[OUTPUT_SIZE];
@@ -130,7 +169,32 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else if (WIFSIGNALED(status))
         lose_nodes(outcome, rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else
-        rc_outcome_read((struct rc_str){ output, (size_t)n }, answer, outcome, arena);
+        rc_outcome_read((struct rc_str){ output, (size_t)n }, node, answer, outcome, arena);
+}
+
+/* Hands the order on to rc_resolve. */
+static void tell_order(const struct rc_outcome *outcome, struct rc_context *context)
+{
+    context->unordered = outcome->unordered[0] && !outcome->failed ? outcome->unordered : NULL;
+    context->told_order = (struct rc_ordered){ .host = RC_ABSENT };
+    if (outcome->ordered && !outcome->failed)
+        context->told_order = (struct rc_ordered){
+            .place = outcome->place,
+            .before = outcome->before,
+            .host = rc_str(outcome->first),
+        };
+}
+
+/* RC405 of a node that could not hold the port: it counts where RANK 0 is alone. */
+static void forget_port_error(const struct rc_outcome *outcome, const struct rc_context *context,
+                              struct rc_result *result)
+{
+    uint32_t place = outcome->ordered ? outcome->place : result->facts.field[RC_NODE_RANK].value;
+
+    if (rc_session_asks_order(&context->options, result) && place != 0) {
+        result->messages.count = 0;
+        result->messages.has_error = false;
+    }
 }
 
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
@@ -139,6 +203,7 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
     const struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
 
     if (outcome->stop) {
+        forget_port_error(outcome, context, result);
         rc_message_add(&result->messages, RC612,
                        "nothing is started here, for what another line says of the launch; change that, or say "
                        "check=warn");
@@ -157,5 +222,12 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
         rc_port_release(*held);
         *held = -1;
     }
-    return rc_resolve(context, result) == RC_RESOLVED;
+    tell_order(outcome, context);
+    if (rc_resolve(context, result) != RC_RESOLVED)
+        return false;
+    if (!(result->master.todo & RC_MASTER_HOLD)) {
+        rc_port_release(*held);
+        *held = -1;
+    }
+    return true;
 }

@@ -19,12 +19,20 @@ struct rc_outcome {
     bool stop;     /* nothing is to be started */
     bool failed;   /* `why` says why; the others miss this node, and compute the port */
     bool lost;     /* likewise, but the others may go on with one that is not known here */
+    bool ordered;  /* the nodes have another order than the launcher's: the next three say so */
+    uint32_t place;
+    uint32_t before;     /* tasks on the nodes before this one */
+    char first[256];     /* the first node */
+    char unordered[256]; /* why an order that was asked for is not told */
     char why[256];
 };
 
 void rc_outcome_fail(struct rc_outcome *outcome, const char *why);
 
-/* Holds the master port, where RANK 0 is this process: the user's or Slurm's
+/* Whether the nodes ask for their order: each holds a port then, and the first of them keeps it. */
+bool rc_session_asks_order(const struct rc_options *options, const struct rc_result *result);
+
+/* Holds the master port, where RANK 0 is this process, or may be: the user's or Slurm's
  * where there is one, one of port=, else a free one that the kernel
  * chooses. *held is its descriptor, or -1. False as rc_rank0_hold. */
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
@@ -37,20 +45,21 @@ uint32_t rc_session_patience(uint32_t seconds);
 /* Runs rollcall-exchange, which is at `path`. What it brings back goes into the
  * outcome, with what is to be printed in answer->findings; their texts are in
  * the arena, an empty one of RC_SESSION_TEXT bytes. Whatever goes wrong is a failed
- * outcome, or a lost one. */
-void rc_session_run(const char *path, const char *const *env, const struct rc_request *request,
+ * outcome, or a lost one. `node` is this node's rank by the launcher. */
+void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
 
 /* What a task does with it: resolves once more, in context->env, with the port
- * that all know of; one that the others do not know of is given back, *held is
- * -1 then: all compute the same one. False where the task is not to start, with its
- * error in result->messages. */
+ * and the order that all know of. A held port is given back, and *held is -1, where
+ * the others do not know of it (all compute the same one), or RANK 0 is elsewhere. False
+ * where the task is not to start, with its error in result->messages. */
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held);
 
 /* The outcome as text, and back: an answer (answer.h) without its findings, or
  * one line failed=WHY or lost=WHY. Anything else is read as a lost one. */
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);
-void rc_outcome_read(struct rc_str text, struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
+void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
+                     struct rc_arena *arena);
 
 #endif

@@ -7,7 +7,8 @@
 #include "resolve/ownnics.h"
 #include "resolve/result.h"
 
-/* The kernel's: IFNAMSIZ with its NUL; no '/', ':' or blank (dev_valid_name). */
+/* The kernel's rule for an interface's name (dev_valid_name): shorter than IFNAMSIZ,
+ * without '/', ':' and blanks. */
 enum { INTERFACE_MAX = 15 };
 
 static bool is_name_character(char c)
@@ -140,7 +141,8 @@ static void set_interface(struct rc_result *result, const char *interface, const
                 "tells a later rollcall which of these are its own");
 }
 
-/* A variable's value with the address that was found; NULL for one without. */
+/* Returns a variable's value with the address that was found, or NULL for a variable that
+ * has no address in it. */
 static const char *settled_value(struct rc_result *result, struct rc_str name)
 {
     if (rc_str_is(name, "MASTER_ADDR") || rc_str_is(name, "PET_MASTER_ADDR"))
@@ -176,7 +178,7 @@ void rc_address_settle(struct rc_result *result, const char *addr, const char *s
         rc_address_forget(result);
 }
 
-/* What has been planned since, for the cards of this node (nicnames.h), stays. */
+/* Keeps what has been planned since for the cards of this node (nicnames.h). */
 static void forget_interface(struct rc_result *result, struct rc_str name)
 {
     if (!rc_plan_find(&result->plan, name))

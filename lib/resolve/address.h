@@ -25,18 +25,18 @@
 #include "base/text.h"
 
 enum rc_address_kind {
-    RC_ADDRESS_DEFAULT, /* no addr=: the launcher's own word for the node */
+    RC_ADDRESS_DEFAULT, /* no addr=: the node is called as the launcher calls it */
     RC_ADDRESS_INTERFACE,
     RC_ADDRESS_NETWORK,
     RC_ADDRESS_SUFFIX,
 };
 
-/* Which kind the value of addr= is. NULL where it is good, else what is wrong
- * with it, for a message. */
+/* Tells the kind of a value of addr=. Returns NULL where the value is good, else what is
+ * wrong with it, for a message. */
 const char *rc_address_read(struct rc_str value, enum rc_address_kind *kind);
 
-/* The name of a node with a suffix; NULL for an address, which takes none, and
- * for a name that becomes too long. */
+/* Returns the name of a node with a suffix. NULL for an address, which takes no suffix,
+ * and where the name becomes too long. */
 const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, struct rc_arena *arena);
 
 struct rc_result;
@@ -49,8 +49,8 @@ void rc_address_settle(struct rc_result *result, const char *addr, const char *s
 /* Whether a variable's value is one that a rollcall further outside has set for its interface. */
 bool rc_address_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now);
 
-/* The variables that an outer rollcall set for its interface, and that are good
- * for no other launch: taken away. */
+/* Takes away the variables that an outer rollcall set for its interface: they are good for
+ * no other launch. */
 void rc_address_forget(struct rc_result *result);
 
 #endif

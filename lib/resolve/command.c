@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/command.h"
 
-enum { WORDS_MAX = 256 };
+#include "resolve/words.h"
 
 /* Arrays of arrays, not of pointers: each pointer is one relocation, and every
  * process that the preload is loaded into pays for it. */
@@ -61,46 +61,6 @@ static const char keywords[][NAME_SIZE] = {
     "if", "then", "elif", "else", "while", "until", "do", "!", "{",
 };
 
-struct words {
-    const char *const *argv; /* or, where NULL: */
-    struct rc_str line;      /* the text of sh -c, cut at blanks, quotes and operators */
-    bool starts_command;     /* the word is the first one behind an operator */
-    unsigned left;
-};
-
-static bool operator_character(char c)
-{
-    return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '\n' || c == '`';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '"' || c == '\'' || operator_character(c);
-}
-
-static bool next_word(struct words *words, struct rc_str *word)
-{
-    words->starts_command = false;
-    if (words->left == 0)
-        return false;
-    words->left--;
-    if (words->argv) {
-        if (!*words->argv)
-            return false;
-        *word = rc_str(*words->argv++);
-        return true;
-    }
-    for (; words->line.n && is_blank(*words->line.p);
-         words->line = (struct rc_str){ words->line.p + 1, words->line.n - 1 })
-        if (operator_character(*words->line.p))
-            words->starts_command = true;
-    word->p = words->line.p;
-    for (word->n = 0; word->n < words->line.n && !is_blank(word->p[word->n]);)
-        word->n++;
-    words->line = (struct rc_str){ words->line.p + word->n, words->line.n - word->n };
-    return word->n > 0;
-}
-
 static bool one_of(struct rc_str word, const char *list, size_t size, size_t each)
 {
     /* the first letter is enough for nearly every one of the names */
@@ -112,102 +72,55 @@ static bool one_of(struct rc_str word, const char *list, size_t size, size_t eac
 
 #define ONE_OF(word, list) one_of((word), (list)[0], sizeof(list), sizeof((list)[0]))
 
-static bool ends_with(struct rc_str s, const char *suffix)
-{
-    size_t n = rc_str(suffix).n;
-
-    return s.n >= n && rc_str_is((struct rc_str){ s.p + s.n - n, n }, suffix);
-}
-
-/* argparse takes --node-rank for --node_rank */
-static bool option_is(struct rc_str name, const char *option)
-{
-    size_t i = 0;
-
-    for (; i < name.n && option[i]; i++)
-        if (name.p[i] != option[i] && !(name.p[i] == '-' && option[i] == '_'))
-            return false;
-    return i == name.n && !option[i];
-}
-
-/* The launcher's own options, up to the script. */
-static void read_torchrun_options(struct words *words, struct rc_command *command)
-{
-    struct rc_str *wanted = NULL;
-    struct rc_str word;
-
-    while (next_word(words, &word)) {
-        struct rc_str value;
-        struct rc_str name;
-
-        if (wanted) {
-            *wanted = word;
-            wanted = NULL;
-            continue;
-        }
-        if (!rc_str_starts(word, "--")) {
-            if (ends_with(word, ".py") || rc_str_is(word, "-m"))
-                return;
-            continue;
-        }
-        name = rc_str_split(word, '=', &value);
-        if (option_is(name, "--standalone")) {
-            command->standalone = true;
-            continue;
-        }
-        if (option_is(name, "--nnodes"))
-            wanted = &command->nnodes;
-        else if (option_is(name, "--node_rank"))
-            wanted = &command->node_rank;
-        else if (option_is(name, "--nproc_per_node"))
-            wanted = &command->nproc;
-        if (wanted && value.p) {
-            *wanted = value;
-            wanted = NULL;
-        }
-    }
-}
-
 static void set_kind(struct rc_command *command, enum rc_command_kind kind, struct rc_str name)
 {
     command->kind = kind;
     command->name = name;
 }
 
+/* A launcher, by the name of its program or of its module. */
+static void read_launcher(struct rc_words *words, struct rc_command *command, struct rc_str name)
+{
+    set_kind(command, RC_COMMAND_LAUNCHER, name);
+    command->torchrun = rc_str_is(name, "torchrun") || rc_str_starts(name, "torch.distributed.");
+    command->accelerate = rc_str_is(name, "accelerate") || rc_str_starts(name, "accelerate.");
+    if (command->torchrun || command->accelerate)
+        rc_command_options_read(words, &command->given);
+}
+
 /* Behind `python`: -m MODULE, or a script, or -c. */
-static void read_python(struct words *words, struct rc_command *command)
+static void read_python(struct rc_words *words, struct rc_command *command)
 {
     struct rc_str word;
 
-    while (next_word(words, &word)) {
+    while (rc_words_next(words, &word)) {
         if (rc_str_starts(word, "-m")) {
             struct rc_str module = { word.p + 2, word.n - 2 };
 
-            if (module.n == 0 && !next_word(words, &module))
+            if (module.n == 0 && !rc_words_next(words, &module))
                 return;
-            if (!ONE_OF(module, launcher_modules))
-                return;
-            set_kind(command, RC_COMMAND_LAUNCHER, module);
-            command->torchrun = rc_str_starts(module, "torch.distributed.");
-            if (command->torchrun)
-                read_torchrun_options(words, command);
+            if (ONE_OF(module, launcher_modules))
+                read_launcher(words, command, module);
+            else
+                command->script = module;
             return;
         }
         if (rc_str_is(word, "-X") || rc_str_is(word, "-W")) {
-            if (!next_word(words, &word))
+            if (!rc_words_next(words, &word))
                 return;
             continue;
         }
         /* a console script called by its path: `python /opt/bin/torchrun ...` */
         if (ONE_OF(rc_str_base_name(word), launchers)) {
-            set_kind(command, RC_COMMAND_LAUNCHER, rc_str_base_name(word));
-            command->torchrun = rc_str_is(rc_str_base_name(word), "torchrun");
-            if (command->torchrun)
-                read_torchrun_options(words, command);
+            read_launcher(words, command, rc_str_base_name(word));
             return;
         }
-        if (word.n == 0 || word.p[0] != '-' || rc_str_starts(word, "-c"))
+        if (word.n == 0 || rc_str_starts(word, "-c"))
             return;
+        if (word.p[0] != '-') {
+            command->script = word;
+            return;
+        }
     }
 }
 
@@ -242,17 +155,17 @@ bool rc_command_mounts(struct rc_str word, struct rc_str *value)
 
 /* Behind the runtime's name, up to the image and no further than the command's
  * end: folders and images may be called like programs. */
-static void pass_image(struct words *words, struct rc_str runtime)
+static void pass_image(struct rc_words *words, struct rc_str runtime)
 {
     bool bwrap = rc_str_is(runtime, "bwrap");
     bool has_image = !bwrap && !rc_str_is(runtime, "shifter");
     bool has_verb = has_image && !rc_str_is(runtime, "ch-run");
-    struct words before = *words;
+    struct rc_words before = *words;
     unsigned values = 0;
     struct rc_str value;
     struct rc_str word;
 
-    for (; next_word(words, &word) && !words->starts_command; before = *words) {
+    for (; rc_words_next(words, &word) && !words->starts_command; before = *words) {
         if (values) {
             values--;
         } else if (rc_str_starts(word, "-")) {
@@ -277,18 +190,18 @@ static bool is_assignment(struct rc_str word)
     return value.p && word.n && word.p[0] != '-';
 }
 
-static void read_words(struct words *words, struct rc_command *command, bool inside_shell);
+static void read_words(struct rc_words *words, struct rc_command *command, bool inside_shell);
 
 /* Behind `bash`: options up to -c (also -lc), then the text. */
-static void read_shell(struct words *words, struct rc_command *command)
+static void read_shell(struct rc_words *words, struct rc_command *command)
 {
     struct rc_str word;
 
-    while (next_word(words, &word) && rc_str_starts(word, "-")) {
-        if (!ends_with(word, "c"))
+    while (rc_words_next(words, &word) && rc_str_starts(word, "-")) {
+        if (!rc_str_ends(word, "c"))
             continue;
-        if (next_word(words, &word))
-            read_words(&(struct words){ .line = word, .left = WORDS_MAX }, command, true);
+        if (rc_words_next(words, &word))
+            read_words(&(struct rc_words){ .line = word, .left = RC_WORDS_MAX }, command, true);
         return;
     }
 }
@@ -296,7 +209,7 @@ static void read_shell(struct words *words, struct rc_command *command)
 /* Only a word where a command stands can decide: `cd ray; ./train lightning`
  * names no launcher. A script that runs srun or mpirun is no worker itself,
  * unless it runs Python as well. */
-static void read_words(struct words *words, struct rc_command *command, bool inside_shell)
+static void read_words(struct rc_words *words, struct rc_command *command, bool inside_shell)
 {
     struct rc_str daemon = RC_ABSENT;
     bool command_position = true;
@@ -304,7 +217,7 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
     bool python = false;
     struct rc_str word;
 
-    while (command->kind == RC_COMMAND_UNKNOWN && next_word(words, &word)) {
+    while (command->kind == RC_COMMAND_UNKNOWN && rc_words_next(words, &word)) {
         struct rc_str name;
 
         if (words->starts_command) {
@@ -323,10 +236,7 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
             if (!inside_shell)
                 break;
         } else if (ONE_OF(name, launchers)) {
-            set_kind(command, RC_COMMAND_LAUNCHER, name);
-            command->torchrun = rc_str_is(name, "torchrun");
-            if (command->torchrun)
-                read_torchrun_options(words, command);
+            read_launcher(words, command, name);
         } else if (rc_str_starts(name, "python") || rc_str_starts(name, "pypy")) {
             read_python(words, command);
             python = true;
@@ -341,7 +251,7 @@ static void read_words(struct words *words, struct rc_command *command, bool ins
         } else if (is_shell(name) && !inside_shell) {
             read_shell(words, command);
             return;
-        } else if (wrapped && (ends_with(name, ".py") || ends_with(name, ".sh"))) {
+        } else if (wrapped && (rc_str_ends(name, ".py") || rc_str_ends(name, ".sh"))) {
             command_position = wrapped = false;
         }
     }
@@ -353,5 +263,5 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
 {
     *command = (struct rc_command){ .kind = RC_COMMAND_UNKNOWN };
     if (argv)
-        read_words(&(struct words){ .argv = argv, .left = WORDS_MAX }, command, false);
+        read_words(&(struct rc_words){ .argv = argv, .left = RC_WORDS_MAX }, command, false);
 }

@@ -3,7 +3,7 @@
 #ifndef ROLLCALL_RESOLVE_COMMAND_H
 #define ROLLCALL_RESOLVE_COMMAND_H
 
-#include "base/text.h"
+#include "resolve/commandoptions.h"
 
 enum rc_command_kind {
     RC_COMMAND_UNKNOWN,
@@ -13,14 +13,13 @@ enum rc_command_kind {
 
 struct rc_command {
     enum rc_command_kind kind;
-    struct rc_str name;      /* the word that decided */
-    bool torchrun;           /* torchrun or torch.distributed.run|launch: reads PET_* */
-    bool standalone;         /* torchrun --standalone */
-    bool same_on_all_nodes;  /* filled in by the caller: the words are the step's, not this node's alone */
-    struct rc_str container; /* the wrapper that starts it in one; absent if there is none */
-    struct rc_str nnodes;    /* --nnodes, --node_rank, --nproc_per_node as given; absent if not */
-    struct rc_str node_rank;
-    struct rc_str nproc;
+    struct rc_str name;              /* the word that decided */
+    bool torchrun;                   /* torchrun or torch.distributed.run|launch: reads PET_* */
+    bool accelerate;                 /* accelerate launch: builds torchrun's arguments from its own */
+    bool same_on_all_nodes;          /* filled in by the caller: the words are the step's, not this node's alone */
+    struct rc_str container;         /* the wrapper that starts it in one; absent if there is none */
+    struct rc_str script;            /* the file or module that Python runs; absent for a launcher, and for -c */
+    struct rc_command_options given; /* torchrun's or accelerate's options */
 };
 
 /* Looks through wrappers (env, numactl, nice, ...) and `sh -c '...'`, and no

@@ -19,7 +19,7 @@ static bool is_below(struct rc_str file, struct rc_str folder)
            rc_str_eq((struct rc_str){ file.p, folder.n }, folder);
 }
 
-/* SOURCE[:TARGET[:OPTIONS]]: what it is called in there. */
+/* Returns the target of SOURCE[:TARGET[:OPTIONS]], the folder's name in the container. */
 static struct rc_str target_of(struct rc_str mount)
 {
     struct rc_str rest;
@@ -29,7 +29,7 @@ static struct rc_str target_of(struct rc_str mount)
     return target.n && target.p[0] == '/' ? target : source;
 }
 
-/* /a:/b,/c and type=bind,source=/a,target=/a: what stands behind the signs. */
+/* Whether one of a list's folders has the file: "/a:/b,/c" or "type=bind,source=/a,target=/a". */
 static bool names_file(struct rc_str list, struct rc_str file)
 {
     while (list.p) {
@@ -42,7 +42,7 @@ static bool names_file(struct rc_str list, struct rc_str file)
     return false;
 }
 
-/* What is mounted by one option: --bind=/a, --bind /a, -B/a. */
+/* Returns what an option mounts: --bind=/a, --bind /a, -B/a. */
 static struct rc_str value_of(struct rc_str word, struct rc_str next)
 {
     struct rc_str value;
@@ -60,11 +60,11 @@ static struct rc_str word_behind(const char *const *argument)
 static bool is_shown(const struct rc_context *context, const struct rc_result *result, struct rc_str runtime,
                      struct rc_str file)
 {
-    /* its options have two values, the target behind the source */
+    /* the two values of this option are source and target */
     bool two = rc_str_is(runtime, "bwrap");
 
     for (const char *const *argument = context->argv; *argument; argument++) {
-        /* of a script there may be many words in one */
+        /* a script may stand in one word with many blanks */
         struct rc_str rest = rc_str(*argument);
 
         while (rest.p) {
@@ -83,7 +83,7 @@ static bool is_shown(const struct rc_context *context, const struct rc_result *r
     return false;
 }
 
-/* Up to the image: an option, and what may be its value, then the first word that is neither. */
+/* Whether the option stands before the image, the first word that is neither an option nor its value. */
 static bool has_option(const char *const *words, const char *option)
 {
     for (bool value = false; *words; words++) {
@@ -98,7 +98,7 @@ static bool has_option(const char *const *words, const char *option)
     return false;
 }
 
-/* NULL: they are handed on, or nobody knows. */
+/* NULL where the variables are handed on, or where nobody knows. */
 static const char *find_cure(struct rc_str runtime, const char *const *words)
 {
     /* short options in one word, such as -ec, are too rare to be read */
@@ -122,7 +122,7 @@ void rc_container_warn(const struct rc_context *context, struct rc_result *resul
     const char *cure = NULL;
 
     for (const char *const *word = context->argv; runtime.p && *word && !cure; word++)
-        /* its own word, and the one for what it is to do: exec, run, start */
+        /* skips the runtime's name and its verb: exec, run, start */
         if (*word + rc_str(*word).n == runtime.p + runtime.n && word[1])
             cure = find_cure(runtime, word + 2);
     if (cure)

@@ -5,8 +5,8 @@
 
 enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
 
-/* The next port: MASTER_PORT itself is torch's, and both may be in one script.
- * Ports are computed in blocks (master.c), so no other step has it. */
+/* JAX takes the port behind MASTER_PORT: a script may use torch as well, and MASTER_PORT
+ * is torch's. Ports are computed in blocks (master.c), so no other step has this one. */
 static const char *jax_coordinator(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
@@ -15,7 +15,7 @@ static const char *jax_coordinator(struct rc_result *result)
 
     if (!master->addr || master->port == 0 || port > LAST_PORT)
         return NULL;
-    /* an IPv6 address has colons itself */
+    /* the colons of an IPv6 address would run into that of the port */
     rc_str_split(rc_str(master->addr), ':', &last);
     return rc_format(&result->arena, last.p ? "[%s]:%u" : "%s:%u", master->addr, port);
 }
@@ -39,7 +39,7 @@ struct rc_framework_variable rc_framework_variable(struct rc_result *result, enu
 {
     struct rc_framework_variable none = { .value = NULL };
 
-    /* no table of pointers: it would need relocations in the preload library */
+    /* a table of pointers would need relocations in the preload library */
     switch (index) {
 #define ROLLCALL_FRAMEWORK(name, function, source, reason) \
     case RC_FRAMEWORK_##function:                          \

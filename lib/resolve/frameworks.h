@@ -9,7 +9,7 @@ struct rc_result;
 
 struct rc_framework_variable {
     struct rc_str name;
-    const char *value; /* NULL: not needed in this task */
+    const char *value; /* NULL where this task does not need the variable */
     const char *source;
     const char *reason;
 };
@@ -21,7 +21,7 @@ enum rc_framework_index {
     RC_FRAMEWORK_COUNT
 };
 
-/* A row of the table for a result whose identity, mode and master are decided. */
+/* Returns a row of the table for a result whose identity, mode and master are decided. */
 struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index);
 
 #endif

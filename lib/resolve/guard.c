@@ -6,7 +6,7 @@
 #include "resolve/preloading.h"
 #include "resolve/watch.h"
 
-/* False, with a warning, where the guard cannot be loaded. */
+/* Whether the guard can be loaded. Where it cannot, a warning says why. */
 static bool plan_guard(const struct rc_context *context, struct rc_result *result)
 {
     static const char reason[] = "how the guard comes between a program and NCCL, behind all others";

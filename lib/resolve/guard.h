@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* guard.h - guard=nccl: a rank that is taken twice is an error at once, not a hang.
  *
- * The guard itself is a library of its own (guard/), which LD_PRELOAD puts
- * between a program and NCCL. Here is only how it gets there.
+ * The guard is a library (shim/nccl), which LD_PRELOAD puts between a program and
+ * NCCL. This file plans that LD_PRELOAD.
  */
 #ifndef ROLLCALL_RESOLVE_GUARD_H
 #define ROLLCALL_RESOLVE_GUARD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/identity.h"
 
+#include "launcher/hostlist.h"
 #include "launcher/registry.h"
 #include "resolve/nesting.h"
 
@@ -43,6 +44,7 @@ static struct rc_reader reader_of(const struct rc_context *context, struct rc_re
         .stamp = result->stamp,
         .pid = context->pid,
         .slurm_certain = context->slurm_certain,
+        .slurm_het = context->slurm_het,
         .messages = &result->messages,
         .arena = &result->arena,
         .node_set = result->node_set,
@@ -99,6 +101,37 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
     return true;
 }
 
+static void warn_unordered(const struct rc_context *context, struct rc_result *result)
+{
+    rc_message_add(&result->messages, RC308,
+                   rc_format(&result->arena,
+                             "order=topology was asked for, but %s; the nodes are in the order of %s; %s, or leave "
+                             "order=topology out",
+                             context->unordered ? context->unordered : "the nodes have not met",
+                             result->launcher->title,
+                             context->unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off"));
+}
+
+void rc_identity_follow_network(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_facts *facts = &result->facts;
+    uint32_t *field = result->identity.field;
+
+    result->ordered = context->told_order;
+    if (!result->ordered.host.p && !rc_ordered_read(&result->env, facts->scope, &result->ordered)) {
+        if (context->options.order == RC_ORDER_TOPOLOGY && field[RC_NNODES] != 1)
+            warn_unordered(context, result);
+        return;
+    }
+    field[RC_NODE_RANK] = result->ordered.place;
+    field[RC_RANK] = result->ordered.before + field[RC_LOCAL_RANK];
+    facts->node_order_rank.value = field[RC_RANK];
+    facts->node_order_rank.source = "SLURM_TOPOLOGY_ADDR of all nodes";
+    facts->master_node = rc_hostlist_find(facts->hosts, result->ordered.host);
+    facts->master_host = result->ordered.host;
+    facts->master_source = "first node in the order of the network";
+}
+
 static bool is_rejected(const struct rc_plan *plan, const char *name)
 {
     for (unsigned i = 0; i < plan->rejected_count; i++)
@@ -116,6 +149,28 @@ static bool is_own(const struct rc_launcher *launcher, const char *name)
     return false;
 }
 
+/* srun's MPI plugins count as Slurm does, whatever order RANK follows. */
+static bool is_mpis_number(const struct rc_result *result, const struct rc_variable *variable, uint32_t number)
+{
+    return variable->field == RC_RANK && rc_str_starts(rc_variable_name(variable), "PMI") &&
+           number == result->facts.field[RC_RANK].value;
+}
+
+static const char *explain_rejected(struct rc_result *result, const struct rc_launcher *launcher,
+                                    const struct rc_variable *variable, uint32_t right, uint32_t number)
+{
+    const char *name = field_names[variable->field];
+
+    if (launcher == result->launcher)
+        return rc_format(&result->arena, "the %s is %u by %s", name, right,
+                         result->facts.field[variable->field].source);
+    if (is_mpis_number(result, variable, number))
+        return rc_format(&result->arena, "MPI's own number, which no order= changes; the %s is %u by %s", name, right,
+                         result->facts.node_order_rank.source);
+    return rc_format(&result->arena, "older or outer than %s, where the %s is %u", result->launcher->title, name,
+                     right);
+}
+
 static void reject_variable(struct rc_result *result, const struct rc_launcher *launcher,
                             const struct rc_variable *variable)
 {
@@ -123,7 +178,7 @@ static void reject_variable(struct rc_result *result, const struct rc_launcher *
     struct rc_str value = rc_env_find(&result->env, rc_variable_name(variable));
     uint32_t right = result->identity.field[variable->field];
     bool rank = variable->field == RC_RANK || variable->field == RC_LOCAL_RANK || variable->field == RC_NODE_RANK;
-    uint32_t number;
+    uint32_t number = RC_UNKNOWN;
 
     if (rc_str_is(rc_str(variable->name), "LOCAL_RANK") && result->visible.why)
         right = result->visible.device;
@@ -137,11 +192,7 @@ static void reject_variable(struct rc_result *result, const struct rc_launcher *
     plan->rejected[plan->rejected_count++] = (struct rc_rejected){
         .name = variable->name,
         .value = value,
-        .reason = launcher == result->launcher
-                      ? rc_format(&result->arena, "the %s is %u by %s", field_names[variable->field], right,
-                                  result->facts.field[variable->field].source)
-                      : rc_format(&result->arena, "older or outer than %s, where the %s is %u", result->launcher->title,
-                                  field_names[variable->field], right),
+        .reason = explain_rejected(result, launcher, variable, right, number),
     };
 }
 

@@ -18,6 +18,11 @@ bool rc_identity_read(const struct rc_context *context, struct rc_result *result
  * of the other nodes are not known. */
 bool rc_identity_order(const struct rc_context *context, struct rc_result *result);
 
+/* Applies the order of the network that the nodes were told, now or by an earlier
+ * rollcall, to the identity and to what the facts say of RANK 0's node. RC308 where
+ * it was asked for, but is not known. */
+void rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
+
 /* Lists the launchers' values that contradict the identity (for explain). */
 void rc_identity_list_rejected(struct rc_result *result);
 

@@ -205,6 +205,19 @@ static bool says_more(struct rc_str user, const char *addr, const struct host *h
     return user.p && !(addr && rc_str_is(user, addr)) && !(host->name && rc_str_is(user, host->name));
 }
 
+/* A stale one is not seen in any list: its name may be an alias, its address another
+ * network's. So it is looked up, and rank 0 looks whether it has it. A platform's is
+ * its own word, and may be a service's. */
+static void keep_addr(struct rc_result *result, struct rc_str user)
+{
+    result->master = (struct rc_master){
+        .addr = rc_format(&result->arena, "%S", &user),
+        .addr_source = "MASTER_ADDR, as it was set",
+        .addr_given = RC_GIVEN_BY_USER,
+        .todo = result->launcher->processes[0] ? RC_MASTER_VERIFY | RC_MASTER_LOOKUP : 0,
+    };
+}
+
 static bool find_addr(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_master *master = &result->master;
@@ -221,13 +234,11 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
         master->todo = RC_MASTER_LOOKUP;
     if (!set_launch_addr(result, wish, &host))
         return false;
+    if (master->addr && result->outer_master)
+        user = RC_ABSENT;
     if (says_more(user, master->addr, &host) &&
         user_addr_stays(result, options, user, master->addr ? master->addr : "not set"))
-        *master = (struct rc_master){
-            .addr = rc_format(&result->arena, "%S", &user),
-            .addr_source = "MASTER_ADDR, as it was set",
-            .addr_given = RC_GIVEN_BY_USER,
-        };
+        keep_addr(result, user);
     if (master->addr)
         return true;
     rc_message_add(&result->messages, RC404,
@@ -292,6 +303,27 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
     return false;
 }
 
+/* The launch has an address of its own, and what stands there was told to another one's tasks. */
+static bool is_left_over(const struct rc_result *result)
+{
+    return result->outer_master && !result->stamp_is_outer && result->master.addr_given == RC_GIVEN_BY_LAUNCH;
+}
+
+static void warn_left_over(struct rc_result *result)
+{
+    const struct rc_master *master = &result->master;
+    struct rc_str addr = rc_env_get(&result->env, "MASTER_ADDR");
+    struct rc_str port = rc_env_get(&result->env, "MASTER_PORT");
+
+    if (rc_str_is(addr, master->addr) && rc_str_is(port, rc_format_number(&result->arena, master->port)))
+        return;
+    rc_message_add(&result->messages, RC417,
+                   rc_format(&result->arena,
+                             "MASTER_ADDR was %q and MASTER_PORT %q, of %s, whose task this is not; they are %s and %u "
+                             "now; unset them",
+                             &addr, &port, result->outer_master->title, master->addr, (uint32_t)master->port));
+}
+
 static void find_port(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_options *options = &context->options;
@@ -314,7 +346,8 @@ static void find_port(const struct rc_context *context, struct rc_result *result
         master->port_source = "computed from the launch, the same in all its tasks";
     }
     master->launch_port = master->port;
-    if (!result->stamp_is_outer && user_port(result, &users) && user_port_stays(result, options, users)) {
+    if (!result->stamp_is_outer && !is_left_over(result) && user_port(result, &users) &&
+        user_port_stays(result, options, users)) {
         master->port = users;
         master->port_source = "MASTER_PORT, as it was set";
         master->port_given = rc_stamp_is_of(&result->stamp, result->facts.scope, result->facts.field[RC_RANK].value)
@@ -339,6 +372,8 @@ bool rc_master_find(const struct rc_context *context, struct rc_result *result)
         return false;
     }
     find_port(context, result);
+    if (is_left_over(result))
+        warn_left_over(result);
     if (result->identity.field[first] == 0)
         result->master.todo |= RC_MASTER_HOLD;
     else

@@ -76,7 +76,7 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
     } else if (context->decided_mode != RC_MODE_AUTO) {
         set_mode(result, context->decided_mode, "decided for the node");
     } else if (rc_env_get(&result->env, "SUBMITIT_EXECUTOR").p) {
-        /* its TorchDistributedEnvironment raises if any of the names is set */
+        /* submitit's TorchDistributedEnvironment raises an error where one of the names is set */
         set_mode(result, RC_MODE_NONE, "submitit sets the variables itself");
     } else if (command->kind == RC_COMMAND_LAUNCHER) {
         return launcher_mode(result, rc_format(&result->arena, "the command is %S", &command->name),

@@ -11,7 +11,7 @@
  * message, where what was asked for contradicts the layout. */
 bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
 
-/* Mode none, for a command that is a launcher's own daemon. */
+/* Decides for mode none, because the command is a launcher's own daemon. */
 void rc_mode_of_daemon(struct rc_result *result);
 
 #endif

@@ -9,16 +9,17 @@ struct candidate {
     unsigned index;
     enum rc_claim claim;
     unsigned wanted;
-    const char *scope; /* of a task; NULL where the values are contradictory */
+    const char *scope; /* a task's launch; NULL where the values contradict each other */
     uint32_t rank;
-    const char *why; /* of stale ones */
+    const char *why; /* how it shows that a claim is stale */
 };
 
 struct candidates {
     struct candidate list[RC_LAUNCHER_COUNT];
     unsigned count;
-    const struct candidate *facts_of; /* the one that the facts are of, or NULL */
-    unsigned wanted;                  /* by families that have nothing to say as long as they don't know it */
+    const struct candidate *facts_of; /* the candidate whose facts stand in *facts, or NULL */
+    unsigned wanted;                  /* what families asked for that can say nothing without it */
+    bool guessed;                     /* several may be innermost, and nothing tells which is */
 };
 
 static bool is_task(const struct candidate *candidate)
@@ -34,8 +35,8 @@ static bool may_be_inside(const struct candidate *candidate)
     return is_task(candidate) && rc_launcher_at(candidate->index)->processes[0];
 }
 
-/* Asks the families with a mark. Those that have something to say become
- * candidates; facts and messages are left by the last one alone. */
+/* Asks the families with a marker. Those that have something to say become candidates;
+ * only the last one leaves its facts and messages. */
 static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts,
                          struct candidates *candidates)
 {
@@ -45,6 +46,7 @@ static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_fac
     candidates->count = 0;
     candidates->facts_of = NULL;
     candidates->wanted = 0;
+    candidates->guessed = false;
     for (; marks; marks &= marks - 1) {
         struct candidate *candidate = &candidates->list[candidates->count];
 
@@ -120,9 +122,9 @@ static bool knows_job(const struct rc_stamp *stamp, const struct candidate *task
     return rc_stamp_is_of(stamp, task->scope, task->rank) && rc_stamp_has_outer_job(stamp, job);
 }
 
-/* sbatch in a task hands on all that the task has, with the stamp; nobody's task
- * is what comes of it: a batch script without a process of that launcher below
- * its slurmstepd. */
+/* Returns Slurm's candidate where this is a batch script that a task gave to sbatch, else
+ * NULL. Such a script has all variables of the task and its stamp, but is nobody's task:
+ * no process of the task's launcher runs between it and its slurmstepd. */
 static const struct candidate *batch_script(struct rc_reader *reader, const struct candidates *candidates,
                                             const struct candidate *task)
 {
@@ -153,9 +155,9 @@ static unsigned weight_of(const struct candidate *candidate)
     return 1u + is_task(candidate) + may_be_inside(candidate);
 }
 
-/* Tasks before everything else; among several the one that is proven to be
- * innermost, else the first of the registry. */
-static const struct candidate *choose_candidate(struct rc_reader *reader, const struct candidates *candidates)
+/* Chooses a task before everything else. Of several tasks it takes the one that is proven
+ * to be innermost, else the first of the registry. */
+static const struct candidate *choose_candidate(struct rc_reader *reader, struct candidates *candidates)
 {
     const struct candidate *best = NULL;
     const struct candidate *proven = NULL;
@@ -178,6 +180,7 @@ static const struct candidate *choose_candidate(struct rc_reader *reader, const 
         if (!proven || newer > 1) {
             rc_learned(reader, RC_LEARN_ANCESTORS);
             nearest = by_ancestors(reader, candidates);
+            candidates->guessed = !nearest;
             if (nearest)
                 proven = nearest;
         }
@@ -186,6 +189,26 @@ static const struct candidate *choose_candidate(struct rc_reader *reader, const 
         best = proven;
     nearest = best ? batch_script(reader, candidates, best) : NULL;
     return nearest ? nearest : best;
+}
+
+/* A container that has process numbers of its own hides what would tell. */
+static void note_guess(struct rc_reader *reader, const struct candidates *candidates, const struct candidate *chosen)
+{
+    const char *title = rc_launcher_at(chosen->index)->title;
+
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct candidate *c = &candidates->list[i];
+
+        if (c != chosen && may_be_inside(c)) {
+            rc_message_add(
+                reader->messages, RC126,
+                rc_format(reader->arena,
+                          "this is a task of %s and of %s, and no process in sight tells which is inside the "
+                          "other; %s is taken; let the container see the node's processes (--pid=host)",
+                          title, rc_launcher_at(c->index)->title, title));
+            return;
+        }
+    }
 }
 
 static void note_others(struct rc_reader *reader, const struct candidates *candidates, const struct candidate *chosen,
@@ -204,8 +227,9 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
     }
 }
 
-/* A stamp of another family's: what those say that start no processes is
- * rollcall's own work (RANK and its like), or further outside. */
+/* Leaves out families that start no processes, where the stamp is another family's. What
+ * stands in their names then is rollcall's own work (RANK and its like), or further
+ * outside. */
 static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks)
 {
     if (!stamp->text.n)
@@ -217,6 +241,32 @@ static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks
             marks &= ~(left & -left);
     }
     return marks;
+}
+
+/* MASTER_ADDR and MASTER_PORT may be those of a launch further outside, which told
+ * them to its own tasks. Platforms are not among the candidates of a task that Slurm
+ * is certain of. */
+static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uint32_t marks, unsigned chosen)
+{
+    unsigned messages = reader->messages->count;
+    bool has_error = reader->messages->has_error;
+    struct rc_reader asked = *reader;
+
+    for (; marks && rc_env_get(reader->env, "MASTER_ADDR").n; marks &= marks - 1) {
+        unsigned index = (unsigned)__builtin_ctz(marks);
+        struct rc_facts facts;
+        enum rc_claim claim;
+
+        if (index == chosen || !rc_launcher_at(index)->tells_master)
+            continue;
+        rc_facts_init(&facts);
+        claim = rc_launcher_recognise(index, &asked, &facts);
+        reader->messages->count = messages;
+        reader->messages->has_error = has_error;
+        if (claim == RC_CLAIM_TASK)
+            return rc_launcher_at(index);
+    }
+    return NULL;
 }
 
 enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *result)
@@ -249,6 +299,10 @@ enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *r
     }
     result->launcher = rc_launcher_at(chosen->index);
     result->launcher_index = chosen->index;
+    if (!reader->stamp.text.n && (marks & (marks - 1)))
+        result->outer_master = find_outer_master(reader, marks, chosen->index);
     note_others(reader, &candidates, chosen, result);
+    if (candidates.guessed)
+        note_guess(reader, &candidates, chosen);
     return claim;
 }

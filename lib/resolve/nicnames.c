@@ -93,18 +93,18 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
     return NULL;
 }
 
-static const char cards[] = "the node's network cards (nic=auto)"; /* where the values come from */
+static const char cards[] = "the node's network cards (nic=auto)"; /* the source that explain names */
 
-/* What stands there already, of an outer launch of rollcall's or of the user's. */
+/* Keeps a value that the user has set. One that an outer rollcall set is taken away. */
 static void leave_variable(struct rc_result *result, unsigned i, struct rc_str now)
 {
     struct rc_str name = rc_name(&variables[i].name);
-    /* by addr=, whose address may be found before the cards are */
+    /* addr= has set it; its address may be found before the cards are */
     const struct rc_plan_entry *planned = rc_plan_find(&result->plan, name);
 
     if (!rc_own_nics_have(result, name, now) || (planned && planned->action == RC_SET))
         return;
-    /* show and explain, which know of no cards, in the very task that it was set for */
+    /* show and explain know of no cards in the very task that the variable was set for */
     if (!result->stamp_is_outer)
         rc_plan_set(result, name, rc_format(&result->arena, "%S", &now), cards, variables[i].reason);
     else
@@ -141,10 +141,12 @@ static void plan_variable(const struct rc_context *context, struct rc_result *re
     *own = rc_own_nics_add(*own, name, value, &result->arena);
 }
 
-/* What does not fit would be a reason to set nothing at all, and a card is none. */
+/* Checks the room first: a plan that is full sets nothing at all, and a card is no reason
+ * for that. */
 static bool has_room(const struct rc_result *result, const struct rc_pins *pins)
 {
-    /* each of them, and again in the list of what is ours, which grows by copies */
+    /* each value, and once more in the list of our own ones, of which each longer copy
+     * needs room */
     size_t bytes = 16 * (pins->fabric.n + pins->network.n) + 2048;
 
     return result->plan.count + RC_NIC_VARIABLES + 4 <= RC_PLAN_MAX && result->arena.used + bytes <= result->arena.size;

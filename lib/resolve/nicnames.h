@@ -20,11 +20,11 @@ enum { RC_NIC_VARIABLES = 5 };
 
 struct rc_str rc_nicnames_variable(unsigned i);
 
-/* The value of the i-th for a task, or with pin NULL for a launcher's workers;
- * NULL where there is nothing to say. */
+/* Returns the value of the i-th variable for a task, or for a launcher's workers where pin
+ * is NULL. NULL where there is nothing to say. */
 const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena);
 
-/* Adds to the plan of worker or launcher mode; takes an outer launch's away. */
+/* Adds the variables to the plan of worker or launcher mode, and takes an outer launch's away. */
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
 
 #endif

@@ -76,7 +76,8 @@ static const char key_names[] = ""
 #include "resolve/option.def"
     ;
 
-/* The number of a choice's word, from 1 on, as in its enum; 0, UNSET, for another text. */
+/* Returns the number of a choice's word in its enum, from 1 on; 0, which is UNSET, for any
+ * other text. */
 static unsigned find_word(enum key key, struct rc_str text)
 {
     struct rc_str rest = rc_str(keys[key].values);
@@ -117,7 +118,7 @@ bool rc_check_read(struct rc_str text, enum rc_check *check)
 
 struct reading {
     struct rc_options options;
-    unsigned chosen[KEY_COUNT]; /* the word of a CHOICE */
+    unsigned chosen[KEY_COUNT]; /* the word that was given for a CHOICE */
     bool given[KEY_COUNT];
     const char *where;
     struct rc_messages *messages;
@@ -293,7 +294,7 @@ static void set_choices(struct rc_options *options, const unsigned *chosen)
 #include "resolve/option.def"
 }
 
-/* Why two options do not go together, or NULL. */
+/* Returns why two options do not go together, or NULL where they do. */
 static const char *find_contradiction(const struct rc_options *options)
 {
     if (options->nproc && options->mode == RC_MODE_WORKER)

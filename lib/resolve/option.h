@@ -12,7 +12,7 @@
 #include "resolve/address.h"
 
 enum rc_mode {
-    RC_MODE_AUTO, /* only as a request; a decided mode is one of the others */
+    RC_MODE_AUTO, /* a request only; the mode that is decided is one of the others */
     RC_MODE_OFF,  /* likewise */
     RC_MODE_NONE,
     RC_MODE_WORKER,
@@ -20,7 +20,8 @@ enum rc_mode {
     RC_MODE_TORCHRUN, /* torchrun's child */
 };
 
-enum rc_order { RC_ORDER_UNSET, RC_ORDER_LAUNCHER, RC_ORDER_NODE };
+/* TOPOLOGY: the nodes in the order of the network, tasks node by node; in launcher mode, too. */
+enum rc_order { RC_ORDER_UNSET, RC_ORDER_LAUNCHER, RC_ORDER_NODE, RC_ORDER_TOPOLOGY };
 
 /* How the nodes of a launch meet before its tasks start. */
 enum rc_exchange { RC_EXCHANGE_UNSET, RC_EXCHANGE_AUTO, RC_EXCHANGE_PMIX, RC_EXCHANGE_SRUN, RC_EXCHANGE_OFF };
@@ -54,7 +55,7 @@ struct rc_options {
     bool mode_given;   /* a mode was named, "auto" included */
     enum rc_mode mode; /* AUTO, OFF, WORKER or LAUNCHER */
     enum rc_order order;
-    uint32_t nproc;   /* 0: not given */
+    uint32_t nproc;   /* 0 where it was not given */
     const char *addr; /* NULL: not given; in the arena that it was read with */
     enum rc_address_kind addr_kind;
     bool addr_by_user; /* after combining */
@@ -78,7 +79,7 @@ const char *rc_mode_name(enum rc_mode mode);
 
 const char *rc_check_name(enum rc_check check);
 
-/* off, warn, stop or strict; false, with *check untouched, for anything else. */
+/* Reads off, warn, stop or strict. False, with *check untouched, for anything else. */
 bool rc_check_read(struct rc_str text, enum rc_check *check);
 
 /* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an
@@ -88,7 +89,7 @@ bool rc_check_read(struct rc_str text, enum rc_check *check);
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
                       struct rc_arena *arena);
 
-/* A key of option.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */
+/* Returns a key of option.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */
 #define RC_KEY_SHOWN(shape, key, values) RC_KEY_SHOWN_##shape(key, values)
 #define RC_KEY_SHOWN_CHOICE(key, values) #key "=" values
 #define RC_KEY_SHOWN_VALUE(key, values)  #key "=" values

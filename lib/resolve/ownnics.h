@@ -5,10 +5,11 @@
 
 #include "resolve/result.h"
 
-/* Whether an earlier rollcall has set the variable to the value that it has now: then it is not the user's. */
+/* Whether the variable has the value that an earlier rollcall set it to, and so is not the
+ * user's. */
 bool rc_own_nics_have(const struct rc_result *result, struct rc_str name, struct rc_str now);
 
-/* The list with one more variable; own is "" to begin with. The text is in the arena. */
+/* Returns the list `own` ("" for an empty one) with one more variable. The text is in the arena. */
 const char *rc_own_nics_add(const char *own, struct rc_str name, const char *value, struct rc_arena *arena);
 
 #endif

@@ -6,12 +6,14 @@
 #include "resolve/pins.h"
 #include "resolve/preloading.h"
 
-/* What does not fit would be a reason to set nothing at all, and a binding is none. */
+/* Checks the room first: a plan that is full sets nothing at all, and a binding is no
+ * reason for that. */
 enum { LIST_LENGTH_MAX = 4096, ARENA_LEFT = 2048, ENTRIES_LEFT = 4 };
 
-static const char placement[] = "the placement of the node's tasks"; /* where the values come from */
+static const char placement[] = "the placement of the node's tasks"; /* the source that explain names */
 
-/* Libraries take one thread for each core of the machine, torchrun one a worker. */
+/* Without OMP_NUM_THREADS a library starts a thread for each core of the machine, and
+ * torchrun sets one for each worker. */
 static void set_threads(struct rc_result *result, uint32_t cores)
 {
     if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p)
@@ -25,7 +27,7 @@ static bool has_room(const struct rc_result *result, size_t bytes)
            result->arena.used + bytes + ARENA_LEFT <= result->arena.size;
 }
 
-/* "0-7,64-71 8-15,72-79", or NULL where that is too long. */
+/* Returns the cores of all workers, "0-7,64-71 8-15,72-79", or NULL where that is too long. */
 static const char *list_cpus(const struct rc_pins *pins, struct rc_result *result)
 {
     const char *list = rc_format(&result->arena, "");
@@ -43,7 +45,7 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
     return list;
 }
 
-/* Why nobody binds the workers, or NULL. */
+/* Returns why nobody binds the workers, or NULL where somebody does. */
 static const char *preload_pins(const struct rc_context *context, const char *list, struct rc_result *result)
 {
     const char *hidden = rc_container_hides(context, result, context->pins_library, RC_PINS_LIBRARY);
@@ -61,7 +63,7 @@ static const char *preload_pins(const struct rc_context *context, const char *li
     return NULL;
 }
 
-/* False, with a message, where they stay on all of the task's cores. */
+/* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */
 static bool plan_workers(const struct rc_context *context, struct rc_result *result)
 {
     const char *list = list_cpus(context->pins, result);
@@ -86,13 +88,13 @@ bool rc_pins_wanted(const struct rc_options *options)
     return options->bind != RC_BIND_NONE || options->nic == RC_NICS_AUTO;
 }
 
-/* torchrun's own argument goes first. Lightning's is in its script. */
+/* torchrun's own argument goes before the variables; Lightning has its number in the script. */
 uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
 {
     uint32_t gpus = result->facts.gpus.value;
     uint32_t workers;
 
-    if (result->command.nproc.p && rc_parse_u32(result->command.nproc, RC_MAX_TASKS, &workers))
+    if (result->command.given.nproc.p && rc_parse_u32(result->command.given.nproc, RC_MAX_TASKS, &workers))
         return workers;
     if (context->options.nproc)
         return context->options.nproc;

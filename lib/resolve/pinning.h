@@ -15,16 +15,17 @@
  * could bind them too, but would also give ranks to tasks of an mpirun inside the task. */
 #define RC_PINS_LIBRARY "librollcall-pins.so"
 
-/* Whether a placement is asked about at all: for what is bound, or for the cards of nic=auto alone. */
+/* Whether the caller has to ask for a placement: for tasks that are bound, or only for the
+ * cards of nic=auto. */
 bool rc_pins_wanted(const struct rc_options *options);
 
-/* How many workers the launcher of this task is going to start here, for which pins
- * are asked about; 0: nobody says. */
+/* Returns how many workers this task's command is going to start here, each of which needs
+ * a pin; 0 where nobody says. */
 uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result);
 
-/* Adds to the plan of worker or launcher mode what context->pins say; takes an
- * outer launch's away. Again, where pins are known only after rc_resolve: what it
- * said before is replaced. False where a launcher's workers stay unbound. */
+/* Adds to the plan of worker or launcher mode what context->pins say, and takes an outer
+ * launch's away. A caller that learns of the pins after rc_resolve calls it again, which
+ * replaces the first answer. False where a launcher's workers stay unbound. */
 bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
 #endif

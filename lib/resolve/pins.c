@@ -4,7 +4,7 @@
 #include "base/cpuset.h"
 #include "base/lines.h"
 
-/* The cores of a pin are at most its hardware threads. */
+/* A pin has at most as many cores as hardware threads. */
 static bool is_sound(const struct rc_pin *pin)
 {
     struct rc_cpuset cpus;
@@ -51,7 +51,8 @@ static bool read_node(struct rc_str words, struct rc_pins *pins)
     return true;
 }
 
-/* Its words; *rest goes behind it. False, and it stays, at the end and before another line. */
+/* Takes a line's words and moves *rest behind it. False, with *rest untouched, at the end
+ * and before a line of another kind. */
 static bool next_pin(struct rc_str *rest, struct rc_str *words)
 {
     struct rc_str behind;

@@ -19,24 +19,25 @@
 struct rc_pins {
     struct rc_str text; /* the lines of the local ranks; borrowed, and checked */
     uint32_t count;
-    uint32_t least_cores; /* of any of them */
+    uint32_t least_cores; /* the smallest number of cores of a local rank */
     struct rc_str fabric; /* of the node's cards that a job uses; absent without */
     struct rc_str network;
 };
 
 struct rc_pin {
-    struct rc_str cpus; /* a list that rc_cpuset_read takes */
+    struct rc_str cpus; /* a list as rc_cpuset_read takes it */
     uint32_t cores;
-    uint32_t gpu; /* RC_UNKNOWN: none */
+    uint32_t gpu; /* RC_UNKNOWN where it has no GPU */
     struct rc_str fabric;
     struct rc_str network;
     bool shared; /* "shared=yes": other local ranks have these cores, too */
 };
 
-/* False, with *pins untouched, for an answer that is none. */
+/* Reads an answer of rollcall-map. False, with *pins untouched, where the text is no such
+ * answer. */
 bool rc_pins_read(struct rc_str answer, struct rc_pins *pins);
 
-/* The pin of a local rank; false where there is none. */
+/* Finds the pin of a local rank. False where it has none. */
 bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *pin);
 
 #endif

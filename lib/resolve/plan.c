@@ -5,13 +5,14 @@
 
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name)
 {
+    /* most names differ in length, and need no call */
     for (unsigned i = 0; i < plan->count; i++)
-        if (rc_str_eq(plan->entry[i].name, name))
+        if (plan->entry[i].name.n == name.n && rc_str_eq(plan->entry[i].name, name))
             return &plan->entry[i];
     return NULL;
 }
 
-/* The entry's place: that of an earlier one for the same name, or a new one. */
+/* Returns the place of an earlier entry for the same name, or a new place. */
 static void put_entry(struct rc_plan *plan, struct rc_plan_entry entry)
 {
     struct rc_plan_entry *place = rc_plan_find(plan, entry.name);
@@ -24,8 +25,8 @@ static void put_entry(struct rc_plan *plan, struct rc_plan_entry entry)
         plan->full = true;
 }
 
-void rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
-                 const char *reason)
+struct rc_str rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
+                          const char *reason)
 {
     struct rc_str now = rc_env_find(&result->env, name);
 
@@ -37,6 +38,7 @@ void rc_plan_set(struct rc_result *result, struct rc_str name, const char *value
                                  .reason = reason,
                                  .changes = !rc_str_is(now, value),
                              });
+    return now;
 }
 
 void rc_plan_unset(struct rc_result *result, struct rc_str name, const char *reason)

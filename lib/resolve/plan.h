@@ -6,8 +6,8 @@
 #include "base/text.h"
 
 enum rc_action {
-    RC_SET,   /* to value; a variable that has that value already is listed as well */
-    RC_UNSET, /* it is there and must not be */
+    RC_SET,   /* set to `value`; a variable that has it already is listed as well */
+    RC_UNSET, /* removed: it is there and must not be */
     RC_KEEP,  /* the user's own value stays */
 };
 
@@ -34,7 +34,7 @@ struct rc_plan {
     unsigned count;
     struct rc_rejected rejected[RC_REJECTED_MAX];
     unsigned rejected_count;
-    bool full; /* an entry found no room: nothing may be applied */
+    bool full; /* an entry had no room, so nothing may be applied */
 };
 
 struct rc_result;
@@ -42,16 +42,18 @@ struct rc_result;
 /* The three ways to put an entry into result->plan. Each replaces an earlier entry of
  * the same name. Where the plan has no room, plan.full says so (rc_plan_fits).
  * name ends with a NUL; all texts are borrowed, for the life of the result. */
-void rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
-                 const char *reason);
 
-/* Does nothing for a variable that the environment does not have. */
+/* Sets a variable. Returns the value that the environment has, absent where it has none. */
+struct rc_str rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
+                          const char *reason);
+
+/* Removes a variable. Does nothing where the environment does not have it. */
 void rc_plan_unset(struct rc_result *result, struct rc_str name, const char *reason);
 
 /* The variable stays as it is. */
 void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reason);
 
-/* The entry of this name, or NULL. */
+/* Returns the entry of this name, or NULL. */
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
 
 /* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */

@@ -2,15 +2,19 @@
 #include "resolve/planning.h"
 
 #include "launcher/registry.h"
+#include "resolve/arguments.h"
 #include "resolve/frameworks.h"
 #include "resolve/result.h"
+
+#define RDZV_CONF "PET_RDZV_CONF"
 
 /* torchrun reads every option's default from PET_<NAME> (argparse_util.py,
  * env): left over from another launch they would start agents inside workers. */
 static const struct rc_name torchrun_names[] = {
-    RC_NAME("PET_NNODES"),        RC_NAME("PET_NODE_RANK"),  RC_NAME("PET_NPROC_PER_NODE"), RC_NAME("PET_MASTER_ADDR"),
-    RC_NAME("PET_MASTER_PORT"),   RC_NAME("PET_RDZV_ID"),    RC_NAME("PET_RDZV_CONF"),      RC_NAME("PET_RDZV_BACKEND"),
-    RC_NAME("PET_RDZV_ENDPOINT"), RC_NAME("PET_STANDALONE"),
+    RC_NAME("PET_NNODES"),      RC_NAME("PET_NODE_RANK"),    RC_NAME("PET_NPROC_PER_NODE"),
+    RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT"),  RC_NAME("PET_RDZV_ID"),
+    RC_NAME(RDZV_CONF),         RC_NAME("PET_RDZV_BACKEND"), RC_NAME("PET_RDZV_ENDPOINT"),
+    RC_NAME("PET_STANDALONE"),
 };
 
 /* TORCHELASTIC_USE_AGENT_STORE=True makes every rank a client of a store that
@@ -28,6 +32,14 @@ static const struct rc_name worker_names[] = {
     RC_NAME("GROUP_RANK"), RC_NAME("GROUP_WORLD_SIZE"),
 };
 
+/* What a worker's stamp says that it was told, in this order. */
+static const struct rc_name told_names[RC_STAMP_TOLD] = {
+    RC_NAME("RANK"), RC_NAME("WORLD_SIZE"), RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"), RC_NAME("NODE_RANK"),
+};
+
+/* Of these, another value than the one that was told shows that somebody has set it since. */
+enum { TELLING = 3 };
+
 struct writer {
     struct rc_result *result;
     const struct rc_command *command;
@@ -37,9 +49,8 @@ struct writer {
 static void set_number(struct writer *w, struct rc_str name, uint32_t value, const char *source, const char *reason)
 {
     const char *text = rc_format_number(&w->result->arena, value);
-    struct rc_str now = rc_env_find(&w->result->env, name);
+    struct rc_str now = rc_plan_set(w->result, name, text, source, reason);
 
-    rc_plan_set(w->result, name, text, source, reason);
     if (now.p && !rc_str_is(now, text))
         rc_message_add(&w->result->messages, RC501,
                        rc_format(&w->result->arena, "%s was %q, it is %s now: %s", name.p, &now, text, reason));
@@ -49,7 +60,7 @@ static void set_field(struct writer *w, struct rc_str name, enum rc_field field,
 {
     const char *source = w->result->facts.field[field].source;
 
-    /* order=node changes the rank and nothing else */
+    /* order=node changes the rank and nothing else, order=topology the node's as well */
     if (w->result->identity.field[field] != w->result->facts.field[field].value)
         source = w->result->facts.node_order_rank.source;
     set_number(w, name, w->result->identity.field[field], source, reason);
@@ -69,7 +80,8 @@ static void set_local_rank(struct writer *w)
 static void unset_all(struct writer *w, const struct rc_name *names, size_t n, const char *reason)
 {
     for (size_t i = 0; i < n; i++)
-        rc_plan_unset(w->result, rc_name(&names[i]), reason);
+        if (rc_env_find_name(&w->result->env, &names[i]).p)
+            rc_plan_unset(w->result, rc_name(&names[i]), reason);
 }
 
 #define UNSET(w, names, reason) unset_all((w), (names), sizeof(names) / sizeof(*(names)), (reason))
@@ -111,8 +123,9 @@ static void set_master_names(struct writer *w)
 
 /* What frameworks read of a launcher's own variables, where it contradicts the
  * identity. Of the innermost launcher itself only sizes can be wrong (`srun -E`
- * keeps the job's); its ranks are the identity's origin. Absent ones are not
- * invented. */
+ * keeps the job's); its ranks are the identity's origin, unless the nodes have
+ * another order: Lightning and JAX take SLURM_PROCID for the rank. Absent ones
+ * are not invented. */
 static void repair_variables(struct writer *w, const struct rc_launcher *launcher)
 {
     const struct rc_result *result = w->result;
@@ -124,7 +137,8 @@ static void repair_variables(struct writer *w, const struct rc_launcher *launche
         struct rc_str now;
         uint32_t number;
 
-        if (!v->repair || right == RC_UNKNOWN || (launcher == result->launcher && rank) ||
+        if (!v->repair || right == RC_UNKNOWN ||
+            (launcher == result->launcher && rank && (!result->ordered.host.p || v->field == RC_LOCAL_RANK)) ||
             (v->field == RC_LOCAL_WORLD_SIZE && !even))
             continue;
         now = rc_env_find(&result->env, rc_variable_name(v));
@@ -132,6 +146,16 @@ static void repair_variables(struct writer *w, const struct rc_launcher *launche
             continue;
         set_number(w, rc_variable_name(v), right, result->facts.field[v->field].source,
                    "frameworks read it, and it contradicted the identity");
+    }
+}
+
+static void repair_launchers(struct writer *w)
+{
+    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
+        const struct rc_launcher *launcher = rc_launcher_at(i);
+
+        if (launcher->repairs)
+            repair_variables(w, launcher);
     }
 }
 
@@ -173,12 +197,7 @@ static void plan_worker(struct writer *w)
     set_field(w, RC_STR("GROUP_WORLD_SIZE"), RC_NNODES, "nodes of the job");
     set_master_names(w);
     plan_job_name(w);
-    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
-        const struct rc_launcher *launcher = rc_launcher_at(i);
-
-        if (launcher->repairs)
-            repair_variables(w, launcher);
-    }
+    repair_launchers(w);
     /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
      * is repaired, for a reason to believe in Slurm */
     if (even && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
@@ -189,28 +208,57 @@ static void plan_worker(struct writer *w)
     UNSET(w, torchelastic_names, "left over from another torchrun");
 }
 
-static void plan_torchrun(struct writer *w, bool alone)
+/* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
+ * misses a name of another network. The first node is told to; the others are left to guess: one that the endpoint
+ * names hosts it all the same, and a store too many on the first node disturbs nobody. */
+static void plan_host(struct writer *w, const struct rc_arguments *arguments)
+{
+    struct rc_str now = rc_env_get(&w->result->env, RDZV_CONF);
+    bool is_ours = w->result->stamp.text.p && rc_str_starts(now, "is_host=");
+
+    if (now.n && !is_ours)
+        rc_plan_keep(w->result, RC_STR(RDZV_CONF), "as the user set it");
+    else if (w->result->identity.field[RC_NODE_RANK] == 0 && !arguments->meets_elsewhere)
+        rc_plan_set(w->result, RC_STR(RDZV_CONF), "is_host=1", "this node's number in the job",
+                    "saves c10d from guessing the host by name");
+    else
+        rc_plan_unset(w->result, RC_STR(RDZV_CONF), "the host is found by the endpoint");
+}
+
+/* What agents of several steps share must not differ from step to step. */
+static void plan_meeting(struct writer *w, const struct rc_arguments *arguments)
+{
+    struct rc_result *result = w->result;
+    bool is_seen = w->command->torchrun || result->identity.field[RC_NNODES] > 1;
+
+    if (arguments->has_no_rank)
+        rc_plan_unset(result, RC_STR("PET_NODE_RANK"), "the rendezvous numbers the nodes, and warns of it");
+    else
+        set_field(w, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
+    if (is_seen && !arguments->is_part)
+        rc_plan_set(result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
+                    "two jobs with torchrun's default id can merge");
+    else if (result->stamp.text.p)
+        rc_plan_unset(result, RC_STR("PET_RDZV_ID"), "it would part this node from those of other steps");
+    plan_host(w, arguments);
+}
+
+static void plan_torchrun(struct writer *w, const struct rc_arguments *arguments)
 {
     const struct rc_result *result = w->result;
-    struct rc_arena *arena = &w->result->arena;
-    bool first = result->identity.field[RC_NODE_RANK] == 0;
     uint32_t nproc = w->nproc ? w->nproc : result->facts.gpus.value;
 
-    if (alone) {
+    if (arguments->alone) {
         /* --standalone overrides the endpoint but not nnodes: with
          * PET_NNODES=2 it waits for ever (measured) */
         UNSET(w, torchrun_names, "torchrun trains on this node alone");
     } else {
         set_field(w, RC_STR("PET_NNODES"), RC_NNODES, "nodes of the job");
-        set_field(w, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
         rc_plan_set(w->result, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source,
                     "the host of node 0");
-        rc_plan_set(w->result, RC_STR("PET_MASTER_PORT"), rc_format_number(arena, result->master.port),
+        rc_plan_set(w->result, RC_STR("PET_MASTER_PORT"), rc_format_number(&w->result->arena, result->master.port),
                     result->master.port_source, "the same port on all nodes");
-        rc_plan_set(w->result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
-                    "two jobs with torchrun's default id can merge");
-        rc_plan_set(w->result, RC_STR("PET_RDZV_CONF"), first ? "is_host=1" : "is_host=0",
-                    "this node's number in the job", "saves c10d from guessing the host by name");
+        plan_meeting(w, arguments);
     }
     if (!w->nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n)
         rc_plan_keep(w->result, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");
@@ -234,70 +282,41 @@ static void hide_step_from_lightning(struct writer *w)
                 "Lightning must not take the step's tasks for its workers");
 }
 
-static void warn_argument(struct writer *w, const char *option, struct rc_str given, const char *contradiction,
-                          uint32_t right)
+/* For a later rollcall in this task, which goes by the launcher's own numbers. */
+static void keep_order(struct writer *w)
 {
-    rc_message_add(&w->result->messages, RC304,
-                   rc_format(&w->result->arena, "torchrun was given %s=%q, but %s %u; the argument wins; leave it out",
-                             option, &given, contradiction, right));
-}
+    struct rc_result *result = w->result;
+    struct rc_ordered kept = result->ordered;
+    struct rc_ordered before;
 
-/* "2" or "1:4", elastic's least and most */
-static bool read_nnodes(struct rc_str given, uint32_t *least, uint32_t *most)
-{
-    struct rc_str rest;
-
-    if (!rc_parse_u32(rc_str_split(given, ':', &rest), RC_MAX_TASKS, least))
-        return false;
-    *most = *least;
-    return !rest.p || rc_parse_u32(rest, RC_MAX_TASKS, most);
-}
-
-static void check_torchrun_arguments(struct writer *w)
-{
-    const struct rc_command *command = w->command;
-    uint32_t nnodes = w->result->identity.field[RC_NNODES];
-    uint32_t node_rank = w->result->identity.field[RC_NODE_RANK];
-    uint32_t least, most, rank;
-
-    if (read_nnodes(command->nnodes, &least, &most) && (nnodes < least || most < nnodes))
-        warn_argument(w, "--nnodes", command->nnodes, "the number of nodes in this step is", nnodes);
-    if (!rc_parse_u32(command->node_rank, RC_MAX_TASKS, &rank))
+    if (!kept.host.p) {
+        rc_plan_unset(result, RC_STR(RC_ORDERED), "left over from a launch further outside");
         return;
-    /* srun's words are the same everywhere: right on one node, wrong on the
-     * others, and they would wait for each other without a word (measured) */
-    if (command->same_on_all_nodes && nnodes > 1)
-        warn_argument(w, "--node_rank", command->node_rank, "it is the same on all nodes of this step, which are",
-                      nnodes);
-    else if (rank != node_rank)
-        warn_argument(w, "--node_rank", command->node_rank, "the node rank in this step is", node_rank);
-}
-
-/* Each node for itself: --standalone, or --nnodes=1 in a step of several. */
-static bool trains_alone(const struct writer *w)
-{
-    uint32_t least, most;
-
-    return w->command->standalone ||
-           (read_nnodes(w->command->nnodes, &least, &most) && most == 1 && w->result->identity.field[RC_NNODES] > 1);
+    }
+    kept.rank = result->facts.field[RC_RANK].value;
+    if (rc_ordered_read(&result->env, result->facts.scope, &before))
+        kept.node = before.node;
+    else if (!rc_parse_u32(rc_env_get(&result->env, "SLURM_NODEID"), RC_MAX_TASKS, &kept.node))
+        kept.node = result->facts.field[RC_NODE_RANK].value;
+    rc_plan_set(result, RC_STR(RC_ORDERED), rc_ordered_write(&kept, result->facts.scope, &result->arena), "rollcall",
+                "keeps the launcher's own numbers");
 }
 
 static void plan_launcher(struct writer *w)
 {
+    struct rc_arguments arguments;
+
     set_field(w, RC_STR("NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
     set_master_names(w);
-    plan_torchrun(w, trains_alone(w));
+    rc_arguments_read(w->result, &arguments);
+    plan_torchrun(w, &arguments);
+    /* scripts give torchrun or accelerate $SLURM_NODEID and $SLURM_PROCID */
+    if (w->result->ordered.host.p)
+        repair_launchers(w);
     hide_step_from_lightning(w);
     UNSET(w, worker_names, "it would say that the workers exist already");
     UNSET(w, torchelastic_names, "left over from another torchrun");
-    if (w->command->standalone && w->result->identity.field[RC_NNODES] > 1)
-        rc_message_add(&w->result->messages, RC305,
-                       rc_format(&w->result->arena,
-                                 "torchrun --standalone trains on each of the %u nodes by itself; it is left so; "
-                                 "leave it out to train on all together",
-                                 w->result->identity.field[RC_NNODES]));
-    else if (w->command->torchrun && !w->command->standalone)
-        check_torchrun_arguments(w);
+    rc_arguments_check(w->result, &arguments);
 }
 
 /* Beside the stamp of another launch, task or mode rollcall's own values stand
@@ -319,6 +338,40 @@ static void set_for_frameworks(struct writer *w, bool is_repeated)
     }
 }
 
+struct rc_str rc_planning_told_name(unsigned i)
+{
+    return rc_name(&told_names[i]);
+}
+
+bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts)
+{
+    struct rc_str rest = result->stamp.told;
+
+    for (unsigned i = 0; rest.p && i < TELLING; i++) {
+        struct rc_str told = rc_str_split(rest, '/', &rest);
+        struct rc_str now = rc_env_find_name(&result->env, &told_names[i]);
+
+        if (now.p ? !rc_str_eq(now, told) : missing_counts)
+            return true;
+    }
+    return false;
+}
+
+void rc_planning_restore(struct rc_result *result)
+{
+    static const char reason[] = "as this task was told, before somebody set another one";
+    struct writer writer = { .result = result };
+    struct rc_str rest = result->stamp.told;
+    uint32_t value = RC_UNKNOWN;
+
+    for (unsigned i = 0; i < RC_STAMP_TOLD; i++) {
+        if (!rc_parse_u32(rc_str_split(rest, '/', &rest), RC_MAX_TASKS, &value))
+            return;
+        set_number(&writer, rc_name(&told_names[i]), value, RC_STAMP, reason);
+    }
+    set_number(&writer, RC_STR("GROUP_RANK"), value, RC_STAMP, reason);
+}
+
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated)
 {
     struct writer writer = { result, &result->command, context->options.nproc };
@@ -329,6 +382,7 @@ void rc_planning_write(const struct rc_context *context, struct rc_result *resul
         plan_launcher(&writer);
     else
         return;
+    keep_order(&writer);
     rc_visible_plan(context, result);
     set_for_frameworks(&writer, is_repeated);
     rc_plan_set(result, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");

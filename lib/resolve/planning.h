@@ -10,4 +10,14 @@
  * one of this launch, task and mode already. */
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated);
 
+/* Whether RANK, WORLD_SIZE or LOCAL_RANK has another value than this task's own stamp
+ * says that it was told; missing_counts: or is not there. */
+bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
+
+/* The name of a worker's i-th number in its stamp, below RC_STAMP_TOLD. */
+struct rc_str rc_planning_told_name(unsigned i);
+
+/* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
+void rc_planning_restore(struct rc_result *result);
+
 #endif

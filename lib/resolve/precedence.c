@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/precedence.h"
 
-/* UNSET is 0 in the enum of each choice. */
+/* 0 is UNSET in the enum of each choice. */
 static void fill_in_choices(struct rc_options *over, const struct rc_options *under)
 {
 #define FILL_CHOICE(key) over->key = over->key ? over->key : under->key;

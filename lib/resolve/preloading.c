@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/preloading.h"
 
-/* What does not fit would be a reason to set nothing at all, and others write to
- * arena and plan behind it. */
+/* Checks the room first: a plan that is full sets nothing at all, and others write to
+ * arena and plan after this. */
 enum { LIST_LENGTH_MAX = 2048, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
 
 #define NAME "LD_PRELOAD"
 
-/* Loaders part the names by colons and by blanks. */
+/* The loader accepts colons and blanks between the names. */
 static bool holds_file(struct rc_str list, struct rc_str file)
 {
     while (list.p) {
@@ -30,7 +30,7 @@ bool rc_preloading_add(struct rc_result *result, struct rc_str file, const char 
     if (now.n + 1 + file.n > LIST_LENGTH_MAX || result->arena.used + now.n + file.n + ARENA_LEFT > result->arena.size ||
         result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
         return false;
-    /* behind them: a sanitizer's runtime must be the first */
+    /* ours is the last, because a sanitizer's runtime must be the first */
     if (!now.n || holds_file(now, file))
         list = rc_format(&result->arena, "%S", now.n ? &now : &file);
     else

@@ -5,9 +5,9 @@
 
 #include "resolve/result.h"
 
-/* Has the plan put a file behind the user's own and whatever it puts there already;
- * once. `source` and `reason` are for explain. False, and the plan stays, where the
- * list would be too long. */
+/* Plans to add a file to LD_PRELOAD, behind the user's own files and those planned before,
+ * and only once. `source` and `reason` are for explain. False, with the plan untouched,
+ * where the list would be too long. */
 bool rc_preloading_add(struct rc_result *result, struct rc_str file, const char *source, const char *reason);
 
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/resolve.h"
 
+#include "launcher/ancestry.h"
 #include "resolve/container.h"
 #include "resolve/guard.h"
 #include "resolve/identity.h"
+#include "resolve/leftover.h"
 #include "resolve/master.h"
 #include "resolve/mode.h"
 #include "resolve/pinning.h"
 #include "resolve/planning.h"
 #include "resolve/visible.h"
 #include "resolve/watch.h"
+
+enum { SPREAD_MAX = 64 /* characters */ };
 
 static void forget_identity(struct rc_result *result)
 {
@@ -26,7 +30,9 @@ static void clear_result(struct rc_result *result)
     result->mode = RC_MODE_NONE;
     result->mode_reason = NULL;
     result->master = (struct rc_master){ .addr = NULL };
+    result->ordered = (struct rc_ordered){ .host = RC_ABSENT };
     result->stamp_is_outer = false;
+    result->outer_master = NULL;
     result->stamped = false;
     result->wants = 0;
     result->plan.count = 0;
@@ -79,6 +85,8 @@ static enum rc_status no_task(const struct rc_context *context, struct rc_result
         rc_message_add(&result->messages, RC107,
                        rc_format(&result->arena, "inside %s, but not in a task of a step: nothing is set",
                                  result->launcher->title));
+        if (result->launcher->batch_inherits)
+            rc_leftover_plan(result, result->facts.scope);
     } else {
         result->mode_reason = "no launcher was found";
     }
@@ -99,6 +107,18 @@ static enum rc_mode stamped_mode(const struct rc_stamp *stamp, const struct rc_f
     return stamp->launcher ? RC_MODE_LAUNCHER : RC_MODE_WORKER;
 }
 
+/* "3,1"; a long list is not for people: "7 to 8 on each" */
+static const char *name_spread(struct rc_result *result)
+{
+    const struct rc_facts *facts = &result->facts;
+
+    if (!facts->layout.p)
+        return rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
+    if (facts->layout.n > SPREAD_MAX)
+        return rc_format(&result->arena, "%u to %u on each", facts->min_local_size, facts->max_local_size);
+    return rc_format(&result->arena, "%S", &facts->layout);
+}
+
 /* An uneven layout works with plain torch; Lightning and whoever multiplies
  * nodes by devices stops with a message that does not name the cause. */
 static void warn_uneven(struct rc_result *result)
@@ -111,8 +131,7 @@ static void warn_uneven(struct rc_result *result)
 
     if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
         return;
-    spread = facts->layout.p ? rc_format(&result->arena, "%S", &facts->layout)
-                             : rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
+    spread = name_spread(result);
     if (size % nnodes == 0)
         rc_message_add(&result->messages, RC301,
                        rc_format(&result->arena,
@@ -153,10 +172,56 @@ static enum rc_status refuse_task(const struct rc_context *context, struct rc_re
 static const char *make_stamp(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
+    const uint32_t *field = result->identity.field;
     uint16_t port = master->port_given == RC_GIVEN_BY_STAMP && result->stamp.port ? result->stamp.port : master->port;
+    bool launcher = result->mode == RC_MODE_LAUNCHER;
+    uint32_t told[RC_STAMP_TOLD] = {
+        field[RC_RANK],
+        field[RC_WORLD_SIZE],
+        result->visible.why ? result->visible.device : field[RC_LOCAL_RANK],
+        field[RC_LOCAL_WORLD_SIZE],
+        field[RC_NODE_RANK],
+    };
 
-    return rc_stamp_write(&result->arena, result->facts.scope, result->facts.field[RC_RANK].value,
-                          result->mode == RC_MODE_LAUNCHER, port, result->outer, result->outer_count);
+    return rc_stamp_write(&result->arena, result->facts.scope, result->facts.field[RC_RANK].value, launcher, port,
+                          launcher || result->launcher->by_hand ? NULL : told, result->outer, result->outer_count);
+}
+
+/* Whether this process is the task's program, or a shell before it. Processes that
+ * the program starts may have ranks of their own: they are left alone. */
+static bool is_program(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
+{
+    const struct rc_here *here = context->here;
+
+    if (claim == RC_CLAIM_INNERMOST)
+        return true;
+    if (!here || !(here->learned & RC_LEARN_ANCESTORS)) {
+        result->wants |= RC_LEARN_ANCESTORS;
+        return false;
+    }
+    for (unsigned i = 0; i < here->ancestor_count; i++) {
+        struct rc_str name = rc_ancestor_name(here->ancestor[i]);
+
+        if (rc_ancestor_is_one_of(name, result->launcher->processes))
+            return true;
+        if (!rc_command_starts_another(name))
+            return false;
+    }
+    return false;
+}
+
+/* A process that carries its own task's stamp: all is set, unless a script has set
+ * another rank since (an older launch's file of variables, say). */
+static void keep_stamped(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
+{
+    result->mode_reason = "set already: this process carries the stamp of its own task";
+    result->identity.field[RC_RANK] = result->facts.field[RC_RANK].value;
+    result->stamped = true;
+    result->wants = 0;
+    if (rc_planning_is_changed(result, context->called) && (context->called || is_program(context, result, claim)))
+        rc_planning_restore(result);
+    else
+        rc_message_add(&result->messages, RC303, "the environment was set by rollcall for this task already");
 }
 
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
@@ -182,11 +247,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     result->stamp_is_outer = result->stamp.text.p && stamped == RC_MODE_AUTO;
     if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !result->launcher->authoritative) {
         result->mode = stamped;
-        result->mode_reason = "set already: this process carries the stamp of its own task";
-        result->identity.field[RC_RANK] = result->facts.field[RC_RANK].value;
-        result->stamped = true;
-        result->wants = 0;
-        rc_message_add(&result->messages, RC303, "the environment was set by rollcall for this task already");
+        keep_stamped(context, result, claim);
         return result->status;
     }
     if (!rc_identity_read(context, result))
@@ -196,6 +257,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     if (!rc_mode_decide(context, result))
         return refuse_contradiction(result);
     if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
+        rc_identity_follow_network(context, result);
         if (!rc_master_find(context, result))
             return refuse_contradiction(result);
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))

@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "base/variables.h"
 #include "launcher/facts.h"
+#include "launcher/ordered.h"
 #include "resolve/command.h"
 #include "resolve/option.h"
 #include "resolve/plan.h"
@@ -25,6 +26,8 @@ struct rc_context {
     uint16_t local_port_first;  /* net.ipv4.ip_local_port_range of this node */
     uint16_t local_port_last;
     uint16_t told_port;                   /* the master port that the nodes have agreed on; 0: none */
+    struct rc_ordered told_order;         /* the order that the nodes have agreed on; no host: none */
+    const char *unordered;                /* why they have none, though it was asked for; NULL: they have not met */
     const struct rc_pins *pins;           /* where the tasks of this node go (pins.h); NULL: nobody is bound */
     bool nics_only;                       /* pins are there for nic=auto alone: nobody is bound either */
     const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
@@ -32,6 +35,8 @@ struct rc_context {
     struct rc_str pins_library; /* where a launcher's workers find who binds them (pinning.h); absent: nowhere */
     bool contained;             /* it sees a container's files already, not the node's */
     bool slurm_certain;         /* called in a task that slurmstepd is starting */
+    bool slurm_het;             /* slurmstepd's step is one of several components (srun A : B) */
+    bool called;                /* by the user for this very process (exec), which no library knows of itself */
     bool ignore_stamp;          /* show and explain: resolve what is set already, too */
     bool explain;               /* list what was rejected (plan.rejected) as well */
     enum rc_mode decided_mode;  /* the node's decision (user_init); RC_MODE_AUTO: none yet */
@@ -79,6 +84,7 @@ struct rc_result {
     const struct rc_launcher *launcher; /* NULL: none found */
     struct rc_facts facts;
     struct rc_identity identity;
+    struct rc_ordered ordered; /* the order of the network that the identity follows; no host: the launcher's */
     struct rc_command command; /* of a task without its own stamp, whose identity was read */
     enum rc_mode mode;         /* NONE, WORKER, LAUNCHER or TORCHRUN */
     const char *mode_reason;
@@ -86,7 +92,8 @@ struct rc_result {
     struct rc_visible visible; /* the GPUs that the task sees, in worker and launcher mode */
     struct rc_stamp stamp;     /* what an earlier rollcall left in the environment */
     bool stamp_is_outer;       /* it is another launch's or task's: what it came with is no wish of the user's */
-    bool stamped;              /* found its own stamp: no plan, and no more is known than scope and rank */
+    const struct rc_launcher *outer_master; /* MASTER_ADDR and MASTER_PORT were told to its tasks; NULL: to nobody's */
+    bool stamped;                           /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;
     struct rc_messages messages;
     unsigned wants; /* of enum rc_learn: with these, which context.here lacks, the answer may be a better one */

@@ -38,11 +38,12 @@ static void count_step(const struct rc_context *context, const struct rc_env *en
         gpus->total = rc_count_devices(gpus->step);
     else if (!rc_parse_u32(rc_env_get(env, "SLURM_GPUS_ON_NODE"), RC_MAX_TASKS, &gpus->total))
         gpus->total = RC_UNKNOWN;
-    if (gpus->total < gpus->count) /* set by hand */
+    if (gpus->total < gpus->count) /* the user has set it by hand */
         gpus->total = gpus->count;
 }
 
-/* What the task sees. False where no variable names a GPU, or more than a node has. */
+/* Reads which GPUs the task sees. False where no variable names one, or where they are
+ * more than a node has. */
 static bool read_seen(const struct rc_context *context, const struct rc_result *result, struct rc_task_gpus *gpus)
 {
     const struct rc_env *env = &result->env;
@@ -98,16 +99,17 @@ static void find_hidden(const struct rc_context *context, struct rc_result *resu
         gpus->hidden = RC_GPUS_HIDDEN;
 }
 
-/* Whether numbers of the machine's GPUs are those of a list that is in use. */
+/* Whether these numbers of the machine's GPUs are in a list of indices that is in use. */
 static bool are_numbers_of(struct rc_str numbers, struct rc_str list)
 {
     uint32_t count = rc_count_devices(numbers);
 
-    return count > 0 && count == rc_count_devices(list) &&
-           (rc_str_eq(numbers, list) || rc_gpu_list_counts(list) || rc_gpu_list_has_uuids(list));
+    if (count == 0 || rc_str_eq(numbers, list))
+        return count > 0;
+    return count == rc_count_devices(list) && (rc_gpu_list_counts(list) || rc_gpu_list_has_uuids(list));
 }
 
-/* The node's part of the launch, for tasks that all see the same list. */
+/* Finds the node's part of the launch where all tasks see the same list. */
 static void find_common(const struct rc_context *context, const struct rc_result *result, struct rc_task_gpus *gpus)
 {
     const struct rc_env *env = &result->env;
@@ -129,7 +131,7 @@ static void find_common(const struct rc_context *context, const struct rc_result
     }
 }
 
-/* A worker's own is that of its rank; a launcher's workers have all of them. */
+/* Finds the task's own: a worker's is that of its local rank, a launcher's workers have all. */
 static void share_common(const struct rc_result *result, struct rc_task_gpus *gpus)
 {
     uint32_t rank = result->identity.field[RC_LOCAL_RANK];
@@ -144,7 +146,7 @@ static void share_common(const struct rc_result *result, struct rc_task_gpus *gp
     gpus->place = gpus->first;
 }
 
-/* The entries of the whole step's list that the task's own variable names. */
+/* Finds the entries of the step's list that the task's own variable names. */
 static void find_by_variable(struct rc_arena *arena, struct rc_task_gpus *gpus)
 {
     const char *own = rc_format(arena, "");
@@ -164,7 +166,7 @@ static void find_by_variable(struct rc_arena *arena, struct rc_task_gpus *gpus)
     gpus->own = rc_str(own);
 }
 
-/* Those whose device files the cgroup lets the task open. */
+/* Finds the GPUs whose device files the cgroup lets the task open. */
 static void find_by_files(const struct rc_here *here, struct rc_arena *arena, struct rc_task_gpus *gpus)
 {
     const char *own = rc_format(arena, "");
@@ -184,7 +186,7 @@ static void find_by_files(const struct rc_here *here, struct rc_arena *arena, st
         gpus->place = rc_gpu_list_place(rc_gpu_list_at(gpus->own, 0), gpus->all, gpus->total);
 }
 
-/* Of a task that has other GPUs than its neighbours. */
+/* Finds the own GPUs of a task that has other ones than its neighbours. */
 static void find_own(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus)
 {
     struct rc_str named = rc_env_get(&result->env, "SLURM_STEP_GPUS");

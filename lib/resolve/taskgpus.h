@@ -36,8 +36,8 @@ enum rc_gpus_hidden { RC_GPUS_HIDDEN_UNKNOWN, RC_GPUS_NOT_HIDDEN, RC_GPUS_HIDDEN
 struct rc_task_gpus {
     struct rc_str seen; /* what its first variable says; absent: no variable names GPUs */
     struct rc_str step; /* what that variable says in the whole step; absent: not known */
-    uint32_t count;     /* entries of seen: 0 where the variables say "none" */
-    uint32_t total;     /* the step's GPUs on this node; RC_UNKNOWN */
+    uint32_t count;     /* number of entries in `seen`; 0 where the variables say "none" */
+    uint32_t total;     /* number of the step's GPUs on this node, or RC_UNKNOWN */
     uint32_t first;     /* which of seen is its own, or the first of these */
     bool usable;        /* there are GPUs, and no more than a node has */
     bool restored;      /* seen is the step's, as Slurm has taken the task's away (--gpu-bind=none) */
@@ -57,7 +57,7 @@ struct rc_task_gpus {
  * tell more, result->wants says so (RC_LEARN_GPU_FILES). */
 void rc_task_gpus_find(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus);
 
-/* Whether the task sees other GPUs than its neighbours do. */
+/* Whether the task sees other GPUs than its neighbours. */
 bool rc_task_gpus_are_bound(const struct rc_task_gpus *gpus);
 
 /* Whether a task may be left with its own GPU alone, as device 0 and LOCAL_RANK 0. */

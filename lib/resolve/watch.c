@@ -20,7 +20,7 @@ static bool holds_folder(struct rc_str path, struct rc_str folder)
 
 /* Behind the user's own folders, whose order and empty places stay. Python takes
  * an empty PYTHONPATH for none at all. NULL where it does not fit. */
-static const char *with_folder(struct rc_result *result, struct rc_str folder)
+const char *rc_watch_path(struct rc_result *result, struct rc_str folder)
 {
     struct rc_str now = rc_env_get(&result->env, "PYTHONPATH");
 
@@ -83,7 +83,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
                                  &loads));
         return false;
     }
-    path = folder.n ? with_folder(result, folder) : NULL;
+    path = folder.n ? rc_watch_path(result, folder) : NULL;
     if (!path) {
         rc_message_add(
             &result->messages, RC706,

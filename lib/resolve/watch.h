@@ -18,6 +18,9 @@
  * RC_LEARN_WATCH. What keeps the watch from working is a warning, no more. */
 void rc_watch_plan(const struct rc_context *context, struct rc_result *result);
 
+/* PYTHONPATH with the watch's folder, in the result's arena; NULL where there is no room for it. */
+const char *rc_watch_path(struct rc_result *result, struct rc_str folder);
+
 /* That text, without the task's number. */
 const char *rc_watch_identity(struct rc_result *result);
 

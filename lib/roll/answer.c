@@ -2,6 +2,7 @@
 #include "roll/answer.h"
 
 #include "base/lines.h"
+#include "roll/netorder.h"
 
 #define HEAD "answer=1\n"
 
@@ -17,6 +18,13 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
         rc_lines_put_number(arena, "stop", 1);
     if (answer->said)
         rc_lines_put_number(arena, "said", 1);
+    rc_lines_put(arena, "order", answer->order, RC_NETORDER_MAX);
+    rc_lines_put(arena, "first", answer->first, RC_FINDING_MAX);
+    rc_lines_put(arena, "unordered", answer->unordered, RC_FINDING_MAX);
+    if (answer->has_seat) {
+        rc_format(arena, "seat=%u %u\n", answer->place, answer->before);
+        rc_join(arena);
+    }
     for (unsigned i = 0; i < answer->findings.count && i < RC_FINDINGS_MAX; i++) {
         if (!answer->findings.list[i].text[0])
             continue;
@@ -58,6 +66,27 @@ static bool take_flag(struct rc_str value, bool *flag)
     return true;
 }
 
+/* A text, for the first time. */
+static bool take_text(struct rc_str value, struct rc_str *text)
+{
+    if (text->p)
+        return false;
+    *text = value;
+    return true;
+}
+
+static bool take_seat(struct rc_answer *answer, struct rc_str value)
+{
+    struct rc_str before;
+    struct rc_str place = rc_str_split(value, ' ', &before);
+
+    if (answer->has_seat || !rc_parse_u32(place, RC_MAX_TASKS, &answer->place) ||
+        !rc_parse_u32(before, RC_MAX_TASKS, &answer->before))
+        return false;
+    answer->has_seat = true;
+    return true;
+}
+
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena)
 {
     struct rc_answer found = { .port = 0 };
@@ -78,6 +107,14 @@ bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_aren
             good = take_flag(value, &found.stop);
         else if (rc_str_is(name, "said"))
             good = take_flag(value, &found.said);
+        else if (rc_str_is(name, "order"))
+            good = take_text(value, &found.order);
+        else if (rc_str_is(name, "first"))
+            good = take_text(value, &found.first);
+        else if (rc_str_is(name, "unordered"))
+            good = take_text(value, &found.unordered);
+        else if (rc_str_is(name, "seat"))
+            good = take_seat(&found, value);
         else if (rc_str_is(name, "finding"))
             good = take_finding(&found, &count, value, arena);
         else

@@ -5,6 +5,10 @@
  *   answer=1
  *   port=24512           MASTER_PORT; none: each keeps the one that it computed
  *   stop=1               the step is not to start
+ *   order=2-3x4,0-1x4    with order=topology: runs of node ranks, and the tasks on each (netorder.h)
+ *   first=n3             the first of them
+ *   unordered=TEXT       likewise: why the nodes stay in the launcher's order
+ *   seat=0 4             for the other tasks of one node: its place in the order, the tasks before it
  *   said=1               the findings have been printed
  *   finding=RC601 text   for the one that prints them; RC_FINDINGS_MAX of them
  */
@@ -17,13 +21,19 @@
 enum {
     RC_FINDINGS_MAX = 16,
     RC_FINDING_MAX = 1536, /* bytes of one text; a longer one is cut when it is written */
-    RC_ANSWER_SIZE = 32768,
+    RC_ANSWER_SIZE = 49152,
 };
 
 struct rc_answer {
     uint16_t port; /* 0: none */
     bool stop;
     bool said;
+    struct rc_str order; /* absent: none; borrowed, as the next two, from the text or from the caller */
+    struct rc_str first;
+    struct rc_str unordered;
+    uint32_t place; /* only with has_seat */
+    uint32_t before;
+    bool has_seat;
     struct rc_messages findings;
 };
 
@@ -32,7 +42,7 @@ struct rc_answer {
  * before, where it does not fit. */
 const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena);
 
-/* Reads an answer; texts of findings are copied into the arena. A finding whose
+/* Reads an answer; texts of findings are copied into the arena, others are slices of the text. A finding whose
  * id this rollcall does not have is left out. False, with *answer untouched, if
  * it is none or does not fit. */
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);

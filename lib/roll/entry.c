@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "roll/devices.h"
+#include "roll/netorder.h"
 #include "system/file.h"
 #include "system/node.h"
 #include "system/nvidia.h"
@@ -84,8 +85,8 @@ static struct rc_str boot_id(char text[BOOT_SIZE])
     return n > 0 ? rc_str_split((struct rc_str){ text, n }, '\n', &rest) : RC_ABSENT;
 }
 
-const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *dead,
-                           struct rc_arena *arena)
+const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,
+                           bool asks_order, struct rc_arena *arena)
 {
     const struct rc_facts *facts = &result->facts;
     char name[RC_NODE_NAME_SIZE];
@@ -108,7 +109,9 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         .tasks = fold_ranks(tasks, &own),
         .addr = rc_str(result->master.addr),
         .port = port,
-        .dead = rc_str(dead),
+        .dead = asks_order ? RC_ABSENT : rc_str(failed),
+        .busy = asks_order ? rc_str(failed) : RC_ABSENT,
+        .place = asks_order ? rc_netorder_place(&result->env, rc_str(name), &own) : RC_ABSENT,
     };
 
     for (size_t i = 0; i < sizeof(must_agree) / sizeof(*must_agree) && roll.user_count < RC_ROLL_USER_MAX; i++) {

@@ -8,9 +8,11 @@
 
 /* The entry of this node, one of whose tasks is resolved, as text in the arena.
  * tasks: the ranks on it, parted by commas, in any order; port: the master port
- * that it holds, 0 where it holds none; dead: the id of the message for which
- * its tasks do not start, NULL where they do. NULL where the values do not fit. */
-const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *dead,
-                           struct rc_arena *arena);
+ * that it holds, 0 where it holds none; failed: the id of the message for which
+ * it cannot hold it, NULL where it can: its tasks do not start then; where the
+ * nodes ask for their order, only if it becomes the node of RANK 0. NULL where the
+ * values do not fit. */
+const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,
+                           bool asks_order, struct rc_arena *arena);
 
 #endif

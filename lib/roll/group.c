@@ -164,7 +164,7 @@ static const char *show_value(struct rc_namer *namer, const struct rc_member *me
 const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups, enum rc_group_show show)
 {
     const char *list = "";
-    bool first = true; /* of those that have a value */
+    bool first = true; /* how many members have a value */
 
     for (size_t i = 0; i < groups && i < RC_GROUPS_SHOWN; i++) {
         const char *value = show_value(namer, group[i].member, show, first);

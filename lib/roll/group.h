@@ -22,37 +22,37 @@ struct rc_member {
 struct rc_group {
     const struct rc_member *member;
     size_t count;
-    uint32_t node; /* the lowest */
+    uint32_t node; /* the lowest node rank of the members */
 };
 
-/* Room for naming members, and for the texts of one finding. */
+/* What naming the members of one finding needs: arrays, and room for the texts. */
 struct rc_namer {
-    struct rc_range *range; /* as many as the members have ranges */
-    struct rc_str *host;    /* as many as there are members */
+    struct rc_range *range; /* room for all ranges of all members */
+    struct rc_str *host;    /* room for one of each member */
     struct rc_arena text;
     char space[8192];
 };
 
-/* Before another finding. */
+/* Empties the namer for another finding. */
 void rc_namer_reset(struct rc_namer *namer);
 
-/* Below, at or above zero, as memcmp; an absent text is before an empty one. */
+/* Compares two texts as memcmp does; an absent text stands before an empty one. */
 int rc_text_order(struct rc_str a, struct rc_str b);
 
 /* Sorts by value, then by node rank. */
 void rc_member_sort(struct rc_member *member, size_t count);
 
-/* How many of the sorted members have the value of the first. */
+/* Returns how many of the sorted members have the same value as the first one. */
 size_t rc_member_run(const struct rc_member *member, size_t count);
 
-/* Sorts the members and finds the groups; the largest ones go to `shown`, in
- * order, of equal ones that with the lowest node. Returns how many there are. */
+/* Sorts the members, finds the groups and returns how many there are. The largest go to
+ * `shown`, the largest first; of two of a size the one with the lowest node is first. */
 size_t rc_group_find(struct rc_member *member, size_t count, struct rc_group shown[RC_GROUPS_SHOWN]);
 
 enum rc_group_show { RC_SHOW_TEXT, RC_SHOW_NUMBER, RC_SHOW_NO_VALUE };
 
-/* As in the head's example; "unset" for an absent text. NO_VALUE says "one value",
- * "another value" and "no value" in their places. */
+/* Names the groups as in the example above; an absent text is "unset". RC_SHOW_NO_VALUE
+ * keeps the values secret: it writes "one value", "another value" and "no value" instead. */
 const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups,
                            enum rc_group_show show);
 
@@ -65,7 +65,7 @@ const char *rc_name_nodes(struct rc_namer *namer, const struct rc_member *member
 const char *rc_name_numbers(struct rc_namer *namer, const char *what, const struct rc_member *member, size_t count);
 const char *rc_name_hosts(struct rc_namer *namer, const struct rc_member *member, size_t count);
 
-/* Quoted, and its beginning alone if it is long. */
+/* Returns the value in quotes; of a long one only its beginning. */
 const char *rc_name_value(struct rc_namer *namer, struct rc_str value);
 
 #endif

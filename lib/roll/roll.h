@@ -20,8 +20,10 @@
  *   world=8              tasks of the launch, as it counts them
  *   tasks=0-3            the ranks on it
  *   addr=n1              MASTER_ADDR as it found it
- *   port=24512           the port that it holds, of the node of RANK 0 alone
+ *   port=24512           the port that it holds, of the node of RANK 0 alone; with order=topology of each node
  *   dead=RC405           its tasks are not going to start; it says why itself
+ *   place=top.s1 n3      with order=topology: where it is in the network (netorder.h)
+ *   busy=RC405           likewise: it cannot hold the port, and must not be the node of RANK 0
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
@@ -45,7 +47,7 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of its caller's. Absent
- * values may be: version, launcher, mode, boot, addr, dead, visible. */
+ * values may be: version, launcher, mode, boot, addr, dead, visible, place, busy. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -60,6 +62,8 @@ struct rc_roll {
     struct rc_str addr;
     struct rc_str dead;
     struct rc_str visible;
+    struct rc_str place;
+    struct rc_str busy;
     uint16_t port;                        /* 0: none */
     struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
     unsigned user_count;

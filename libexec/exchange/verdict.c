@@ -3,9 +3,11 @@
 
 #include "verdict.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "roll/check.h"
+#include "roll/netorder.h"
 
 /* A task without an entry has asked no server, and computes its port. */
 static bool are_all_tasks(const struct rc_roll *rolls, size_t count)
@@ -25,14 +27,60 @@ static bool are_all_tasks(const struct rc_roll *rolls, size_t count)
     return tasks >= world;
 }
 
-/* The port that the node of RANK 0 holds. A launch that is not complete does
- * without: a node that has not answered will not hear of it. */
-static uint16_t held_port(const struct rc_roll *rolls, size_t count)
+/* Sorts a copy: the server keeps the entries in the order in which they came. */
+static void find_order(struct rc_answer *answer, const struct rc_roll *rolls, size_t count, bool complete,
+                       struct rc_arena *arena)
+{
+    struct rc_roll *sorted = malloc(count * sizeof(*sorted));
+    const char *why = "out of memory";
+    const char *order = NULL;
+
+    if (sorted) {
+        memcpy(sorted, rolls, count * sizeof(*sorted));
+        why = rc_netorder_sort(sorted, count, complete, &order, arena);
+    }
+    if (why) {
+        answer->unordered = rc_str(why);
+    } else {
+        struct rc_str host = rc_netorder_host(&sorted[0]);
+
+        answer->order = rc_str(order);
+        answer->first = rc_str(rc_format(arena, "%S", &host));
+    }
+    free(sorted);
+}
+
+/* Whether the nodes ask for an order. Then each holds a port, and one is to be the node of RANK 0. */
+static bool ask_for_order(const struct rc_roll *rolls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rolls[i].place.p)
+            return true;
+    return false;
+}
+
+/* The node of RANK 0, of nodes that ask for an order. NULL where it has not answered. */
+static const struct rc_roll *find_first(const struct rc_answer *answer, const struct rc_roll *rolls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = rolls[i].node;
+        uint32_t before;
+
+        if (answer->order.p && !rc_netorder_find(answer->order, rolls[i].node, &place, &before))
+            return NULL;
+        if (place == 0)
+            return &rolls[i];
+    }
+    return NULL;
+}
+
+/* The node that holds the port, which is that of RANK 0. */
+static const struct rc_roll *find_holder(const struct rc_roll *rolls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rolls[i].port)
-            return rolls[i].port;
-    return 0;
+            return &rolls[i];
+    return NULL;
 }
 
 /* Where one node's tasks do not start, whatever the reason, all others would wait
@@ -50,15 +98,25 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_verdict *verdict = more;
     struct rc_answer *answer = &verdict->answer;
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
+    const struct rc_roll *first;
     struct rc_answer others;
 
     /* 0, 0: the server knows no counts of its own, so the order of the entries cannot matter */
     if (verdict->check != RC_CHECK_OFF &&
         !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, &arena))
         rc_message_add(&answer->findings, RC611, "the roll could not be checked: out of memory; the tasks start");
-    answer->stop = has_dead_node(rolls, count) || (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
+    complete = complete && are_all_tasks(rolls, count);
+    if (ask_for_order(rolls, count)) {
+        find_order(answer, rolls, count, complete, &arena);
+        first = find_first(answer, rolls, count);
+    } else {
+        first = find_holder(rolls, count);
+    }
+    answer->stop = has_dead_node(rolls, count) || (first && first->busy.p) ||
+                   (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
-    answer->port = complete && are_all_tasks(rolls, count) ? held_port(rolls, count) : 0;
+    /* a launch that is not complete does without: a node that has not answered will not hear of it */
+    answer->port = complete && first ? first->port : 0;
     others = *answer;
     others.findings.count = 0;
     others.said = answer->findings.count > 0;

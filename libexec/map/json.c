@@ -24,7 +24,8 @@ static const char *const nearness[] = {
     [RC_NEAR_UNKNOWN] = NULL,
 };
 
-/* What nic=auto would set: for one task alone, or alike for all. */
+/* Returns what nic=auto would set: the values of this task alone (own), or those that all
+ * tasks share. */
 static json_t *make_proposals(const struct mapping *mapping, const struct proposals *proposals, unsigned task, bool own)
 {
     json_t *object = json_object();

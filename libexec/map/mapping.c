@@ -28,7 +28,7 @@ static void add_note(struct mapping *mapping, const char *format, ...)
     va_end(args);
 }
 
-/* Who this process is, where it is a task of a launch. */
+/* Learns who this process is, where it is a task of a launch. */
 struct self {
     uint32_t rank;
     uint32_t local_rank;
@@ -77,7 +77,7 @@ static int take_list(struct mapping *mapping, const char *list)
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
-        /* the driver's files speak of this machine alone */
+        /* the driver's files are this machine's, not those of a file with a topology */
         if (!rc_pci_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_NVIDIA_FOLDER,
                                &mapping->chosen[mapping->chosen_count++])) {
             console_fail(
@@ -89,7 +89,8 @@ static int take_list(struct mapping *mapping, const char *list)
     return 0;
 }
 
-/* What the runtime shows, where that is a list of indices; 1 where it is not, -1 without memory. */
+/* Reads the list of indices that the runtime shows. Returns 0; 1 where it is no such list;
+ * -1 without memory. */
 static int take_visible(struct mapping *mapping, const char *list)
 {
     struct rc_str rest = rc_str(list);
@@ -127,7 +128,7 @@ static int choose_gpus(struct mapping *mapping, const char *list)
 
     if (list)
         return take_list(mapping, list);
-    /* this environment says nothing of another machine's GPUs */
+    /* a topology from a file is another machine's, of whose GPUs this environment says nothing */
     for (; !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
         if (row->vendor == mapping->gpus.gpu[0].vendor)
             visible = getenv(row->name);
@@ -166,7 +167,7 @@ static int choose_tasks(struct mapping *mapping, const char *tasks)
 
 static int read_cpus(const char *list, hwloc_bitmap_t cpus)
 {
-    /* "0-" is a list without an end, and a blank ends it */
+    /* hwloc reads "0-" as a list without an end, and takes a blank for the end of a list */
     size_t n = strlen(list);
 
     if (n == 0 || strspn(list, "0123456789,-") != n || list[n - 1] == '-' || strstr(list, "--") ||

@@ -11,7 +11,7 @@
 enum { NOTES_MAX = 8, NOTE_SIZE = 200 };
 
 struct wishes {
-    const char *file; /* --from; NULL: this machine */
+    const char *file; /* the file of --from; NULL for this machine */
     const char *tasks;
     const char *gpus;
     const char *cpus;
@@ -22,7 +22,7 @@ struct mapping {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
     struct rc_pci_gpus gpus;
-    struct rc_gpu_ids *ids; /* of each of them */
+    struct rc_gpu_ids *ids; /* the names of each GPU */
     struct rc_nic_list nics;
     unsigned *chosen;
     size_t chosen_count;

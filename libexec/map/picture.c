@@ -69,7 +69,7 @@ static void become_lstopo(const char *xml, const char *format, const char *file)
     _exit(NOT_THERE);
 }
 
-/* The status as of waitpid, or -1. */
+/* Runs a program and returns its status as waitpid(2) gives it, or -1. */
 static int draw_as(const char *xml, const char *format, const char *file)
 {
     pid_t child = fork();
@@ -89,7 +89,8 @@ static int run_lstopo(const char *xml, const char *format, const char *file)
     bool svg = strcmp(format, "svg") == 0;
     int status = draw_as(xml, svg ? "nativesvg" : format, file);
 
-    /* its own SVG has the text as text, cairo's as shapes; an old one knows no difference */
+    /* "nativesvg" keeps text as text, where cairo's SVG draws shapes; an old lstopo has no
+     * such format */
     if (svg && status > 0 && WIFEXITED(status) && WEXITSTATUS(status) != NOT_THERE)
         status = draw_as(xml, format, file);
     if (status < 0)
@@ -109,14 +110,14 @@ static int run_lstopo(const char *xml, const char *format, const char *file)
     return -1;
 }
 
-/* The file as lstopo is to see it: a name that begins with a dash is no option. */
+/* Returns the file's name so that lstopo takes it for no option where it begins with a dash. */
 static int write_target(const char *file, char path[PATH_SIZE])
 {
     return snprintf(path, PATH_SIZE, "%s%s", *file == '-' ? "./" : "", file) < PATH_SIZE ? 0 : -1;
 }
 
-/* Finds out whether the file can be written, as lstopo's status does not say why it failed.
- * *made: the file was not there before. */
+/* Checks whether the file can be written, because lstopo's status does not say why it
+ * failed. *made says that the file was not there before. */
 static int create_picture(const char *file, bool *made)
 {
     int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -41,7 +41,7 @@ static int out_of_memory(void)
     return console_fail("pins: out of memory");
 }
 
-/* All of standard input; absent where it is too long or cannot be read. */
+/* Returns all of standard input, absent where it is too long or cannot be read. */
 static struct rc_str read_request(char *buffer, size_t size)
 {
     size_t used = 0;
@@ -56,7 +56,7 @@ static struct rc_str read_request(char *buffer, size_t size)
     return (struct rc_str){ buffer, used };
 }
 
-/* A key that is not known is skipped. */
+/* Reads the whole request. A key that is not known is skipped. */
 static bool read_question(struct rc_str text, struct question *question)
 {
     struct rc_str key;
@@ -78,7 +78,7 @@ static bool read_question(struct rc_str text, struct question *question)
     return question->tasks > 0;
 }
 
-/* Of what the topology has; of it, what may be used. */
+/* Narrows the threads of the topology to those that may be used. */
 static int choose_cpus(struct work *work, struct rc_str list)
 {
     struct rc_cpuset cpus;
@@ -175,8 +175,8 @@ static int place_tasks(struct work *work, uint32_t tasks)
     return 0;
 }
 
-/* All that may be used of the NUMA nodes that a task's cores are in. Its number of
- * cores stays its own share: neighbours compute there as well. */
+/* Widens a task's threads to all that may be used of its cores' NUMA nodes. Its number of
+ * cores stays its own share, because neighbours compute there as well. */
 static int widen_to_numa(struct work *work)
 {
     for (unsigned i = 0; i < work->tasks; i++) {
@@ -190,7 +190,7 @@ static int widen_to_numa(struct work *work)
             if (hwloc_bitmap_intersects(node->cpuset, own))
                 hwloc_bitmap_or(mask, mask, node->cpuset);
         hwloc_bitmap_and(mask, mask, work->allowed);
-        /* threads that no node has */
+        /* these threads may lie in no NUMA node */
         hwloc_bitmap_or(mask, mask, own);
         hwloc_bitmap_free(own);
     }
@@ -226,7 +226,7 @@ static void print_pin(const struct work *work, unsigned task, const char *cpus)
     puts(pin->shared ? " shared=yes" : "");
 }
 
-/* Each line is one for rc_pins_read, or there is none at all. */
+/* Writes all lines as rc_pins_read takes them, or none. */
 static int print_pins(const struct work *work)
 {
     char **cpus = calloc(work->tasks, sizeof(*cpus));
@@ -258,7 +258,7 @@ static int answer_question(struct work *work, const struct question *question, c
         return console_fail("pins: cannot read %s", error);
     if (rc_pci_gpus_find(work->topology, &work->gpus) < 0 || rc_nics_find(work->topology, &work->nics) < 0)
         return out_of_memory();
-    /* what the driver's files say is of this machine */
+    /* the driver's files are this machine's, not those of a file with a topology */
     if ((status = choose_gpus(work, question->gpus, file ? NULL : RC_NVIDIA_FOLDER)) == 0 &&
         (status = choose_cpus(work, question->cpus)) == 0 && (status = place_tasks(work, question->tasks)) == 0 &&
         (!question->numa || (status = widen_to_numa(work)) == 0))

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Absent where no card that a job uses has a name. */
+/* Returns the names of the cards that a job uses, absent where none of them has one. */
 static struct rc_str present_names(const char *names)
 {
     return *names ? rc_str(names) : RC_ABSENT;

@@ -23,7 +23,7 @@ void map_proposals_free(struct proposals *proposals);
 const char *map_proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task,
                                 unsigned i);
 
-/* Whether it is another one from task to task. */
+/* Whether the value differs from task to task. */
 bool map_proposals_is_own(unsigned i);
 
 #endif

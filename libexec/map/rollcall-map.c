@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     struct mapping mapping;
     int status = STATUS_USAGE;
 
-    /* by its own name: as `rollcall map`, argv[0] is "map" */
+    /* `rollcall map` starts it as "map"; any other name is its own */
     if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0)
         return map_answer_pins(argc > 2 ? argv[2] : NULL);
     if (read_arguments(argc, argv, &wishes, &output) < 0)

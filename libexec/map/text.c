@@ -38,7 +38,7 @@ static int put_head(const struct mapping *mapping)
     return 0;
 }
 
-/* Lists break behind a comma. */
+/* Breaks a long list behind a comma. */
 static void put_list(unsigned column, const char *list)
 {
     unsigned at = column;
@@ -155,7 +155,8 @@ static int put_gpus(const struct mapping *mapping)
     return table_print(&table);
 }
 
-/* What else each is called, where that is known: a line a GPU, by its index above. */
+/* Prints the other names of each GPU, as far as they are known: a line for each, by its
+ * index above. */
 static int put_ids(const struct mapping *mapping)
 {
     struct table table = { .columns = 4 };

@@ -106,6 +106,12 @@ static const char *rank_place(struct guard_talk *talk, uint32_t rank, struct rc_
                      guard_member_name(rest, &talk->arena), rank, made ? ", which it made itself" : "");
 }
 
+/* This process's own rank is there: a server that does not say so in time has not said that others are missing. */
+static bool is_timely(struct guard_talk *talk)
+{
+    return guard_has_come(talk, talk->rank);
+}
+
 void guard_say_missing(struct guard_talk *talk)
 {
     struct rc_range absent[ABSENT_MAX];
@@ -114,7 +120,7 @@ void guard_say_missing(struct guard_talk *talk)
     struct rc_str value;
     size_t count = 0;
 
-    if (!is_lowest(talk))
+    if (!is_timely(talk) || !is_lowest(talk))
         return;
     for (uint32_t i = 0; i < talk->nranks && i < LOOKS_MAX && count < ABSENT_MAX; i++) {
         if (i == talk->rank || guard_has_come(talk, i))
@@ -123,7 +129,7 @@ void guard_say_missing(struct guard_talk *talk)
         if (!*elsewhere && count <= ELSEWHERE_MAX && is_elsewhere(talk, i, text, &value))
             elsewhere = rank_place(talk, i, value);
     }
-    if (count == 0)
+    if (count == 0 || !is_timely(talk))
         return;
     guard_say(
         RC806,

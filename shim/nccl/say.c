@@ -15,7 +15,7 @@ bool guard_debug(void)
 {
     const char *level = getenv(RC_DEBUG);
 
-    return level && *level && strcmp(level, "0") != 0;
+    return level && rc_debug_level(rc_str(level)) > 0;
 }
 
 void guard_say(enum rc_message_id id, const char *text)

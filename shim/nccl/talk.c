@@ -5,9 +5,9 @@
 
 #include "rendezvous/storeclient.h"
 
-/* REQUEST_MS is for an answer of the server. LOOK_MS is how long a request waits for a
- * value that may not be there. */
-enum { REQUEST_MS = 2000, LOOK_MS = 400, NAME_SIZE = 96 };
+/* REQUEST_MS is for an answer of the server: 16,384 processes at once have one each after some
+ * seconds. LOOK_MS is how long a request waits for a value that may not be there. */
+enum { REQUEST_MS = 10000, LOOK_MS = 400, NAME_SIZE = 96 };
 
 void guard_talk_begin(struct guard_talk *talk, const struct guard_member *member, uint64_t digest, char *text,
                       size_t size)

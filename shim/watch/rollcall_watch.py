@@ -5,6 +5,9 @@
 ROLLCALL_IDENTITY. torch calls install() at the end of `import torch`, from release 2.5 on; with an older one
 nothing happens, unless a script does it: `import torch, rollcall_watch; rollcall_watch.install()`.
 
+In the batch script of a job that was asked for `--ddp`, it names a process that waits for tasks which only srun
+would have started (Script).
+
 With `watch=SECONDS` it also tells srun's server (SLURM_ROLLCALL_SERVER) that its task has reached
 init_process_group; the server says who has not.
 
@@ -188,6 +191,49 @@ class Told:
         return "count from NODE_RANK, as rollcall set it"
 
 
+class Device:
+    """The GPU that a script takes by its own arithmetic: rank modulo the node's GPUs is right for blocks of ranks."""
+
+    def __init__(self, identity):
+        start = start_environment()
+        self.rank = identity.get("rank")
+        self.local = number(start, "LOCAL_RANK")
+        self.ranks = [int(rank) for rank in start.get("SLURM_GTIDS", "").split(",") if rank.isdecimal()]
+
+    def compare(self, device, cuda):
+        """Prints a line if another task of this node takes the same one by the same arithmetic."""
+        # an index, "cuda:1", or a torch.device
+        index = int(device.rpartition(":")[2]) if isinstance(device, str) else getattr(device, "index", device)
+        gpus = cuda.device_count()
+        # one that is renumbered has other neighbours; with more tasks than GPUs some share one anyhow
+        if self.rank not in self.ranks or index in (None, self.local) or not len(self.ranks) <= gpus:
+            return
+        same = [rank for rank in self.ranks if rank != self.rank and rank % gpus == index]
+        if self.rank % gpus == index and same:
+            say(
+                "RC710",
+                "takes GPU %d, which is rank %d modulo %d GPUs, but rank %d is on this node, too, and takes the same by "
+                "it; take LOCAL_RANK, which is %s" % (index, self.rank, gpus, same[0], self.local),
+            )
+
+
+def wrap_set_device(device, cuda):
+    import functools
+
+    original = cuda.set_device
+
+    @functools.wraps(original)
+    def set_device(*args, **kwargs):
+        try:
+            device.compare(*args, cuda=cuda, **kwargs)
+        except Exception as error:
+            explain(error)
+        return original(*args, **kwargs)
+
+    set_device.rollcall_watch = True
+    cuda.set_device = set_device
+
+
 class Task:
     """The task that this process is, or belongs to: its place among how many, by ROLLCALL_IDENTITY."""
 
@@ -263,6 +309,91 @@ class Task:
             torchrun.compare_rank(told)
 
 
+def command_line(words):
+    """What started this process, with srun before it: `srun --ddp python train.py`."""
+    import shlex
+
+    name = os.path.basename(words[1]) if len(words) > 1 else ""
+    words = [name if name in AGENTS else os.path.basename(words[0])] + words[2 if name in AGENTS else 1 :]
+    line = " ".join(map(shlex.quote, words))
+    each = "--ntasks-per-node=1 " if is_agent(words) else ""
+    return "srun --ddp " + each + (line if len(line) <= 200 else line[:200] + " ...")
+
+
+AGENTS = ("torchrun", "accelerate")
+MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
+
+
+def is_agent(words):
+    return any(os.path.basename(word) in AGENTS or word in MODULES for word in words[:4])
+
+
+def nodes_of_agent(words):
+    """How many nodes torchrun or accelerate is told to wait for; 1 for other programs."""
+    if not is_agent(words):
+        return 1
+    text = os.environ.get("PET_NNODES", "1")
+    for word, following in zip(words, words[1:] + [""]):
+        name, has_value, value = word.replace("-", "_").partition("=")
+        if name in ("__nnodes", "__num_machines"):
+            text = value if has_value else following
+    least = text.partition(":")[0]
+    return int(least) if least.isdecimal() else 1
+
+
+class Script:
+    """A batch script's process, and no task: what it waits for, nobody starts, where srun was forgotten.
+
+    A script may start its processes by hand as well, and they meet: so it is named only after a while."""
+
+    PATIENCE = 10  # seconds
+    # whose processes are started by a launcher, and know the others
+    LAUNCHED = (
+        "SLURM_STEP_ID",
+        "TORCHELASTIC_RUN_ID",
+        "OMPI_COMM_WORLD_RANK",
+        "PMIX_RANK",
+        "PMI_RANK",
+        "MV2_COMM_WORLD_RANK",
+    )
+
+    def __init__(self, identity):
+        start = start_environment()
+        self.tasks = identity["tasks"]
+        self.here = start.get("SLURM_JOB_ID") == str(identity["script"]) and not any(map(start.get, self.LAUNCHED))
+        with open("/proc/self/cmdline", "rb") as file:
+            self.words = os.fsdecode(file.read()).split("\0")[:-1]
+
+    def say(self, what):
+        cure = "start it with srun: %s" % command_line(self.words)
+        say("RC309", "%s, but the script of a job of %d tasks runs once; %s" % (what, self.tasks, cure))
+
+    def say_later(self, what, still=lambda: True):
+        import threading
+
+        timer = threading.Timer(self.PATIENCE, lambda: still() and self.say(what))
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def see_agent(self):
+        """torchrun starts its workers when the agents of all nodes have met."""
+        nodes = nodes_of_agent(self.words)
+        if nodes > 1:
+            self.say_later("waits for the other %d nodes" % (nodes - 1), lambda: not has_children())
+
+    def enter(self, call, caller):
+        """Before init_process_group; a function for its end, which gets the exception if there was one."""
+        try:
+            told = Told(call, caller)
+        except (LookupError, ValueError, TypeError):
+            return lambda error: isinstance(error, ValueError) and self.say("finds no rank of its own")
+        if told.world < 2 or told.rank > 0:
+            return lambda error: None
+        timer = self.say_later("waits for %d others as rank 0 of %d" % (told.world - 1, told.world))
+        return lambda error: timer.cancel()
+
+
 def backend(call):
     return str(call.get("backend")).lower()
 
@@ -279,36 +410,74 @@ def compare(task, call, caller):
     return True
 
 
-def wrap(task, server, c10d):
+class Watch:
+    """Compares a task with what its process passes to init_process_group."""
+
+    def __init__(self, identity):
+        self.task = Task(identity)
+        self.server = Server(identity)
+
+    def see_agent(self):
+        """torchrun reports by itself which node is missing."""
+
+    def enter(self, call, caller):
+        self.server.tell()
+        done = compare(self.task, call, caller)
+        return lambda error: done or error or self.compare_with_world(caller)
+
+    def compare_with_world(self, caller):
+        c10d = sys.modules["torch.distributed.distributed_c10d"]
+        self.task.compare(Told({"rank": c10d.get_rank(), "world_size": c10d.get_world_size()}, caller))
+
+
+def wrap(watch, c10d):
+    """Calls watch.enter(call, caller) before init_process_group, and what that returns with its exception or None."""
     import functools  # torch has imported both
     import inspect
 
     original = c10d.init_process_group
     signature = inspect.signature(original)
 
-    @functools.wraps(original)
-    def init_process_group(*args, **kwargs):
-        done = True
+    def enter(args, kwargs, frame):
         try:
-            caller = sys._getframe(1).f_globals.get("__name__", "?")
+            caller = frame.f_globals.get("__name__", "?")
             call = signature.bind(*args, **kwargs).arguments
             if not c10d.is_initialized() and backend(call) != "fake":
-                server.tell()
-                done = compare(task, call, caller)
+                return watch.enter(call, caller)
         except Exception as error:
             explain(error)
-        result = original(*args, **kwargs)
+        return lambda error: None
+
+    def leave(left, failure):
         try:
-            if not done:
-                task.compare(Told({"rank": c10d.get_rank(), "world_size": c10d.get_world_size()}, caller))
+            left(failure)
         except Exception as error:
             explain(error)
+
+    @functools.wraps(original)
+    def init_process_group(*args, **kwargs):
+        left = enter(args, kwargs, sys._getframe(1))
+        try:
+            result = original(*args, **kwargs)
+        except BaseException as failure:
+            leave(left, failure)
+            raise
+        leave(left, None)
         return result
 
     init_process_group.rollcall_watch = True
     for name, module in list(sys.modules.items()):
         if name.startswith("torch.") and getattr(module, "__dict__", {}).get("init_process_group") is original:
             module.init_process_group = init_process_group
+
+
+def watch_of(identity):
+    """Who watches this process; None where there is nothing to be watched."""
+    if "script" not in identity:
+        watch = Watch(identity)
+        return watch if watch.task.count > 1 else None
+    script = Script(identity)
+    return script if script.here else None
 
 
 def install():
@@ -319,9 +488,12 @@ def install():
         if not words or {"off", "watch=off"} & set(os.environ.get("ROLLCALL", "").split(",")):
             return
         identity = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
-        task = Task(identity)
-        if task.count > 1 and hasattr(c10d, "init_process_group"):
-            if not hasattr(c10d.init_process_group, "rollcall_watch"):
-                wrap(task, Server(identity), c10d)
+        watch = watch_of(identity)
+        if watch and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
+            wrap(watch, c10d)
+            watch.see_agent()
+            cuda = sys.modules.get("torch.cuda")
+            if hasattr(cuda, "set_device"):
+                wrap_set_device(Device(identity), cuda)
     except Exception as error:
         explain(error)

@@ -20,6 +20,9 @@ SCALE_ROUNDS = 9
 SCALE_RANKS = [1000, 10000, 100000]
 TASKS_A_NODE = 8
 STORE_RANKS = 64
+SERVICE_RANKS = 16384
+SERVICE_DESCRIPTORS = 4096  # a usual hard limit of login hosts
+SERVICES = {"id": "an NCCL id", "broadcast": "a broadcast", "guard": "guard=nccl", "watch": "watch=SECONDS"}
 BARE_SESSION = """#include <pmix.h>
 int main(void)
 {
@@ -134,3 +137,17 @@ class Exchange:
                      f"{first:.1f}", f"ms ({SCALE_RANKS[0]} ranks)", f"{float(took):.1f}",
                      f"ms, {float(processor):.1f} us of the server's a node", f"{float(took) / first:.1f} x", "<= 2 x",
                      float(took) / first <= 2)
+
+    def services(self):
+        """What each rank asks srun's server while the job starts, all ranks at once, rank 0 last."""
+        python = need(os.environ.get("PYTHON", "python3"))
+        if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+            raise Missing(f"{python} has no torch: set PYTHON")
+        program = self.server_program("services")
+        store = float(output_of([python, HERE / "store.py", "processor", STORE_RANKS]))
+        for limit, where in ((0, ""), (SERVICE_DESCRIPTORS, f", {SERVICE_DESCRIPTORS} descriptors")):
+            for line in output_of([program, SERVICE_RANKS, limit]).splitlines():
+                name, took, processor = line.split()
+                self.row(f"server: {SERVICE_RANKS} ranks have {SERVICES[name]}{where}", f"{store:.0f}",
+                         f"us of processor a rank (torch's TCPStore, {STORE_RANKS} ranks)", f"{float(processor):.0f}",
+                         f"us a rank, {int(took) / 1e3:.1f} s in all", f"{float(processor) / store:.2f} x", "reported", None)

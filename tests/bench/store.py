@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """store.py ROUNDS N...: what meet.c measures, through torch's TCPStore: N clients (its C++, one thread each,
-without the interpreter's lock) connect and get the 128 bytes that one of them has set."""
+without the interpreter's lock) connect and get the 128 bytes that one of them has set.
+store.py processor N: microseconds of processor that its server needs for a client, in a process of its own."""
+import os
+import resource
 import statistics
 import sys
 import threading
@@ -10,14 +13,22 @@ from datetime import timedelta
 from torch.distributed import TCPStore
 
 
+def open_server():
+    return TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=60))
+
+
 def meet(participants):
-    server = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=60))
+    server = open_server()
+    return join(participants, server.port)[0]
+
+
+def join(participants, port):
     ready = threading.Barrier(participants + 1)
     answers = []
 
     def participate(number):
         ready.wait()
-        store = TCPStore("127.0.0.1", server.port, is_master=False, wait_for_workers=False,
+        store = TCPStore("127.0.0.1", port, is_master=False, wait_for_workers=False,
                          timeout=timedelta(seconds=60))
         if number == 0:
             store.set("master", b"x" * 128)
@@ -32,9 +43,32 @@ def meet(participants):
         thread.join()
     took = time.perf_counter() - start
     assert [value for value, _ in answers] == [b"x" * 128] * participants
-    return took * 1e6
+    return took * 1e6, answers
 
 
+def used():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def processor(participants):
+    done, end = os.pipe()
+    report, tell = os.pipe()
+    if os.fork() == 0:
+        os.close(end)
+        server, before = open_server(), used()
+        os.write(tell, f"{server.port}\n".encode())
+        os.read(done, 1)
+        os.write(tell, f"{(used() - before) / participants * 1e6}\n".encode())
+        os._exit(0)
+    join(participants, int(os.read(report, 64)))
+    os.close(end)
+    return float(os.read(report, 64))
+
+
+if sys.argv[1] == "processor":
+    print(f"{processor(int(sys.argv[2])):.0f}")
+    sys.exit()
 rounds = int(sys.argv[1])
 for n in map(int, sys.argv[2:]):
     print(f"{statistics.median(meet(n) for _ in range(rounds)):.0f}")

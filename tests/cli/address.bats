@@ -26,13 +26,14 @@ named=('SLURM_STEP_NODELIST=n[1-2]')
     [ -z "$stderr" ]
 }
 
-@test "a MASTER_ADDR that was there before is not looked up: its node may start later" {
-    for addr in later.example.org n1; do
-        run -0 --separate-stderr with_names '192.0.2.2 n2' \
-            "${task_3[@]}" "${named[@]}" MASTER_ADDR=$addr "$rollcall" exec -- sh -c "$print_names"
-        [ "$output" = "3 4 1 2 1 $addr " ]
-        [ -z "$stderr" ]
-    done
+@test "a MASTER_ADDR that was there before: an old one is an error, the launch's own name is not looked up" {
+    run -1 --separate-stderr with_names '192.0.2.2 n2' \
+        "${task_3[@]}" "${named[@]}" MASTER_ADDR=later.example.org "$rollcall" exec -- sh -c "$print_names"
+    [ -z "$output" ]
+    [[ $stderr == *RC408*later.example.org* ]]
+    run -0 --separate-stderr with_names '192.0.2.2 n2' \
+        "${task_3[@]}" "${named[@]}" MASTER_ADDR=n1 "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 n1 ' ]
 }
 
 @test "all tasks on a node that does not know its own name: loopback" {

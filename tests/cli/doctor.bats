@@ -693,7 +693,7 @@ is_unreadable()
     [ -z "$(find . -name __pycache__)" ]
     python3 -c 'print("x = " + "(" * 3000 + ")" * 3000)' > train.py
     is_unreadable train.py
-    python3 -c 'print("x = 1\n" * 300000)' > train.py
+    python3 -c 'print("x = 1\n" * 100000)' > train.py
     found '' train.py
     printf 'x = "\0"\n\377\376\n' > train.py
     is_unreadable train.py

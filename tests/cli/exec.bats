@@ -173,9 +173,21 @@ assert [e for e in entries if e.startswith(b"RANK=")] == [b"RANK=3"], entries
 PYTHON
 }
 
-@test "a second rollcall in the same task does nothing, a newer launch counts anew" {
-    run -0 with "${task_3[@]}" "$rollcall" exec -- env RANK=mine "$rollcall" exec -- sh -c "$print_names"
-    [ "$output" = 'mine 4 1 2 1 192.0.2.1 ' ]
+@test "a second rollcall in the same task sets back a rank that was changed, a newer launch counts anew" {
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec -- "$rollcall" exec -- sh -c "$print_names"
+    [ "$output $stderr" = '3 4 1 2 1 192.0.2.1  ' ]
+    # a wrapper that sources what an older job has written
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=worker -- \
+        sh -c "export RANK=9 WORLD_SIZE=99 LOCAL_RANK=5; exec $rollcall exec -v -- sh -c '$print_names'"
+    [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
+    [[ $stderr == *"note RC501: RANK was '9', it is 3 now: as this task was told, before somebody set another one"* ]]
+    [[ $stderr == *"RC501: WORLD_SIZE was '99'"*"RC501: LOCAL_RANK was '5'"* ]]
+    # the rest of that identity goes with it, and what order= made of it stays
+    run -0 with "${task_3[@]}" SLURM_DISTRIBUTION=cyclic SLURM_PROCID=3 SLURM_GTIDS=1,3 "$rollcall" exec --ddp=order=node -- \
+        env RANK=9 NODE_RANK=7 LOCAL_WORLD_SIZE=8 "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
+    run -0 with "${task_3[@]}" "$rollcall" exec -- env -u RANK "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
     run -0 with "${task_3[@]}" "$rollcall" exec -- env SLURM_STEP_ID=8 SLURM_PROCID=2 SLURM_LOCALID=0 \
         "$rollcall" exec -- sh -c "$print_names"
     [ "$output" = '2 4 0 2 1 192.0.2.1 ' ]
@@ -275,3 +287,39 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     [ "$output" = "0 $address" ]
 }
 
+
+@test "srun forgotten: a job of several tasks, whose script starts training once, says which line starts them" {
+    script=(SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=2 SLURM_NNODES=2 SLURM_PROCID=0 SLURM_LOCALID=0
+        SLURM_NODEID=0 SLURM_GTIDS=0 ENVIRONMENT=BATCH PATH="$BATS_TEST_TMPDIR:$PATH")
+    for name in python torchrun accelerate; do
+        ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/$name"
+    done
+    says()
+    {
+        local text=$1
+        shift
+        run -0 --separate-stderr with "${script[@]}" "$@"
+        [[ $stderr == "rollcall: warning RC309: "*" $text" ]] || {
+            printf '%s\n' "not '$text' of $*:" "$stderr"
+            return 1
+        }
+    }
+    says 'has 4 tasks, which training waits for; start it with srun: srun --ddp python train.py --lr 1' \
+        "$rollcall" exec -- python train.py --lr 1
+    says 'srun --ddp python -u -m train --name ...' "$rollcall" exec -- python -u -m train --name 'a b'
+    says 'srun --ddp --ntasks-per-node=1 torchrun --nnodes=2 train.py' "$rollcall" exec -- torchrun --nnodes=2 train.py
+    says 'has 2 tasks, which training waits for; start it with srun: srun --ddp python train.py' \
+        SLURM_NTASKS= "$rollcall" exec -- python train.py
+    # what prepares, what trains on one node, what starts tasks itself, and a task
+    for command in 'python -m pip list' 'python -c 1' 'true' 'torchrun --standalone train.py' 'torchrun --nnodes=1 t.py'; do
+        # shellcheck disable=SC2086 # words
+        run -0 --separate-stderr with "${script[@]}" "$rollcall" exec -- $command
+        [ -z "$stderr" ]
+    done
+    run -0 --separate-stderr with "${script[@]}" SLURM_JOB_NUM_NODES=1 "$rollcall" exec -- torchrun train.py
+    [ -z "$stderr" ]
+    run -0 --separate-stderr with "${script[@]}" SLURM_NTASKS=1 "$rollcall" exec -- python train.py
+    [ -z "$stderr" ]
+    run -0 --separate-stderr with "${task_3[@]}" PATH="$BATS_TEST_TMPDIR:$PATH" "$rollcall" exec -- python train.py
+    [ -z "$stderr" ]
+}

@@ -112,3 +112,41 @@ plain='["slurm",3,4,"3"]'
     done
     run -0 with "${task_0[@]}" valgrind -q --leak-check=full --error-exitcode=99 "$rollcall" exec -v -- true
 }
+
+@test "advice is short and refuses nothing: 5,000 nodes with 8 and 7 tasks in turn" {
+    local counts
+    counts=$(yes 8,7 | head -2500 | paste -sd,)
+    with SLURM_JOB_ID=42 SLURM_STEP_ID=7 SLURM_STEP_NUM_TASKS=37500 SLURM_STEP_NUM_NODES=5000 SLURM_PROCID=8 \
+        SLURM_LOCALID=0 SLURM_NODEID=1 'SLURM_STEP_NODELIST=n[0-4999]' SLURM_STEP_TASKS_PER_NODE="$counts" \
+        env -0 > "$BATS_TEST_TMPDIR/block"
+    answer 0 "$BATS_TEST_TMPDIR/block"
+    run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/block"
+    [ "$(jq -c '[.set.RANK, .set.LOCAL_WORLD_SIZE, .set.NODE_RANK]' <<< "$output")" = '["8","7","1"]' ]
+    [[ $(jq -r '.messages[] | select(.id == "RC301").text' <<< "$output") == *"(7 to 8 on each)"* ]]
+}
+
+# arbitrary NODES NAMES MAP: task 0 of node 1 under -m arbitrary, 8 tasks on each node, dealt in rounds; RANK 0 is elsewhere
+arbitrary()
+{
+    with SLURM_JOB_ID=42 SLURM_STEP_ID=7 SLURM_STEP_NUM_TASKS=$(($1 * 8)) SLURM_STEP_NUM_NODES="$1" \
+        SLURM_PROCID=2 SLURM_LOCALID=0 SLURM_NODEID=1 SLURM_STEP_NODELIST="$2" SLURM_DISTRIBUTION=arbitrary \
+        SLURM_STEP_TASKS_PER_NODE="8(x$1)" SLURM_ROLLCALL_TASK_HOSTS="$3" env -0 > "$BATS_TEST_TMPDIR/block"
+    run "$rollcall" show --json --from "$BATS_TEST_TMPDIR/block"
+}
+
+@test "arbitrary: 1,200 nodes with names of no pattern, 65,536 nodes, and a map that was too long" {
+    local round
+    round=$(seq -s, 2 1199)
+    round=0,1199,1,${round%,1199}
+    arbitrary 1200 "$(seq -s, 1200 | sed -E 's/([0-9]+)/\1host/g')" \
+        "42.7 $(yes "$round" | head -8 | paste -sd,)"
+    [ "$status" -eq 0 ]
+    [ "$(jq -c '[.set.RANK, .set.NODE_RANK, .set.MASTER_ADDR]' <<< "$output")" = '["2","2","1host"]' ]
+    arbitrary 65536 'n[0-65535]' 42.7\ 65535x8,0x8,1-65534x8
+    [ "$(jq -c '[.set.RANK, .set.NODE_RANK, .set.MASTER_ADDR]' <<< "$output")" = '["2","2","n65535"]' ]
+    arbitrary 65536 'n[0-65535]' '42.7 long'
+    [[ $(jq -r '.messages[] | select(.id == "RC106").text' <<< "$output") == *"too irregular"*"name each node once"* ]]
+    # another step's map
+    arbitrary 65536 'n[0-65535]' 42.6\ 65535x8,0x8,1-65534x8
+    [[ $(jq -r '.messages[] | select(.id == "RC106").text' <<< "$output") == *"nothing says"* ]]
+}

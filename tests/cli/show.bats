@@ -10,6 +10,15 @@ as_file()
     printf '%s\n' "$@" > "$BATS_TEST_TMPDIR/task.env"
 }
 
+@test "a value of several lines, as env prints it, is one value; a comment, a node's fact and an empty line end it" {
+    printf '%s\n' SKYPILOT_NODE_IPS=192.0.2.1 192.0.2.2 SKYPILOT_NODE_RANK=1 SKYPILOT_NUM_NODES=2 '# no value' @gpus=0 \
+        > "$BATS_TEST_TMPDIR/task.env"
+    run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(jq -r '[.launcher, .identity.rank, .master.addr] | join(" ")' <<< "$output")" = 'skypilot 1 192.0.2.1' ]
+    printf '%s\n' '' 192.0.2.3 '# no value' 192.0.2.4 @host=n1 192.0.2.5 >> "$BATS_TEST_TMPDIR/task.env"
+    run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
+}
+
 @test "show: every value with where it came from" {
     as_file "${task_3[@]}" RANK=7 PET_NNODES=5
     run -0 --separate-stderr "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
@@ -26,6 +35,16 @@ as_file()
     [ "$(wc -L <<< "$output")" -le 80 ]
 }
 
+@test "explain: MPI's number in a task that the network's order renumbers is no older launch's" {
+    # the step's order is node 1, node 0: Slurm's task 3 is rank 1, and task 2 rank 3
+    as_file "${task_3[@]}" ROLLCALL_ORDER=slurm:42.7/3/1/0/0/n2 PMIX_NAMESPACE=slurm.pmix.42.7 PMIX_RANK=3
+    run -0 --separate-stderr "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *"PMIX_RANK value 3 why MPI's own number, which no order= changes; the rank is 1 by SLURM_"* ]]
+    sed -i 's/^PMIX_RANK=3/PMIX_RANK=2/' "$BATS_TEST_TMPDIR/task.env"
+    run -0 --separate-stderr "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *"PMIX_RANK value 2 why older or outer than Slurm"* ]]
+}
+
 @test "a port beside this task's own stamp is what it was told, not the user's" {
     run -0 --separate-stderr env -i "${task_3[@]}" MASTER_PORT=29500 "$rollcall" exec -- env
     as_file "${lines[@]}"
@@ -36,7 +55,7 @@ as_file()
     run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
     [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29700 set since; all tasks were told 29500'* ]]
     # the stamp of an earlier release carries no port
-    sed -i 's|^\(ROLLCALL_SCOPE=.*\)/29500$|\1|' "$BATS_TEST_TMPDIR/task.env"
+    sed -i 's|^\(ROLLCALL_SCOPE=.*\)/29500 =3/4/1/2/1$|\1|' "$BATS_TEST_TMPDIR/task.env"
     grep -q '^ROLLCALL_SCOPE=slurm:42\.7/3/worker$' "$BATS_TEST_TMPDIR/task.env"
     run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
     [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29700 as this task was told it, or has set it since'* ]]

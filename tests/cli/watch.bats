@@ -487,6 +487,48 @@ os._exit(0)'
     [[ $stderr == *"warning RC705: "*"TORCH_DEVICE_BACKEND_AUTOLOAD='0'"* ]]
 }
 
+# in_script NAME=VALUE... -- CODE: as a process of a batch script of sbatch --ddp, where ten seconds are a tenth
+in_script()
+{
+    local set=()
+    while [ "$1" != -- ]; do
+        set+=("$1")
+        shift
+    done
+    run --separate-stderr with PYTHONPATH="$fake:$folder" PYTHONDONTWRITEBYTECODE=1 SLURM_JOB_ID=42 SLURM_NTASKS=4 \
+        ROLLCALL_IDENTITY='script=42 tasks=4' "${set[@]}" "$python" -c "import rollcall_watch
+rollcall_watch.Script.PATIENCE = 0.1
+import time, torch, torch.distributed as dist, torch.distributed.distributed_c10d as c10d
+$2"
+}
+
+@test "srun forgotten: a batch script's process that waits for tasks, RC309" {
+    slow=FAKE_SECONDS=0.5
+    in_script $slow RANK=0 WORLD_SIZE=4 -- 'dist.init_process_group()'
+    [[ $stderr == "rollcall: warning RC309: process "*" waits for 3 others as rank 0 of 4, but the script of a job of 4 tasks runs once; start it with srun: srun --ddp python"* ]]
+    in_script $slow -- 'dist.init_process_group(rank=0, world_size=4)'
+    [ "$(grep -c RC309 <<< "$stderr")" = 1 ]
+    in_script FAKE_FAILS=ValueError -- 'dist.init_process_group()'
+    [ "$status" = 1 ]
+    [[ $stderr == *"RC309: "*" finds no rank of its own, "*ValueError* ]]
+}
+
+@test "srun forgotten: nothing is said of a process that meets the others, or that a launcher has started" {
+    slow=FAKE_SECONDS=0.5
+    in_script RANK=0 WORLD_SIZE=4 -- 'dist.init_process_group(); time.sleep(0.3)'
+    [ "$status" = 0 ] && [ -z "$stderr" ]
+    in_script -- 'time.sleep(0.3)'
+    [ -z "$stderr" ]
+    for set in RANK=1 WORLD_SIZE=1 SLURM_STEP_ID=0 OMPI_COMM_WORLD_RANK=0 PMI_RANK=0 TORCHELASTIC_RUN_ID=x SLURM_JOB_ID=43 \
+        ROLLCALL=off; do
+        in_script $slow RANK=0 WORLD_SIZE=4 "$set" -- 'dist.init_process_group()'
+        [ "$status" = 0 ] && [ -z "$stderr" ] || {
+            echo "$set: $stderr"
+            return 1
+        }
+    done
+}
+
 @test "the watch is installed as Python wants it, and any Python from 3.8 on can read it" {
     run -0 "$python" - "$folder" "$(cat "$top/VERSION")" <<'PYTHON'
 import ast, csv, importlib.metadata as metadata, os, sys
@@ -502,4 +544,19 @@ assert files == there, files ^ there
 with open(folder + "/rollcall_watch.py") as file:
     ast.parse(file.read(), feature_version=(3, 8))
 PYTHON
+}
+
+@test "RC710: a GPU by rank modulo GPUs, which another task of the node takes as well" {
+    local text='takes GPU 0, which is rank 2 modulo 2 GPUs, but rank 0 is on this node, too' take device
+    take='import torch.cuda as c; c.set_device(DEVICE); dist.init_process_group(); print("called")'
+    for device in '2 % c.device_count()' '"cuda:0"' 'device=0' 'type("device", (), {"index": 0})()'; do
+        says RC710 "$text" "${cyclic_2[@]}" FAKE_GPUS=2 -- "${take/DEVICE/$device}"
+        [[ $stderr == *"take LOCAL_RANK, which is 1" ]] && [[ $output == *set* ]]
+    done
+    # its own; four GPUs, where the two differ; blocks; more tasks than GPUs; another's, but by no such arithmetic
+    silent "${cyclic_2[@]}" FAKE_GPUS=2 -- "${take/DEVICE/int(os.environ[\"LOCAL_RANK\"])}"
+    silent "${cyclic_2[@]}" FAKE_GPUS=4 -- "${take/DEVICE/2}"
+    silent "${task_3[@]}" FAKE_GPUS=2 -- "${take/DEVICE/3 % 2}"
+    silent "${cyclic_2[@]}" FAKE_GPUS=1 -- "${take/DEVICE/0}"
+    silent "${cyclic_2[@]}" FAKE_GPUS=3 -- "${take/DEVICE/0}"
 }

@@ -85,11 +85,35 @@ azureml_per_node()
         MASTER_ADDR=n1 MASTER_PORT=6105 CUDA_VISIBLE_DEVICES=0,1
 }
 
+skypilot()
+{
+    printf '%s\n' "SKYPILOT_NODE_RANK=$1" SKYPILOT_NUM_NODES=2 SKYPILOT_NUM_GPUS_PER_NODE=2 SKYPILOT_TASK_ID=sky-1
+}
+
+dstack()
+{
+    printf '%s\n' "DSTACK_NODE_RANK=$1" DSTACK_NODES_NUM=2 DSTACK_GPUS_PER_NODE=2 DSTACK_GPUS_NUM=4 DSTACK_RUN_ID=run-1 \
+        DSTACK_MASTER_NODE_IP=n1
+}
+
+runpod()
+{
+    printf '%s\n' "NODE_RANK=$1" NUM_NODES=2 NUM_TRAINERS=2 WORLD_SIZE=4 "RUNPOD_POD_ID=pod$1" PRIMARY_ADDR=n1 \
+        PRIMARY_PORT=29400 MASTER_ADDR=n1 MASTER_PORT=29400
+}
+
+volcano()
+{
+    printf '%s\n' "RANK=$1" WORLD_SIZE=2 MASTER_ADDR=n1 MASTER_PORT=23456 VC_MASTER_HOSTS=n1 VC_WORKER_HOSTS=n2 \
+        VC_TASK_INDEX=0 CUDA_VISIBLE_DEVICES=0,1
+}
+
 @test "M5: Vertex AI, one GPU a node: a plain script trains" {
     on_both 60 vertex rollcall exec -- python "$programs/env.py"
     everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
 }
 
+# bats test_tags=all
 @test "M5: Vertex AI, two GPUs a node: torchrun without arguments" {
     on_both 60 vertex_gpus rollcall exec -- torchrun "$programs/torchrun_train.py"
     everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
@@ -101,21 +125,29 @@ azureml_per_node()
     everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
 }
 
+# bats test_tags=all
 @test "M6: Kubeflow TrainJob, one process a pod: a plain script is a worker" {
     on_both 20 kubeflow_v2 rollcall exec -- "$whoami"
     everybody whoami world=2 nodes=2 n1=0 n2=1
 }
 
+# bats test_tags=all
 @test "M6: SageMaker without GPUs: a plain script trains" {
     on_both 60 sagemaker rollcall exec -- python "$programs/env.py"
     everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
 }
 
 @test "M6: every platform with several GPUs a node gets launcher mode, on both nodes alike" {
-    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node; do
+    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node dstack runpod volcano; do
         on_both 20 "$platform" rollcall exec -- "$whoami"
         everybody launcher nodes=2 nproc=2
     done
+}
+
+@test "M6: SkyPilot, two GPUs a node: torchrun in one word, and its workers are nobody else's" {
+    # `skypilot` prints a line each, and this value has two
+    on_both 60 skypilot env SKYPILOT_NODE_IPS=$'n1\nn2' rollcall exec -- torchrun "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
 }
 
 @test "a platform without a master's address: each node says what to set, none runs the command" {

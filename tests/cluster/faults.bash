@@ -22,7 +22,7 @@ faults_up()
 faults_end()
 {
     local node
-    for node in n1 n2 n3; do
+    for node in n1 n2 n3 login; do
         while on "$node" umount "$helper" 2> /dev/null; do :; done
     done
 }

@@ -161,6 +161,24 @@ node of rank 0, or wait longer with deadline=SECONDS" 1
     nothing_remains
 }
 
+# The server has 0 to 5 open itself: one descriptor is left for three nodes, and then for twelve tasks, eleven of which
+# wait when rank 0 comes.
+@test "fewer descriptors beside srun than nodes and tasks: nobody is lost, and all hear rank 0" {
+    local narrow=$shared/narrow.$BATS_TEST_NUMBER
+    # shellcheck disable=SC2016 # expanded there
+    printf '#!/bin/sh\n[ "$1" != server ] || ulimit -n 7\nexec %s/rollcall-exchange "$@"\n' "$shared/real" > "$narrow"
+    chmod 755 "$narrow"
+    on login mount --bind "$narrow" "$helper"
+    PYTHONPATH=$ROLLCALL_PREFIX/share/rollcall/python attempt 60 srun --ddp=exchange=srun -N3 -n12 "$PYTHON" -c '
+import os, time, rollcall
+root = os.environ["RANK"] == "0"
+time.sleep(2 * root)
+print("port", os.environ["RANK"], os.environ["MASTER_PORT"], rollcall.broadcast("id", b"128 bytes" if root else None))'
+    one_port 12
+    unsaid RC6
+    nothing_remains
+}
+
 own_gpu='give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)'
 
 # bats test_tags=series

@@ -111,6 +111,25 @@ teardown_file()
     said RC401
 }
 
+@test "MASTER_ADDR of nobody in the step ends it, that of another launcher is replaced" {
+    local how gone=10.77.0.99
+    attempt 30 env MASTER_ADDR=oldhost srun --ddp -N2 -n2 "$whoami"
+    failed
+    said 'RC408: n1 cannot resolve oldhost, which is MASTER_ADDR'
+    said 'RC408: n2 cannot resolve oldhost'
+    for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
+        # shellcheck disable=SC2086 # words
+        attempt 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3; echo STARTED'
+        failed
+        said "RC407: this is rank 0, but MASTER_ADDR $gone .*; unset it"
+        ! grep -q STARTED "$out" || explain "$how: a task has started"
+    done
+    attempt 30 env MASTER_ADDR="$gone" MASTER_PORT=29400 TORCHELASTIC_RUN_ID=x RANK=3 LOCAL_RANK=1 WORLD_SIZE=4 \
+        srun --ddp -N2 -n4 -c2 "$whoami"
+    everybody whoami world=4 nodes=2
+    said 'RC417: MASTER_ADDR was .10.77.0.99. and MASTER_PORT .29400., of torchrun'
+}
+
 @test "the user's own MASTER_PORT stays" {
     attempt 30 env MASTER_PORT=23456 srun --ddp -N2 -n4 "$whoami"
     everybody whoami world=4 nodes=2

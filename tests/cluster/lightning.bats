@@ -20,6 +20,7 @@ teardown_file()
 # The line that Lightning prints for each process; twice the same is the bug this project exists for.
 member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 
+# bats test_tags=all
 @test "L1 today: mpirun in a batch job, Lightning believes the daemons' SLURM variables" {
     batch_script <<< "mpirun -np 4 --map-by ppr:2:node python $programs/lit.py"
     attempt_until 1 'ntasks-per-node=1. does not match' 120 \
@@ -59,6 +60,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     everybody ranks world=4 nodes=2
 }
 
+# bats test_tags=all
 @test "L3 today: srun without --ntasks-per-node" {
     attempt 60 srun -N2 -n4 -c2 python "$programs/lit.py"
     failed
@@ -81,6 +83,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     [ "$(grep -c RC301 "$err")" -eq 1 ]
 }
 
+# bats test_tags=all
 @test "L4 today: Lightning starts its own workers, one task a node" {
     attempt 60 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
     failed
@@ -94,12 +97,12 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     [ "$(twice "$member")" -eq 2 ]
 }
 
+# bats test_tags=all
 @test "L4: from a salloc shell" {
     attempt 150 salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun --ddp python "$programs/lit.py"
     everybody ranks world=4 nodes=2
 }
 
-# bats test_tags=series
 @test "L4: Lightning starts its own workers, one task a node" {
     attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
     everybody ranks world=4 nodes=2
@@ -124,13 +127,13 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 }
 
 # With --all under other series, too: as Trainer under mpirun, which is.
+# bats test_tags=all
 @test "L5: Fabric under mpirun in a job" {
     attempt 150 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"
     everybody ranks world=4 nodes=2
 }
 
-# bats test_tags=series
 @test "L5: torchrun starts Lightning's workers" {
     attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
     everybody ranks world=4 nodes=2

@@ -367,6 +367,24 @@ soon()
     [[ $output == *"is up already"* ]]
 }
 
+# shellcheck disable=SC2016 # expanded in the task
+address='echo "$SLURMD_NODENAME:$SLURM_TOPOLOGY_ADDR:$SLURM_TOPOLOGY_ADDR_PATTERN"'
+
+@test "--topology: a leaf switch a group, in that order, or a topology.conf" {
+    on login srun -N2 sh -c "$address"
+    [ "$(sorted)" = "n1:n1:node n2:n2:node" ]
+    "$minicluster" up --name two --nodes 4 --topology 'tree:n[2,4],n3,n1' 3>&-
+    on --name two login srun -N4 sh -c "$address"
+    [ "$(sorted)" = "n1:top.s3.n1:switch.switch.node n2:top.s1.n2:switch.switch.node \
+n3:top.s2.n3:switch.switch.node n4:top.s1.n4:switch.switch.node" ]
+    "$minicluster" down --name two
+    printf '%s\n' '# one leaf' 'switchname=leaf Nodes=n[1-2]' > "$BATS_TEST_TMPDIR/topology"
+    "$minicluster" up --name two --topology "$BATS_TEST_TMPDIR/topology" 3>&-
+    on --name two login srun -N2 sh -c "$address"
+    [ "$(sorted)" = "n1:leaf.n1:switch.node n2:leaf.n2:switch.node" ]
+    "$minicluster" down --name two
+}
+
 @test "status sees a dead daemon and a dead node" {
     "$minicluster" up --name crash 3>&-
     kill -KILL "$(processes "$MINICLUSTER_STATE/crash/slurm.conf" slurmctld)"
@@ -441,7 +459,10 @@ n2_stopped()
     for folder in "${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}"/*/usr/sbin/slurmctld; do
         [ -x "$folder" ] || skip "no root folder"
         root=${folder%/usr/sbin/slurmctld}
-        "$minicluster" up --name two --slurm "${root##*/}" --bind "$BATS_TEST_DIRNAME" --gpus 2 "${also[@]}" 3>&-
+        "$minicluster" up --name two --slurm "${root##*/}" --bind "$BATS_TEST_DIRNAME" --gpus 2 \
+            --topology block:n2,n1 "${also[@]}" 3>&-
+        on --name two login srun -N2 sh -c "$address"
+        [ "$(sorted)" = "n1:b2.n1:block.node n2:b1.n2:block.node" ]
         on --name two login srun -N2 srun --version
         [[ $output == *"slurm-wlm ${root##*/}."* ]]
         on --name two n1 getent hosts login
@@ -496,6 +517,9 @@ up --nodes x
 up --cpus 0
 up --gpus -1
 up --gpu-cgroup
+up --topology ring:n1
+up --topology tree:
+up --topology /no/such/file
 up --name a/b
 up --name ..
 up --prefix N1
@@ -523,6 +547,9 @@ END
     run "$minicluster" up --name two --slurm 1.2 3>&-
     [ "$status" -eq 1 ]
     [[ $output == *"no Slurm 1.2, only: "* ]]
+    run "$minicluster" up --name two --slurm 22.05 --topology block:n1,n2 3>&-
+    [ "$status" -eq 1 ]
+    [ "$output" = "minicluster: --topology: Slurm 22.05 has no topology/block, 23.11 and newer have" ]
     run "$minicluster" run --name two n1 true 3>&-
     [ "$status" -eq 1 ]
     run "$minicluster" run n9 true 3>&-

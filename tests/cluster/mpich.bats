@@ -40,6 +40,7 @@ over_ssh()
     attempt 60 mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" "$@"
 }
 
+# bats test_tags=all
 @test "M3 today: RANK is missing" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 python "$programs/env.py"
     failed

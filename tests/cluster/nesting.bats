@@ -106,10 +106,12 @@ teardown_file()
 }
 
 @test "sbatch called inside a step: the batch script is no task" {
-    batch_script <<< "rollcall exec -- '$whoami'; echo \"left: \$SLURM_STEP_NUM_TASKS \$PMIX_RANK\""
-    attempt 40 srun -N1 -n2 --mpi="$mpi" "$shared/only" 1 sbatch --wait -o "$shared/batch.out" "$shared/batch.sh"
+    batch_script <<< "rollcall exec -- '$whoami'; echo \"left: \$SLURM_STEP_NUM_TASKS \$PMIX_RANK\"; echo \"told: \$RANK\$MASTER_ADDR\$ROLLCALL_SCOPE.\""
+    attempt 40 srun --ddp -N1 -n2 --mpi="$mpi" "$shared/only" 1 sbatch --wait -o "$shared/batch.out" "$shared/batch.sh"
     cp "$shared/batch.out" "$out"
     said "left: 2 $([ "$mpi" != pmix ] || echo 1)\$"
+    # the plugin takes away what it had told that task
+    said 'told: \.$'
     everybody nothing count=1
 }
 
@@ -122,12 +124,12 @@ teardown_file()
     said 'left: 3$'
     said '^launcher *Slurm'
     everybody nothing count=1
-    # of a task that rollcall had set up the stamp and the RANK go along
-    batch_script <<< "echo \"stamp: \$ROLLCALL_SCOPE\"; rollcall show | head -n 1"
+    # nor does that of one that rollcall had set up keep what it was told
+    batch_script <<< "echo \"told: \$RANK\$MASTER_ADDR\$ROLLCALL_SCOPE.\"; rollcall show | head -n 1"
     attempt 60 salloc -N2 --ntasks-per-node=1 mpirun -np 4 --oversubscribe --map-by ppr:2:node \
         rollcall exec -- "$shared/only" 3 sbatch -O --wait -o "$shared/batch.out" "$shared/batch.sh"
     cp "$shared/batch.out" "$out"
-    said 'stamp: openmpi:.*/3/worker'
+    said 'told: \.$'
     said '^launcher *Slurm'
 }
 

@@ -27,10 +27,11 @@ teardown_file()
 
 # bats test_tags=series
 @test "T1: srun --ddp, env://, DistributedDataParallel" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/env.py"
+    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/ddp.py"
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
+# bats test_tags=all
 @test "T2 today: torchrun without arguments trains twice, each node by itself" {
     attempt 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
     succeeded
@@ -44,6 +45,7 @@ teardown_file()
     grep -c 'elastic=True master=n1 ' "$out" | grep -qx 4
 }
 
+# bats test_tags=all
 @test "T2: torchrun without GPUs, --ddp=launcher,nproc=2" {
     attempt 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
     everybody ranks world=4 nodes=2 loss="$loss"
@@ -58,6 +60,7 @@ teardown_file()
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
+# bats test_tags=all
 @test "T3: the user's arguments win" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --nproc-per-node=1 "$programs/torchrun_train.py"
@@ -72,6 +75,36 @@ teardown_file()
         torchrun --node_rank 0 --nproc-per-node=2 "$programs/torchrun_train.py"
 }
 
+# Rank 0 is on n2, and the user meets at n1. torch warns of a node rank that its rendezvous does not use.
+@test "T3: the user's c10d rendezvous at a node that is not rank 0's" {
+    printf 'n2\nn1\n' > "$shared/reverse"
+    attempt 60 env SLURM_HOSTFILE="$shared/reverse" srun --ddp -n2 -m arbitrary torchrun --nnodes=2 \
+        --nproc_per_node=2 --rdzv_backend=c10d --rdzv_id=8 --rdzv_endpoint=n1:23458 "$programs/torchrun_train.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+    unsaid 'node_rank is only used|RC304'
+}
+
+# bats test_tags=all
+@test "T3: the same in a script that rollcall does not read" {
+    printf 'n2\nn1\n' > "$shared/reverse"
+    printf '#!/bin/sh\nexec torchrun --nnodes=2 --nproc_per_node=2 --rdzv_backend=c10d --rdzv_endpoint=n1:23458 %s\n' \
+        "$programs/torchrun_train.py" > "$shared/run.sh"
+    attempt 60 env SLURM_HOSTFILE="$shared/reverse" srun --ddp=launcher -n2 -m arbitrary sh "$shared/run.sh"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+# bats test_tags=all
+@test "T3: one srun for each node, whose agents meet without a run id of one step" {
+    for rank in 0 1; do
+        echo "srun --ddp -N1 -n1 -w n$((rank + 1)) torchrun --nnodes=2 --node_rank=$rank --nproc_per_node=2 \
+            --master_addr=n1 --master_port=23459 $programs/torchrun_train.py &"
+    done > "$shared/loop"
+    echo wait >> "$shared/loop"
+    batch 90 -N2 --ntasks-per-node=1 < "$shared/loop"
+    everybody ranks world=4 nodes=2 loss="$loss"
+    unsaid RC304
+}
+
 @test "T3: torchrun --standalone does not wait for the other node" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --standalone --nproc-per-node=2 "$programs/torchrun_train.py"
@@ -80,7 +113,6 @@ teardown_file()
     said RC305
 }
 
-# bats test_tags=series
 @test "T4: python -m torch.distributed.launch, the script takes --local_rank" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 \
         python -m torch.distributed.launch --nproc_per_node=2 "$programs/launch_train.py"
@@ -88,6 +120,7 @@ teardown_file()
     grep -c 'how=argument' "$out" | grep -qx 4
 }
 
+# bats test_tags=all
 @test "T4: python -m torch.distributed.launch --use_env" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 \
         python -m torch.distributed.launch --nproc_per_node=2 --use_env "$programs/launch_train.py"
@@ -95,13 +128,13 @@ teardown_file()
     grep -c 'how=environment' "$out" | grep -qx 4
 }
 
+# bats test_tags=all
 @test "T5 today: NODE_RANK does not exist" {
     attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
     failed
     said "KeyError: 'NODE_RANK'"
 }
 
-# bats test_tags=series
 @test "T5: mp.spawn, env://" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
     everybody ranks world=4 nodes=2 loss="$loss"
@@ -114,13 +147,13 @@ teardown_file()
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
+# bats test_tags=all
 @test "T7 today: every process is rank 0 and saves the same file" {
     attempt 90 srun -N2 --ntasks-per-node=1 python "$programs/save.py" "$shared/today.pt"
     succeeded
     [ "$(grep -c saved= "$out")" -eq 2 ]
 }
 
-# bats test_tags=series
 @test "T7: exactly one process saves, and the file loads" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/save.py" "$shared/model.pt"
     succeeded
@@ -134,13 +167,11 @@ toy.model().load_state_dict(torch.load(sys.argv[1]))
 PYTHON
 }
 
-# bats test_tags=series
 @test "T8: init_method=file://, explicit rank" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/file_init.py" "$shared/meeting"
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
-# bats test_tags=series
 @test "T10: DataParallel, one process, is left alone" {
     attempt 90 srun --ddp -n1 --gpus-per-node=1 python "$programs/dataparallel.py"
     succeeded

@@ -133,3 +133,29 @@ sys.argv[1:] = ['alone']; import misnumbered; misnumbered.main()"
     said_once RC707 '1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n2; '
     said_once RC708 'all 2 tasks have reached init_process_group now, '
 }
+
+# Nobody starts the other three tasks. The steps of the same script are right, and so is what only prepares.
+@test "srun forgotten: Lightning in a batch script of sbatch --ddp waits for tasks, and is told which line starts them" {
+    batch_script << SCRIPT
+python -c 'import torch; print("prepared")'
+srun -N2 --ntasks-per-node=2 python $programs/env.py
+python $programs/lit.py
+SCRIPT
+    attempt_until 1 'RC309' 120 sbatch --ddp --wait -o "$shared/batch.out" -N2 --ntasks-per-node=2 "$shared/batch.sh"
+    [ "$(grep -c "^ROLL .* world=4 " "$out")" = 4 ] || explain "the step did not train"
+    grep -qE "^rollcall: warning RC309: process [0-9]+ on n1 waits for 3 others as rank 0 of 4, .*\
+start it with srun: srun --ddp python [^ ]*lit.py\$" "$shared/batch.out" || explain "no line with the command"
+    [ "$(grep -c RC309 "$shared/batch.out")" = 1 ]
+}
+
+# bats test_tags=all
+@test "srun forgotten: torchrun waits for the other node; on one node it trains, and mpirun starts its own" {
+    batch 90 --ddp -N1 --ntasks-per-node=2 <<< "torchrun --nproc_per_node=2 $programs/torchrun_train.py"
+    everybody ranks world=2 nodes=1
+    batch 90 --ddp -N2 --ntasks-per-node=2 <<< "mpirun -np 4 --map-by ppr:2:node rollcall exec -- python $programs/env.py"
+    everybody ranks world=4 nodes=2
+    unsaid RC309
+    batch_script <<< "torchrun --nnodes=2 --nproc_per_node=2 --rdzv_backend=c10d --rdzv_endpoint=n1:23460 $programs/torchrun_train.py"
+    attempt_until 1 'RC309.*waits for the other 1 nodes.*srun --ddp --ntasks-per-node=1 torchrun --nnodes=2' 60 \
+        sbatch --ddp --wait -o "$shared/batch.out" -N2 --ntasks-per-node=2 "$shared/batch.sh"
+}

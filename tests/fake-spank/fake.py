@@ -129,7 +129,7 @@ class Host:
                               env=self.environment, check=False)
         assert done.returncode == 0, (done.returncode, done.stderr.decode(errors="replace"), text)
         events = [json.loads(line) for line in done.stdout.decode().splitlines()]
-        assert not [e for e in events if e["event"] in ("crash", "violation")], events
+        assert not [e for e in events if e["event"] in ("crash", "violation")], (events, done.stderr.decode(errors="replace"))
         assert not done.stderr, done.stderr.decode(errors="replace")
         tasks = {}
         for event in events:

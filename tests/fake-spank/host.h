@@ -15,7 +15,7 @@
 
 #include <slurm/spank.h>
 
-enum { WORDS_MAX = 4096, NODES_MAX = 256, TASKS_MAX = 4096 };
+enum { WORDS_MAX = 4096, NODES_MAX = 256, TASKS_MAX = 32768 };
 
 struct words {
     char *word[WORDS_MAX + 1]; /* NULL-terminated */

@@ -146,6 +146,8 @@ static void task_environment(const struct node *node, uint32_t local)
     put_number("SLURM_NODEID", now.node + scenario.node_offset);
     put_number("SLURM_TASK_PID", (uint32_t)getpid());
     env_overwrite(&now.env, "SLURM_GTIDS", list);
+    if (env_value(now.env, "PMIX_NAMESPACE"))
+        put_number("PMIX_RANK", node->rank[local] + scenario.rank_offset);
     if (now.node < (uint32_t)scenario.hosts.count)
         env_overwrite(&now.env, "SLURMD_NODENAME", scenario.hosts.word[now.node]);
     free(list);

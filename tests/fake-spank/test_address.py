@@ -53,10 +53,17 @@ def test_a_resolver_without_an_answer_is_no_error(host):
     assert addresses(played) == ["n1"] * 6 and played.lines() == []
 
 
-def test_the_user_s_own_address_is_not_looked_up(host):
-    played = host.step(EVEN, ["worker"], env={"MASTER_ADDR": "store.example.org"}, extra=names("n2=192.0.2.2"))
-    assert lookups(played) == []
-    assert addresses(played) == ["store.example.org"] * 6
+def test_the_user_s_own_address_is_looked_up_as_well(host):
+    users = {"MASTER_ADDR": "store.example.org"}
+    played = host.step(EVEN, ["worker"], env=users, extra=names("store.example.org=127.0.0.1"))
+    assert addresses(played) == ["store.example.org"] * 6 and played.lines() == []
+    played = host.step(EVEN, ["worker"], env=users, extra=names("n1=192.0.2.1"))
+    assert [task.exit for task in played.all_tasks] == [1] * 6
+    assert all("RC408" in line and line.endswith("or unset it") for line in played.lines())
+    # an older job's node, which still is there
+    played = host.step(EVEN, ["worker"], env=users, extra=names("store.example.org=192.0.2.9"))
+    assert played.all_tasks[0].exit == 1
+    assert "RC407" in played.lines()[0] and "; unset it, or " in played.lines()[0]
 
 
 def test_a_job_on_one_node_needs_no_name(host):

@@ -36,7 +36,9 @@ def is_worker(played, step):
             assert task.exit == 0
             expected = step.worker(node, local)
             assert {name: task.env.get(name) for name in expected} == expected
-            assert task.env[SCOPE] == f"slurm:{step.job}.{step.step}/{there[local]}/worker/{task.env['MASTER_PORT']}"
+            told = "/".join(expected[n] for n in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK"))
+            assert task.env[SCOPE] == (f"slurm:{step.job}.{step.step}/{there[local]}/worker/{task.env['MASTER_PORT']}"
+                                       f" ={told}")
             ports.add(task.env["MASTER_PORT"])
             # what was there is still there, and what is new is known
             assert not [n for n, v in step.env().items() if n not in task.env]
@@ -83,8 +85,10 @@ def test_any_layout(built, step, pmix):
         if pmix:
             env["SLURM_PMIX_MAPPING_SERV"] = "(vector," + ",".join(
                 f"({where[rank]},1,1)" for rank in range(step.size)) + ")"
+            env["PMIX_NAMESPACE"] = f"slurm.pmix.{step.job}.{step.step}"
         else:
-            env["SLURM_ROLLCALL_TASK_HOSTS"] = ",".join(step.hosts[where[rank]] for rank in range(step.size))
+            nodes = ",".join(str(where[rank]) for rank in range(step.size))
+            env["SLURM_ROLLCALL_TASK_HOSTS"] = f"{step.job}.{step.step} {nodes}"
     is_worker(built.step(step, ["worker"], env=env), step)
 
 
@@ -218,9 +222,55 @@ def test_no_tasks_no_ranks(host, name):
     untouched(host.step(step, ["worker"], env=env), step, env)
 
 
+TOLD = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1", "GROUP_RANK": "1",
+        "GROUP_WORLD_SIZE": "2", "MASTER_ADDR": "h0", "MASTER_PORT": "23001", "JAX_COORDINATOR_ADDRESS": "h0:23002",
+        "ROLLCALL_IDENTITY": "rank=1 size=2 node=1 nodes=2", "ROLLCALL_GUARD": "rank=1 size=2 node=1 nodes=2 deadline=10",
+        "ROLLCALL_IFNAME": "ib0", "GLOO_SOCKET_IFNAME": "ib0", SCOPE: "slurm:9.0/1/worker/23001 =1/2/0/1/1"}
+AGENT = {"PET_NNODES": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h0", "PET_MASTER_PORT": "23001", "PET_RDZV_ID": "9.0",
+         "PET_RDZV_CONF": "is_host=1", "NODE_RANK": "1", "MASTER_ADDR": "h0", "MASTER_PORT": "23001",
+         "ROLLCALL_SLURM_JOB_NAME": "train", SCOPE: "slurm:9.0/1/launcher/23001"}
+BATCH = Step([[0]], job=10, step=SPECIAL_STEPS["batch"])
+
+
+def script(host, env, options=()):
+    """What a batch script gets, of those."""
+    played = host.step(BATCH, list(options), env={"SLURM_STEP_ID": "0", **env})
+    assert played.lines() == []
+    task = played.tasks[0, 0]
+    return {name: task.env[name] for name in env if name in task.env}
+
+
+@pytest.mark.parametrize("options", [(), ("worker",), ("off",)])
+@pytest.mark.parametrize("left", [TOLD, AGENT, {**TOLD, SCOPE: "openmpi:7/1/worker/23001 =1/2/0/1/1 slurm:9.0"}])
+def test_batch_script_that_a_task_submitted(host, left, options):
+    """sbatch hands on what the task was told, of a step that has ended."""
+    assert script(host, {**left, "MINE": "yes"}, options) == {"MINE": "yes"}
+
+
+def test_batch_script_keeps_what_is_its_own(host):
+    mine = {name: value for name, value in TOLD.items() if not name.startswith("ROLLCALL_")}
+    # nobody's stamp, and one of this very job
+    assert script(host, mine) == mine
+    for scope in ("slurm:10.0/1/worker/23001 =1/2/0/1/1", "openmpi:7/1/worker/23001 =1/2/0/1/1 slurm:10.0"):
+        own = {**TOLD, SCOPE: scope}
+        assert script(host, own) == own
+    # typed before sbatch: another rank than the task's, another master
+    typed = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "localhost"}
+    kept = script(host, {**TOLD, **typed})
+    assert typed.items() <= kept.items() and SCOPE not in kept
+    assert script(host, {**TOLD, "MASTER_ADDR": "vip", "MASTER_PORT": "29500"}) == {
+        "MASTER_ADDR": "vip", "MASTER_PORT": "29500"}
+    assert script(host, {**AGENT, "PET_NPROC_PER_NODE": "4", "PET_RDZV_CONF": "timeout=9"}) == {
+        "PET_NPROC_PER_NODE": "4", "PET_RDZV_CONF": "timeout=9"}
+
+
 def test_slurmd_is_left_alone(host):
     played = host.command("slurmd")
     assert played.lines("registered") == ["no"]
+
+
+COMPONENTS = {"SLURM_HET_SIZE": "2", "SLURM_JOB_ID_PACK_GROUP_0": "42", "SLURM_JOB_ID_PACK_GROUP_1": "43",
+              "SLURM_JOB_NODELIST_PACK_GROUP_0": "n1", "SLURM_JOB_NODELIST_PACK_GROUP_1": "n2"}
 
 
 def test_het_components(host):
@@ -228,7 +278,7 @@ def test_het_components(host):
     whole = Step([[0, 1], [2, 3, 4]])
     for node, offset in ((0, 0), (1, 2)):
         component = Step([[r - offset for r in whole.ranks[node]]], [whole.hosts[node]], job=42 + node)
-        env = {**whole.env(), "SLURM_HET_SIZE": "2"}
+        env = {**whole.env(), **COMPONENTS}
         played = host.step(component, ["worker"], env=env,
                            extra=[("rank_offset", offset), ("node_offset", node)])
         for local, rank in enumerate(whole.ranks[node]):
@@ -237,11 +287,21 @@ def test_het_components(host):
             assert {name: task.env.get(name) for name in expected} == expected
 
 
+def test_het_components_of_unknown_nodes(host):
+    """srun A : B in a plain job: its middle component sees nothing but the plugin's items."""
+    whole = Step([[0], [1], [2]])
+    component = Step([[0]], [whole.hosts[1]])
+    played = host.step(component, ["worker"], env=whole.env(), extra=[("rank_offset", 1), ("node_offset", 1)])
+    assert played.tasks[0, 0].exit == 1
+    line, = played.lines()
+    assert "error RC125" in line
+
+
 def test_het_components_speak_once_and_decide_by_all_gpus(host):
     whole = Step([[0], [1]])
     for node in (0, 1):
         component = Step([[0]], [whole.hosts[node]], job=42 + node)
-        env = {**whole.env(), "SLURM_HET_SIZE": "2", "CUDA_VISIBLE_DEVICES": "0,1"}
+        env = {**whole.env(), **COMPONENTS, "CUDA_VISIBLE_DEVICES": "0,1"}
         extra = [("rank_offset", node), ("node_offset", node), ("task_env", "CUDA_VISIBLE_DEVICES=0")]
         played = host.step(component, [""], env=env, extra=extra)
         assert played.tasks[0, 0].env["PET_NODE_RANK"] == str(node)
@@ -386,7 +446,7 @@ SIGN = {"SLURM_HOSTFILE": "/some/file"}
 def test_srun_names_the_hosts(host):
     step = Step([[1, 3], [0, 2]], step=5)
     played = host.command("local", [""], env=SIGN, step=step, extra=arbitrary())
-    assert played.command_env[ASKED] == "n2,n1,n2,n1"
+    assert played.command_env[ASKED] == f"{step.job}.5 1,0-1,0"
     question, = [e for e in played.events if e["event"] == "question"]
     assert question["rc"] == 5
 
@@ -398,11 +458,9 @@ def test_srun_names_the_hosts(host):
     ([""], {**SIGN, "ROLLCALL": "off"}, arbitrary(), False),
     ([""], SIGN, [], True),
     ([""], SIGN, [("layout_hosts", "n[1-2]"), ("distribution", 1)], True),
-    ([""], SIGN, arbitrary("n1"), True),
     ([""], SIGN, [*arbitrary(), ("total_tasks", 5)], True),
     ([""], SIGN, [*arbitrary(), ("total_tasks", 3)], True),
     ([""], SIGN, [*arbitrary(), ("missing", "S_JOB_STEPID")], False),
-    ([""], {"SLURM_DISTRIBUTION": "Arbitrary"}, arbitrary("["), True),
 ])
 def test_srun_has_no_hosts_to_name(host, options, env, extra, asks):
     played = host.command("local", options, env=env, extra=extra)
@@ -411,15 +469,26 @@ def test_srun_has_no_hosts_to_name(host, options, env, extra, asks):
     assert played.returned("local_user_init") == [0]
 
 
+def test_srun_asks_where_ranks_may_follow_the_network(host):
+    """Slurm 26.05's block distribution (2) over switches; a cyclic one (1) goes by the list."""
+    step = Step([[2, 3], [0, 1]], step=5)
+    sign = {"SLURM_TOPOLOGY_ADDR_PATTERN": "switch.node"}
+    for distribution, expected in ((2, f"{step.job}.5 1x2,0x2"), (1, None)):
+        played = host.command("local", [""], env=sign, step=step,
+                              extra=[("layout_hosts", "n[1-2]"), ("distribution", distribution)])
+        assert played.command_env.get(ASKED) == expected
+    assert [e for e in played.events if e["event"] == "question"]
+
+
 def test_srun_empties_an_outer_list(host):
     assert host.command("local", [""], env={ASKED: "n9,n8"}).command_env[ASKED] == ""
     assert host.command("local", [], env={ASKED: "n9,n8"}).command_env[ASKED] == "n9,n8"
 
 
-def test_srun_names_no_more_than_64_kib(host):
-    for length, fits in ((2000, True), (4000, False)):
-        step = Step([list(range(1, length, 2)), list(range(0, length, 2))])
-        played = host.command("local", [""], env=SIGN, step=step, extra=arbitrary(f"{'n' * 20}[1-2]"))
-        env = played.command_env
-        assert (ASKED in env) == fits
-        assert len(env.get(ASKED, "")) < 64 * 1024
+def test_srun_says_that_a_map_is_too_long(host):
+    """250 nodes, no two tasks that follow each other on nodes that do; more than 96 KiB of runs are not handed down."""
+    for size, fits in ((20000, True), (30000, False)):
+        where = [rank * 7 % 250 for rank in range(size)]
+        step = Step([[rank for rank in range(size) if where[rank] == node] for node in range(250)], step=5)
+        said = host.command("local", [""], env=SIGN, step=step, extra=arbitrary("n[1-250]")).command_env[ASKED]
+        assert said == f"{step.job}.5 " + (",".join(map(str, where)) if fits else "long")

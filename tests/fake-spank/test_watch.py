@@ -4,7 +4,7 @@
 import pytest
 
 from conftest import install_beside, missing_costs_a_line
-from fake import Step
+from fake import SPECIAL_STEPS, Step
 
 EVEN = Step([[0, 1], [2, 3]])
 
@@ -49,3 +49,20 @@ def test_torch_that_loads_nothing_costs_a_line(installed):
     line, = played.lines()
     assert "warning RC705" in line
     assert not any("PYTHONPATH" in t.env or "ROLLCALL_IDENTITY" in t.env for t in played.all_tasks)
+
+
+def test_batch_script_of_several_tasks(installed):
+    """Torch can say there that srun was forgotten; the steps of the script are not told so, nor other users' scripts."""
+    host, folder = installed
+    step = Step([[0]], job=7, step=SPECIAL_STEPS["batch"])
+    env = {"SLURM_STEP_ID": None, "SLURM_NTASKS": "4", "PYTHONPATH": "/mine"}
+    script = host.step(step, [""], env=env).all_tasks[0].env
+    assert script["PYTHONPATH"] == f"/mine:{folder}"
+    assert script["ROLLCALL_IDENTITY"] == "script=7 tasks=4"
+    assert "RANK" not in script
+    inside = {name: script[name] for name in ("PYTHONPATH", "ROLLCALL_IDENTITY")}
+    assert "ROLLCALL_IDENTITY" not in host.step(EVEN, [""], env=inside).all_tasks[0].env
+    for options, configuration, changed in [(["off"], [], {}), (["watch=off"], [], {}), ([], ["default=worker"], {}),
+                                            ([""], [], {"SLURM_NTASKS": "1"})]:
+        other = host.step(step, options, configuration, {**env, **changed}).all_tasks[0].env
+        assert other["PYTHONPATH"] == "/mine" and "ROLLCALL_IDENTITY" not in other

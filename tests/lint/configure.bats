@@ -81,6 +81,7 @@ with_cache()
 }
 
 # With Slurm alone, or jansson alone, others here and distcheck build it.
+# bats test_tags=all
 @test "without Slurm and jansson the rest is built, and --json says what is missing" {
     run with_cache --enable-werror --without-jansson --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
     [ "$status" -eq 0 ]
@@ -186,6 +187,7 @@ expect_guard()
         awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort))"
 }
 
+# bats test_tags=all
 @test "a distribution's hardening flags do not reach the preload, nor those of glibc alone the guard" {
     run configure CFLAGS="-g -O2 -fstack-protector-all -fstack-clash-protection" CPPFLAGS=-D_FORTIFY_SOURCE=2
     [ "$status" -eq 0 ]
@@ -195,6 +197,7 @@ expect_guard()
     expect_guard
 }
 
+# bats test_tags=all
 @test "the preload needs no libc without optimisation either" {
     run configure CFLAGS="-g -O0"
     [ "$status" -eq 0 ]

@@ -54,7 +54,7 @@ c_files()
 }
 
 @test "no line of C has more than 120 columns" {
-    mapfile -t sources < <(c_files)
+    mapfile -t sources < <(c_files .)
     expect_same "" "$(cd "$top" && awk 'length > 120 { print FILENAME ":" FNR }' "${sources[@]}")"
 }
 

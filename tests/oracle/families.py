@@ -31,6 +31,8 @@ class Written:
     told: object = True
     addresses: set = field(default_factory=set)
     run_id: object = None
+    gpus: object = None        # of each node, where the launcher decides it
+    port: object = None        # MASTER_PORT, where the launcher or the platform sets it
 
 
 # Who runs where
@@ -162,11 +164,15 @@ def openmpi4(rng, layout):
     facts = {"around": around, "idle": 0, "per_node": rng.random() < 0.5, "family": rng.choice(("4", "4+6", "6")),
              "mpirun": "on a login node" if login else "on the first node"}
     tasks = mpi.openmpi_tasks(rng, layout, {}, facts)
+    # in openmpi-mca-params.conf, of which no task is told
+    from_file = layout.distribution == "node" and rng.random() < 0.4
     for task in tasks:
         task.env["PMIX_NAMESPACE"] = str(run)
-    addresses = set().union(*(mpi.addresses(0) for _ in (0,)))
+        for name in [name for name in task.env if from_file and name.startswith("OMPI_MCA_rmaps")]:
+            del task.env[name]
+    reached_by = mpi.addresses(0)
     told = True if one_node(layout) or not login or around != "nothing" else None
-    return Written(tasks, firm=even(layout), told=told, addresses=addresses, run_id=str(run))
+    return Written(tasks, firm=even(layout) and not from_file, told=told, addresses=reached_by, run_id=str(run))
 
 
 def openmpi5(rng, layout):
@@ -225,9 +231,107 @@ def torchrun(rng, layout):
     }, run_id=run)
 
 
+def deepspeed(rng, layout):
+    """launch.py numbers node by node, and takes the rank modulo the node's size for the local rank, also where sizes differ.
+
+    Each node's workers see its GPUs alone that they are for.
+    """
+    master = layout.hosts[0] if not one_node(layout) else "127.0.0.1"
+    tasks = []
+    for node, _, rank in everybody(layout):
+        size = len(layout.ranks[node])
+        tasks.append(Task({
+            "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(size))), "RANK": str(rank), "LOCAL_RANK": str(rank % size),
+            "WORLD_SIZE": str(layout.size), "LOCAL_SIZE": str(size), "CROSS_RANK": str(node), "CROSS_SIZE": str(len(layout.hosts)),
+            "MASTER_ADDR": master, "MASTER_PORT": "29500",
+        }, rank, node, rank % size, pid=80000 + rank))
+    # a node with as many as the mean looks like one of an even launch
+    firm = even(layout) or layout.size % len(layout.hosts) != 0
+    return Written(tasks, firm=firm, run_id="deepspeed", gpus=max(map(len, layout.ranks)), port="29500")
+
+
+# Platforms that start one command on each node
+
+
+def addresses(layout):
+    return [f"10.128.{node // 250}.{node % 250 + 2}" for node in range(len(layout.hosts))]
+
+
+def by_address(layout, variables, run_id, port=None):
+    """Launches whose nodes are known by their addresses alone; port is the platform's own."""
+    layout.hosts = layout.job_hosts = addresses(layout)
+    result = written(layout, lambda node, local, rank: {name: str(value) for name, value in variables(node).items()},
+                     run_id=run_id)
+    result.port = port
+    return result
+
+
+def skypilot(rng, layout):
+    task = f"sky-2026-08-20-10-00-00-000000_train_id-{layout.job}"
+    return by_address(layout, lambda node: {
+        "SKYPILOT_NODE_RANK": node, "SKYPILOT_NUM_NODES": len(layout.hosts), "SKYPILOT_NODE_IPS": "\n".join(layout.hosts),
+        "SKYPILOT_NUM_GPUS_PER_NODE": layout.gpus or 0, "SKYPILOT_TASK_ID": task, "SKYPILOT_INTERNAL_JOB_ID": layout.job,
+    }, task)
+
+
+def dstack(rng, layout):
+    run = f"0f3c8a52-{layout.job}"
+    return by_address(layout, lambda node: {
+        "DSTACK_NODE_RANK": node, "DSTACK_NODES_NUM": len(layout.hosts), "DSTACK_NODES_IPS": "\n".join(layout.hosts),
+        "DSTACK_MASTER_NODE_IP": layout.hosts[0], "DSTACK_GPUS_PER_NODE": layout.gpus or 0, "DSTACK_RUN_ID": run,
+        "DSTACK_GPUS_NUM": (layout.gpus or 0) * len(layout.hosts), "DSTACK_JOB_ID": f"job-{node}",
+    }, run)
+
+
+def runpod(rng, layout):
+    port = str(rng.choice((29400, 29500)))
+    return by_address(layout, lambda node: {
+        "NODE_RANK": node, "NUM_NODES": len(layout.hosts), "NUM_TRAINERS": layout.gpus or 0, "MASTER_PORT": port,
+        "PRIMARY_ADDR": layout.hosts[0], "MASTER_ADDR": layout.hosts[0], "PRIMARY_PORT": port, "NODE_ADDR": layout.hosts[node],
+        "WORLD_SIZE": len(layout.hosts) * (layout.gpus or 0), "RUNPOD_POD_ID": f"pod{node}", "HOST_NODE_ADDR": f"{layout.hosts[0]}:{port}",
+    }, layout.hosts[0] if layout.hosts[0].startswith("10.") else addresses(layout)[0], port)
+
+
+def volcano(rng, layout):
+    """Groups of any name, one master, and groups that have no part in it; half of them without the env plugin."""
+    master, worker = rng.choice((("master", "worker"), ("chief", "worker"), ("master", "gpu")))
+    others = rng.choice(({}, {"logs": rng.randint(1, 5)}))
+    job, nodes = f"job-{layout.job}", len(layout.hosts)
+    index = rng.random() < 0.5
+    pods = {master: 1, worker: nodes - 1, **others}
+    names_of = {task: [f"{job}-{task}-{i}.{job}" for i in range(count)] for task, count in pods.items() if count}
+    layout.hosts = layout.job_hosts = names_of[master] + names_of.get(worker, [])
+    lists = {f"VC_{task.upper()}_HOSTS": ",".join(there) for task, there in names_of.items()}
+    lists.update({f"VC_{task.upper()}_NUM": str(len(there)) for task, there in names_of.items()})
+
+    def variables(node, local, rank):
+        place = {"VC_TASK_INDEX": str(max(node - 1, 0)), "VK_TASK_INDEX": str(max(node - 1, 0))}
+        known = index or not {"VC_MASTER_HOSTS", "VC_WORKER_HOSTS"} & set(lists)  # something has to say Volcano
+        return {**lists, **(place if known else {}), "KUBERNETES_SERVICE_HOST": "10.96.0.1", "RANK": str(node),
+                "WORLD_SIZE": str(nodes), "MASTER_ADDR": layout.hosts[0], "MASTER_PORT": "23456"}
+    result = written(layout, variables, run_id=layout.hosts[0])
+    result.port = "23456"
+    return result
+
+
+def volcano_one_group(rng, layout):
+    job, group, name = f"job-{layout.job}", rng.choice(("worker", "node", "llm")), rng.choice(("VC_TASK_INDEX", "VK_TASK_INDEX"))
+    if group != "worker":
+        name = "VC_TASK_INDEX"
+    layout.hosts = layout.job_hosts = [f"{job}-{group}-{i}.{job}" for i in range(len(layout.hosts))]
+    return written(layout, lambda node, local, rank: {
+        f"VC_{group.upper()}_HOSTS": ",".join(layout.hosts), f"VC_{group.upper()}_NUM": str(len(layout.hosts)),
+        name: str(node), "KUBERNETES_SERVICE_HOST": "10.96.0.1",
+    }, run_id=layout.hosts[0])
+
+
+NODE_PLATFORMS = {"skypilot": skypilot, "dstack": dstack, "runpod": runpod, "volcano": volcano,
+                  "volcano, one group": volcano_one_group}
+
 MPI = ("block", "block", "cyclic")
 FAMILIES = {
     "torchrun": Family(torchrun, ("block",), ("python3 /usr/bin/torchrun --nproc-per-node=2 train.py",), 0),
+    "deepspeed": Family(deepspeed, ("block",), ("/usr/bin/python3 -u -m deepspeed.launcher.launch --node_rank=0 train.py",), 0.5),
     "openmpi4": Family(openmpi4, MPI, ("orted -mca ess env",), 1),
     "openmpi5": Family(openmpi5, MPI, ("prted --prtemca ess env",), 1),
     "mpich": Family(hydra("/usr/bin/hydra_pmi_proxy --control-port {host}:{port} --rmk user --launcher ssh --proxy-id {node}",
@@ -266,6 +370,14 @@ PLATFORMS = {
                "MASTER_ADDR": "cmle-training-master-0", "MASTER_PORT": "2222"},
     "pai": {"RANK": "1", "WORLD_SIZE": "2", "NPROC_PER_NODE": "4", "MASTER_ADDR": "dlc-master-0", "MASTER_PORT": "23456"},
     "sagemaker": {"SM_HOSTS": '["algo-1","algo-2"]', "SM_CURRENT_HOST": "algo-2", "TRAINING_JOB_NAME": "t"},
+    "skypilot": {"SKYPILOT_NODE_RANK": "1", "SKYPILOT_NUM_NODES": "2", "SKYPILOT_NODE_IPS": "10.128.0.3\n10.128.0.7",
+                 "SKYPILOT_NUM_GPUS_PER_NODE": "4", "SKYPILOT_TASK_ID": "sky-1"},
+    "dstack": {"DSTACK_NODE_RANK": "1", "DSTACK_NODES_NUM": "2", "DSTACK_NODES_IPS": "10.0.1.11\n10.0.1.12",
+               "DSTACK_MASTER_NODE_IP": "10.0.1.11", "DSTACK_GPUS_PER_NODE": "4", "DSTACK_GPUS_NUM": "8", "DSTACK_RUN_ID": "r"},
+    "runpod": {"RUNPOD_POD_ID": "pod1", "PRIMARY_ADDR": "10.65.0.2", "PRIMARY_PORT": "29400", "MASTER_ADDR": "10.65.0.2",
+               "MASTER_PORT": "29400", "NODE_RANK": "1", "NUM_NODES": "2", "NUM_TRAINERS": "4", "WORLD_SIZE": "8"},
+    "volcano": {"VC_MASTER_HOSTS": "mnist-master-0.mnist", "VC_WORKER_HOSTS": "mnist-worker-0.mnist", "RANK": "1",
+                "WORLD_SIZE": "2", "MASTER_ADDR": "mnist-master-0.mnist", "MASTER_PORT": "23456"},
     "azureml": {"AZUREML_RUN_ID": "olive", "AZUREML_NODE_COUNT": "2", "RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1",
                 "NODE_RANK": "0", "MASTER_ADDR": "10.0.0.4", "MASTER_PORT": "6105"},
     "by hand": {"RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "1", "NNODES": "2",

@@ -6,7 +6,8 @@ import re
 import oracle
 from stream import apply, ids
 
-STAMP = "ROLLCALL_SCOPE"
+STAMP = oracle.STAMP
+STAMPED = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK")  # what a worker's stamp repeats
 OURS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "GROUP_WORLD_SIZE")
 
 
@@ -111,7 +112,8 @@ def task_by_task(launch, answers, after, expected):
         assert answer["master"]["hold"] == want.hold, f"{who}: hold"
         if expected.mode == "worker":
             assert answer["identity"] == want.identity, f"{who}: {answer['identity']}, expected {want.identity}"
-        stamp = r"[a-z]+:[^ /]+/[0-9]+/%s/%s( [a-z]+:[^ /]+)*" % (answer["mode"], then["MASTER_PORT"])
+        told = "" if answer["mode"] == "launcher" else " =" + "/".join(then[name] for name in STAMPED)
+        stamp = r"[a-z]+:[^ /]+/[0-9]+/%s/%s%s( [a-z]+:[^ /]+)*" % (answer["mode"], then["MASTER_PORT"], told)
         assert re.fullmatch(stamp, then[STAMP]), f"{who}: stamp {then[STAMP]}"
         changed = {name for name in then.keys() | task.env.keys() if then.get(name) != task.env.get(name)}
         known = {"JAX_COORDINATOR_ADDRESS"} | set(want.values) | want.absent | set(oracle.WORKER if expected.mode == "worker" else oracle.LAUNCHER)

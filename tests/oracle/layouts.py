@@ -16,11 +16,12 @@ import names
 class Layout:
     hosts: list            # in the launcher's order
     ranks: list            # the launcher's ranks on each host, ascending
-    distribution: str      # block, cyclic, plane=K, arbitrary
+    distribution: str      # block, cyclic, plane=K, arbitrary, network, components
     job_hosts: list        # the whole allocation, in Slurm's order
     job: int = 42
     step: int = 0
     gpus: object = None    # on each node, or None: no word about GPUs
+    components: list = field(default_factory=list)  # of srun A : B, in their order: indices of hosts
 
     @property
     def size(self):
@@ -112,6 +113,32 @@ def arbitrary(rng, counts):
     return ranks
 
 
+def by_network(rng, counts):
+    """Slurm 26.05's block: nodes by their switches, in the list's order on each (_task_layout_topo)."""
+    switch = [rng.randrange(rng.choice((1, 2, 3))) for _ in counts]
+    order = sorted(range(len(counts)), key=lambda node: switch[node])
+    ranks = [[] for _ in counts]
+    for node, there in zip(order, block([counts[node] for node in order])):
+        ranks[node] = there
+    return ranks
+
+
+def in_components(rng, counts):
+    """srun A : B: each component a block, on nodes that need not be in the order of the list."""
+    order = list(range(len(counts)))
+    rng.shuffle(order)
+    components = []
+    while order:
+        take = rng.randint(1, 3)
+        components.append(sorted(order[:take]))
+        order = order[take:]
+    flat = [node for nodes in components for node in nodes]
+    ranks = [[] for _ in counts]
+    for node, there in zip(flat, block([counts[node] for node in flat])):
+        ranks[node] = there
+    return ranks, components
+
+
 def how_many(rng):
     return rng.choice((1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 12, 16, rng.randint(17, 64)))
 
@@ -125,9 +152,14 @@ def slurm_layout(rng):
     chosen = sorted(rng.sample(range(nodes + spare), nodes))
     hosts = [job_hosts[i] for i in chosen]
     counts = sizes(rng, nodes, 8 if nodes <= 16 else 3)
-    distribution = rng.choice(("block", "block", "cyclic", "plane", "arbitrary"))
-    if distribution == "block":
-        ranks = block(counts)
+    distribution = rng.choice(("block", "block", "cyclic", "plane", "arbitrary", "network", "components"))
+    components = []
+    if distribution == "block" or nodes == 1:
+        ranks, distribution = block(counts), "block"
+    elif distribution == "network":
+        ranks = by_network(rng, counts)
+    elif distribution == "components":
+        ranks, components = in_components(rng, counts)
     elif distribution == "cyclic":
         ranks = cyclic(counts)
     elif distribution == "plane":
@@ -136,7 +168,8 @@ def slurm_layout(rng):
     else:
         ranks = arbitrary(rng, counts)
     return Layout(hosts, ranks, distribution, job_hosts, job=rng.choice((1, 42, 481516, 2**26 + 11)),
-                  step=rng.choice((0, 0, 1, 2, 3, 19, 250)), gpus=rng.choice((None, None, 0, 1, 2, 4, 8)))
+                  step=rng.choice((0, 0, 1, 2, 3, 19, 250)), gpus=rng.choice((None, None, 0, 1, 2, 4, 8)),
+                  components=components)
 
 
 # slurmstepd
@@ -218,16 +251,28 @@ def slurm_tasks(rng, layout, user, facts, only=None):
         "SLURM_CPU_BIND": "quiet,none", "SLURM_TOPOLOGY_ADDR_PATTERN": "node",
     })
     step.update(gpu_environment(layout))
-    if layout.distribution != "block" or facts["distribution"]:
-        step["SLURM_DISTRIBUTION"] = layout.distribution.split("=")[0]
+    blocks = layout.distribution in ("block", "network", "components")
+    if not blocks or facts["distribution"]:
+        step["SLURM_DISTRIBUTION"] = "block" if blocks else layout.distribution.split("=")[0]
+    if facts.get("network"):  # Slurm 26.05 and switches
+        step.update({"SLURM_JOB_SLUID": "sC1DM82MWGZB00", "SLURM_TOPOLOGY_ADDR_PATTERN": "switch.node"})
+    if layout.components:
+        step["SLURM_HET_SIZE"] = str(len(layout.components))
+        group = facts["named"]
+        for i, component in enumerate(layout.components if group else ()):
+            step[f"SLURM_JOB_NODELIST_{group}_GROUP_{i}"] = names.compress([layout.hosts[n] for n in component])
+            step[f"SLURM_JOB_ID_{group}_GROUP_{i}"] = str(layout.job + i)
     if layout.distribution.startswith("plane"):
         step["SLURM_DIST_PLANESIZE"] = layout.distribution.split("=")[1]
     if facts["preserve"]:  # srun -E, a het step: these keep the job's values
         stale = rng.choice((1, size + 1, 3 * size, 128))
         step.update({"SLURM_NTASKS": str(stale), "SLURM_NPROCS": str(stale), "SLURM_NNODES": str(len(layout.job_hosts)),
                      "SLURM_TASKS_PER_NODE": names.counts([stale] * len(layout.job_hosts))})
-        if rng.random() < 0.3:
-            step["SLURM_HET_SIZE"] = "2"
+        if rng.random() < 0.3 and not layout.components:
+            # a step of one of the job's components
+            step.update({"SLURM_HET_SIZE": "2", "SLURM_JOB_ID_HET_GROUP_0": str(layout.job),
+                         "SLURM_JOB_NODELIST_HET_GROUP_0": "other[1-3]",
+                         "SLURM_JOB_NODELIST_HET_GROUP_1": host_list(rng, layout.job_hosts)})
     if facts["per_node"] == "given" and len(set(counts)) == 1:
         step["SLURM_NTASKS_PER_NODE"] = str(counts[0])
     if facts["pmix"]:
@@ -235,8 +280,15 @@ def slurm_tasks(rng, layout, user, facts, only=None):
         step["SLURM_PMIXP_ABORT_AGENT_PORT"] = "40123"
     if facts["task_hosts"]:
         where = layout.where
-        step["SLURM_ROLLCALL_TASK_HOSTS"] = ",".join(layout.hosts[where[r]] for r in range(size))
+        step["SLURM_ROLLCALL_TASK_HOSTS"] = (f'{step["SLURM_JOB_ID"]}.{step["SLURM_STEP_ID"]} ' +
+                                             ",".join(str(where[r]) for r in range(size)))
+    stale = facts.get("stale")
+    if stale:  # an outer step's, whose PMIx this one has not
+        step.update({"SLURM_PMIX_MAPPING_SERV": process_mapping(stale),
+                     "PMIX_NAMESPACE": f"slurm.pmix.{layout.job}.{layout.step + 1}",
+                     "PMIX_RANK": str(rng.randrange(layout.size))})
     step.update(user)
+    place = {node: i for i, node in enumerate(n for component in layout.components for n in component)}
 
     tasks = []
     for node, ranks in enumerate(layout.ranks):
@@ -246,8 +298,8 @@ def slurm_tasks(rng, layout, user, facts, only=None):
             env = dict(step)
             pid = 70000 + 100 * local + node
             env.update({
-                "SLURM_PROCID": str(rank), "SLURM_LOCALID": str(local), "SLURM_NODEID": str(node),
-                "SLURM_GTIDS": ",".join(map(str, ranks)), "SLURM_TASK_PID": str(pid),
+                "SLURM_PROCID": str(rank), "SLURM_LOCALID": str(local),
+                "SLURM_NODEID": str(place.get(node, node)), "SLURM_GTIDS": ",".join(map(str, ranks)), "SLURM_TASK_PID": str(pid),
                 "SLURM_CPUS_ON_NODE": "32", "SLURMD_NODENAME": layout.hosts[node],
                 "SLURM_TOPOLOGY_ADDR": layout.hosts[node],
             })
@@ -262,6 +314,17 @@ def slurm_tasks(rng, layout, user, facts, only=None):
             tasks.append(Task(env, rank, node, local, pid=pid + (7 if how == "below a shell" else 0),
                               certain=how == "plugin"))
     return tasks
+
+
+# Launchers that are given a rendezvous of the user's. No step has 999 nodes: those meet with other steps.
+ELSEWHERE = "elsewhere.example:23458"
+NAMED = (
+    ["torchrun", "--rdzv_backend=c10d", "--rdzv-endpoint", ELSEWHERE, "train.py"],
+    ["torchrun", "--nnodes=999", "--rdzv-backend", "c10d", "--rdzv_endpoint=" + ELSEWHERE, "train.py"],
+    ["torchrun", "--nnodes", "999", "--node_rank", "$NODE", "--master_addr=elsewhere.example", "train.py"],
+    ["python", "-m", "torch.distributed.run", "--rdzv_backend=etcd", "--rdzv_endpoint=$ETCD", "train.py"],
+    ["accelerate", "launch", "--num_machines=999", "--machine_rank", "$NODE", "--main_process_ip", "$HEAD", "train.py"],
+)
 
 
 def left_over(rng, layout):
@@ -314,17 +377,29 @@ def slurm_launch(rng):
         "caller": rng.choice(("plugin", "exec", "below a shell")),
     }
     told = True
-    if layout.distribution == "arbitrary":
+    facts["network"] = layout.distribution == "network" or (layout.distribution != "block" and not layout.components
+                                                            and rng.random() < 0.3)
+    if layout.components:
+        facts["named"] = rng.choice(("HET", "PACK", None))
+        told = facts["pmix"] or facts["named"] is not None
+        facts["refusal"] = "RC125"
+    elif layout.distribution in ("arbitrary", "network"):
+        facts["refusal"] = "RC106" if layout.distribution == "arbitrary" else "RC124"
         way = rng.choice(("pmix", "hosts", "both", "none"))
         facts["pmix"] = way in ("pmix", "both")
         facts["task_hosts"] = way in ("hosts", "both")
         told = way != "none" or len(layout.hosts) == 1
+    if not facts["pmix"] and rng.random() < 0.2:
+        counts = list(map(len, layout.ranks))
+        facts["stale"] = Layout(layout.hosts, arbitrary(rng, counts), "arbitrary", layout.job_hosts)
     launch = Launch("slurm", layout, [], told=told, user=left_over(rng, layout), facts=facts)
     options(rng, launch)
     if launch.variable is not None:
         launch.user["ROLLCALL"] = launch.variable
     launch.argv = rng.choice((None, ["python", "train.py"], ["python", "train.py"], ["bash", "-c", "exec python train.py"],
                               ["torchrun", "train.py"], ["python", "-m", "torch.distributed.run", "train.py"], ["orted"]))
+    if rng.random() < 0.1:
+        launch.argv = rng.choice(NAMED)
     if launch.argv == ["orted"] and rng.random() < 0.7:
         launch.argv = ["./a.out", "torchrun"]
     launch.ports = rng.choice(((32768, 60999), (32768, 60999), (0, 0), (1024, 30000), (15000, 60000), (49152, 65535)))

@@ -42,9 +42,10 @@ class Nest:
 
 
 # Not drawn, as the variables of both are one launcher's, too (a second voice that its family keeps silent about),
-# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's or MVAPICH's, JSM with Open MPI's.
+# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's or MVAPICH's, JSM with Open MPI's;
+# DeepSpeed's launcher in a task of torchrun, as its elastic launches have torchrun's names.
 SECOND_VOICES = {("flux", "pals"), ("pals", "mpich"), ("mpich", "mvapich"), ("intelmpi", "mvapich"), ("openmpi4", "jsm"),
-                 ("openmpi5", "jsm")}
+                 ("openmpi5", "jsm"), ("torchrun", "deepspeed")}
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib/launcher/registry.def"), encoding="utf-8") as file:
     registered = re.findall(r"^ROLLCALL_LAUNCHER\((\w+)\)", file.read(), re.M)
@@ -67,10 +68,10 @@ def draw(rng):
         family = FAMILIES[name]
         layout = draw_layout(rng, family.shapes, gpus)
         w = family.write(rng, layout)
-        layout.gpus = gpus
+        layout.gpus = gpus if w.gpus is None else w.gpus
         kind = "slurm" if name == "slurm" else "torchrun" if name == "torchrun" else "other"
         launch = Launch(kind, layout, w.tasks, argv=["python", "train.py"], ports=(32768, 60999), told=w.told)
-        launch.facts = {"firm": w.firm, "run_id": w.run_id, "addresses": {host: w.addresses for host in layout.hosts}}
+        launch.facts = {"firm": w.firm, "run_id": w.run_id, "port": w.port, "addresses": {host: w.addresses for host in layout.hosts}}
         levels.append(Level(name, launch))
     evidence = rng.choice(("processes", "processes", "names"))
     if names[-1] == "slurm" and rng.random() < 0.4:
@@ -80,6 +81,8 @@ def draw(rng):
         evidence = "processes"  # nothing else parts what was written over each other
     if sum(name in ("mpich", "intelmpi") for name in names) > 1:
         rolled = (False,) * len(rolled)  # Hydra names no launch: a stamp may look like the own one
+    if names.count("deepspeed") > 1:
+        rolled = (False,) * len(rolled)  # nor does DeepSpeed's launcher
     if names[-1].startswith("openmpi") and "openmpi4" in names[:-1]:
         levels[-1].launch.facts["firm"] = False  # mpirun takes its own parameters from OMPI_MCA_*
     if evidence == "names" and "openmpi5" in names:
@@ -98,6 +101,8 @@ def draw(rng):
     nest.facts = (around, platform, nest.user)
     for level in levels[:-1]:
         level.start = rng.choice(level.launch.tasks)
+        if level.family == "deepspeed" and gpus is None:
+            level.start.env.pop("CUDA_VISIBLE_DEVICES")  # these would be the inner launch's, too
     nest.shells = [rng.sample(BETWEEN, rng.randint(0, 3)) for _ in names]
     return nest
 
@@ -119,7 +124,7 @@ def pmix_inside(nest, k):
 
 def alive(nest):
     """The launches whose variables are still there: one of the same family, or that uses the same names, hides them."""
-    hides = {"openmpi5": {"openmpi4"}, "openmpi4": {"openmpi5"}, "jsm": {"openmpi4", "openmpi5"}}
+    hides = {"torchrun": {"deepspeed"}, "openmpi5": {"openmpi4"}, "openmpi4": {"openmpi5"}, "jsm": {"openmpi4", "openmpi5"}}
     found = []
     for k, level in enumerate(nest.levels):
         later = [other.family for other in nest.levels[k + 1:]]

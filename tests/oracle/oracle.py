@@ -16,6 +16,7 @@ LOOPBACK = ("localhost", "::1", "0.0.0.0", "::", "LocalHost")
 # What frameworks read of Slurm, and the value that it must have where it is there and wrong.
 REPAIRED = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES",
             "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", "SLURM_NTASKS_PER_NODE")
+STAMP = "ROLLCALL_SCOPE"
 DAEMONS = ("orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy")
 
 
@@ -151,7 +152,7 @@ def expect(launch):
         return Expected("resolved", "none", [Seen() for _ in launch.tasks])
     counts = list(map(len, layout.ranks))
     if not launch.told and launch.kind == "slurm":
-        return Expected("contradiction", "none", messages={"RC106"})
+        return Expected("contradiction", "none", messages={launch.facts.get("refusal", "RC106")})
     if mode == "launcher" and max(counts) > 1:
         return Expected("contradiction", "none", messages={"RC302"})
 
@@ -165,6 +166,9 @@ def expect(launch):
     even = len(set(counts)) == 1
     if mode == "worker" and not even:
         messages.add("RC301")
+
+    if "MASTER_ADDR" in launch.facts.get("left over", {}):
+        messages.add("RC417")
 
     seen = []
     for task in launch.tasks:
@@ -203,7 +207,7 @@ def expect(launch):
             s.absent_prefixes = ("PET_", "TORCHELASTIC_")
             right = {
                 "SLURM_PROCID": task.rank if launch.kind == "slurm" else ours[task.rank], "SLURM_LOCALID": task.local,
-                "SLURM_NODEID": task.node if launch.kind == "slurm" else node,
+                "SLURM_NODEID": int(task.env["SLURM_NODEID"]) if launch.kind == "slurm" else node,
                 "SLURM_NTASKS": layout.size, "SLURM_NPROCS": layout.size, "SLURM_STEP_NUM_TASKS": layout.size,
                 "SLURM_NNODES": len(counts), "SLURM_STEP_NUM_NODES": len(counts),
             }
@@ -223,15 +227,30 @@ def expect(launch):
                 if name in task.env:
                     s.values[name] = str(right[name])
         else:
-            s.values.update({
-                "PET_NNODES": str(len(counts)), "PET_NODE_RANK": str(node), "PET_RDZV_CONF": f"is_host={int(node == 0)}",
-            })
+            named = set((launch.argv or [])[1:])
+            backend = {"--rdzv_backend=c10d", "c10d", "--rdzv_backend=etcd"} & named
+            s.values["PET_NNODES"] = str(len(counts))
+            if backend:  # it numbers the nodes itself, and warns of a node rank
+                s.absent.add("PET_NODE_RANK")
+            else:
+                s.values["PET_NODE_RANK"] = str(node)
+            if node == 0 and not backend:
+                s.values["PET_RDZV_CONF"] = "is_host=1"
+            else:  # the endpoint's own node hosts the store
+                s.absent.add("PET_RDZV_CONF")
             wanted = nproc or task.env.get("PET_NPROC_PER_NODE") or layout.gpus  # the user's own stays
             if wanted:
                 s.values["PET_NPROC_PER_NODE"] = str(wanted)
             else:
                 s.absent.add("PET_NPROC_PER_NODE")
-            if launch.facts.get("run_id", "") is not None:  # None: the launcher names no launch
+            torchrun = starts_workers(launch.argv) and launch.argv[0] in ("torchrun", "python")
+            if {"--nnodes=999", "999", "--num_machines=999"} & named or (len(counts) == 1 and not torchrun):
+                # steps that meet have no id in common but the user's
+                if "PET_RDZV_ID" in task.env and STAMP not in task.env:
+                    s.values["PET_RDZV_ID"] = task.env["PET_RDZV_ID"]
+                else:
+                    s.absent.add("PET_RDZV_ID")
+            elif launch.facts.get("run_id", "") is not None:  # None: the launcher names no launch
                 s.values["PET_RDZV_ID"] = launch.facts.get("run_id") or f"{layout.job}.{layout.step}"
             if task.env.get("SLURM_JOB_NAME", "bash") != "bash":
                 s.values["SLURM_JOB_NAME"] = "bash"

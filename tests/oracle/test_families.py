@@ -7,9 +7,11 @@ import pytest
 
 import oracle
 from conftest import generator
+from families import NODE_PLATFORMS, draw_layout
 from judge import judge, one_plan
+from layouts import Launch, login_shell
 from nest import descent, draw, innermost
-from stream import apply, request
+from stream import apply, ids, request
 
 GROUPS, EACH = 200, 40
 RANKS = ("rank", "world_size", "local_rank")  # these no launcher leaves to be derived
@@ -88,7 +90,8 @@ def right_or_refused(nest, answers):
 
 
 def whole_of_one(nest, answers):
-    """No evidence but names: the innermost launch, or another one as it stands there, never a mixture."""
+    """No evidence but names: the innermost launch, or another one as it stands there, never a mixture, nor without a word."""
+    stamped = any(level.stamped for level in nest.levels[:-1])
     for task, answer in zip(nest.levels[-1].launch.tasks, answers):
         one_plan(answer)
         if answer["mode"] not in ("worker", "torchrun"):
@@ -98,6 +101,14 @@ def whole_of_one(nest, answers):
         firm = all(launch.facts["firm"] for launch, _ in told)
         same = [all(got[name] == answer["identity"][name] for name in (got if firm else RANKS)) for got in possible]
         assert any(same), (answer["launcher"], answer["identity"], possible)
+        assert same[-1] or stamped or "RC126" in ids(answer), f"an outer launch, and not a word: {answer['messages']}"
+
+
+def told_by_another(env):
+    """Whose MASTER_ADDR it is, where a torchrun or Kubeflow that is further outside told it to its own tasks."""
+    if all(env.get(name) for name in ("TORCHELASTIC_RUN_ID", "RANK", "LOCAL_RANK")):
+        return "torchrun"
+    return "kubeflow" if env.get("KUBERNETES_SERVICE_HOST") and env.get("PET_NNODES") and "LOCAL_RANK" not in env else None
 
 
 def check(nest, answers, seen):
@@ -110,6 +121,10 @@ def check(nest, answers, seen):
     if told is None:
         return whole_of_one(nest, answers)
     launch.user = {} if stamped else {name: nest.env[name] for name in ("MASTER_ADDR", "MASTER_PORT") if name in nest.env}
+    if launch.user.get("MASTER_ADDR") and launch.told and not stamped and told_by_another({**nest.env, **launch.tasks[0].env}):
+        launch.facts["left over"], launch.user = launch.user, {}
+    if launch.facts["port"]:
+        launch.user = {"MASTER_PORT": launch.facts["port"]}
     if family == "torchrun":
         for task, answer in zip(launch.tasks, answers):
             assert answer["mode"] == "torchrun" and answer["identity"] == identity_of(launch, task), answer
@@ -119,6 +134,28 @@ def check(nest, answers, seen):
     else:
         judge(launch, answers)
     seen[family, answers[0]["mode"]] += 1
+
+
+def platform_launch(rng, name):
+    gpus = rng.choice((None, 0, 1, 2, 4, 8))
+    layout = draw_layout(rng, ("one a node",), gpus)
+    made = NODE_PLATFORMS[name](rng, layout)
+    argv = rng.choice((["python", "train.py"], ["torchrun", "train.py"], ["accelerate", "launch", "train.py"]))
+    launch = Launch("platform", layout, made.tasks, argv=argv, told=made.told)
+    launch.facts = {"run_id": made.run_id}
+    launch.user = {"MASTER_PORT": made.port} if made.port else {}
+    for task in launch.tasks:
+        task.env = {**login_shell(rng), **task.env}
+    return launch
+
+
+@pytest.mark.parametrize("name", NODE_PLATFORMS)
+def test_platforms(core, name):
+    """One command on each node: launcher mode with several GPUs or for torchrun and its like, else a worker each."""
+    launches = [platform_launch(generator("platforms", f"{name} {i}"), name) for i in range(300)]
+    answers = iter(core.ask([ask(launch, task, task.env) for launch in launches for task in launch.tasks]))
+    for launch in launches:
+        judge(launch, [next(answers) for _ in launch.tasks])
 
 
 seen = collections.Counter()

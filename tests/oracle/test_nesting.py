@@ -25,6 +25,8 @@ RANK, LOCAL_RANK, NODE_RANK, SIZE, LOCAL_SIZE, NODES = (
 SAYS = {
     "torchrun": {"RANK": RANK, "LOCAL_RANK": LOCAL_RANK, "WORLD_SIZE": SIZE, "LOCAL_WORLD_SIZE": LOCAL_SIZE,
                  "GROUP_RANK": NODE_RANK, "GROUP_WORLD_SIZE": NODES},
+    "deepspeed": {"RANK": RANK, "LOCAL_RANK": LOCAL_RANK, "WORLD_SIZE": SIZE, "LOCAL_SIZE": LOCAL_SIZE,
+                  "CROSS_RANK": NODE_RANK, "CROSS_SIZE": NODES},
     "openmpi": {"OMPI_COMM_WORLD_RANK": RANK, "OMPI_COMM_WORLD_SIZE": SIZE, "OMPI_COMM_WORLD_LOCAL_RANK": LOCAL_RANK,
                 "OMPI_COMM_WORLD_LOCAL_SIZE": LOCAL_SIZE},
     "slurm": {"SLURM_PROCID": RANK, "SLURM_LOCALID": LOCAL_RANK, "SLURM_NODEID": NODE_RANK,
@@ -43,6 +45,7 @@ SAYS = {
 # The process that each launcher's tasks are children of.
 STARTS = {
     "torchrun": "/usr/bin/python3 /usr/local/bin/torchrun --nproc-per-node 2 train.py",
+    "deepspeed": "/usr/bin/python3 -u -m deepspeed.launcher.launch --node_rank=0 train.py",
     "openmpi": "orted -mca ess env", "pmix": "prted --prtemca ess env", "slurm": "slurmstepd: [42.0]",
     "mpich": "/usr/bin/hydra_pmi_proxy --control-port n1:40001 --proxy-id 0",
     "intelmpi": "/opt/intel/oneapi/mpi/bin/hydra_bstrap_proxy --upstream-host n1 --proxy-id 0",
@@ -100,7 +103,7 @@ def ask(env, lines, pid=0):
 
 # These start no processes: their names stand around a whole container or shell, and nothing that rollcall could be
 # called in is further inside of them than in a launcher that does start processes.
-PLATFORMS = ("kubeflow", "vertex", "sagemaker", "azureml", "pai", "env")
+PLATFORMS = ("skypilot", "dstack", "volcano", "runpod", "kubeflow", "vertex", "sagemaker", "azureml", "pai", "env")
 LAUNCHERS = sorted({r.launcher for r in recorded()})
 STARTING = [launcher for launcher in LAUNCHERS if launcher not in PLATFORMS]
 PAIRS = list(itertools.product(LAUNCHERS, STARTING))
@@ -132,6 +135,8 @@ def apart(o, i):
         return False  # Open MPI 5 in a task of Open MPI 4
     if i.launcher == "pmix" and o.env.get("OMPI_COMM_WORLD_RANK") == i.env["PMIX_RANK"]:
         return False  # plain prterun in a task of Open MPI, whose PMIX_* look the same where the ranks do
+    if (o.launcher, i.launcher) == ("torchrun", "deepspeed"):
+        return False  # an elastic launch of DeepSpeed's has torchrun's names, too
     if i.launcher == "mvapich":  # Hydra's names are MVAPICH's own where the ranks are equal; its two generations
         return o.env.get("PMI_RANK") != str(i.identity[RANK]) and ("MVP_COMM_WORLD_RANK" in o.env) == (
             "MVP_COMM_WORLD_RANK" in i.env) if o.launcher in ("mpich", "intelmpi", "mvapich") else True
@@ -144,11 +149,24 @@ def takes_mapping(o, i):
     return any(name.startswith("OMPI_MCA_rmaps") and name not in i.env for name in o.env if i.launcher == "openmpi")
 
 
+# A task's own hide those of an outer launch in the same cluster; a recording that was shortened by hand lacks them.
+SET_BY_SLURMSTEPD = ("SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR_PATTERN", "SLURM_JOB_SLUID")
+# Their values name the job or the step: an outer launch of the same number is that one.
+NAME_THE_STEP = ("ROLLCALL_ORDER", "SLURM_HET_SIZE")
+
+
+def one_cluster(o, i):
+    """Whether a task of Slurm can be inside of another one: recordings are of several series, with the same job ids."""
+    return not any(name in o.env and name not in i.env for name in SET_BY_SLURMSTEPD) and not (
+        any(name in o.env for name in NAME_THE_STEP) and all(o.env.get(name) == i.env[name] for name in STEP))
+
+
 def cells_of(outer, inner):
     """All pairs of recordings, but for those that are of one and the same Slurm step."""
     return [(o, i) for o in of(outer) for i in of(inner) if i.good and i.mode in ("worker", "torchrun")
             and apart(o, i) and not takes_mapping(o, i)
             and (inner not in ALWAYS or ALWAYS[inner] in i.env)
+            and ((outer, inner) != ("slurm", "slurm") or one_cluster(o, i))
             and (inner != "slurm" or outer == "slurm" or any(o.env.get(name) != i.env[name] for name in STEP))]
 
 
@@ -187,15 +205,17 @@ def test_stamp_of_the_outer_launch(core, outer, inner):
 def test_platform_is_outside(core, launcher, platform):
     """A platform's names, also where they were set later (by a script in the task): the process launcher counts.
 
-    torchrun is numbered by the same names as platforms use: there is nothing left of it to believe.
+    torchrun is numbered by the same names as platforms use: there is nothing left of it to believe. So is DeepSpeed's
+    launcher.
     """
-    cells = [(p, t) for t in of(launcher) for p in of(platform) if t.good and t.mode == "worker"]
+    cells = [(p, t) for t in of(launcher) for p in of(platform) if t.good and t.mode == "worker"
+             and not (launcher == "deepspeed" and {"RANK", "WORLD_SIZE", "MASTER_ADDR"} & set(p.handed_on))]
     answers = core.ask(ask({**t.env, **p.handed_on}, t.node + t.descent()) for p, t in cells)
     identities(cells, answers)
 
 
 # Whose names come first where nothing but the names is there: innermost first (design, and rollcall(7)).
-ORDER = ["torchrun", "openmpi", "flux", "mpich", "intelmpi", "mvapich", "pmix", "pals", "jsm", "lsf", "pbs", "slurm",
+ORDER = ["torchrun", "deepspeed", "openmpi", "flux", "mpich", "intelmpi", "mvapich", "pmix", "pals", "jsm", "lsf", "pbs", "slurm",
          "gridengine"]
 
 
@@ -217,6 +237,8 @@ def test_names_alone(core, outer, inner):
     for (o, i), a in zip(cells, answers):
         if not told_by_names(o, i) and a["launcher"] != i.launcher:
             assert a["launcher"] == o.launcher, f"{o.name} > {i.name}: {a['launcher']}"
+            # the outer launch may stand for the inner one, but never without a word
+            assert "RC126" in ids(a) or a["status"] == "contradiction" or o.launcher == i.launcher, f"{o.name} > {i.name}: {a['messages']}"
             identity = o.identity
             # refused as it was recorded, with the inner one's MASTER_ADDR it may be whole; GPUs decide the mode
             given = {name: value for name, value in i.env.items()

@@ -113,7 +113,7 @@ def test_inner_step_wins(core, number):
     inner.argv = PYTHON
     alone = core.ask(send(inner, t) for t in inner.tasks)
     # outer choices that the inner launch's user makes as well
-    kept = {k: v for k, v in env.items() if k not in ("ROLLCALL", "PET_NPROC_PER_NODE", "CUDA_VISIBLE_DEVICES",
+    kept = {k: v for k, v in env.items() if "_HET_" not in k and k not in ("ROLLCALL", "PET_NPROC_PER_NODE", "CUDA_VISIBLE_DEVICES",
             "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
             "SLURM_DISTRIBUTION", "SLURM_DIST_PLANESIZE")}
     if answer["mode"] not in ("worker", "launcher"):  # the user's own master stays, without a stamp

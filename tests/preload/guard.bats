@@ -244,6 +244,26 @@ process='process [0-9]+ on [^ ]+'
     one_line RC806 "$process, whose task is rank 0, has waited 2 s for an NCCL communicator of all 6 processes: no process has joined as rank 2,4; it goes on"
 }
 
+# A server that has no time for anybody, as where thousands ask at once, has not said that a rank is missing.
+# bats test_tags=all
+@test "who hears nothing from the server says nothing of the others" {
+    local served
+    start_server
+    served=$(pgrep -P "$server_pid")
+    deadline=2
+    id one
+    guarded "rank=0 size=2 node=0 nodes=1" "$bin/join" "$framework" init 2 0 "$BATS_TEST_TMPDIR/one" \
+        > "$BATS_TEST_TMPDIR/out.0" 2> "$BATS_TEST_TMPDIR/err.0" 3>&- 7>&- &
+    until [ "$(ss -Htn state established "( sport = :$(cat "$BATS_TEST_TMPDIR/port") )" | wc -l)" = 1 ]; do
+        sleep 0.02
+    done
+    sleep 0.5 # behind its first questions
+    kill -STOP "$served"
+    wait $! || true
+    kill -CONT "$served"
+    [ ! -s "$BATS_TEST_TMPDIR/err.0" ]
+}
+
 @test "RC806: everybody has an id of his own" {
     start_server
     deadline=3

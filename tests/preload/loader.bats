@@ -92,7 +92,7 @@ rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
     run in_task RANK=9 LD_PRELOAD="$preload_32" "$bin/probe-32" "${names[@]}" ROLLCALL_SCOPE
     [ "$status" -eq 0 ]
     expect "${identity[@]}"
-    expect "ROLLCALL_SCOPE=slurm:42.7/3/worker/$(sed -n 's/^getenv MASTER_PORT=//p' <<< "$output")"
+    expect "ROLLCALL_SCOPE=slurm:42.7/3/worker/$(sed -n 's/^getenv MASTER_PORT=//p' <<< "$output") =3/4/1/2/1"
     # what it stands for differs between distributions
     install -D "$preload_32" "$libraries/$(lib_of "$bin/probe-32")/librollcall-preload.so"
     install -D "$preload" "$libraries/$(lib_of "$bin/probe")/librollcall-preload.so"

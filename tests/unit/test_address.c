@@ -274,7 +274,7 @@ static void users_address_and_addr(const void *data)
     assert_false(has_message(RC412));
     resolve("worker", other, &result);
     expect(&result, "MASTER_ADDR", RC_KEEP, "store.example.org");
-    assert_false(result.master.todo & RC_MASTER_LOOKUP);
+    assert_true(result.master.todo & RC_MASTER_LOOKUP);
 }
 
 int main(void)

@@ -93,7 +93,8 @@ static const struct row rows[] = {
       "twice on one host" },
 
     { TEXT("n1 0 0-3; n2 1 4-7 world=16; n3 2 8-11"), 3, 12,
-      "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2, and 12 for the launch; " ONE_LAUNCHER,
+      "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2, "
+      "and 12 for the launch; " ONE_LAUNCHER,
       "another world" },
     { TEXT("n1 0 0-3 world=8; n2 1 4-7 world=8"), 2, 16,
       "RC603 the number of tasks is 8 for tasks 0-7 on n[1-2], and 16 for the launch; " ONE_LAUNCHER,
@@ -101,7 +102,8 @@ static const struct row rows[] = {
     { TEXT("n1 0 0-3 nodes=3; n2 1 4-7 nodes=2"), 0, 8,
       "RC603 the number of nodes is 3 for tasks 0-3 on n1, 2 for tasks 4-7 on n2; " ONE_LAUNCHER, "other nodes" },
     { TEXT("n1 0 0 world=4; n2 1 1 world=5; n3 2 2 world=6; n4 3 3 world=7"), 4, 0,
-      "RC603 the number of tasks is 4 for task 0 on n1, 5 for task 1 on n2, 6 for task 2 on n3 and 1 more; " ONE_LAUNCHER,
+      "RC603 the number of tasks is 4 for task 0 on n1, 5 for task 1 on n2, "
+      "6 for task 2 on n3 and 1 more; " ONE_LAUNCHER,
       "another world each" },
     { TEXT("n1 0 0-3 world=4; n2 1 6-7 world=8"), 2, 0,
       "RC603 the number of tasks is 4 for tasks 0-3 on n1, 8 for tasks 6-7 on n2; " ONE_LAUNCHER,
@@ -154,7 +156,8 @@ static const struct row rows[] = {
     { TEXT("n1 0 0-3 user=GLOO_A=; n2 1 4-7"), 2, 8,
       "RC609 GLOO_A is '' for tasks 0-3 on n1, unset for tasks 4-7 on n2" ALIKE, "set on one node only" },
     { TEXT("n1 0 0 user=SECRET=a; n2 1 1 user=SECRET=b; n3 2 2; n4 3 3 user=SECRET=a"), 4, 4,
-      "RC609 SECRET has one value for tasks 0,3 on n[1,4], another value for task 1 on n2, no value for task 2 on n3" ALIKE,
+      "RC609 SECRET has one value for tasks 0,3 on n[1,4], another value for task 1 on n2, "
+      "no value for task 2 on n3" ALIKE,
       "values that are not shown" },
     { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_A1=1 user=NCCL_AB=1; n2 1 1 user=NCCL_A=2 user=NCCL_A1=1 user=NCCL_AB=1"), 2,
       2, "RC609 NCCL_A is '1' for task 0 on n1, '2' for task 1 on n2" ALIKE, "names that begin alike" },

@@ -167,10 +167,31 @@ static void reads_torchrun_options(const void *data)
 
     (void)data;
     rc_command_read(argv, &command);
-    assert_true(command.torchrun && command.standalone);
-    assert_true(rc_str_is(command.nnodes, "1:4"));
-    assert_true(rc_str_is(command.node_rank, "3"));
-    assert_true(rc_str_is(command.nproc, "2"));
+    assert_true(command.torchrun && command.given.standalone);
+    assert_true(rc_str_is(command.given.nnodes, "1:4"));
+    assert_true(rc_str_is(command.given.node_rank, "3"));
+    assert_true(rc_str_is(command.given.nproc, "2"));
+}
+
+static void reads_rendezvous(const void *data)
+{
+    static const char *const torchrun[] = { "sh", "-c", "torchrun --rdzv-backend c10d --rdzv_endpoint=\"$HEAD:1\" t.py",
+                                            NULL };
+    static const char *const accelerate[] = { "accelerate",        "launch", "--num_machines",  "2", "--machine-rank=1",
+                                              "--main_process_ip", "n1",     "--num_processes", "8", "t.py",
+                                              "--num_machines=9",  NULL };
+    struct rc_command command;
+
+    (void)data;
+    rc_command_read(torchrun, &command);
+    assert_true(rc_str_is(command.given.backend, "c10d"));
+    assert_true(rc_str_is(command.given.endpoint, "$HEAD:1"));
+    rc_command_read(accelerate, &command);
+    assert_true(command.accelerate && !command.torchrun && !command.given.nproc.p);
+    assert_true(rc_str_is(command.given.nnodes, "2"));
+    assert_true(rc_str_is(command.given.node_rank, "1"));
+    assert_true(rc_str_is(command.given.master_addr, "n1"));
+    assert_true(rc_str_is(command.given.processes, "8"));
 }
 
 static void reads_container(const void *data)
@@ -229,6 +250,7 @@ int main(void)
     UNIT_TABLE(reads, "command", rows);
     UNIT_TABLE(starts_another, "starter", programs);
     unit_add_one(reads_torchrun_options, "torchrun's own options, not the script's");
+    unit_add_one(reads_rendezvous, "where agents meet, and accelerate's own options");
     unit_add_one(reads_container, "a container that it is started in");
     unit_add_one(reads_no_argv, "no command line at all");
     return unit_run("command");

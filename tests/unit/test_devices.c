@@ -12,11 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UUID(digit) "GPU-1c6f0000-0000-4000-8000-00000000000" digit
-#define MIG(digit)  "MIG-1c6f0000-0000-4000-8000-00000000000" digit
-#define LONG_MIG    "MIG-GPU-1c6f0000-0000-4000-8000-000000000000/1/0"
-#define BOTH(list)  "SLURM_STEP_GPUS=" list " CUDA_VISIBLE_DEVICES=" list
-#define FROM_ZERO   "SLURM_STEP_GPUS=2,3 CUDA_VISIBLE_DEVICES=0,1"
+#define UUID(digit)      "GPU-1c6f0000-0000-4000-8000-00000000000" digit
+#define FOUR(a, b, c, d) a " " UUID("0") "; " b " " UUID("0") "; " c " " UUID("0") "; " d " " UUID("0")
+#define MIG(digit)       "MIG-1c6f0000-0000-4000-8000-00000000000" digit
+#define LONG_MIG         "MIG-GPU-1c6f0000-0000-4000-8000-000000000000/1/0"
+#define BOTH(list)       "SLURM_STEP_GPUS=" list " CUDA_VISIBLE_DEVICES=" list
+#define FROM_ZERO        "SLURM_STEP_GPUS=2,3 CUDA_VISIBLE_DEVICES=0,1"
 
 struct row {
     struct rc_str input; /* variables, parted by blanks */
@@ -75,8 +76,8 @@ static const struct row rows[] = {
     { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=0"), "0-1", RC_MODE_WORKER, true, "0 " UUID("0") "; 1 " UUID("0"),
       "NCCL may not" },
     { TEXT(BOTH("0")), "0-19", RC_MODE_WORKER, true,
-      "0 " UUID("0") "; 1 " UUID("0") "; 2 " UUID("0") "; 3 " UUID("0") "; 4 " UUID("0") "; 5 " UUID("0") "; 6 " UUID("0") "; 7 " UUID("0") "; 8 " UUID(
-          "0") "; 9 " UUID("0") "; 10 " UUID("0") "; 11 " UUID("0") "; 12 " UUID("0") "; 13 " UUID("0") "; 14 " UUID("0") "; 15 " UUID("0"),
+      FOUR("0", "1", "2", "3") "; " FOUR("4", "5", "6", "7") "; " FOUR("8", "9", "10", "11") "; " FOUR("12", "13", "14",
+                                                                                                       "15"),
       "as many as an entry has" },
 };
 

@@ -88,6 +88,8 @@ static const struct row bad[] = {
     { TEXT("PMI_RANK=3 PMI_SIZE=4 MPI_LOCALRANKID=1"), PROXY("1"), "RC102", "no local size" },
     { TEXT("PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2"), PROXY("1"), "RC102", "no rank" },
     { TEXT(OF_TWO STEP), BY_SRUN, "RC102", "started by srun, but no SLURM_NODEID" },
+    { TEXT(TASK("0", "3", "0", "1") " SLURM_NODEID=1" STEP), BY_SRUN, "RC110", "a map with rank 0 on the second node" },
+    { TEXT(TASK("1", "3", "0", "1") " SLURM_NODEID=0" STEP), BY_SRUN, "RC110", "a map with another rank on the first" },
     { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_NODELIST=n[1-2]"), BY_SRUN, "RC102", "no number of nodes" },
     { TEXT(OF_TWO " SLURM_NODEID=2" STEP), BY_SRUN, "RC103", "a node that there is not" },
     { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=4" STEP), BY_SRUN, "RC103", "two proxies a node" },

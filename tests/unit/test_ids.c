@@ -22,10 +22,11 @@ static const char machine[] =
     "<object type=\"Machine\" os_index=\"0\" " OBJECT " allowed_cpuset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\">"
     "<object type=\"NUMANode\" os_index=\"0\" " OBJECT " gp_index=\"2\" local_memory=\"1\"/>"
     "<object type=\"PU\" os_index=\"0\" " OBJECT " gp_index=\"3\"/>"
-    "<object type=\"Bridge\" gp_index=\"4\" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"0000:[00-ff]\">" GPU(
-        "5", "0000", "07", "10de:20b0")
-        GPU("6", "0000", "0f", "10de:20b0") "</object><object type=\"Bridge\" gp_index=\"7\" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"0001:[00-ff]\">" GPU(
-            "8", "0001", "c1", "1002:7408") GPU("9", "0001", "c6", "1002:7408") "</object></object></topology>";
+    "<object type=\"Bridge\" gp_index=\"4\" bridge_type=\"0-1\" "
+    "depth=\"0\" bridge_pci=\"0000:[00-ff]\">" GPU("5", "0000", "07", "10de:20b0") GPU(
+        "6", "0000", "0f", "10de:20b0") "</object><object type=\"Bridge\" gp_index=\"7\" bridge_type=\"0-1\" "
+                                        "depth=\"0\" bridge_pci=\"0001:[00-ff]\">" GPU("8", "0001", "c1", "1002:7408")
+                                            GPU("9", "0001", "c6", "1002:7408") "</object></object></topology>";
 
 static char root[] = "/tmp/rollcall-ids.XXXXXX";
 
@@ -112,9 +113,9 @@ static void names_are_read(const void *data)
     struct rc_gpu_ids ids[4];
 
     (void)data;
-    make(
-        NVIDIA "gpus/0000:07:00.0/information",
-        "Model: \t\t NVIDIA A100-SXM4-40GB\nGPU UUID: \t GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11\nDevice Minor: \t 1\n");
+    make(NVIDIA "gpus/0000:07:00.0/information",
+         "Model: \t\t NVIDIA A100-SXM4-40GB\n"
+         "GPU UUID: \t GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11\nDevice Minor: \t 1\n");
     make(NVIDIA "gpus/0000:0f:00.0/information", "GPU UUID: \t GPU-" UNUSED "\nDevice Minor: \t 0\n");
     make(NVIDIA "capabilities/gpu1/mig/gi2/ci1/access", "");
     make(NVIDIA "capabilities/gpu1/mig/gi2/ci0/access", "");

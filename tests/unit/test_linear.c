@@ -61,7 +61,7 @@ static void taskmap(struct rc_str input)
     static uint64_t seen[NODES / 64];
     struct rc_taskmap_node out;
 
-    rc_taskmap_read(input, RC_STR("n[0-4095]"), RC_MAX_TASKS, NODES, 7, seen, &out);
+    rc_taskmap_read(input, RC_MAX_TASKS, NODES, 7, seen, &out);
 }
 
 static void option(struct rc_str input)
@@ -186,8 +186,9 @@ static const struct row rows[] = {
     { TEXT(",(0,4096,1)"), "(vector", ")", taskmap, "many runs over all nodes" },
     { TEXT("("), "(vector,", ")", taskmap, "brackets of a map" },
     { TEXT("1"), "(vector,(", ",1,1))", taskmap, "a long number in a map" },
-    { TEXT("n1,"), "", "n2", taskmap, "one host many times" },
-    { TEXT("n1,n2,"), "", "n3", taskmap, "two hosts in turn" },
+    { TEXT("1,"), "", "2", taskmap, "one node many times" },
+    { TEXT("1,2,"), "", "3", taskmap, "two nodes in turn" },
+    { TEXT("0-4095,"), "", "3", taskmap, "many plain runs over all nodes" },
     { TEXT(","), "", "", taskmap, "commas of a map" },
 
     { TEXT("k"), "", "", option, "a long word" },
@@ -217,8 +218,8 @@ static const struct row rows[] = {
       "a step with a long list of tasks" },
     { TEXT("n1,"), STEP "SLURM_STEP_TASKS_PER_NODE=2(x2)\nSLURM_STEP_NODELIST=", "n2", resolve,
       "a step with a long list of hosts" },
-    { TEXT("n1,n2,"), ARBITRARY "SLURM_ROLLCALL_TASK_HOSTS=", "n1", resolve,
-      "a step with a long list of its tasks' hosts" },
+    { TEXT("0,1,"), ARBITRARY "SLURM_ROLLCALL_TASK_HOSTS=42.0 ", "0", resolve,
+      "a step with a long list of its tasks' nodes" },
     { TEXT("(0,1,1),"), ARBITRARY "SLURM_PMIX_MAPPING_SERV=(vector,", "(0,1,1))", resolve, "a step with a long map" },
     { TEXT("1"), STEP LISTS "MASTER_PORT=", "", resolve, "a step with a long port" },
     { TEXT("h"), STEP LISTS "MASTER_ADDR=", "", resolve, "a step with a long address" },

@@ -205,6 +205,18 @@ static void drops_the_rest(const void *data)
     assert_true(messages->has_error);
 }
 
+/* `export ROLLCALL_DEBUG=yes` is meant to show something. */
+static void reads_debug_level(const void *data)
+{
+    (void)data;
+    assert_int_equal(rc_debug_level(rc_str("")), 0);
+    assert_int_equal(rc_debug_level(rc_str("0")), 0);
+    assert_int_equal(rc_debug_level(rc_str("2")), 2);
+    assert_int_equal(rc_debug_level(rc_str("4")), RC_DEBUG_LEVEL_MAX);
+    assert_int_equal(rc_debug_level(rc_str("yes")), 1);
+    assert_int_equal(rc_debug_level(rc_str("-1")), 1);
+}
+
 int main(void)
 {
     UNIT_TABLE(is_in_catalogue, "the catalogue has", rows);
@@ -216,5 +228,6 @@ int main(void)
     unit_add_one(adds, "messages are kept in order");
     unit_add_one(adds_once, "the same text of the same id is added once");
     unit_add_one(drops_the_rest, "what does not fit is dropped, but not that there was an error");
+    unit_add_one(reads_debug_level, "ROLLCALL_DEBUG is a level, or a word that asks for notes");
     return unit_run("message");
 }

@@ -105,7 +105,8 @@ static const struct plan_row plans[] = {
       1,
       { "NCCL_IB_HCA=mlx5", "GLOO_SOCKET_IFNAME=eth0" },
       "keep NCCL_IB_HCA=mlx5; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; keep GLOO_SOCKET_IFNAME=eth0; "
-      "set TP_SOCKET_IFNAME=ib0; set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 TP_SOCKET_IFNAME=ib0; ",
+      "set TP_SOCKET_IFNAME=ib0; "
+      "set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 TP_SOCKET_IFNAME=ib0; ",
       "the user's own" },
     { TEXT("worker,nic=auto"), 1, { "NCCL_IB_HCA=" }, ALL OWN, "what is empty is not set" },
     { TEXT("worker,nic=auto,addr=eth3"),
@@ -123,8 +124,10 @@ static const struct plan_row plans[] = {
       1,
       { STALE, "ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7", "UCX_NET_DEVICES=mlx5_7:1",
         "NCCL_IB_HCA==mlx5_8" },
-      "keep NCCL_IB_HCA==mlx5_8; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; set GLOO_SOCKET_IFNAME=ib0; "
-      "set TP_SOCKET_IFNAME=ib0; set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
+      "keep NCCL_IB_HCA==mlx5_8; set UCX_NET_DEVICES=mlx5_1:1; "
+      "set NCCL_SOCKET_IFNAME==ib0; set GLOO_SOCKET_IFNAME=ib0; "
+      "set TP_SOCKET_IFNAME=ib0; "
+      "set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
       "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
       "an outer launch's is replaced, what the user made of it stays" },
     { TEXT("worker"),

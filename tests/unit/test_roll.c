@@ -160,9 +160,11 @@ static void is_refused(const void *data)
     assert_memory_equal(&roll, &untouched, sizeof(roll));
 }
 
-#define WHOLE                                                                                                                                \
-    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\nboot=4b5f-00\n"                                          \
-    "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nnode=0\nnodes=2\nworld=8\nport=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n" \
+#define WHOLE                                                                                              \
+    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\n"                      \
+    "boot=4b5f-00\n"                                                                                       \
+    "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nnode=0\nnodes=2\nworld=8\nport=24512\n" \
+    "user=NCCL_IB_HCA=mlx5_0\nuser=B=\n"                                                                   \
     "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
 
 static struct rc_roll whole(void)

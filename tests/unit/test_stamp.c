@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stamp: written and taken apart; and what rc_resolve makes of one beside broken values. */
 #include "launcher/stamp.h"
+
+#include <string.h>
+
 #include "resolve/resolve.h"
 #include "unit.h"
 
@@ -12,14 +15,38 @@ struct good_row {
     uint16_t port;
     const char *outer; /* NULL: none */
     const char *why;
+    uint32_t told[RC_STAMP_TOLD]; /* world size 0: not said */
 };
 
 static const struct good_row good[] = {
-    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, "with the port" },
-    { TEXT("slurm:42.0/3/worker"), "slurm:42.0", 3, false, 0, NULL, "an older rollcall's, without a port" },
-    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, "launcher mode" },
-    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"), "openmpi:7", 3, false, 65535, "slurm:42.0", "one outer launch" },
-    { TEXT("flux:f1/0/worker openmpi:7 slurm:42.0"), "flux:f1", 0, false, 0, "openmpi:7 slurm:42.0", "two of them" },
+    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, "with the port", { 0 } },
+    { TEXT("slurm:42.0/3/worker"), "slurm:42.0", 3, false, 0, NULL, "an older rollcall's, without a port", { 0 } },
+    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, "launcher mode", { 0 } },
+    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"),
+      "openmpi:7",
+      3,
+      false,
+      65535,
+      "slurm:42.0",
+      "one outer launch",
+      { 0 } },
+    { TEXT("flux:f1/0/worker openmpi:7 slurm:42.0"),
+      "flux:f1",
+      0,
+      false,
+      0,
+      "openmpi:7 slurm:42.0",
+      "two of them",
+      { 0 } },
+    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1"), "slurm:42.0", 3, false, 29512, NULL, "told", { 3, 8, 1, 2, 1 } },
+    { TEXT("openmpi:7/3/worker/1 =0/8/0/2/4 slurm:42.0"),
+      "openmpi:7",
+      3,
+      false,
+      1,
+      "slurm:42.0",
+      "told, in a launch",
+      { 0, 8, 0, 2, 4 } },
 };
 
 static void reads(const void *data)
@@ -29,6 +56,7 @@ static void reads(const void *data)
     char text[128];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *outer[] = { row->outer };
+    const uint32_t *told = row->told[1] ? row->told : NULL;
 
     assert_true(rc_str_eq(stamp.text, row->input));
     assert_true(rc_str_is(stamp.scope, row->scope));
@@ -37,9 +65,10 @@ static void reads(const void *data)
     assert_int_equal(stamp.port, row->port);
     assert_int_equal(stamp.outer.p != NULL, row->outer != NULL);
     assert_true(!row->outer || rc_str_is(stamp.outer, row->outer));
+    assert_int_equal(stamp.told.p != NULL, told != NULL);
     /* what was written is what was read */
-    assert_true(rc_str_is(row->input, rc_stamp_write(&arena, row->scope, row->rank, row->launcher, row->port, outer,
-                                                     row->outer != NULL)));
+    assert_true(rc_str_is(row->input, rc_stamp_write(&arena, row->scope, row->rank, row->launcher, row->port, told,
+                                                     outer, row->outer != NULL)));
 }
 
 struct bad_row {
@@ -108,7 +137,7 @@ static void does_not_fit(const void *data)
     (void)data;
     for (size_t size = 1; size <= sizeof("openmpi:7/3/worker/29512 slurm:42.0"); size++) {
         struct rc_arena arena = { .base = unit_guard_memory(size), .size = size };
-        const char *text = rc_stamp_write(&arena, "openmpi:7", 3, false, 29512, outer, 1);
+        const char *text = rc_stamp_write(&arena, "openmpi:7", 3, false, 29512, NULL, outer, 1);
 
         assert_int_equal(arena.full, size < sizeof("openmpi:7/3/worker/29512 slurm:42.0"));
         assert_true(arena.full || rc_str_is(rc_str(text), "openmpi:7/3/worker/29512 slurm:42.0"));
@@ -137,7 +166,8 @@ static void broken_beside_stamp(const void *data)
 /* The port that the task was told is in the stamp: another one that a script has set since is told apart from it. */
 static void told_port(const void *data)
 {
-    static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512", "MASTER_PORT=29999", NULL };
+    static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512 =0/2/0/2/0", "MASTER_PORT=29999",
+                                       NULL };
     struct rc_context context = { .env = env, .ignore_stamp = true };
     bool seen = false;
 
@@ -151,12 +181,71 @@ static void told_port(const void *data)
             assert_string_equal(entry->reason, "set since; all tasks were told 29512");
         }
         if (rc_str_is(entry->name, "ROLLCALL_SCOPE")) {
-            assert_string_equal(entry->value, "slurm:42.0/0/worker/29512");
+            assert_string_equal(entry->value, "slurm:42.0/0/worker/29512 =0/2/0/2/0");
             assert_false(entry->changes);
             seen = true;
         }
     }
     assert_true(seen);
+}
+
+struct changed_row {
+    const char *set[4];
+    bool called;
+    const char *ancestors[3]; /* of a library's process; none: it has not looked yet */
+    const char *rank;         /* planned; NULL: it is left alone */
+    const char *why;
+};
+
+#define RANKS "WORLD_SIZE=2", "LOCAL_RANK=0"
+
+static const struct changed_row changes[] = {
+    { { "RANK=0", RANKS }, true, { NULL }, NULL, "as it was told" },
+    { { "RANK=9", RANKS }, true, { NULL }, "0", "rollcall exec behind a script" },
+    { { "RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=5" }, true, { NULL }, "0", "the local rank alone" },
+    { { "RANK=0", "WORLD_SIZE=99", "LOCAL_RANK=0" }, true, { NULL }, "0", "the size alone" },
+    { { RANKS }, true, { NULL }, "0", "rollcall exec where the rank is gone" },
+    { { RANKS }, false, { "bash", "slurmstepd: [42.0]" }, NULL, "env -u RANK is a wish" },
+    { { "RANK=9", RANKS }, false, { "bash", "slurmstepd: [42.0]" }, "0", "a program behind a script" },
+    { { "RANK=9", RANKS }, false, { "python", "slurmstepd: [42.0]" }, NULL, "what the program starts" },
+    { { "RANK=9", RANKS }, false, { "bash" }, NULL, "nothing tells" },
+};
+
+/* A script that sets another launch's rank between two rollcalls does not put it into all tasks. */
+static void check_change(const struct changed_row *row)
+{
+    const char *env[24] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512 =0/2/0/2/0" };
+    struct rc_here here = { .learned = RC_LEARN_ANCESTORS };
+    struct rc_context context = { .env = env, .called = row->called };
+    const char *rank = NULL;
+
+    for (size_t i = 0, n = 13; i < 4 && row->set[i]; i++)
+        env[n++] = row->set[i];
+    while (here.ancestor_count < 3 && row->ancestors[here.ancestor_count]) {
+        here.ancestor[here.ancestor_count] = rc_str(row->ancestors[here.ancestor_count]);
+        here.ancestor_count++;
+    }
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    assert_true(result.stamped);
+    assert_int_equal(result.wants, here.ancestor_count && row->set[2] ? RC_LEARN_ANCESTORS : 0);
+    context.here = &here;
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    assert_int_equal(result.wants, 0);
+    for (unsigned i = 0; i < result.plan.count; i++)
+        if (rc_str_is(result.plan.entry[i].name, "RANK"))
+            rank = result.plan.entry[i].value;
+    assert_int_equal(rank != NULL, row->rank != NULL);
+    assert_true(!rank || !strcmp(rank, row->rank));
+    assert_int_equal(result.plan.count, rank ? 6 : 0);
+}
+
+static void changed_since(const void *data)
+{
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(changes); i++) {
+        print_message("%s\n", changes[i].why);
+        check_change(&changes[i]);
+    }
 }
 
 /* Blanks and slashes of a run id must not end up in the stamp. */
@@ -182,6 +271,7 @@ int main(void)
     unit_add_one(answers, "whose it is and what it knows");
     unit_add_one(does_not_fit, "an arena that is too small");
     unit_add_one(broken_beside_stamp, "a stamp with an outer scope beside a launcher's broken value ends");
+    unit_add_one(changed_since, "a stamp beside values that were set since");
     unit_add_one(told_port, "the port that was told");
     unit_add_one(odd_run_id, "a run id with a blank and a slash");
     return unit_run("stamp");

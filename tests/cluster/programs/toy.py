@@ -38,7 +38,7 @@ def loss_of(net, x, y, rank, world):
 def train(net, rank=0, world=1):
     """Averages the gradients by hand, as PyTorch's tutorial on distributed applications does.
 
-    This spares the seconds that importing torch.optim and DistributedDataParallel takes; env.py and the
+    This spares the seconds that importing torch.optim and DistributedDataParallel takes; ddp.py and the
     Lightning programs use the real ones. Returns the last step's loss over the whole batch.
     """
 

@@ -4,6 +4,7 @@
 import importlib.metadata
 import os
 
+import torch.cuda
 import torch.distributed.device_mesh
 
 if os.environ.get("FAKE_TORCH") != "2.4" and os.getenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "1") == "1":

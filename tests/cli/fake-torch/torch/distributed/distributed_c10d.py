@@ -2,6 +2,7 @@
 """init_process_group says what it was called with; its signature is that of torch 2.13."""
 
 import os
+import time
 
 world = None
 
@@ -33,6 +34,10 @@ def init_process_group(
     """The docstring of init_process_group."""
     global world
     print("called", backend, init_method, rank, world_size, flush=True)
+    # as one that waits for others, and as one that finds no RANK
+    time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
+    if os.environ.get("FAKE_FAILS") == "ValueError":
+        raise ValueError("from torch")
     if backend == "fails":
         raise RuntimeError("from torch")
     # what somebody else has decided: MPI, a scheme that torch does not have itself

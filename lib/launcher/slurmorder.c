@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slurmorder.c - where a step's ranks are.
+ *
+ * SLURM_NODEID counts the nodes in the order of SLURM_STEP_NODELIST. Cyclic and plane give each node
+ * its first task in that order, and so did block up to Slurm 25.11. Other orders:
+ *   -m arbitrary        any; the list is sorted (measured: RANK 0 on NODEID 1)
+ *   Slurm 26.05         with a topology plugin block follows switches or blocks (commit 0f5648699b,
+ *                       _task_layout_topo); the list and SLURM_NODEID do not (seen with 26.05.5)
+ *   srun A : B          component by component; the list is sorted by name, SLURM_NODEID is not
+ *                       (srun_job.c, _compress_het_job_nodelist; seen with 22.05 and 26.05)
+ * What a node's own ranks are shows many of these orders, but not to a node whose place is the same
+ * in both. So a map of this very step is taken where there is one, and where another order is
+ * possible and no map is there, no task goes on.
+ */
+#include "launcher/slurmorder.h"
+
+#include "base/variables.h"
+#include "launcher/hostlist.h"
+#include "launcher/slurmpmix.h"
+#include "launcher/tasklist.h"
+#include "launcher/taskmap.h"
+
+/* MAX_HET_JOB_COMPS of slurmctld; and a list is walked once for each host. */
+enum { COMPONENTS_MAX = 128, LOOKUP_BUDGET = 1 << 24 };
+
+struct search {
+    struct rc_reader *reader;
+    struct rc_facts *facts;
+    const struct rc_slurmnode *node;
+    bool het;            /* the step's nodes are of several components */
+    bool has_components; /* by_component is this node's place if ranks go component by component */
+    struct rc_taskmap_node by_component;
+};
+
+static uint32_t number_of(const struct search *s, enum rc_field field)
+{
+    return s->facts->field[field].value;
+}
+
+/* This node's lowest rank, if ranks go node by node along the list. */
+static uint32_t rank_by_list(const struct search *s)
+{
+    return s->facts->node_order_rank.value - number_of(s, RC_LOCAL_RANK);
+}
+
+static bool fits(const struct search *s, const struct rc_taskmap_node *place)
+{
+    return place->tasks == number_of(s, RC_LOCAL_WORLD_SIZE) &&
+           (place->master_node == s->node->index) == s->node->holds_rank_0;
+}
+
+static bool read_map(const struct search *s, struct rc_str map, struct rc_taskmap_node *place)
+{
+    return map.p && number_of(s, RC_NNODES) <= RC_NODE_SET_BITS &&
+           rc_taskmap_read(map, number_of(s, RC_WORLD_SIZE), number_of(s, RC_NNODES), s->node->index,
+                           s->reader->node_set, place) &&
+           fits(s, place);
+}
+
+/* What srun's side of the plugin says of this step; an inner srun without --ddp leaves an outer
+ * step's there. */
+static struct rc_str find_told(const struct search *s)
+{
+    struct rc_str map;
+    struct rc_str step = rc_str_split(rc_env_get(s->reader->env, RC_TASK_HOSTS), ' ', &map);
+
+    return rc_str_is(step, s->facts->run_id) ? map : RC_ABSENT;
+}
+
+static bool read_told(struct search *s, struct rc_taskmap_node *place)
+{
+    /* srun's side speaks of one component */
+    if (s->het || !read_map(s, find_told(s), place))
+        return false;
+    s->facts->master_source = "node of task 0 in " RC_TASK_HOSTS;
+    return true;
+}
+
+/* A step without PMIx inherits the map of an outer step with it; the namespace and the rank are the
+ * outer step's, too. */
+static bool read_pmix(struct search *s, struct rc_taskmap_node *place)
+{
+    const struct rc_env *env = s->reader->env;
+    uint32_t rank;
+
+    if (!rc_str_is(rc_slurmpmix_step(env), s->facts->run_id) ||
+        !rc_parse_u32(rc_env_get(env, "PMIX_RANK"), RC_MAX_TASKS, &rank) || rank != number_of(s, RC_RANK) ||
+        !read_map(s, rc_env_get(env, "SLURM_PMIX_MAPPING_SERV"), place))
+        return false;
+    s->facts->master_source = "node of task 0 in SLURM_PMIX_MAPPING_SERV";
+    return true;
+}
+
+/* From 26.05 on (SLURM_JOB_SLUID is new there) ranks go by the network; "node" is no network. That
+ * topology/flat can be told to sort by name (alpha_step_rank) is not in the environment. */
+static bool follows_network(const struct rc_env *env)
+{
+    struct rc_str behind;
+
+    if (!rc_env_get(env, "SLURM_JOB_SLUID").p)
+        return false;
+    rc_str_split(rc_env_get(env, "SLURM_TOPOLOGY_ADDR_PATTERN"), '.', &behind);
+    return behind.p != NULL;
+}
+
+static struct rc_str component_variable(const struct rc_env *env, const char *name, const char *kind,
+                                        uint32_t component)
+{
+    char text[sizeof("SLURM_JOB_NODELIST_PACK_GROUP_") + 10];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    return rc_env_find(env, rc_str(rc_format(&arena, "%s_%s_GROUP_%u", name, kind, component)));
+}
+
+/* salloc and sbatch write HET_GROUP, srun writes PACK_GROUP where it makes the job itself. Those whose first
+ * component is another job are of a launch further outside; false where all are. */
+static bool find_components_kind(const struct rc_env *env, const char **kind)
+{
+    static const char kinds[][5] = { "HET", "PACK" };
+    bool of_others = false;
+
+    *kind = NULL;
+    for (unsigned i = 0; i < 2 && !*kind; i++) {
+        struct rc_str leader = component_variable(env, "SLURM_JOB_ID", kinds[i], 0);
+
+        if (leader.p && rc_str_eq(leader, rc_env_get(env, "SLURM_JOB_ID")))
+            *kind = kinds[i];
+        else if (leader.p)
+            of_others = true;
+    }
+    return *kind || !of_others;
+}
+
+bool rc_slurmorder_is_het(const struct rc_env *env)
+{
+    const char *kind;
+
+    /* a batch script has those of a job that it was submitted from */
+    return rc_env_get(env, "SLURM_HET_SIZE").n && find_components_kind(env, &kind);
+}
+
+static bool is_distributed(const struct search *s, const char *how)
+{
+    return rc_str_starts(rc_env_get(s->reader->env, "SLURM_DISTRIBUTION"), how);
+}
+
+struct walk {
+    struct rc_tasklist tasks;
+    uint32_t distinct;
+    uint32_t largest; /* component: nodes that the step has of it */
+    uint32_t before;  /* tasks on the nodes so far */
+    uint64_t work;
+};
+
+/* A node of the step, the next one in the order of components. */
+static void walk_node(struct search *s, uint32_t index, struct walk *walk)
+{
+    struct rc_taskmap_node *place = &s->by_component;
+    uint32_t tasks;
+    uint32_t unused;
+
+    tasks = rc_tasklist_at(&walk->tasks, index, &unused);
+    if (walk->distinct == 0)
+        place->master_node = index;
+    if (index == s->node->index) {
+        place->node_rank = walk->distinct;
+        place->tasks_before = walk->before;
+        place->tasks = tasks;
+    }
+    walk->before += tasks;
+    walk->distinct++;
+}
+
+/* One component's nodes, of which the step may have some or none. */
+static bool walk_component(struct search *s, struct rc_str hosts, struct walk *walk)
+{
+    char name[RC_HOST_MAX + 1];
+    uint32_t start = walk->distinct;
+    uint32_t count;
+
+    if (!rc_hostlist_count(hosts, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index;
+
+        walk->work += hosts.n + s->facts->hosts.n + walk->tasks.text.n;
+        if (walk->work > LOOKUP_BUDGET || !rc_hostlist_nth(hosts, i, name))
+            return false;
+        index = rc_hostlist_find(s->facts->hosts, rc_str(name));
+        if (index == RC_UNKNOWN)
+            continue;
+        /* two components of one node */
+        if (walk->distinct == number_of(s, RC_NNODES))
+            return false;
+        walk_node(s, index, walk);
+    }
+    if (walk->distinct - start > walk->largest)
+        walk->largest = walk->distinct - start;
+    return true;
+}
+
+/* Where the job has several components: which of them the step's nodes are of. */
+static void find_components(struct search *s)
+{
+    struct walk walk = { .distinct = 0 };
+    const struct rc_env *env = s->reader->env;
+    uint32_t nodes = number_of(s, RC_NNODES);
+    uint32_t components;
+    const char *kind;
+    struct rc_str hosts;
+
+    s->by_component = (struct rc_taskmap_node){ .node_rank = RC_UNKNOWN };
+    if (!rc_tasklist_parse(s->facts->layout, &walk.tasks) || !find_components_kind(env, &kind) || !kind ||
+        !rc_parse_u32(rc_env_get(env, "SLURM_HET_SIZE"), COMPONENTS_MAX, &components))
+        return;
+    for (uint32_t i = 0; i < components; i++) {
+        hosts = component_variable(env, "SLURM_JOB_NODELIST", kind, i);
+        if (!walk_component(s, hosts, &walk))
+            return;
+    }
+    if (walk.distinct != nodes)
+        return;
+    s->het = walk.largest < nodes || s->node->index != number_of(s, RC_NODE_RANK);
+    /* a component's own nodes may have another order than its list, as those of any step */
+    s->has_components = s->by_component.node_rank == number_of(s, RC_NODE_RANK) && fits(s, &s->by_component) &&
+                        (walk.largest == 1 || !(is_distributed(s, "arbitrary") || follows_network(env)));
+}
+
+static bool read_components(struct search *s, struct rc_taskmap_node *place)
+{
+    if (!s->het || !s->has_components)
+        return false;
+    *place = s->by_component;
+    s->facts->master_source = "first node of the step's first component";
+    return true;
+}
+
+/* Whether what this task sees is what it would see if its nodes had their ranks in the list's order. */
+static bool looks_as_listed(const struct search *s)
+{
+    const struct rc_slurmnode *node = s->node;
+
+    if (node->first == RC_UNKNOWN)
+        return !node->holds_rank_0 || node->index == 0;
+    if (node->holds_rank_0 != (node->index == 0))
+        return false;
+    return !node->in_a_row || node->first == rank_by_list(s) || is_distributed(s, "cyclic") ||
+           is_distributed(s, "plane");
+}
+
+static bool is_as_listed(const struct search *s)
+{
+    if (number_of(s, RC_NNODES) == 1)
+        return true;
+    return !s->het && !is_distributed(s, "arbitrary") && looks_as_listed(s) &&
+           (!follows_network(s->reader->env) || is_distributed(s, "cyclic") || is_distributed(s, "plane"));
+}
+
+static bool refuse_het(const struct search *s)
+{
+    struct rc_str here = rc_env_get(s->reader->env, "SLURMD_NODENAME");
+
+    rc_message_add(s->reader->messages, RC125,
+                   rc_format(s->reader->arena,
+                             "in this step of several components (srun A : B) node %u is %q, and nothing says on which "
+                             "node rank 0 is; nothing is set; use srun --mpi=pmix, or name the components in the order "
+                             "of their nodes' names",
+                             number_of(s, RC_NODE_RANK), &here));
+    return false;
+}
+
+static bool refuse_order(const struct search *s)
+{
+    struct rc_str place = rc_env_get(s->reader->env, "SLURM_TOPOLOGY_ADDR");
+    const char *cause = follows_network(s->reader->env)
+                            ? rc_format(s->reader->arena, "from Slurm 26.05 on ranks follow the network (here %q)",
+                                        &place)
+                            : rc_format(s->reader->arena, "node %u of SLURM_STEP_NODELIST has rank %u, not rank %u",
+                                        s->node->index, s->node->first, rank_by_list(s));
+
+    rc_message_add(s->reader->messages, RC124,
+                   rc_format(s->reader->arena,
+                             "%s, and nothing says on which node rank 0 is; nothing is set; use srun --ddp or "
+                             "--mpi=pmix, or srun -m plane=%u, whose ranks follow the list of nodes",
+                             cause, s->facts->max_local_size));
+    return false;
+}
+
+static bool refuse_arbitrary(const struct search *s)
+{
+    rc_message_add(
+        s->reader->messages, RC106,
+        rc_str_is(find_told(s), RC_TASK_HOSTS_LONG)
+            ? "the distribution is arbitrary, and too irregular for a variable to say which task is on which "
+              "node; nothing is set; name each node once in SLURM_HOSTFILE, all of its tasks together"
+            : "the distribution is arbitrary and nothing says on which node rank 0 is; nothing is set; use "
+              "srun --mpi=pmix, or name the hosts in a file with SLURM_HOSTFILE");
+    return false;
+}
+
+bool rc_slurmorder_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_slurmnode *node)
+{
+    struct search s = { .reader = reader, .facts = facts, .node = node, .het = node->het };
+    struct rc_number *node_rank = &facts->field[RC_NODE_RANK];
+    struct rc_taskmap_node place;
+
+    facts->master_node = 0;
+    facts->master_source = "first host of SLURM_STEP_NODELIST";
+    facts->master_certain = true;
+    if (node->het && number_of(&s, RC_NNODES) > 1)
+        find_components(&s);
+    /* what srun's side was told goes before what a task sees: see follows_network */
+    if (number_of(&s, RC_NNODES) > 1 && read_told(&s, &place))
+        ;
+    else if (is_as_listed(&s))
+        return true;
+    else if (!read_pmix(&s, &place) && !read_components(&s, &place))
+        return s.het ? refuse_het(&s) : is_distributed(&s, "arbitrary") ? refuse_arbitrary(&s) : refuse_order(&s);
+    facts->master_node = place.master_node;
+    node_rank->value = place.node_rank;
+    node_rank->source = "order of the nodes' lowest ranks";
+    facts->node_order_rank.value = place.tasks_before + number_of(&s, RC_LOCAL_RANK);
+    return true;
+}
