@@ -41,11 +41,7 @@ static bool plan_guard(const struct rc_context *context, struct rc_result *resul
 
 void rc_guard_plan(const struct rc_context *context, struct rc_result *result)
 {
-    bool on = context->options.guard == RC_GUARD_NCCL;
-
-    if (on && !(context->here && (context->here->learned & RC_LEARN_GUARD)))
-        result->wants |= RC_LEARN_GUARD;
-    else if (on && plan_guard(context, result))
-        return;
-    rc_plan_unset(result, RC_STR(RC_GUARD), "left over from a launch further outside");
+    if (context->options.guard != RC_GUARD_NCCL || !rc_result_learned(context, result, RC_LEARN_GUARD) ||
+        !plan_guard(context, result))
+        rc_plan_unset(result, RC_STR(RC_GUARD), "left over from a launch further outside");
 }

@@ -195,10 +195,8 @@ static bool is_program(const struct rc_context *context, struct rc_result *resul
 
     if (claim == RC_CLAIM_INNERMOST)
         return true;
-    if (!here || !(here->learned & RC_LEARN_ANCESTORS)) {
-        result->wants |= RC_LEARN_ANCESTORS;
+    if (!rc_result_learned(context, result, RC_LEARN_ANCESTORS))
         return false;
-    }
     for (unsigned i = 0; i < here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(here->ancestor[i]);
 

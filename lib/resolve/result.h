@@ -110,4 +110,14 @@ struct rc_result {
     uint64_t node_set[RC_NODE_SET_BITS / 64];
 };
 
+/* Whether the caller has learned this of the node. Where it has not, asks for it: the
+ * caller looks, and resolves again (struct rc_here). */
+static inline bool rc_result_learned(const struct rc_context *context, struct rc_result *result, enum rc_learn what)
+{
+    if (context->here && (context->here->learned & what))
+        return true;
+    result->wants |= what;
+    return false;
+}
+
 #endif

@@ -89,9 +89,8 @@ static void find_hidden(const struct rc_context *context, struct rc_result *resu
 {
     const struct rc_here *here = context->here;
 
-    if (!here || !(here->learned & RC_LEARN_GPU_FILES)) {
-        result->wants |= RC_LEARN_GPU_FILES;
-    } else if (here->gpu_files >= gpus->total && here->gpu_files_open >= gpus->count) {
+    if (rc_result_learned(context, result, RC_LEARN_GPU_FILES) && here->gpu_files >= gpus->total &&
+        here->gpu_files_open >= gpus->count) {
         gpus->hidden = here->gpu_files_open < gpus->total ? RC_GPUS_HIDDEN : RC_GPUS_NOT_HIDDEN;
         return;
     }

@@ -166,14 +166,11 @@ static void drop_inner(struct view *v)
     const unsigned rocr = 1u << RC_GPU_LIST_ROCR;
     const unsigned inner = v->visible->alike &
                            (1u << RC_GPU_LIST_CUDA | 1u << RC_GPU_LIST_HIP | 1u << RC_GPU_LIST_ORDINAL);
-    const struct rc_here *here = v->context->here;
 
     if (!(v->visible->alike & rocr) || !inner ||
         rc_gpu_list_counts(v->visible->list ? rc_str(v->visible->list) : v->gpus->seen))
         return;
-    if (!here || !(here->learned & RC_LEARN_GPU_FILES))
-        v->result->wants |= RC_LEARN_GPU_FILES;
-    else if (here->gpu_files_amd)
+    if (rc_result_learned(v->context, v->result, RC_LEARN_GPU_FILES) && v->context->here->gpu_files_amd)
         v->visible->drop = inner;
 }
 

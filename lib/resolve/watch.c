@@ -115,11 +115,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
 
 void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
 {
-    bool on = context->options.watch == RC_WATCH_ON;
-
-    if (on && !(context->here && (context->here->learned & RC_LEARN_WATCH)))
-        result->wants |= RC_LEARN_WATCH;
-    else if (on && plan_watch(context, result))
-        return;
-    rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");
+    if (context->options.watch != RC_WATCH_ON || !rc_result_learned(context, result, RC_LEARN_WATCH) ||
+        !plan_watch(context, result))
+        rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");
 }
