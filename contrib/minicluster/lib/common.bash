@@ -76,7 +76,7 @@ first_processes()
     done < <(marked_files "$1")
 }
 
-# Told by a pipe, so that grep does not find itself.
+# grep reads the mark from a pipe: as an argument of its own, grep would find itself.
 marked_files()
 {
     # shellcheck disable=SC2062 # not a pattern: files

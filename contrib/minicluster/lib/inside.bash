@@ -140,7 +140,7 @@ furnish()
         mount --bind "$own/tmp" "$top/tmp" &&
         mount --bind "$own" "$top$state/here" &&
         mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$top/dev/shm" || return 1
-    # With files only: no name may be asked for outside, there is no way there, only a timeout.
+    # Names come from files alone: a query to the outside finds no route and waits for its timeout.
     for file in hosts resolv.conf nsswitch.conf; do
         [ -e "$top/etc/$file" ] || continue
         mount --bind "$state/etc/$file" "$(readlink -f "$top/etc/$file")" || return 1
@@ -156,7 +156,7 @@ furnish()
         own_cgroups "$node" "$top" || return 1
     fi
     if [ -n "$top" ]; then
-        # The old root lies over the new one for a moment; the name . is then that of the old.
+        # For a moment the old root is mounted over the new one; "." is the old one then.
         cd "$top" && pivot_root . . && umount -l . && cd / || return 1
         hash -r
     fi
@@ -180,7 +180,7 @@ node_main()
     furnish "$node" || exit 1
     # Held as long as this process lives, which is how others know that it does.
     exec 4> "$state/node/$node/alive" && flock -n 4 || exit 1
-    # Opened for both so that it has a reader and a writer at any time.
+    # Opened for reading and writing, so that it has a reader and a writer at any time.
     exec 3<> "$state/node/$node/door" || exit 1
     if [ "$node" = login ]; then
         daemon "$state/log/slurmctld.out" slurmctld -D -f "$state/slurm.conf"
@@ -209,7 +209,7 @@ serve()
 serve_start()
 {
     local box=$1 folder pid status argv environment
-    # Opened first: when this process dies, the other side reads the end of it.
+    # Opened first: when this process dies, the other side reads the end of the file.
     exec 5> "$box/status"
     mapfile -d '' -t argv < "$box/argv"
     mapfile -d '' -t environment < "$box/environment"
@@ -248,7 +248,7 @@ forward_main()
     child=$!
     while [ -n "$caught" ]; do
         caught=
-        # Says nothing of its own about a command that was killed.
+        # bash would print a line about a command that was killed.
         wait "$child" 2> /dev/null
         status=$?
     done

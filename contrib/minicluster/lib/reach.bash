@@ -60,8 +60,8 @@ reach()
     need_root
     pid=$(first_processes "$(node_mark "$node")")
     [ -n "$pid" ] || die "node '$node' of cluster '$name' is not running: minicluster down --name $name, then up"
-    # The folder is lost on the way into another mount namespace. Without a fork here, so that this process
-    # stays the caller's child, and the command is the grandchild, already in the node's process namespace.
+    # Entering another mount namespace loses the current folder. This process does not fork: it stays the caller's
+    # child, and the command is its grandchild, already in the node's process namespace.
     [ "$gpu_cgroup" = no ] || [ "$node" = login ] || spaces=(--cgroup)
     exec nsenter --target "$pid" --mount --uts --ipc --net --pid "${spaces[@]}" --no-fork -- \
         /bin/bash "$state/bin/minicluster" __forward "forward:$state" "$(foreground)" "$folder" \
@@ -162,7 +162,7 @@ cmd_rsh()
         case $1 in
             --name) value "$1" $#; wanted=$2; shift ;;
             --name=*) wanted=${1#*=} ;;
-            # What Open MPI and others hand to ssh, and has no meaning here.
+            # Options that Open MPI and others pass to ssh; they mean nothing here.
             -x | -X | -n | -q | -T) ;;
             --) shift; break ;;
             -*) die_usage "unknown option '$1' of rsh" ;;

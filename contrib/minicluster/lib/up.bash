@@ -129,14 +129,14 @@ cmd_up()
     case $(readlink -m -- "$state")/ in
         /tmp/*) die "state folder $state is below /tmp, which every node has its own of: set MINICLUSTER_STATE" ;;
     esac
-    # slurmstepd makes sockets below it, and their names have an end.
+    # slurmstepd makes sockets below it, and a socket's path has 107 characters at most.
     [ ${#state} -le 60 ] || die "state folder $state is longer than 60 characters: set MINICLUSTER_STATE"
     choose_slurm "$slurm" "$from"
     [ "$(topology_kind "$topology")" != block ] || [ "${series/./}" -ge 2311 ] ||
         die "--topology: Slurm $series has no topology/block, 23.11 and newer have"
     check_machine
     [ "$gpu_cgroup" = no ] || check_cgroups
-    # It is there to be mounted over; debootstrap makes none.
+    # The node's own /etc/hosts is mounted over it; mmdebstrap makes none.
     [ -e "$root/etc/hosts" ] || [ -z "$root" ] || : > "$root/etc/hosts"
     [ -e "$root/etc/hosts" ] || die "there is no /etc/hosts: make one, an empty one will do"
     mkdir -p -- "$base" || exit 1
@@ -188,10 +188,10 @@ clean_up()
 {
     local unmade=''
     thaw_cgroups
-    # The holder is the first process of a namespace: its end takes all others with it, in whatever
-    # session they are, and the processes whose argument the holder's mark is have waited for that.
+    # The holder is the first process of a namespace: when it ends, the kernel ends all others in it, whatever their
+    # session. The processes outside that carry the holder's mark wait for that.
     gone "$(holder_mark)" || return 1
-    # Their commands are gone with the nodes, but one that is stopped would keep a namespace.
+    # Their commands have ended with the nodes, but a stopped process would keep a namespace.
     gone "forward:$state" || return 1
     remove_cgroups || return 1
     [ -e "$state" ] || return 0
@@ -200,10 +200,10 @@ clean_up()
         say "something is mounted below $state, which is therefore kept: $(grep -oF " $state/" /proc/self/mountinfo | head -n 1)"
         return 1
     fi
-    # Asked in a shell of its own: `up` has set the same names by now.
+    # In a subshell: `up` has set the same variables by now.
     unmade=$(read_settings && echo "$root")
     rm -rf --one-file-system -- "$state" || return 1
-    # The folder that it was mounted on in the root folder.
+    # The root folder had a folder to mount the state on.
     [ -z "$unmade" ] || rmdir -p --ignore-fail-on-non-empty -- "$unmade$state" 2> /dev/null
     rmdir --ignore-fail-on-non-empty -- "$base" 2> /dev/null
     return 0
@@ -260,7 +260,7 @@ cmd_status()
         elif ! grep -qxF "$space" <<< "$running"; then
             word="its daemon is not running"
         elif [ "$node" = login ]; then
-            # The first of all; what it says is about the others.
+            # It comes first, and its sinfo tells the states of the other nodes.
             states=$(timeout 10 "$self" run --name "$name" -i login sinfo -h -N -o '%N %T' 2> /dev/null)
             [ -z "$states" ] || word="slurmctld answers"
         fi
