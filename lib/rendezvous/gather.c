@@ -37,11 +37,14 @@ static void drop_task(struct gathering *g, uint32_t i)
     g->rank[i] = g->rank[g->count];
 }
 
+/* No more than have room: others wait for the next round, which looks at the deadline. */
 static void accept_tasks(struct gathering *g)
 {
-    int fd;
+    for (uint32_t i = 0; i < g->room; i++) {
+        int fd = rc_local_accept(g->poll[0].fd);
 
-    while ((fd = rc_local_accept(g->poll[0].fd)) >= 0) {
+        if (fd < 0)
+            return;
         if (g->count == g->room) {
             close(fd);
             continue;

@@ -23,7 +23,8 @@ void rc_local_name(const char *scope, uint32_t node, char name[RC_LOCAL_NAME]);
 /* A listening socket, not blocking, closed on exec. Returns it or -errno: -EADDRINUSE where the name is taken. */
 int rc_local_listen(const char *name);
 
-/* Accepts the next caller; -1 where none waits. Closes connections of other users. */
+/* Accepts the next caller; -1 where none waits, and after a number of connections of other users, which it closes:
+ * then poll says whether there are more. Never blocks. */
 int rc_local_accept(int listener);
 
 /* Milliseconds until a time of rc_milliseconds, for poll: 0 where it is over, a minute at most. */

@@ -279,6 +279,55 @@ PYTHON
     said 1 'local rank 0) is not there: Operation not permitted'
 }
 
+# flood NAME: eight processes of another user connect to that socket as fast as they can. flood_ended: it was closed
+# while they still did; they give it half a minute.
+flood()
+{
+    floods=()
+    for _ in {1..8}; do
+        setpriv --reuid 65534 --clear-groups /usr/bin/python3 - "$1" 3>&- <<'PYTHON' &
+import socket, sys, time
+end = time.monotonic() + 30
+begun = False
+while time.monotonic() < end:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.setblocking(False)
+        try:
+            s.connect("\0" + sys.argv[1])
+            begun = True
+        except BlockingIOError:
+            pass
+        except ConnectionRefusedError:
+            if begun:
+                sys.exit(0)
+sys.exit("the socket is there after 30 s")
+PYTHON
+        floods+=($!)
+    done
+}
+
+flood_ended()
+{
+    local pid
+    for pid in "${floods[@]}"; do
+        wait "$pid" || return 1
+    done
+}
+
+@test "another user's connections, as many as he can make, do not keep the tasks of a node from meeting" {
+    [ "$(id -u)" = 0 ] || skip "not root"
+    options=(--ddp=deadline=60)
+    flood "rollcall/0/slurm:$job.7/0"
+    start 0 3 1 sh -c "$say_port"
+    start 1 3 1 sh -c "$say_port"
+    sleep 1
+    start 2 3 1 sh -c "$say_port"
+    flood_ended
+    finish
+    held 3
+    said 0 RC611
+}
+
 @test "where there is nobody to ask or nothing to ask for, nobody waits" {
     options=(--ddp=deadline=600)
     speaks 'exit 9'
