@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bad values of a single variable, by what the variable holds. None is the variable taken away."""
+"""Bad values of a variable, by what the variable holds. None is the variable taken away."""
 
 BIG = 131071 - 40  # the kernel's limit for one string, less a name
 
@@ -41,3 +41,7 @@ WORDS = ["arbitrary", "block", "cyclic", "plane", "node", "slot", "ppr:2:node", 
          "NoDevFiles", "-1", "0,1,2,3", "GPU-8932f937", "MIG-1", "localhost", "127.0.0.1", "http://n1:80", "n1:80", "12000-12003"]
 
 VALUES = list(dict.fromkeys(ANY + NUMBERS + COUNTS + LISTS + PROCESSES + WORDS))
+# For a second variable beside a bad one: a stamp as nested launches leave it, of the task's own, and what is wrong in it.
+STAMPS = ["{own}", "{own} slurm:41.0", "{own} slurm:41.0 openmpi:7", "slurm:41.0/0/worker {own}", "{own} ", "{own}  x",
+          " {own}", "{own}/{own}", "slurm:41.0/0/worker"]
+SECOND = ["x", "", " ", "-1", "0", "1", "07", "4294967296", "1,", "(null)"]

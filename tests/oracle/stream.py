@@ -7,6 +7,7 @@ import subprocess
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+LIMIT = 120  # seconds for one call of ask(): a program that takes longer has no end
 
 
 def program(name):
@@ -66,14 +67,18 @@ class Stream:
 
         writer = threading.Thread(target=write)
         writer.start()
+        limit = threading.Timer(LIMIT, self.process.kill)
+        limit.start()
         answers = []
         for sent in requests:
             line = self.process.stdout.readline()
             if not line:
                 writer.join()
+                limit.cancel()
                 raise AssertionError(f"the core died (status {self.process.wait()}) of {sent[:2000]!r}")
             answers.append(json.loads(line))
         writer.join()
+        limit.cancel()
         return answers
 
     def close(self):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bad inputs, one variable at a time, into environments that are good: never another identity, never a crash.
+"""Bad inputs, one or two variables at a time, into environments that are good: never another identity, never a crash.
 
 A value may be harmless (the same identity), or it contradicts the rest: then
 nothing is set and a message with an id says so. Some variables are a choice
 and not an identity; what they may change is listed in CHOICES.
 """
 
+import os
 import re
 
 import pytest
@@ -17,7 +18,7 @@ from conftest import SEED, generator
 from judge import one_plan
 from layouts import Layout, block, cyclic, slurm_tasks
 from mpi import openmpi_launch
-from stream import apply, request
+from stream import HERE, apply, request
 
 SLOW = 20_000_000  # ns, for at most 131 kB in one variable
 
@@ -127,8 +128,8 @@ def changed(task, name, value):
     return env
 
 
-def send(task, argv, env):
-    return request(env, argv, None, task.pid, (32768, 60999), "c" if task.certain else "")
+def send(task, argv, env, pid=None):
+    return request(env, argv, None, task.pid if pid is None else pid, (32768, 60999), "c" if task.certain else "")
 
 
 def check(good, answer, task, name, value, env):
@@ -187,6 +188,63 @@ def test_each_variable(core, which):
             if problem:
                 wrong.append(f"{name}={value!r:.60}: {problem}; {answer['mode']} {answer['identity']}")
     assert not wrong, f"{len(wrong)} of {len(todo)}:\n" + "\n".join(wrong[:40])
+
+
+def markers():
+    """The variables by which the launcher families are known."""
+    with open(os.path.join(HERE, "..", "..", "lib", "launcher", "registry.def"), encoding="ascii") as file:
+        return sorted(set(re.findall(r"ROLLCALL_MARKER\(\w+, (\w+)\)", file.read())))
+
+
+def answered(answer):
+    """Two bad variables may agree on another identity; but there is one plan in time, or none and a reason."""
+    if answer["status"] == "usage":
+        return None if answer["messages"] else "options are wrong without a word"
+    try:
+        one_plan(answer)
+    except AssertionError as error:
+        return str(error)
+    if answer["nanoseconds"] > 2 * SLOW:
+        return f"took {answer['nanoseconds'] / 1e6:.0f} ms"
+    if answer["status"] == "contradiction" and (not answer["messages"] or any(change for *_, change, _ in answer["plan"])):
+        return "a contradiction, and not a clean one"
+    return None
+
+
+@pytest.mark.parametrize("which", GOOD)
+def test_stamp_and_another_launcher(core, which):
+    """A stamp, right or wrong, beside a bad variable of a launcher that has started nothing here: in a task's child,
+    which Slurm's process id does not tell from a task of another launcher."""
+    task, argv = GOOD[which]
+    good, = core.ask([send(task, argv, task.env)])
+    own = next((value for _, name, value, *_ in good["plan"] if name == "ROLLCALL_SCOPE"), "slurm:42.0/0/worker")
+    todo = [{"ROLLCALL_SCOPE": stamp.format(own=own), name: value}
+            for stamp in hostile.STAMPS for name in markers() if name not in task.env for value in hostile.SECOND]
+    answers = core.ask(send(task, argv, {**task.env, **change}, task.pid + 1) for change in todo)
+    wrong = [f"{change}: {problem}" for change, answer in zip(todo, answers) if (problem := answered(answer))]
+    assert not wrong, f"{len(wrong)} of {len(todo)}:\n" + "\n".join(wrong[:40])
+
+
+@st.composite
+def pairs(draw):
+    which = draw(st.sampled_from(sorted(GOOD)))
+    names = sorted({*(n for n in GOOD[which][0].env if n.startswith(OWN)), *FURTHER, *markers()})
+    values = st.sampled_from([v for v in hostile.VALUES if v not in hostile.LARGE])
+    bad = {draw(st.sampled_from(names)): draw(values), draw(st.sampled_from(names)): draw(values)}
+    return which, bad, draw(st.booleans())
+
+
+@seed(SEED)
+@settings(max_examples=600, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(pairs())
+@example(("block", {"ROLLCALL_SCOPE": "slurm:42.0/1/worker slurm:41.0", "FLUX_TASK_RANK": "x"}, True))
+def test_two_variables(core, pair):
+    which, change, in_child = pair
+    task, argv = GOOD[which]
+    env = {name: value for name, value in {**task.env, **change}.items() if value is not None}
+    answer, = core.ask([send(task, argv, env, task.pid + in_child)])
+    problem = answered(answer)
+    assert not problem, f"{which}: {change}, child {in_child}: {problem}; {answer}"
 
 
 def mutated(draw, value):
