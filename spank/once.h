@@ -21,8 +21,8 @@ void rc_once_free(void *memory, size_t size);
 bool rc_once_begin(struct rc_once *once);
 void rc_once_done(struct rc_once *once);
 
-/* Waits until the work is done. False after that many milliseconds, or if the task that
- * began it has ended (it may have been killed). */
+/* Sleeps until the work is done. False after that many milliseconds, or some 100 ms after the
+ * end of the task that began it (it may have been killed). */
 bool rc_once_wait(struct rc_once *once, unsigned milliseconds);
 
 #endif
