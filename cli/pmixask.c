@@ -46,7 +46,9 @@ void cli_pmix_choose_store(void)
 struct rc_str cli_pmix_ask(void)
 {
     char path[PATH_MAX];
-    struct rc_program program = { .path = path, .argument = "job", .milliseconds = CLI_PMIXASK_DEADLINE };
+    struct rc_program program = {
+        .kind = RC_PROGRAM_PMIX, .path = path, .argument = "job", .milliseconds = CLI_PMIXASK_DEADLINE
+    };
     ssize_t size;
     int status;
 

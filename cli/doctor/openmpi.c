@@ -19,6 +19,7 @@ static const char *run_program(const char *name, const char *const *words)
     static char answer[ANSWER];
     char path[PATH_MAX];
     struct rc_program program = {
+        .kind = RC_PROGRAM_USER,
         .path = path,
         .argument = words[0],
         .more = words + 1,

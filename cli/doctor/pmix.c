@@ -98,7 +98,9 @@ static bool open_library(const char *verb, const char *folder, struct opening *o
 {
     static char value[PATH_MAX + ANSWER];
     char path[PATH_MAX];
-    struct rc_program program = { .path = path, .argument = verb, .milliseconds = PATIENCE_MS };
+    struct rc_program program = {
+        .kind = RC_PROGRAM_PMIX, .path = path, .argument = verb, .milliseconds = PATIENCE_MS
+    };
     const char *const *env;
     size_t count;
     ssize_t size;

@@ -84,6 +84,7 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
                                  "script", request->script ? request->script : "-",
                                  "job",    request->job ? request->job : "-" };
     struct rc_program program = {
+        .kind = RC_PROGRAM_USER,
         .path = python,
         .argument = "-I",
         .more = words,

@@ -37,6 +37,7 @@ static const char *last_line(char *text)
 static const char *run_srun(struct findings *findings, const char *srun, const char *argument)
 {
     struct rc_program program = {
+        .kind = RC_PROGRAM_USER,
         .path = srun,
         .argument = argument,
         .with_errors = true,

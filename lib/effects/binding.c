@@ -182,6 +182,8 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
         return "rollcall-map is not there (a build without hwloc or jansson)";
     if (n < 0)
         return rc_format(arena, "rollcall-map cannot be asked: %s", strerror((int)-n));
+    if (rc_program_not_loaded(n, status))
+        return "rollcall-map cannot be run: a library that it needs cannot be loaded (see ldd)";
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return "rollcall-map finds no cores in the machine's topology";
     if (!rc_pins_read((struct rc_str){ answer, (size_t)n }, pins) || pins->count != tasks)

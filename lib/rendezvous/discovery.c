@@ -166,11 +166,12 @@ static const char **copy_environment(char variable[ENTRY_SIZE])
 }
 
 /* Runs one of rollcall's own programs for the line that it says. As rc_program_line. */
-static int run_program(const char *name, const char *argument, const char *input, int64_t deadline,
-                       char text[RC_DISCOVERY_TEXT])
+static int run_program(enum rc_program_kind kind, const char *name, const char *argument, const char *input,
+                       int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     char path[PATH_MAX];
     struct rc_program program = {
+        .kind = kind,
         .path = path,
         .argument = argument,
         .input = rc_str(input),
@@ -207,7 +208,7 @@ static int start_store(const struct rc_discovery *discovery, int64_t deadline, c
     snprintf(request, sizeof(request), "name=%s\nowner=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", discovery->name,
              (long)getpid(), launcher_pid(discovery), discovery->kind == RC_DISCOVERY_PMIX, PUBLISH_MS / 1000);
     /* wait for its end even where little time is left: a shorter deadline would kill it half-way */
-    rc = run_program(RC_EXCHANGE, RC_EXCHANGE_STORE, request,
+    rc = run_program(RC_PROGRAM_OWN, RC_EXCHANGE, RC_EXCHANGE_STORE, request,
                      publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline, text);
     if (rc == -ETIMEDOUT)
         return explain_failure(text, RC_EXCHANGE, strerror(ETIMEDOUT));
@@ -260,7 +261,7 @@ static int ask_pmix_server(const struct rc_discovery *discovery, int64_t deadlin
         rc_local_call(discovery->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_DISCOVERY_TEXT) > 0)
         return 0;
     do
-        rc = run_program("rollcall-pmix", "get-store", "", deadline, text);
+        rc = run_program(RC_PROGRAM_PMIX, "rollcall-pmix", "get-store", "", deadline, text);
     while (rc == -ETIMEDOUT && rc_milliseconds() < deadline);
     if (rc == 0)
         memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));

@@ -168,6 +168,8 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         rc_outcome_fail(outcome, rc_format(arena, "rollcall-exchange cannot be run: %s", strerror((int)-n)));
     else if (WIFSIGNALED(status))
         lose_nodes(outcome, rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+    else if (rc_program_not_loaded(n, status))
+        rc_outcome_fail(outcome, "rollcall-exchange cannot be run: a library that it needs cannot be loaded (see ldd)");
     else
         rc_outcome_read((struct rc_str){ output, (size_t)n }, node, answer, outcome, arena);
 }

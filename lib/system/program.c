@@ -15,24 +15,8 @@
 
 #include "system/clock.h"
 
-/* Copies the list; the strings stay the caller's. NULL without memory. */
-static char **copy_environment(const char *const *env)
-{
-    size_t count = 0;
-    size_t used = 0;
-    char **copy;
-
-    while (env[count])
-        count++;
-    copy = malloc((count + 1) * sizeof(*copy));
-    if (!copy)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(env[i], "LD_PRELOAD=", 11) != 0)
-            copy[used++] = (char *)(uintptr_t)env[i];
-    copy[used] = NULL;
-    return copy;
-}
+/* So often it looks whether the program has ended and left its output open to others. */
+enum { LOOK_MS = 100 };
 
 /* Opens a pipe with both ends above the standard streams. A daemon may have closed
  * those, and the dup2 of the child would then close its own source. 0 or an errno. */
@@ -96,7 +80,7 @@ static int spawn_child(const struct rc_program *program, int in, int out, pid_t 
     char **argv = make_arguments(program);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char **env = copy_environment(program->env);
+    char **env = rc_program_environment(program->kind, program->env);
     int error = ENOMEM;
 
     if (!argv || !env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
@@ -134,20 +118,33 @@ static int fill_pipe(int fd, struct rc_str input)
     return n == (ssize_t)input.n ? 0 : n < 0 ? errno : E2BIG;
 }
 
-/* Reads all output that comes before the deadline. */
-static ssize_t read_until(int fd, int64_t deadline, char *output, size_t size)
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = { .si_pid = 0 };
+
+    /* a caller that ignores SIGCHLD has no children that have ended */
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == child;
+}
+
+/* Reads all that the child writes before the deadline. Its own children may keep the pipe
+ * open: once it has ended, what is there is all. */
+static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, size_t size)
 {
     size_t used = 0;
 
     for (;;) {
         struct pollfd in = { .fd = fd, .events = POLLIN };
         int64_t left = deadline - rc_milliseconds();
+        bool ended = has_ended(child);
         ssize_t n;
 
         if (left <= 0)
             return -ETIMEDOUT;
-        if (poll(&in, 1, left > 60000 ? 60000 : (int)left) <= 0)
+        if (poll(&in, 1, ended ? 0 : left > LOOK_MS ? LOOK_MS : (int)left) <= 0) {
+            if (ended)
+                break;
             continue;
+        }
         n = read(fd, output + used, size - 1 - used);
         if (n < 0 && errno == EINTR)
             continue;
@@ -205,12 +202,19 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
         close(out[0]);
         return -error;
     }
-    n = read_until(out[0], deadline, output, size);
+    n = read_until(out[0], child, deadline, output, size);
     close(out[0]);
     /* if its output could not be read, the child is killed at once */
     if (!reap_child(child, n < 0 ? 0 : deadline, status) && n >= 0)
         n = -ETIMEDOUT;
     return n;
+}
+
+bool rc_program_not_loaded(ssize_t n, int status)
+{
+    enum { NOT_LOADED = 127 };
+
+    return n == 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_LOADED;
 }
 
 struct rc_str rc_program_reason(struct rc_str output, const char *word)
@@ -250,6 +254,9 @@ int rc_program_line(const struct rc_program *program, char *line, size_t size)
     line[strcspn(line, "\n")] = '\0';
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    return explain_end(program, WIFSIGNALED(status) ? "was ended by a signal" : "did not say why it failed", line,
-                       size);
+    return explain_end(program,
+                       WIFSIGNALED(status)                ? "was ended by a signal"
+                       : rc_program_not_loaded(n, status) ? "a library that it needs cannot be loaded (see ldd)"
+                                                          : "did not say why it failed",
+                       line, size);
 }

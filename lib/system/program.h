@@ -4,17 +4,20 @@
 #define ROLLCALL_SYSTEM_PROGRAM_H
 
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/text.h"
+#include "system/programenv.h"
 
 struct rc_program {
+    enum rc_program_kind kind;
     const char *path;
     const char *argument;    /* its first argument, or NULL */
     const char *const *more; /* further arguments, NULL-terminated; or NULL */
     bool with_errors;        /* its standard error is part of the output */
-    const char *const *env;  /* its environment; LD_PRELOAD is left out: that is for the task's own programs */
+    const char *const *env;  /* its environment, but for what `kind` leaves out */
     struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
     uint32_t milliseconds;   /* after this time it is killed */
 };
@@ -25,6 +28,10 @@ struct rc_program {
  * size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no
  * process and no descriptor behind. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
+
+/* Whether the program was never reached: the loader did not find a library that it needs. `n` and `status` are
+ * those of rc_program_run. */
+bool rc_program_not_loaded(ssize_t n, int status);
 
 /* The rest of its first line where a program's output begins with `word`, such as
  * "failed="; absent where it does not. */

@@ -62,7 +62,9 @@ const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_
 char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size)
 {
     char path[PATH_MAX];
-    struct rc_program program = { .path = path, .argument = argument, .input = input, .milliseconds = milliseconds };
+    struct rc_program program = {
+        .kind = RC_PROGRAM_PMIX, .path = path, .argument = argument, .input = input, .milliseconds = milliseconds
+    };
     int rc;
 
     if (!rc_beside_file(".", "rollcall-pmix", path, sizeof(path)).p) {

@@ -18,7 +18,9 @@
  * The token comes in the variable ROLLCALL_TOKEN. It prints what is wrong on
  * srun's standard error, once, and nothing else.
  */
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,14 @@ static void close_from(int first)
         close(fd);
 }
 
+/* A task that ended before it was to take this process with it has left a pipe that nobody reads. */
+static bool is_answer_read(void)
+{
+    struct pollfd answer = { .fd = STDOUT_FILENO };
+
+    return poll(&answer, 1, 0) < 0 || !(answer.revents & POLLERR);
+}
+
 static int serve_srun(const struct rc_server_settings *settings)
 {
     static struct rc_verdict verdict;
@@ -105,7 +115,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_NODE) == 0) {
         /* the answer is of no use once the task is gone */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        return exchange_node();
+        return is_answer_read() ? exchange_node() : 1;
     }
     if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_STORE) == 0) {
         close_from(STDERR_FILENO + 1);

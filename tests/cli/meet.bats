@@ -17,6 +17,7 @@ setup()
     # no two tests, nor two runs of one, are one launch
     job=$((RANDOM * 32768 + RANDOM + 1))
     options=()
+    more=()
 }
 
 # speaks SCRIPT: what speaks is that script; its request is in $tree/request.* (by process)
@@ -56,7 +57,7 @@ start()
     set_task "$1" "$2" "$3"
     shift 3
     # no function: its process id is the task's own
-    env -i PATH="$PATH" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${task[@]}" "$tree/bin/rollcall" exec "${options[@]}" \
+    env -i PATH="$PATH" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${task[@]}" "${more[@]}" "$tree/bin/rollcall" exec "${options[@]}" \
         -- "$@" > "$tree/out.$rank" 2> "$tree/err.$rank" 3>&- &
     pids+=($!)
 }
@@ -420,6 +421,14 @@ flood_ended()
     finish
     computed 2
     said 1 'RC611: the tasks could not agree on a free port: rollcall-exchange cannot be run: '
+    # as the loader ends what it cannot load: it has told nobody anything
+    speaks 'exit 127'
+    rm -f "$tree"/server/*
+    start 0 2 2 sh -c "$say_port"
+    start 1 2 2 sh -c "$say_port"
+    finish
+    computed 2
+    said 1 'RC611: the tasks could not agree on a free port: rollcall-exchange cannot be run: a library that it needs'
     for script in 'echo lost=gone' 'exit 0' 'echo nonsense' 'kill -SEGV $$'; do
         speaks "$script"
         rm -f "$tree"/server/*
@@ -428,6 +437,38 @@ flood_ended()
         stopped
         said 2 ' has lost the other nodes, '
     done
+}
+
+@test "a program whose task has gone before it began says nothing to the other nodes" {
+    python3 - "$prefix/libexec/rollcall/rollcall-exchange" <<'PYTHON'
+import os, socket, subprocess, sys
+
+server = socket.create_server(("127.0.0.1", 0))
+server.settimeout(0)
+request = ("transport=srun\nendpoint=%s %d 127.0.0.1\nroot=0\nseconds=60\ncheck=stop\n\nroll=1\nnode=1\ntasks=1\n"
+           % ("a" * 32, server.getsockname()[1]))
+reader, writer = os.pipe()
+os.close(reader)
+node = subprocess.Popen([sys.argv[1], "node"], stdin=subprocess.PIPE, stdout=writer)
+node.stdin.write(request.encode())
+node.stdin.close()
+assert node.wait(20) != 0
+try:
+    server.accept()
+    sys.exit("it has spoken")
+except BlockingIOError:
+    pass
+PYTHON
+}
+
+@test "what the user sets for the loader of his own programs does not reach rollcall's" {
+    speaks "env > $tree/seen; $answer_held"
+    more=(LD_BIND_NOW=1 MALLOC_PERTURB_=1 GLIBC_TUNABLES=glibc.malloc.check=0 "LD_LIBRARY_PATH=$tree/none")
+    start 0 1 2 sh -c "$say_port"
+    finish
+    run -1 grep -E '^(LD_|MALLOC_|GLIBC_)' "$tree/seen"
+    # rollcall-exchange gives it to rollcall-pmix alone
+    grep -qx "ROLLCALL_LD_LIBRARY_PATH=$tree/none" "$tree/seen"
 }
 
 @test "a roll call that stops the launch stops all tasks" {

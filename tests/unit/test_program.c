@@ -72,10 +72,19 @@ static int behave(const char *how)
         fflush(stdout);
         raise(SIGKILL);
     }
+    if (!strcmp(how, "leave a child")) {
+        printf("word");
+        fflush(stdout);
+        if (fork() == 0)
+            sleep(8);
+    }
     if (!strcmp(how, "leave without reading"))
         return 0;
-    if (!strcmp(how, "preload"))
-        printf("%s %s", getenv("LD_PRELOAD") ? "set" : "unset", getenv("UNIT_VALUE") ? getenv("UNIT_VALUE") : "unset");
+    if (!strcmp(how, "environment"))
+        for (char **entry = environ; *entry; entry++)
+            printf("%s ", *entry);
+    if (!strcmp(how, "not loaded"))
+        return 127;
     if (!strcmp(how, "signals")) {
         sigset_t mask;
         struct sigaction action;
@@ -255,17 +264,94 @@ static void check_not_there(const void *data)
     assert_int_equal(run(&what, output, sizeof(output), &status), -EACCES);
 }
 
+struct environment_row {
+    enum rc_program_kind kind;
+    const char *expected;
+    const char *why;
+};
+
+/* LD_BIND_NOW stands for what only the loader reads, and must not break the test's own program. */
+static const struct environment_row environments[] = {
+    { RC_PROGRAM_OWN, "A=1 ROLLCALL_LD_LIBRARY_PATH=/x:/y LD=2 HWLOC_XMLFILE=z ", "a program of rollcall" },
+    { RC_PROGRAM_PMIX, "A=1 LD_LIBRARY_PATH=/x:/y LD=2 HWLOC_XMLFILE=z ", "rollcall-pmix" },
+    { RC_PROGRAM_USER,
+      "A=1 LD_LIBRARY_PATH=/x:/y LD_BIND_NOW=1 LD=2 GCONV_PATH=/g GLIBC_TUNABLES=a.b=1 MALLOC_PERTURB_=7 "
+      "MALLOC_ARENA_MAX=1 LOCPATH=/l NLSPATH=/n GETCONF_DIR=/d HWLOC_XMLFILE=z ",
+      "a program of the user" },
+};
+
 static void check_environment(const void *data)
 {
-    static const char *const env[] = { "LD_PRELOAD=librollcall-preload.so", "UNIT_VALUE=kept", NULL };
-    struct rc_program what = program("preload");
+    static const char *const env[] = { "A=1",
+                                       "LD_PRELOAD=librollcall-preload.so",
+                                       "LD_LIBRARY_PATH=/x:/y",
+                                       "LD_BIND_NOW=1",
+                                       "LD=2",
+                                       "GCONV_PATH=/g",
+                                       "GLIBC_TUNABLES=a.b=1",
+                                       "MALLOC_PERTURB_=7",
+                                       "MALLOC_ARENA_MAX=1",
+                                       "LOCPATH=/l",
+                                       "NLSPATH=/n",
+                                       "GETCONF_DIR=/d",
+                                       "HWLOC_XMLFILE=z",
+                                       NULL };
+    const struct environment_row *row = data;
+    struct rc_program what = program("environment");
+    char output[2 * SMALL];
+    int status;
+
+    what.kind = row->kind;
+    what.env = env;
+    assert_true(run(&what, output, sizeof(output), &status) > 0);
+    assert_string_equal(output, row->expected);
+}
+
+/* rollcall-exchange starts rollcall-pmix: the task's LD_LIBRARY_PATH goes through it. */
+static void check_handed_on(const void *data)
+{
+    static const char *const env[] = { "ROLLCALL_LD_LIBRARY_PATH=/x", "A=1", NULL };
+    struct rc_program what = program("environment");
     char output[SMALL];
     int status;
 
     (void)data;
     what.env = env;
+    what.kind = RC_PROGRAM_PMIX;
     assert_true(run(&what, output, sizeof(output), &status) > 0);
-    assert_string_equal(output, "unset kept");
+    assert_string_equal(output, "LD_LIBRARY_PATH=/x A=1 ");
+}
+
+/* As the loader ends a program of which it does not find a library. */
+static void check_not_loaded(const void *data)
+{
+    struct rc_program what = program("not loaded");
+    char line[SMALL];
+    int status;
+    ssize_t n;
+
+    (void)data;
+    n = run(&what, line, sizeof(line), &status);
+    assert_true(rc_program_not_loaded(n, status));
+    assert_int_equal(rc_program_line(&what, line, sizeof(line)), -EIO);
+    assert_string_equal(line, "exe: a library that it needs cannot be loaded (see ldd)");
+    what.argument = "copy";
+    n = run(&what, line, sizeof(line), &status);
+    assert_false(rc_program_not_loaded(n, status));
+}
+
+/* Its child keeps its output open, and says nothing. */
+static void check_leaves_child(const void *data)
+{
+    struct rc_program what = program("leave a child");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.milliseconds = 4000;
+    assert_int_equal(run(&what, output, sizeof(output), &status), 4);
+    assert_string_equal(output, "word");
+    assert_true(WIFEXITED(status));
 }
 
 /* Signals that the caller blocks or ignores are a launcher's affair. */
@@ -348,7 +434,11 @@ int main(int argc, char **argv)
     unit_add_one(check_dies, "a program that dies");
     unit_add_one(check_reads_nothing, "a program that does not read");
     unit_add_one(check_not_there, "no program");
-    unit_add_one(check_environment, "its environment lacks LD_PRELOAD alone");
+    for (unsigned i = 0; i < UNIT_COUNT(environments); i++)
+        unit_add(check_environment, &environments[i], "the environment of", RC_ABSENT, environments[i].why);
+    unit_add_one(check_handed_on, "LD_LIBRARY_PATH on the way to rollcall-pmix");
+    unit_add_one(check_not_loaded, "a library of the program is missing");
+    unit_add_one(check_leaves_child, "its child outlives it, with its output open");
     unit_add_one(check_signals, "signals as a program expects them");
     unit_add_one(check_descriptors, "it inherits the standard streams alone");
     unit_add_one(check_closed_streams, "a caller without standard streams");
