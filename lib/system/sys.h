@@ -86,6 +86,12 @@ static inline uint32_t rc_sys_getpid(void)
     return (uint32_t)getpid();
 }
 
+/* Whether the effective user or group is another than the real one, as in set-uid programs. */
+static inline bool rc_sys_changes_user(void)
+{
+    return getuid() != geteuid() || getgid() != getegid();
+}
+
 static inline long rc_sys_write(int fd, const void *text, size_t size)
 {
     return rc_sys_result(write(fd, text, size));
@@ -246,6 +252,12 @@ static inline uint32_t rc_sys_getpid(void)
     long pid = rc_sys_call(RC_SYS_NR(getpid), 0, 0, 0, 0, 0);
 
     return pid > 0 ? (uint32_t)pid : 0;
+}
+
+static inline bool rc_sys_changes_user(void)
+{
+    return rc_sys_call(RC_SYS_NR(getuid), 0, 0, 0, 0, 0) != rc_sys_call(RC_SYS_NR(geteuid), 0, 0, 0, 0, 0) ||
+           rc_sys_call(RC_SYS_NR(getgid), 0, 0, 0, 0, 0) != rc_sys_call(RC_SYS_NR(getegid), 0, 0, 0, 0, 0);
 }
 
 static inline long rc_sys_write(int fd, const void *text, size_t size)

@@ -185,18 +185,19 @@ as_nobody()
     expect RANK=9
 }
 
+# in_site CMD...: as nobody, with $suid/etc for /etc, which nobody else sees
+in_site()
+{
+    # shellcheck disable=SC2016 # expanded there
+    run --separate-stderr unshare --mount --propagation private sh -c \
+        'mount --bind "$0/etc" /etc && shift 0 && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' \
+        "$suid" env -i "${task_environment[@]}" "${rank_0[@]}" RANK=9 "$@"
+}
+
 @test "set-uid programs where a site has put the shim into /etc/ld.so.preload: it is there, and does nothing" {
     privileged
     cp -a /etc "$suid/etc"
     echo "$suid/librollcall-preload.so" > "$suid/etc/ld.so.preload"
-    # for this command alone: a mount that nobody else sees
-    in_site()
-    {
-        # shellcheck disable=SC2016 # expanded there
-        run --separate-stderr unshare --mount --propagation private sh -c \
-            'mount --bind "$0/etc" /etc && shift 0 && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' \
-            "$suid" env -i "${task_environment[@]}" "${rank_0[@]}" RANK=9 "$@"
-    }
     in_site "$suid/probe" RANK LOCAL_RANK
     [ "$status" -eq 0 ]
     expect RANK=0 LOCAL_RANK=0
@@ -214,6 +215,33 @@ as_nobody()
     in_site "${worker[@]}" "$suid/probe" ROLLCALL_PINNED
     [ "$status" -eq 0 ]
     [ -z "$output" ]
+}
+
+@test "a set-uid program whose environment another library has moved before the shim looks" {
+    privileged
+    gcc -shared -fPIC -o "$suid/mover.so" -x c - <<'C'
+extern char **environ;
+static char *copy[256];
+__attribute__((constructor)) static void move(void)
+{
+    for (int i = 0; i < 255 && environ[i]; i++)
+        copy[i] = environ[i];
+    environ = copy;
+}
+C
+    cp -a /etc "$suid/etc"
+    # what is loaded last begins first
+    printf '%s\n' "$suid/librollcall-preload.so" "$suid/mover.so" > "$suid/etc/ld.so.preload"
+    in_site "$suid/probe" RANK LOCAL_RANK
+    [ "$status" -eq 0 ]
+    expect RANK=0 LOCAL_RANK=0
+    in_site env -u ROLLCALL_SCOPE RANK=9 "$suid/drop" /bin/true
+    [ "${lines[0]}" = "secure 0, RANK=0" ]
+    for bit in 4755 2755; do
+        chmod "$bit" "$suid/drop"
+        in_site env -u ROLLCALL_SCOPE RANK=9 "$suid/drop" /bin/true
+        [ "${lines[0]}" = "secure 1, RANK=9" ]
+    done
 }
 
 @test "the shim twice, by two names or as two copies: one identity, one port, said once" {
