@@ -29,9 +29,12 @@
  * "f" instead, as Flux does under FLUX_F58_FORCE_ASCII. */
 static struct rc_str ascii_id(struct rc_reader *reader, struct rc_str id)
 {
-    struct rc_str rest = { id.p + 2, id.n - 2 };
+    struct rc_str rest;
 
-    return rc_str_starts(id, "\xc6\x92") ? rc_str(rc_format(reader->arena, "f%S", &rest)) : id;
+    if (!rc_str_starts(id, "\xc6\x92"))
+        return id;
+    rest = (struct rc_str){ id.p + 2, id.n - 2 };
+    return rc_str(rc_format(reader->arena, "f%S", &rest));
 }
 
 enum rc_claim rc_flux_recognise(struct rc_reader *reader, struct rc_facts *facts)

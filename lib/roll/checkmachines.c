@@ -65,6 +65,15 @@ static void add_identity(struct rc_checking *check, const struct runs *runs, con
     rc_checking_add(check, RC607, rc_format(check->arena, format, nodes, tasks, host, like_it(check, runs)));
 }
 
+/* One node that is there twice is named by its ranks (RC602), or by its own (RC603). */
+static bool are_several_nodes(const struct rc_member *member, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (member[i].roll->node != member[0].roll->node)
+            return true;
+    return false;
+}
+
 /* The members with equal hosts: a machine that is there under several node ranks,
  * or, where boot ids differ or are not known, at least one name. */
 void rc_check_hosts(struct rc_checking *check)
@@ -84,7 +93,8 @@ void rc_check_hosts(struct rc_checking *check)
         n = rc_member_run(&check->part[i], count - i);
         for (size_t k = 1; k < n; k++)
             one = one && rc_str_eq(boot, check->part[i + k].roll->boot);
-        add_run(one ? &machines : &names, &check->part[i], n);
+        if (are_several_nodes(&check->part[i], n))
+            add_run(one ? &machines : &names, &check->part[i], n);
     }
     if (machines.count > 0)
         add_identity(check, &machines,

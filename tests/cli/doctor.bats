@@ -662,6 +662,15 @@ D305 -:0' NCCL_IB_HCA==mlx5_1
     [ "$(jq -r '.looked_at[1].text' json)" = 'old.py: cannot be parsed (SyntaxError), and is left out' ]
 }
 
+@test "a number of more digits than Python writes hides no other finding" {
+    long=0x$(printf 'f%.0s' {1..5000})
+    for value in "str($long)" "$long" "f\"{$long}\"" "str(-$long)"; do
+        script 'import os, torch' "os.environ[\"MASTER_PORT\"] = $value" 'os.environ["MASTER_PORT"] = "29500"' \
+            "os.environ[\"CUDA_VISIBLE_DEVICES\"] = $value"
+        found 'D403 train.py:3' train.py
+    done
+}
+
 @test "without a Python that works each file that was not read is a finding" {
     script 'import os'
     job 'python train.py'

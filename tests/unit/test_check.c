@@ -133,6 +133,15 @@ static const struct row rows[] = {
 
     { TEXT("n1 0 0-3; n1 1 4-7"), 2, 8, "RC607 nodes 0-1 (tasks 0-7) are one machine, 'n1'" HOSTS,
       "one machine as two nodes" },
+    { TEXT("n1 0 0-3; n1 0 0-3; n2 1 4-7"), 2, 8, "RC602 ranks 0-3 are there twice: on n1; " TWICE,
+      "a node that is there twice is not several" },
+    { TEXT("n1 0 0-3; n1 0 4-7"), 1, 8,
+      "RC603 node 0 of tasks 0-7 on n1 cannot be told apart; every node needs a rank of its own; " ONE_LAUNCHER,
+      "likewise, with other tasks" },
+    { TEXT("n1 0 0-3; n1 0 4-7; n1 1 8-11"), 2, 12,
+      "RC603 node 0 of tasks 0-7 on n1 cannot be told apart; every node needs a rank of its own; " ONE_LAUNCHER
+      "\nRC607 nodes 0-1 (tasks 0-11) are one machine, 'n1'" HOSTS,
+      "twice, and another node" },
     { TEXT("n1 0 0-3 boot=; n1 1 4-7 boot="), 2, 8, "RC607 nodes 0-1 (tasks 0-7) have one host name, 'n1'" NAMES,
       "without boot ids" },
     { TEXT("n1 0 0-3 boot=a; n2 1 4-7; n1 2 8-11 boot=b"), 3, 12,

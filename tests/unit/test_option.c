@@ -227,6 +227,7 @@ static void reads_checks(const void *data)
         assert_true(rc_check_read(rc_str(rc_check_name(check)), &again));
         assert_int_equal(again, check);
     }
+    assert_string_equal(rc_check_name(RC_CHECK_UNSET), rc_check_name(RC_CHECK_STOP));
 }
 
 /* The arena is full: no crash, the error is still known. */

@@ -7,6 +7,7 @@ import ast
 import os
 
 LARGEST = 2 << 20  # bytes of a file
+LONGEST = 1024  # bits of a number
 
 # A value that only a run of the program could tell.
 UNKNOWN = object()
@@ -22,6 +23,11 @@ class Unreadable(Exception):
         self.line = line
 
 
+def short(value):
+    """UNKNOWN for a number of more digits than str() writes: it is no rank, size or port."""
+    return UNKNOWN if isinstance(value, int) and value.bit_length() > LONGEST else value
+
+
 def constant(node):
     """The value of a literal, else UNKNOWN."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -29,11 +35,11 @@ def constant(node):
         return -value if isinstance(value, (int, float)) else UNKNOWN
     kind = type(node).__name__
     if kind in ("Constant", "NameConstant"):
-        return node.value
+        return short(node.value)
     if kind == "Str":
         return node.s
     if kind == "Num":
-        return node.n
+        return short(node.n)
     return UNKNOWN
 
 
