@@ -15,6 +15,7 @@
 #include "outside.h"
 #include "resolve/guard.h"
 #include "resolve/pinning.h"
+#include "say.h"
 #include "system/beside.h"
 #include "system/node.h"
 
@@ -171,6 +172,17 @@ bool rc_spank_step_speaks(spank_t spank)
     return spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local == 0;
 }
 
+/* Said at once: the task of RANK 0, which says warnings, may be on another node. */
+static void say_slow_lookup(const struct rc_result *found, const struct rc_lookup *lookup)
+{
+    char text[RC_LOOKUP_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .count = 0 };
+
+    rc_lookup_warn(&found->master, lookup, &messages, &arena);
+    rc_spank_say_all(&messages, RC_LEVEL_WARNING);
+}
+
 const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found, const char *outcome)
 {
     static struct rc_lookup own;
@@ -178,6 +190,7 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found, cons
     if (shared && rc_once_begin(&shared->looked)) {
         rc_lookup_master(found, outcome, &shared->lookup);
         rc_once_done(&shared->looked);
+        say_slow_lookup(found, &shared->lookup);
         return &shared->lookup;
     }
     if (shared && rc_once_wait(&shared->looked, LOOKUP_MS))

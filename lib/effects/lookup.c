@@ -8,10 +8,12 @@
 #include "base/netaddr.h"
 #include "effects/rank0.h"
 #include "launcher/hostlist.h"
+#include "system/clock.h"
 #include "system/interfaces.h"
 #include "system/resolver.h"
 
-enum { LIST_SIZE = 160, NAMES_MAX = 3 };
+/* A name server that does not answer costs 5 s at least, unless resolv.conf says otherwise. */
+enum { LIST_SIZE = 160, NAMES_MAX = 3, SLOW_MS = 3000 };
 
 struct networks {
     struct rc_network list[RC_ADDRESSES_MAX];
@@ -279,20 +281,46 @@ bool rc_lookup_is_needed(const struct rc_result *result)
                                                            !rc_netaddr_read(rc_str(result->master.addr), &address)));
 }
 
+static void name_node(char node[RC_HOST_MAX + 1])
+{
+    if (gethostname(node, RC_HOST_MAX) < 0 || !*node)
+        copy_text(node, RC_HOST_MAX + 1, "this node");
+}
+
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup)
 {
     struct place place = { .outcome = outcome };
+    int64_t start = rc_milliseconds();
+    int64_t taken;
 
     memset(lookup, 0, sizeof(*lookup));
     if (!rc_lookup_is_needed(result))
         return;
     lookup->state = RC_LOOKUP_FOUND;
-    if (gethostname(place.node, sizeof(place.node) - 1) < 0 || !*place.node)
-        copy_text(place.node, sizeof(place.node), "this node");
+    name_node(place.node);
     if (result->master.kind == RC_ADDRESS_INTERFACE || result->master.kind == RC_ADDRESS_NETWORK)
         choose_in_networks(result, &place, lookup);
     else
         check_name(result, &place, lookup);
+    taken = rc_milliseconds() - start;
+    lookup->seconds = taken < SLOW_MS ? 0 : (uint32_t)(taken / 1000);
+}
+
+void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages,
+                    struct rc_arena *arena)
+{
+    char node[RC_HOST_MAX + 1] = "";
+
+    if (!lookup->seconds)
+        return;
+    name_node(node);
+    rc_message_add(
+        messages, RC418,
+        rc_format(arena,
+                  "the resolver of %s took %u s over %s, which is MASTER_ADDR (%s); its tasks start so much "
+                  "later; take name servers that do not answer out of /etc/resolv.conf, or put the name into "
+                  "/etc/hosts",
+                  node, lookup->seconds, master->addr, master->addr_source));
 }
 
 static bool refuse_result(struct rc_result *result, enum rc_message_id id, const char *text)
@@ -300,6 +328,23 @@ static bool refuse_result(struct rc_result *result, enum rc_message_id id, const
     rc_message_add(&result->messages, id, text);
     rc_result_refuse(result, "the address of rank 0's node was not found");
     return false;
+}
+
+/* Nodes that do not know their own name are common; those that do not know localhost are broken. */
+static void note_loopback(struct rc_result *result, const char *addr)
+{
+    const char *name = result->master.addr;
+
+    if (rc_str_is(rc_str(name), "localhost"))
+        rc_message_add(&result->messages, RC419,
+                       rc_format(&result->arena,
+                                 "localhost does not resolve on this node, which has all tasks: MASTER_ADDR is %s; see "
+                                 "that its /etc/hosts can be read and names localhost",
+                                 addr));
+    else
+        rc_message_add(&result->messages, RC414,
+                       rc_format(&result->arena,
+                                 "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s", name, addr));
 }
 
 bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
@@ -316,10 +361,7 @@ bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
         break;
     }
     if (*lookup->addr && !master->wish) {
-        rc_message_add(&result->messages, RC414,
-                       rc_format(&result->arena,
-                                 "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s", master->addr,
-                                 lookup->addr));
+        note_loopback(result, lookup->addr);
         source = "all tasks are on one node, whose name does not resolve";
     }
     if (*lookup->addr || *lookup->interface)
@@ -338,6 +380,9 @@ bool rc_lookup_settle(struct rc_result *result, const char *outcome)
     if (!rc_lookup_is_needed(result))
         return true;
     rc_lookup_master(result, outcome, &lookup);
+    /* each task of the node has waited as long: one says so */
+    if (result->identity.field[RC_LOCAL_RANK] == 0 || result->identity.field[RC_LOCAL_RANK] == RC_UNKNOWN)
+        rc_lookup_warn(&result->master, &lookup, &result->messages, &result->arena);
     return rc_lookup_apply(result, &lookup);
 }
 

@@ -30,6 +30,7 @@ struct rc_lookup {
     char text[RC_LOOKUP_TEXT];         /* of WRONG */
     char addr[RC_NETADDR_TEXT];        /* of FOUND; empty: master.addr stays */
     char interface[RC_INTERFACE_SIZE]; /* of FOUND; empty: not known */
+    uint32_t seconds;                  /* that the resolver took; 0: no longer than it should */
 };
 
 /* Whether there is anything to look up for result->master. */
@@ -40,11 +41,15 @@ bool rc_lookup_is_needed(const struct rc_result *result);
  * an error only where an address is needed. */
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup);
 
+/* Adds a warning where the resolver has held up this node. For the one task that has asked. */
+void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages,
+                    struct rc_arena *arena);
+
 /* Puts what was found into the result and its plan. False, with the error in
  * result->messages and an empty plan, for RC_LOOKUP_WRONG. */
 bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup);
 
-/* rc_lookup_master and rc_lookup_apply, where there is anything to look up. */
+/* rc_lookup_master, rc_lookup_warn and rc_lookup_apply, where there is anything to look up. */
 bool rc_lookup_settle(struct rc_result *result, const char *outcome);
 
 /* Whether all addresses that a name resolves to are other nodes'. */

@@ -26,6 +26,29 @@ named=('SLURM_STEP_NODELIST=n[1-2]')
     [ -z "$stderr" ]
 }
 
+@test "a resolver that gets no answer for seconds: one line of a node that starts late" {
+    # loopback takes packets for addresses that are not its own, and drops them
+    before='ip link set lo up && ip route add 192.0.2.0/24 dev lo'
+    resolver=dns run -0 --separate-stderr with_names '' RES_OPTIONS='timeout:4 attempts:1' \
+        "${task_3[@]}" "${named[@]}" SLURM_PROCID=2 SLURM_LOCALID=0 "$rollcall" exec -- sh -c "$print_names"
+    [ "$output" = '2 4 0 2 1 n1 ' ]
+    [ "${#stderr_lines[@]}" = 1 ]
+    [[ $stderr == 'rollcall: warning RC418: the resolver of '"$(uname -n)"' took '?*' s over n1, which is MASTER_ADDR ('* ]]
+}
+
+@test "localhost that does not resolve: loopback, with a warning" {
+    local alone=("${task_0[@]}" SLURM_STEP_NUM_NODES=1 SLURM_NNODES=1 'SLURM_STEP_TASKS_PER_NODE=4'
+        SLURM_GTIDS=0,1,2,3 SLURM_STEP_NODELIST=localhost)
+    run -0 --separate-stderr with_names '' "${alone[@]}" "$rollcall" exec --ddp=exchange=off -- sh -c "$print_names"
+    [ "$output" = '0 4 0 4 0 localhost ' ]
+    [ -z "$stderr" ]
+    before='echo > /etc/hosts'
+    run -0 --separate-stderr with_names '' "${alone[@]}" "$rollcall" exec --ddp=exchange=off -- sh -c "$print_names"
+    [ "$output" = '0 4 0 4 0 127.0.0.1 ' ]
+    [ "${#stderr_lines[@]}" = 1 ]
+    [[ $stderr == 'rollcall: warning RC419: localhost does not resolve on this node'* ]]
+}
+
 @test "a MASTER_ADDR that was there before: an old one is an error, the launch's own name is not looked up" {
     run -1 --separate-stderr with_names '192.0.2.2 n2' \
         "${task_3[@]}" "${named[@]}" MASTER_ADDR=later.example.org "$rollcall" exec -- sh -c "$print_names"

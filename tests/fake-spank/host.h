@@ -54,6 +54,7 @@ struct scenario {
     uint32_t node_offset;
     uint32_t allocations; /* after so many, malloc fails within the plugin */
     uint32_t descriptors; /* RLIMIT_NOFILE */
+    uint32_t lookup_ms;   /* that the resolver takes */
     bool twice;           /* option callbacks of slurmstepd, up to 23.11 */
     bool null_env;        /* S_JOB_ENV has no block */
     bool same_network;    /* the machine's ports, not a namespace's own */

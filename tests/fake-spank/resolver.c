@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host.h"
 
@@ -46,6 +47,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     (void)service, (void)hints;
     *result = NULL;
     print_event("lookup", "name", node, 0);
+    usleep((useconds_t)scenario.lookup_ms * 1000);
     if (scenario.names.count == 0)
         return EAI_AGAIN;
     for (int i = 0; i < scenario.names.count; i++) {

@@ -53,6 +53,14 @@ def test_a_resolver_without_an_answer_is_no_error(host):
     assert addresses(played) == ["n1"] * 6 and played.lines() == []
 
 
+def test_a_slow_resolver_is_named_once_a_node(host):
+    played = host.step(Step([[0, 1], [2, 3]]), ["worker"], extra=names("n1=192.0.2.1") + [("lookup_ms", "3200")])
+    assert lookups(played) == ["n1", "n1"] and addresses(played) == ["n1"] * 4
+    for line in played.lines():
+        assert line.startswith("rollcall: warning RC418: the resolver of ") and " took 3 s over n1, which is " in line
+    assert len(played.lines()) == 2
+
+
 def test_the_user_s_own_address_is_looked_up_as_well(host):
     users = {"MASTER_ADDR": "store.example.org"}
     played = host.step(EVEN, ["worker"], env=users, extra=names("store.example.org=127.0.0.1"))
