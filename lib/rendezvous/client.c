@@ -194,19 +194,22 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
     int64_t deadline = rc_milliseconds() + milliseconds;
     /* connecting may take half of the time: the reply needs some, too */
     struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2 };
+    struct rc_reply received;
     bool was_heard = false;
     int rc;
 
     for (;; pause = 2 * pause < longest ? 2 * pause : longest) {
-        rc = visit_server(server, text, &attempt, deadline, reply, &was_heard);
-        if (rc < 0 || !is_again(reply))
+        rc = visit_server(server, text, &attempt, deadline, &received, &was_heard);
+        if (rc < 0 || !is_again(&received))
             break;
-        free(reply->text);
+        free(received.text);
         pause_between(pause, deadline);
         if (!asks_store)
             text = RC_STR(RC_SERVER_ANSWER);
         attempt = (struct attempt){ .deadline = deadline };
     }
+    if (rc == 0)
+        *reply = received;
     if (heard)
         *heard = was_heard;
     return rc;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "rendezvous/listen.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 
@@ -259,6 +260,17 @@ static void check_silence(const void *data)
     dismiss(&server, SIGKILL);
 }
 
+/* A client that was asked to come again has nothing in its hands when the server is silent then. */
+static void check_again(const void *data)
+{
+    struct rc_str again = packed(TOKEN, RC_STR(RC_SERVER_AGAIN));
+    struct server server = staff((struct script){ .answers = &again, .clients = 1 });
+
+    (void)data;
+    unanswered(&server, SHORT, -ETIMEDOUT);
+    dismiss(&server, 0);
+}
+
 /* The kernel has accepted, nobody else does. */
 static void check_nobody(const void *data)
 {
@@ -361,6 +373,7 @@ int main(void)
     unit_add_one(check_cut, "an answer that is cut anywhere");
     UNIT_TABLE(check_no_answer, "no answer:", no_answers);
     unit_add_one(check_silence, "a server that says nothing more");
+    unit_add_one(check_again, "a server that asks to come again, and then says nothing");
     unit_add_one(check_nobody, "a server that does not accept");
     unit_add_one(check_gone, "a server that is gone");
     unit_add_one(check_hosts, "several addresses");
