@@ -306,9 +306,8 @@ with_ccache()
     "$@"
 }
 
-# build_tree DIR PREFIX [CONFIGURE-ARGUMENT...]: configures (again, where the arguments
-# changed) and makes in DIR.
-build_tree()
+# configure_tree DIR PREFIX [CONFIGURE-ARGUMENT...]: configures in DIR, again where the arguments changed.
+configure_tree()
 {
     local dir=$1 prefix=$2 wanted configure=$ROLLCALL_TOP/configure
     shift 2
@@ -322,7 +321,12 @@ build_tree()
         (cd "$dir" && "$configure" "--prefix=$prefix" "$@") || return 1
         printf '%s\n' "$wanted" > "$dir/configured"
     fi
-    make -C "$dir" -j"$(nproc)"
+}
+
+# build_tree DIR PREFIX [CONFIGURE-ARGUMENT...]: the same, and makes.
+build_tree()
+{
+    configure_tree "$@" && make -C "$1" -j"$(nproc)"
 }
 
 build_and_install()

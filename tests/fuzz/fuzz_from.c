@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fuzz_from - `rollcall show` and `explain` with --from and a file of any bytes, as text and as JSON.
+ *
+ * What is printed is lines of printable ASCII, or JSON that can be read again.
+ */
+#include "config.h"
+
+#include "fuzz.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+
+enum { PATH_SIZE = 64 };
+
+static int write_file(struct rc_str input, char path[PATH_SIZE])
+{
+    int fd = memfd_create("recording", MFD_CLOEXEC);
+
+    CHECK(fd >= 0 && write(fd, input.p, input.n) == (ssize_t)input.n);
+    snprintf(path, PATH_SIZE, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+static void check_text(struct rc_str text)
+{
+    for (struct rc_str rest = text; rest.p;)
+        CHECK(fuzz_is_printable(rc_str_split(rest, '\n', &rest)));
+}
+
+static void check_json(struct rc_str text)
+{
+    json_error_t error;
+    json_t *json = json_loadb(text.p, text.n, 0, &error);
+
+    CHECK(json != NULL && json_is_object(json));
+    json_decref(json);
+}
+
+/* What it prints on standard output, from malloc. */
+static struct rc_str run_command(const struct subcommand *command, char *file, bool json, int *status)
+{
+    char name[16], from[] = "--from", as[] = "--json";
+    char *argv[] = { name, from, file, json ? as : NULL, NULL };
+    FILE *kept = stdout;
+    struct rc_str text;
+    char *bytes = NULL;
+
+    snprintf(name, sizeof(name), "%s", command->name);
+    optind = 0;
+    stdout = open_memstream(&bytes, &text.n);
+    CHECK(stdout != NULL);
+    *status = command->run(json ? 4 : 3, argv);
+    fclose(stdout);
+    stdout = kept;
+    text.p = bytes;
+    return text;
+}
+
+static void try_command(const struct subcommand *command, char *file, bool json)
+{
+    int status;
+    struct rc_str text = run_command(command, file, json, &status);
+
+    CHECK(status == STATUS_RESOLVED || status == STATUS_CONTRADICTION || status == STATUS_USAGE);
+    if (status == STATUS_USAGE)
+        CHECK(text.n == 0);
+    else if (json)
+        check_json(text);
+    else
+        check_text(text);
+    fuzz_free(text);
+}
+
+void fuzz_one(struct rc_str input)
+{
+    char path[PATH_SIZE];
+    int fd = write_file(input, path);
+
+    try_command(&cli_show, path, false);
+    try_command(&cli_show, path, true);
+    try_command(&cli_explain, path, false);
+    try_command(&cli_explain, path, true);
+    close(fd);
+    CHECK(fuzz_free_descriptor() == fd);
+}

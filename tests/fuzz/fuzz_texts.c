@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fuzz_texts - every reader of what rollcall's programs and nodes tell each other. What was read and written again
+ * reads the same. An input is as in fuzz_parsers.c.
+ */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpuset.h"
+#include "base/numbers.h"
+#include "rendezvous/protocol.h"
+#include "rendezvous/request.h"
+#include "rendezvous/session.h"
+#include "rendezvous/store.h"
+#include "resolve/pins.h"
+#include "roll/answer.h"
+#include "roll/netorder.h"
+#include "roll/roll.h"
+
+enum { FEW = 64, WORDS = 128 };
+
+static void try_pins(struct rc_str text)
+{
+    struct rc_cpuset set;
+    struct rc_pins pins;
+    struct rc_pin pin;
+
+    if (!rc_pins_read(text, &pins))
+        return;
+    for (uint32_t i = 0; i < pins.count && i < FEW; i++)
+        CHECK(rc_pins_at(&pins, i, &pin) && rc_cpuset_read(pin.cpus, &set) && pin.cores >= pins.least_cores);
+    CHECK(!rc_pins_at(&pins, pins.count, &pin));
+}
+
+static void try_answer(struct rc_str text)
+{
+    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+    struct rc_answer answer, again;
+    const char *written;
+
+    if (!rc_answer_read(text, &answer, &arena))
+        return;
+    fuzz_check_messages(&answer.findings);
+    CHECK(answer.findings.count <= RC_FINDINGS_MAX);
+    written = rc_answer_write(&answer, &arena);
+    CHECK(written && rc_answer_read(rc_str(written), &again, &arena));
+    CHECK(again.port == answer.port && again.stop == answer.stop && again.said == answer.said);
+    CHECK(again.has_seat == answer.has_seat && again.findings.count == answer.findings.count);
+    CHECK(strcmp(rc_answer_write(&again, &arena), written) == 0);
+}
+
+static void try_roll(struct rc_str text)
+{
+    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+    struct rc_roll roll, again;
+    struct rc_str tasks;
+    const char *written;
+    uint32_t first, last;
+
+    if (!rc_roll_read(text, &roll))
+        return;
+    CHECK(roll.node < roll.nodes && roll.nodes <= roll.world && roll.scope.n && roll.host.n);
+    for (tasks = roll.tasks; rc_roll_next_range(&tasks, &first, &last);)
+        CHECK(first <= last && last < roll.world);
+    CHECK(!tasks.p && rc_netorder_tasks(&roll) <= roll.world);
+    CHECK(fuzz_is_within(rc_netorder_host(&roll), text));
+    /* a value may be longer than it is written */
+    written = rc_roll_write(&roll, &arena);
+    if (!written)
+        return;
+    CHECK(rc_roll_read(rc_str(written), &again) && again.user_count == roll.user_count);
+    CHECK(again.gpu_count == roll.gpu_count && rc_str_eq(again.tasks, roll.tasks));
+    CHECK(strcmp(rc_roll_write(&again, &arena), written) == 0);
+}
+
+static void try_netorder(struct rc_str text)
+{
+    uint32_t node = 0, place, before;
+
+    fuzz_take_numbers(&text, &node, 1, RC_MAX_TASKS);
+    (void)rc_netorder_find(text, node, &place, &before);
+}
+
+static void try_request(struct rc_str text)
+{
+    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+    struct rc_request request, again;
+    const char *written;
+
+    if (!rc_request_read(text, &request))
+        return;
+    CHECK(request.seconds > 0 && request.entry.n > 0);
+    /* neither is written: an entry has no NUL, and every request a check */
+    if (request.check == RC_CHECK_UNSET || memchr(request.entry.p, '\0', request.entry.n))
+        return;
+    written = rc_request_write(&request, &arena);
+    CHECK(written && rc_request_read(rc_str(written), &again) && rc_str_eq(again.entry, request.entry));
+    CHECK(again.transport == request.transport && again.root == request.root && again.seconds == request.seconds &&
+          again.check == request.check);
+    if (request.transport == RC_TRANSPORT_SRUN)
+        CHECK(again.endpoint.port == request.endpoint.port && rc_str_eq(again.endpoint.hosts, request.endpoint.hosts));
+}
+
+static void try_endpoint(struct rc_str text)
+{
+    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+    struct rc_endpoint endpoint;
+
+    if (rc_endpoint_read(text, &endpoint))
+        CHECK(rc_str_is(text, rc_endpoint_write(&endpoint, &arena)));
+}
+
+static void try_outcome(struct rc_str text)
+{
+    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+    struct rc_answer answer;
+    struct rc_outcome outcome = { .port = 0 }, again = { .port = 0 };
+    const char *written;
+    uint32_t node = 0;
+
+    fuzz_take_numbers(&text, &node, 1, RC_MAX_TASKS);
+    rc_outcome_read(text, node, &answer, &outcome, &arena);
+    CHECK(memchr(outcome.why, '\0', sizeof(outcome.why)) && memchr(outcome.first, '\0', sizeof(outcome.first)));
+    CHECK(memchr(outcome.unordered, '\0', sizeof(outcome.unordered)));
+    written = rc_outcome_write(&outcome, &arena);
+    if (!written)
+        return;
+    rc_outcome_read(rc_str(written), node, &answer, &again, &arena);
+    CHECK(again.failed == outcome.failed && again.lost == outcome.lost && again.port == outcome.port);
+    CHECK(again.stop == outcome.stop || outcome.failed || outcome.lost);
+}
+
+static void try_store(struct rc_str text)
+{
+    struct rc_store *store = rc_store_create();
+    struct rc_store_answer answer;
+
+    CHECK(store != NULL);
+    for (struct rc_str rest = text; rest.p;) {
+        struct rc_str question = rc_str_split(rest, '\0', &rest);
+
+        if (rc_store_ask(store, question, &answer))
+            CHECK(rc_store_is_question(question) && memchr(answer.head, '\0', sizeof(answer.head)));
+    }
+    (void)rc_store_is_key(text);
+    rc_store_destroy(store);
+}
+
+/* SECONDS CHECK [WATCH JOB] */
+static void try_settings(struct rc_str text)
+{
+    struct rc_server_settings settings;
+    char *string = fuzz_copy_string(text);
+    char *list[WORDS + 1];
+    int count = 0;
+
+    for (char *word = strtok(string, " "); word && count < WORDS; word = strtok(NULL, " "))
+        list[count++] = word;
+    list[count] = NULL;
+    (void)rc_server_settings_read(count, list, &settings);
+    free(string);
+}
+
+static const struct fuzz_reader readers[] = {
+    { 'p', try_pins },     { 'A', try_answer },  { 'R', try_roll },  { 'N', try_netorder }, { 'Q', try_request },
+    { 'e', try_endpoint }, { 'u', try_outcome }, { 'k', try_store }, { 's', try_settings },
+};
+
+void fuzz_one(struct rc_str input)
+{
+    fuzz_try(readers, sizeof(readers) / sizeof(*readers), input);
+}
