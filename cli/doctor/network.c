@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "resolve/identity.h"
 #include "resolve/master.h"
 #include "system/interfaces.h"
 #include "system/node.h"
@@ -27,7 +28,7 @@ static void append_name(char list[LIST], const char *name)
 
 static bool spans_nodes(const struct rc_result *result)
 {
-    uint32_t nodes = result->identity.field[RC_NNODES];
+    uint32_t nodes = rc_identity_guess_nodes(result);
 
     return nodes != RC_UNKNOWN && nodes > 1;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "resolve/identity.h"
 #include "system/node.h"
 
 enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256, LEAST_LOCKED_MIB = 1024 };
@@ -101,7 +102,7 @@ static bool has_entries(const char *path)
 
 static void check_limits(struct findings *findings, const struct rc_result *result)
 {
-    uint32_t nodes = result->identity.field[RC_NNODES];
+    uint32_t nodes = rc_identity_guess_nodes(result);
     struct rlimit limit;
 
     if (has_entries("/sys/class/infiniband") && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&

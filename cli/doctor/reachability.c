@@ -8,6 +8,7 @@
 
 #include "probe.h"
 #include "rendezvous/storeclient.h"
+#include "resolve/identity.h"
 #include "system/clock.h"
 #include "system/interfaces.h"
 #include "system/resolver.h"
@@ -197,7 +198,7 @@ static void probe_master(struct findings *findings, const struct rc_master *wher
 void doctor_reachability(struct findings *findings, const struct rc_result *result)
 {
     const struct rc_master *where = &result->master;
-    uint32_t nodes = result->identity.field[RC_NNODES];
+    uint32_t nodes = rc_identity_guess_nodes(result);
     uint32_t local = result->identity.field[RC_LOCAL_RANK];
     struct listener listener = { .is_listening = false };
     struct round round;

@@ -19,6 +19,7 @@ enum rc_field { RC_RANK, RC_LOCAL_RANK, RC_NODE_RANK, RC_WORLD_SIZE, RC_LOCAL_WO
 
 struct rc_facts {
     struct rc_number field[RC_FIELD_COUNT];
+    bool nnodes_derived;     /* from this task's own sizes alone: right where all nodes have as many tasks (layout.h) */
     uint32_t min_local_size; /* of all nodes; RC_UNKNOWN where not known */
     uint32_t max_local_size;
     struct rc_number node_order_rank; /* RANK if numbered node by node (order=node) */

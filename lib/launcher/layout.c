@@ -28,6 +28,7 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
     } else if (nnodes->value == RC_UNKNOWN && size->value % local->value == 0) {
         nnodes->value = size->value / local->value;
         nnodes->source = rc_format(reader->arena, "%s / %s", size->source, local->source);
+        facts->nnodes_derived = true;
     }
     /* one rank at least is on each of the others, and none if there are none */
     return nnodes->value != RC_UNKNOWN && nnodes->value > 0 && nnodes->value - 1 <= size->value - local->value &&

@@ -9,8 +9,9 @@
  * its tasks; nearly always another one sees that it is not, refuses, and takes
  * the job with it. Not always: 1, 3, 1 and 1 tasks with the ranks 0, 1 4 5, 2
  * and 3 look even from each of them, as 6 nodes or as 2. Rank, sizes and the
- * place that a daemon or proxy has told are right then; the number of nodes
- * (GROUP_WORLD_SIZE, PET_NNODES) is not, nor is the layout known to be uneven.
+ * place that a daemon or proxy has told are right then; the number of nodes is
+ * not, nor is the layout known to be uneven. So a number of nodes that was
+ * derived is for rollcall's own use, and no task is told it.
  */
 #ifndef ROLLCALL_LAUNCHER_LAYOUT_H
 #define ROLLCALL_LAUNCHER_LAYOUT_H
@@ -19,7 +20,7 @@
 
 /* Local size 1..size, else RC103; one node where the local size is the size;
  * where the number of nodes is not known, it is the quotient if there is no
- * rest. False without a message: an uneven layout, or impossible counts. */
+ * rest (nnodes_derived). False without a message: an uneven layout, or impossible counts. */
 bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts);
 
 /* The node's number if each node has local size ranks, dealt in turns of

@@ -204,12 +204,15 @@ static bool ask_for_host(struct rc_reader *reader, struct rc_facts *facts)
 {
     uint32_t node_rank = facts->field[RC_NODE_RANK].value;
     uint32_t nnodes = facts->field[RC_NNODES].value;
+    bool derived = facts->nnodes_derived;
     struct rc_str user = rc_env_get(reader->env, "MASTER_ADDR");
 
     if (facts->master_certain || facts->hosts.p || facts->master_host.p || (user.n && !rc_host_is_loopback(user)))
         return true;
     switch (rc_pmixjob_fill(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST")) {
     case RC_PMIXJOB_READ:
+        /* the same whether or not MASTER_ADDR is set */
+        facts->nnodes_derived = derived;
         return (facts->field[RC_NODE_RANK].value == node_rank && facts->field[RC_NNODES].value == nnodes) ||
                rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
     case RC_PMIXJOB_WRONG:

@@ -112,6 +112,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
         return RC_PMIXJOB_WRONG;
     field[RC_NODE_RANK] = (struct rc_number){ node, source };
     field[RC_NNODES] = (struct rc_number){ tasks.nodes, source };
+    facts->nnodes_derived = false;
     facts->min_local_size = tasks.smallest;
     facts->max_local_size = tasks.largest;
     if (text.n <= LAYOUT_MAX)

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "rendezvous/pmixserver.h"
 #include "rendezvous/protocol.h"
+#include "resolve/identity.h"
 #include "system/beside.h"
 #include "system/clock.h"
 #include "system/program.h"
@@ -90,7 +91,7 @@ static bool find_server_of_srun(const struct rc_result *result, uint32_t nodes, 
 /* Unknown numbers are those of a launch that says little of itself, by hand. */
 static uint32_t count_nodes(const struct rc_result *result)
 {
-    uint32_t nodes = result->identity.field[RC_NNODES];
+    uint32_t nodes = rc_identity_guess_nodes(result);
     uint32_t local = result->identity.field[RC_LOCAL_WORLD_SIZE];
 
     if (nodes != RC_UNKNOWN)

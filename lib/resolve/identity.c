@@ -132,6 +132,20 @@ void rc_identity_follow_network(const struct rc_context *context, struct rc_resu
     facts->master_source = "first node in the order of the network";
 }
 
+void rc_identity_forget_nodes(struct rc_result *result)
+{
+    if (result->facts.nnodes_derived && result->mode != RC_MODE_LAUNCHER)
+        result->identity.field[RC_NNODES] = RC_UNKNOWN;
+}
+
+uint32_t rc_identity_guess_nodes(const struct rc_result *result)
+{
+    const uint32_t *field = result->identity.field;
+
+    return result->facts.nnodes_derived && field[RC_NODE_RANK] != RC_UNKNOWN ? result->facts.field[RC_NNODES].value
+                                                                             : field[RC_NNODES];
+}
+
 static bool is_rejected(const struct rc_plan *plan, const char *name)
 {
     for (unsigned i = 0; i < plan->rejected_count; i++)

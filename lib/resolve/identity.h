@@ -23,6 +23,14 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
  * it was asked for, but is not known. */
 void rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
 
+/* Takes a number of nodes out of the identity that no launcher has told, but that was derived. torchrun needs
+ * it, and has an agent in each task: in launcher mode it is the number of tasks, and stays. */
+void rc_identity_forget_nodes(struct rc_result *result);
+
+/* The number of nodes, a derived one as well: for what a wrong one does not harm. RC_UNKNOWN where
+ * the identity has no place for it. */
+uint32_t rc_identity_guess_nodes(const struct rc_result *result);
+
 /* Lists the launchers' values that contradict the identity (for explain). */
 void rc_identity_list_rejected(struct rc_result *result);
 

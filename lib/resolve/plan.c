@@ -61,6 +61,34 @@ void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reas
                              });
 }
 
+void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t value, const char *source,
+                        const char *reason)
+{
+    const char *text = rc_format_number(&result->arena, value);
+    struct rc_str now = rc_plan_set(result, name, text, source, reason);
+
+    if (now.p && !rc_str_is(now, text))
+        rc_message_add(&result->messages, RC501,
+                       rc_format(&result->arena, "%s was %q, it is %s now: %s", name.p, &now, text, reason));
+}
+
+void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_field field, const char *reason)
+{
+    const char *source = result->facts.field[field].source;
+
+    /* order=node changes the rank and nothing else, order=topology the node's as well */
+    if (result->identity.field[field] != result->facts.field[field].value)
+        source = result->facts.node_order_rank.source;
+    rc_plan_set_number(result, name, result->identity.field[field], source, reason);
+}
+
+void rc_plan_unset_all(struct rc_result *result, const struct rc_name *names, size_t count, const char *reason)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rc_env_find_name(&result->env, &names[i]).p)
+            rc_plan_unset(result, rc_name(&names[i]), reason);
+}
+
 bool rc_plan_fits(struct rc_result *result)
 {
     if (!result->plan.full && !result->arena.full)

@@ -3,7 +3,7 @@
 #ifndef ROLLCALL_RESOLVE_PLAN_H
 #define ROLLCALL_RESOLVE_PLAN_H
 
-#include "base/text.h"
+#include "launcher/facts.h"
 
 enum rc_action {
     RC_SET,   /* set to `value`; a variable that has it already is listed as well */
@@ -52,6 +52,16 @@ void rc_plan_unset(struct rc_result *result, struct rc_str name, const char *rea
 
 /* The variable stays as it is. */
 void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reason);
+
+/* A number, with RC501 where it replaces another value. */
+void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t value, const char *source,
+                        const char *reason);
+
+/* A number of the identity, with its source. */
+void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_field field, const char *reason);
+
+/* Removes those of the names that are there. */
+void rc_plan_unset_all(struct rc_result *result, const struct rc_name *names, size_t count, const char *reason);
 
 /* Returns the entry of this name, or NULL. */
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);

@@ -273,6 +273,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         rc_pinning_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)
             forget_ranks(result);
+        rc_identity_forget_nodes(result);
     } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {
         rc_identity_list_rejected(result);
     }

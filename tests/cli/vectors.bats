@@ -35,12 +35,13 @@ load helper
             (map([.master.addr, .master.port]) | unique | length) == 1 and
             all(.master.addr | IN($zero.host, $zero.address))
         else
+            . as $all |
             all(.identity.rank == .truth.rank and .identity.world_size == $n) and
             (map(.truth.rank) | sort) == [range($n)] and
             (group_by(.truth.host) | map(map(.identity.local_rank) | sort) | all(. == [range(length)])) and
             (group_by(.truth.host) | map(map(.identity.node_rank) | unique | length) | all(. == 1)) and
             (map(.identity.node_rank) | unique) == [range(map(.truth.host) | unique | length)] and
-            (map(.identity.nnodes) | unique) == [map(.truth.host) | unique | length] and
+            (map(.identity.nnodes) | unique - [null] - [$all | map(.truth.host) | unique | length]) == [] and
             (map(select(.truth.host == $zero.host)) | all(.identity.node_rank == 0)) and
             (map([.master.addr, .master.port]) | unique | length) == 1 and
             all(.master.addr | . == null or IN($zero.host, $zero.address, "127.0.0.1"))

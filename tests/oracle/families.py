@@ -7,6 +7,7 @@ launchers 1.1). A family is a function of a generator and a Layout that returns 
     firm     the variables tell the whole identity, so every task must be resolved; else all that are resolved
              are right, or somebody refuses
     told     they also tell the host of RANK 0, by one of `addresses`; None: perhaps
+    counted  they also tell how many nodes there are; a task that has only its own sizes cannot know that
 """
 
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ class Written:
     tasks: list
     firm: bool = True
     told: object = True
+    counted: bool = True
     addresses: set = field(default_factory=set)
     run_id: object = None
     gpus: object = None        # of each node, where the launcher decides it
@@ -120,7 +122,8 @@ def pals(rng, layout):
         "PALS_LOCAL_SIZE": str(len(layout.ranks[node])), "PALS_NODEID": str(node),
         "PMI_RANK": str(rank), "PMI_SIZE": str(layout.size), "PMI_LOCAL_RANK": str(local),
         "PMI_LOCAL_SIZE": str(len(layout.ranks[node])),
-    }, firm=even(layout) and layout.distribution in ("block", "cyclic"), told=one_node(layout), run_id=f"apid-{layout.job}")
+    }, firm=even(layout) and layout.distribution in ("block", "cyclic"), told=one_node(layout), counted=one_node(layout),
+        run_id=f"apid-{layout.job}")
 
 
 def jsm(rng, layout):
@@ -132,7 +135,7 @@ def jsm(rng, layout):
         "OMPI_COMM_WORLD_LOCAL_SIZE": str(len(layout.ranks[node])), "PMIX_NAMESPACE": f"jsm-{layout.job}-1",
         "PMIX_RANK": str(rank), "LSB_JOBID": str(layout.job), "LSB_DJOB_NUMPROC": str(layout.size + 1),
         "LSB_DJOB_RANKFILE": "rankfile", "@host-file": lines, "@host": layout.hosts[node],
-    }, firm=even(layout) and layout.distribution == "block", run_id=f"jsm-{layout.job}-1")
+    }, firm=even(layout) and layout.distribution == "block", counted=one_node(layout), run_id=f"jsm-{layout.job}-1")
 
 
 def lsf(rng, layout):
@@ -185,7 +188,7 @@ def openmpi5(rng, layout):
         "PMIX_NAMESPACE": f"{name}@1", "PMIX_RANK": str(rank), "PMIX_HOSTNAME": layout.hosts[node],
         "PMIX_SERVER_URI41": f"{name}@0.{node};tcp4://127.0.0.1:52505", "PRTE_LAUNCHED": "1",
         "@host": layout.hosts[node],
-    }, firm=one_node(layout), told=True if one_node(layout) else None, run_id=f"{name}@1")
+    }, firm=one_node(layout), told=True if one_node(layout) else None, counted=one_node(layout), run_id=f"{name}@1")
     for task in result.tasks:
         task.starts = ("mpirun -np 4 --host n1:2 train",) if task.node == 0 else (
             f"prted --prtemca ess env --prtemca ess_base_nspace {name}@0 --prtemca ess_base_vpid {task.node} "
@@ -199,7 +202,7 @@ def hydra(proxy, extra):
             "PMI_RANK": str(rank), "PMI_SIZE": str(layout.size), "PMI_FD": "6", "MPI_LOCALRANKID": str(local),
             "MPI_LOCALNRANKS": str(len(layout.ranks[node])), "@host": layout.hosts[node], **extra,
         }, firm=even(layout) and (one_node(layout) or layout.distribution == "block"),
-            told=True if one_node(layout) else None)
+            told=True if one_node(layout) else None, counted=one_node(layout))
         port = rng.randint(30000, 50000)
         for task in result.tasks:
             task.starts = (proxy.format(host=layout.hosts[0], port=port, node=task.node),)

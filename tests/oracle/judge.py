@@ -60,7 +60,7 @@ def whole_launch(launch, answers):
             if {e["LOCAL_RANK"] for e in there} != {"0"} or oracle.own_alone(launch, first) is None:
                 assert sorted(int(e["LOCAL_RANK"]) for e in there) == list(range(len(there)))
             assert {e["LOCAL_WORLD_SIZE"] for e in there} == {str(len(there))}
-            assert all(name in e for e in there for name in oracle.WORKER), "half a family"
+            assert all(name in e for e in there for name in oracle.worker_names(launch)), "half a family"
         lowest = sorted(nodes.values(), key=lambda there: min(int(e["RANK"]) for e in there))
         for place, there in enumerate(lowest):
             assert {e["NODE_RANK"] for e in there} == {str(place)}

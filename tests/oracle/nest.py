@@ -71,7 +71,7 @@ def draw(rng):
         layout.gpus = gpus if w.gpus is None else w.gpus
         kind = "slurm" if name == "slurm" else "torchrun" if name == "torchrun" else "other"
         launch = Launch(kind, layout, w.tasks, argv=["python", "train.py"], ports=(32768, 60999), told=w.told)
-        launch.facts = {"firm": w.firm, "run_id": w.run_id, "port": w.port, "addresses": {host: w.addresses for host in layout.hosts}}
+        launch.facts = {"firm": w.firm, "run_id": w.run_id, "port": w.port, "counted": w.counted, "addresses": {host: w.addresses for host in layout.hosts}}
         levels.append(Level(name, launch))
     evidence = rng.choice(("processes", "processes", "names"))
     if names[-1] == "slurm" and rng.random() < 0.4:

@@ -174,7 +174,7 @@ def expect(launch):
     for task in launch.tasks:
         node = node_rank[task.node]
         identity = {"rank": ours[task.rank], "local_rank": task.local, "node_rank": node, "world_size": layout.size,
-                    "local_world_size": counts[task.node], "nnodes": len(counts)}
+                    "local_world_size": counts[task.node], "nnodes": len(counts) if counted(launch) else None}
         s = Seen(identity=identity, hold=ours[task.rank] == 0, port_free=port is None)
         s.master = {addr} if addr else {host} | addresses
         if len(counts) == 1 and launch.kind != "slurm":
@@ -195,8 +195,11 @@ def expect(launch):
             s.values.update({
                 "RANK": str(ours[task.rank]), "WORLD_SIZE": str(layout.size), "LOCAL_RANK": str(task.local) if own is None else "0",
                 "LOCAL_WORLD_SIZE": str(counts[task.node]), "GROUP_RANK": str(node),
-                "GROUP_WORLD_SIZE": str(len(counts)),
             })
+            if counted(launch):
+                s.values["GROUP_WORLD_SIZE"] = str(len(counts))
+            else:
+                s.absent.add("GROUP_WORLD_SIZE")
             if own is not None:
                 # one that says something else is an outer launch's, or somebody's own
                 s.values.update({name: own for name in LISTS if task.env.get(name) == task.env[LISTS[0]]})
@@ -258,6 +261,15 @@ def expect(launch):
             s.absent.update(NOT_IN_LAUNCHER)
         seen.append(s)
     return Expected("resolved", mode, seen, messages)
+
+
+def counted(launch):
+    """Whether its tasks are told how many nodes there are, by more than their own sizes."""
+    return launch.facts.get("counted", True)
+
+
+def worker_names(launch):
+    return tuple(name for name in WORKER if name != "GROUP_WORLD_SIZE" or counted(launch))
 
 
 def window(ports):

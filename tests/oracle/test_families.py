@@ -57,22 +57,31 @@ def identity_of(launch, task, order="launcher"):
     layout = launch.layout
     _, node_rank = oracle.number(layout, order)
     return {"rank": task.rank, "local_rank": task.local, "node_rank": node_rank[task.node], "world_size": layout.size,
-            "local_world_size": len(layout.ranks[task.node]), "nnodes": len(layout.hosts)}
+            "local_world_size": len(layout.ranks[task.node]), "nnodes": len(layout.hosts) if oracle.counted(launch) else None}
+
+
+def nodes_are_right(launch, task, answer):
+    """No task is told another number of nodes than there are, whoever else refuses; where nobody counts them, none."""
+    then, nodes = apply(task.env, answer), len(launch.layout.hosts)
+    assert answer["identity"]["nnodes"] in (nodes, None if not oracle.counted(launch) else nodes), answer["identity"]
+    assert then.get("GROUP_WORLD_SIZE", str(nodes)) == str(nodes), f"GROUP_WORLD_SIZE={then['GROUP_WORLD_SIZE']} on {nodes} nodes"
+    name = "SLURM_NNODES"
+    assert then.get(name) in (task.env.get(name), str(nodes), task.env.get("SLURM_JOB_NUM_NODES")), f"{name}={then[name]}"
 
 
 def right_or_refused(nest, answers):
-    """Ranks and sizes are right wherever something is set; the nodes are as well, or somebody refuses.
+    """Ranks and sizes are right wherever something is set, and the number of nodes; their order is as well, or somebody refuses.
 
     But for what nobody can know where each of the nodes looks like one of an even job from its own tasks (1 and 3 of
-    6): how many they are; and where MASTER_ADDR is there, so that RANK 0's host is no question that would be refused,
-    their order: of Hydra only its proxies tell it, and of JSM's file of hosts the first may have tasks.
+    6), and MASTER_ADDR is there, so that RANK 0's host is no question that would be refused: of Hydra only its proxies
+    tell the order, and of JSM's file of hosts the first may have tasks.
     """
     level = nest.levels[-1]
     launch = level.launch
     wrong = refused = False
     counts = {len(there) for there in launch.layout.ranks}
     alike = len(counts) > 1 and all(launch.layout.size % n == 0 for n in counts)
-    unknown = {"nnodes"} if alike else set()
+    unknown = {"nnodes"}  # looked at task by task
     if alike and "MASTER_ADDR" in launch.user and (level.family == "jsm" or nest.evidence == "names"):
         unknown.add("node_rank")
     for task, answer in zip(launch.tasks, answers):
@@ -83,6 +92,7 @@ def right_or_refused(nest, answers):
         want, got = identity_of(launch, task), answer["identity"]
         for name in RANKS:
             assert got[name] == want[name], (got, want, answer["messages"])
+        nodes_are_right(launch, task, answer)
         wrong |= any(got[name] != want[name] for name in want if name not in unknown)
     assert refused or not wrong, "a wrong node, and nobody refuses"
     modes = {answer["mode"] for answer in answers}

@@ -27,34 +27,33 @@ struct row {
 };
 
 static const struct row good[] = {
-    { TEXT(OF_TWO), PROXY("1"), "mpich 3 1 1 4 2 2 n1", "by slot" },
-    { TEXT(TASK("2", "4", "1", "2")), PROXY("0"), "mpich 2 1 0 4 2 2 n1", "by node" },
-    { TEXT(TASK("0", "4", "0", "2")), PROXY("0"), "mpich 0 0 0 4 2 2 n1", "rank 0" },
-    { TEXT(OF_TWO), "/usr/bin/" PROXY("1"), "mpich 3 1 1 4 2 2 n1", "a proxy with its path" },
-    { TEXT("PMI_ID=3 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2"), PROXY("1"), "mpich 3 1 1 4 2 2 n1",
+    { TEXT(OF_TWO), PROXY("1"), "mpich 3 1 1 4 2 ? n1", "by slot" },
+    { TEXT(TASK("2", "4", "1", "2")), PROXY("0"), "mpich 2 1 0 4 2 ? n1", "by node" },
+    { TEXT(TASK("0", "4", "0", "2")), PROXY("0"), "mpich 0 0 0 4 2 ? n1", "rank 0" },
+    { TEXT(OF_TWO), "/usr/bin/" PROXY("1"), "mpich 3 1 1 4 2 ? n1", "a proxy with its path" },
+    { TEXT("PMI_ID=3 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2"), PROXY("1"), "mpich 3 1 1 4 2 ? n1",
       "the rank of -pmi-port" },
     { TEXT(TASK("1", "2", "1", "2")), PROXY("0"), "mpich 1 1 0 2 2 1 127.0.0.1", "one node" },
     { TEXT(TASK("0", "1", "0", "1")), NULL, "mpich 0 0 0 1 1 1 -", "one task" },
-    { TEXT(OF_TWO " MASTER_ADDR=n7"), NULL, "mpich 3 1 1 4 2 2 n7", "no proxy in sight: by slot" },
-    { TEXT(OF_TWO), "hydra_pmi_proxy --control-port fd00::1:35397 --proxy-id 1", "mpich 3 1 1 4 2 2 fd00::1",
+    { TEXT(OF_TWO " MASTER_ADDR=n7"), NULL, "mpich 3 1 1 4 2 ? n7", "no proxy in sight: by slot" },
+    { TEXT(OF_TWO), "hydra_pmi_proxy --control-port fd00::1:35397 --proxy-id 1", "mpich 3 1 1 4 2 ? fd00::1",
       "an IPv6 address has colons of its own" },
-    { TEXT(OF_TWO), "hydra_pmi_proxy --control-port n1:35397", "mpich 3 1 1 4 2 2 n1", "a proxy without a number" },
-    { TEXT(OF_TWO), PROXY("4294967297"), "mpich 3 1 1 4 2 2 n1", "a proxy's number that wraps to 1 is none" },
-    { TEXT(TASK("199999", "200000", "1", "2")), PROXY("99999"), "mpich 199999 1 99999 200000 2 100000 n1",
-      "100,000 nodes" },
-    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-2]"), RMK("slurm"), "mpich 3 1 1 4 2 2 h1", "hosts from Slurm" },
-    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-3]"), RMK("slurm"), "mpich 3 1 1 4 2 2 n9", "more hosts than nodes" },
-    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-"), RMK("slurm"), "mpich 3 1 1 4 2 2 n9", "a list that was cut" },
-    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-2]"), PROXY("1"), "mpich 3 1 1 4 2 2 n1", "hosts that are not Slurm's" },
-    { TEXT(OF_TWO " PBS_NODEFILE=f"), RMK("pbs"), "mpich 3 1 1 4 2 2 p1", "hosts from PBS" },
-    { TEXT(OF_TWO " PE_HOSTFILE=f"), RMK("sge"), "mpich 3 1 1 4 2 2 p1", "hosts from Grid Engine" },
-    { TEXT(OF_TWO " HYDRA_HOST_FILE=f"), PROXY("1"), "mpich 3 1 1 4 2 2 p1", "the user's own list of hosts" },
+    { TEXT(OF_TWO), "hydra_pmi_proxy --control-port n1:35397", "mpich 3 1 1 4 2 ? n1", "a proxy without a number" },
+    { TEXT(OF_TWO), PROXY("4294967297"), "mpich 3 1 1 4 2 ? n1", "a proxy's number that wraps to 1 is none" },
+    { TEXT(TASK("199999", "200000", "1", "2")), PROXY("99999"), "mpich 199999 1 99999 200000 2 ? n1", "100,000 nodes" },
+    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-2]"), RMK("slurm"), "mpich 3 1 1 4 2 ? h1", "hosts from Slurm" },
+    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-3]"), RMK("slurm"), "mpich 3 1 1 4 2 ? n9", "more hosts than nodes" },
+    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-"), RMK("slurm"), "mpich 3 1 1 4 2 ? n9", "a list that was cut" },
+    { TEXT(OF_TWO " SLURM_JOB_NODELIST=h[1-2]"), PROXY("1"), "mpich 3 1 1 4 2 ? n1", "hosts that are not Slurm's" },
+    { TEXT(OF_TWO " PBS_NODEFILE=f"), RMK("pbs"), "mpich 3 1 1 4 2 ? p1", "hosts from PBS" },
+    { TEXT(OF_TWO " PE_HOSTFILE=f"), RMK("sge"), "mpich 3 1 1 4 2 ? p1", "hosts from Grid Engine" },
+    { TEXT(OF_TWO " HYDRA_HOST_FILE=f"), PROXY("1"), "mpich 3 1 1 4 2 ? p1", "the user's own list of hosts" },
     { TEXT(OF_TWO " SLURM_NODEID=1" STEP), BY_SRUN, "mpich 3 1 1 4 2 2 n1", "started by srun" },
     { TEXT(TASK("2", "3", "0", "1") " SLURM_NODEID=1" STEP), BY_SRUN, "mpich 2 0 1 3 1 2 n1",
       "started by srun, uneven" },
     { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=2" STEP), BY_SRUN, "mpich 3 1 1 4 2 2 n1",
       "started by srun, one proxy a node" },
-    { TEXT(OF_TWO INTEL), BSTRAP("1"), "intelmpi 3 1 1 4 2 2 n1", "Intel MPI" },
+    { TEXT(OF_TWO INTEL), BSTRAP("1"), "intelmpi 3 1 1 4 2 ? n1", "Intel MPI" },
     { TEXT("MPI_LOCALRANKID=1"), PROXY("1"), "none", "exported by hand for another library" },
     { TEXT("PMI_RANK=1 PMI_SIZE=2"), PROXY("1"), "none", "not Hydra's: no local rank" },
 };
@@ -116,14 +115,17 @@ static struct rc_str command_line(const char *words)
 static void answer(const struct rc_result *result, char *text, size_t size)
 {
     const uint32_t *field = result->identity.field;
+    char nodes[16] = "?"; /* only one task's own sizes speak of them */
 
+    if (field[RC_NNODES] != RC_UNKNOWN)
+        snprintf(nodes, sizeof(nodes), "%u", field[RC_NNODES]);
     if (result->status == RC_CONTRADICTION)
         snprintf(text, size, "%s", rc_message_entry(result->messages.list[0].id)->id);
     else if (!result->launcher)
         snprintf(text, size, "none");
     else
-        snprintf(text, size, "%s %u %u %u %u %u %u %s", result->launcher->id, field[RC_RANK], field[RC_LOCAL_RANK],
-                 field[RC_NODE_RANK], field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES],
+        snprintf(text, size, "%s %u %u %u %u %u %s %s", result->launcher->id, field[RC_RANK], field[RC_LOCAL_RANK],
+                 field[RC_NODE_RANK], field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], nodes,
                  result->master.addr ? result->master.addr : "-");
 }
 

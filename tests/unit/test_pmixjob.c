@@ -75,17 +75,20 @@ static const char *resolve_in(const char *const *block, struct rc_str lines, cha
     struct rc_here here = { .learned = ~0u, .gpus = RC_UNKNOWN };
     struct rc_context context = { .env = block, .here = &here, .options = { .mode = RC_MODE_WORKER } };
     const uint32_t *field = result.identity.field;
+    char nodes[16] = "?";
 
     for (size_t i = 0; i < lines.n; i++)
         room[ROOM - lines.n + i] = lines.p[i] == '|' ? '\n' : lines.p[i];
     if (room)
         here.pmix = (struct rc_str){ room + ROOM - lines.n, lines.n };
     rc_resolve(&context, &result);
+    if (field[RC_NNODES] != RC_UNKNOWN)
+        snprintf(nodes, sizeof(nodes), "%u", field[RC_NNODES]);
     if (result.status == RC_CONTRADICTION)
         snprintf(text, sizeof(text), "%s", rc_message_entry(result.messages.list[0].id)->id);
     else
-        snprintf(text, sizeof(text), "%u %u %u %u %u %u %s", field[RC_RANK], field[RC_LOCAL_RANK], field[RC_NODE_RANK],
-                 field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES], result.master.addr);
+        snprintf(text, sizeof(text), "%u %u %u %u %u %s %s", field[RC_RANK], field[RC_LOCAL_RANK], field[RC_NODE_RANK],
+                 field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], nodes, result.master.addr);
     return text;
 }
 
@@ -126,7 +129,7 @@ static const struct mpi_row mpi_answers[] = {
       "mpirun's own node is the second", MPI(0, 2, 4, 0, 2) },
     { TEXT("rank=2|size=4|local_rank=1|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,0|host=n1|"), "RC123",
       "another local rank than the launcher's", MPI(0, 2, 4, 0, 2) },
-    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,2|host=n7|"), "2 0 1 4 2 2 n7",
+    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,2|host=n7|"), "2 0 1 4 2 ? n7",
       "an even job from a login node: the server knows rank 0's host", MPI(2, 2, 4, 0, 2) },
     { TEXT("failed=server none|"), "RC122", "the server does not answer", MPI(2, 2, 4, 0, 2) },
 };

@@ -57,6 +57,8 @@ def derive(answer, job, outer, env, local=None):
             "NODE_RANK": identity["node_rank"],
             "GROUP_RANK": identity["node_rank"], "GROUP_WORLD_SIZE": identity["nnodes"],
         }
+        if identity["nnodes"] is None:  # the launcher does not tell it
+            del values["GROUP_WORLD_SIZE"]
     else:
         values = {
             "NODE_RANK": identity["node_rank"],
@@ -86,7 +88,8 @@ def compact(answer, env):
     words = [answer["launcher"] or "-", answer["mode"]]
     for word, (rank, size) in FIELDS.items():
         if answer["identity"][rank] is not None:
-            words.append(f"{word}={answer['identity'][rank]}/{answer['identity'][size]}")
+            known = answer["identity"][size] is not None
+            words.append(f"{word}={answer['identity'][rank]}/{answer['identity'][size] if known else '?'}")
     if job:
         words.append("job=" + job)
     if outer:
@@ -120,7 +123,7 @@ def read_first(line):
     identity = dict.fromkeys(("rank", "local_rank", "node_rank", "world_size", "local_world_size", "nnodes"))
     for word, fields in FIELDS.items():
         if word in named:
-            identity.update(zip(fields, map(int, named.pop(word).split("/"))))
+            identity.update(zip(fields, (None if number == "?" else int(number) for number in named.pop(word).split("/"))))
     master = dict.fromkeys(("addr", "port", "source"))
     if "master" in named:
         addr, _, port = named.pop("master").rpartition(":")
