@@ -85,6 +85,18 @@ struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest)
     return s;
 }
 
+struct rc_str rc_str_split_last(struct rc_str s, char separator, struct rc_str *rest)
+{
+    for (size_t i = s.n; i-- > 0;) {
+        if (s.p[i] == separator) {
+            *rest = (struct rc_str){ s.p + i + 1, s.n - i - 1 };
+            return (struct rc_str){ s.p, i };
+        }
+    }
+    *rest = RC_ABSENT;
+    return s;
+}
+
 static void put_char(struct rc_arena *arena, char c)
 {
     if (arena->used + 1 < arena->size)

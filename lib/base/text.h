@@ -49,6 +49,9 @@ bool rc_str_ends(struct rc_str a, const char *suffix);
  * it, absent where there is no separator. */
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest);
 
+/* The same at the last separator. */
+struct rc_str rc_str_split_last(struct rc_str s, char separator, struct rc_str *rest);
+
 /* Returns how many pieces the separator parts the text into; 0 for an absent or empty text. */
 uint32_t rc_str_pieces(struct rc_str s, char separator);
 

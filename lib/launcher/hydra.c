@@ -17,17 +17,6 @@ struct proxy {
     bool tree; /* Intel MPI's, started by each other beyond the first ones */
 };
 
-/* "n1:35397", and an IPv6 address has colons of its own. */
-static void split_port(struct rc_str text, struct proxy *proxy)
-{
-    for (size_t i = text.n; i-- > 0;)
-        if (text.p[i] == ':') {
-            proxy->host = (struct rc_str){ text.p, i };
-            proxy->port = (struct rc_str){ text.p + i + 1, text.n - i - 1 };
-            return;
-        }
-}
-
 static bool read_proxy(struct rc_str cmdline, struct proxy *proxy)
 {
     struct rc_str name = rc_ancestor_name(cmdline);
@@ -35,7 +24,10 @@ static bool read_proxy(struct rc_str cmdline, struct proxy *proxy)
     uint32_t level;
 
     if (rc_str_is(name, "hydra_pmi_proxy") && control.n) {
-        split_port(control, proxy);
+        /* "n1:35397", and an IPv6 address has colons of its own */
+        proxy->host = rc_str_split_last(control, ':', &proxy->port);
+        if (!proxy->port.p)
+            proxy->host = RC_ABSENT;
     } else if (rc_str_is(name, "hydra_bstrap_proxy")) {
         proxy->tree = true;
         /* further down the tree, the upstream is another proxy */

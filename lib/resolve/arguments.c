@@ -5,14 +5,20 @@
 #include "launcher/hostlist.h"
 
 /* "2" or "1:4", elastic's least and most */
-static bool read_nnodes(struct rc_str given, uint32_t *least, uint32_t *most)
+static void read_nnodes(struct rc_str given, struct rc_arguments *arguments)
 {
     struct rc_str rest;
+    uint32_t least;
+    uint32_t most;
 
-    if (!rc_parse_u32(rc_str_split(given, ':', &rest), RC_MAX_TASKS, least))
-        return false;
-    *most = *least;
-    return !rest.p || rc_parse_u32(rest, RC_MAX_TASKS, most);
+    arguments->least = arguments->most = RC_UNKNOWN;
+    if (!rc_parse_u32(rc_str_split(given, ':', &rest), RC_MAX_TASKS, &least))
+        return;
+    most = least;
+    if (rest.p && !rc_parse_u32(rest, RC_MAX_TASKS, &most))
+        return;
+    arguments->least = least;
+    arguments->most = most;
 }
 
 /* Nothing is known of a word that a shell has yet to expand. */
@@ -24,13 +30,26 @@ static bool is_expanded_later(struct rc_str word)
     return false;
 }
 
-/* Whether this is the host that rollcall names, with or without a port. */
+/* An IPv6 address stands in brackets. */
+static bool is_host(struct rc_str host, struct rc_str addr)
+{
+    struct rc_netaddr one;
+    struct rc_netaddr other;
+
+    if (host.n > 1 && host.p[0] == '[' && host.p[host.n - 1] == ']')
+        host = (struct rc_str){ host.p + 1, host.n - 2 };
+    return rc_str_eq(host, addr) ||
+           (rc_netaddr_read(host, &one) && rc_netaddr_read(addr, &other) && rc_netaddr_compare(&one, &other) == 0);
+}
+
+/* Whether this is the host that rollcall names, with or without a port, as torch reads it
+ * (rendezvous/utils.py, parse_rendezvous_endpoint). */
 static bool is_master(const struct rc_result *result, struct rc_str endpoint)
 {
     struct rc_str addr = rc_str(result->master.addr);
+    struct rc_str port;
 
-    return addr.n && rc_str_starts(endpoint, result->master.addr) &&
-           (endpoint.n == addr.n || endpoint.p[addr.n] == ':');
+    return addr.n && (is_host(endpoint, addr) || is_host(rc_str_split_last(endpoint, ':', &port), addr));
 }
 
 static bool endpoint_is_elsewhere(const struct rc_result *result, struct rc_str backend, struct rc_str endpoint)
@@ -42,15 +61,14 @@ static bool endpoint_is_elsewhere(const struct rc_result *result, struct rc_str 
 }
 
 /* Each step of such a launch names where all of them meet, or its own place among them. */
-static bool is_part_of_more(const struct rc_result *result, struct rc_str endpoint)
+static bool is_part_of_more(const struct rc_result *result, struct rc_str endpoint, uint32_t most)
 {
     const struct rc_command_options *given = &result->command.given;
     uint32_t nnodes = result->identity.field[RC_NNODES];
-    uint32_t least, most;
 
     if (!given->nnodes.p || (!given->node_rank.p && !endpoint.n && !given->master_addr.p))
         return false;
-    return read_nnodes(given->nnodes, &least, &most) ? most > nnodes : nnodes == 1;
+    return most == RC_UNKNOWN ? nnodes == 1 : most > nnodes;
 }
 
 void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
@@ -58,16 +76,15 @@ void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
     const struct rc_command_options *given = &result->command.given;
     struct rc_str backend = given->backend.p ? given->backend : rc_env_get(&result->env, "PET_RDZV_BACKEND");
     struct rc_str endpoint = given->endpoint.p ? given->endpoint : rc_env_get(&result->env, "PET_RDZV_ENDPOINT");
-    bool is_one = false;
-    uint32_t least, most;
+    bool is_one;
 
+    read_nnodes(given->nnodes, arguments);
     /* with --num_machines=1 accelerate leaves the number to PET_NNODES */
-    if (result->command.torchrun && read_nnodes(given->nnodes, &least, &most))
-        is_one = most == 1 && result->identity.field[RC_NNODES] > 1;
+    is_one = result->command.torchrun && arguments->most == 1 && result->identity.field[RC_NNODES] > 1;
     arguments->alone = given->standalone || is_one;
     arguments->has_no_rank = backend.n && !is_expanded_later(backend) && !rc_str_is(backend, "static");
     arguments->meets_elsewhere = endpoint_is_elsewhere(result, backend, endpoint);
-    arguments->is_part = is_part_of_more(result, endpoint);
+    arguments->is_part = is_part_of_more(result, endpoint, arguments->most);
 }
 
 static void warn_argument(struct rc_result *result, const char *option, struct rc_str given, const char *contradiction,
@@ -108,9 +125,8 @@ static void check_torchrun(struct rc_result *result, const struct rc_arguments *
 {
     const struct rc_command_options *given = &result->command.given;
     uint32_t nnodes = result->identity.field[RC_NNODES];
-    uint32_t least, most;
 
-    if (!arguments->is_part && read_nnodes(given->nnodes, &least, &most) && (nnodes < least || most < nnodes))
+    if (!arguments->is_part && arguments->most != RC_UNKNOWN && (nnodes < arguments->least || arguments->most < nnodes))
         warn_argument(result, "--nnodes", given->nnodes, "the number of nodes in this step is ", number(result, nnodes),
                       "leave it out");
     check_node_rank(result, arguments, "--node_rank", "leave it out");
@@ -132,9 +148,10 @@ static void check_accelerate(struct rc_result *result, const struct rc_arguments
     static const char rank_cure[] = "expand it on each node: sh -c 'accelerate launch --machine_rank $NODE_RANK ...'";
     const struct rc_command_options *given = &result->command.given;
     uint32_t nnodes = result->identity.field[RC_NNODES];
-    uint32_t machines, processes;
+    uint32_t machines = arguments->least;
+    uint32_t processes;
 
-    if (!rc_parse_u32(given->nnodes, RC_MAX_TASKS, &machines) || machines < 2)
+    if (machines == RC_UNKNOWN || machines < 2)
         return;
     if (machines != nnodes && !arguments->is_part) {
         warn_argument(result, "--num_machines", given->nnodes, "the number of nodes in this step is ",

@@ -80,12 +80,17 @@ static const struct split splits[] = {
     { TEXT("a\0b"), '\0', TEXT("a"), TEXT("b"), "NUL as separator" },
 };
 
-static void splits_text(const void *data)
-{
-    const struct split *row = data;
-    struct rc_str rest = { "untouched", 9 };
-    struct rc_str head = rc_str_split(unit_guard(row->input), row->separator, &rest);
+static const struct split last_splits[] = {
+    { TEXT("n1:29500"), ':', TEXT("n1"), TEXT("29500"), "two pieces" },
+    { TEXT("[fd00::1]:29500"), ':', TEXT("[fd00::1]"), TEXT("29500"), "only at the last" },
+    { TEXT("n1"), ':', TEXT("n1"), NO_TEXT, "no separator: nothing follows" },
+    { TEXT("n1:"), ':', TEXT("n1"), TEXT(""), "an empty piece follows, which is not nothing" },
+    { TEXT(":1"), ':', TEXT(""), TEXT("1"), "an empty piece first" },
+    { TEXT(""), ':', TEXT(""), NO_TEXT, "an empty text is one empty piece" },
+};
 
+static void check_split(const struct split *row, struct rc_str head, struct rc_str rest)
+{
     assert_int_equal(head.n, row->head.n);
     assert_memory_equal(head.p, row->head.p, head.n);
     if (!row->rest.p) {
@@ -95,6 +100,24 @@ static void splits_text(const void *data)
     assert_non_null(rest.p);
     assert_int_equal(rest.n, row->rest.n);
     assert_memory_equal(rest.p, row->rest.p, rest.n);
+}
+
+static void splits_text(const void *data)
+{
+    const struct split *row = data;
+    struct rc_str rest = { "untouched", 9 };
+    struct rc_str head = rc_str_split(unit_guard(row->input), row->separator, &rest);
+
+    check_split(row, head, rest);
+}
+
+static void splits_last(const void *data)
+{
+    const struct split *row = data;
+    struct rc_str rest = { "untouched", 9 };
+    struct rc_str head = rc_str_split_last(unit_guard(row->input), row->separator, &rest);
+
+    check_split(row, head, rest);
 }
 
 /* The loop that every list is read with: rest may be the input itself. */
@@ -288,6 +311,7 @@ int main(void)
 {
     UNIT_TABLE(compares, "text compares", pairs);
     UNIT_TABLE(splits_text, "text splits", splits);
+    UNIT_TABLE(splits_last, "text splits at the last one", last_splits);
     UNIT_TABLE(quotes_text, "text quotes", quotes);
     unit_add_one(measures, "a string is measured, no string is absent");
     unit_add_one(splits_in_place, "a list is read with its rest as input");
