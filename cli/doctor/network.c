@@ -8,7 +8,7 @@
 
 #include "filter.h"
 #include "resolve/identity.h"
-#include "resolve/master.h"
+#include "resolve/masterport.h"
 #include "system/interfaces.h"
 #include "system/node.h"
 #include "system/resolver.h"
@@ -41,7 +41,7 @@ static void check_port_range(struct findings *findings)
     bool outside = true;
 
     rc_node_port_range(&first, &last);
-    rc_master_port(seed, first, last, &outside);
+    rc_masterport_compute(seed, first, last, &outside);
     if (!outside)
         doctor_findings_add(findings, FINDING_D201, "/proc/sys/net/ipv4/ip_local_port_range", 0, NULL,
                             "outgoing connections may have any port from %u to %u", (unsigned)first, (unsigned)last);

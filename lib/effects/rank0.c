@@ -27,7 +27,8 @@ bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address)
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
 {
     const struct rc_master *master = &result->master;
-    bool to_unset = master->addr_given == RC_GIVEN_BY_USER && result->facts.master_certain;
+    bool is_users = master->addr_given == RC_GIVEN_BY_USER;
+    bool to_unset = is_users && result->facts.master_certain;
     struct rc_netaddr address;
     bool elsewhere;
 
@@ -38,14 +39,15 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
     if (elsewhere)
         rc_message_add(&result->messages, RC407,
                        rc_format(&result->arena,
-                                 "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s",
+                                 "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s%s",
                                  master->addr, master->addr_source, hooks->outcome,
                                  master->wish ? "give another addr="
                                  : to_unset   ? "unset it, or choose one of the node's own with addr="
                                               : "pass the right one: ",
                                  master->wish || to_unset    ? ""
                                  : result->launcher->pass[0] ? result->launcher->pass
-                                                             : "MASTER_ADDR=HOST"));
+                                                             : "MASTER_ADDR=HOST",
+                                 is_users ? "; if it leads here (NAT), say addr=given" : ""));
     return !elsewhere;
 }
 

@@ -59,6 +59,10 @@ const char *rc_address_read(struct rc_str value, enum rc_address_kind *kind)
 
     if (value.n == 0)
         return "empty";
+    if (rc_str_is(value, "given")) {
+        *kind = RC_ADDRESS_GIVEN;
+        return NULL;
+    }
     for (size_t i = 0; i < value.n; i++)
         network = network || value.p[i] == '/';
     if (network) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* address.h - addr=: by which address of RANK 0's node the others reach it.
  *
- * Three kinds, told apart by how they are written:
+ * Four kinds, told apart by how they are written:
  *
  *   ib0                    an interface: the address that it has on that node
  *   10.1.0.0/16            a network: the node's address in it
  *   -ib  .hsn  -ib.fabric  what belongs behind the node's name
+ *   given                  MASTER_ADDR as it was set, though no node may have it itself (NAT, a virtual address)
  *
  * A suffix goes behind the first label of the name. One with a dot is the domain
  * as well, in place of the name's own; one without leaves the domain:
@@ -29,6 +30,7 @@ enum rc_address_kind {
     RC_ADDRESS_INTERFACE,
     RC_ADDRESS_NETWORK,
     RC_ADDRESS_SUFFIX,
+    RC_ADDRESS_GIVEN,
 };
 
 /* Tells the kind of a value of addr=. Returns NULL where the value is good, else what is

@@ -185,11 +185,12 @@ static bool read_addr(struct reading *r, struct rc_str value)
             return true;
         wrong = "too long";
     }
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena,
-                             "%s: addr=%q is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16) or a suffix "
-                             "of node names (addr=-ib, addr=.hsn)",
-                             r->where, &value, wrong));
+    rc_message_add(
+        r->messages, RC202,
+        rc_format(r->arena,
+                  "%s: addr=%q is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16), a suffix of "
+                  "node names (addr=-ib, addr=.hsn) or addr=given",
+                  r->where, &value, wrong));
     return false;
 }
 

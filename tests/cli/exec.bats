@@ -279,6 +279,20 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     [ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
+@test "an address that only leads to rank 0's node is taken where addr=given says so" {
+    run with "${remote[@]}" MASTER_ADDR=192.0.2.1 "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
+    echo "$output"
+    [ "$status" = 1 ]
+    [[ $output == 'rollcall: error RC407: '*'; if it leads here (NAT), say addr=given' ]]
+    [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+    # shellcheck disable=SC2016 # expanded by that shell
+    run -0 with "${remote[@]}" MASTER_ADDR=192.0.2.1 "$rollcall" exec --ddp=worker,addr=given -- sh -c 'echo "$RANK $MASTER_ADDR"'
+    [ "$output" = '0 192.0.2.1' ]
+    # shellcheck disable=SC2016 # expanded by that shell
+    run -0 with "${remote[@]}" MASTER_ADDR=192.0.2.1 ROLLCALL=worker,addr=given "$rollcall" exec -- sh -c 'echo "$RANK $MASTER_ADDR"'
+    [ "$output" = '0 192.0.2.1' ]
+}
+
 @test "rank 0 that is at MASTER_ADDR runs" {
     address=$(hostname -I | awk '{ print $1 }')
     [ -n "$address" ]

@@ -213,6 +213,14 @@ mpirun_0()
     expect RANK=0 "MASTER_ADDR=$mine"
 }
 
+@test "RANK 0 takes an address that only leads to its node with addr=given" {
+    run --separate-stderr mpirun_0 MASTER_ADDR=192.0.2.1 "$bin/probe" RANK MASTER_ADDR
+    [[ $stderr == "rollcall: error RC407: "*"say addr=given" ]]
+    run --separate-stderr mpirun_0 MASTER_ADDR=192.0.2.1 ROLLCALL=addr=given "$bin/probe" RANK MASTER_ADDR
+    [ -z "$stderr" ]
+    expect RANK=0 MASTER_ADDR=192.0.2.1
+}
+
 @test "RANK 0 checks a MASTER_ADDR that is not certain: a name of the list" {
     local mine
     mine=$(uname -n)

@@ -35,6 +35,7 @@ static const struct taken_row taken[] = {
     { TEXT("order=node,nproc=2"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "two keys, the mode is open" },
     { TEXT("nproc=2,order=node"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "the keys the other way round" },
     { TEXT("addr=ib0"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an address" },
+    { TEXT("addr=given"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "MASTER_ADDR as it was given" },
     { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
     { TEXT("watch"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a key that may stand alone" },
     { TEXT("watch=1"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a second" },
