@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include "apply.h"
@@ -25,14 +26,28 @@ struct task {
     int held;              /* the descriptor of RANK 0's port, or -1 */
 };
 
+/* With --kill-on-bad-exit srun ends the step with the first task that fails, and prints nothing that comes
+ * later, also of a line that was written before (35 of 40 arrived with 22.05). A task that another one speaks for
+ * leaves that one more time. */
+static void wait_for_lines(bool spoke)
+{
+    enum { SPOKE_MS = 200, SILENT_MS = 500 };
+    const struct timespec pause = { .tv_nsec = (spoke ? SPOKE_MS : SILENT_MS) * 1000000L };
+
+    nanosleep(&pause, NULL);
+}
+
 /* A user who asked for rollcall gets an error and no task. If only the administrator
  * asked, the job runs as without rollcall. */
 static int give_up(spank_t spank, const struct rc_messages *messages)
 {
-    if (rc_spank_report_error(spank, messages))
+    bool spoke = rc_spank_report_error(spank, messages);
+
+    if (spoke)
         rc_spank_event_refused(rc_spank_result(), messages);
     if (!rc_spank_step()->options.by_user)
         return 0;
+    wait_for_lines(spoke);
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and of
      * a `required` one it would only print a second line */
     _exit(1);

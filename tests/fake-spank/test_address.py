@@ -33,6 +33,8 @@ def test_a_name_that_does_not_resolve_ends_every_task_with_one_line_a_node(host)
     assert first == second
     assert first.startswith("rollcall: error RC408: ") and "cannot resolve n1, which is MASTER_ADDR" in first
     assert lookups(played) == ["n1", "n1"]
+    # srun may end the step with the first of them: time for the line, and more for those without one
+    assert sorted(e["rc"] for e in played.events if e["event"] == "pause") == [200] * 2 + [500] * 4
 
 
 def test_several_nodes_on_one_machine_may_meet_at_loopback(host):
@@ -45,6 +47,7 @@ def test_an_administrator_s_default_leaves_the_job_as_it_was(host):
     assert [task.exit for task in played.all_tasks] == [0] * 6
     assert not [task for task in played.all_tasks if "RANK" in task.env]
     assert all(line.startswith("rollcall: warning RC408: ") for line in played.lines())
+    assert not [e for e in played.events if e["event"] == "pause"]
 
 
 def test_a_resolver_without_an_answer_is_no_error(host):
