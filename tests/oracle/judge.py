@@ -8,6 +8,8 @@ from stream import apply, ids
 
 STAMP = oracle.STAMP
 STAMPED = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK")  # what a worker's stamp repeats
+STEP_AND_RANK = re.compile(r"[a-z]+:[^ /]+/[0-9]+/")  # what a stamp begins with
+OUTER_STEPS = re.compile(r"( [a-z]+:[^ /]+)*")        # and what may follow its own step's values
 OURS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "GROUP_WORLD_SIZE")
 
 
@@ -113,8 +115,10 @@ def task_by_task(launch, answers, after, expected):
         if expected.mode == "worker":
             assert answer["identity"] == want.identity, f"{who}: {answer['identity']}, expected {want.identity}"
         told = "" if answer["mode"] == "launcher" else " =" + "/".join(then[name] for name in STAMPED)
-        stamp = r"[a-z]+:[^ /]+/[0-9]+/%s/%s%s( [a-z]+:[^ /]+)*" % (answer["mode"], then["MASTER_PORT"], told)
-        assert re.fullmatch(stamp, then[STAMP]), f"{who}: stamp {then[STAMP]}"
+        own = f"{answer['mode']}/{then['MASTER_PORT']}{told}"
+        named = STEP_AND_RANK.match(then[STAMP])
+        assert named and then[STAMP].startswith(own, named.end()), f"{who}: stamp {then[STAMP]}"
+        assert OUTER_STEPS.fullmatch(then[STAMP], named.end() + len(own)), f"{who}: stamp {then[STAMP]}"
         changed = {name for name in then.keys() | task.env.keys() if then.get(name) != task.env.get(name)}
         known = {"JAX_COORDINATOR_ADDRESS"} | set(want.values) | want.absent | set(oracle.WORKER if expected.mode == "worker" else oracle.LAUNCHER)
         for name in changed - known - {STAMP}:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C core behind a pipe: many requests, one process."""
 
+import fcntl
 import json
 import os
+import signal
 import subprocess
 import threading
 
@@ -40,7 +42,7 @@ def request(env, argv=None, options=None, pid=0, ports=(0, 0), flags="", more=()
             return text.encode("utf-8", "surrogateescape")
         except TypeError:
             pass
-        env = [encode(name) + b"=" + encode(value) for name, value in env.items()]
+        env = [*(encode(name) + b"=" + encode(value) for name, value in env.items()), *more]
     fields = [encode("-" if options is None else options), str(pid).encode(), str(ports[0]).encode(),
               str(ports[1]).encode(), flags.encode(), *strings(argv), *strings(env)]
     assert not any(b"\0" in f for f in fields)
@@ -52,34 +54,44 @@ class Stream:
 
     def __init__(self, name):
         self.process = subprocess.Popen([program(name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # in bytes, also where each write leaves most of a page empty
+        self.pipe_holds = fcntl.fcntl(self.process.stdin, fcntl.F_GETPIPE_SZ) // 2
 
     def ask(self, requests):
         """One answer for each request; an answer that is missing tells which request ended the program."""
         requests = list(requests)
+        signal.signal(signal.SIGALRM, lambda *_: self.process.kill())
+        signal.alarm(LIMIT)
+        try:
+            return self.answers(requests)
+        finally:
+            signal.alarm(0)
 
-        def write():
-            try:
-                for i in range(0, len(requests), 64):
-                    self.process.stdin.write(b"".join(requests[i:i + 64]))
-                self.process.stdin.flush()
-            except BrokenPipeError:
-                pass
-
-        writer = threading.Thread(target=write)
+    def answers(self, requests):
+        # a thread that writes while this one reads; what the pipe holds needs none
+        if sum(map(len, requests)) <= self.pipe_holds:
+            self.write(requests)
+            return [self.answer(sent) for sent in requests]
+        writer = threading.Thread(target=self.write, args=(requests,))
         writer.start()
-        limit = threading.Timer(LIMIT, self.process.kill)
-        limit.start()
-        answers = []
-        for sent in requests:
-            line = self.process.stdout.readline()
-            if not line:
-                writer.join()
-                limit.cancel()
-                raise AssertionError(f"the core died (status {self.process.wait()}) of {sent[:2000]!r}")
-            answers.append(json.loads(line))
-        writer.join()
-        limit.cancel()
-        return answers
+        try:
+            return [self.answer(sent) for sent in requests]
+        finally:
+            writer.join()
+
+    def write(self, requests):
+        try:
+            for i in range(0, len(requests), 64):
+                self.process.stdin.write(b"".join(requests[i:i + 64]))
+            self.process.stdin.flush()
+        except BrokenPipeError:  # the answer that does not come says it
+            pass
+
+    def answer(self, sent):
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError(f"the core died (status {self.process.wait()}) of {sent[:2000]!r}")
+        return json.loads(line)
 
     def close(self):
         self.process.stdin.close()

@@ -97,8 +97,7 @@ def of(launcher):
 
 def ask(env, lines, pid=0):
     """As `rollcall explain --from FILE` asks."""
-    entries = [f"{key}={value}" for key, value in env.items()] + lines
-    return request([entry.encode() for entry in entries], ["python", "train.py"], None, pid, (32768, 60999), "xi")
+    return request(env, ["python", "train.py"], None, pid, (32768, 60999), "xi", lines)
 
 
 # These start no processes: their names stand around a whole container or shell, and nothing that rollcall could be
@@ -161,6 +160,7 @@ def one_cluster(o, i):
         any(name in o.env for name in NAME_THE_STEP) and all(o.env.get(name) == i.env[name] for name in STEP))
 
 
+@functools.cache
 def cells_of(outer, inner):
     """All pairs of recordings, but for those that are of one and the same Slurm step."""
     return [(o, i) for o in of(outer) for i in of(inner) if i.good and i.mode in ("worker", "torchrun")
