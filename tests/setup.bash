@@ -128,6 +128,19 @@ setup_pip()
     "$venv/bin/pip" -q --disable-pip-version-check install "$@" >&2
 }
 
+# setup_imports FOLDER: importing torch, and more so Lightning, makes a million objects, and the garbage collector looks
+# at all of them again and again: a third of the processor time of most of the tests' processes (torch 2.13, Python
+# 3.11: 2.2 s and 1.3 s). A .pth file reaches each Python of a virtual environment, whoever starts it.
+setup_imports()
+{
+    local site
+
+    for site in "$1"/lib/python3.*/site-packages; do
+        [ -e "$site/fewer-collections.pth" ] ||
+            printf 'import gc; gc.set_threshold(100000, 50, 100)\n' > "$site/fewer-collections.pth" || return 1
+    done
+}
+
 need_python()
 {
     local modules=(torch lightning pytorch_lightning) venv=$ROLLCALL_TOP/.venv
@@ -152,6 +165,7 @@ need_python()
                     "pytorch_lightning==$setup_lightning_version" || return 1
         fi
     fi
+    setup_imports "$venv" || return 1
     PYTHON=$venv/bin/python
     export PYTHON
 }
@@ -177,7 +191,10 @@ need_frameworks()
 print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return 1
     for name; do
         folder=$ROLLCALL_PYTHONS/$name
-        [ "$(cat "$folder/holds" 2> /dev/null)" != "$base ${setup_frameworks[$name]}" ] || continue
+        if [ "$(cat "$folder/holds" 2> /dev/null)" = "$base ${setup_frameworks[$name]}" ]; then
+            setup_imports "$folder" || return 1
+            continue
+        fi
         setup_say "pip install ${setup_frameworks[$name]}"
         rm -rf --one-file-system "$folder"
         "$PYTHON" -m venv "$folder" >&2 || return 1
@@ -191,6 +208,7 @@ print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return
             "torch==$setup_torch_version" ${setup_frameworks[$name]} >&2 || return 1
         printf '#!%s\nfrom torch.distributed.run import main\nmain()\n' "$folder/bin/python" > "$folder/bin/torchrun"
         chmod 755 "$folder/bin/torchrun"
+        setup_imports "$folder" || return 1
         printf '%s\n' "$base ${setup_frameworks[$name]}" > "$folder/holds"
     done
 }
