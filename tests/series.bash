@@ -27,7 +27,7 @@ series_plugin()
     mkdir -p "$headers/include" "$dir" && ln -sfn "$root/usr/include/slurm" "$headers/include/slurm" || return 1
     wanted="$ROLLCALL_PREFIX $root CC=${CC:-} CFLAGS=${CFLAGS:-} LDFLAGS=${LDFLAGS:-}"
     if [ "$ROLLCALL_TOP/configure" -nt "$dir/Makefile" ] || [ "$(cat "$dir/configured" 2> /dev/null)" != "$wanted" ]; then
-        (cd "$dir" && "$ROLLCALL_TOP/configure" --quiet --enable-werror "--prefix=$ROLLCALL_PREFIX" \
+        (cd "$dir" && with_ccache "$ROLLCALL_TOP/configure" --quiet --enable-werror "--prefix=$ROLLCALL_PREFIX" \
             "--with-slurm=$headers" "--with-plugindir=$ROLLCALL_PREFIX/lib/slurm-$series") || return 1
         printf '%s\n' "$wanted" > "$dir/configured"
     fi
@@ -36,7 +36,7 @@ series_plugin()
         return 1
     }
     # the file alone: make install would put libtool's own beside it, while others look at what is installed
-    make -C "$dir" -j"$(nproc)" spank/rollcall.la &&
+    with_ccache make -C "$dir" -j"$(nproc)" spank/rollcall.la &&
         install -D "$dir/spank/.libs/rollcall.so" "$ROLLCALL_PREFIX/lib/slurm-$series/rollcall.so"
 }
 

@@ -4,15 +4,17 @@
 
 load helper
 
-# answer STATUS FILE: show, explain and their JSON all end so; JSON parses
+# answer STATUS FILE: show, explain and their JSON all end so; JSON parses. Through files: an answer has megabytes here.
 answer()
 {
-    local words
+    local words status
     for words in show explain 'show --json' 'explain --json'; do
+        status=0
         # shellcheck disable=SC2086 # several words
-        run "-$1" --separate-stderr timeout 10 "$rollcall" $words --from "$2"
-        [ -z "$stderr" ]
-        [[ $words != *json* ]] || jq -e '.schema == 1' <<< "$output" > "$BATS_TEST_TMPDIR/jq"
+        timeout 10 "$rollcall" $words --from "$2" > "$BATS_TEST_TMPDIR/answer" 2> "$BATS_TEST_TMPDIR/said" || status=$?
+        [ "$status" -eq "$1" ]
+        [ ! -s "$BATS_TEST_TMPDIR/said" ]
+        [[ $words != *json* ]] || jq -e '.schema == 1' "$BATS_TEST_TMPDIR/answer" > "$BATS_TEST_TMPDIR/jq"
     done
 }
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # doctor.bats - rollcall doctor in steps of a real Slurm: nothing on a healthy one, and what is wrong with others.
 
-# bats file_tags=series
-
 # shellcheck disable=SC2154,SC2016 # shared, out, err and status come from helpers.bash; some commands are for the tasks' shells
 
 load helpers
@@ -26,6 +24,7 @@ finds()
     [ "$(grep -cxF "verdict   $2" "$out")" -eq "$1" ] || explain "no $1 verdicts '$2'"
 }
 
+# bats test_tags=series
 @test "healthy steps, from each task, and the login node: nothing is found" {
     attempt 60 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 rollcall doctor
     succeeded
@@ -40,6 +39,7 @@ finds()
     said '^Slurm +[0-9.]+, with --ddp, --mpi: .*none'
 }
 
+# bats test_tags=series
 @test "what is wrong with a step" {
     attempt 60 env NCCL_SOCKET_IFNAME=ib srun --ddp -N2 -n3 rollcall doctor
     failed
@@ -73,6 +73,7 @@ needs_firewall()
     reached=(srun --ddp=port=20001-20400 -N2 --ntasks-per-node=2)
 }
 
+# bats test_tags=series
 @test "a firewall between the nodes that answers with a reset" {
     needs_firewall
     attempt 60 "${reached[@]}" rollcall doctor
@@ -87,6 +88,7 @@ needs_firewall()
     said 'refuses, though rank 0'
 }
 
+# bats test_tags=series
 @test "a name that leads to rank 0's node on one node, and elsewhere on another" {
     attempt 60 srun --ddp -N2 --ntasks-per-node=1 sh -c '
         [ "$RANK" = 1 ] || exec rollcall doctor
@@ -99,6 +101,7 @@ needs_firewall()
 }
 
 # In a container without /run/munge, and with the variable that enroot's hook makes of the server's.
+# bats test_tags=series
 @test "a component of PMIx that the task's libpmix cannot open" {
     local task=(-N1 -n2 --mpi=pmix)
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
@@ -113,6 +116,7 @@ needs_firewall()
     finds 1 '1 warning; begin with D106'
 }
 
+# bats test_tags=series
 @test "another version of rollcall on one node" {
     faults_up
     inject n2 <<< "sed 's/^version=.*/version=0.0.9/' | exec \$real \"\$@\""
@@ -123,7 +127,7 @@ needs_firewall()
     finds 1 '1 warning; begin with RC608'
 }
 
-# bats test_tags=all
+# bats test_tags=all,newest
 @test "a firewall that drops, and one that cannot be told from a port that is only held" {
     needs_firewall
     firewall n1 REJECT --reject-with tcp-reset
@@ -141,6 +145,7 @@ needs_firewall()
     said 'cannot be reached from here'
 }
 
+# bats test_tags=series
 @test "a job script, and the --mpi that its srun does not have" {
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=2' 'srun --ddp --mpi=pmix_v99 python train.py' > "$shared/job.sh"
     attempt 30 rollcall doctor --script "$shared/job.sh"
@@ -150,6 +155,7 @@ needs_firewall()
 }
 
 # Open MPI 4 is refused loudly or works; from 5 on each task would be a world of one.
+# bats test_tags=series
 @test "an MPI program for srun without PMIx, with the Open MPI that is here" {
     local line=(srun -N2 --ntasks-per-node=2)
     echo 'from mpi4py import MPI' > "$shared/train.py"

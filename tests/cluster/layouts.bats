@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # layouts.bats - the layouts that every launch must survive: who is who, read back inside the tasks.
 
-# bats file_tags=series
-
 # shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
 
 load helpers
@@ -19,12 +17,14 @@ teardown_file()
     cluster_down
 }
 
+# bats test_tags=series
 @test "even" {
     attempt 30 srun --ddp -N2 -n4 -c2 "$whoami"
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
     [ "$(roll field "$out" SLURM_NTASKS_PER_NODE)" = 2 ]
 }
 
+# bats test_tags=series
 @test "uneven" {
     # what Slurm makes of this line on nodes of four processors
     attempt 30 srun --ddp -N2 -n4 "$whoami"
@@ -32,37 +32,44 @@ teardown_file()
     run ! roll field "$out" SLURM_NTASKS_PER_NODE
 }
 
+# bats test_tags=series
 @test "cyclic" {
     attempt 30 srun --ddp -N2 -n4 -c2 -m cyclic "$whoami"
     everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
 }
 
+# bats test_tags=series
 @test "cyclic and uneven" {
     attempt 30 srun --ddp -N3 -n5 -m cyclic "$whoami"
     everybody whoami world=5 nodes=3 n1=0,3,4 n2=1 n3=2
 }
 
+# bats test_tags=series
 @test "plane" {
     attempt 30 srun --ddp -N2 -n6 -m plane=2 "$whoami"
     everybody whoami world=6 nodes=2 n1=0,1,4,5 n2=2,3
 }
 
+# bats test_tags=series
 @test "cyclic with order=node: blocks again" {
     attempt 30 srun --ddp=order=node -N2 -n4 -c2 -m cyclic "$whoami"
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
 }
 
+# bats test_tags=series
 @test "arbitrary, the hosts from PMIx, or from srun where there is none" {
     attempt 30 srun --ddp --mpi="$mpi" -m arbitrary -n4 -w n2,n1,n1,n2 "$whoami"
     everybody whoami world=4 nodes=2 n2=0,3 n1=1,2
 }
 
+# bats test_tags=series
 @test "arbitrary, the hosts from SLURM_HOSTFILE" {
     printf '%s\n' n3 n1 n3 n1 n1 > "$shared/hosts"
     attempt 30 env SLURM_HOSTFILE="$shared/hosts" srun --ddp --mpi=none -m arbitrary -n5 "$whoami"
     everybody whoami world=5 nodes=2 n3=0,2 n1=1,3,4
 }
 
+# bats test_tags=series
 @test "a step on some nodes of a larger job" {
     attempt 30 salloc -N3 --ntasks-per-node=2 srun --ddp -N2 -n4 --ntasks-per-node=2 -w n2,n3 "$whoami"
     everybody whoami world=4 nodes=2 n2=0,1 n3=2,3
@@ -88,12 +95,14 @@ teardown_file()
     grep -q 'rank=0 world=2 ' "$shared/b.txt"
 }
 
+# bats test_tags=series
 @test "srun in srun: the inner step has an identity of its own" {
     attempt 30 srun --ddp -N2 -n2 -c2 bash -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --ddp --overlap -N2 -n4 -c1 $whoami"
     everybody whoami world=4 nodes=2
 }
 
+# bats test_tags=series
 @test "srun in srun without a word: the outer step's values are not taken for the inner one's" {
     attempt 30 srun --ddp -N2 -n2 -c2 bash -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --overlap -N2 -n4 -c1 $whoami"
@@ -136,27 +145,32 @@ teardown_file()
     [ "$(roll field "$out" MASTER_PORT)" = 23456 ]
 }
 
+# bats test_tags=series
 @test "--export=NONE" {
     attempt 30 srun --ddp --export=NONE -N2 -n4 "$whoami"
     everybody whoami world=4 nodes=2
 }
 
+# bats test_tags=series
 @test "--export=PATH" {
     attempt 30 srun --ddp --export=PATH -N2 -n4 "$whoami"
     everybody whoami world=4 nodes=2
 }
 
+# bats test_tags=series
 @test "sbatch --ddp is the default of the job's steps" {
     batch 30 -N2 -n4 --ddp <<< "srun $whoami"
     everybody whoami world=4 nodes=2
 }
 
+# bats test_tags=series
 @test "#SBATCH --ddp is the default of the job's steps" {
     batch 30 <<< "#SBATCH -N2 -n4 --ddp
 srun $whoami"
     everybody whoami world=4 nodes=2
 }
 
+# bats test_tags=series
 @test "srun --ddp=off in a job of sbatch --ddp" {
     batch 30 -N2 -n4 --ddp <<< "srun --ddp=off $whoami"
     everybody nothing count=4
@@ -167,11 +181,13 @@ srun $whoami"
     everybody whoami world=4 nodes=2
 }
 
+# bats test_tags=series
 @test "salloc --ddp" {
     attempt 30 salloc --ddp -N2 -n4 srun "$whoami"
     everybody whoami world=4 nodes=2
 }
 
+# bats test_tags=series
 @test "one task: nothing is set" {
     attempt 30 srun --ddp -n1 "$whoami"
     everybody nothing count=1
@@ -192,6 +208,7 @@ srun $whoami"
     everybody whoami world=1 nodes=1
 }
 
+# bats test_tags=series
 @test "--ddp=bogus: no job, and the right values" {
     local before
     before=$(login scontrol show config | grep NEXT_JOB_ID)
@@ -208,11 +225,13 @@ srun $whoami"
     everybody launcher nodes=2 nproc=2
 }
 
+# bats test_tags=series
 @test "one task a node with two GPUs each: launcher mode" {
     attempt 30 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
     everybody launcher nodes=2 nproc=2
 }
 
+# bats test_tags=series
 @test "one task a node with two GPUs each, --ddp=worker" {
     attempt 30 srun --ddp=worker -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
     everybody whoami world=2 nodes=2

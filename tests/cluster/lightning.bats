@@ -42,7 +42,8 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     [ "$(twice "$member")" -ge 2 ]
 }
 
-# bats test_tags=series
+# demo.bats shows this one, too
+# bats test_tags=all,newest
 @test "L2: mpirun under salloc" {
     attempt 150 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/lit.py"

@@ -19,6 +19,8 @@ teardown_file()
     cluster_down
 }
 
+# as torch.bats shows for srun
+# bats test_tags=all
 @test "M2 today: RANK is missing" {
     attempt 90 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node python "$programs/env.py"
     failed
@@ -46,7 +48,6 @@ teardown_file()
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
 }
 
-# bats test_tags=series
 @test "M2: mpirun without Slurm" {
     from=n1 attempt 120 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/env.py"
     everybody ranks world=4 nodes=2 loss="$loss"

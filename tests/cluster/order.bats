@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # order.bats - ranks that do not follow the step's list of nodes: networks from Slurm 26.05 on, components of srun A : B.
 
-# bats file_tags=series
-
 # shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
 
 load helpers
@@ -64,6 +62,7 @@ three_ways()
     fi
 }
 
+# bats test_tags=series
 @test "two switches, the second one's nodes first in the list" {
     cluster_up --nodes 4 --cpus 4 --mpi pmix --topology tree:n[3-4],n[1-2]
     three_ways n3 n4 n1 n2
@@ -73,19 +72,20 @@ three_ways()
     ordered 2 n1 n2 n3 n4
 }
 
-# bats test_tags=all
+# bats test_tags=all,newest
 @test "two switches whose nodes take turns: first and last node see nothing of it" {
     cluster_up --nodes 4 --cpus 4 --mpi pmix --topology tree:n[1,3],n[2,4]
     three_ways n1 n3 n2 n4
 }
 
-# bats test_tags=all
+# bats test_tags=all,newest
 @test "two blocks" {
     by_network || [ "${SERIES:-}" = 24.11 ] || skip "Slurm 22.05 has no topology/block"
     cluster_up --nodes 4 --cpus 4 --mpi pmix --topology block:n[3-4],n[1-2]
     three_ways n3 n4 n1 n2
 }
 
+# bats test_tags=series
 @test "components in the reverse order of their nodes' names" {
     local way
     cluster_up --nodes 3 --cpus 4 --mpi pmix

@@ -3,7 +3,7 @@
 # prrte.bats - PRRTE without Open MPI (prterun): its tasks ask its PMIx server who they are.
 
 # The Slurm series that comes without PRRTE (Debian 12) has none of these: tests/run.
-# bats file_tags=series,prrte
+# bats file_tags=prrte
 
 # shellcheck disable=SC2154 # programs, whoami, preload, shared, over_rsh, out, err and status come from helpers.bash
 
@@ -42,22 +42,26 @@ refused()
     ! grep -hE 'RC[0-9]+' "$out" "$err" | grep -vE "$1" || explain "something else was said"
 }
 
+# bats test_tags=series
 @test "prterun: torch finds everybody" {
     from=n1 attempt 120 prterun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/env.py"
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
+# bats test_tags=series
 @test "prterun on a host without tasks, ranks by node in turn" {
     attempt 60 prterun "${over_rsh[@]}" -np 4 --map-by node rollcall exec -- "$whoami"
     everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
 }
 
+# bats test_tags=series
 @test "prterun inside a job, uneven" {
     attempt 60 salloc -N3 --ntasks-per-node=2 prterun -np 5 rollcall exec -- "$whoami"
     everybody whoami world=5 nodes=3 n1=0,1 n2=2,3 n3=4
     said 'RC301.*\(2\(x2\),1\)'
 }
 
+# bats test_tags=newest
 @test "prterun with a program a node: torchrun starts the rest" {
     from=n1 attempt 120 prterun "${over_rsh[@]}" -np 2 --map-by ppr:1:node \
         rollcall exec --ddp=nproc=2 -- torchrun "$programs/torchrun_train.py"
@@ -67,6 +71,7 @@ refused()
 
 # prun is not here: 3.0.8's hangs every third time or so where its job ends at once, rollcall or not.
 
+# bats test_tags=series
 @test "the program's own MPI_Init works after rollcall has asked" {
     # Open MPI 6, a release candidate there, does not reach other nodes under prterun, with or without rollcall
     from=n1 attempt 60 prterun --host n1:3 -np 3 rollcall exec -- python3 "$programs/mpi.py"
@@ -76,6 +81,7 @@ refused()
     done
 }
 
+# bats test_tags=series
 @test "rollcall show asks as well" {
     from=n1 attempt 30 prterun --host n1:2 -np 1 rollcall show --json --ddp=worker
     succeeded
@@ -83,6 +89,7 @@ refused()
     said '"world_size": 1'
 }
 
+# bats test_tags=series
 @test "the preload starts nothing: it names rollcall exec" {
     from=n1 attempt 30 prterun --host n1:2 -np 2 env LD_PRELOAD="$preload" "$whoami"
     succeeded
@@ -90,17 +97,20 @@ refused()
     everybody nothing count=2
 }
 
+# bats test_tags=series
 @test "the program that asks is not there" {
     from=n1 attempt 30 prterun --host n1:2 -np 2 "$shared/alone/bin/rollcall" exec -- "$whoami"
     refused 'RC120: rollcall-pmix.*No such file or directory'
 }
 
+# bats test_tags=series
 @test "libpmix cannot be loaded" {
     from=n1 attempt 30 prterun --host n1:2 -np 2 \
         env LD_LIBRARY_PATH="$shared/broken" rollcall exec -- "$whoami"
     refused 'RC121: .* without libpmix.so.2: .*file too short'
 }
 
+# bats test_tags=series
 @test "the server is gone" {
     from=n1 attempt 30 prterun --host n1:1 -np 1 sh -c "env -0 > '$shared/environ'"
     succeeded

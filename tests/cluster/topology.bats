@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # topology.bats - order=topology: the nodes in the order of the network, which is not the order of their names.
 
-# bats file_tags=series
-
 # shellcheck disable=SC2154 # mpi, programs, shared, whoami, out, err and status come from helpers.bash
 
 load helpers
@@ -33,6 +31,7 @@ has_numbers()
 
 reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
 
+# bats test_tags=series
 @test "tree: ranks go switch by switch, the master and Slurm's numbers with them" {
     attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 "$whoami"
     everybody whoami "${reversed[@]}"
@@ -40,11 +39,13 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     has_numbers "n3: 0 0 0 0  n3" "n4: 1 1 1 1  n3" "n1: 2 2 2 2  n3" "n2: 3 3 3 3  n3"
 }
 
+# bats test_tags=series
 @test "tree: launcher mode, on some of the nodes" {
     attempt 30 srun --ddp=launcher,order=topology -N3 -n3 -w 'n[2-4]' sh -c "$numbers"
     has_numbers "n3:  0 0 0 0 n3" "n4:  1 1 1 1 n3" "n2:  2 2 2 2 n3"
 }
 
+# bats test_tags=series
 @test "tree: an uneven and arbitrary layout is numbered node by node, with the launcher's order below a switch" {
     # In a job of whole nodes: for srun's own job topology/tree of 24.11 gives the first node as many CPUs as it can, and
     # the last one too few for its three tasks (eval_nodes_tree.c; _eval_nodes_consec goes by arbitrary_tpn).
@@ -54,6 +55,7 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     everybody whoami world=6 nodes=3 n3=0,1,2 n2=3 n1=4,5
 }
 
+# bats test_tags=series
 @test "rollcall check shows the order, and a second rollcall keeps it" {
     # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 sh -c '
@@ -66,6 +68,7 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     said '^now 5 5 n3$'
 }
 
+# bats test_tags=series
 @test "a port that the user set is to be free where rank 0 is, and nowhere else" {
     local node
     for node in n1 n3; do
@@ -92,6 +95,7 @@ sys.stdin.read()' "$shared/$node" < <(sleep 20) 3>&- &
     done
 }
 
+# bats test_tags=series
 @test "the nodes do not meet: one line, the launcher's order" {
     attempt 30 srun --ddp=order=topology,exchange=off -N4 --ntasks-per-node=2 -w 'n[1-4]' "$whoami"
     succeeded
@@ -99,7 +103,7 @@ sys.stdin.read()' "$shared/$node" < <(sleep 20) 3>&- &
     said 'RC308: order=topology was asked for, but the nodes have not met; the nodes are in the order of Slurm'
 }
 
-# bats test_tags=all
+# bats test_tags=all,newest
 @test "torch meets where rank 0 is now, in both modes; so does the first NCCL id's way" {
     attempt 60 srun --ddp=order=topology -N2 -n2 -w n1,n3 python "$programs/save.py" "$shared/topology.pt"
     succeeded
@@ -119,7 +123,7 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     said '^1 n1 n3$'
 }
 
-# bats test_tags=all
+# bats test_tags=all,newest
 @test "over PMIx, and with rollcall exec" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     attempt 30 srun --ddp=order=topology,exchange=pmix --mpi=pmix -N4 --ntasks-per-node=2 "$whoami"
@@ -128,7 +132,7 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     everybody whoami "${reversed[@]}"
 }
 
-# bats test_tags=all
+# bats test_tags=all,newest
 @test "default=order=topology in plugstack.conf" {
     local state
     state=${shared%/shared}
@@ -141,7 +145,7 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     unsaid RC308
 }
 
-# bats test_tags=all
+# bats test_tags=all,newest
 @test "block, interleaved; many switches; without a topology" {
     local n
     cluster_down

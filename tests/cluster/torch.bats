@@ -25,7 +25,6 @@ teardown_file()
     said 'environment variable RANK expected'
 }
 
-# bats test_tags=series
 @test "T1: srun --ddp, env://, DistributedDataParallel" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/ddp.py"
     everybody ranks world=4 nodes=2 loss="$loss"
@@ -51,7 +50,6 @@ teardown_file()
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
-# bats test_tags=series
 @test "T3: torchrun with the user's c10d rendezvous at MASTER_ADDR:MASTER_PORT" {
     # shellcheck disable=SC2016 # expanded in the task
     attempt 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 sh -c \
@@ -67,7 +65,6 @@ teardown_file()
     everybody ranks world=2 nodes=2 loss="$loss"
 }
 
-# bats test_tags=series
 @test "T3: arguments that contradict the step are named" {
     attempt_until 1 'RC304.*nnodes' 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --nnodes=1 --nproc-per-node=2 "$programs/torchrun_train.py"

@@ -2,6 +2,7 @@
 """A fake slurmstepd, srun or sbatch around the real plugin: scenarios in, events out."""
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ LIMIT = 60
 
 
 def encode(text):
-    return "".join(c if 0x21 <= ord(c) <= 0x7E and c != "%" else f"%{ord(c):02X}" for c in text)
+    return re.sub(r"[^!-$&-~]", lambda found: f"%{ord(found[0]):02X}", text)
 
 
 def compress_counts(counts):
