@@ -235,9 +235,10 @@ static void check_identity(const struct rc_result *result)
     CHECK(is_below(result, RC_RANK, RC_WORLD_SIZE));
     CHECK(is_below(result, RC_LOCAL_RANK, RC_LOCAL_WORLD_SIZE));
     CHECK(is_below(result, RC_NODE_RANK, RC_NNODES));
-    CHECK(is_at_most(result, RC_LOCAL_WORLD_SIZE, RC_WORLD_SIZE));
-    if (result->mode == RC_MODE_WORKER)
+    if (result->mode == RC_MODE_WORKER) {
+        CHECK(is_at_most(result, RC_LOCAL_WORLD_SIZE, RC_WORLD_SIZE));
         CHECK(is_at_most(result, RC_NNODES, RC_WORLD_SIZE));
+    }
 }
 
 static void check_entry(const struct rc_plan_entry *entry)
