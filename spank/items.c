@@ -31,3 +31,8 @@ bool rc_spank_number(spank_t spank, spank_item_t item, uint32_t *value)
     *value = number;
     return true;
 }
+
+bool rc_spank_is_first(const struct rc_env *env)
+{
+    return rc_str_is(rc_env_get(env, "SLURM_PROCID"), "0");
+}

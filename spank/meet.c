@@ -20,7 +20,8 @@
 /* The first task of the node fills this in. */
 struct meeting_memory {
     struct rc_once met;
-    bool pmix; /* it is the transport */
+    bool pmix;       /* it is the transport */
+    bool everywhere; /* the outcome is the same on all nodes */
     struct rc_outcome outcome;
 };
 
@@ -115,6 +116,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     if (result->identity.field[RC_NNODES] != 1) {
         request.transport = choose_transport(result, &context->options, &request.endpoint, &arena);
         if (request.transport == RC_TRANSPORT_NONE) {
+            shared->everywhere = true;
             /* a step with neither server nor PMIx gets a message only if it asked for one */
             if (context->options.exchange == RC_EXCHANGE_PMIX)
                 rc_outcome_fail(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
@@ -143,10 +145,26 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     return asks_order || !failed;
 }
 
+/* RANK 0's task reports its messages. Of another node its first task says what only that node knows. */
+static void warn_user(struct rc_result *result, const struct rc_rank0 *hooks, bool is_first)
+{
+    struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
+    const char *text = rc_format(
+        &result->arena,
+        "the nodes could not speak to each other: %s; %S computes MASTER_PORT, and took no part in the roll "
+        "call; try exchange=pmix or exchange=srun, or say exchange=off",
+        shared->outcome.why, &node);
+
+    if (rc_spank_is_first(&result->env))
+        rc_message_add(&result->messages, RC611, text);
+    else if (is_first && !shared->everywhere)
+        rc_spank_say(RC_LEVEL_WARNING, RC611, text);
+}
+
 /* Resolves once more with the answer of the exchange. Gives a port back that the other
  * nodes do not know: then all tasks compute the same one. */
 static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_result *result,
-                          const struct rc_rank0 *hooks, int *held)
+                          const struct rc_rank0 *hooks, bool is_first, int *held)
 {
     if (shared->pmix)
         choose_store(spank, &result->env);
@@ -155,11 +173,7 @@ static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_r
     if (!rc_session_settle(&shared->outcome, hooks, context, result, held))
         return false;
     if (shared->outcome.failed)
-        rc_message_add(&result->messages, RC611,
-                       rc_format(&result->arena,
-                                 "the nodes could not speak to each other: %s; MASTER_PORT is a computed one, and "
-                                 "the roll was not called; try exchange=pmix or exchange=srun, or say exchange=off",
-                                 shared->outcome.why));
+        warn_user(result, hooks, is_first);
     return true;
 }
 
@@ -167,16 +181,18 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
                    int *held)
 {
     bool good = true;
+    bool is_first = false;
 
     *held = -1;
     if (!shared || context->options.exchange == RC_EXCHANGE_OFF ||
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || result->stamped)
         return true;
     if (is_first_task(spank, result) && rc_once_begin(&shared->met)) {
+        is_first = true;
         good = meet_nodes(spank, context, result, hooks, held);
         rc_once_done(&shared->met);
     } else if (!rc_once_wait(&shared->met, rc_session_patience(rc_options_deadline(&context->options)))) {
         return true;
     }
-    return good && resolve_again(spank, context, result, hooks, held);
+    return good && resolve_again(spank, context, result, hooks, is_first, held);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
+#include "items.h"
 #include "say.h"
 #include "step.h"
 
@@ -29,18 +30,13 @@ bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages)
     return true;
 }
 
-bool rc_spank_is_first(const struct rc_result *result)
-{
-    return rc_str_is(rc_env_get(&result->env, "SLURM_PROCID"), "0");
-}
-
 void rc_spank_report_warnings(const struct rc_result *result)
 {
     const struct rc_spank_step *step = rc_spank_step();
     const struct rc_master *master = &result->master;
     uint32_t debug = rc_debug_level(rc_env_get(&result->env, RC_DEBUG));
 
-    if (!rc_spank_is_first(result))
+    if (!rc_spank_is_first(&result->env))
         return;
     for (unsigned i = 0; i < result->messages.count; i++) {
         enum rc_message_id id = result->messages.list[i].id;

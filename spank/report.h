@@ -18,7 +18,4 @@ bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages);
  * mode and the master's address. */
 void rc_spank_report_warnings(const struct rc_result *result);
 
-/* Whether this is the task of RANK 0, which prints for the whole step. */
-bool rc_spank_is_first(const struct rc_result *result);
-
 #endif

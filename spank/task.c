@@ -165,7 +165,7 @@ static bool hold_port(struct task *task)
 static bool apply_plan(struct task *task)
 {
     struct rc_result *result = task->result;
-    bool first = rc_spank_is_first(result);
+    bool first = rc_spank_is_first(&result->env);
     const char *failed = rc_spank_apply(task->spank, &result->plan);
 
     if (failed) {

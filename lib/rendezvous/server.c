@@ -154,12 +154,20 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
            reply_text(server, connection, RC_STR(""));
 }
 
-/* An entry that comes after the answer is not read. */
+static bool is_absent(const struct rc_server *server)
+{
+    return server->registrations.rolls[server->registrations.count - 1].absent.p;
+}
+
+/* An entry that comes after the answer is not read. The reply to a node that takes no part is empty: it only tells
+ * the node that it was heard. */
 static bool take_entry(struct rc_server *server, struct rc_connection *connection)
 {
     if (!server->answer && !rc_server_add(server, rc_wire_text(&connection->wire)))
         return false;
     rc_wire_free(&connection->wire);
+    if (!server->answer && is_absent(server))
+        return reply_text(server, connection, RC_STR(""));
     reply_answer(server, connection);
     return true;
 }

@@ -4,9 +4,11 @@
 #include "rendezvous/session.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "rendezvous/client.h"
 #include "rendezvous/protocol.h"
 #include "roll/netorder.h"
 #include "system/port.h"
@@ -15,6 +17,7 @@
 enum {
     SLACK_MS = 3000,     /* for the program's own end */
     OUTPUT_SIZE = 65536, /* an answer, with its findings */
+    ABSENT_MS = 1000,    /* for the message that this node takes no part */
 };
 
 static void copy_text(struct rc_str text, char *to, size_t size)
@@ -138,6 +141,29 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
     }
 }
 
+/* Without a program that waits for the answer this node cannot take part. srun's server is told, so that it does not
+ * wait until its deadline; whether it hears of it makes no difference here. */
+static void tell_absence(const struct rc_request *request, const char *why)
+{
+    static char text[RC_ROLL_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_str entry = rc_str(rc_format(&arena, "%Sabsent=%s\n", &request->entry, why));
+    struct rc_reply reply;
+
+    if (request->transport == RC_TRANSPORT_SRUN && !arena.full &&
+        rc_client_request(&request->endpoint, entry, ABSENT_MS, &reply, NULL) == 0)
+        free(reply.text);
+}
+
+static void fail_to_run(const struct rc_request *request, const char *why, struct rc_outcome *outcome)
+{
+    struct rc_arena text = { .base = outcome->why, .size = sizeof(outcome->why) };
+
+    outcome->failed = true;
+    rc_format(&text, "rollcall-exchange cannot be run: %s", why);
+    tell_absence(request, outcome->why);
+}
+
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena)
 {
@@ -165,7 +191,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else if (n == -EMSGSIZE)
         lose_nodes(outcome, "rollcall-exchange said too much");
     else if (n < 0)
-        rc_outcome_fail(outcome, rc_format(arena, "rollcall-exchange cannot be run: %s", strerror((int)-n)));
+        fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
         lose_nodes(outcome, rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else if (rc_program_not_loaded(n, status))

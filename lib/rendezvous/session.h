@@ -45,7 +45,8 @@ uint32_t rc_session_patience(uint32_t seconds);
 /* Runs rollcall-exchange, which is at `path`. What it brings back goes into the
  * outcome, with what is to be printed in answer->findings; their texts are in
  * the arena, an empty one of RC_SESSION_TEXT bytes. Whatever goes wrong is a failed
- * outcome, or a lost one. `node` is this node's rank by the launcher. */
+ * outcome, or a lost one; where the program cannot be started, srun's server hears that
+ * nobody need wait for this node. `node` is this node's rank by the launcher. */
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
 

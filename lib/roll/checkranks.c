@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/checking.h"
 
+#include <stdlib.h>
+
+#include "launcher/hostlist.h"
+
 static const char *name_involved(struct rc_checking *check)
 {
     struct rc_member *part = check->part;
@@ -61,16 +65,78 @@ static size_t find_silent(struct rc_checking *check, uint32_t nodes, struct rc_r
     return count;
 }
 
+/* The launch's hosts, if they are as many as nodes. */
+static struct rc_str find_hosts(const struct rc_checking *check, uint32_t nodes)
+{
+    for (size_t i = 0; i < check->count; i++) {
+        struct rc_str hosts = check->member[i].roll->hosts;
+        uint32_t count;
+
+        if (hosts.n && rc_hostlist_count(hosts, &count) && count == nodes)
+            return hosts;
+    }
+    return RC_ABSENT;
+}
+
+/* The list may have the short name of a host that calls itself by a long one. */
+static uint32_t find_host(struct rc_str hosts, struct rc_str host)
+{
+    uint32_t index = rc_hostlist_find(hosts, host);
+    struct rc_str domain;
+
+    return index != RC_UNKNOWN ? index : rc_hostlist_find(hosts, rc_str_split(host, '.', &domain));
+}
+
+/* Marks those that have an entry. False where one has a name that is not in the list, or one of another's. */
+static bool mark_hosts(const struct rc_checking *check, struct rc_str hosts, bool *is_there)
+{
+    for (size_t i = 0; i < check->all; i++) {
+        uint32_t index = find_host(hosts, check->rolls[i].host);
+
+        if (index == RC_UNKNOWN || is_there[index])
+            return false;
+        is_there[index] = true;
+    }
+    return true;
+}
+
+/* "n[3-4]"; the first hosts of many. NULL where it is not known which they are. */
+static const char *name_silent_hosts(struct rc_checking *check, uint32_t nodes)
+{
+    enum { HOSTS_SHOWN = 16 };
+    char name[HOSTS_SHOWN][RC_HOST_MAX + 1];
+    struct rc_str host[HOSTS_SHOWN];
+    struct rc_str hosts = find_hosts(check, nodes);
+    bool *is_there = hosts.p ? calloc(nodes, sizeof(*is_there)) : NULL;
+    const char *text = NULL;
+    size_t count = 0;
+
+    if (is_there && mark_hosts(check, hosts, is_there)) {
+        for (uint32_t i = 0; i < nodes && count < HOSTS_SHOWN; i++)
+            if (!is_there[i] && rc_hostlist_nth(hosts, i, name[count])) {
+                host[count] = rc_str(name[count]);
+                count++;
+            }
+        text = rc_compact_hosts(host, count, sizeof(name), &check->namer.text);
+        if (nodes - check->all > count)
+            text = rc_format(&check->namer.text, "%s and %u more", text, nodes - (uint32_t)(check->all + count));
+    }
+    free(is_there);
+    return text;
+}
+
 /* Fewer entries than nodes. */
 static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadline)
 {
     struct rc_namer *namer = &check->namer;
     uint64_t ranks;
     size_t ranges = find_silent(check, nodes, namer->range, &ranks);
-    const char *who = rc_name_ranges(namer, "node", namer->range, ranges);
+    const char *who = name_silent_hosts(check, nodes);
     const char *tasks = "";
     const char *within = "";
 
+    if (!who)
+        who = rc_name_ranges(namer, "node", namer->range, ranges);
     /* some that answered have the ranks of others: it is not known which ones they are */
     if (ranks != nodes - check->all)
         who = rc_format(&namer->text, "%u of %u nodes", nodes - (uint32_t)check->all, nodes);

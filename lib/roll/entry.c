@@ -85,6 +85,14 @@ static struct rc_str boot_id(char text[BOOT_SIZE])
     return n > 0 ? rc_str_split((struct rc_str){ text, n }, '\n', &rest) : RC_ABSENT;
 }
 
+/* Half a list would name wrong hosts. */
+static struct rc_str list_hosts(const struct rc_env *env)
+{
+    struct rc_str hosts = rc_env_get(env, "SLURM_STEP_NODELIST");
+
+    return hosts.n <= RC_ROLL_HOSTS_MAX ? hosts : RC_ABSENT;
+}
+
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,
                            bool asks_order, struct rc_arena *arena)
 {
@@ -108,6 +116,7 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         .world = facts->field[RC_WORLD_SIZE].value,
         .tasks = fold_ranks(tasks, &own),
         .addr = rc_str(result->master.addr),
+        .hosts = list_hosts(&result->env),
         .port = port,
         .dead = asks_order ? RC_ABSENT : rc_str(failed),
         .busy = asks_order ? rc_str(failed) : RC_ABSENT,

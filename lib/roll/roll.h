@@ -24,6 +24,8 @@
  *   dead=RC405           its tasks are not going to start; it says why itself
  *   place=top.s1 n3      with order=topology: where it is in the network (netorder.h)
  *   busy=RC405           likewise: it cannot hold the port, and must not be the node of RANK 0
+ *   hosts=n[1-2]         the launch's, as the launcher lists them; not where that is long
+ *   absent=WHY           it cannot hear the answer, and computes the port; nobody need wait for it
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
@@ -38,7 +40,8 @@ enum {
     RC_ROLL_SIZE = 16384,
     RC_ROLL_USER_MAX = 16,  /* more of them are neither written nor read */
     RC_ROLL_GPUS_MAX = 16,  /* likewise */
-    RC_ROLL_TEXT_MAX = 255, /* bytes of one value but tasks; a longer one is cut when it is written */
+    RC_ROLL_TEXT_MAX = 255, /* bytes of one value but tasks and hosts; a longer one is cut when it is written */
+    RC_ROLL_HOSTS_MAX = 2048,
 };
 
 struct rc_roll_gpu {
@@ -47,7 +50,7 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of its caller's. Absent
- * values may be: version, launcher, mode, boot, addr, dead, visible, place, busy. */
+ * values may be: version, launcher, mode, boot, addr, dead, visible, place, busy, hosts, absent. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -64,6 +67,8 @@ struct rc_roll {
     struct rc_str visible;
     struct rc_str place;
     struct rc_str busy;
+    struct rc_str hosts;
+    struct rc_str absent;
     uint16_t port;                        /* 0: none */
     struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
     unsigned user_count;

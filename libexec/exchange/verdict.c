@@ -93,6 +93,15 @@ static bool has_dead_node(const struct rc_roll *rolls, size_t count)
     return false;
 }
 
+/* Such a node does not hear the answer. */
+static bool has_absent_node(const struct rc_roll *rolls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rolls[i].absent.p)
+            return true;
+    return false;
+}
+
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;
@@ -105,7 +114,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     if (verdict->check != RC_CHECK_OFF &&
         !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, &arena))
         rc_message_add(&answer->findings, RC611, "the roll could not be checked: out of memory; the tasks start");
-    complete = complete && are_all_tasks(rolls, count);
+    complete = complete && are_all_tasks(rolls, count) && !has_absent_node(rolls, count);
     if (ask_for_order(rolls, count)) {
         find_order(answer, rolls, count, complete, &arena);
         first = find_first(answer, rolls, count);

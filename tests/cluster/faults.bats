@@ -137,9 +137,28 @@ on none"
 }
 
 @test "RC601: a node that does not come loses nobody the job" {
+    local transport
     inject n3 <<< 'echo failed=it is of no use'
-    warns "RC601: nothing from node 2 (task 2) within 1 s; see what keeps them from starting, or from reaching the \
-node of rank 0, or wait longer with deadline=SECONDS" 1
+    for transport in $transports; do
+        step 30 "--ddp=exchange=$transport,deadline=1" -N3 -n3
+        said "warning RC601: nothing from n3 \(task 2\) within 1 s; see what keeps them from starting, or from reaching \
+the node of rank 0, or wait longer with deadline=SECONDS\$"
+        said "warning RC611: the nodes could not speak to each other: it is of no use; n3 computes MASTER_PORT, and took \
+no part in the roll call; try exchange=pmix or exchange=srun, or say exchange=off\$"
+        [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
+        one_port 3
+    done
+    nothing_remains
+}
+
+@test "RC611: a node whose rollcall-exchange cannot be run says so, and nobody waits for it" {
+    : > "$shared/none"
+    on n3 mount --bind "$shared/none" "$helper"
+    step 30 --ddp=exchange=srun,deadline=100 -N3 -n3
+    says "warning RC611: the nodes could not speak to each other: rollcall-exchange cannot be run: Permission denied; n3 \
+computes MASTER_PORT, and took no part in the roll call; try exchange=pmix or exchange=srun, or say exchange=off"
+    one_port 3
+    nothing_remains
 }
 
 # bats test_tags=series

@@ -494,6 +494,21 @@ static void check_deadline(const void *data)
     ends(&office);
 }
 
+static void check_absent(const void *data)
+{
+    struct office office = open_office(LONG, WITH_LIFE);
+    int fd = go(&office);
+    char text[512];
+
+    (void)data;
+    snprintf(text, sizeof(text), "%sabsent=no program\n", entry_of(1, 2).p);
+    say(fd, message(TOKEN, rc_str(text)));
+    assert_int_equal(hear_all(fd, text, sizeof(text)), strlen("rollcall 1 " TOKEN " 0\n"));
+    hears(register_node(&office, 0, 2), "answer=1\nport=2\n");
+    decided(&office, "2 1\n");
+    ends(&office);
+}
+
 /* Who is there twice is for the roll call to say: the server counts entries. */
 static void check_duplicates(const void *data)
 {
@@ -576,6 +591,7 @@ int main(void)
     unit_add_one(check_question, "who asks for the roll");
     unit_add_one(check_life_before_answer, "its life ends before there is an answer");
     unit_add_one(check_deadline, "the deadline");
+    unit_add_one(check_absent, "a node that takes no part is told so at once, and nobody waits for it");
     unit_add_one(check_duplicates, "the same entry twice");
     unit_add_one(check_talkative, "two messages on one connection");
     unit_add_one(check_large_answer, "a large answer, and a slow reader");
