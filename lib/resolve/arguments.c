@@ -33,13 +33,9 @@ static bool is_expanded_later(struct rc_str word)
 /* An IPv6 address stands in brackets. */
 static bool is_host(struct rc_str host, struct rc_str addr)
 {
-    struct rc_netaddr one;
-    struct rc_netaddr other;
-
     if (host.n > 1 && host.p[0] == '[' && host.p[host.n - 1] == ']')
         host = (struct rc_str){ host.p + 1, host.n - 2 };
-    return rc_str_eq(host, addr) ||
-           (rc_netaddr_read(host, &one) && rc_netaddr_read(addr, &other) && rc_netaddr_compare(&one, &other) == 0);
+    return rc_str_eq(host, addr);
 }
 
 /* Whether this is the host that rollcall names, with or without a port, as torch reads it
