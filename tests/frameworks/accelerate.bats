@@ -66,3 +66,26 @@ teardown_file()
             --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT "$0"' "$ours/accelerate_train.py"
     everybody ranks world=4 nodes=2
 }
+
+# $SLURM_NODEID expanded in a batch script: both machines are number 0, and wait for each other without a word of
+# accelerate's.
+# bats test_tags=all
+@test "accelerate launch with the same --machine_rank on all nodes is named at once, with what helps" {
+    attempt 20 timeout 15 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 accelerate launch --multi_gpu \
+        --num_machines 2 --num_processes 4 --machine_rank 0 --main_process_ip n1 --main_process_port 29511 \
+        "$ours/accelerate_train.py"
+    [ "$status" -ne 0 ]
+    ! grep -q '^ROLL ' "$out" || explain "a machine 0 too many trains"
+    said "RC304: accelerate was given --machine_rank='0', but it is the same on all nodes of this step, which are 2; .*sh -c 'accelerate launch --machine_rank [$]NODE_RANK"
+}
+
+# Nothing is wrong with a port of one's own: all nodes have the same word of it.
+# bats test_tags=all
+@test "accelerate launch with a rank expanded on each node, and a port of its own, trains without a warning" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
+        'exec accelerate launch --multi_gpu --num_machines 2 --num_processes 4 --machine_rank $NODE_RANK \
+            --main_process_ip n1 --main_process_port 29511 "$0"' "$ours/accelerate_train.py"
+    everybody ranks world=4 nodes=2
+    unsaid RC304
+}
