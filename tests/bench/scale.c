@@ -16,22 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "asking.h"
 #include "libexec/exchange/verdict.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/server.h"
-#include "rendezvous/wire.h"
 #include "roll/answer.h"
 #include "system/clock.h"
 
 enum { SECONDS = 60, EVENTS = 256, ROUNDS_MAX = 100 };
-
-struct node {
-    int fd;
-    bool sent;
-    char *message;
-    size_t size;
-    struct rc_wire wire;
-};
 
 static char token[RC_WIRE_TOKEN + 1];
 
@@ -44,7 +36,7 @@ static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size
 }
 
 /* Makes a node's entry, as long as a real one. */
-static bool prepare_node(struct node *node, uint32_t number, uint32_t nodes, uint32_t tasks)
+static bool prepare_node(struct asking *node, uint32_t number, uint32_t nodes, uint32_t tasks)
 {
     char text[4096], host[32], boot[40], ranks[32];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -74,12 +66,12 @@ static bool prepare_node(struct node *node, uint32_t number, uint32_t nodes, uin
     roll.boot = rc_str(boot);
     roll.tasks = rc_str(ranks);
     entry = rc_roll_write(&roll, &arena);
-    *node = (struct node){ .fd = -1, .wire.limit = RC_ANSWER_SIZE };
+    *node = (struct asking){ .fd = -1, .wire.limit = RC_ANSWER_SIZE };
     node->message = entry ? rc_wire_pack(token, rc_str(entry), &node->size) : NULL;
     return node->message != NULL;
 }
 
-static bool connect_node(struct node *node, const struct sockaddr_in *to, int epoll)
+static bool connect_node(struct asking *node, const struct sockaddr_in *to, int epoll)
 {
     struct epoll_event event = { .events = EPOLLOUT, .data.ptr = node };
 
@@ -89,30 +81,19 @@ static bool connect_node(struct node *node, const struct sockaddr_in *to, int ep
 }
 
 /* Returns 1 once the node has its answer, -1 on an error. */
-static int advance_node(struct node *node, int epoll)
+static int advance_node(struct asking *node, int epoll)
 {
-    struct epoll_event event = { .events = EPOLLIN, .data.ptr = node };
+    enum asking_state state = asking_advance(node, token, epoll, node);
 
-    if (!node->sent) {
-        /* an entry is less than a socket's buffer */
-        node->sent = send(node->fd, node->message, node->size, MSG_NOSIGNAL) == (ssize_t)node->size;
-        return node->sent && epoll_ctl(epoll, EPOLL_CTL_MOD, node->fd, &event) == 0 ? 0 : -1;
-    }
-    switch (rc_wire_read(&node->wire, node->fd, token)) {
-    case RC_WIRE_MORE:
+    if (state == ASKING_WAITS)
         return 0;
-    case RC_WIRE_WRONG:
-        return -1;
-    case RC_WIRE_WHOLE:
-        break;
-    }
-    if (!strstr(node->wire.body, "port=24512"))
+    if (state != ASKING_DONE || !strstr(node->wire.body, "port=24512"))
         return -1;
     close(node->fd);
     return 1;
 }
 
-static bool run_rendezvous(struct node *node, uint32_t nodes, uint16_t port)
+static bool run_rendezvous(struct asking *node, uint32_t nodes, uint16_t port)
 {
     const struct sockaddr_in to = { .sin_family = AF_INET,
                                     .sin_port = htons(port),
@@ -160,7 +141,7 @@ static pid_t open_server(uint16_t *port)
 /* Milliseconds, and the server's microseconds of processor; false where a node got no answer. */
 static bool measure_rendezvous(uint32_t nodes, uint32_t tasks, double *took, double *processor)
 {
-    struct node *node = calloc(nodes, sizeof(*node));
+    struct asking *node = calloc(nodes, sizeof(*node));
     struct rusage usage;
     uint16_t port;
     pid_t server = open_server(&port);

@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "asking.h"
 #include "rendezvous/client.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
-#include "rendezvous/wire.h"
 #include "system/clock.h"
 
 enum {
@@ -37,15 +37,11 @@ enum {
 typedef bool ask_next(uint32_t rank, uint32_t ranks, unsigned step, char text[TEXT_SIZE]);
 
 struct rank {
-    int fd; /* -1: between two connections */
+    struct asking asking; /* fd -1: between two connections */
     uint32_t number;
     unsigned step;
     int64_t next;   /* when it connects; until when it tries to, while it does */
     uint32_t pause; /* the last one */
-    char *message;
-    size_t size;
-    bool sent;
-    struct rc_wire wire;
 };
 
 static char token[RC_WIRE_TOKEN + 1];
@@ -105,11 +101,11 @@ static const struct {
 
 static void hang_up(struct rank *rank)
 {
-    if (rank->fd >= 0)
-        close(rank->fd);
-    rank->fd = -1;
-    rank->sent = false;
-    rc_wire_free(&rank->wire);
+    if (rank->asking.fd >= 0)
+        close(rank->asking.fd);
+    rank->asking.fd = -1;
+    rank->asking.sent = false;
+    rc_wire_free(&rank->asking.wire);
 }
 
 /* Each node has an address of its own, as there are fewer ports than connections. */
@@ -120,10 +116,10 @@ static bool connect_rank(struct rank *rank, uint16_t port, int epoll)
                                     .sin_addr.s_addr = htonl(INADDR_LOOPBACK + rank->number / 8) };
     struct epoll_event event = { .events = EPOLLOUT, .data.ptr = rank };
 
-    rank->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    rank->asking.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     rank->next = rc_milliseconds() + RETRY_MS;
-    return rank->fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, rank->fd, &event) == 0 &&
-           (connect(rank->fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
+    return rank->asking.fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, rank->asking.fd, &event) == 0 &&
+           (connect(rank->asking.fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
 }
 
 /* As client.c does it: twice as long each time, not all at the same moment. */
@@ -141,11 +137,11 @@ static bool prepare_rank(struct rank *rank, uint32_t ranks, ask_next *ask)
 {
     char text[TEXT_SIZE];
 
-    free(rank->message);
-    rank->message = NULL;
+    free(rank->asking.message);
+    rank->asking.message = NULL;
     if (!ask(rank->number, ranks, rank->step, text))
         return false;
-    rank->message = rc_wire_pack(token, rc_str(text), &rank->size);
+    rank->asking.message = rc_wire_pack(token, rc_str(text), &rank->asking.size);
     rank->next = 0;
     rank->pause = 0;
     return true;
@@ -154,24 +150,18 @@ static bool prepare_rank(struct rank *rank, uint32_t ranks, ask_next *ask)
 /* Returns 1 once the rank is through, -1 on an error. */
 static int advance_rank(struct rank *rank, uint32_t ranks, ask_next *ask, int epoll)
 {
-    struct epoll_event event = { .events = EPOLLIN, .data.ptr = rank };
-
-    if (!rank->sent) {
-        rank->sent = send(rank->fd, rank->message, rank->size, MSG_NOSIGNAL) == (ssize_t)rank->size;
-        if (rank->sent)
-            return epoll_ctl(epoll, EPOLL_CTL_MOD, rank->fd, &event) == 0 ? 0 : -1;
-        hang_up(rank); /* refused, as the queue of the listener is full: at once again */
+    switch (asking_advance(&rank->asking, token, epoll, rank)) {
+    case ASKING_WAITS:
         return 0;
-    }
-    switch (rc_wire_read(&rank->wire, rank->fd, token)) {
-    case RC_WIRE_MORE:
+    case ASKING_REFUSED: /* as the queue of the listener is full: at once again */
+        hang_up(rank);
         return 0;
-    case RC_WIRE_WRONG:
+    case ASKING_WRONG:
         return -1;
-    case RC_WIRE_WHOLE:
+    case ASKING_DONE:
         break;
     }
-    if (rc_str_is(rc_wire_text(&rank->wire), RC_SERVER_AGAIN)) {
+    if (rc_str_is(rc_wire_text(&rank->asking.wire), RC_SERVER_AGAIN)) {
         come_again(rank);
         return 0;
     }
@@ -190,16 +180,16 @@ static bool connect_due(struct rank *rank, uint32_t ranks, uint16_t port, int ep
     char text[TEXT_SIZE];
 
     for (uint32_t i = 1; i < ranks; i++) {
-        behind += rank[i].message && rank[i].step < rank[0].step;
-        if (rank[i].fd >= 0 && !rank[i].sent && rank[i].next <= now)
+        behind += rank[i].asking.message && rank[i].step < rank[0].step;
+        if (rank[i].asking.fd >= 0 && !rank[i].asking.sent && rank[i].next <= now)
             hang_up(&rank[i]); /* its connection was not taken: once more, as connect_to */
-        if (count < AT_ONCE && rank[i].fd < 0 && rank[i].message && rank[i].next <= now) {
+        if (count < AT_ONCE && rank[i].asking.fd < 0 && rank[i].asking.message && rank[i].next <= now) {
             count++;
             if (!connect_rank(&rank[i], port, epoll))
                 return false;
         }
     }
-    if (rank[0].fd < 0 && rank[0].message && (behind == 0 || ask(0, ranks, rank[0].step + 1, text)))
+    if (rank[0].asking.fd < 0 && rank[0].asking.message && (behind == 0 || ask(0, ranks, rank[0].step + 1, text)))
         return connect_rank(&rank[0], port, epoll);
     return true;
 }
@@ -211,7 +201,7 @@ static bool run_service(struct rank *rank, uint32_t ranks, uint16_t port, ask_ne
     uint32_t done = 0;
 
     for (uint32_t i = 0; i < ranks; i++) {
-        rank[i] = (struct rank){ .fd = -1, .number = i, .wire.limit = RC_WIRE_BODY_MAX };
+        rank[i] = (struct rank){ .number = i, .asking = { .fd = -1, .wire.limit = RC_WIRE_BODY_MAX } };
         prepare_rank(&rank[i], ranks, ask);
     }
     while (done < ranks) {
