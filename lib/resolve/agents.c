@@ -46,7 +46,7 @@ static void plan_meeting(struct rc_result *result, const struct rc_arguments *ar
     if (is_seen && !arguments->is_part)
         rc_plan_set(result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
                     "two jobs with torchrun's default id can merge");
-    else if (result->stamp.text.p)
+    else if (result->stamp_is_outer)
         rc_plan_unset(result, RC_STR("PET_RDZV_ID"), "it would part this node from those of other steps");
     plan_host(result, arguments);
 }

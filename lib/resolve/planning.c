@@ -15,6 +15,9 @@ static const struct rc_name torchelastic_names[] = {
     RC_NAME("TORCHELASTIC_ERROR_FILE"),
 };
 
+/* Beside another launch's RANK, WORLD_SIZE and LOCAL_RANK they make one launch of DeepSpeed's (deepspeed.c). */
+static const struct rc_name deepspeed_names[] = { RC_NAME("CROSS_RANK"), RC_NAME("CROSS_SIZE") };
+
 /* The mere presence of LOCAL_RANK tells Lightning and Accelerate that the
  * workers exist already. */
 static const struct rc_name worker_names[] = {
@@ -42,6 +45,13 @@ static void set_local_rank(struct rc_result *result)
 }
 
 #define UNSET(result, names, reason) rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), (reason))
+
+static void unset_other_launchers(struct rc_result *result)
+{
+    UNSET(result, torchelastic_names, "left over from another torchrun");
+    if (!rc_str_is(rc_str(result->facts.field[RC_NODE_RANK].source), "CROSS_RANK"))
+        UNSET(result, deepspeed_names, "left over from DeepSpeed's launcher");
+}
 
 /* Why MASTER_PORT is kept when the task already carries our stamp. */
 static const char *told_or_set(struct rc_result *result)
@@ -182,7 +192,7 @@ static void plan_worker(struct rc_result *result)
         rc_plan_set_field(result, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
                           "Lightning refuses to start without it (\"You set --ntasks\")");
     rc_agents_unset(result, "a worker must not start agents");
-    UNSET(result, torchelastic_names, "left over from another torchrun");
+    unset_other_launchers(result);
 }
 
 /* Lightning takes the step's tasks for its workers as long as it believes in
@@ -232,7 +242,7 @@ static void plan_launcher(const struct rc_context *context, struct rc_result *re
         repair_launchers(result);
     hide_step_from_lightning(result);
     UNSET(result, worker_names, "it would say that the workers exist already");
-    UNSET(result, torchelastic_names, "left over from another torchrun");
+    unset_other_launchers(result);
     rc_arguments_check(result, &arguments);
 }
 
