@@ -187,6 +187,31 @@ static void keep_addr(struct rc_result *result, const struct rc_options *options
     };
 }
 
+/* MASTER_ADDR and MASTER_PORT were told to another launch's tasks. */
+static bool is_left_over(const struct rc_result *result)
+{
+    return result->outer_master && !result->stamp_is_outer;
+}
+
+/* What another launch told its tasks is no answer: some tasks of this one may know better, and all must agree. */
+static void refuse_without_host(struct rc_result *result)
+{
+    const struct rc_launcher *launcher = result->launcher;
+    const char *text;
+
+    if (is_left_over(result))
+        text = rc_format(&result->arena,
+                         "%s does not say on which host rank 0 is, and the MASTER_ADDR that is set is %s's, whose "
+                         "task this is not; nothing is set; start the launch outside of it",
+                         launcher->title, result->outer_master->title);
+    else
+        text = rc_format(&result->arena,
+                         "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its name or "
+                         "address%s%s",
+                         launcher->title, launcher->pass[0] ? ": " : "", launcher->pass);
+    rc_message_add(&result->messages, RC404, text);
+}
+
 static bool find_addr(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_master *master = &result->master;
@@ -197,32 +222,20 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
     struct rc_str user = rc_env_get(&result->env, "MASTER_ADDR");
     struct host host;
 
-    if (result->stamp_is_outer || user.n == 0)
+    if (result->stamp_is_outer || result->outer_master || user.n == 0)
         user = RC_ABSENT;
     host = find_host(result, wish, user);
     if (host.name && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host.name)))
         master->todo = RC_MASTER_LOOKUP;
     if (!set_launch_addr(result, wish, &host))
         return false;
-    if (master->addr && result->outer_master)
-        user = RC_ABSENT;
     if (says_more(user, master->addr, &host) &&
         user_addr_stays(result, options, user, master->addr ? master->addr : "not set"))
         keep_addr(result, options, user);
     if (master->addr)
         return true;
-    rc_message_add(&result->messages, RC404,
-                   rc_format(&result->arena,
-                             "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its name or "
-                             "address%s%s",
-                             result->launcher->title, result->launcher->pass[0] ? ": " : "", result->launcher->pass));
+    refuse_without_host(result);
     return false;
-}
-
-/* The launch has an address of its own, and what stands there was told to another one's tasks. */
-static bool is_left_over(const struct rc_result *result)
-{
-    return result->outer_master && !result->stamp_is_outer && result->master.addr_given == RC_GIVEN_BY_LAUNCH;
 }
 
 static void warn_left_over(struct rc_result *result)

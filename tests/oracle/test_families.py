@@ -131,7 +131,7 @@ def check(nest, answers, seen):
     if told is None:
         return whole_of_one(nest, answers)
     launch.user = {} if stamped else {name: nest.env[name] for name in ("MASTER_ADDR", "MASTER_PORT") if name in nest.env}
-    if launch.user.get("MASTER_ADDR") and launch.told and not stamped and told_by_another({**nest.env, **launch.tasks[0].env}):
+    if launch.user.get("MASTER_ADDR") and not stamped and told_by_another({**nest.env, **launch.tasks[0].env}):
         launch.facts["left over"], launch.user = launch.user, {}
     if launch.facts["port"]:
         launch.user = {"MASTER_PORT": launch.facts["port"]}
