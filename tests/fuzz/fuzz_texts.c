@@ -91,8 +91,8 @@ static void try_request(struct rc_str text)
     if (!rc_request_read(text, &request))
         return;
     CHECK(request.seconds > 0 && request.entry.n > 0);
-    /* neither is written: an entry has no NUL, and every request a check */
-    if (request.check == RC_CHECK_UNSET || memchr(request.entry.p, '\0', request.entry.n))
+    /* neither is written: a request has no NUL, and always a check */
+    if (request.check == RC_CHECK_UNSET || memchr(text.p, '\0', text.n))
         return;
     written = rc_request_write(&request, &arena);
     CHECK(written && rc_request_read(rc_str(written), &again) && rc_str_eq(again.entry, request.entry));
