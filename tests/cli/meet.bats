@@ -441,7 +441,7 @@ flood_ended()
 
 @test "a program whose task has gone before it began says nothing to the other nodes" {
     python3 - "$prefix/libexec/rollcall/rollcall-exchange" <<'PYTHON'
-import os, socket, subprocess, sys
+import os, socket, subprocess, sys, tempfile
 
 server = socket.create_server(("127.0.0.1", 0))
 server.settimeout(0)
@@ -449,9 +449,10 @@ request = ("transport=srun\nendpoint=%s %d 127.0.0.1\nroot=0\nseconds=60\ncheck=
            % ("a" * 32, server.getsockname()[1]))
 reader, writer = os.pipe()
 os.close(reader)
-node = subprocess.Popen([sys.argv[1], "node"], stdin=subprocess.PIPE, stdout=writer)
-node.stdin.write(request.encode())
-node.stdin.close()
+with tempfile.TemporaryFile() as words:  # no pipe: it may end before it has read them
+    words.write(request.encode())
+    words.seek(0)
+    node = subprocess.Popen([sys.argv[1], "node"], stdin=words, stdout=writer)
 assert node.wait(20) != 0
 try:
     server.accept()

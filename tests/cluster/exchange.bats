@@ -181,8 +181,10 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     inject n1 <<< '
         for process in /proc/[0-9]*; do
             ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [s]erver" ||
-                kill -KILL ${process#/proc/}
+                { kill -KILL ${process#/proc/}; server=$process; }
         done
+        # its socket listens until the process has ended, and answers nobody
+        while [ -e "$server" ] && ! grep -q "^State:.Z" "$server/status"; do sleep 0.1; done
         : > '"$shared/gone"'
         exec $real "$@"'
     # shellcheck disable=SC2016 # expanded there
