@@ -26,6 +26,8 @@ struct meeting_memory {
 };
 
 static struct meeting_memory *shared;
+/* This task did the work, and the others wait until it has said why it is not started. */
+static bool is_awaited;
 
 void rc_spank_meet_prepare(void)
 {
@@ -177,22 +179,31 @@ static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_r
     return true;
 }
 
+void rc_spank_meet_finish(void)
+{
+    if (is_awaited)
+        rc_once_done(&shared->met);
+    is_awaited = false;
+}
+
 bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held)
 {
     bool good = true;
-    bool is_first = false;
+    bool is_first;
 
     *held = -1;
     if (!shared || context->options.exchange == RC_EXCHANGE_OFF ||
         (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || result->stamped)
         return true;
-    if (is_first_task(spank, result) && rc_once_begin(&shared->met)) {
-        is_first = true;
+    is_first = is_first_task(spank, result) && rc_once_begin(&shared->met);
+    if (is_first)
         good = meet_nodes(spank, context, result, hooks, held);
-        rc_once_done(&shared->met);
-    } else if (!rc_once_wait(&shared->met, rc_session_patience(rc_options_deadline(&context->options)))) {
+    else if (!rc_once_wait(&shared->met, rc_session_patience(rc_options_deadline(&context->options))))
         return true;
-    }
-    return good && resolve_again(spank, context, result, hooks, is_first, held);
+    good = good && resolve_again(spank, context, result, hooks, is_first, held);
+    is_awaited = is_first;
+    if (good)
+        rc_spank_meet_finish();
+    return good;
 }

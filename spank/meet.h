@@ -21,6 +21,10 @@ void rc_spank_meet_forget(void);
 bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held);
 
+/* Call it where rc_spank_meet was false, when the error has been reported: the node's other tasks, which know only
+ * that nothing starts (RC612), wait for that. */
+void rc_spank_meet_finish(void);
+
 /* Call it instead of rc_spank_meet where a task cannot be resolved, so that the node's
  * other tasks do not wait for it. */
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result);

@@ -43,6 +43,7 @@ static int give_up(spank_t spank, const struct rc_messages *messages)
 {
     bool spoke = rc_spank_report_error(spank, messages);
 
+    rc_spank_meet_finish();
     if (spoke)
         rc_spank_event_refused(rc_spank_result(), messages);
     if (!rc_spank_step()->options.by_user)
