@@ -16,6 +16,7 @@ _rollcall_ddp()
         words=()
     fi
     case $text in
+        addr=*) before+=addr= words=(given) ;;
         order=*) before+=order= words=(launcher node topology) ;;
         exchange=*) before+=exchange= words=(auto pmix srun off) ;;
         check=*) before+=check= words=(off warn stop strict) ;;

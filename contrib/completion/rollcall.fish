@@ -5,7 +5,7 @@ function __rollcall_ddp
     set -l before --ddp=(string replace -r '[^,]*$' '' -- $text)
     set -l modes auto worker launcher off
     string match -q '*,*' -- $text; and set modes
-    for word in $modes order={launcher,node,topology} nproc= addr= port= exchange={auto,pmix,srun,off} \
+    for word in $modes order={launcher,node,topology} nproc= addr=given port= exchange={auto,pmix,srun,off} \
             check={off,warn,stop,strict} deadline= watch watch={on,off} guard={nccl,off} gpus={auto,all,own} \
             bind={auto,cores,numa,none} nic={auto,none}
         echo $before$word

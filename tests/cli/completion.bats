@@ -98,7 +98,7 @@ subcommands()
         [ -n "$words" ] || continue
         echo "$key: $words"
         [ "$(bash_completes "rollcall exec --ddp=$key=" | paste -sd' ')" = "$words" ]
-        [ "$(zsh_has _rollcall_ddp | sed -n "s/^$key\[.*(\(.*\))/\1/p")" = "$words" ]
+        [ "$(zsh_has _rollcall_ddp | sed -n "s/^$key\[.*(\([^()]*\)).*/\1/p")" = "$words" ]
         sorted=$(tr ' ' '\n' <<< "$words" | LC_ALL=C sort)
         [ "$(fish_completes "rollcall exec --ddp=$key=" | sed 's/.*=//' | LC_ALL=C sort)" = "$sorted" ]
     done
