@@ -28,11 +28,11 @@
 
 enum rc_claim rc_deepspeed_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    if (rc_env_get(reader->env, "TORCHELASTIC_RUN_ID").p)
-        return RC_CLAIM_ABSENT;
     for (const struct rc_variable *v = rc_launcher_deepspeed.variables; v->length; v++)
         if (!rc_env_find(reader->env, rc_variable_name(v)).n)
             return RC_CLAIM_ABSENT;
+    if (rc_env_get(reader->env, "TORCHELASTIC_RUN_ID").p)
+        return RC_CLAIM_ABSENT;
     if (!rc_read_number(reader, RC_STR("RANK"), RC_MAX_TASKS, &facts->field[RC_RANK]))
         return RC_CLAIM_BROKEN;
     rc_facts_name(reader, facts, "deepspeed", RC_ABSENT);

@@ -90,6 +90,7 @@ struct rc_reader {
     bool slurm_certain;         /* the caller is slurmstepd's own child (the plugin) */
     bool slurm_het;             /* the plugin has seen that the step has several components */
     bool alone;                 /* no other launcher has a marker in the environment */
+    bool master_left_over;      /* MASTER_ADDR was told to the tasks of another launch */
     struct rc_messages *messages;
     struct rc_arena *arena;
     uint64_t *node_set; /* RC_NODE_SET_BITS bits of scratch */

@@ -205,7 +205,7 @@ static bool ask_for_host(struct rc_reader *reader, struct rc_facts *facts)
     uint32_t node_rank = facts->field[RC_NODE_RANK].value;
     uint32_t nnodes = facts->field[RC_NNODES].value;
     bool derived = facts->nnodes_derived;
-    struct rc_str user = rc_env_get(reader->env, "MASTER_ADDR");
+    struct rc_str user = reader->master_left_over ? RC_ABSENT : rc_env_get(reader->env, "MASTER_ADDR");
 
     if (facts->master_certain || facts->hosts.p || facts->master_host.p || (user.n && !rc_host_is_loopback(user)))
         return true;

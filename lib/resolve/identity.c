@@ -70,8 +70,10 @@ enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_
 bool rc_identity_read(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_reader reader = reader_of(context, result);
-    bool good = rc_launcher_read(result->launcher_index, &reader, &result->facts);
+    bool good;
 
+    reader.master_left_over = result->outer_master != NULL;
+    good = rc_launcher_read(result->launcher_index, &reader, &result->facts);
     note_wants(&reader, result);
     if (!good) {
         /* half of the facts are none */
@@ -112,7 +114,19 @@ static void warn_unordered(const struct rc_context *context, struct rc_result *r
                              context->unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off"));
 }
 
-void rc_identity_follow_network(const struct rc_context *context, struct rc_result *result)
+/* Damaged, or another launch's, it would give a rank that the launch does not have. */
+static bool check_order(const struct rc_ordered *ordered, const uint32_t *field, struct rc_result *result)
+{
+    bool fits = ordered->place < field[RC_NNODES] &&
+                ordered->before <= field[RC_WORLD_SIZE] - field[RC_LOCAL_WORLD_SIZE];
+
+    if (!fits)
+        rc_message_add(&result->messages, RC103,
+                       RC_ORDERED " has more nodes or tasks than this launch; nothing is set; unset it");
+    return fits;
+}
+
+bool rc_identity_follow_network(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_facts *facts = &result->facts;
     uint32_t *field = result->identity.field;
@@ -121,8 +135,10 @@ void rc_identity_follow_network(const struct rc_context *context, struct rc_resu
     if (!result->ordered.host.p && !rc_ordered_read(&result->env, facts->scope, &result->ordered)) {
         if (context->options.order == RC_ORDER_TOPOLOGY && field[RC_NNODES] != 1)
             warn_unordered(context, result);
-        return;
+        return true;
     }
+    if (!check_order(&result->ordered, field, result))
+        return false;
     field[RC_NODE_RANK] = result->ordered.place;
     field[RC_RANK] = result->ordered.before + field[RC_LOCAL_RANK];
     facts->node_order_rank.value = field[RC_RANK];
@@ -130,6 +146,7 @@ void rc_identity_follow_network(const struct rc_context *context, struct rc_resu
     facts->master_node = rc_hostlist_find(facts->hosts, result->ordered.host);
     facts->master_host = result->ordered.host;
     facts->master_source = "first node in the order of the network";
+    return true;
 }
 
 void rc_identity_forget_nodes(struct rc_result *result)

@@ -20,8 +20,9 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
 
 /* Applies the order of the network that the nodes were told, now or by an earlier
  * rollcall, to the identity and to what the facts say of RANK 0's node. RC308 where
- * it was asked for, but is not known. */
-void rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
+ * it was asked for, but is not known. False, with RC103, where the launch has not so
+ * many nodes or tasks. */
+bool rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
 
 /* Takes a number of nodes out of the identity that no launcher has told, but that was derived. torchrun needs
  * it, and has an agent in each task: in launcher mode it is the number of tasks, and stays. */

@@ -187,29 +187,19 @@ static void keep_addr(struct rc_result *result, const struct rc_options *options
     };
 }
 
-/* MASTER_ADDR and MASTER_PORT were told to another launch's tasks. */
-static bool is_left_over(const struct rc_result *result)
-{
-    return result->outer_master && !result->stamp_is_outer;
-}
-
 /* What another launch told its tasks is no answer: some tasks of this one may know better, and all must agree. */
 static void refuse_without_host(struct rc_result *result)
 {
     const struct rc_launcher *launcher = result->launcher;
-    const char *text;
 
-    if (is_left_over(result))
-        text = rc_format(&result->arena,
-                         "%s does not say on which host rank 0 is, and the MASTER_ADDR that is set is %s's, whose "
-                         "task this is not; nothing is set; start the launch outside of it",
-                         launcher->title, result->outer_master->title);
-    else
-        text = rc_format(&result->arena,
-                         "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its name or "
-                         "address%s%s",
-                         launcher->title, launcher->pass[0] ? ": " : "", launcher->pass);
-    rc_message_add(&result->messages, RC404, text);
+    rc_message_add(&result->messages, RC404,
+                   result->outer_master
+                       ? "MASTER_ADDR is another launch's, and nothing else says on which host rank 0 is; nothing is "
+                         "set; start this launch outside of that one"
+                       : rc_format(&result->arena,
+                                   "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its "
+                                   "name or address%s%s",
+                                   launcher->title, launcher->pass[0] ? ": " : "", launcher->pass));
 }
 
 static bool find_addr(const struct rc_context *context, struct rc_result *result)
@@ -256,15 +246,13 @@ static void warn_left_over(struct rc_result *result)
 bool rc_master_find(const struct rc_context *context, struct rc_result *result)
 {
     enum rc_field first = result->mode == RC_MODE_WORKER ? RC_RANK : RC_NODE_RANK;
-    bool left_over;
 
     if (!find_addr(context, result)) {
         result->master = (struct rc_master){ .addr = NULL };
         return false;
     }
-    left_over = is_left_over(result);
-    rc_masterport_find(context, result, left_over);
-    if (left_over)
+    rc_masterport_find(context, result);
+    if (result->outer_master)
         warn_left_over(result);
     if (result->identity.field[first] == 0)
         result->master.todo |= RC_MASTER_HOLD;

@@ -91,7 +91,7 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
     return false;
 }
 
-void rc_masterport_find(const struct rc_context *context, struct rc_result *result, bool is_left_over)
+void rc_masterport_find(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_options *options = &context->options;
     struct rc_master *master = &result->master;
@@ -113,7 +113,7 @@ void rc_masterport_find(const struct rc_context *context, struct rc_result *resu
         master->port_source = "computed from the launch, the same in all its tasks";
     }
     master->launch_port = master->port;
-    if (!result->stamp_is_outer && !is_left_over && user_port(result, &users) &&
+    if (!result->stamp_is_outer && !result->outer_master && user_port(result, &users) &&
         user_port_stays(result, options, users)) {
         master->port = users;
         master->port_source = "MASTER_PORT, as it was set";

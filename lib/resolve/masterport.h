@@ -6,8 +6,8 @@
 #include "resolve/result.h"
 
 /* Fills in the port of result->master, whose address is known, with a message where the user's own one cannot
- * work. is_left_over: what stands in the environment was told to another launch's tasks. */
-void rc_masterport_find(const struct rc_context *context, struct rc_result *result, bool is_left_over);
+ * work. */
+void rc_masterport_find(const struct rc_context *context, struct rc_result *result);
 
 /* The port that all tasks of a launch compute alike: in a window outside of
  * first..last (the node's net.ipv4.ip_local_port_range, 0 if not known), in

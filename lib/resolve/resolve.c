@@ -255,8 +255,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     if (!rc_mode_decide(context, result))
         return refuse_contradiction(result);
     if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
-        rc_identity_follow_network(context, result);
-        if (!rc_master_find(context, result))
+        if (!rc_identity_follow_network(context, result) || !rc_master_find(context, result))
             return refuse_contradiction(result);
         if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
             return refuse_contradiction(result);
