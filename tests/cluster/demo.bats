@@ -19,8 +19,9 @@ shown()
 
 @test "the demo prints what README.md shows, and srun --ddp trains" {
     top=$BATS_TEST_DIRNAME/../..
-    run -0 timeout -k 10 570 "$top/contrib/demo/demo" --prefix "$ROLLCALL_PREFIX"
+    run timeout -k 10 570 "$top/contrib/demo/demo" --prefix "$ROLLCALL_PREFIX"
     echo "$output"
+    [ "$status" -eq 0 ]
     [ "$(tail -n 1 <<< "$output")" = '  -> trained: 4 ranks, each once.' ]
     awk '/^## / { shown = /^## Before and after/ } /^    / && shown' "$top/README.md" | sed 's/^    //' \
         > "$BATS_TEST_TMPDIR/readme"
