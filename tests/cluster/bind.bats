@@ -151,6 +151,7 @@ as_numbers()
     pinned 1 "$second"
 }
 
+# bats test_tags=all
 @test "Lightning's children have, too; the first worker, which starts them, keeps all" {
     attempt 90 srun --ddp=launcher,nproc=2 -N1 -n1 -c "$cpus" --cpu-bind=none python "$programs/pinned.py" lightning
     succeeded

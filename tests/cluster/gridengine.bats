@@ -65,6 +65,7 @@ job()
         bash "$shared/job/script"
 }
 
+# bats test_tags=all
 @test "M1 today: NODE_RANK does not exist" {
     job "n1 n2" <<SCRIPT
 cat \$SGE_JOB_HOSTLIST > hostfile

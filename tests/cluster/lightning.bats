@@ -56,6 +56,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     [ "$(twice "$member")" -ge 2 ]
 }
 
+# bats test_tags=all
 @test "L2: mpirun without Slurm" {
     from=n1 attempt 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
     everybody ranks world=4 nodes=2
@@ -122,6 +123,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     everybody ranks world=4 nodes=2
 }
 
+# bats test_tags=all
 @test "L5: Fabric under srun" {
     attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/fabric.py"
     everybody ranks world=4 nodes=2
@@ -135,6 +137,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     everybody ranks world=4 nodes=2
 }
 
+# bats test_tags=all
 @test "L5: torchrun starts Lightning's workers" {
     attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
     everybody ranks world=4 nodes=2

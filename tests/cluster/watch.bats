@@ -122,6 +122,7 @@ sys.argv[1:] = ['alone']; import misnumbered; misnumbered.main()"
     said_once RC709 'watch=60 was asked for, but there is no rendezvous server beside srun; '
 }
 
+# bats test_tags=all
 @test "watch=SECONDS: Lightning's tasks, and torchrun's workers, of which one is enough" {
     TOY_LATE="3 $shared/late/go" attempt_late 150 srun --ddp=watch=1 -N2 --ntasks-per-node=2 python "$programs/lit.py"
     everybody ranks world=4 nodes=2

@@ -61,6 +61,7 @@ with_cache()
     [[ $output == *"--with-slurm=$BATS_TEST_TMPDIR/none was given, but there is no usable slurm/spank.h"* ]]
 }
 
+# bats test_tags=all
 @test "--with-pmix, --with-hwloc, --with-jansson and --with-cmocka, too" {
     for part in pmix hwloc jansson cmocka; do
         run with_cache --with-$part="$BATS_TEST_TMPDIR/none"
@@ -139,6 +140,7 @@ with_cache()
     "$tree/rollcall" map --help > /dev/null
 }
 
+# bats test_tags=all
 @test "an hwloc that is too old is as good as none, and the summary says why" {
     mkdir -p "$BATS_TEST_TMPDIR/hwloc/include" "$BATS_TEST_TMPDIR/hwloc/lib/pkgconfig"
     cp -r "$(dirname "$(echo '#include <hwloc.h>' | gcc -M -x c - | grep -o '/[^ ]*/hwloc\.h')")"/hwloc* \
@@ -164,6 +166,7 @@ with_cache()
     expect_same ../../opt/tools/libexec/rollcall "$(way --prefix=/usr --exec-prefix=/opt/tools --bindir=/usr/bin)"
 }
 
+# bats test_tags=all
 @test "without cmocka make check fails and says what to install" {
     run with_cache --without-cmocka
     [ "$status" -eq 0 ]

@@ -196,5 +196,12 @@ c_files()
     expect_same "" "$(grep -L '^@test ' "${scripts[@]}")"
     # bats finds them all, and no two of a name in a file
     expect_same "$(cat "${scripts[@]}" | grep -c '^@test ')" "$(bats --count "${scripts[@]}")"
+}
+
+# bats itself reports a syntax error when it runs the file
+# bats test_tags=all
+@test "bats files pass shellcheck" {
+    mapfile -t scripts < <(files tests | grep '\.bats$')
+    cd "$top"
     shellcheck -S error -s bats "${scripts[@]}"
 }
