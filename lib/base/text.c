@@ -179,6 +179,15 @@ const char *rc_format_number(struct rc_arena *arena, uint64_t value)
     return finish_text(arena, start);
 }
 
+const char *rc_copy(struct rc_arena *arena, struct rc_str text)
+{
+    size_t start = arena->used;
+
+    if (!arena->full)
+        put_bytes(arena, text.p, text.n);
+    return finish_text(arena, start);
+}
+
 const char *rc_format(struct rc_arena *arena, const char *format, ...)
 {
     size_t start = arena->used;

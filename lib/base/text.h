@@ -78,6 +78,9 @@ const char *rc_format(struct rc_arena *arena, const char *format, ...);
 /* The same as "%U": most of what a plan sets is a number alone. */
 const char *rc_format_number(struct rc_arena *arena, uint64_t value);
 
+/* The same as "%S". */
+const char *rc_copy(struct rc_arena *arena, struct rc_str text);
+
 /* For a text of several pieces: takes back the NUL of the last one, so that the
  * next rc_format continues it. */
 static inline void rc_join(struct rc_arena *arena)

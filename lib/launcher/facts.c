@@ -48,7 +48,7 @@ void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char 
     if (!run_id.p || run_id.n == 0 || run_id.n > RUN_ID_MAX)
         run_id = rc_str(family);
     facts->port_seed[0] = rc_hash(run_id.p, run_id.n) >> 16;
-    facts->run_id = rc_format(reader->arena, "%S", &run_id);
+    facts->run_id = rc_copy(reader->arena, run_id);
     facts->scope = make_scope(reader->arena, family, run_id);
 }
 

@@ -26,7 +26,7 @@ static void copy_text(struct rc_str text, char *to, size_t size)
 
     if (text.n >= size)
         text.n = size - 1;
-    rc_format(&arena, "%S", &text);
+    rc_copy(&arena, text);
 }
 
 static void explain_outcome(struct rc_outcome *outcome, const char *why)
@@ -128,9 +128,9 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
 
     *answer = (struct rc_answer){ .port = 0 };
     if (failed.p) {
-        rc_outcome_fail(outcome, rc_format(arena, "%S", &failed));
+        rc_outcome_fail(outcome, rc_copy(arena, failed));
     } else if (lost.p) {
-        lose_nodes(outcome, rc_format(arena, "%S", &lost));
+        lose_nodes(outcome, rc_copy(arena, lost));
     } else if (!rc_answer_read(text, answer, arena)) {
         lose_nodes(outcome, "the answer cannot be read");
     } else if (!take_order(answer, node, outcome)) {

@@ -42,7 +42,7 @@ static const char *launcher_host(struct rc_result *result)
         text = rc_str(name);
     else if (facts->master_host.p && is_host_text(facts->master_host))
         text = facts->master_host;
-    return text.p ? rc_format(&result->arena, "%S", &text) : NULL;
+    return text.p ? rc_copy(&result->arena, text) : NULL;
 }
 
 /* Whether the user's MASTER_ADDR can work; says so where it cannot. */
@@ -135,7 +135,7 @@ static struct host find_host(struct rc_result *result, const struct rc_options *
     bool useless = !host.name || (wish && !takes_suffix(wish, rc_str(host.name)) && takes_suffix(wish, user));
 
     if (wish && user.p && useless && user_addr_works(result, user, "not set"))
-        host = (struct host){ rc_format(&result->arena, "%S", &user), "MASTER_ADDR, as it was set" };
+        host = (struct host){ rc_copy(&result->arena, user), "MASTER_ADDR, as it was set" };
     return host;
 }
 
@@ -178,7 +178,7 @@ static void keep_addr(struct rc_result *result, const struct rc_options *options
     bool is_meant = options->addr && options->addr_kind == RC_ADDRESS_GIVEN;
 
     result->master = (struct rc_master){
-        .addr = rc_format(&result->arena, "%S", &user),
+        .addr = rc_copy(&result->arena, user),
         .addr_source = "MASTER_ADDR, as it was set",
         .addr_given = RC_GIVEN_BY_USER,
         .todo = !result->launcher->processes[0] ? 0

@@ -80,7 +80,7 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
         set_mode(result, RC_MODE_NONE, "submitit sets the variables itself");
     } else if (command->kind == RC_COMMAND_LAUNCHER) {
         return launcher_mode(result, rc_format(&result->arena, "the command is %S", &command->name),
-                             rc_format(&result->arena, "%S", &command->name));
+                             rc_copy(&result->arena, command->name));
     } else if (options->nproc) {
         return launcher_mode(result, "nproc= was given", "nproc=");
     } else {

@@ -71,7 +71,7 @@ static const char *ucx_devices(const struct rc_pins *pins, const struct rc_pin *
 
     if (cards.n)
         return list_cards(cards, "", ":1", arena);
-    return interfaces.n && !pins->fabric.n ? rc_format(arena, "%S", &interfaces) : NULL;
+    return interfaces.n && !pins->fabric.n ? rc_copy(arena, interfaces) : NULL;
 }
 
 const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena)
@@ -88,7 +88,7 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
         return first.n ? rc_format(arena, "=%S", &pins->network) : NULL;
     case GLOO_SOCKET:
     case TENSORPIPE_SOCKET:
-        return first.n ? rc_format(arena, "%S", &first) : NULL;
+        return first.n ? rc_copy(arena, first) : NULL;
     }
     return NULL;
 }
@@ -106,7 +106,7 @@ static void leave_variable(struct rc_result *result, unsigned i, struct rc_str n
         return;
     /* show and explain know of no cards in the very task that the variable was set for */
     if (!result->stamp_is_outer)
-        rc_plan_set(result, name, rc_format(&result->arena, "%S", &now), cards, variables[i].reason);
+        rc_plan_set(result, name, rc_copy(&result->arena, now), cards, variables[i].reason);
     else
         rc_plan_unset(result, name, "left over from a launch further outside");
 }

@@ -130,7 +130,7 @@ static const char *join_words(struct rc_arena *arena, const char *words, const c
 {
     struct rc_str rest;
     struct rc_str word = rc_str_split(rc_str(words), '|', &rest);
-    const char *list = rc_format(arena, "%S", &word);
+    const char *list = rc_copy(arena, word);
 
     while (rest.p) {
         word = rc_str_split(rest, '|', &rest);
@@ -180,7 +180,7 @@ static bool read_addr(struct reading *r, struct rc_str value)
 
     wrong = rc_address_read(value, &r->options.addr_kind);
     if (!wrong) {
-        r->options.addr = rc_format(r->arena, "%S", &value);
+        r->options.addr = rc_copy(r->arena, value);
         if (!r->arena->full)
             return true;
         wrong = "too long";

@@ -55,7 +55,7 @@ void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reas
     put_entry(&result->plan, (struct rc_plan_entry){
                                  .action = RC_KEEP,
                                  .name = name,
-                                 .value = rc_format(&result->arena, "%S", &now),
+                                 .value = rc_copy(&result->arena, now),
                                  .source = name.p,
                                  .reason = reason,
                              });

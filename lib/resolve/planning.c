@@ -33,6 +33,9 @@ static const struct rc_name told_names[RC_STAMP_TOLD] = {
 /* Of these, another value than the one that was told shows that somebody has set it since. */
 enum { TELLING = 3 };
 
+/* Why no number of nodes is told. */
+static const char uncounted[] = "the launcher does not count nodes";
+
 /* Programs index devices with it. */
 static void set_local_rank(struct rc_result *result)
 {
@@ -94,27 +97,28 @@ static void set_nodes(struct rc_result *result)
     static const struct rc_str name = RC_STR("GROUP_WORLD_SIZE");
 
     if (result->facts.nnodes_derived)
-        rc_plan_unset(result, name, "the launcher does not count nodes");
+        rc_plan_unset(result, name, uncounted);
     else
         rc_plan_set_field(result, name, RC_NNODES, "nodes of the job");
 }
 
 /* Of nodes that the launcher does not count only those of the whole allocation have a number. */
-static bool is_told(const struct rc_result *result, const struct rc_variable *variable)
+static bool is_told(struct rc_result *result, enum rc_field field)
 {
     const struct rc_facts *facts = &result->facts;
-    uint32_t nodes;
 
-    return variable->field != RC_NNODES || !facts->nnodes_derived ||
-           (rc_parse_u32(rc_env_get(&result->env, "SLURM_JOB_NUM_NODES"), RC_MAX_TASKS, &nodes) &&
-            nodes == facts->field[RC_NNODES].value);
+    return field != RC_NNODES || !facts->nnodes_derived ||
+           rc_str_is(rc_env_get(&result->env, "SLURM_JOB_NUM_NODES"),
+                     rc_format_number(&result->arena, facts->field[RC_NNODES].value));
 }
 
 /* What frameworks read of a launcher's own variables, where it contradicts the
  * identity. Of the innermost launcher itself only sizes can be wrong (`srun -E`
  * keeps the job's); its ranks are the identity's origin, unless the nodes have
  * another order: Lightning and JAX take SLURM_PROCID for the rank. Absent ones
- * are not invented. */
+ * are not invented. Wrong ones without a right one go: Lightning refuses
+ * SLURM_NNODES=1 of the step of mpirun's daemon (Slurm 26.05, Open MPI 6), and
+ * starts without it. */
 static void repair_variables(struct rc_result *result, const struct rc_launcher *launcher)
 {
     bool even = result->facts.min_local_size == result->facts.max_local_size;
@@ -122,18 +126,21 @@ static void repair_variables(struct rc_result *result, const struct rc_launcher 
     for (const struct rc_variable *v = launcher->variables; v->length; v++) {
         bool rank = v->field == RC_RANK || v->field == RC_LOCAL_RANK || v->field == RC_NODE_RANK;
         uint32_t right = result->identity.field[v->field];
+        struct rc_str name = rc_variable_name(v);
         struct rc_str now;
         uint32_t number;
 
-        if (!v->repair || right == RC_UNKNOWN || !is_told(result, v) ||
+        if (!v->repair || right == RC_UNKNOWN ||
             (launcher == result->launcher && rank && (!result->ordered.host.p || v->field == RC_LOCAL_RANK)) ||
             (v->field == RC_LOCAL_WORLD_SIZE && !even))
             continue;
-        now = rc_env_find(&result->env, rc_variable_name(v));
+        now = rc_env_find(&result->env, name);
         if (!now.p || (rc_parse_u32(now, RC_MAX_TASKS, &number) && number == right))
             continue;
-        rc_plan_set_number(result, rc_variable_name(v), right, result->facts.field[v->field].source,
-                           "frameworks read it, and it contradicted the identity");
+        if (is_told(result, v->field))
+            rc_plan_set_field(result, name, v->field, "frameworks read it, and it contradicted the identity");
+        else
+            rc_plan_unset(result, name, uncounted);
     }
 }
 
@@ -165,7 +172,7 @@ static void plan_job_name(struct rc_result *result)
         rc_plan_set(result, RC_STR("SLURM_JOB_NAME"), "srun", "LOCAL_RANK",
                     "Lightning takes no rank from an interactive job, but counts from LOCAL_RANK");
     else if (hidden)
-        rc_plan_set(result, RC_STR("SLURM_JOB_NAME"), rc_format(&result->arena, "%S", &kept), RC_KEPT_NAME,
+        rc_plan_set(result, RC_STR("SLURM_JOB_NAME"), rc_copy(&result->arena, kept), RC_KEPT_NAME,
                     "launcher mode further outside had hidden it");
     if (kept.p)
         rc_plan_unset(result, RC_STR(RC_KEPT_NAME), "the job name is in its own place again");
@@ -204,7 +211,7 @@ static void hide_step_from_lightning(struct rc_result *result)
     if (!rc_env_get(&result->env, "SLURM_NTASKS").p)
         return;
     if (name.n && !rc_str_is(name, "bash"))
-        rc_plan_set(result, RC_STR(RC_KEPT_NAME), rc_format(&result->arena, "%S", &name), "SLURM_JOB_NAME",
+        rc_plan_set(result, RC_STR(RC_KEPT_NAME), rc_copy(&result->arena, name), "SLURM_JOB_NAME",
                     "the job's real name");
     rc_plan_set(result, RC_STR("SLURM_JOB_NAME"), "bash", "launcher mode",
                 "Lightning must not take the step's tasks for its workers");

@@ -116,7 +116,7 @@ static const char *name_spread(struct rc_result *result)
         return rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
     if (facts->layout.n > SPREAD_MAX)
         return rc_format(&result->arena, "%u to %u on each", facts->min_local_size, facts->max_local_size);
-    return rc_format(&result->arena, "%S", &facts->layout);
+    return rc_copy(&result->arena, facts->layout);
 }
 
 /* An uneven layout works with plain torch; Lightning and whoever multiplies

@@ -25,7 +25,7 @@ static void show_own(struct view *v, struct rc_str own)
     v->visible->device = 0;
     v->visible->why = "the task sees its own GPU alone, as device 0";
     if (!rc_str_eq(own, v->gpus->seen))
-        set_list(v, rc_format(&v->result->arena, "%S", &own), 1, "this task's own GPU alone, as LOCAL_RANK says");
+        set_list(v, rc_copy(&v->result->arena, own), 1, "this task's own GPU alone, as LOCAL_RANK says");
 }
 
 /* Rules 3 and 5: the step's list, with the task's own ones from place r on, as far
@@ -219,7 +219,7 @@ void rc_visible_plan(const struct rc_context *context, struct rc_result *result)
         } else if (visible->list && visible->alike & bit) {
             rc_plan_set(result, name, visible->list, from, visible->reason);
         } else if (visible->gpus.restored && context->step_gpus->list[i].n) {
-            rc_plan_set(result, name, rc_format(&result->arena, "%S", &context->step_gpus->list[i]), from,
+            rc_plan_set(result, name, rc_copy(&result->arena, context->step_gpus->list[i]), from,
                         "Slurm took it away, though srun was told not to bind");
         }
     }

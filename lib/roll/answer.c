@@ -53,7 +53,7 @@ static bool take_finding(struct rc_answer *answer, unsigned *count, struct rc_st
         return true;
     for (unsigned id = 0; id < RC_MESSAGE_COUNT; id++)
         if (rc_str_is(name, rc_message_entry((enum rc_message_id)id)->id))
-            rc_message_add(&answer->findings, (enum rc_message_id)id, rc_format(arena, "%S", &text));
+            rc_message_add(&answer->findings, (enum rc_message_id)id, rc_copy(arena, text));
     return !arena->full;
 }
 

@@ -36,7 +36,7 @@ static void add_device(struct devices *devices, uint32_t rank, uint32_t place)
     if (rc_parse_u32(device, RC_NVIDIA_GPUS_MAX, &index) && index < devices->count && devices->gpu[index].uuid[0])
         id = rc_format(devices->arena, "%s", devices->gpu[index].uuid);
     else if (rc_gpu_list_has_uuids(device))
-        id = rc_format(devices->arena, "%S", &device);
+        id = rc_copy(devices->arena, device);
     else
         id = rc_format(devices->arena, "%S of node %u", &device, roll->node);
     if (!devices->arena->full)

@@ -219,6 +219,11 @@ def expect(launch):
             }
             if even:
                 right["SLURM_NTASKS_PER_NODE"] = counts[0]
+            # the allocation's number, which may be the launch's, is the only one there is
+            if not counted(launch) and task.env.get("SLURM_JOB_NUM_NODES") != str(len(counts)):
+                del right["SLURM_NNODES"]
+                if task.env.get("SLURM_NNODES") != str(len(counts)):
+                    s.absent.add("SLURM_NNODES")
             s.repaired = {name: str(value) for name, value in right.items()}
             # Lightning refuses SLURM_NTASKS without it (frameworks 1.1)
             if even and "SLURM_NTASKS" in task.env:
