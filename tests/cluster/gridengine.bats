@@ -76,6 +76,8 @@ SCRIPT
 }
 
 @test "the template of docs/jobs" {
+    # without it mpirun does not find the job's hosts by itself; Debian's Open MPI 6 is such a build
+    [ -z "${SERIES:-}" ] || login prte_info | grep -q 'ras: gridengine' || skip "this Open MPI was built without Grid Engine"
     mkdir -p "$shared/home" "$shared/job"
     ln -sfn "$ROLLCALL_PREFIX" "$shared/home/rollcall"
     cp "$whoami" "$shared/home/train.py"

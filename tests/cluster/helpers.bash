@@ -29,11 +29,20 @@ if [ -n "${SERIES:-}" ]; then
     over_rsh=(--prtemca plm ssh --prtemca plm_ssh_agent "$minicluster rsh" "${over_rsh[@]}")
     # a node claims more processors than this machine has, to which mpirun would bind the processes
     case $SERIES in
-        24.11) export PRTE_MCA_hwloc_default_binding_policy=none ;;
-        *) export PRTE_MCA_bindto=none ;; # its name in Open MPI 6
+        24.11)
+            export PRTE_MCA_hwloc_default_binding_policy=none
+            oversubscribe=PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+            ;;
+        *) # their names in Open MPI 6
+            export PRTE_MCA_bindto=none
+            oversubscribe=PRTE_MCA_mapby=:oversubscribe
+            ;;
     esac
     root=${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}/$SERIES
 else
+    # for a line that a reader with more cores types: NAME=VALUE
+    # shellcheck disable=SC2034 # used in the tests
+    oversubscribe=OMPI_MCA_rmaps_base_oversubscribe=1
     over_rsh=(--mca plm rsh --mca plm_rsh_agent "$minicluster rsh" "${over_rsh[@]}")
 fi
 # shellcheck disable=SC2034 # used in the tests

@@ -54,7 +54,7 @@ elsewhere()
 typed()
 {
     # shellcheck disable=SC2016 # expanded there
-    attempt 90 env HOME="$shared/home" OMPI_MCA_rmaps_base_oversubscribe=1 ${SLURM_NTASKS:+SLURM_NTASKS=$SLURM_NTASKS} sh -c 'cd "$1" || exit 1
+    attempt 90 env HOME="$shared/home" "$oversubscribe" ${SLURM_NTASKS:+SLURM_NTASKS=$SLURM_NTASKS} sh -c 'cd "$1" || exit 1
         PATH=$HOME/rollcall/bin:$PATH PYTHONPATH=$HOME/rollcall/share/rollcall/python
         export PYTHONPATH
         eval "$2"' sh "$shared/work" "$1"
@@ -112,7 +112,7 @@ submit()
 {
     sed 's/--ntasks-per-node=4/--ntasks-per-node=2/; s/--gpus-per-node=4/--gpus-per-node=2/' \
         "$tree/docs/jobs/$1.sbatch" > "$shared/work/job.sbatch"
-    attempt 120 env HOME="$shared/home" OMPI_MCA_rmaps_base_oversubscribe=1 \
+    attempt 120 env HOME="$shared/home" \
         sbatch --wait --chdir "$shared/work" --output "$shared/batch.out" "$shared/work/job.sbatch"
     cat "$shared/batch.out" >> "$out"
 }
