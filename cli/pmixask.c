@@ -46,9 +46,12 @@ void cli_pmix_choose_store(void)
 struct rc_str cli_pmix_ask(void)
 {
     char path[PATH_MAX];
-    struct rc_program program = {
-        .kind = RC_PROGRAM_PMIX, .path = path, .argument = "job", .milliseconds = CLI_PMIXASK_DEADLINE
-    };
+    int connection;
+    struct rc_program program = { .kind = RC_PROGRAM_PMIX,
+                                  .path = path,
+                                  .argument = "job",
+                                  .kept = &connection,
+                                  .milliseconds = CLI_PMIXASK_DEADLINE };
     ssize_t size;
     int status;
 

@@ -13,8 +13,9 @@
 
 /* Returns lines as in lib/launcher/pmixjob.h, in static storage that the next call
  * overwrites: for one thread only. Takes some hundredths of a second, at most
- * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process and no descriptor behind. With
- * PMIx 4, sets PMIX_MCA_gds=hash in this process's environment. */
+ * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process behind, but the connection, which
+ * the program that this one becomes keeps open: the server must not see its end while other ranks are in
+ * MPI_Init (libexec/pmix/connection.h). With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment. */
 struct rc_str cli_pmix_ask(void);
 
 /* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is

@@ -10,22 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "system/clock.h"
+#include "system/descriptor.h"
 
 /* So often it looks whether the program has ended and left its output open to others. */
 enum { LOOK_MS = 100 };
 
-/* Opens a pipe with both ends above the standard streams. A daemon may have closed
- * those, and the dup2 of the child would then close its own source. 0 or an errno. */
-static int open_pipe(int ends[2])
+/* Opens a pipe, or a pair of sockets, with both ends above the standard streams. A daemon may have
+ * closed those, and the dup2 of the child would then close its own source. 0 or an errno. */
+static int open_pipe(int ends[2], bool as_sockets)
 {
     int low[2];
     int error = 0;
 
-    if (pipe2(low, O_CLOEXEC) < 0)
+    if ((as_sockets ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) : pipe2(low, O_CLOEXEC)) < 0)
         return errno;
     for (int i = 0; i < 2; i++) {
         ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -181,24 +183,29 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     int out[2];
     pid_t child;
     ssize_t n;
-    int error = open_pipe(in);
+    int error = open_pipe(in, program->kept);
 
     *status = 0;
+    if (program->kept)
+        *program->kept = -1;
     if (error)
         return -error;
-    error = open_pipe(out);
+    error = open_pipe(out, false);
     if (error) {
         close(in[0]);
         close(in[1]);
         return -error;
     }
     error = fill_pipe(in[1], program->input);
-    close(in[1]);
+    if (!program->kept)
+        close(in[1]);
     if (!error)
         error = spawn_child(program, in[0], out[1], &child);
     close(in[0]);
     close(out[1]);
     if (error) {
+        if (program->kept)
+            close(in[1]);
         close(out[0]);
         return -error;
     }
@@ -207,6 +214,10 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     /* if its output could not be read, the child is killed at once */
     if (!reap_child(child, n < 0 ? 0 : deadline, status) && n >= 0)
         n = -ETIMEDOUT;
+    if (program->kept) {
+        *program->kept = rc_descriptor_take(in[1]);
+        close(in[1]);
+    }
     return n;
 }
 

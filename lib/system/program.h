@@ -20,13 +20,15 @@ struct rc_program {
     const char *const *env;  /* its environment, but for what `kind` leaves out */
     struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
     uint32_t milliseconds;   /* after this time it is killed */
+    int *kept; /* NULL, or where the descriptor goes that it sends over its standard input (descriptor.h), which is
+                  a socket then, and never ends; -1 where it sends none */
 };
 
 /* Runs it and takes all that it writes, with a NUL behind it. Its standard error
  * is /dev/null, unless with_errors. Returns the number of bytes, or -errno:
  * -ETIMEDOUT where it had to be killed, -EMSGSIZE where it wrote more than
  * size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no
- * process and no descriptor behind. */
+ * process and no descriptor behind but *kept, which is not closed on exec. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
 
 /* Whether the program was never reached: the loader did not find a library that it needs. `n` and `status` are

@@ -11,7 +11,8 @@
  * A program of its own, because PMIx must not stay connected in an application
  * (Slurm ends a step in which a connected process ends without a word), keeps a
  * thread, and reads whatever plugins it finds: none of that belongs into the
- * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize.
+ * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize. The bare
+ * connection is handed on to who asks (connection.h).
  *
  * Prints lines NAME=VALUE, all of them or one that says what failed, and ends
  * with 0 or 1. It may not take longer than DEADLINE seconds: a server that
@@ -24,6 +25,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "connection.h"
 #include "endpoint.h"
 #include "job.h"
 #include "library.h"
@@ -66,6 +68,7 @@ int main(int argc, char **argv)
     const char *what = argc == 2 ? argv[1] : "";
     pmix_proc_t self;
     pmix_status_t status;
+    int connection;
     int answer;
 
     if (!is_verb(what)) {
@@ -84,12 +87,15 @@ int main(int argc, char **argv)
     memset(&self, 0, sizeof(self));
     if (pmix_open_library() < 0)
         return 1;
+    pmix_connection_expect();
     status = pmix_library.init(&self, NULL, 0);
     if (status != PMIX_SUCCESS) {
         pmix_fail("server", "PMIx_Init", pmix_library.error_string(status));
         return 1;
     }
+    connection = pmix_connection_copy();
     answer = answer_to(what, &self);
     pmix_library.finalize(NULL, 0);
+    pmix_connection_hand_over(connection);
     return answer < 0 || fflush(stdout) != 0;
 }

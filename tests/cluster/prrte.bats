@@ -81,6 +81,27 @@ refused()
     done
 }
 
+# A server takes the end of a task's connection for one rank less in a fence of the others' MPI_Init.
+@test "the task keeps the connection with which rollcall has asked" {
+    local with without
+    # shellcheck disable=SC2016 # expanded in the task
+    sockets='for fd in /proc/$$/fd/*; do readlink "$fd"; done | grep -c ^socket:'
+    from=n1 attempt 60 prterun --host n1:2 -np 2 sh -c "[ \$PMIX_RANK -ne 1 ] || $sockets"
+    without=$(cat "$out")
+    from=n1 attempt 60 prterun --host n1:2 -np 2 rollcall exec -- sh -c "[ \$PMIX_RANK -ne 1 ] || $sockets"
+    with=$(cat "$out")
+    [ "$with" -eq $((without + 1)) ] || explain "$without sockets, $with behind rollcall"
+}
+
+# bats test_tags=all
+@test "MPI_Init after rollcall has asked, two hundred times" {
+    local round
+    for ((round = 0; round < 200; round++)); do
+        from=n1 attempt 60 prterun --host n1:3 -np 3 rollcall exec -- python3 "$programs/mpi.py"
+        succeeded || return 1
+    done
+}
+
 # bats test_tags=series
 @test "rollcall show asks as well" {
     from=n1 attempt 30 prterun --host n1:2 -np 1 rollcall show --json --ddp=worker

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that behave badly: this one itself, told by its argument how. */
 #include "system/program.h"
+
+#include "system/descriptor.h"
 #include "unit.h"
 
 #include <dirent.h>
@@ -78,6 +80,10 @@ static int behave(const char *how)
         if (fork() == 0)
             sleep(8);
     }
+    if (!strcmp(how, "send")) {
+        printf("word");
+        rc_descriptor_send(STDIN_FILENO, open("/proc/self/comm", O_RDONLY));
+    }
     if (!strcmp(how, "leave without reading"))
         return 0;
     if (!strcmp(how, "environment"))
@@ -150,6 +156,28 @@ static void check_nothing(const void *data)
     (void)data;
     assert_int_equal(run(&what, output, sizeof(output), &status), 0);
     assert_string_equal(output, "");
+}
+
+static void check_kept(const void *data)
+{
+    struct rc_program what = program("send");
+    char output[SMALL];
+    int status;
+    int kept;
+
+    (void)data;
+    what.kept = &kept;
+    assert_int_equal(rc_program_run(&what, output, sizeof(output), &status), 4);
+    assert_string_equal(output, "word");
+    assert_true(kept > STDERR_FILENO);
+    assert_int_equal(fcntl(kept, F_GETFD), 0);
+    close(kept);
+    what.argument = "leave without reading";
+    assert_int_equal(run(&what, output, sizeof(output), &status), 0);
+    assert_int_equal(kept, -1);
+    what.path = "/no/such/program";
+    assert_int_equal(run(&what, output, sizeof(output), &status), -ENOENT);
+    assert_int_equal(kept, -1);
 }
 
 /* As much as an entry with everything in it, which the program begins to read when all of it is there. */
@@ -426,6 +454,7 @@ int main(int argc, char **argv)
     close_inherited();
     unit_add_one(check_copy, "a program reads, writes and ends");
     unit_add_one(check_nothing, "nothing in, nothing out");
+    unit_add_one(check_kept, "a descriptor that it sends");
     unit_add_one(check_large_input, "the largest entry");
     unit_add_one(check_too_much_input, "more than a pipe takes");
     unit_add_one(check_exact_room, "as much as there is room for");
