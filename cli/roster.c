@@ -11,7 +11,7 @@
 #include "console/input.h"
 #include "rendezvous/client.h"
 #include "rendezvous/endpoint.h"
-#include "rendezvous/server.h"
+#include "rendezvous/protocol.h"
 #include "roll/check.h"
 #include "roll/netorder.h"
 

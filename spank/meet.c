@@ -51,10 +51,32 @@ static bool is_first_task(spank_t spank, const struct rc_result *result)
     return rc_str_is(variable, "0");
 }
 
+/* Where the node's tasks get nothing, srun's server is to know that the plugin runs here (RC621). */
+static void greet_server(const struct rc_result *result)
+{
+    static char text[RC_SESSION_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_endpoint endpoint;
+    struct rc_str step;
+
+    if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena))
+        return;
+    rc_spank_outside_enter();
+    rc_session_greet(&endpoint);
+    rc_spank_outside_leave();
+}
+
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
 {
-    if (shared && is_first_task(spank, result) && rc_once_begin(&shared->met))
-        rc_once_done(&shared->met);
+    if (!shared || !is_first_task(spank, result) || !rc_once_begin(&shared->met))
+        return;
+    greet_server(result);
+    rc_once_done(&shared->met);
+}
+
+static bool is_het(const struct rc_result *result)
+{
+    return rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
 }
 
 /* srun's own server is preferred to PMIx: it costs less, leaves the application's PMIx
@@ -63,12 +85,11 @@ void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
 static enum rc_transport choose_transport(const struct rc_result *result, const struct rc_options *options,
                                           struct rc_endpoint *endpoint, struct rc_arena *arena)
 {
-    bool het = rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
     struct rc_str step;
 
     /* the server of an outer step's srun is not this step's */
-    if (options->exchange != RC_EXCHANGE_PMIX && !het && rc_endpoint_of_srun(&result->env, endpoint, &step, arena) &&
-        rc_str_is(step, result->facts.run_id))
+    if (options->exchange != RC_EXCHANGE_PMIX && !is_het(result) &&
+        rc_endpoint_of_srun(&result->env, endpoint, &step, arena) && rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
     if (options->exchange != RC_EXCHANGE_SRUN && rc_slurmpmix_step(&result->env).p)
         return RC_TRANSPORT_PMIX;
@@ -119,11 +140,14 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         request.transport = choose_transport(result, &context->options, &request.endpoint, &arena);
         if (request.transport == RC_TRANSPORT_NONE) {
             shared->everywhere = true;
-            /* a step with neither server nor PMIx gets a message only if it asked for one */
+            /* a step with neither server nor PMIx gets a message only if it asked for one, or for rollcall */
             if (context->options.exchange == RC_EXCHANGE_PMIX)
                 rc_outcome_fail(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
             else if (context->options.exchange == RC_EXCHANGE_SRUN)
                 rc_outcome_fail(&shared->outcome, "there is no rendezvous server beside srun");
+            else if (context->options.by_user && !is_het(result))
+                rc_outcome_fail(&shared->outcome,
+                                "there is no rendezvous server beside srun, and no PMIx server (srun --mpi=pmix)");
             return true;
         }
     }
@@ -193,9 +217,12 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     bool is_first;
 
     *held = -1;
-    if (!shared || context->options.exchange == RC_EXCHANGE_OFF ||
-        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || result->stamped)
+    if (!shared || context->options.exchange == RC_EXCHANGE_OFF || result->stamped)
         return true;
+    if (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) {
+        rc_spank_meet_not(spank, result);
+        return true;
+    }
     is_first = is_first_task(spank, result) && rc_once_begin(&shared->met);
     if (is_first)
         good = meet_nodes(spank, context, result, hooks, held);

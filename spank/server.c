@@ -54,16 +54,12 @@ static int raise_descriptor(int fd)
 
 /* Starts the server in a session of its own, because keys typed at the terminal are for
  * srun. It prints findings of the roll call to the standard error of srun. */
-static bool start_program(int listener, int life, const char *token, const struct rc_options *options, uint32_t job)
+static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings)
 {
     char path[PATH_MAX];
     char text[ARGUMENTS_SIZE];
     char variable[VARIABLE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const struct rc_server_settings settings = { .seconds = rc_options_deadline(options),
-                                                 .check = rc_options_check(options),
-                                                 .watch_seconds = options->watch_seconds,
-                                                 .job = job };
     const char *argv[RC_SERVER_ARGUMENTS + 1];
     char *const env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
@@ -72,7 +68,7 @@ static bool start_program(int listener, int life, const char *token, const struc
     bool good;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
-    if (!rc_server_settings_write(&settings, &arena, argv) || posix_spawn_file_actions_init(&actions) != 0)
+    if (!rc_server_settings_write(settings, &arena, argv) || posix_spawn_file_actions_init(&actions) != 0)
         return false;
     if (posix_spawnattr_init(&attributes) != 0) {
         posix_spawn_file_actions_destroy(&actions);
@@ -100,7 +96,7 @@ static bool wants_server(struct rc_options *options)
 
 /* The write end of the pipe stays open in srun, and nowhere else: its end is the
  * server's sign to leave. */
-static bool open_server(const struct rc_options *options, uint32_t job, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
+static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
     uint16_t first, last;
     int life[2] = { -1, -1 };
@@ -114,7 +110,7 @@ static bool open_server(const struct rc_options *options, uint32_t job, char tok
     if (pipe2(life, O_CLOEXEC) == 0) {
         life[0] = raise_descriptor(life[0]);
         life[1] = raise_descriptor(life[1]);
-        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start_program(listener, life[0], token, options, job);
+        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start_program(listener, life[0], token, settings);
     }
     if (listener >= 0)
         close(listener);
@@ -125,6 +121,16 @@ static bool open_server(const struct rc_options *options, uint32_t job, char tok
     return good;
 }
 
+static bool read_settings(spank_t spank, const struct rc_options *options, struct rc_server_settings *settings)
+{
+    *settings = (struct rc_server_settings){ .seconds = rc_options_deadline(options),
+                                             .check = rc_options_check(options),
+                                             .watch_seconds = options->watch_seconds };
+    if (spank_get_item(spank, S_JOB_NNODES, &settings->nodes) != ESPANK_SUCCESS)
+        settings->nodes = 0;
+    return spank_get_item(spank, S_JOB_ID, &settings->job) == ESPANK_SUCCESS;
+}
+
 void rc_spank_server_start(spank_t spank)
 {
     char token[RC_WIRE_TOKEN + 1];
@@ -132,12 +138,13 @@ void rc_spank_server_start(spank_t spank)
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *value = "";
     struct rc_options options;
-    uint32_t job, step;
+    struct rc_server_settings settings;
+    uint32_t step;
     uint16_t port;
 
-    if (wants_server(&options) && spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
-        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_server(&options, job, token, &port))
-        value = rc_step_server_write(&arena, token, port, job, step);
+    if (wants_server(&options) && read_settings(spank, &options, &settings) &&
+        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_server(&settings, token, &port))
+        value = rc_step_server_write(&arena, token, port, settings.job, step);
     /* a value from an outer step can only be emptied, not unset: srun has copied its
      * environment already and only adds what is set now
      * (srun_job.c:pre_launch_srun_job) */

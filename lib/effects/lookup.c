@@ -1,277 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "effects/lookup.h"
 
-#include <netdb.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/netaddr.h"
+#include "effects/lookupnetwork.h"
 #include "effects/rank0.h"
-#include "launcher/hostlist.h"
 #include "system/clock.h"
 #include "system/interfaces.h"
 #include "system/resolver.h"
 
 /* A name server that does not answer costs 5 s at least, unless resolv.conf says otherwise. */
-enum { LIST_SIZE = 160, NAMES_MAX = 3, SLOW_MS = 3000 };
-
-struct networks {
-    struct rc_network list[RC_ADDRESSES_MAX];
-    unsigned count;
-};
-
-static void copy_text(char *to, size_t size, const char *from)
-{
-    struct rc_arena arena = { .base = to, .size = size };
-
-    rc_format(&arena, "%s", from);
-}
-
-static bool is_in(const struct networks *networks, const struct rc_netaddr *address)
-{
-    for (unsigned i = 0; i < networks->count; i++)
-        if (rc_network_has(&networks->list[i], address))
-            return true;
-    return false;
-}
-
-static const struct rc_netaddr *lowest_in(const struct rc_addresses *addresses, const struct networks *networks)
-{
-    const struct rc_netaddr *lowest = NULL;
-
-    for (unsigned i = 0; i < addresses->count; i++)
-        if (is_in(networks, &addresses->list[i]) && (!lowest || rc_netaddr_compare(&addresses->list[i], lowest) < 0))
-            lowest = &addresses->list[i];
-    return lowest;
-}
-
-/* Adds a word to a list for a message, unless it is there already or does not fit. */
-static void add_word(char list[LIST_SIZE], struct rc_str word)
-{
-    size_t used = strlen(list);
-
-    for (struct rc_str rest = rc_str(list); rest.p && rest.n;) {
-        struct rc_str known = rc_str_split(rest, ' ', &rest);
-
-        if (known.n && known.p[known.n - 1] == ',')
-            known.n--;
-        if (rc_str_eq(known, word))
-            return;
-    }
-    if (used + word.n + 3 > LIST_SIZE)
-        return;
-    if (used) {
-        list[used++] = ',';
-        list[used++] = ' ';
-    }
-    memcpy(list + used, word.p, word.n);
-    list[used + word.n] = '\0';
-}
-
-static void add_address(char list[LIST_SIZE], const struct rc_netaddr *address)
-{
-    char text[RC_NETADDR_TEXT];
-
-    add_word(list, rc_str(rc_netaddr_text(address, text)));
-}
-
-/* Writes this node's addresses to *own and, where `wish` names an interface, that
- * interface's networks. `names` gets the names of all interfaces. */
-static void look_around(const char *wish, struct rc_addresses *own, struct networks *networks, char names[LIST_SIZE])
-{
-    struct rc_interface list[RC_INTERFACES_MAX];
-    unsigned count = rc_interfaces(list);
-
-    for (unsigned i = 0; i < count; i++) {
-        if (strcmp(list[i].name, "lo") != 0)
-            add_word(names, rc_str(list[i].name));
-        if (list[i].address.size == 0)
-            continue;
-        rc_addresses_add(own, &list[i].address);
-        if (wish && strcmp(list[i].name, wish) == 0 && networks->count < RC_ADDRESSES_MAX)
-            networks->list[networks->count++] = list[i].network;
-    }
-}
-
-/* What an error message tells about this node. */
-struct place {
-    char node[RC_HOST_MAX + 1];
-    const char *outcome;
-};
-
-/* `text` is in lookup->text already, unless it did not fit there. */
-static void set_error(struct rc_lookup *lookup, enum rc_message_id id, const char *text)
-{
-    lookup->state = RC_LOOKUP_WRONG;
-    lookup->id = id;
-    if (text != lookup->text)
-        copy_text(lookup->text, RC_LOOKUP_TEXT,
-                  "the address of rank 0's node was not found, and the names are too long to say more");
-}
-
-static void unknown_name(const struct rc_master *master, const char *name, const struct place *place,
-                         struct rc_lookup *lookup)
-{
-    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
-
-    set_error(
-        lookup, RC408,
-        rc_format(&arena,
-                  "%s cannot resolve %s, which is MASTER_ADDR (%s); %s; have that name put into DNS or /etc/hosts, "
-                  "or %s",
-                  place->node, name, master->addr_source, place->outcome,
-                  master->wish                               ? "choose another addr="
-                  : master->addr_given == RC_GIVEN_BY_LAUNCH ? "choose an address that all nodes know with addr="
-                                                             : "unset it"));
-}
-
-/* The names under which RANK 0's node may have an address of the interface. */
-static unsigned candidate_names(const struct rc_master *master, struct rc_arena *arena, const char *names[NAMES_MAX])
-{
-    struct rc_str interface = rc_str(master->wish);
-    unsigned count = 1;
-
-    names[0] = master->addr;
-    if (master->kind != RC_ADDRESS_INTERFACE)
-        return count;
-    for (unsigned i = 1; i < NAMES_MAX && interface.n; i++) {
-        struct rc_str suffix = rc_str(rc_format(arena, "-%S", &interface));
-        const char *name = rc_address_with_suffix(rc_str(master->addr), suffix, arena);
-        size_t before = interface.n;
-
-        if (name)
-            names[count++] = name;
-        /* first "ib0", then "ib" */
-        while (interface.n && interface.p[interface.n - 1] >= '0' && interface.p[interface.n - 1] <= '9')
-            interface.n--;
-        if (interface.n == before)
-            break;
-    }
-    return count;
-}
-
-static bool all_loopback(const struct rc_addresses *addresses)
-{
-    for (unsigned i = 0; i < addresses->count; i++)
-        if (!rc_netaddr_is_loopback(&addresses->list[i]))
-            return false;
-    return addresses->count > 0;
-}
-
-/* addr=IFNAME and addr=CIDR: the address of RANK 0's node in those networks. */
-static void choose_in_networks(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
-{
-    const struct rc_master *master = &result->master;
-    const char *interface = master->kind == RC_ADDRESS_INTERFACE ? master->wish : NULL;
-    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
-    char scratch[2 * RC_HOST_MAX + 2 * RC_NETADDR_TEXT];
-    char there[LIST_SIZE] = "", found[LIST_SIZE] = "", tried[LIST_SIZE] = "";
-    struct rc_arena name_arena = { .base = scratch, .size = sizeof(scratch) };
-    struct rc_addresses own = { .count = 0 }, known = { .count = 0 };
-    struct networks networks = { .count = 0 };
-    const struct rc_netaddr *chosen = NULL;
-    const char *names[NAMES_MAX];
-    unsigned count = candidate_names(master, &name_arena, names);
-    int error = 0;
-
-    look_around(interface, &own, &networks, there);
-    if (!interface)
-        networks.count = rc_network_read(rc_str(master->wish), &networks.list[0]) ? 1 : 0;
-    if (networks.count == 0) {
-        set_error(
-            lookup, RC409,
-            rc_format(&arena,
-                      "addr=%s: %s has no interface of that name with an address, but %s; %s; name one of them, or "
-                      "a network (addr=10.1.0.0/16)",
-                      master->wish, place->node, *there ? there : "none", place->outcome));
-        return;
-    }
-    for (unsigned i = 0; i < count && !chosen; i++) {
-        int now = rc_resolver_ask(names[i], &known);
-
-        if (i == 0 || !rc_resolver_denies(now))
-            error = now;
-        add_word(tried, rc_str(names[i]));
-        chosen = lowest_in(&known, &networks);
-    }
-    /* Debian puts a node's own name at 127.0.1.1, in /etc/hosts */
-    if (!chosen && result->identity.field[RC_NODE_RANK] == 0 && all_loopback(&known))
-        chosen = lowest_in(&own, &networks);
-    if (chosen) {
-        rc_netaddr_text(chosen, lookup->addr);
-        if (interface)
-            copy_text(lookup->interface, RC_INTERFACE_SIZE, interface);
-        else
-            rc_interface_towards(chosen, lookup->interface);
-        return;
-    }
-    for (unsigned i = 0; i < known.count; i++)
-        add_address(found, &known.list[i]);
-    if (known.count == 0 && rc_resolver_denies(error))
-        unknown_name(master, master->addr, place, lookup);
-    else
-        set_error(
-            lookup, RC410,
-            rc_format(&arena,
-                      "addr=%s: on %s the name of rank 0's node (%s) leads to no address in that network, but %s; "
-                      "%s; name another network or interface, or the suffix of the names that belong to it "
-                      "(addr=-ib)",
-                      master->wish, place->node, tried,
-                      known.count ? found : rc_format(&name_arena, "to none (%s)", gai_strerror(error)),
-                      place->outcome));
-}
-
-static struct rc_str first_label(struct rc_str name)
-{
-    struct rc_str rest;
-
-    return rc_str_split(name, '.', &rest);
-}
-
-/* True where the name of another node resolves to this node. That is right where Slurm
- * runs several nodes on one machine: SLURMD_NODENAME then differs from the machine's
- * name. */
-static bool leads_back(const struct rc_result *result, const struct place *place, const struct rc_addresses *addresses)
-{
-    struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
-
-    return result->identity.field[RC_NODE_RANK] != 0 && result->identity.field[RC_NNODES] != 1 &&
-           all_loopback(addresses) && rc_str_eq(first_label(node), first_label(rc_str(place->node)));
-}
-
-static void says_itself(const struct rc_master *master, const struct rc_netaddr *address, const struct place *place,
-                        struct rc_lookup *lookup)
-{
-    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
-    char text[RC_NETADDR_TEXT];
-
-    rc_netaddr_text(address, text);
-    set_error(
-        lookup, RC416,
-        rc_format(&arena,
-                  "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
-                  "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
-                  place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
-}
-
-/* Checks a MASTER_ADDR that stays a name: it must resolve, and to another node. */
-static void check_name(const struct rc_result *result, const struct place *place, struct rc_lookup *lookup)
-{
-    const struct rc_master *master = &result->master;
-    struct rc_addresses addresses = { .count = 0 };
-    int error = rc_resolver_ask(master->addr, &addresses);
-
-    if (error == 0 && leads_back(result, place, &addresses)) {
-        says_itself(master, &addresses.list[0], place, lookup);
-    } else if (!rc_resolver_denies(error)) {
-        if (error == 0 && master->wish)
-            rc_interface_towards(&addresses.list[0], lookup->interface);
-    } else if (result->identity.field[RC_NNODES] == 1) {
-        copy_text(lookup->addr, RC_NETADDR_TEXT, "127.0.0.1");
-    } else {
-        unknown_name(master, master->addr, place, lookup);
-    }
-}
+enum { SLOW_MS = 3000 };
 
 bool rc_lookup_is_needed(const struct rc_result *result)
 {
@@ -284,12 +24,12 @@ bool rc_lookup_is_needed(const struct rc_result *result)
 static void name_node(char node[RC_HOST_MAX + 1])
 {
     if (gethostname(node, RC_HOST_MAX) < 0 || !*node)
-        copy_text(node, RC_HOST_MAX + 1, "this node");
+        rc_lookup_copy(node, RC_HOST_MAX + 1, "this node");
 }
 
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup)
 {
-    struct place place = { .outcome = outcome };
+    struct rc_lookup_place place = { .outcome = outcome };
     int64_t start = rc_milliseconds();
     int64_t taken;
 
@@ -299,9 +39,9 @@ void rc_lookup_master(const struct rc_result *result, const char *outcome, struc
     lookup->state = RC_LOOKUP_FOUND;
     name_node(place.node);
     if (result->master.kind == RC_ADDRESS_INTERFACE || result->master.kind == RC_ADDRESS_NETWORK)
-        choose_in_networks(result, &place, lookup);
+        rc_lookup_network(result, &place, lookup);
     else
-        check_name(result, &place, lookup);
+        rc_lookup_name(result, &place, lookup);
     taken = rc_milliseconds() - start;
     lookup->seconds = taken < SLOW_MS ? 0 : (uint32_t)(taken / 1000);
 }
@@ -311,16 +51,22 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
 {
     char node[RC_HOST_MAX + 1] = "";
 
-    if (!lookup->seconds)
-        return;
     name_node(node);
-    rc_message_add(
-        messages, RC418,
-        rc_format(arena,
-                  "the resolver of %s took %u s over %s, which is MASTER_ADDR (%s); its tasks start so much "
-                  "later; take name servers that do not answer out of /etc/resolv.conf, or put the name into "
-                  "/etc/hosts",
-                  node, lookup->seconds, master->addr, master->addr_source));
+    if (lookup->seconds)
+        rc_message_add(
+            messages, RC418,
+            rc_format(arena,
+                      "the resolver of %s took %u s over %s, which is MASTER_ADDR (%s); its tasks start so much "
+                      "later; take name servers that do not answer out of /etc/resolv.conf, or put the name into "
+                      "/etc/hosts",
+                      node, lookup->seconds, master->addr, master->addr_source));
+    if (*lookup->strange)
+        rc_message_add(
+            messages, RC421,
+            rc_format(arena,
+                      "%s resolves %s, which is MASTER_ADDR (%s), to %s; rank 0's node says that it has %s; correct "
+                      "that name in the /etc/hosts of %s or in DNS, if its tasks wait for rank 0 in vain",
+                      node, master->addr, master->addr_source, lookup->strange, master->own, node));
 }
 
 static bool refuse_result(struct rc_result *result, enum rc_message_id id, const char *text)
@@ -386,15 +132,18 @@ bool rc_lookup_settle(struct rc_result *result, const char *outcome)
     return rc_lookup_apply(result, &lookup);
 }
 
+bool rc_lookup_are_elsewhere(const struct rc_addresses *addresses)
+{
+    for (unsigned i = 0; i < addresses->count; i++)
+        if (!rc_netaddr_is_elsewhere(&addresses->list[i]))
+            return false;
+    return true;
+}
+
 bool rc_lookup_is_elsewhere(const struct rc_result *result)
 {
     struct rc_addresses addresses = { .count = 0 };
 
     /* the resolver cannot answer now; torch will ask again */
-    if (rc_resolver_ask(result->master.addr, &addresses))
-        return false;
-    for (unsigned i = 0; i < addresses.count; i++)
-        if (!rc_netaddr_is_elsewhere(&addresses.list[i]))
-            return false;
-    return true;
+    return rc_resolver_ask(result->master.addr, &addresses) == 0 && rc_lookup_are_elsewhere(&addresses);
 }

@@ -4,7 +4,7 @@
  * Names go to the C library's resolver, so a call may take as long as the site's
  * DNS. The answer holds for all tasks of a node: one of them asks.
  *
- *   a name       resolves here, and on another node than rank 0's to another one than this,
+ *   a name       resolves here, on rank 0's node to that one and on others to another one than this,
  *                or is an error now instead of torch's timeout
  *   addr=-ib     likewise; the interface is the one by which this node reaches it
  *   addr=CIDR    the address of rank 0's node in that network
@@ -30,6 +30,7 @@ struct rc_lookup {
     char text[RC_LOOKUP_TEXT];         /* of WRONG */
     char addr[RC_NETADDR_TEXT];        /* of FOUND; empty: master.addr stays */
     char interface[RC_INTERFACE_SIZE]; /* of FOUND; empty: not known */
+    char strange[RC_NETADDR_TEXT];     /* of a name: an address that RANK 0's node has not; empty: none */
     uint32_t seconds;                  /* that the resolver took; 0: no longer than it should */
 };
 
@@ -41,7 +42,8 @@ bool rc_lookup_is_needed(const struct rc_result *result);
  * an error only where an address is needed. */
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup);
 
-/* Adds a warning where the resolver has held up this node. For the one task that has asked. */
+/* Adds a warning where the resolver has held up this node, or says of RANK 0's node what that does not say itself.
+ * For the one task that has asked. */
 void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages,
                     struct rc_arena *arena);
 
@@ -52,7 +54,8 @@ bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup);
 /* rc_lookup_master, rc_lookup_warn and rc_lookup_apply, where there is anything to look up. */
 bool rc_lookup_settle(struct rc_result *result, const char *outcome);
 
-/* Whether all addresses that a name resolves to are other nodes'. */
+/* Whether all of these addresses are surely other nodes'; and those that MASTER_ADDR resolves to. */
+bool rc_lookup_are_elsewhere(const struct rc_addresses *addresses);
 bool rc_lookup_is_elsewhere(const struct rc_result *result);
 
 #endif

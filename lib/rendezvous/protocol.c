@@ -12,7 +12,8 @@ bool rc_server_settings_write(const struct rc_server_settings *settings, struct 
     argv[3] = rc_check_name(settings->check);
     argv[4] = rc_format(arena, "%u", settings->watch_seconds);
     argv[5] = rc_format(arena, "%u", settings->job);
-    argv[6] = NULL;
+    argv[6] = rc_format(arena, "%u", settings->nodes);
+    argv[7] = NULL;
     return !arena->full;
 }
 
@@ -20,11 +21,12 @@ bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_setti
 {
     struct rc_server_settings read = { .watch_seconds = 0 };
 
-    if ((argc != 4 && argc != 6) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
+    if ((argc != 4 && argc != 7) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
         !rc_parse_u32(rc_str(argv[2]), UINT16_MAX, &read.seconds) || !rc_check_read(rc_str(argv[3]), &read.check))
         return false;
-    if (argc == 6 && (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
-                      !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job)))
+    if (argc == 7 && (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
+                      !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job) ||
+                      !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes)))
         return false;
     *settings = read;
     return true;

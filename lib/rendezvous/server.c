@@ -26,6 +26,8 @@ struct rc_server {
     struct rc_arrivals arrivals;
     rc_server_say *say;
     void *say_more;
+    int64_t silent_until; /* when to say that nobody has called; INT64_MAX: somebody has, or it need not be said */
+    uint32_t silent_seconds;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
@@ -41,6 +43,7 @@ struct rc_server *rc_server_create(int listener, const char *token)
         return NULL;
     memcpy(server->token, token, RC_WIRE_TOKEN);
     server->first = -1;
+    server->silent_until = INT64_MAX;
     server->store = rc_store_create();
     if (!server->store ||
         rc_connections_open(&server->connections, listener, server->token, handle_message, server) < 0) {
@@ -73,6 +76,12 @@ void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, r
     server->arrivals.job = job;
     server->say = say;
     server->say_more = more;
+}
+
+void rc_server_expect(struct rc_server *server, uint32_t seconds)
+{
+    server->silent_seconds = seconds;
+    server->silent_until = rc_milliseconds() + seconds * INT64_C(1000);
 }
 
 bool rc_server_add(struct rc_server *server, struct rc_str entry)
@@ -185,6 +194,7 @@ static bool handle_message(void *more, struct rc_connection *connection)
     struct rc_server *server = more;
     struct rc_str text = rc_wire_text(&connection->wire);
 
+    server->silent_until = INT64_MAX;
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
     if (rc_str_is(text, RC_SERVER_ANSWER))
@@ -228,12 +238,36 @@ static void speak_of_arrivals(struct rc_server *server)
         server->say(server->say_more, id, text);
 }
 
+/* The plugin of a node calls even where its tasks get nothing: of a node that does not, it is not loaded there, or
+ * no task of the step has begun. */
+static void speak_of_silence(struct rc_server *server, bool lives)
+{
+    char space[SAY_SIZE];
+    struct rc_arena arena = { .base = space, .size = sizeof(space) };
+    const char *when = "the step has ended";
+
+    if (server->silent_until == INT64_MAX || (lives && rc_milliseconds() < server->silent_until))
+        return;
+    server->silent_until = INT64_MAX;
+    if (lives)
+        when = rc_format(&arena, "the step has begun %u s ago", server->silent_seconds);
+    server->say(server->say_more, RC621,
+                rc_format(&arena,
+                          "%s, and none of its nodes has called srun; tasks that run have no ranks of rollcall's; see "
+                          "what slurmd's log says of rollcall.so, which must be built for the nodes' Slurm",
+                          when));
+}
+
 /* One round; false once its life is over. */
 static bool serve_round(struct rc_server *server, int64_t deadline)
 {
     int64_t due = rc_arrivals_due(&server->arrivals);
-    bool lives = rc_connections_serve(&server->connections, due < deadline ? due : deadline);
+    bool lives;
 
+    if (server->silent_until < due)
+        due = server->silent_until;
+    lives = rc_connections_serve(&server->connections, due < deadline ? due : deadline);
+    speak_of_silence(server, lives);
     if (lives)
         speak_of_arrivals(server);
     return lives;

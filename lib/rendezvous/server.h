@@ -20,10 +20,6 @@
 #include "base/message.h"
 #include "roll/roll.h"
 
-/* Asks for the roll as it is now. The reply has all entries in the order in which
- * they came, a blank line behind each. */
-#define RC_SERVER_QUESTION "question=roll\n"
-
 struct rc_server;
 
 /* listener: of rc_listen, owned by the server from now on; token is copied.
@@ -40,6 +36,10 @@ typedef void rc_server_say(void *more, enum rc_message_id id, const char *text);
 /* So many seconds after the first task has reached init_process_group, `say` gets
  * the names of those that have not (arrivals.h). job: Slurm's. */
 void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more);
+
+/* Where no client has sent the token so many seconds after the server was made, or by the end of its life,
+ * `say` of rc_server_watch gets RC621, once. */
+void rc_server_expect(struct rc_server *server, uint32_t seconds);
 
 /* Makes an answer of the entries; *complete says whether those of all nodes are
  * there. Returns its text, which must live until the server is destroyed. */

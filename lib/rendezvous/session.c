@@ -100,6 +100,7 @@ const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *
         .before = outcome->before,
         .first = rc_str(outcome->first),
         .unordered = rc_str(outcome->unordered),
+        .own = rc_str(outcome->own),
     };
 
     if (outcome->failed || outcome->lost)
@@ -138,6 +139,7 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
     } else {
         outcome->port = answer->port;
         outcome->stop = answer->stop;
+        copy_text(answer->own, outcome->own, sizeof(outcome->own));
     }
 }
 
@@ -152,6 +154,14 @@ static void tell_absence(const struct rc_request *request, const char *why)
 
     if (request->transport == RC_TRANSPORT_SRUN && !arena.full &&
         rc_client_request(&request->endpoint, entry, ABSENT_MS, &reply, NULL) == 0)
+        free(reply.text);
+}
+
+void rc_session_greet(const struct rc_endpoint *endpoint)
+{
+    struct rc_reply reply;
+
+    if (rc_client_request(endpoint, RC_STR(RC_SERVER_QUESTION), ABSENT_MS, &reply, NULL) == 0)
         free(reply.text);
 }
 
@@ -253,6 +263,8 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
     tell_order(outcome, context);
     if (rc_resolve(context, result) != RC_RESOLVED)
         return false;
+    if (!outcome->failed && outcome->own[0])
+        result->master.own = rc_copy(&result->arena, rc_str(outcome->own));
     if (!(result->master.todo & RC_MASTER_HOLD)) {
         rc_port_release(*held);
         *held = -1;

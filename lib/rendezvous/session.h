@@ -24,6 +24,7 @@ struct rc_outcome {
     uint32_t before;     /* tasks on the nodes before this one */
     char first[256];     /* the first node */
     char unordered[256]; /* why an order that was asked for is not told */
+    char own[256];       /* addresses of RANK 0's node */
     char why[256];
 };
 
@@ -49,6 +50,10 @@ uint32_t rc_session_patience(uint32_t seconds);
  * nobody need wait for this node. `node` is this node's rank by the launcher. */
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
+
+/* Sends srun's server a word of this node's, whose tasks take no part: it would say otherwise that none has called
+ * (RC621). Whether it is heard makes no difference here. At most a second. */
+void rc_session_greet(const struct rc_endpoint *endpoint);
 
 /* What a task does with it: resolves once more, in context->env, with the port
  * and the order that all know of. A held port is given back, and *held is -1, where

@@ -77,6 +77,7 @@ struct rc_master {
     const char *wish;          /* addr=, as it was given; NULL where it was not */
     enum rc_address_kind kind; /* of addr=; INTERFACE and NETWORK: addr is only the node's name yet */
     unsigned todo;             /* of enum rc_master_todo */
+    const char *own;           /* addresses of RANK 0's node, as it has told the others; NULL where it has not */
 };
 
 struct rc_result {

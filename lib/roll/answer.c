@@ -21,6 +21,7 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
     rc_lines_put(arena, "order", answer->order, RC_NETORDER_MAX);
     rc_lines_put(arena, "first", answer->first, RC_FINDING_MAX);
     rc_lines_put(arena, "unordered", answer->unordered, RC_FINDING_MAX);
+    rc_lines_put(arena, "own", answer->own, RC_FINDING_MAX);
     if (answer->has_seat) {
         rc_format(arena, "seat=%u %u\n", answer->place, answer->before);
         rc_join(arena);
@@ -113,6 +114,8 @@ bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_aren
             good = take_text(value, &found.first);
         else if (rc_str_is(name, "unordered"))
             good = take_text(value, &found.unordered);
+        else if (rc_str_is(name, "own"))
+            good = take_text(value, &found.own);
         else if (rc_str_is(name, "seat"))
             good = take_seat(&found, value);
         else if (rc_str_is(name, "finding"))

@@ -9,6 +9,7 @@
  *   first=n3             the first of them
  *   unordered=TEXT       likewise: why the nodes stay in the launcher's order
  *   seat=0 4             for the other tasks of one node: its place in the order, the tasks before it
+ *   own=10.0.0.1,fd00::1 addresses of the node of RANK 0, all of them
  *   said=1               the findings have been printed
  *   finding=RC601 text   for the one that prints them; RC_FINDINGS_MAX of them
  */
@@ -28,9 +29,10 @@ struct rc_answer {
     uint16_t port; /* 0: none */
     bool stop;
     bool said;
-    struct rc_str order; /* absent: none; borrowed, as the next two, from the text or from the caller */
+    struct rc_str order; /* absent: none; borrowed, as the next three, from the text or from the caller */
     struct rc_str first;
     struct rc_str unordered;
+    struct rc_str own;
     uint32_t place; /* only with has_seat */
     uint32_t before;
     bool has_seat;

@@ -10,8 +10,10 @@
 #include "roll/devices.h"
 #include "roll/netorder.h"
 #include "system/file.h"
+#include "system/interfaces.h"
 #include "system/node.h"
 #include "system/nvidia.h"
+#include "system/resolver.h"
 
 enum { TEXT_SIZE = 8192, BOOT_SIZE = 40 };
 
@@ -93,6 +95,27 @@ static struct rc_str list_hosts(const struct rc_env *env)
     return hosts.n <= RC_ROLL_HOSTS_MAX ? hosts : RC_ABSENT;
 }
 
+/* Where they do not fit, none: half a list would be a wrong one. */
+static struct rc_str list_addresses(struct rc_arena *arena)
+{
+    struct rc_interface list[RC_INTERFACES_MAX];
+    unsigned count = rc_interfaces(list);
+    struct rc_str text = { arena->base + arena->used, 0 };
+    char address[RC_NETADDR_TEXT];
+    const char *between = "";
+
+    for (unsigned i = 0; i < count; i++) {
+        if (list[i].address.size == 0 || rc_netaddr_is_loopback(&list[i].address))
+            continue;
+        rc_format(arena, "%s%s", between, rc_netaddr_text(&list[i].address, address));
+        rc_join(arena);
+        between = ",";
+    }
+    text.n = (size_t)(arena->base + arena->used - text.p);
+    arena->used += !arena->full;
+    return text.n > 0 && text.n <= RC_ROLL_TEXT_MAX && count < RC_INTERFACES_MAX ? text : RC_ABSENT;
+}
+
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,
                            bool asks_order, struct rc_arena *arena)
 {
@@ -116,6 +139,7 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         .world = facts->field[RC_WORLD_SIZE].value,
         .tasks = fold_ranks(tasks, &own),
         .addr = rc_str(result->master.addr),
+        .own = port ? list_addresses(&own) : RC_ABSENT,
         .hosts = list_hosts(&result->env),
         .port = port,
         .dead = asks_order ? RC_ABSENT : rc_str(failed),

@@ -23,7 +23,7 @@ static const struct text_field text_fields[] = {
     TEXT_FIELD(mode, RC_ROLL_TEXT_MAX),    TEXT_FIELD(host, RC_ROLL_TEXT_MAX),   TEXT_FIELD(boot, RC_ROLL_TEXT_MAX),
     TEXT_FIELD(tasks, RC_ROLL_SIZE),       TEXT_FIELD(addr, RC_ROLL_TEXT_MAX),   TEXT_FIELD(dead, RC_ROLL_TEXT_MAX),
     TEXT_FIELD(visible, RC_ROLL_TEXT_MAX), TEXT_FIELD(place, RC_ROLL_TEXT_MAX),  TEXT_FIELD(busy, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(hosts, RC_ROLL_HOSTS_MAX),  TEXT_FIELD(absent, RC_ROLL_TEXT_MAX),
+    TEXT_FIELD(hosts, RC_ROLL_HOSTS_MAX),  TEXT_FIELD(absent, RC_ROLL_TEXT_MAX), TEXT_FIELD(own, RC_ROLL_TEXT_MAX),
 };
 
 enum { TEXT_FIELDS = sizeof(text_fields) / sizeof(*text_fields) };

@@ -21,6 +21,7 @@
  *   tasks=0-3            the ranks on it
  *   addr=n1              MASTER_ADDR as it found it
  *   port=24512           the port that it holds, of the node of RANK 0 alone; with order=topology of each node
+ *   own=10.0.0.1,fd00::1 all addresses of a node with a port; not where they are long
  *   dead=RC405           its tasks are not going to start; it says why itself
  *   place=top.s1 n3      with order=topology: where it is in the network (netorder.h)
  *   busy=RC405           likewise: it cannot hold the port, and must not be the node of RANK 0
@@ -50,7 +51,7 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of its caller's. Absent
- * values may be: version, launcher, mode, boot, addr, dead, visible, place, busy, hosts, absent. */
+ * values may be: version, launcher, mode, boot, addr, own, dead, visible, place, busy, hosts, absent. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -63,6 +64,7 @@ struct rc_roll {
     uint32_t world;
     struct rc_str tasks; /* ranges in ascending order: "0-3,8" */
     struct rc_str addr;
+    struct rc_str own;
     struct rc_str dead;
     struct rc_str visible;
     struct rc_str place;

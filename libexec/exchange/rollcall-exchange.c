@@ -4,10 +4,11 @@
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.h)
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB]
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES]
  *                                           srun's server: where all nodes go (server.h); WATCH
  *                                           seconds after the first process of job JOB has
- *                                           reached init_process_group it names who has not
+ *                                           reached init_process_group it names who has not; where
+ *                                           none of several NODES calls, it says so
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.h)
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
@@ -35,13 +36,14 @@
 #include "storeserver.h"
 #include "verdict.h"
 
-enum { STATUS_USAGE = 2 };
+/* Longer than a prolog takes on most sites: nodes call as soon as their first task begins. */
+enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30 };
 
 static int usage(void)
 {
-    fputs(
-        "usage: rollcall-exchange node|server SECONDS CHECK [WATCH JOB]|store (rollcall's own; see rollcall --help)\n",
-        stderr);
+    fputs("usage: rollcall-exchange node|store|server SECONDS CHECK [WATCH JOB NODES] "
+          "(rollcall's own; see rollcall --help)\n",
+          stderr);
     return STATUS_USAGE;
 }
 
@@ -103,6 +105,9 @@ static int serve_srun(const struct rc_server_settings *settings)
     if (!server)
         return 1;
     rc_server_watch(server, settings->watch_seconds, settings->job, print_finding, NULL);
+    /* one node does without a server */
+    if (settings->nodes > 1)
+        rc_server_expect(server, SILENCE_SECONDS);
     rc = rc_server_run(server, verdict.seconds, RC_SERVER_LIFE, decide_and_say, &verdict);
     rc_server_destroy(server);
     return rc < 0;

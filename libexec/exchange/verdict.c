@@ -126,6 +126,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
     /* a launch that is not complete does without: a node that has not answered will not hear of it */
     answer->port = complete && first ? first->port : 0;
+    answer->own = complete && first ? first->own : RC_ABSENT;
     others = *answer;
     others.findings.count = 0;
     others.said = answer->findings.count > 0;

@@ -128,6 +128,36 @@ setup()
     [ "$(grep -c RC416 "$err")" -eq 1 ] || explain "not one line"
 }
 
+# leads NODE ADDRESS: there n1's name leads to that address.
+leads()
+{
+    sed "s/^10.77.0.2 .*/$2 n1.cluster.test n1/" "$BATS_FILE_TMPDIR/hosts" > "$shared/hosts.$1"
+    on "$1" mount --bind "$shared/hosts.$1" /etc/hosts
+}
+
+# bats test_tags=series
+@test "RANK 0's name that leads to another machine: to the node's own, from RANK 0's own, to a third" {
+    leads n2 10.77.0.3
+    attempt 60 srun --ddp -N2 -n2 "$whoami"
+    no_hosts n2
+    failed
+    said 'error RC416: n2 resolves n1\.cluster\.test, which is MASTER_ADDR \(.*\), to 10\.77\.0\.3, which is n2 itself; nothing was set; '
+    leads n1 10.77.0.3
+    attempt 60 srun --ddp -N2 -n2 "$whoami"
+    no_hosts n1
+    failed
+    said "error RC420: n1 is rank 0's node, and resolves n1\\.cluster\\.test, which is MASTER_ADDR \\(.*\\), to 10\\.77\\.0\\.3, which it does not have; nothing was set; "
+    leads n2 10.77.0.4
+    attempt 60 srun --ddp -N2 -n2 "$whoami"
+    no_hosts n2
+    everybody whoami world=2 nodes=2
+    said "warning RC421: n2 resolves n1\\.cluster\\.test, which is MASTER_ADDR \\(.*\\), to 10\\.77\\.0\\.4; rank 0's node says that it has 10\\.77\\.0\\.2"
+    # one of two addresses is enough
+    attempt 60 srun --ddp -N2 -n2 "$whoami"
+    everybody whoami world=2 nodes=2
+    unsaid 'RC4(16|20|21)'
+}
+
 # srun ends the step with the first of its tasks that fails, and prints nothing that comes later.
 # bats test_tags=all
 @test "--kill-on-bad-exit=1: the line of the task that is not started is printed, in 40 of 40 runs" {
@@ -160,9 +190,9 @@ setup()
     said 'RC409: addr=ib7: n[12] .*eth0, ib0'
 }
 
-@test "addr= that is another node's: rank 0 says so" {
-    hosts n1 '10.78.0.3 n1-hsn.cluster.test'
-    hosts n2 '10.78.0.3 n1-hsn.cluster.test'
+@test "addr= that is another machine's: rank 0 says so" {
+    hosts n1 '10.78.0.9 n1-hsn.cluster.test'
+    hosts n2 '10.78.0.9 n1-hsn.cluster.test'
     attempt 10 srun -K --ddp=addr=-hsn -N2 -n4 -c2 sh -c "$told"
     no_hosts n1 n2
     failed

@@ -23,7 +23,7 @@ faults_end()
 {
     local node
     for node in n1 n2 n3 login; do
-        while on "$node" umount "$helper" 2> /dev/null; do :; done
+        while on "$node" umount "$helper" 2> /dev/null || on "$node" umount "$plugin_file" 2> /dev/null; do :; done
     done
 }
 

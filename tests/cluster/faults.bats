@@ -161,6 +161,51 @@ computes MASTER_PORT, and took no part in the roll call; try exchange=pmix or ex
     nothing_remains
 }
 
+# The nodes' plugin is a file that Slurm cannot load, as another Slurm's is; it is optional there.
+leave_out_plugin()
+{
+    local node
+    echo none > "$shared/none"
+    for node in n1 n2 n3; do
+        on "$node" mount --bind "$shared/none" "$plugin_file"
+    done
+}
+
+# bats test_tags=series
+@test "RC621: the nodes do not load the plugin, and srun says so" {
+    leave_out_plugin
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --ddp -N3 -n3 sh -c 'echo "rank ${RANK-none}"'
+    succeeded
+    [ "$(grep -c '^rank none$' "$out")" -eq 3 ]
+    nothing_remains
+    said "^rollcall: warning RC621: the step has ended, and none of its nodes has called srun; tasks that run have no ranks"
+    # of one node none would have called
+    attempt 60 srun --ddp -N1 -n2 true
+    nothing_remains
+    unsaid RC621
+}
+
+# bats test_tags=all
+@test "RC621: a step that goes on without ranks" {
+    leave_out_plugin
+    attempt 90 srun --ddp -N3 -n3 sleep 33
+    nothing_remains
+    said '^rollcall: warning RC621: the step has begun 30 s ago, and none of its nodes has called srun; '
+    [ "$(grep -c RC621 "$err")" -eq 1 ]
+}
+
+@test "RC621: nodes whose tasks get nothing have called" {
+    attempt 60 env SUBMITIT_EXECUTOR=slurm srun --ddp -N3 -n3 true
+    succeeded
+    nothing_remains
+    unsaid RC621
+    attempt 60 srun --ddp=launcher -N3 -n6 true
+    nothing_remains
+    said RC302
+    unsaid RC621
+}
+
 # bats test_tags=series
 @test "RC614: a task that is on no node" {
     changes 's/^tasks=.*/tasks=4/' n3

@@ -126,6 +126,7 @@ teardown_file()
     failed
     said 'RC408: n1 cannot resolve oldhost, which is MASTER_ADDR'
     said 'RC408: n2 cannot resolve oldhost'
+    unsaid RC621
     for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
         # shellcheck disable=SC2086 # words
         attempt 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3; echo STARTED'

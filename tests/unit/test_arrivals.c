@@ -5,6 +5,7 @@
 #include "rendezvous/arrivals.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "rendezvous/client.h"
 #include "rendezvous/listen.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
@@ -254,7 +256,8 @@ static void say_it(void *more, enum rc_message_id id, const char *text)
         _exit(9);
 }
 
-static struct office open_office(uint32_t seconds)
+/* expected: rc_server_expect, where it is not 0 */
+static struct office open_office(uint32_t seconds, uint32_t expected)
 {
     uint16_t port;
     int listener = rc_listen(0, 0, &port);
@@ -275,6 +278,8 @@ static struct office open_office(uint32_t seconds)
         if (!server)
             _exit(8);
         rc_server_watch(server, seconds, 42, say_it, &said[1]);
+        if (expected)
+            rc_server_expect(server, expected);
         if (rc_server_run(server, GUARD, life[0], decide, NULL) != 0)
             _exit(7);
         rc_server_destroy(server);
@@ -340,7 +345,7 @@ static void says(const struct office *office, const char *expected)
 /* A step on one node has no roll. */
 static void at_a_server(const void *data)
 {
-    struct office office = open_office(1);
+    struct office office = open_office(1, 0);
 
     (void)data;
     is_heard(&office, "reached=1 3\n");
@@ -357,7 +362,7 @@ static void at_a_server(const void *data)
 
 static void behind_a_roll(const void *data)
 {
-    struct office office = open_office(1);
+    struct office office = open_office(1, 0);
 
     (void)data;
     hand_in(&office, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n");
@@ -369,11 +374,42 @@ static void behind_a_roll(const void *data)
 
 static void at_a_server_that_does_not_watch(const void *data)
 {
-    struct office office = open_office(0);
+    struct office office = open_office(0, 0);
 
     (void)data;
     is_heard(&office, "reached=1 3\n");
     is_not_heard(&office, "reached=3 3\n");
+    close_office(&office);
+}
+
+static void nobody_calls(const void *data)
+{
+    struct office office = open_office(0, 1);
+
+    (void)data;
+    says(&office, "RC621 the step has begun 1 s ago, and none of its nodes has called srun; ");
+    close_office(&office);
+}
+
+static void nobody_has_called(const void *data)
+{
+    struct office office = open_office(0, GUARD);
+
+    (void)data;
+    close(office.life);
+    says(&office, "RC621 the step has ended, and none of its nodes has called srun; ");
+    office.life = open("/dev/null", O_RDONLY);
+    close_office(&office);
+}
+
+static void somebody_calls(const void *data)
+{
+    struct office office = open_office(0, GUARD);
+    struct rc_reply reply;
+
+    (void)data;
+    assert_int_equal(rc_client_request(&office.endpoint, RC_STR(RC_SERVER_QUESTION), LONG, &reply, NULL), 0);
+    free(reply.text);
     close_office(&office);
 }
 
@@ -390,5 +426,8 @@ int main(void)
     unit_add_one(at_a_server, "at a server without a roll");
     unit_add_one(behind_a_roll, "at a server behind its roll");
     unit_add_one(at_a_server_that_does_not_watch, "at a server that does not watch");
+    unit_add_one(nobody_calls, "nobody calls the server");
+    unit_add_one(nobody_has_called, "nobody has called it by its end");
+    unit_add_one(somebody_calls, "a question is a call");
     return unit_run("arrivals");
 }

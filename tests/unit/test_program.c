@@ -112,22 +112,13 @@ static int behave(const char *how)
     return 0;
 }
 
-static unsigned open_descriptors(void)
-{
-    unsigned count = 0;
-
-    for (int fd = 0; fd < 256; fd++)
-        count += fcntl(fd, F_GETFD) >= 0;
-    return count;
-}
-
 /* Runs it; nothing of it is left then, neither a process nor a descriptor. */
 static ssize_t run(const struct rc_program *what, char *output, size_t size, int *status)
 {
-    unsigned before = open_descriptors();
+    unsigned before = unit_open_descriptors();
     ssize_t n = rc_program_run(what, output, size, status);
 
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(unit_open_descriptors(), before);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
     return n;
@@ -431,9 +422,9 @@ static void check_closed_streams(const void *data)
 
         for (int fd = 0; fd <= STDERR_FILENO; fd++)
             close(fd);
-        before = open_descriptors();
+        before = unit_open_descriptors();
         n = rc_program_run(&what, output, sizeof(output), &status);
-        _exit(n == 6 && !strcmp(output, "a word") && open_descriptors() == before ? 0 : 1);
+        _exit(n == 6 && !strcmp(output, "a word") && unit_open_descriptors() == before ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);

@@ -160,11 +160,12 @@ static void is_refused(const void *data)
     assert_memory_equal(&roll, &untouched, sizeof(roll));
 }
 
-#define WHOLE                                                                                              \
-    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\n"                      \
-    "boot=4b5f-00\n"                                                                                       \
-    "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nnode=0\nnodes=2\nworld=8\nport=24512\n" \
-    "user=NCCL_IB_HCA=mlx5_0\nuser=B=\n"                                                                   \
+#define WHOLE                                                                              \
+    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\n"      \
+    "boot=4b5f-00\n"                                                                       \
+    "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nown=10.0.0.1,fd00::1\n" \
+    "node=0\nnodes=2\nworld=8\nport=24512\n"                                               \
+    "user=NCCL_IB_HCA=mlx5_0\nuser=B=\n"                                                   \
     "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
 
 static struct rc_roll whole(void)
@@ -180,6 +181,7 @@ static struct rc_roll whole(void)
         .world = 8,
         .tasks = RC_STR("0-3"),
         .addr = RC_STR("n1.example"),
+        .own = RC_STR("10.0.0.1,fd00::1"),
         .visible = RC_STR("CUDA_VISIBLE_DEVICES=0,1"),
         .port = 24512,
         .user = { RC_STR("NCCL_IB_HCA=mlx5_0"), RC_STR("B=") },
@@ -218,6 +220,7 @@ static void writes_and_reads(const void *data)
     ASSERT_TEXT(roll.boot, "4b5f-00");
     ASSERT_TEXT(roll.tasks, "0-3");
     ASSERT_TEXT(roll.addr, "n1.example");
+    ASSERT_TEXT(roll.own, "10.0.0.1,fd00::1");
     ASSERT_TEXT(roll.visible, "CUDA_VISIBLE_DEVICES=0,1");
     assert_int_equal(roll.node, 0);
     assert_int_equal(roll.nodes, 2);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "rendezvous/listen.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
@@ -50,15 +51,6 @@ struct office {
     int report; /* what it was asked to decide: a line "COUNT COMPLETE" each time */
 };
 
-static unsigned open_descriptors(void)
-{
-    unsigned count = 0;
-
-    for (int fd = 0; fd < 1024; fd++)
-        count += fcntl(fd, F_GETFD) >= 0;
-    return count;
-}
-
 struct order {
     int report;
     size_t padding; /* of the answer */
@@ -83,7 +75,7 @@ static void run_server(int listener, unsigned seconds, int life, int report, str
 {
     static struct order order;
     struct rc_server *server;
-    unsigned before = open_descriptors();
+    unsigned before = unit_open_descriptors();
     int rc;
 
     alarm(GUARD);
@@ -93,7 +85,7 @@ static void run_server(int listener, unsigned seconds, int life, int report, str
         _exit(2);
     rc = rc_server_run(server, seconds, life, decide, &order);
     rc_server_destroy(server);
-    _exit(rc != 0 ? 3 : open_descriptors() != before - 1 ? 4 : 0);
+    _exit(rc != 0 ? 3 : unit_open_descriptors() != before - 1 ? 4 : 0);
 }
 
 struct start {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,4 +144,13 @@ struct rc_str unit_guard(struct rc_str text)
 const char *unit_guard_string(const char *text)
 {
     return unit_guard((struct rc_str){ text, strlen(text) + 1 }).p;
+}
+
+unsigned unit_open_descriptors(void)
+{
+    unsigned count = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
 }

@@ -58,4 +58,7 @@ const char *unit_guard_string(const char *text);
 /* Writable memory that ends at an unmapped page. */
 void *unit_guard_memory(size_t size);
 
+/* How many descriptors this process has open. */
+unsigned unit_open_descriptors(void);
+
 #endif
