@@ -72,7 +72,7 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 int slurm_spank_user_init(spank_t spank, int argc, char *argv[])
 {
     rc_spank_read_arguments(argc, argv);
-    rc_spank_step_begin(spank);
+    rc_spank_step_prepare(spank);
     return 0;
 }
 

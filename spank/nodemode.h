@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nodemode.h - in user_init: the mode of all tasks of a node.
+/* nodemode.h - the mode of all tasks of a node.
  *
- * The mode is the node's decision, because in user_init the GPUs of all its tasks can
- * be seen: a task that Slurm binds to GPUs sees only its own. In a step of several het
+ * The mode is the node's decision, because in the block of user_init the GPUs of all its
+ * tasks can be seen: a task that Slurm binds to GPUs sees only its own. In a step of several het
  * components this node's place is not right, because Slurm's items count within the
  * component and the environment over all; the mode does not depend on it.
  */

@@ -9,10 +9,10 @@
 /* The longest argument of an option that Slurm passes on. */
 enum { TEXT_SIZE = 2048 };
 
+/* As it was given: slurmstepd calls back as root, where nothing of the user's is parsed. */
 static struct {
-    struct rc_options value;
-    struct rc_messages wrong; /* holds a value that slurmstepd got and cannot refuse */
-    struct rc_arena arena;
+    bool given;
+    struct rc_str value; /* absent: --ddp alone */
     char text[TEXT_SIZE];
 } command_line;
 
@@ -28,24 +28,34 @@ enum rc_spank_log rc_spank_log(void)
     return administrator.log;
 }
 
+/* False, with messages and with an empty wish in *value, if the value is not valid. */
+static bool parse_command_line(struct rc_options *value, struct rc_messages *messages, struct rc_arena *arena)
+{
+    *value = (struct rc_options){ .given = false };
+    if (!command_line.given || rc_options_parse(command_line.value, "--ddp", value, messages, arena))
+        return true;
+    *value = (struct rc_options){ .given = true, .mode = RC_MODE_AUTO };
+    return false;
+}
+
 /* Slurm calls this for the environment first and then for the command line, in
  * slurmstepd up to 23.11 twice (b3527b1882). The last call counts. */
 static int take_option(int val, const char *argument, int remote)
 {
+    struct rc_arena copy = { .base = command_line.text, .size = sizeof(command_line.text) };
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages wrong = { .count = 0 };
     struct rc_options value;
 
     (void)val;
-    command_line.arena = (struct rc_arena){ .base = command_line.text, .size = sizeof(command_line.text) };
-    command_line.wrong.count = 0;
-    command_line.wrong.has_error = false;
-    command_line.value = (struct rc_options){ .given = true, .mode = RC_MODE_AUTO };
-    if (rc_options_parse(rc_str(argument), "--ddp", &value, &command_line.wrong, &command_line.arena)) {
-        command_line.value = value;
+    command_line.given = true;
+    command_line.value = argument ? rc_str(rc_copy(&copy, rc_str(argument))) : RC_ABSENT;
+    if (copy.full)
+        command_line.value = RC_STR("(longer than Slurm hands on)");
+    if (remote || parse_command_line(&value, &wrong, &arena))
         return 0;
-    }
-    if (remote)
-        return 0;
-    rc_spank_say_all(&command_line.wrong, RC_LEVEL_ERROR);
+    rc_spank_say_all(&wrong, RC_LEVEL_ERROR);
     return -1;
 }
 
@@ -120,29 +130,41 @@ bool rc_spank_check_environment(void)
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages wrong = { .count = 0 };
-    struct rc_options ignored;
+    struct rc_options options;
     struct rc_str value = rc_str(getenv("ROLLCALL"));
 
-    if (value.n == 0 || command_line.value.mode == RC_MODE_OFF ||
-        rc_options_parse(value, "ROLLCALL", &ignored, &wrong, &arena))
+    /* what --ddp itself says wrong has been refused */
+    if (value.n == 0 || (parse_command_line(&options, &wrong, &arena) && options.mode == RC_MODE_OFF) ||
+        rc_options_parse(value, "ROLLCALL", &options, &wrong, &arena))
         return true;
     rc_spank_say_all(&wrong, RC_LEVEL_ERROR);
+    return false;
+}
+
+bool rc_spank_may_be_asked(const char *const *env)
+{
+    if (command_line.given || (administrator.value.given && administrator.value.mode != RC_MODE_OFF))
+        return true;
+    for (; *env; env++)
+        if (rc_str_starts(rc_str(*env), "ROLLCALL="))
+            return true;
     return false;
 }
 
 bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
                     struct rc_arena *arena)
 {
+    struct rc_options typed;
     struct rc_options environment = { .given = false };
 
-    for (unsigned i = 0; i < command_line.wrong.count; i++)
-        rc_message_add(messages, command_line.wrong.list[i].id, command_line.wrong.list[i].text);
-    if (rollcall.n && command_line.value.mode != RC_MODE_OFF)
+    parse_command_line(&typed, messages, arena);
+    if (rollcall.n && typed.mode != RC_MODE_OFF)
         rc_options_parse(rollcall, "ROLLCALL", &environment, messages, arena);
-    *out = rc_options_combine(&command_line.value, &environment, &administrator.value);
+    *out = rc_options_combine(&typed, &environment, &administrator.value);
     if (!messages->has_error)
         return true;
     out->given = out->by_user = true;
+    out->mode = RC_MODE_AUTO; /* not default=off */
     return false;
 }
 

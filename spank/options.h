@@ -3,8 +3,8 @@
  *
  * One grammar for all three (lib/resolve/option.h). Slurm calls back for the option in
  * srun, sbatch and salloc, where a wrong value is refused at once, and again in
- * slurmstepd, where an error would be dropped together with the option: there
- * it is kept, and said by the tasks.
+ * slurmstepd, as root and where an error would be dropped together with the option: there
+ * the text is kept, and read by the tasks.
  */
 #ifndef ROLLCALL_SPANK_OPTIONS_H
 #define ROLLCALL_SPANK_OPTIONS_H
@@ -30,6 +30,9 @@ enum rc_spank_log rc_spank_log(void);
 
 /* In srun: whether the ROLLCALL variable of this process is valid. Prints the error if not. */
 bool rc_spank_check_environment(void);
+
+/* Whether one of the three sources says anything. Parses none of them: for user_init, where root can be had back. */
+bool rc_spank_may_be_asked(const char *const *env);
 
 /* Combines the three sources. `rollcall` is the value of the ROLLCALL variable, absent
  * if it is unset. False, with messages and with out->by_user set, if a value of the

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bind.h"
 #include "items.h"
@@ -22,7 +23,7 @@
 /* slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern, interactive and pending are above */
 static const uint32_t first_special_step = 0xfffffff0u;
 
-enum { TEXT_SIZE = 4608, GPUS_SIZE = 8192 };
+enum { TEXT_SIZE = 4608 };
 
 static struct rc_spank_step step;
 static struct rc_result result;
@@ -36,6 +37,9 @@ struct step_memory {
 };
 
 static struct step_memory *shared;
+
+/* The step's environment, as user_init was given it; NULL where that did not run. A task's own has more, and less. */
+static const char **block;
 
 /* A resolver with two dead servers gives up after some 20 s. */
 enum { LOOKUP_MS = 30000 };
@@ -66,31 +70,16 @@ static void find_guard(void)
     step.here.guard = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_GUARD_LIBRARY, path, sizeof(path));
 }
 
-void rc_spank_step_look_again(void)
-{
-    if (step.here.learned & RC_LEARN_WATCH)
-        find_watch();
-    if (step.here.learned & RC_LEARN_GUARD)
-        find_guard();
-}
-
-static struct rc_str copy_text(struct rc_str text, struct rc_arena *arena)
-{
-    return text.p ? rc_str(rc_format(arena, "%S", &text)) : RC_ABSENT;
-}
-
-/* Remembers the step's GPUs. A task may not see them: before task_init Slurm binds it
- * to some, or removes the variables (--gpu-bind=none). */
+/* The step's GPUs. A task may not see them: before task_init Slurm binds it to some, or removes the variables
+ * (--gpu-bind=none). */
 static void find_gpus(const struct rc_env *env)
 {
-    static char text[GPUS_SIZE];
     static struct rc_step_gpus gpus;
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
     for (unsigned i = 0; i < RC_GPU_LISTS; i++)
-        gpus.list[i] = copy_text(rc_env_find(env, rc_gpu_list_name((enum rc_gpu_list_index)i)), &arena);
-    gpus.numbers = copy_text(rc_env_get(env, "SLURM_STEP_GPUS"), &arena);
-    step.gpus = arena.full ? NULL : &gpus;
+        gpus.list[i] = rc_env_find(env, rc_gpu_list_name((enum rc_gpu_list_index)i));
+    gpus.numbers = rc_env_get(env, "SLURM_STEP_GPUS");
+    step.gpus = &gpus;
 }
 
 static bool is_first_node(spank_t spank, const struct rc_env *env)
@@ -106,18 +95,45 @@ static bool is_first_node(spank_t spank, const struct rc_env *env)
            !rc_parse_u32(leader, UINT32_MAX, &leader_job) || leader_job == job;
 }
 
+static bool is_step_of_tasks(spank_t spank)
+{
+    uint32_t id;
+
+    return rc_spank_number(spank, S_JOB_STEPID, &id) && id < first_special_step;
+}
+
 /* Reads what was asked for. False where rollcall has nothing to do. */
-static bool read_wish(spank_t spank, const char *const *env)
+static bool read_wish(const char *const *env)
 {
     static char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    uint32_t id;
 
-    if (!rc_spank_number(spank, S_JOB_STEPID, &id) || id >= first_special_step || !env)
-        return false;
     rc_env_index(&result.env, env);
     step.understood = rc_spank_asked(rc_env_get(&result.env, "ROLLCALL"), &step.options, &step.wrong, &arena);
     return step.options.given && step.options.mode != RC_MODE_OFF;
+}
+
+/* A copy of the block and of its entries, in one piece. NULL without memory. */
+static const char **copy_block(const char *const *env)
+{
+    size_t count = 0;
+    size_t size = 0;
+    const char **copy;
+    char *text;
+
+    for (; env[count]; count++)
+        size += strlen(env[count]) + 1;
+    copy = malloc((count + 1) * sizeof(*copy) + size);
+    if (!copy)
+        return NULL;
+    text = (char *)(copy + count + 1);
+    for (size_t i = 0; i < count; i++) {
+        size = strlen(env[i]) + 1;
+        copy[i] = memcpy(text, env[i], size);
+        text += size;
+    }
+    copy[count] = NULL;
+    return copy;
 }
 
 /* Decides the mode of all tasks of this node. Where it cannot, each task decides. */
@@ -136,31 +152,39 @@ static void decide_mode(spank_t spank, const char *const *env)
     step.mode = step.understood ? rc_spank_node_mode(spank, &context, &result, &reason) : RC_MODE_AUTO;
 }
 
-bool rc_spank_step_begin(spank_t spank)
+void rc_spank_step_prepare(spank_t spank)
 {
-    const char *const *env;
+    const char *const *env = rc_spank_environment(spank);
 
-    if (step.begun)
-        return false;
-    step.begun = true;
-    env = rc_spank_environment(spank);
-    step.active = read_wish(spank, env);
-    if (!step.active)
-        return true;
+    if (block || !env || !is_step_of_tasks(spank) || !rc_spank_may_be_asked(env))
+        return;
+    block = copy_block(env);
+    if (!block)
+        return;
     rc_spank_outside_remember();
-    step.first_node = is_first_node(spank, &result.env);
-    find_gpus(&result.env);
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
-    if (rc_pins_wanted(&step.options))
-        rc_spank_bind_prepare();
+    rc_spank_bind_prepare();
+}
+
+void rc_spank_step_begin(spank_t spank)
+{
+    const char *const *env = block ? block : rc_spank_environment(spank);
+
+    if (!env || !is_step_of_tasks(spank) || !read_wish(env))
+        return;
+    step.active = true;
+    step.first_node = is_first_node(spank, &result.env);
+    if (block)
+        find_gpus(&result.env);
+    else
+        rc_spank_outside_remember();
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
     if (step.options.watch == RC_WATCH_ON)
         find_watch();
     if (step.options.guard == RC_GUARD_NCCL)
         find_guard();
     decide_mode(spank, env);
-    return true;
 }
 
 bool rc_spank_step_speaks(spank_t spank)
@@ -201,6 +225,8 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found, cons
 
 void rc_spank_step_end(void)
 {
+    free(block);
+    block = NULL;
     rc_once_free(shared, sizeof(*shared));
     shared = NULL;
     rc_spank_meet_forget();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* step.h - user_init, once a node: what holds for all tasks of the step here. */
+/* step.h - what holds for all tasks of the step on this node. user_init, where slurmstepd can have root back, only keeps
+ * copies; each task reads them, and comes to the same result. */
 #ifndef ROLLCALL_SPANK_STEP_H
 #define ROLLCALL_SPANK_STEP_H
 
@@ -12,7 +13,6 @@
 #include "resolve/resolve.h"
 
 struct rc_spank_step {
-    bool begun;
     bool active;     /* rollcall was asked for, and this is a step of tasks */
     bool understood; /* false: what the user asked for cannot be read */
     bool first_node; /* of the step; of its first component if it has several */
@@ -20,19 +20,23 @@ struct rc_spank_step {
     struct rc_messages wrong;        /* of options that cannot be read */
     enum rc_mode mode;               /* decided for the node, or RC_MODE_AUTO: each task decides */
     char reason[128];                /* of that decision */
-    struct rc_here here;             /* of the node: where watch and guard are, if they were asked for */
+    struct rc_here here;             /* where watch and guard are among the task's files, if they were asked for */
     const struct rc_step_gpus *gpus; /* of the step on this node; NULL where user_init did not see them */
     uint16_t local_port_first;
     uint16_t local_port_last;
 };
 
-/* Builds the node's plan, once. Runs as the user, touches no file, never fails.
- * True for the first call. */
-bool rc_spank_step_begin(spank_t spank);
+/* In user_init, once a node: keeps what a task cannot see, and the memory that tasks share. Parses nothing of the
+ * user's, never fails. */
+void rc_spank_step_prepare(spank_t spank);
+
+/* In task_init, once a task: builds the node's plan. Where user_init did not run, the tasks share no memory, so what one
+ * task would keep for all is each one's own. */
+void rc_spank_step_begin(spank_t spank);
 
 void rc_spank_step_end(void);
 
-/* What step_begin found; inherited by the tasks, which are forked later. */
+/* What step_begin found. */
 const struct rc_spank_step *rc_spank_step(void);
 
 /* True for the first task of this node that calls it, false for all others. */
@@ -41,9 +45,6 @@ bool rc_spank_step_speaks(spank_t spank);
 /* What rc_lookup_master says for result->master: asked by the first task of this
  * node, which the others wait for, because it may ask the site's DNS. */
 const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result, const char *outcome);
-
-/* Looks for watch and guard again, among the files that the task itself sees. */
-void rc_spank_step_look_again(void);
 
 /* Scratch for one resolution at a time; 45 KiB are too much for a stack. */
 struct rc_result *rc_spank_result(void);

@@ -54,18 +54,6 @@ static int give_up(spank_t spank, const struct rc_messages *messages)
     _exit(1);
 }
 
-/* Where user_init did not run, each task begins the step itself. Its tasks then share
- * no memory, so what one task keeps for all is dropped, and all know the same. True in
- * that case. */
-static bool begin_step_late(spank_t spank)
-{
-    if (!rc_spank_step_begin(spank))
-        return false;
-    rc_spank_meet_forget();
-    rc_spank_bind_forget();
-    return true;
-}
-
 /* Slurm's items count within a component of srun A : B, the environment over all (measured). */
 static bool has_components(spank_t spank, const struct rc_env *env)
 {
@@ -75,13 +63,10 @@ static bool has_components(spank_t spank, const struct rc_env *env)
            rc_parse_u32(rc_env_get(env, "SLURM_STEP_NUM_NODES"), RC_MAX_TASKS, &all) && own < all;
 }
 
-static void describe_task(struct task *task, spank_t spank, bool late)
+static void describe_task(struct task *task, spank_t spank)
 {
     const struct rc_spank_step *step = rc_spank_step();
-    bool contained = rc_spank_outside_is_elsewhere();
 
-    if (contained)
-        rc_spank_step_look_again();
     task->spank = spank;
     task->result = rc_spank_result();
     task->held = -1;
@@ -93,10 +78,10 @@ static void describe_task(struct task *task, spank_t spank, bool late)
         .pid = (uint32_t)getpid(),
         .local_port_first = step->local_port_first,
         .local_port_last = step->local_port_last,
-        .contained = contained,
+        .contained = rc_spank_outside_is_elsewhere(),
         .slurm_certain = true,
         .decided_mode = step->mode,
-        .step_gpus = late ? NULL : step->gpus,
+        .step_gpus = step->gpus,
     };
     rc_env_index(&task->result->env, task->context.env);
     task->context.slurm_het = has_components(spank, &task->result->env);
@@ -186,15 +171,15 @@ static bool apply_plan(struct task *task)
 
 int rc_spank_task_begin(spank_t spank)
 {
-    bool late = begin_step_late(spank);
     const struct rc_spank_step *step = rc_spank_step();
     struct task task;
 
+    rc_spank_step_begin(spank);
     if (!step->active)
         return 0;
     if (!step->understood)
         return give_up(spank, &step->wrong);
-    describe_task(&task, spank, late);
+    describe_task(&task, spank);
     if (!resolve_task(&task) || !meet_nodes(&task) || !find_master(&task) || !hold_port(&task))
         return give_up(spank, &task.result->messages);
     rc_spank_bind(spank, &task.context, task.result);

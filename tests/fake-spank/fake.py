@@ -25,6 +25,15 @@ def compress_counts(counts):
     return ",".join(str(c) if n == 1 else f"{c}(x{n})" for c, n in out)
 
 
+def without_exchange(arguments):
+    """The words of plugstack.conf of a site that does without: here is no srun whose server the nodes could ask (RC611)."""
+    words = list(arguments)
+    for i, word in enumerate(words):
+        if word.startswith("default=") and "exchange=" not in word:
+            words[i] = word + "," * (word != "default=") + "exchange=off"
+    return words if any(word.startswith("default=") for word in words) else [*words, "default=off,exchange=off"]
+
+
 @dataclass
 class Step:
     """What runs where: ranks[i] are the ranks on hosts[i], in order of local id."""
@@ -147,6 +156,7 @@ class Host:
     def step(self, step, options=(), arguments=(), env=(), extra=(), argv=("python", "train.py"), entries=()):
         """Plays slurmstepd on every node of a step. env replaces or (None) removes variables."""
         block = {**step.env(), **dict(env)}
+        arguments = without_exchange(arguments)
         lines = [("context", "remote"), ("job_id", step.job), ("step_id", step.step)]
         lines += [("total_tasks", step.size)]
         lines += [("node", ",".join(map(str, there))) for there in step.ranks]

@@ -128,16 +128,15 @@ def test_a_huge_environment(host):
 
 def test_memory_runs_out(built):
     """Every allocation of a callback fails in turn (a sanitizer brings its own allocator: not with that)."""
-    finished = False
+    finished = refused = False
     for n in range(1, 60):
         played = built.step(EVEN, ["worker"], extra=[("allocations", n)])
         nothing_failed_but_tasks(played)
         whole_or_nothing(played)
         finished = {t.exit for t in played.all_tasks} == {0}
-        if n == 1:
-            # user_init goes without the node's plan; a task that cannot keep copies fails
-            assert {t.exit for t in played.all_tasks} == {1}
-    assert finished
+        # the first ones: user_init keeps no copy, a task does without the node's mode
+        refused |= {t.exit for t in played.all_tasks} == {1}
+    assert refused and finished
     is_worker(played, EVEN)
 
 
