@@ -128,8 +128,9 @@ static void check_addresses(const struct rc_result *result, const struct rc_addr
     const struct rc_netaddr *first = &addresses->list[0];
 
     if (result->identity.field[RC_NODE_RANK] == 0) {
-        /* what is not the node's own name is compared by rc_rank0_verify */
-        if (!(master->todo & RC_MASTER_VERIFY) && is_machines_node(result, place) && rc_lookup_are_elsewhere(addresses))
+        /* what may be another node's is compared by rc_rank0_verify */
+        if (result->facts.master_certain && master->addr_given == RC_GIVEN_BY_LAUNCH && !master->wish &&
+            is_machines_node(result, place) && rc_lookup_are_elsewhere(addresses))
             says_another(master, first, place, lookup);
     } else if (is_machines_node(result, place) && are_all_own(addresses)) {
         says_itself(master, first, place, lookup);
