@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* step.h - what holds for all tasks of the step on this node. user_init, where slurmstepd can have root back, only keeps
- * copies; each task reads them, and comes to the same result. */
+/* step.h - what holds for all tasks of the step on this node.
+ *
+ * user_init, where slurmstepd can have root back, only keeps copies; each task reads them, and comes to the same
+ * result.
+ */
 #ifndef ROLLCALL_SPANK_STEP_H
 #define ROLLCALL_SPANK_STEP_H
 
@@ -30,8 +33,8 @@ struct rc_spank_step {
  * user's, never fails. */
 void rc_spank_step_prepare(spank_t spank);
 
-/* In task_init, once a task: builds the node's plan. Where user_init did not run, the tasks share no memory, so what one
- * task would keep for all is each one's own. */
+/* In task_init, once a task: builds the node's plan. Where user_init did not run, the tasks share no
+ * memory, so what one task would keep for all is each one's own. */
 void rc_spank_step_begin(spank_t spank);
 
 void rc_spank_step_end(void);

@@ -94,9 +94,9 @@ refused()
 }
 
 # bats test_tags=all
-@test "MPI_Init after rollcall has asked, two hundred times" {
+@test "MPI_Init after rollcall has asked, sixty times" {
     local round
-    for ((round = 0; round < 200; round++)); do
+    for ((round = 0; round < 60; round++)); do
         from=n1 attempt 60 prterun --host n1:3 -np 3 rollcall exec -- python3 "$programs/mpi.py"
         succeeded || return 1
     done
