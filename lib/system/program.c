@@ -197,7 +197,9 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
         return -error;
     }
     error = fill_pipe(in[1], program->input);
-    if (!program->kept)
+    if (program->kept)
+        shutdown(in[1], SHUT_WR);
+    else
         close(in[1]);
     if (!error)
         error = spawn_child(program, in[0], out[1], &child);

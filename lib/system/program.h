@@ -20,8 +20,8 @@ struct rc_program {
     const char *const *env;  /* its environment, but for what `kind` leaves out */
     struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
     uint32_t milliseconds;   /* after this time it is killed */
-    int *kept; /* NULL, or where the descriptor goes that it sends over its standard input (descriptor.h), which is
-                  a socket then, and never ends; -1 where it sends none */
+    int *kept; /* NULL, or where the descriptor goes that it sends over its standard input, which is a socket
+                  then (descriptor.h); -1 where it sends none */
 };
 
 /* Runs it and takes all that it writes, with a NUL behind it. Its standard error
