@@ -54,18 +54,22 @@ static bool has_address(const struct rc_addresses *addresses, const struct rc_ne
     return false;
 }
 
+static bool has_interface(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (rc_netaddr_compare(&list[i].address, address) == 0)
+            return true;
+    return false;
+}
+
 /* Whether this node surely has all of the addresses, by the list of its interfaces. */
 static bool are_all_own(const struct rc_addresses *addresses)
 {
     struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
-    struct rc_addresses own = { .count = 0 };
 
-    for (unsigned i = 0; i < count; i++)
-        if (has_address(addresses, &list[i].address))
-            rc_addresses_add(&own, &list[i].address);
     for (unsigned i = 0; i < addresses->count; i++)
-        if (!rc_netaddr_is_loopback(&addresses->list[i]) && !has_address(&own, &addresses->list[i]))
+        if (!rc_netaddr_is_loopback(&addresses->list[i]) && !has_interface(list, count, &addresses->list[i]))
             return false;
     return addresses->count > 0;
 }
@@ -79,34 +83,30 @@ static bool is_machines_node(const struct rc_result *result, const struct rc_loo
     return result->identity.field[RC_NNODES] != 1 && rc_str_eq(first_label(node), first_label(rc_str(place->node)));
 }
 
-static void says_itself(const struct rc_master *master, const struct rc_netaddr *address,
-                        const struct rc_lookup_place *place, struct rc_lookup *lookup)
+/* The name leads to this node, which is not RANK 0's; or from RANK 0's node to another one. */
+static void refuse_address(const struct rc_master *master, bool to_itself, const struct rc_netaddr *address,
+                           const struct rc_lookup_place *place, struct rc_lookup *lookup)
 {
     struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
     char text[RC_NETADDR_TEXT];
 
     rc_netaddr_text(address, text);
-    rc_lookup_fail(
-        lookup, RC416,
-        rc_format(&arena,
-                  "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
-                  "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
-                  place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
-}
-
-static void says_another(const struct rc_master *master, const struct rc_netaddr *address,
-                         const struct rc_lookup_place *place, struct rc_lookup *lookup)
-{
-    struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
-    char text[RC_NETADDR_TEXT];
-
-    rc_netaddr_text(address, text);
-    rc_lookup_fail(
-        lookup, RC420,
-        rc_format(&arena,
-                  "%s is rank 0's node, and resolves %s, which is MASTER_ADDR (%s), to %s, which it does not have; %s; "
-                  "correct that name in its /etc/hosts or in DNS, or choose an address that all nodes know with addr=",
-                  place->node, master->addr, master->addr_source, text, place->outcome));
+    if (to_itself)
+        rc_lookup_fail(
+            lookup, RC416,
+            rc_format(&arena,
+                      "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
+                      "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
+                      place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
+    else
+        rc_lookup_fail(
+            lookup, RC420,
+            rc_format(
+                &arena,
+                "%s is rank 0's node, and resolves %s, which is MASTER_ADDR (%s), to %s, which it does not have; "
+                "%s; correct that name in its /etc/hosts or in DNS, or choose an address that all nodes know with "
+                "addr=",
+                place->node, master->addr, master->addr_source, text, place->outcome));
 }
 
 /* "10.0.0.1,10.1.0.1": whether one of the addresses is among them. */
@@ -131,9 +131,9 @@ static void check_addresses(const struct rc_result *result, const struct rc_addr
         /* what may be another node's is compared by rc_rank0_verify */
         if (result->facts.master_certain && master->addr_given == RC_GIVEN_BY_LAUNCH && !master->wish &&
             is_machines_node(result, place) && rc_lookup_are_elsewhere(addresses))
-            says_another(master, first, place, lookup);
+            refuse_address(master, false, first, place, lookup);
     } else if (is_machines_node(result, place) && are_all_own(addresses)) {
-        says_itself(master, first, place, lookup);
+        refuse_address(master, true, first, place, lookup);
     } else if (master->own && !is_listed(rc_str(master->own), addresses)) {
         rc_netaddr_text(first, lookup->strange);
     }
