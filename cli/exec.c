@@ -10,6 +10,7 @@
 #include "bind.h"
 #include "ddphelp.h"
 #include "effects/here.h"
+#include "effects/lastline.h"
 #include "host.h"
 #include "inspect.h"
 #include "meet.h"
@@ -92,9 +93,20 @@ static int apply_plan(const struct rc_plan *plan)
     return 0;
 }
 
+/* False where another task's line says why: RC612 alone. */
+static bool knows_why(const struct rc_messages *messages)
+{
+    for (unsigned i = 0; i < messages->count; i++)
+        if (rc_message_entry(messages->list[i].id)->level == RC_LEVEL_ERROR && messages->list[i].id != RC612)
+            return true;
+    return false;
+}
+
 static int refuse_task(const struct rc_result *result, uint32_t debug)
 {
     print_messages(result, debug, false);
+    if (result->launcher)
+        rc_last_line_wait(knows_why(&result->messages));
     return STATUS_CONTRADICTION;
 }
 

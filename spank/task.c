@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include "apply.h"
 #include "bind.h"
+#include "effects/lastline.h"
 #include "effects/lookup.h"
 #include "effects/rank0.h"
 #include "event.h"
@@ -26,17 +26,6 @@ struct task {
     int held;              /* the descriptor of RANK 0's port, or -1 */
 };
 
-/* With --kill-on-bad-exit srun ends the step with the first task that fails, and prints nothing that comes
- * later, also of a line that was written before (35 of 40 arrived with 22.05). A task that another one speaks for
- * leaves that one more time. */
-static void wait_for_lines(bool spoke)
-{
-    enum { SPOKE_MS = 200, SILENT_MS = 500 };
-    const struct timespec pause = { .tv_nsec = (spoke ? SPOKE_MS : SILENT_MS) * 1000000L };
-
-    nanosleep(&pause, NULL);
-}
-
 /* A user who asked for rollcall gets an error and no task. If only the administrator
  * asked, the job runs as without rollcall. */
 static int give_up(spank_t spank, const struct rc_messages *messages)
@@ -48,7 +37,7 @@ static int give_up(spank_t spank, const struct rc_messages *messages)
         rc_spank_event_refused(rc_spank_result(), messages);
     if (!rc_spank_step()->options.by_user)
         return 0;
-    wait_for_lines(spoke);
+    rc_last_line_wait(spoke);
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and of
      * a `required` one it would only print a second line */
     _exit(1);

@@ -216,6 +216,11 @@ explain()
         tail -n 40 "$out"
         echo "--- messages"
         tail -n 40 "$err"
+        # why it did not answer is said nowhere else
+        ! grep -q 'contact slurm controller' "$err" || {
+            echo "--- slurmctld"
+            tail -n 40 "${MINICLUSTER_STATE:-/var/lib/minicluster}/$MINICLUSTER_NAME/log"/slurmctld.*
+        }
     } >&2
     return 1
 }
