@@ -72,9 +72,16 @@ def values():
                     break
 
 
+def call_lines(recording):
+    """Of `# rollcall show --ddp=OPTIONS -- COMMAND`: what fuzz_resolve reads of the call."""
+    call = re.search(rb"(?m)^# rollcall show(?: --ddp=(\S+))?(?: -- (.+))?$", recording)
+    return b"".join(b"!%s=%s\n" % (name, text) for name, text in zip((b"ddp", b"argv"), call.groups() if call else ())
+                    if text)
+
+
 def blocks():
     for recording in recordings():
-        yield re.sub(rb"(?m)^#.*\n", b"", recording)
+        yield call_lines(recording) + re.sub(rb"(?m)^#.*\n", b"", recording)
 
 
 SEEDS = {"resolve": blocks, "from": recordings, "parsers": values, "map": topologies}
