@@ -69,10 +69,10 @@ job()
 
 init='import os, torch, torch.distributed as dist'
 
-@test "the example of README.md" {
+@test "the example of docs/user.md" {
     script 'import lightning.pytorch as pl' 'from pytorch_lightning.callbacks import ModelCheckpoint' '' \
         'trainer = pl.Trainer(devices=4, num_nodes=2, callbacks=[ModelCheckpoint()])'
-    sed -n '/^\$ rollcall doctor/,/^```/{/^[$`]/d;p}' "$top/README.md" > expected
+    sed -n '/^\$ rollcall doctor/,/^```/{/^[$`]/d;p}' "$top/docs/user.md" > expected
     [ -s expected ]
     doctor train.py -- srun -N2 --ntasks-per-node=8 --gpus-per-node=8 python train.py > said || [ $? = 1 ]
     diff -u expected said

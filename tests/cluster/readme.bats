@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# readme.bats - what README.md tells a reader to type is typed: each command of its code blocks and tables, word
-# for word, on the login node of a cluster, with rollcall where the README has put it, in $HOME/rollcall.
+# readme.bats - what README.md and the pages of docs tell a reader to type is typed: each command of their code blocks
+# and tables, word for word, on the login node of a cluster, with rollcall where they have put it, in $HOME/rollcall.
 
-# shellcheck disable=SC2154 # tree, programs, shared, out, err and status come from helpers.bash
+# shellcheck disable=SC2154 # tree, programs, shared, out, err, status and pages come from what is loaded
 
 load helpers
 load containers
+load ../pages
 
 setup_file()
 {
@@ -18,6 +19,7 @@ setup_file()
     cp -r "$tree/contrib" "$shared/work/contrib"
     cp "$whoami" "$shared/work/train.py"
     grep -v '^#' "$tree/tests/vectors/slurm-gpus.env" > "$shared/work/saved.env"
+    job_of_readme - > "$shared/work/job.sh"
 }
 
 teardown_file()
@@ -25,101 +27,202 @@ teardown_file()
     cluster_down
 }
 
-# The lines of code blocks, but the demo's own output, and what is fenced: tests/cli/doctor.bats compares that.
-blocks()
+# The job of README.md as it was (+: without the lines that come) or as it becomes (-: without those that go).
+job_of_readme()
 {
-    awk '/^## /{ shown = /^## Before and after/ } /^```/ { fenced = !fenced } /^    [^ ]/ && !shown && !fenced' "$1" | sed 's/^    //'
+    page_blocks "$tree/README.md" diff 1 | grep -v "^[$1]" | cut -c2-
 }
 
-# Whole commands among the words in backquotes.
-# shellcheck disable=SC2016 # they are meant
-words()
-{
-    grep -oE '`[^`]+`' "$1" | tr -d '`' |
-        grep -E '^([A-Z_]+=[^ ]+ )*(srun|mpirun|rollcall) .*(python|torchrun|rollcall) [a-z]' | LC_ALL=C sort -u
-}
-
-# Where a command is run that changes the machine, or takes long.
+# What is not typed here: a pattern, and behind a tab where it is, or why it cannot be.
 elsewhere()
 {
-    case $1 in
-        contrib/demo/demo\ *) ;; # demo.bats
-        tests/run\ *) ;;         # it runs this
-        apt-get\ install\ * | ./autogen.sh\ * | make\ * | optional\ *) ;; # tests/packages/readme.bats
-        *) return 1 ;;
-    esac
+    cat << 'END'
+contrib/demo/demo *	demo.bats
+tests/run *	it runs this
+apt-get install *	tests/packages/readme.bats
+./autogen.sh *	tests/packages/readme.bats
+make && make install	tests/packages/readme.bats
+optional *	a line of plugstack.conf; tests/packages/readme.bats
+*cmake *	tests/cli/examples.bats
+*accelerate launch*	tests/frameworks/accelerate.bats, with more arguments for machines without GPUs
+srun conda run *	there is no conda
+srun --ddp apptainer *	there is no apptainer; containers.bats reads its command line
+END
 }
 
-# A reader has more cores than this machine.
+is_elsewhere()
+{
+    local pattern
+    while IFS=$'\t' read -r pattern _; do
+        # shellcheck disable=SC2053 # a pattern
+        [[ $1 != $pattern ]] || return 0
+    done < <(elsewhere)
+    return 1
+}
+
+# commands FILE...: each once
+commands()
+{
+    local file
+    for file; do
+        page_lines "$tree/$file"
+        page_words "$tree/$file"
+    done | awk '!seen[$0]++'
+}
+
+# A reader has more cores, GPUs and networks than this cluster.
+fitted()
+{
+    sed 's/-per-node=4/-per-node=2/g; s/addr=ib0/addr=eth0/; s|addr=10\.1\.|addr=10.77.|' <<< "$1"
+}
+
+# shellcheck disable=SC2016 # expanded there
 typed()
 {
-    # shellcheck disable=SC2016 # expanded there
     attempt 90 env HOME="$shared/home" "$oversubscribe" ${SLURM_NTASKS:+SLURM_NTASKS=$SLURM_NTASKS} sh -c 'cd "$1" || exit 1
         PATH=$HOME/rollcall/bin:$PATH PYTHONPATH=$HOME/rollcall/share/rollcall/python
         export PYTHONPATH
         eval "$2"' sh "$shared/work" "$1"
     echo "$1: status $status"
-    succeeded
 }
 
-@test "the commands of the code blocks" {
-    blocks "$tree/README.md" > "$BATS_TEST_TMPDIR/commands"
-    count=0
-    while IFS= read -r command <&3; do
-        ! elsewhere "$command" || continue
-        count=$((count + 1))
-        case $command in
-            srun\ --jobid=42\ *)
-                # shellcheck disable=SC2016 # expanded there
-                attempt 60 bash -c 'srun --ddp -N2 -n2 sleep 30 & step=$!
-                    until id=$(squeue --noheader --steps --format=%i | grep -m 1 "\.0"); do sleep 0.1; done
-                    until text=$(eval "${1/--jobid=42/--jobid=${id%.*}}" 2>&1) && [ -n "$text" ]; do
-                        kill -0 "$step" || exit 1
-                        sleep 0.2
-                    done
-                    echo "$text"; scancel "${id%.*}"; wait' bash "$command"
-                succeeded
-                said 'n1.*' && said 'n2'
-                ;;
-            rollcall\ map*) typed "$command" && said 'cores?' ;;
-            *) typed "$command" && [ -s "$out" ] || [[ $command == export\ * || $command == *make\ * ]] ;;
-        esac
-    done 3< "$BATS_TEST_TMPDIR/commands"
-    [ "$count" -ge 10 ]
-}
-
-@test "the commands among the words: each rank is there once" {
-    words "$tree/README.md" > "$BATS_TEST_TMPDIR/commands"
-    count=0
-    while IFS= read -r command <&3; do
-        count=$((count + 1))
-        # a reader's job has its own number of tasks
-        case $command in
-            srun*-N*) unset SLURM_NTASKS ;;
-            *) export SLURM_NTASKS=2 ;;
-        esac
-        typed "$command"
-        case $command in
-            *" rollcall map") said '1:.*this task, rank 1' ;;
-            *) everybody whoami ;;
-        esac
-    done 3< "$BATS_TEST_TMPDIR/commands"
-    [ "$count" -ge 5 ]
-}
-
-# With as many nodes, tasks and GPUs as this cluster has, and the job's output in a file that is there when it ends.
-submit()
+# A reader's step 42 lives.
+typed_beside()
 {
-    sed 's/--ntasks-per-node=4/--ntasks-per-node=2/; s/--gpus-per-node=4/--gpus-per-node=2/' \
-        "$tree/docs/jobs/$1.sbatch" > "$shared/work/job.sbatch"
-    attempt 120 env HOME="$shared/home" \
+    # shellcheck disable=SC2016 # expanded there
+    attempt 60 bash -c 'srun --ddp -N2 -n2 sleep 30 & step=$!
+        until id=$(squeue --noheader --steps --format=%i | grep -m 1 "\.0"); do sleep 0.1; done
+        until text=$(eval "${1/--jobid=42/--jobid=${id%.*}}" 2>&1) && [ -n "$text" ]; do
+            kill -0 "$step" || exit 1
+            sleep 0.2
+        done
+        echo "$text"; scancel "${id%.*}"; wait' bash "$1"
+    succeeded
+    said 'n1.*' && said 'n2'
+}
+
+# try_command COMMAND: types it; what starts train.py has each rank once, all others print something and succeed
+try_command()
+{
+    local command
+    command=$(fitted "$1")
+    # a reader's job has its own number of tasks, with one for each of torchrun's
+    case $command in
+        *srun*-N* | srun*" -w "*) unset SLURM_NTASKS ;;
+        srun*torchrun*)
+            unset SLURM_NTASKS
+            command=${command/srun/srun -N2 --ntasks-per-node=1}
+            ;;
+        *) export SLURM_NTASKS=2 ;;
+    esac
+    case $command in
+        srun\ --jobid=42\ *) typed_beside "$command" ;;
+        *" env | grep "*)
+            typed "$command"
+            [ "$status" -eq 1 ] && [ ! -s "$out" ] || explain "not as without rollcall"
+            ;;
+        *rollcall\ doctor*) # its findings are about this machine
+            typed "$command"
+            [ "$status" -le 1 ] && said '^verdict' || explain "$command"
+            ;;
+        *"rollcall --version"*) typed "$command" && succeeded && said '^ *2 rollcall ' ;;
+        *"srun -l "*"rollcall map") typed "$command" && succeeded && said '1:.*this task, rank 1' ;;
+        *rollcall\ map*) typed "$command" && succeeded && said 'cores?' ;;
+        *" train.py") typed "$command" && everybody whoami ;;
+        export\ * | *make\ * | scontrol\ *) typed "$command" && succeeded ;;
+        *) typed "$command" && succeeded && [ -s "$out" ] || explain "it prints nothing" ;;
+    esac
+}
+
+@test "the commands of README.md" {
+    count=0
+    while IFS= read -r command <&3; do
+        ! is_elsewhere "$command" || continue
+        count=$((count + 1))
+        try_command "$command"
+    done 3< <(commands README.md)
+    [ "$count" -ge 8 ]
+}
+
+# bats test_tags=all
+@test "the commands of docs" {
+    count=0
+    while IFS= read -r command <&3; do
+        ! is_elsewhere "$command" || continue
+        count=$((count + 1))
+        try_command "$command"
+    done 3< <(comm -13 <(commands README.md | LC_ALL=C sort) <(commands "${pages[@]}" | LC_ALL=C sort))
+    [ "$count" -ge 40 ]
+}
+
+@test "nothing stands in the list of what is not typed that no page has" {
+    commands "${pages[@]}" > "$BATS_TEST_TMPDIR/commands"
+    while IFS=$'\t' read -r pattern reason; do
+        [ -n "$reason" ]
+        found=no
+        while IFS= read -r command <&3; do
+            # shellcheck disable=SC2053 # a pattern
+            [[ $command != $pattern ]] || found=yes
+        done 3< "$BATS_TEST_TMPDIR/commands"
+        [ "$found" = yes ] || { echo "no page has $pattern"; return 1; }
+    done < <(elsewhere)
+}
+
+# submit_text < JOB: as a reader does, with as many tasks and GPUs as this cluster has
+submit_text()
+{
+    sed 's/-per-node=4/-per-node=2/; s/--nproc_per_node=4/--nproc_per_node=2/; s/--cpus-per-task=8/--cpus-per-task=2/' \
+        > "$shared/work/job.sbatch"
+    attempt 120 env HOME="$shared/home" PATH="$shared/home/rollcall/bin:$PATH" \
         sbatch --wait --chdir "$shared/work" --output "$shared/batch.out" "$shared/work/job.sbatch"
     cat "$shared/batch.out" >> "$out"
 }
 
+# Each rank is there once. A job script without rollcall sets no more than it needs.
+all_four()
+{
+    succeeded
+    ranks=$(sed -n 's/.*"RANK": "\([0-9]*\)", "WORLD_SIZE": "4".*/\1/p' "$out" | sort | paste -sd' ')
+    [ "$ranks" = "0 1 2 3" ] || explain "the ranks are $ranks"
+}
+
+@test "the job of README.md trains before, and after with what is left of it" {
+    job_of_readme + | submit_text
+    all_four
+    job_of_readme - | submit_text
+    everybody whoami world=4 nodes=2
+    # it says how many lines go
+    gone=$(page_blocks "$tree/README.md" diff 1 | grep -c '^-')
+    [ "$gone" -eq 12 ]
+    grep -q 'takes the place of twelve lines' "$tree/README.md"
+}
+
+# bats test_tags=all
+@test "the jobs of docs/user.md" {
+    number=0
+    while page_blocks "$tree/docs/user.md" bash $((number + 1)) > "$BATS_TEST_TMPDIR/job"; do
+        number=$((number + 1))
+        submit_text < "$BATS_TEST_TMPDIR/job"
+        all_four
+        ! grep -q rollcall "$BATS_TEST_TMPDIR/job" || everybody whoami world=4 nodes=2
+    done
+    [ "$number" -eq 4 ]
+}
+
+# bats test_tags=all
+@test "the program of docs/user.md" {
+    page_blocks "$tree/docs/user.md" python 1 > "$shared/program.py"
+    attempt 90 srun -N2 -n4 rollcall exec -- python "$shared/program.py"
+    succeeded
+    for rank in 0 1 2 3; do
+        said "^rank $rank of 4: 4 took part"
+    done
+}
+
+
 @test "the job templates of docs/jobs" {
     for job in srun torchrun mpirun preload; do
-        submit "$job"
+        submit_text < "$tree/docs/jobs/$job.sbatch"
         everybody whoami world=4 nodes=2
     done
     bash -n "$tree"/docs/jobs/apptainer.sbatch
@@ -132,6 +235,6 @@ submit()
     unshare --user --map-root-user --mount true || skip "this kernel lets nobody make a user namespace"
     make_image "$shared/work/train.img"
     # ch-run wants to know who it is
-    USER=root submit charliecloud
+    USER=root submit_text < "$tree/docs/jobs/charliecloud.sbatch"
     everybody whoami world=4 nodes=2
 }

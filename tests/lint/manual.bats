@@ -34,6 +34,26 @@ section()
     done
 }
 
+@test "make html makes each page for a browser, with links to pages and places that are there" {
+    make -s -C "$build" install-html DESTDIR="$BATS_TEST_TMPDIR/stage"
+    cd "$BATS_TEST_TMPDIR/stage$prefix/share/doc/rollcall"
+    for file in "${pages[@]}"; do
+        [ -s "$(basename "$file").html" ]
+        grep -qF "href=\"$(basename "$file").html\"" index.html
+    done
+    count=0
+    while IFS=: read -r file link; do
+        count=$((count + 1))
+        target=${link%%#*}
+        [ -e "${target:-$file}" ] || { echo "$file: $link"; return 1; }
+        [[ $link != *#* ]] || grep -qF "id=\"${link#*#}\"" "${target:-$file}" || { echo "$file: $link"; return 1; }
+    done < <(grep -oE '<a [^>]*href="[^"]*"' -- *.html | sed 's/<a .*href="\(.*\)"/\1/')
+    [ "$count" -gt 200 ]
+    # RC602 can be linked to
+    grep -q 'id="RC602"' rollcall.7.html
+    grep -q 'href="rollcall.7.html"' spank_rollcall.8.html
+}
+
 @test "nothing is left to be put in, and the version is there" {
     for file in "${pages[@]}"; do
         run grep -nE '@[A-Za-z]+@' "$file"

@@ -1,13 +1,19 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# README.md and README.ja.md say the same, and the picture is of what README.md shows.
+# README.md and the pages of docs: links that lead somewhere, one text in two languages, a true picture.
 
 load helper
+load ../pages
+
+setup()
+{
+    cd "$top"
+}
 
 # The levels of the headlines, in their order.
 headlines()
 {
-    grep -oE '^#+ ' "$1"
+    awk '/^```/ { code = !code } /^#+ / && !code { print $1 }' "$1"
 }
 
 # Code blocks: commands and what they print are not translated, only what stands behind a # is.
@@ -20,31 +26,63 @@ blocks()
 words()
 {
     # shellcheck disable=SC2016 # they are meant
-    grep -oE '`[^`]+`' "$1" | LC_ALL=C sort
+    grep -oE '``([^`]|`[^`])*``|`[^`]+`' "$1" | LC_ALL=C sort -u
 }
 
-@test "the Japanese README has the same headlines, commands and names" {
-    expect_same "$(headlines "$top/README.md")" "$(headlines "$top/README.ja.md")"
-    expect_same "$(blocks "$top/README.md")" "$(blocks "$top/README.ja.md")"
-    expect_same "$(words "$top/README.md" | uniq)" "$(words "$top/README.ja.md" | uniq)"
-    [ "$(words "$top/README.md" | wc -l)" -gt 100 ]
+# But the other language's.
+links()
+{
+    grep -oE '\]\([^)]+\)' "$1" | grep -v README
+}
+
+@test "the Japanese README has the same headlines, commands, names and links" {
+    expect_same "$(headlines README.md)" "$(headlines README.ja.md)"
+    expect_same "$(blocks README.md)" "$(blocks README.ja.md)"
+    expect_same "$(words README.md)" "$(words README.ja.md)"
+    [ "$(words README.md | wc -l)" -gt 25 ]
+    expect_same "$(links README.md)" "$(links README.ja.md)"
     # nothing of it was left in English
-    run awk '/^```/ { code = !code } !code && /^[A-Za-z-].*[a-z] [a-z]/ && !/[^\x00-\x7f]/' "$top/README.ja.md"
+    run awk '/^```/ { code = !code } !code && /^[A-Za-z-].*[a-z] [a-z]/ && !/[^\x00-\x7f]/' README.ja.md
     expect_same "" "$output"
 }
 
-@test "the picture is of the run that README.md shows" {
-    awk '/^## /{ shown = /^## Before and after/ } /^    / && shown' "$top/README.md" | sed 's/^    //; s/^ *//' |
-        grep -v '^$' > "$BATS_TEST_TMPDIR/lines"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/lines")" -gt 10 ]
-    sed -n 's/.*<text [^>]*> *\(.*\)<\/text>/\1/p' "$top/docs/before-after.svg" | sed 's/&gt;/>/g' > "$BATS_TEST_TMPDIR/drawn"
-    while IFS= read -r line; do
-        grep -qxF -e "$line" "$BATS_TEST_TMPDIR/drawn" || { echo "not in the picture: $line"; return 1; }
-    done < "$BATS_TEST_TMPDIR/lines"
-    # and the script draws it so
-    contrib=$top/contrib/demo/picture
-    { echo '== headline'; cat "$BATS_TEST_TMPDIR/lines"; } | "$contrib" > "$BATS_TEST_TMPDIR/picture.svg"
-    [ "$(grep -c '<text ' "$BATS_TEST_TMPDIR/picture.svg")" -eq $(($(wc -l < "$BATS_TEST_TMPDIR/lines") + 1)) ]
-    run "$contrib" <<< 'no headline'
+@test "the picture is embedded, and is what contrib/demo/picture draws of its lines" {
+    grep -q '^!\[.*](docs/before-after.svg)$\|](docs/before-after.svg)$' README.md
+    sed -n 's/.*<text [^>]*>\(.*\)<\/text>/\1/p' docs/before-after.svg | sed 's/&gt;/>/g; s/&amp;/\&/g' > "$BATS_TEST_TMPDIR/lines"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/lines")" -gt 20 ]
+    # the empty lines between them are not in it
+    awk '/^(==|\$)/ && NR > 1 { print "" } { print } /^==/ { blank = 1 }' "$BATS_TEST_TMPDIR/lines" |
+        contrib/demo/picture > "$BATS_TEST_TMPDIR/picture.svg"
+    expect_same "$(cat docs/before-after.svg)" "$(cat "$BATS_TEST_TMPDIR/picture.svg")"
+    run contrib/demo/picture <<< 'no headline'
     [ "$status" -eq 1 ]
+}
+
+@test "README.md is short: its first link to a page of docs comes after 450 words at most" {
+    words=$(awk '/\]\(docs\/[a-z]*\.md/ { exit } { print }' README.md | wc -w)
+    echo "$words words"
+    [ "$words" -le 450 ] && [ "$words" -ge 100 ]
+}
+
+@test "every link leads to a file that is there" {
+    for page in "${pages[@]}" README.ja.md CONTRIBUTING.md SECURITY.md packaging/README.md; do
+        while IFS= read -r link; do
+            case $link in
+                http*) continue ;;
+                '#'*) file=$page ;;
+                *) file=$(dirname "$page")/${link%%#*} ;;
+            esac
+            [ -e "$file" ] || { echo "$page: $link"; return 1; }
+        done < <(awk '/^```/ { code = !code } !code && !/^    /' "$page" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//')
+    done
+    # and none of docs that nobody links to
+    for page in docs/*.md docs/*.svg; do
+        grep -qF "(${page#docs/})" docs/*.md || grep -qF "($page)" README.md || { echo "nobody links to $page"; return 1; }
+    done
+}
+
+@test "what two pages say to install with is the same" {
+    install=$(page_lines README.md '## You have a job script, and no root')
+    [ -n "$install" ]
+    expect_same "$install" "$(page_lines docs/user.md '## Install' | grep -Fx -- "$install")"
 }

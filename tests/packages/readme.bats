@@ -1,22 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# readme.bats - README.md, typed from its first line on in root folders of Debian 12 that have never seen rollcall: what
-# an administrator installs, and what a user without rights does. tests/cluster/readme.bats has all other commands.
+# readme.bats - what README.md and docs say to install with, typed in root folders of Debian 12 that have never seen
+# rollcall: by an administrator, and by a user without rights. tests/cluster/readme.bats has all other commands.
 
 # shellcheck disable=SC2154 # root and stderr come from helper and bats
 
 load helper
+load ../pages
 
 teardown()
 {
     cluster_down
-}
-
-# section HEADLINE: the commands of its code blocks, but what is fenced
-section()
-{
-    awk -v headline="$1" '/^#+ / { shown = index($0, headline) } /^```/ { fenced = !fenced } /^    [^ ]/ && shown && !fenced' \
-        "$top/README.md" | sed 's/^    //'
 }
 
 # need_machine KIND PACKAGE...: $root, a Debian 12 of this test's own with these packages, and the source in /src
@@ -39,8 +33,8 @@ typed()
     inside "$root" sh -c 'cd /src && eval "$1"' - "$1"
 }
 
-@test "an administrator: what the README has him type, and srun --ddp works" {
-    mapfile -t commands < <(section 'You run the cluster')
+@test "an administrator: what docs/admin.md says to type, and srun --ddp works" {
+    mapfile -t commands < <(page_lines "$top/docs/admin.md" '## Install')
     [ "${#commands[@]}" -ge 4 ]
     [[ ${commands[0]} == "apt-get install "* ]]
     read -ra packages <<< "${commands[0]#apt-get install }"
@@ -66,9 +60,13 @@ typed()
     no_node_is_drained
 }
 
-# As a reader types them, one after the other, in one shell of his own; up to those that want Slurm.
+# As a reader types them, one after the other, in one shell, but those that want Slurm.
 @test "a user without rights, and a C or Python programmer: from the source to the ranks of mpirun" {
-    { section 'You have no rights' | sed '/^srun /,$d'; section 'You write C'; } > "$BATS_TEST_TMPDIR/commands"
+    {
+        page_lines "$top/docs/user.md" '## Install' | grep -v '^srun '
+        page_lines "$top/docs/developer.md" '## C'
+        page_lines "$top/docs/developer.md" '## Python'
+    } > "$BATS_TEST_TMPDIR/commands"
     [ "$(wc -l < "$BATS_TEST_TMPDIR/commands")" -ge 6 ]
     # what the README says it needs, and what the programmer has
     need_machine user autoconf automake libtool make gcc pkg-config python3
