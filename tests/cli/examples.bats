@@ -1,8 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What stands in EXAMPLES of the manual pages, as it stands there. Those that need a cluster run in tests/cluster.
+# What stands in EXAMPLES of the manual pages and in docs/developer.md, as it stands there. Those that need a cluster run
+# in tests/cluster.
 
 load helper
+load ../pages
 
 # example PAGE MARK NUMBER: one of them, without its roff; fails where there is none
 example()
@@ -60,4 +62,30 @@ in_folder()
     task=(RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)
     [ "$(env "${task[@]}" python3 example)" = "0 1"$'\n'/scratch/run-7 ]
     [ "$(env "${task[@]}" ./program)" = /scratch/run-7 ]
+}
+
+# As tasks: rank 0 of 1.
+@test "docs/developer.md: its programs in C and Python, alone and as a task" {
+    task=(RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)
+    page_blocks "$top/docs/developer.md" c 1 > program.c
+    # shellcheck disable=SC2046 # lists of arguments
+    gcc -Wall -Wextra -Werror -o program program.c $(pkg-config --cflags --libs rollcall)
+    [ "$(./program)" = 'rank -1 of -1' ]
+    [ "$(env "${task[@]}" ./program)" = 'rank 0 of 1' ]
+    page_blocks "$top/docs/developer.md" python 1 > optional.py
+    [ "$(env "${task[@]}" python3 optional.py)" = 'rank 0 of 1' ]
+    [ "$(env -u PYTHONPATH python3 -I optional.py)" = 'rank 0 of 1' ]
+    page_blocks "$top/docs/developer.md" python 2 > bytes.py
+    [ "$(env "${task[@]}" python3 bytes.py)" = 'rank 0: /scratch/run-7' ]
+    ! page_blocks "$top/docs/developer.md" python 3 || { echo "nobody runs this program"; return 1; }
+}
+
+@test "docs/developer.md: CMake finds the library for C++" {
+    page_blocks "$top/docs/developer.md" cmake 1 > CMakeLists.txt
+    page_blocks "$top/docs/developer.md" cpp 1 > who.cpp
+    command=$(page_lines "$top/docs/developer.md" '## C++ with CMake')
+    mkdir home
+    ln -s "$prefix" home/rollcall
+    HOME=$PWD/home bash -e -c "$command"
+    [ "$(build/who)" = 'rank -1 of -1' ]
 }
