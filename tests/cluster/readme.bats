@@ -238,3 +238,12 @@ all_four()
     USER=root submit_text < "$tree/docs/jobs/charliecloud.sbatch"
     everybody whoami world=4 nodes=2
 }
+
+# bats test_tags=all
+@test "docs/symptoms.md: what torch and Lightning print is in their sources" {
+    "$PYTHON" "$tree/tests/cluster/symptoms.py" "$tree/docs/symptoms.md"
+    sed 's/### Expected a parent/### Expected a grandparent/' "$tree/docs/symptoms.md" > "$BATS_TEST_TMPDIR/page.md"
+    run "$PYTHON" "$tree/tests/cluster/symptoms.py" "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [ "$output" = "Lightning: Expected a grandparent" ]
+}
