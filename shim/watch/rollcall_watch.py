@@ -341,6 +341,13 @@ def nodes_of_agent(words):
     return int(least) if least.isdecimal() else 1
 
 
+def is_step(start):
+    """A batch script has no step's number, or one above SLURM_MAX_NORMAL_STEP_ID (slurm.h), which Slurm 26.05 writes
+    as -5."""
+    number = start.get("SLURM_STEP_ID", "")
+    return number.isdecimal() and int(number) < 0xFFFFFFF0
+
+
 class Script:
     """A batch script's process, and no task: what it waits for, nobody starts, where srun was forgotten.
 
@@ -349,7 +356,6 @@ class Script:
     PATIENCE = 10  # seconds
     # whose processes are started by a launcher, and know the others
     LAUNCHED = (
-        "SLURM_STEP_ID",
         "TORCHELASTIC_RUN_ID",
         "OMPI_COMM_WORLD_RANK",
         "PMIX_RANK",
@@ -360,7 +366,8 @@ class Script:
     def __init__(self, identity):
         start = start_environment()
         self.tasks = identity["tasks"]
-        self.here = start.get("SLURM_JOB_ID") == str(identity["script"]) and not any(map(start.get, self.LAUNCHED))
+        self.here = start.get("SLURM_JOB_ID") == str(identity["script"])
+        self.here = self.here and not is_step(start) and not any(map(start.get, self.LAUNCHED))
         with open("/proc/self/cmdline", "rb") as file:
             self.words = os.fsdecode(file.read()).split("\0")[:-1]
 

@@ -136,22 +136,22 @@ try_command()
 
 @test "the commands of README.md" {
     count=0
-    while IFS= read -r command <&3; do
+    while IFS= read -r command <&4; do
         ! is_elsewhere "$command" || continue
         count=$((count + 1))
         try_command "$command"
-    done 3< <(commands README.md)
+    done 4< <(commands README.md)
     [ "$count" -ge 8 ]
 }
 
 # bats test_tags=all
 @test "the commands of docs" {
     count=0
-    while IFS= read -r command <&3; do
+    while IFS= read -r command <&4; do
         ! is_elsewhere "$command" || continue
         count=$((count + 1))
         try_command "$command"
-    done 3< <(comm -13 <(commands README.md | LC_ALL=C sort) <(commands "${pages[@]}" | LC_ALL=C sort))
+    done 4< <(comm -13 <(commands README.md | LC_ALL=C sort) <(commands "${pages[@]}" | LC_ALL=C sort))
     [ "$count" -ge 40 ]
 }
 
@@ -160,10 +160,10 @@ try_command()
     while IFS=$'\t' read -r pattern reason; do
         [ -n "$reason" ]
         found=no
-        while IFS= read -r command <&3; do
+        while IFS= read -r command <&4; do
             # shellcheck disable=SC2053 # a pattern
             [[ $command != $pattern ]] || found=yes
-        done 3< "$BATS_TEST_TMPDIR/commands"
+        done 4< "$BATS_TEST_TMPDIR/commands"
         [ "$found" = yes ] || { echo "no page has $pattern"; return 1; }
     done < <(elsewhere)
 }
