@@ -13,14 +13,18 @@
 #   and _FROM_PRELOAD to the guard's, that of the libraries for LD_PRELOAD. Substitutes library_from_python, the
 #   way from the Python module to the libraries. Wants plugindir and preloaddir.
 
+# X_EXPAND(VARIABLE, FOLDER): the folder without make variables; prefix and exec_prefix are set
+AC_DEFUN([X_EXPAND], [
+  $1=$2
+  for x_round in 1 2 3; do
+    eval "$1=\"$$1\""
+  done
+])
+
 # X_WAY(VARIABLE, FROM, TO): "../share/x" of two folders with make variables
 AC_DEFUN([X_WAY], [
-  x_from=$2
-  x_to=$3
-  for x_round in 1 2 3; do
-    eval "x_from=\"$x_from\""
-    eval "x_to=\"$x_to\""
-  done
+  X_EXPAND([x_from], [$2])
+  X_EXPAND([x_to], [$3])
   x_up=
   while test "x$x_from" != x && test "x$x_from" != x/ && test "x${x_to#"$x_from"/}" = "x$x_to"; do
     x_from=`AS_DIRNAME(["$x_from"])`

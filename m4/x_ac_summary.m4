@@ -9,6 +9,8 @@
 #   that is missing what that costs and what to install.
 
 AC_DEFUN([X_AC_SUMMARY], [
+  X_EXPAND([x_plugindir], [$plugindir])
+  X_EXPAND([x_plugstackdir], [$plugstackdir])
   AS_IF([test "$have_slurm" = yes],
     [x_plugin="yes, for Slurm $SLURM_SERIES"
      x_plugin_why=],
@@ -72,6 +74,7 @@ rollcall $PACKAGE_VERSION
   warnings          as errors: $enable_werror
   sanitizers        $enable_sanitizers
   prefix            $prefix
-  plugin folder     $plugindir
+  plugin folder     $x_plugindir
+  plugstack folder  $x_plugstackdir
 "])
 ])

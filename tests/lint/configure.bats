@@ -53,6 +53,8 @@ with_cache()
     [[ $output == *"rollcall map      yes, with hwloc "* ]]
     [[ $output == *"unit tests        yes, with cmocka "* ]]
     [[ $output != *costs:* ]]
+    # folders as they will be
+    [[ $output == *$'\n  plugin folder     /usr/local/lib/slurm\n  plugstack folder  /usr/local/etc/slurm/plugstack.conf.d'* ]]
 }
 
 @test "--with-slurm names a folder without Slurm: an error that says what was looked for" {
