@@ -1,4 +1,4 @@
--- rollcall for Lmod: as modulefiles/rollcall/0.1.0.lua, for what was installed with --prefix=/opt/rollcall/0.1.0.
+-- rollcall for Lmod: as modulefiles/rollcall/0.9.0.lua, for what was installed with --prefix=/opt/rollcall/0.9.0.
 -- It puts the command and the library where they are found and changes no job: `module load rollcall-on` does that.
 -- LD_PRELOAD is nobody's but the user's: ROLLCALL's other settings are in rollcall(7).
 
@@ -19,5 +19,4 @@ whatis("Description: one identity for every process of a distributed PyTorch job
 prepend_path("PATH", pathJoin(root, "bin"))
 prepend_path("MANPATH", pathJoin(root, "share/man"))
 prepend_path("PKG_CONFIG_PATH", pathJoin(root, "lib/pkgconfig"))
-prepend_path("LD_LIBRARY_PATH", pathJoin(root, "lib"))
 prepend_path("PYTHONPATH", pathJoin(root, "share/rollcall/python"))

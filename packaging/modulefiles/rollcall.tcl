@@ -1,6 +1,6 @@
 #%Module
-## rollcall for Environment Modules: as modulefiles/rollcall/0.1.0, for what was installed with
-## --prefix=/opt/rollcall/0.1.0. It puts the command and the library where they are found and changes no job:
+## rollcall for Environment Modules: as modulefiles/rollcall/0.9.0, for what was installed with
+## --prefix=/opt/rollcall/0.9.0. It puts the command and the library where they are found and changes no job:
 ## `module load rollcall-on` does that. LD_PRELOAD is nobody's but the user's.
 
 conflict rollcall
@@ -26,5 +26,4 @@ if {![info exists env(LMOD_VERSION)]} {
     append-path MANPATH {}
 }
 prepend-path PKG_CONFIG_PATH $root/lib/pkgconfig
-prepend-path LD_LIBRARY_PATH $root/lib
 prepend-path PYTHONPATH $root/share/rollcall/python

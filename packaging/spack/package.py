@@ -18,12 +18,12 @@ class Rollcall(AutotoolsPackage):
     Python, a library for LD_PRELOAD, and a plugin for Slurm."""
 
     homepage = "https://example.org/rollcall"
-    url = "file://{0}/rollcall-0.1.0.tar.gz".format(os.getcwd())
+    url = "file://{0}/rollcall-0.9.0.tar.gz".format(os.getcwd())
     manual_download = True
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("0.9.0")
 
     variant("slurm", default=False, description="The Slurm plugin, for the series of that Slurm")
     variant("map", default=True, description="rollcall map")
@@ -37,6 +37,8 @@ class Rollcall(AutotoolsPackage):
     depends_on("pmix@3:", type="build", when="+pmix")
     # a plugin fits one series; an external Slurm is the one that runs
     depends_on("slurm", when="+slurm")
+    # the module, and the doctor's reader of scripts
+    depends_on("python@3.8:", type="run")
     depends_on("cmocka", type="test")
 
     def configure_args(self):
