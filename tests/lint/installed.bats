@@ -40,6 +40,15 @@ tree()
     done
 }
 
+@test "make install ends with what to do next; a package's does not" {
+    run make -s -C "$build" install-data-hook prefix="$BATS_TEST_TMPDIR/opt"
+    [ "$status" -eq 0 ]
+    [[ $output == *"Next, for users: export PATH=$BATS_TEST_TMPDIR/opt/bin:"*"rollcall doctor"* ]]
+    [[ $output == *"this line in plugstack.conf."*$'\n'"    include $BATS_TEST_TMPDIR/opt/etc/slurm/plugstack.conf.d/*.conf" ]]
+    run make -s -C "$build" install-data-hook DESTDIR="$BATS_TEST_TMPDIR/stage"
+    [[ $output != *Next* ]]
+}
+
 @test "plugstack.conf.d names the plugin by its whole path" {
     conf=$prefix/etc/slurm/plugstack.conf.d/rollcall.conf
     lines=$(grep -vE '^#|^$' "$conf")
@@ -84,6 +93,13 @@ C
     # shellcheck disable=SC2046 # a list of arguments
     gcc "$BATS_TEST_TMPDIR/program.c" -o "$BATS_TEST_TMPDIR/program" $(pkg-config --cflags --libs rollcall)
     expect_same "$version" "$(LD_LIBRARY_PATH=$prefix/lib "$BATS_TEST_TMPDIR/program")"
+}
+
+@test "CMake finds it with pkg-config, and its programs find the library" {
+    cp "$top"/contrib/examples/* "$BATS_TEST_TMPDIR"
+    cmake -S "$BATS_TEST_TMPDIR" -B "$BATS_TEST_TMPDIR/build" -DCMAKE_PREFIX_PATH="$prefix"
+    cmake --build "$BATS_TEST_TMPDIR/build"
+    expect_same 'no launcher: rank 0 of 1' "$(env -i "$BATS_TEST_TMPDIR/build/who")"
 }
 
 @test "the command says its version and what it was built with" {
