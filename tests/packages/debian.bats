@@ -31,7 +31,8 @@ built()
     need_packages_of "$1"
     grep -vE '^N: ' "$debs/lintian" > "$BATS_TEST_TMPDIR/said" || true
     [ ! -s "$BATS_TEST_TMPDIR/said" ] || { cat "$BATS_TEST_TMPDIR/said"; return 1; }
-    [ "$(dpkg-deb -f "$debs"/slurm-wlm-rollcall_*+slurm"$1"_*.deb Depends | grep -c "slurm-wlm-basic-plugins (>= $1), slurm-wlm-basic-plugins (<< ")" -eq 1 ]
+    [[ $(dpkg-deb -f "$debs"/slurm-wlm-rollcall_*+slurm"$1"_*.deb Depends) == \
+        *"slurm-wlm-basic-plugins (>= $1) | slurm-smd (>= $1), slurm-wlm-basic-plugins (<< "* ]]
 }
 
 # put_in FILE...: with nothing half done
