@@ -46,9 +46,15 @@ in_debian()
     [[ $output == *'+ rollcall_rank@ROLLCALL_0.1'* ]]
 }
 
-@test "the packages have this version" {
+@test "the packages have this version, and so has NEWS" {
     version=$(cat "$top/VERSION")
     [[ $(sed -n '1s/^rollcall (\(.*\)) .*/\1/p' "$debian/changelog") == "$version"-* ]]
+    grep -qx "Version:  *$version" "$top/packaging/rpm/rollcall.spec"
+    grep -q "^    version(\"$version\")" "$top/packaging/spack/package.py"
+    grep -qx "version = '$version'" "$top/packaging/easybuild/rollcall-$version"-*.eb
+    [[ $(head -n 1 "$top/NEWS") == "rollcall $version "* ]]
+    # no other is named
+    expect_same "$version" "$(grep -rhoE 'rollcall[-/ ][0-9]+\.[0-9]+\.[0-9]+' "$top/packaging" | grep -oE '[0-9.]+' | sort -u)"
 }
 
 @test "Debian's copyright file has the whole licence" {
