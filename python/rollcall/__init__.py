@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rollcall - who this process is in its distributed job, and a few bytes that all of its ranks share.
 
-The C library librollcall in Python: ctypes, nothing to be compiled. Install the wheel, or put the folder that rollcall
+The C library librollcall in Python: ctypes, nothing to be compiled. Install it with pip, or put the folder that rollcall
 itself has installed on PYTHONPATH:
 
-    pip install rollcall-VERSION-py3-none-any.whl
+    pip install rollcall_ddp-VERSION-*.whl
     export PYTHONPATH=PREFIX/share/rollcall/python
 
 Who is this process?

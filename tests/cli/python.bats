@@ -21,7 +21,7 @@ setup_file()
     with PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1 sh -ec '
         python3 -m venv "$1"
         "$1/bin/pip" -q wheel --no-deps -w "$2" "$3"
-        "$1/bin/pip" -q install --no-compile "$2"/rollcall-*.whl
+        "$1/bin/pip" -q install --no-compile "$2"/rollcall_ddp-*.whl
     ' - "$venv" "$BATS_FILE_TMPDIR/wheels" "$source/python" > "$BATS_FILE_TMPDIR/log" 2>&1 || {
         cat "$BATS_FILE_TMPDIR/log"
         return 1
@@ -36,17 +36,17 @@ clean()
 
 @test "pip makes the wheel from a read-only source, the same bytes as python makes" {
     ls "$BATS_FILE_TMPDIR/wheels"
-    name=rollcall-$(cat "$top/VERSION")-py3-none-any.whl
+    name=rollcall_ddp-$(cat "$top/VERSION")-py3-none-any.whl
     [ "$(python3 -B "$top/python/makewheel.py" "$BATS_TEST_TMPDIR")" = "$name" ]
     cmp "$BATS_FILE_TMPDIR/wheels/$name" "$BATS_TEST_TMPDIR/$name"
     run -0 clean "$venv/bin/python" -c 'import importlib.metadata as m
-files = m.files("rollcall")
+files = m.files("rollcall-ddp")
 for one in files:
     if one.hash and one.suffix != ".pyc":
         import base64, hashlib
         digest = base64.urlsafe_b64encode(hashlib.sha256(one.read_binary()).digest()).rstrip(b"=").decode()
         assert digest == one.hash.value, one
-print(m.version("rollcall"), *sorted(str(one) for one in files if str(one).startswith("rollcall/")))'
+print(m.version("rollcall-ddp"), *sorted(str(one) for one in files if str(one).startswith("rollcall/")))'
     [ "$output" = "$(cat "$top/VERSION") rollcall/__init__.py rollcall/__main__.py rollcall/py.typed" ]
     [ -z "$(find "$source" -name '*.pyc' -o -name '*.egg-info' -o -name build)" ]
 }
@@ -100,6 +100,41 @@ except ImportError as error:
     ln -s "$rollcall" "$BATS_TEST_TMPDIR/rollcall"
     run -0 clean PATH="$BATS_TEST_TMPDIR:$PATH" "${task_3[@]}" "$venv/bin/python" -c 'import rollcall; print(rollcall.identity().rank)'
     [ "$output" = 3 ]
+}
+
+# What PyPI has, but for that this build is of this machine's libc (tests/packages/wheels.bats).
+@test "a wheel with the command: its parts find each other in the environment, and leave it together" {
+    place=$BATS_TEST_TMPDIR/environment
+    wheel=$(python3 -B "$top/python/makewheel.py" "$BATS_TEST_TMPDIR" "$prefix" "linux_$(uname -m)")
+    python3 -m venv --without-pip "$place"
+    find "$place" ! -type d | LC_ALL=C sort > "$BATS_TEST_TMPDIR/before"
+    pip=("$venv/bin/pip" -q --disable-pip-version-check --python "$place/bin/python")
+    clean "${pip[@]}" install --no-index --no-compile "$BATS_TEST_TMPDIR/$wheel"
+
+    [[ $(clean "$place/bin/rollcall" --version) == "rollcall $(cat "$top/VERSION")"* ]]
+    # the library and its programs, by no variable
+    run -0 clean PATH=/usr/bin:/bin "${task_3[@]}" "$place/bin/python" -c 'import rollcall; print(rollcall.identity().rank)'
+    [ "$output" = 3 ]
+    run -0 clean OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 "$place/bin/python" -c '
+import rollcall
+print(rollcall.broadcast("word", b"yes" if rollcall.identity().rank == 0 else None).decode())'
+    [ "$output" = $'yes\nyes' ]
+    printf 'import lightning.pytorch\nimport pytorch_lightning\n' > "$BATS_TEST_TMPDIR/train.py"
+    run clean "$place/bin/rollcall" doctor train.py
+    [[ $output == *'error D401'* ]]
+    # shellcheck disable=SC2016 # the task's own
+    run -0 clean "${task_3[@]}" "$place/bin/rollcall" exec --ddp=watch -- sh -c 'ls -d "$PYTHONPATH"'
+    [[ $output == *"$place/share/rollcall/watch"* ]]
+    # and a C program is built and linked with it
+    # shellcheck disable=SC2046 # a list of arguments
+    gcc "$top/contrib/examples/who.c" -o "$BATS_TEST_TMPDIR/who" -Wl,-rpath,"$place/lib" \
+        $(PKG_CONFIG_PATH="$place/lib/pkgconfig" pkg-config --cflags --libs rollcall)
+    run -0 clean "$BATS_TEST_TMPDIR/who"
+    [ "$output" = 'no launcher: rank 0 of 1' ]
+
+    clean "${pip[@]}" uninstall -y rollcall-ddp
+    run find "$place" ! -type d ! -name '*.pyc'
+    [ -z "$(LC_ALL=C sort <<< "$output" | comm -13 "$BATS_TEST_TMPDIR/before" -)" ]
 }
 
 @test "every public name has its words, every function its types, also for Python 3.8" {
