@@ -8,6 +8,7 @@
 #   Sets CORE_CFLAGS, with which the core is compiled wherever it goes, and
 #   SHIM_CFLAGS, what the preload library needs on top: nothing in it may make
 #   the compiler call into a libc, as the program may have another one or none.
+#   SHIM_MAPPING puts code and constants into one mapping, which is lld's habit anyway.
 #   Loops that fill memory must not become calls of memset either. Sets
 #   have_syscalls: whether lib/system/sys.h has this machine's instruction.
 
@@ -18,6 +19,9 @@ AC_DEFUN([X_AC_FREESTANDING], [
   X_AC_CHECK_CFLAGS([SHIM_CFLAGS], [-O2 -fPIC -fno-stack-protector -fno-stack-clash-protection dnl
 -U_FORTIFY_SOURCE -fno-sanitize=all -fno-lto -fno-exceptions -fno-asynchronous-unwind-tables dnl
 -fno-unwind-tables])
+  SHIM_MAPPING=
+  X_AC_CHECK_LDFLAGS([SHIM_MAPPING], [-Wl,-z,noseparate-code])
+  AC_SUBST([SHIM_MAPPING])
   AC_MSG_CHECKING([whether the preload library can make system calls])
   AC_COMPILE_IFELSE(
     [AC_LANG_SOURCE([[#define ROLLCALL_RAW_SYSCALLS 1

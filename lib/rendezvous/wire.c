@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "base/numbers.h"
+#include "rendezvous/random.h"
 
 #define MAGIC "rollcall 1 "
 
@@ -126,7 +126,7 @@ int rc_wire_new_token(char token[RC_WIRE_TOKEN + 1])
     static const char digits[] = "0123456789abcdef";
     unsigned char bytes[RC_WIRE_TOKEN / 2];
 
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+    if (!rc_random(bytes, sizeof(bytes), 0))
         return -EIO;
     for (unsigned i = 0; i < sizeof(bytes); i++) {
         token[2 * i] = digits[bytes[i] >> 4];

@@ -3,12 +3,12 @@
 
 #include "member.h"
 
-#include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/env.h"
 #include "base/lines.h"
+#include "rendezvous/random.h"
 #include "resolve/guard.h"
 #include "resolve/precedence.h"
 #include "say.h"
@@ -23,7 +23,7 @@ static uint64_t new_nonce(void)
     uint64_t new;
 
     if (!__atomic_load_n(&drawn, __ATOMIC_ACQUIRE)) {
-        if (getrandom(&new, sizeof(new), GRND_NONBLOCK) != (ssize_t)sizeof(new) || !new)
+        if (!rc_random(&new, sizeof(new), RC_RANDOM_NOW) || !new)
             new = 1;
         __atomic_compare_exchange_n(&drawn, &none, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     }

@@ -60,7 +60,7 @@ used()
 {
     MINICLUSTER_ROOTS=$roots/wheels "$make_root" --plain "$1" "${has[@]}" > "$BATS_TEST_TMPDIR/make-root" 2>&1 ||
         { cat "$BATS_TEST_TMPDIR/make-root"; return 1; }
-    root=$roots/wheels/$1
+    root=$roots/wheels/${1/:/-}
     [ ! -e "$root/usr/bin/gcc" ]
     run -0 in_folder sh /tmp/session /mnt
     echo "$output"
