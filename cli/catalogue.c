@@ -3,9 +3,14 @@
 
 #include <string.h>
 
+/* How rc_message_line ends a line. */
+#define END_OF_ERROR(id) RC_EXPLAIN(id)
+#define END_OF_WARNING(id)
+#define END_OF_NOTE(id)
+
 static const struct cli_catalogue_entry messages[] = {
 #define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) \
-    [id] = { #id, RC_LEVEL_##level, cause, cure, example },
+    [id] = { #id, RC_LEVEL_##level, cause, cure, example END_OF_##level(#id) },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers.h"
 #include "catalogue.h"
@@ -19,15 +20,20 @@ static const struct cli_catalogue_entry *entry_at(size_t place)
                                     : cli_catalogue_finding((enum finding_id)(place - RC_MESSAGE_COUNT));
 }
 
-/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. */
+/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. What follows it in a log, as in "RC602:", is left out. */
 static bool read_id(const char *typed, bool *is_finding, uint32_t *number)
 {
+    struct rc_str id;
+
     *is_finding = typed[0] == 'D' || typed[0] == 'd';
     if (*is_finding)
         typed++;
     else if ((typed[0] == 'R' || typed[0] == 'r') && (typed[1] == 'C' || typed[1] == 'c'))
         typed += 2;
-    return rc_parse_u32(rc_str(typed), UINT32_MAX, number);
+    id = rc_str(typed);
+    while (id.n > 0 && strchr(":;,.)", id.p[id.n - 1]))
+        id.n--;
+    return rc_parse_u32(id, UINT32_MAX, number);
 }
 
 static uint32_t number_of(size_t place)

@@ -54,7 +54,7 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
         const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
 
         if (debug > 0 || is_said(entry, first, speaks))
-            console_say(rc_level_name(entry->level), entry->id, rc_str(result->messages.list[i].text));
+            console_say(result->messages.list[i].id, result->messages.list[i].text);
     }
 }
 
@@ -69,11 +69,10 @@ static void print_plan(const struct rc_plan *plan)
         struct rc_str value = rc_str(entry->value ? entry->value : "");
 
         if (entry->action == RC_SET)
-            console_say("", "", rc_str(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source)));
+            console_remark(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source));
         else
-            console_say("", "",
-                        rc_str(rc_format(&arena, "%s is %s (%s)", entry->name.p,
-                                         entry->action == RC_KEEP ? "kept" : "unset", entry->reason)));
+            console_remark(rc_format(&arena, "%s is %s (%s)", entry->name.p,
+                                     entry->action == RC_KEEP ? "kept" : "unset", entry->reason));
     }
 }
 
@@ -131,7 +130,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     int held;
 
     if (cli_read_options(&said, a->ddp, context.env, &context.options) < 0) {
-        console_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+        console_say(said.messages.list[0].id, said.messages.list[0].text);
         return STATUS_CONTRADICTION;
     }
     if (context.options.mode == RC_MODE_OFF)
@@ -154,7 +153,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         char line[256];
         struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
-        console_say("", "", rc_str(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason)));
+        console_remark(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason));
     }
     if (a->debug > 1)
         print_plan(&result->plan);
@@ -210,7 +209,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         }
     }
     if (a->ddp && cli_read_options(&said, a->ddp, NULL, &ignored) < 0) {
-        console_say("error", rc_message_entry(said.messages.list[0].id)->id, rc_str(said.messages.list[0].text));
+        console_say(said.messages.list[0].id, said.messages.list[0].text);
         return -1;
     }
     if (optind == argc) {

@@ -148,11 +148,8 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
     }
     rc_session_run(path, (const char *const *)environ, &request, fact_number(m->result, RC_NODE_RANK), &answer,
                    &m->outcome, &answers);
-    for (unsigned i = 0; i < answer.findings.count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(answer.findings.list[i].id);
-
-        console_say(rc_level_name(entry->level), entry->id, rc_str(answer.findings.list[i].text));
-    }
+    for (unsigned i = 0; i < answer.findings.count; i++)
+        console_say(answer.findings.list[i].id, answer.findings.list[i].text);
 }
 
 /* The part of the node's first task, which acts for all tasks of the node. */

@@ -26,6 +26,9 @@ function text(line)
     line = text($0)
     if (part == 3) {
         gsub(/\047/, "\\(aq", line)
+        # as rc_message_line ends it
+        if (level == "error" && word[2] ~ /^RC/)
+            line = line " (rollcall explain " word[2] ")"
         print ".br\n\\&\\fI" line "\\fR"
     } else {
         print "\\&" line (part == 1 ? ":" : ".")

@@ -4,50 +4,44 @@
 #include "base/hash.h"
 #include "say.h"
 
-static const char *first_error(const struct rc_messages *messages, const char **text)
+static enum rc_message_id first_error(const struct rc_messages *messages, const char **text)
 {
     for (unsigned i = 0; i < messages->count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
-
-        if (entry->level == RC_LEVEL_ERROR) {
+        if (rc_message_entry(messages->list[i].id)->level == RC_LEVEL_ERROR) {
             *text = messages->list[i].text;
-            return entry->id;
+            return messages->list[i].id;
         }
     }
     /* no message: it was too long for the arena */
     *text = "a value in the environment is too long; nothing is set";
-    return rc_message_entry(RC502)->id;
+    return RC502;
+}
+
+static void add_message(struct shim_page *page, enum rc_message_id id, const char *text)
+{
+    rc_message_line(&page->arena, rc_message_entry(id)->level, id, text);
+    shim_page_end_line(page);
 }
 
 const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported, struct rc_arena *arena)
 {
     struct shim_page page;
     const char *text;
-    const char *id = first_error(messages, &text);
+    enum rc_message_id id = first_error(messages, &text);
     /* the hash only tells one error's text from another's */
-    const char *mark = rc_format(arena, "%s:%U", id, rc_hash(text, rc_str(text).n));
+    const char *mark = rc_format(arena, "%s:%U", rc_message_entry(id)->id, rc_hash(text, rc_str(text).n));
 
     if (rc_str_is(reported, mark))
         return NULL;
     shim_page_open(&page);
-    rc_format(&page.arena, "rollcall: error %s: %s\n", id, text);
-    if (page.arena.full) {
-        shim_page_open(&page);
-        rc_format(&page.arena, "rollcall: error %s: see `rollcall explain`\n", id);
-    }
-    shim_page_end_line(&page);
+    add_message(&page, id, text);
     return shim_page_say(&page) ? mark : NULL;
 }
 
 static void add_messages(struct shim_page *page, const struct rc_messages *messages)
 {
-    for (unsigned i = 0; i < messages->count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
-
-        rc_format(&page->arena, "rollcall: %s %s: %s\n", rc_level_name(entry->level), entry->id,
-                  messages->list[i].text);
-        shim_page_end_line(page);
-    }
+    for (unsigned i = 0; i < messages->count; i++)
+        add_message(page, messages->list[i].id, messages->list[i].text);
 }
 
 static void add_plan(struct shim_page *page, const struct rc_plan *plan)

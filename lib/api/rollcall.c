@@ -20,7 +20,10 @@ int rc_job_fail(struct rollcall_error *error, int code, const char *id, const ch
 
         error->code = code;
         error->text[0] = '\0';
-        rc_format(&arena, "%s%s%s", id, *id ? ": " : "", text);
+        if (*id)
+            rc_format(&arena, "%s: %s" RC_EXPLAIN("%s"), id, text, id);
+        else
+            rc_format(&arena, "%s", text);
         /* a text that is too long is cut */
         error->text[sizeof(error->text) - 1] = '\0';
     }

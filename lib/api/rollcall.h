@@ -66,7 +66,8 @@ enum rollcall_error_code {
 struct rollcall_error {
     int code;       /* enum rollcall_error_code */
     char text[512]; /* one line without a newline, printable ASCII; begins with
-                     * an id where rollcall(7) explains it, as in "RC103: ..." */
+                     * an id where rollcall(7) explains it, as in "RC103: ...",
+                     * and then ends with "(rollcall explain RC103)" */
 };
 
 /* What the process is to do, which decides what PyTorch may find set. */

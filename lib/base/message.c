@@ -28,6 +28,21 @@ const char *rc_level_name(enum rc_level level)
     return "error";
 }
 
+const char *rc_message_line(struct rc_arena *arena, enum rc_level level, enum rc_message_id id, const char *text)
+{
+    struct rc_arena before = *arena;
+    const char *word = rc_level_name(level);
+    const char *name = catalogue[id].id;
+    const char *line = level == RC_LEVEL_ERROR
+                           ? rc_format(arena, "rollcall: %s %s: %s" RC_EXPLAIN("%s") "\n", word, name, text, name)
+                           : rc_format(arena, "rollcall: %s %s: %s\n", word, name, text);
+
+    if (!arena->full)
+        return line;
+    *arena = before;
+    return rc_format(arena, "rollcall: %s %s: see rollcall explain %s\n", word, name, name);
+}
+
 uint32_t rc_debug_level(struct rc_str value)
 {
     uint32_t level = 0;

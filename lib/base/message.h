@@ -57,6 +57,13 @@ const struct rc_message_entry *rc_message_entry(enum rc_message_id id);
 
 const char *rc_level_name(enum rc_level level);
 
+/* How every line of an error ends, in each program: with the command that says its cause and cure. */
+#define RC_EXPLAIN(id) " (rollcall explain " id ")"
+
+/* A message as the user reads it, with its newline: "rollcall: warning RC301: TEXT". One that does not fit
+ * becomes a shorter line. "" where that does not fit either. */
+const char *rc_message_line(struct rc_arena *arena, enum rc_level level, enum rc_message_id id, const char *text);
+
 /* What ROLLCALL_DEBUG asks for: 0 nothing, 1 notes and what was set, 2 and 3 each variable, too, and why a
  * task is left alone. A value that is not a number counts as 1, a greater one as 3. */
 enum { RC_DEBUG_LEVEL_MAX = 3 };

@@ -135,11 +135,18 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
     return '?';
 }
 
-void console_say(const char *level, const char *id, struct rc_str text)
+void console_say(enum rc_message_id id, const char *text)
 {
     char line[1024];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
-    rc_format(&arena, "rollcall: %s%s%s%s%S\n", level, *id ? " " : "", id, *level ? ": " : "", &text);
-    fputs(arena.full ? "rollcall: a message is too long; see rollcall explain\n" : line, stderr);
+    fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
+}
+
+void console_remark(const char *text)
+{
+    char line[1024];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+
+    fputs(rc_format(&arena, "rollcall: %s\n", text), stderr);
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/text.h"
+#include "base/message.h"
 
 /* Exit statuses. exec adds 126 and 127, as a shell does. */
 enum {
@@ -19,9 +19,11 @@ enum {
 /* Prints one line on standard error, "rollcall: TEXT", escaped. Returns STATUS_USAGE. */
 int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints "rollcall: LEVEL ID: TEXT" on standard error in one write, so that lines of
- * many tasks do not mix. level and id may be empty. */
-void console_say(const char *level, const char *id, struct rc_str text);
+/* Prints a message on standard error in one write, so that lines of many tasks do not mix. */
+void console_say(enum rc_message_id id, const char *text);
+
+/* Prints "rollcall: TEXT" so, for --verbose. */
+void console_remark(const char *text);
 
 /* getopt_long that stops at the first operand. For a wrong option it prints
  * one line with the nearest right one, and returns '?'. */

@@ -37,7 +37,7 @@
 #include "verdict.h"
 
 /* Longer than a prolog takes on most sites: nodes call as soon as their first task begins. */
-enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30 };
+enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
@@ -50,10 +50,11 @@ static int usage(void)
 /* One call a line: srun's own lines stand on the same terminal. */
 static void print_finding(void *more, enum rc_message_id id, const char *text)
 {
-    const struct rc_message_entry *entry = rc_message_entry(id);
+    char line[LINE_SIZE];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
     (void)more;
-    fprintf(stderr, "rollcall: %s %s: %s\n", rc_level_name(entry->level), entry->id, text);
+    fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
 }
 
 /* The server's own decision, said where srun stands. */

@@ -4,7 +4,6 @@
 #include "say.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/variables.h"
@@ -23,20 +22,16 @@ void guard_say(enum rc_message_id id, const char *text)
     const struct rc_message_entry *entry = rc_message_entry(id);
     char line[LINE_SIZE];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
-    size_t n;
+    struct rc_str whole;
     ssize_t written;
 
     if (entry->level == RC_LEVEL_NOTE && !guard_debug())
         return;
-    rc_format(&arena, "rollcall: %s %s: %s", rc_level_name(entry->level), entry->id, text);
-    if (arena.full)
-        return;
-    n = strlen(line);
-    for (size_t i = 0; i < n; i++)
+    whole = rc_str(rc_message_line(&arena, entry->level, id, text));
+    for (size_t i = 0; i + 1 < whole.n; i++)
         if (line[i] < ' ' || line[i] > '~')
             line[i] = '?';
-    line[n] = '\n';
     /* if this cannot be written, an error about it cannot either */
-    written = write(STDERR_FILENO, line, n + 1);
+    written = write(STDERR_FILENO, line, whole.n);
     (void)written;
 }

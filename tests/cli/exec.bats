@@ -283,7 +283,7 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     run with "${remote[@]}" MASTER_ADDR=192.0.2.1 "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
     echo "$output"
     [ "$status" = 1 ]
-    [[ $output == 'rollcall: error RC407: '*'; if it leads here (NAT), say addr=given' ]]
+    [[ $output == 'rollcall: error RC407: '*'; if it leads here (NAT), say addr=given (rollcall explain RC407)' ]]
     [ ! -e "$BATS_TEST_TMPDIR/ran" ]
     # shellcheck disable=SC2016 # expanded by that shell
     run -0 with "${remote[@]}" MASTER_ADDR=192.0.2.1 "$rollcall" exec --ddp=worker,addr=given -- sh -c 'echo "$RANK $MASTER_ADDR"'

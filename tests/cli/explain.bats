@@ -7,7 +7,8 @@ load helper
 @test "an id, in each of its forms, and several" {
     expected=$("$rollcall" explain RC602)
     [[ $expected == "error RC602"$'\n'*'cause   a rank is there twice'*'example rollcall: error RC602: rank 1 is there twice: '* ]]
-    for id in rc602 602 Rc602; do
+    [[ $expected == *'(rollcall explain RC602)'* ]]
+    for id in rc602 602 Rc602 RC602: RC602, RC602. 'RC602;' 'RC602)' 602.; do
         [ "$("$rollcall" explain $id)" = "$expected" ]
     done
     run -0 "$rollcall" explain RC301 602
@@ -47,7 +48,7 @@ load helper
         "$rollcall" explain RC615
     fails_with 2 "no message 'rc1'; the nearest is RC101;" "$rollcall" explain rc1
     fails_with 2 "no message '99999'; the nearest is RC" "$rollcall" explain RC602 99999
-    for wrong in RC RC602x RC-602 +602 602. '' 6020000000000; do
+    for wrong in RC RC602x RC-602 +602 602.1 :602 : '' 6020000000000; do
         fails_with 2 "what is '$wrong'? a message has an id such as RC602" "$rollcall" explain "$wrong"
     done
 }
@@ -64,7 +65,8 @@ load helper
 @test "examples are lines that recorded environments bring about" {
     for vector in "$vectors"/*.env; do
         with "$rollcall" explain --json --from "$vector" || [ $? = 1 ]
-    done | jq -r '.messages[] | "rollcall: \(.level) \(.id): \(.text)"' > "$BATS_TEST_TMPDIR/said"
+    done | jq -r '.messages[] | "rollcall: \(.level) \(.id): \(.text)" +
+        if .level == "error" then " (rollcall explain \(.id))" else "" end' > "$BATS_TEST_TMPDIR/said"
     [ "$(wc -l < "$BATS_TEST_TMPDIR/said")" -gt 200 ]
     with "$rollcall" explain --list --json | jq -r '.messages[].example' > "$BATS_TEST_TMPDIR/examples"
     grep -xFf "$BATS_TEST_TMPDIR/examples" "$BATS_TEST_TMPDIR/said" | LC_ALL=C sort -u > "$BATS_TEST_TMPDIR/exact"

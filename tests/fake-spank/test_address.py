@@ -70,7 +70,7 @@ def test_the_user_s_own_address_is_looked_up_as_well(host):
     assert addresses(played) == ["store.example.org"] * 6 and played.lines() == []
     played = host.step(EVEN, ["worker"], env=users, extra=names("n1=192.0.2.1"))
     assert [task.exit for task in played.all_tasks] == [1] * 6
-    assert all("RC408" in line and line.endswith("or unset it") for line in played.lines())
+    assert all("RC408" in line and line.endswith("or unset it (rollcall explain RC408)") for line in played.lines())
     # an older job's node, which still is there
     played = host.step(EVEN, ["worker"], env=users, extra=names("store.example.org=192.0.2.9"))
     assert played.all_tasks[0].exit == 1

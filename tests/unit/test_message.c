@@ -40,6 +40,8 @@ static void check_line(const char *text)
 static void check_example(const char *line, const struct rc_message_entry *entry)
 {
     char prefix[64];
+    char end[40] = "";
+    size_t length;
     int n;
 
     if (strncmp(line, "rollcall.", 9) == 0)
@@ -48,13 +50,17 @@ static void check_example(const char *line, const struct rc_message_entry *entry
         n = snprintf(prefix, sizeof(prefix), "rollcall: %s %s: ", rc_level_name(entry->level), entry->id);
     assert_in_range(n, 1, sizeof(prefix) - 1);
     assert_int_equal(strncmp(line, prefix, (size_t)n), 0);
-    assert_in_range(strlen(line), n + 10, 320);
+    if (entry->level == RC_LEVEL_ERROR)
+        snprintf(end, sizeof(end), " (rollcall explain %s)", entry->id);
+    length = strlen(line) - strlen(end);
+    assert_in_range(length, n + 10, 320);
+    assert_string_equal(line + length, end);
     for (const char *c = line; *c; c++)
         assert_true(*c >= ' ' && *c < 0x7f);
-    assert_false(isspace((unsigned char)line[n]) || isspace((unsigned char)line[strlen(line) - 1]));
+    assert_false(isspace((unsigned char)line[n]) || isspace((unsigned char)line[length - 1]));
     /* no sentence: "..." stands for the rest of a long line */
-    if (line[strlen(line) - 1] == '.')
-        assert_string_equal(line + strlen(line) - 3, "...");
+    if (line[length - 1] == '.')
+        assert_memory_equal(line + length - 3, "...", 3);
 }
 
 static void is_in_catalogue(const void *data)
@@ -205,6 +211,34 @@ static void drops_the_rest(const void *data)
     assert_true(messages->has_error);
 }
 
+struct line_row {
+    struct rc_str input; /* the text */
+    enum rc_level level;
+    size_t room;
+    const char *line;
+    const char *why;
+};
+
+static const struct line_row lines[] = {
+    { TEXT("a note"), RC_LEVEL_NOTE, 80, "rollcall: note RC101: a note\n", "a note is not explained" },
+    { TEXT("a hint"), RC_LEVEL_WARNING, 80, "rollcall: warning RC101: a hint\n", "the job goes on" },
+    { TEXT("no rank"), RC_LEVEL_ERROR, 80, "rollcall: error RC101: no rank (rollcall explain RC101)\n",
+      "the job ends" },
+    { TEXT("no rank"), RC_LEVEL_ERROR, 57, "rollcall: error RC101: no rank (rollcall explain RC101)\n",
+      "it just fits" },
+    { TEXT("no rank"), RC_LEVEL_ERROR, 56, "rollcall: error RC101: see rollcall explain RC101\n", "it does not fit" },
+    { TEXT("no rank"), RC_LEVEL_ERROR, 40, "", "nothing fits" },
+};
+
+static void makes_lines(const void *data)
+{
+    const struct line_row *row = data;
+    struct rc_arena arena = { .base = unit_guard_memory(row->room), .size = row->room };
+
+    assert_string_equal(rc_message_line(&arena, row->level, RC101, row->input.p), row->line);
+    assert_int_equal(arena.full, !*row->line);
+}
+
 /* `export ROLLCALL_DEBUG=yes` is meant to show something. */
 static void reads_debug_level(const void *data)
 {
@@ -228,6 +262,7 @@ int main(void)
     unit_add_one(adds, "messages are kept in order");
     unit_add_one(adds_once, "the same text of the same id is added once");
     unit_add_one(drops_the_rest, "what does not fit is dropped, but not that there was an error");
+    UNIT_TABLE(makes_lines, "the user reads", lines);
     unit_add_one(reads_debug_level, "ROLLCALL_DEBUG is a level, or a word that asks for notes");
     return unit_run("message");
 }
