@@ -20,7 +20,8 @@ static const struct cli_catalogue_entry *entry_at(size_t place)
                                     : cli_catalogue_finding((enum finding_id)(place - RC_MESSAGE_COUNT));
 }
 
-/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. What follows it in a log, as in "RC602:", is left out. */
+/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. A mark behind it, as in "RC602:" of a log, is no part
+ * of it. */
 static bool read_id(const char *typed, bool *is_finding, uint32_t *number)
 {
     struct rc_str id;

@@ -213,8 +213,9 @@ static void warn_user(struct rc_result *result, const char *why)
 {
     rc_message_add(&result->messages, RC611,
                    rc_format(&result->arena,
-                             "the tasks could not agree on a free port: %s; MASTER_PORT is a computed one; start all "
-                             "tasks with rollcall exec, give deadline= more seconds, or say exchange=off",
+                             "the tasks could not agree on a free port: %s; the job goes on with a computed "
+                             "MASTER_PORT; start all tasks with rollcall exec, give deadline= more seconds, or say "
+                             "exchange=off",
                              why));
 }
 

@@ -31,6 +31,6 @@ function text(line)
             line = line " (rollcall explain " word[2] ")"
         print ".br\n\\&\\fI" line "\\fR"
     } else {
-        print "\\&" line (part == 1 ? ":" : ".")
+        print (part == 1 ? "\\&" : ".br\nCure: ") line "."
     }
 }

@@ -146,8 +146,8 @@ static bool apply_plan(struct task *task)
     if (failed) {
         rc_message_add(&result->messages, RC503,
                        rc_format(&result->arena,
-                                 "%s could not be put into the task's environment; nothing is set; make the "
-                                 "job's environment smaller",
+                                 "%s could not be put into the task's environment; nothing is set; unset large "
+                                 "variables of the job",
                                  failed));
         return false;
     }

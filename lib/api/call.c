@@ -180,8 +180,7 @@ static int fail_way(const struct rc_call *call, const char *why, struct rollcall
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
     rc_format(&arena, "no way to the other tasks: %s", rc_job_piece(why, reason, sizeof(reason)));
-    return fail_call(call, error, ROLLCALL_NO_WAY, RC616, text,
-                     "start them with srun --ddp, or with a launcher that has PMIx (srun --mpi=pmix)");
+    return fail_call(call, error, ROLLCALL_NO_WAY, RC616, text, "start them with srun --ddp or srun --mpi=pmix");
 }
 
 /* Finds the store server, and this process's number there. */

@@ -99,7 +99,7 @@ static int fail_id(const struct rc_call *call, uint32_t maker, const char *why, 
 
     rc_format(&arena, "rank %u: rank %u makes no NCCL id: %s; ", call->rank, maker, why);
     rc_join(&arena);
-    rc_format(&arena, "put libnccl.so.2 on LD_LIBRARY_PATH, or load it before; NCCL_DEBUG=WARN says more");
+    rc_format(&arena, "put libnccl.so.2 on LD_LIBRARY_PATH; NCCL_DEBUG=WARN says more");
     return rc_job_fail(error, ROLLCALL_NO_NCCL, rc_message_entry(RC618)->id, text);
 }
 

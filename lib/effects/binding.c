@@ -122,10 +122,11 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
         !rc_parse_u32(rc_env_get(env, "SLURM_CPUS_PER_TASK"), RC_CPUS_MAX, &each) || given > each ||
         !rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &job) || given >= job.smallest)
         return NULL;
-    return rc_format(arena,
-                     "mpirun's daemon has %u of the job's %u cores here, and its %u tasks share them: it took over "
-                     "SLURM_CPUS_PER_TASK=%u; start mpirun with env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK",
-                     given, job.smallest, tasks, each);
+    return rc_format(
+        arena,
+        "mpirun's %u tasks share %u of the job's %u cores on this node: SLURM_CPUS_PER_TASK=%u limits the "
+        "daemon that starts them; start it so: env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK mpirun ...",
+        tasks, given, job.smallest, each);
 }
 
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena)

@@ -55,18 +55,19 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
     if (lookup->seconds)
         rc_message_add(
             messages, RC418,
-            rc_format(arena,
-                      "the resolver of %s took %u s over %s, which is MASTER_ADDR (%s); its tasks start so much "
-                      "later; take name servers that do not answer out of /etc/resolv.conf, or put the name into "
-                      "/etc/hosts",
-                      node, lookup->seconds, master->addr, master->addr_source));
+            rc_format(
+                arena,
+                "the resolver of %s took %u s for MASTER_ADDR %s (%s); its tasks start that much later; take name "
+                "servers that do not answer out of /etc/resolv.conf, or put the name into /etc/hosts",
+                node, lookup->seconds, master->addr, master->addr_source));
     if (*lookup->strange)
         rc_message_add(
             messages, RC421,
-            rc_format(arena,
-                      "%s resolves %s, which is MASTER_ADDR (%s), to %s; rank 0's node says that it has %s; correct "
-                      "that name in the /etc/hosts of %s or in DNS, if its tasks wait for rank 0 in vain",
-                      node, master->addr, master->addr_source, lookup->strange, master->own, node));
+            rc_format(
+                arena,
+                "%s resolves MASTER_ADDR %s (%s) to %s, but rank 0's node has %s; the tasks start; if those of %s "
+                "wait for rank 0 in vain, correct that name in its /etc/hosts or in DNS",
+                node, master->addr, master->addr_source, lookup->strange, master->own, node));
 }
 
 static bool refuse_result(struct rc_result *result, enum rc_message_id id, const char *text)

@@ -30,9 +30,7 @@ void rc_lookup_unknown(const struct rc_master *master, const struct rc_lookup_pl
 
     rc_lookup_fail(
         lookup, RC408,
-        rc_format(&arena,
-                  "%s cannot resolve %s, which is MASTER_ADDR (%s); %s; have that name put into DNS or /etc/hosts, "
-                  "or %s",
+        rc_format(&arena, "%s cannot resolve MASTER_ADDR %s (%s); %s; have that name put into DNS or /etc/hosts, or %s",
                   place->node, master->addr, master->addr_source, place->outcome,
                   master->wish                               ? "choose another addr="
                   : master->addr_given == RC_GIVEN_BY_LAUNCH ? "choose an address that all nodes know with addr="
@@ -95,18 +93,16 @@ static void refuse_address(const struct rc_master *master, bool to_itself, const
         rc_lookup_fail(
             lookup, RC416,
             rc_format(&arena,
-                      "%s resolves %s, which is MASTER_ADDR (%s), to %s, which is %s itself; %s; take that name out of "
-                      "the line of %s in its /etc/hosts, or choose an address that all nodes know with addr=",
-                      place->node, master->addr, master->addr_source, text, place->node, place->outcome, text));
+                      "%s resolves MASTER_ADDR %s (%s) to itself, %s; %s; take that name out of %s's line in its "
+                      "/etc/hosts, or choose another address with addr=",
+                      place->node, master->addr, master->addr_source, text, place->outcome, text));
     else
         rc_lookup_fail(
             lookup, RC420,
-            rc_format(
-                &arena,
-                "%s is rank 0's node, and resolves %s, which is MASTER_ADDR (%s), to %s, which it does not have; "
-                "%s; correct that name in its /etc/hosts or in DNS, or choose an address that all nodes know with "
-                "addr=",
-                place->node, master->addr, master->addr_source, text, place->outcome));
+            rc_format(&arena,
+                      "rank 0's node %s resolves MASTER_ADDR %s (%s) to %s, which it does not have; %s; correct its "
+                      "/etc/hosts or DNS, or choose another address with addr=",
+                      place->node, master->addr, master->addr_source, text, place->outcome));
 }
 
 /* "10.0.0.1,10.1.0.1": whether one of the addresses is among them. */

@@ -168,10 +168,8 @@ void rc_lookup_network(const struct rc_result *result, const struct rc_lookup_pl
         rc_lookup_fail(
             lookup, RC410,
             rc_format(&arena,
-                      "addr=%s: on %s the name of rank 0's node (%s) leads to no address in that network, but %s; "
-                      "%s; name another network or interface, or the suffix of the names that belong to it "
-                      "(addr=-ib)",
+                      "addr=%s fits no address of rank 0's node: %s resolves %s to %s; %s; choose another network or "
+                      "interface, or a suffix of node names (addr=-ib)",
                       master->wish, place->node, tried,
-                      known.count ? found : rc_format(&name_arena, "to none (%s)", gai_strerror(error)),
-                      place->outcome));
+                      known.count ? found : rc_format(&name_arena, "none (%s)", gai_strerror(error)), place->outcome));
 }

@@ -43,7 +43,7 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
                                  master->addr, master->addr_source, hooks->outcome,
                                  master->wish ? "give another addr="
                                  : to_unset   ? "unset it, or choose one of the node's own with addr="
-                                              : "pass the right one: ",
+                                              : "use ",
                                  master->wish || to_unset    ? ""
                                  : result->launcher->pass[0] ? result->launcher->pass
                                                              : "MASTER_ADDR=HOST",

@@ -102,12 +102,12 @@ void rc_layout_spread(struct rc_facts *facts)
 bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, const char *cure)
 {
     if (!reader->messages->has_error)
-        rc_message_add(reader->messages, RC110,
-                       rc_format(reader->arena,
-                                 "rank %u of %u has local rank %u of %u, which does not tell its node; nothing is "
-                                 "set; use the same number on each node, %s",
-                                 field_of(facts, RC_RANK)->value, field_of(facts, RC_WORLD_SIZE)->value,
-                                 field_of(facts, RC_LOCAL_RANK)->value, field_of(facts, RC_LOCAL_WORLD_SIZE)->value,
-                                 cure));
+        rc_message_add(
+            reader->messages, RC110,
+            rc_format(reader->arena,
+                      "rank %u of %u and local rank %u of %u do not tell on which node this task is; nothing "
+                      "is set; start the same number of tasks on each node: %s",
+                      field_of(facts, RC_RANK)->value, field_of(facts, RC_WORLD_SIZE)->value,
+                      field_of(facts, RC_LOCAL_RANK)->value, field_of(facts, RC_LOCAL_WORLD_SIZE)->value, cure));
     return false;
 }

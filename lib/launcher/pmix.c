@@ -78,7 +78,7 @@ bool rc_pmix_read(struct rc_reader *reader, struct rc_facts *facts)
     case RC_PMIXJOB_NONE:
         rc_message_add(reader->messages, RC109,
                        rc_format(reader->arena,
-                                 "PMIX_RANK is %u in namespace %q, but the environment does not say of how many; "
+                                 "PMIX_RANK is %u in namespace %q, but the environment has no world size; "
                                  "nothing is set; start the command with rollcall exec, which asks the PMIx server, "
                                  "or with mpirun or srun --ddp",
                                  facts->field[RC_RANK].value, &name));

@@ -281,7 +281,7 @@ static bool refuse_order(const struct search *s)
     rc_message_add(s->reader->messages, RC124,
                    rc_format(s->reader->arena,
                              "%s, and nothing says on which node rank 0 is; nothing is set; use srun --ddp or "
-                             "--mpi=pmix, or srun -m plane=%u, whose ranks follow the list of nodes",
+                             "--mpi=pmix, or srun -m plane=%u",
                              cause, s->facts->max_local_size));
     return false;
 }

@@ -129,9 +129,8 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
         /* other servers than Slurm's want all tasks to be connected, or none */
         discovery->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {
-        discovery->why = nodes == RC_UNKNOWN
-                             ? "it is not known how many nodes there are"
-                             : "there is no rendezvous server beside srun, and no PMIx server of this launch";
+        discovery->why = nodes == RC_UNKNOWN ? "it is not known how many nodes there are"
+                                             : "there is no rendezvous server beside srun, and no PMIx server";
     }
 }
 

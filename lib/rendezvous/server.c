@@ -253,8 +253,8 @@ static void speak_of_silence(struct rc_server *server, bool lives)
         when = rc_format(&arena, "the step has begun %u s ago", server->silent_seconds);
     server->say(server->say_more, RC621,
                 rc_format(&arena,
-                          "%s, and none of its nodes has called srun; tasks that run have no ranks of rollcall's; see "
-                          "what slurmd's log says of rollcall.so, which must be built for the nodes' Slurm",
+                          "%s, and none of its nodes has called srun; its tasks run without rollcall's ranks; look for "
+                          "rollcall.so in slurmd's log: it must be built for the nodes' Slurm",
                           when));
 }
 

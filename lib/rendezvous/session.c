@@ -242,17 +242,19 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
 
     if (outcome->stop) {
         forget_port_error(outcome, context, result);
-        rc_message_add(&result->messages, RC612,
-                       "nothing is started here, for what another line says of the launch; change that, or say "
-                       "check=warn");
+        rc_message_add(
+            &result->messages, RC612,
+            "no task starts here; another line of rollcall names the error; correct that, or start in spite of "
+            "a contradiction with --ddp=check=warn");
         return false;
     }
     if (outcome->lost) {
-        rc_message_add(&result->messages, RC613,
-                       rc_format(&result->arena,
-                                 "%S has lost the other nodes, which may be about to start without it: %s; nothing is "
-                                 "started here; start again, or say exchange=off",
-                                 &node, outcome->why));
+        rc_message_add(
+            &result->messages, RC613,
+            rc_format(&result->arena,
+                      "%S got no answer from the other nodes, which may start without it: %s; no task starts "
+                      "on %S; start the step again; if it happens again, use --ddp=exchange=off",
+                      &node, outcome->why, &node));
         return false;
     }
     context->told_port = outcome->failed ? 0 : outcome->port;

@@ -116,7 +116,7 @@ static void say_cards(const struct rc_context *context, struct rc_result *result
     if (!context->pins && context->explain)
         rc_message_add(
             &result->messages, RC931,
-            "nic=auto looks at the node's network cards when its tasks start; rollcall map shows what it sets");
+            "nic=auto chooses network cards on each node, when its tasks start; rollcall map, run there, shows which");
     else if (context->pins && !context->pins->fabric.n && !context->pins->network.n)
         rc_message_add(
             &result->messages, RC932,

@@ -75,8 +75,8 @@ static enum rc_status no_task(const struct rc_context *context, struct rc_result
         if (asked) {
             rc_message_add(&result->messages, RC119,
                            rc_format(&result->arena,
-                                     "%s mode was asked for, but %s gives only half an identity; nothing is set; "
-                                     "complete it, or leave the mode out",
+                                     "%s mode was asked for, but %s gives only a part of the rank, size and node; "
+                                     "nothing is set; set the rest too, or leave the mode out",
                                      rc_mode_name(context->options.mode), result->launcher->title));
             return refuse_contradiction(result);
         }
@@ -142,8 +142,9 @@ static void warn_uneven(struct rc_result *result)
         rc_message_add(&result->messages, RC301,
                        rc_format(&result->arena,
                                  "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
-                                 "and others need the same number on each; use as many as fit%s%s%s",
-                                 size, nnodes, spread, each[0] ? " (" : "", each, each[0] ? ")" : ""));
+                                 "and others need the same number on each; start %u or %u tasks%s%s%s",
+                                 size, nnodes, spread, size - size % nnodes, size - size % nnodes + nnodes,
+                                 each[0] ? " (" : "", each, each[0] ? ")" : ""));
 }
 
 /* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. */

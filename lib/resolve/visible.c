@@ -65,9 +65,9 @@ static void say_hidden(struct view *v)
     rc_message_add(
         &v->result->messages, RC901,
         rc_format(&v->result->arena,
-                  "a device cgroup hides %u of the step's %u GPUs on this node from each task, so tasks have "
-                  "no P2P (NVLink, PCIe); device 0 is each one's own; use srun --gpus-per-node=%u without "
-                  "--gpus-per-task and --gpu-bind, or, from Slurm 23.11 on, --gres-flags=allow-task-sharing",
+                  "a device cgroup hides %u of the step's %u GPUs from each task, so tasks have no P2P (NVLink); "
+                  "device 0 is each task's own; use srun --gpus-per-node=%u without --gpus-per-task and --gpu-bind, or "
+                  "--gres-flags=allow-task-sharing",
                   v->gpus->total - v->gpus->count, v->gpus->total, v->gpus->total));
 }
 

@@ -104,9 +104,9 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
             &result->messages, RC709,
             rc_format(
                 &result->arena,
-                "watch=%u was asked for, but there is no rendezvous server beside srun; no line tells which tasks have "
-                "not reached init_process_group; start it with srun --ddp=watch=%u, without "
-                "exchange=off and exchange=pmix, or say watch",
+                "watch=%u was asked for, but there is no rendezvous server beside srun; nothing names tasks that do "
+                "not reach init_process_group; use srun --ddp=watch=%u without exchange=off and exchange=pmix, or "
+                "watch alone",
                 seconds, seconds));
     rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
     rc_plan_set(result, RC_STR(RC_IDENTITY), who, "watch", "what the watch compares with");

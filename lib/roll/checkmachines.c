@@ -98,11 +98,11 @@ void rc_check_hosts(struct rc_checking *check)
     }
     if (machines.count > 0)
         add_identity(check, &machines,
-                     "%s (%s) are one machine, %s%s; name each host once where the launcher takes "
-                     "its hosts from");
+                     "%s (%s) are one machine, %s%s; list each host once where the launcher takes its "
+                     "hosts from");
     if (names.count > 0)
         add_identity(check, &names,
-                     "%s (%s) have one host name, %s%s; give each machine a name of its own, and name "
+                     "%s (%s) have the same host name, %s%s; give each machine a name of its own, and list "
                      "it once where the launcher takes its hosts from");
 }
 
@@ -130,10 +130,11 @@ void rc_check_boots(struct rc_checking *check)
         const char *hosts = rc_name_hosts(&check->namer, runs.member, runs.length);
         const char *tasks = rc_name_tasks(&check->namer, runs.member, runs.length);
 
-        rc_checking_add(check, RC607,
-                        rc_format(check->arena,
-                                  "%s (%s) have one boot id%s: copies of one running machine, or one machine under "
-                                  "several names; start copies anew, name each machine once",
-                                  hosts, tasks, like_it(check, &runs)));
+        rc_checking_add(
+            check, RC607,
+            rc_format(check->arena,
+                      "%s (%s) have the same boot id%s: they are one machine with several names, or copies of "
+                      "one virtual machine; list each machine once, or reboot the copies",
+                      hosts, tasks, like_it(check, &runs)));
     }
 }

@@ -90,7 +90,7 @@ const char *guard_member_read(struct guard_member *member)
         return "ROLLCALL_GUARD is not as rollcall writes it";
     (void)rc_parse_u32(rc_env_get(&env, "WORLD_SIZE"), RC_MAX_TASKS, &member->world);
     if (!rc_endpoint_of_srun(&env, &member->server, &step, &member->arena))
-        return "there is no rendezvous server beside srun, at which the processes could find each other";
+        return "there is no rendezvous server beside srun; start the job with srun --ddp=guard=nccl";
     write_record(member);
     return member->arena.full ? "what is to be known of this process is too long" : NULL;
 }

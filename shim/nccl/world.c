@@ -118,7 +118,7 @@ static const char *name_absent_rank(struct guard_talk *talk)
     if (member->rank == RC_UNKNOWN || member->rank == talk->rank || member->rank >= talk->nranks ||
         guard_has_come(talk, member->rank))
         return "";
-    return rc_format(&talk->arena, "; no process has joined as rank %u yet", member->rank);
+    return rc_format(&talk->arena, "; rank %u is missing", member->rank);
 }
 
 static bool refuse_twin(struct guard_talk *talk, struct rc_str other)
@@ -128,9 +128,9 @@ static bool refuse_twin(struct guard_talk *talk, struct rc_str other)
     return refuse_call(
         talk, RC801,
         rc_format(&talk->arena,
-                  "%s and %s both join an NCCL communicator of all %u processes as rank %u%s; no process "
-                  "joins; pass RANK as rollcall set it",
-                  own_name(talk), guard_member_name(other, &talk->arena), talk->nranks, talk->rank, absent));
+                  "%s and %s both join an NCCL communicator as rank %u of %u%s; no process joins; pass RANK as "
+                  "rollcall set it",
+                  own_name(talk), guard_member_name(other, &talk->arena), talk->rank, talk->nranks, absent));
 }
 
 static bool refuse_size(struct guard_talk *talk, struct rc_str value)
@@ -142,8 +142,8 @@ static bool refuse_size(struct guard_talk *talk, struct rc_str value)
     return refuse_call(
         talk, RC803,
         rc_format(&talk->arena,
-                  "%s joins an NCCL communicator as rank %u of %u, but %s joins the same one as rank %S of %S; no "
-                  "process joins; pass the same number to all, WORLD_SIZE",
+                  "%s joins an NCCL communicator as rank %u of %u, but %s joins it as rank %S of %S; no process "
+                  "joins; pass WORLD_SIZE in all",
                   own_name(talk), talk->rank, talk->nranks, guard_member_name(record, &talk->arena), &rank, &size));
 }
 
@@ -185,8 +185,8 @@ static void check_device(struct guard_talk *talk)
     if (guard_member_is(talk->member, other) || guard_count(talk, "gpus", &before) != 0 || before != 0)
         return;
     guard_say(RC805, rc_format(&talk->arena,
-                               "%s and %s join an NCCL communicator on the same GPU, %s, which NCCL refuses; give each "
-                               "its own (cuda:LOCAL_RANK), or set NCCL_MULTI_RANK_GPU_ENABLE=1 (NCCL 2.30)",
+                               "%s and %s use the same GPU, %s, which NCCL refuses; use cuda:LOCAL_RANK, or set "
+                               "NCCL_MULTI_RANK_GPU_ENABLE=1",
                                own_name(talk), guard_member_name(other, &talk->arena), uuid));
 }
 

@@ -435,7 +435,7 @@ flood_ended()
         start 0 2 2 sh -c "$say_port"
         start 1 2 2 sh -c "$say_port"
         stopped
-        said 2 ' has lost the other nodes, '
+        said 2 ' got no answer from the other nodes, '
     done
 }
 

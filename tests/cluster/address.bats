@@ -88,7 +88,7 @@ setup()
     told 10.77.0.2 eth0 =eth0 eth0
     attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
     failed
-    said 'RC410: addr=10\.78\.0\.0/16: on n[12] .*n1\.cluster\.test.* 10\.77\.0\.2'
+    said 'RC410: addr=10\.78\.0\.0/16 fits no address .*: n[12] resolves .*n1\.cluster\.test.* to 10\.77\.0\.2'
     hosts n1 '10.78.0.2 n1.cluster.test'
     hosts n2 '10.78.0.2 n1.cluster.test'
     attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
@@ -108,8 +108,8 @@ setup()
     attempt 10 srun --ddp=addr=.hsn -N2 -n4 -c2 sh -c "$told"
     failed
     unsaid '^TOLD'
-    said 'RC408: n1 cannot resolve n1\.hsn'
-    said 'RC408: n2 cannot resolve n1\.hsn'
+    said 'RC408: n1 cannot resolve MASTER_ADDR n1\.hsn'
+    said 'RC408: n2 cannot resolve MASTER_ADDR n1\.hsn'
     [ "$(grep -c RC408 "$err")" -eq 2 ] || explain "not one line a node"
 }
 
@@ -124,7 +124,8 @@ setup()
     attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
     no_hosts n2
     failed
-    said 'error RC416: n2 resolves n1\.cluster\.test, which is MASTER_ADDR \(.*\), to 127\.0\.1\.1, which is n2 itself; nothing was set; take that name out of the line of 127\.0\.1\.1 in its /etc/hosts, or choose an address that all nodes know with addr=$'
+    said "error RC416: n2 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to itself, 127\\.0\\.1\\.1; nothing was set; \
+take that name out of 127\\.0\\.1\\.1's line in its /etc/hosts, or choose another address with addr= \\(rollcall explain RC416\\)\$"
     [ "$(grep -c RC416 "$err")" -eq 1 ] || explain "not one line"
 }
 
@@ -141,17 +142,17 @@ leads()
     attempt 60 srun --ddp -N2 -n2 "$whoami"
     no_hosts n2
     failed
-    said 'error RC416: n2 resolves n1\.cluster\.test, which is MASTER_ADDR \(.*\), to 10\.77\.0\.3, which is n2 itself; nothing was set; '
+    said 'error RC416: n2 resolves MASTER_ADDR n1\.cluster\.test \(.*\) to itself, 10\.77\.0\.3; nothing was set; '
     leads n1 10.77.0.3
     attempt 60 srun --ddp -N2 -n2 "$whoami"
     no_hosts n1
     failed
-    said "error RC420: n1 is rank 0's node, and resolves n1\\.cluster\\.test, which is MASTER_ADDR \\(.*\\), to 10\\.77\\.0\\.3, which it does not have; nothing was set; "
+    said "error RC420: rank 0's node n1 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to 10\\.77\\.0\\.3, which it does not have; nothing was set; "
     leads n2 10.77.0.4
     attempt 60 srun --ddp -N2 -n2 "$whoami"
     no_hosts n2
     everybody whoami world=2 nodes=2
-    said "warning RC421: n2 resolves n1\\.cluster\\.test, which is MASTER_ADDR \\(.*\\), to 10\\.77\\.0\\.4; rank 0's node says that it has 10\\.77\\.0\\.2"
+    said "warning RC421: n2 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to 10\\.77\\.0\\.4, but rank 0's node has 10\\.77\\.0\\.2"
     # one of two addresses is enough
     attempt 60 srun --ddp -N2 -n2 "$whoami"
     everybody whoami world=2 nodes=2
@@ -179,7 +180,7 @@ leads()
     attempt 10 srun --ddp -N2 -n4 -c2 sh -c "$told"
     no_hosts n2
     failed
-    said 'RC408: n2 cannot resolve n1\.cluster\.test'
+    said 'RC408: n2 cannot resolve MASTER_ADDR n1\.cluster\.test'
     [ "$(grep -c RC408 "$err")" -eq 1 ] || explain "not one line"
     [ "$(grep -c '^TOLD' "$out")" -eq 2 ] || explain "not n1's two tasks"
 }

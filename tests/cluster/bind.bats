@@ -182,7 +182,7 @@ as_numbers()
     cores 4
     if [ "${SERIES:-}" = 24.11 ]; then
         [ "$(grep -c 'RC914' "$err")" = 1 ] || explain 'not once'
-        said "rollcall: warning RC914: mpirun's daemon has $each of the job's $((2 * each)) cores here, and its 2 tasks share them"
+        said "rollcall: warning RC914: mpirun's 2 tasks share $each of the job's $((2 * each)) cores on this node: "
     else
         unsaid RC914
     fi

@@ -139,7 +139,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     for transport in $transports; do
         step 60 "--ddp=exchange=$transport,deadline=2" -N3 -n3
         failed
-        said 'error RC613: n2 has lost the other nodes, .*: rollcall-exchange was ended by signal 9; '
+        said 'error RC613: n2 got no answer from the other nodes, .*: rollcall-exchange was ended by signal 9; '
         unsaid '^port 1 '
     done
     nothing_remains
@@ -149,7 +149,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     inject n2 <<< 'exec sleep 300'
     step 60 --ddp=deadline=1 -N3 -n3
     failed
-    said 'error RC613: n2 has lost the other nodes, .*: rollcall-exchange did not end; '
+    said 'error RC613: n2 got no answer from the other nodes, .*: rollcall-exchange did not end; '
     unsaid '^port 1 '
 }
 
@@ -213,8 +213,8 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     on n1 sh -c 'kill -CONT $(cat "$0")' "$shared/stopped"
     failed
     unsaid '^port '
-    said 'error RC613: n1 has lost the other nodes, which may be about to start without it: Connection timed out; '
-    said 'error RC613: n2 has lost the other nodes, which may be about to start without it: Connection timed out; '
+    said 'error RC613: n1 got no answer from the other nodes, which may start without it: Connection timed out; '
+    said 'error RC613: n2 got no answer from the other nodes, which may start without it: Connection timed out; '
     nothing_remains
 }
 

@@ -60,7 +60,7 @@ stops()
         step 30 "--ddp=exchange=$transport,deadline=60" -N3 "${2:--n3}"
         says "error $1" || return 1
         failed || return 1
-        said 'error RC612: nothing is started here, ' || return 1
+        said 'error RC612: no task starts here; another line of rollcall names the error; ' || return 1
         unsaid '^port ' || return 1
     done
     nothing_remains
@@ -111,11 +111,11 @@ same one, with --ddp=MODE or ROLLCALL=MODE"
 # bats test_tags=series
 @test "RC607: one host name twice, and one boot id" {
     changes 's/^host=.*/host=n2/' n3
-    warns "RC607: nodes 1-2 (tasks 1-2) have one host name, 'n2'; give each machine a name of its own, and name it \
-once where the launcher takes its hosts from"
+    warns "RC607: nodes 1-2 (tasks 1-2) have the same host name, 'n2'; give each machine a name of its own, and \
+list it once where the launcher takes its hosts from"
     changes '/^roll=/a boot=4b5f0000-0000-4000-8000-000000000000' n2 n3
-    warns "RC607: n[2-3] (tasks 1-2) have one boot id: copies of one running machine, or one machine under several \
-names; start copies anew, name each machine once"
+    warns "RC607: n[2-3] (tasks 1-2) have the same boot id: they are one machine with several names, or copies of one \
+virtual machine; list each machine once, or reboot the copies"
 }
 
 @test "RC608: another version of rollcall" {
@@ -143,8 +143,8 @@ on none"
         step 30 "--ddp=exchange=$transport,deadline=1" -N3 -n3
         said "warning RC601: nothing from n3 \(task 2\) within 1 s; see what keeps them from starting, or from reaching \
 the node of rank 0, or wait longer with deadline=SECONDS\$"
-        said "warning RC611: the nodes could not speak to each other: it is of no use; n3 computes MASTER_PORT, and took \
-no part in the roll call; try exchange=pmix or exchange=srun, or say exchange=off\$"
+        said "warning RC611: the nodes could not speak to each other: it is of no use; the job goes on; n3 computes \
+MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off\$"
         [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
         one_port 3
     done
@@ -155,8 +155,8 @@ no part in the roll call; try exchange=pmix or exchange=srun, or say exchange=of
     : > "$shared/none"
     on n3 mount --bind "$shared/none" "$helper"
     step 30 --ddp=exchange=srun,deadline=100 -N3 -n3
-    says "warning RC611: the nodes could not speak to each other: rollcall-exchange cannot be run: Permission denied; n3 \
-computes MASTER_PORT, and took no part in the roll call; try exchange=pmix or exchange=srun, or say exchange=off"
+    says "warning RC611: the nodes could not speak to each other: rollcall-exchange cannot be run: Permission denied; the \
+job goes on; n3 computes MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off"
     one_port 3
     nothing_remains
 }
@@ -179,7 +179,7 @@ leave_out_plugin()
     succeeded
     [ "$(grep -c '^rank none$' "$out")" -eq 3 ]
     nothing_remains
-    said "^rollcall: warning RC621: the step has ended, and none of its nodes has called srun; tasks that run have no ranks"
+    said "^rollcall: warning RC621: the step has ended, and none of its nodes has called srun; its tasks run without rollcall's ranks; "
     # of one node none would have called
     attempt 60 srun --ddp -N1 -n2 true
     nothing_remains
@@ -219,7 +219,7 @@ leave_out_plugin()
     for transport in $transports; do
         step 60 "--ddp=exchange=$transport,deadline=1" -N3 -n3
         failed
-        said 'error RC613: n3 has lost the other nodes, .*: Protocol error; nothing is started here; '
+        said 'error RC613: n3 got no answer from the other nodes, .*: Protocol error; no task starts on n3; '
         unsaid '^port 2 '
     done
     nothing_remains

@@ -80,7 +80,7 @@ who='process [0-9]+ on n[12], whose task is rank [0-3],'
     attempt 90 srun --ddp=guard=nccl,deadline=60 "${tasks[@]}" sh -c "$(joining '$LOCAL_RANK' 4)"
     failed
     all_return 5
-    one_line RC801 "$who and $who both join an NCCL communicator of all 4 processes as rank [01]; .*no process joins"
+    one_line RC801 "$who and $who both join an NCCL communicator as rank [01] of 4; .*no process joins"
 }
 
 @test "another number of ranks, a rank out of range" {
@@ -95,7 +95,7 @@ who='process [0-9]+ on n[12], whose task is rank [0-3],'
     failed
     # where the last one comes first it goes on, and is named all the same
     [ "$(grep -c '^join: 5 in [0-9]\{1,4\}\.' "$out")" -ge 3 ]
-    one_line RC803 "$who joins .* as rank [012] of [34], but $who joins the same one as rank [012] of [34]; no process joins"
+    one_line RC803 "$who joins .* as rank [012] of [34], but $who joins it as rank [012] of [34]; no process joins"
 }
 
 @test "who has not come is named by the deadline, and the others go on" {

@@ -124,8 +124,8 @@ teardown_file()
     local how gone=10.77.0.99
     attempt 30 env MASTER_ADDR=oldhost srun --ddp -N2 -n2 "$whoami"
     failed
-    said 'RC408: n1 cannot resolve oldhost, which is MASTER_ADDR'
-    said 'RC408: n2 cannot resolve oldhost'
+    said 'RC408: n1 cannot resolve MASTER_ADDR oldhost '
+    said 'RC408: n2 cannot resolve MASTER_ADDR oldhost '
     unsaid RC621
     for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
         # shellcheck disable=SC2086 # words

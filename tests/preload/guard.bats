@@ -159,7 +159,7 @@ process='process [0-9]+ on [^ ]+'
         together 0 1 2 2 -- 4 $how $how
         [ "${results[*]}" = '5 5 5 5' ]
         # which of the two says it is not known
-        one_line RC801 "$process, whose task is rank [23], and $process, whose task is rank [23], both join an NCCL communicator of all 4 processes as rank 2; (no process has joined as rank 3 yet; )?no process joins"
+        one_line RC801 "$process, whose task is rank [23], and $process, whose task is rank [23], both join an NCCL communicator as rank 2 of 4; (rank 3 is missing; )?no process joins"
     done
     # each rank twice: still one line
     id both
@@ -190,7 +190,7 @@ process='process [0-9]+ on [^ ]+'
 
 @test "RC803: another number of ranks, early or late" {
     start_server
-    differ="$process, whose task is rank [0123], joins an NCCL communicator as rank [0123] of [34], but $process, whose task is rank [0123], joins the same one as rank [0123] of [34]; no process joins"
+    differ="$process, whose task is rank [0123], joins an NCCL communicator as rank [0123] of [34], but $process, whose task is rank [0123], joins it as rank [0123] of [34]; no process joins"
     # who is there first, and is the only one of his kind, passes
     id any
     together 0 1 2 2/3 -- 4 init any
@@ -286,7 +286,7 @@ process='process [0-9]+ on [^ ]+'
     extra=(FAKE_GPU=7)
     together 0 1 2 -- 3 init one
     [ "${results[*]}" = '0 0 0' ]
-    one_line RC805 "$process, whose task is rank [012], and $process, whose task is rank [012], join an NCCL communicator on the same GPU, 07070707"
+    one_line RC805 "$process, whose task is rank [012], and $process, whose task is rank [012], use the same GPU, 07070707"
     for allowed in NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_HOSTID=x; do
         id $allowed
         extra=(FAKE_GPU=7 $allowed)
@@ -335,7 +335,7 @@ process='process [0-9]+ on [^ ]+'
             [ -z "$lines" ]
         else
             [ "${results[*]}" = '5 5 5 5' ]
-            one_line RC801 "$process and $process both join an NCCL communicator of all 4 processes as rank [01]; no process joins"
+            one_line RC801 "$process and $process both join an NCCL communicator as rank [01] of 4; no process joins"
         fi
     done
 }
@@ -494,7 +494,7 @@ C
     [ "$(wc -c < "$BATS_TEST_TMPDIR/good")" = 128 ]
     together 0 1 1 -- 3 config bad
     [ "${results[*]}" = '5 5 5' ]
-    one_line RC801 "$process, .* both join an NCCL communicator of all 3 processes as rank 1"
+    one_line RC801 "$process, .* both join an NCCL communicator as rank 1 of 3"
     # exactly what is exported by the guard is there behind it
     for name in $(nm -D --defined-only "$guard" | awk '{ print $3 }'); do
         nm -D --defined-only "$ROLLCALL_NCCL/libnccl.so.2" | grep -qE " [TW] $name$"

@@ -44,11 +44,11 @@ struct row {
 #define OWN_GPU    "; give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)"
 #define ADDRESS    "; all tasks need the address of rank 0's node; unset it where a script exports it"
 #define ONE_MODE   "; give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE"
-#define HOSTS      "; name each host once where the launcher takes its hosts from"
-#define NAMES      "; give each machine a name of its own, and name it once where the launcher takes its hosts from"
-#define BOOT                                                                                             \
-    ": copies of one running machine, or one machine under several names; start copies anew, name each " \
-    "machine once"
+#define HOSTS      "; list each host once where the launcher takes its hosts from"
+#define NAMES      "; give each machine a name of its own, and list it once where the launcher takes its hosts from"
+#define BOOT                                                                                                   \
+    ": they are one machine with several names, or copies of one virtual machine; list each machine once, or " \
+    "reboot the copies"
 
 #define FOUR "n1 0 0-3; n2 1 4-7; n3 2 8-11; n4 3 12-15"
 
@@ -150,18 +150,18 @@ static const struct row rows[] = {
       "RC603 node 0 of tasks 0-7 on n1 cannot be told apart; every node needs a rank of its own; " ONE_LAUNCHER
       "\nRC607 nodes 0-1 (tasks 0-11) are one machine, 'n1'" HOSTS,
       "twice, and another node" },
-    { TEXT("n1 0 0-3 boot=; n1 1 4-7 boot="), 2, 8, "RC607 nodes 0-1 (tasks 0-7) have one host name, 'n1'" NAMES,
+    { TEXT("n1 0 0-3 boot=; n1 1 4-7 boot="), 2, 8, "RC607 nodes 0-1 (tasks 0-7) have the same host name, 'n1'" NAMES,
       "without boot ids" },
     { TEXT("n1 0 0-3 boot=a; n2 1 4-7; n1 2 8-11 boot=b"), 3, 12,
-      "RC607 nodes 0,2 (tasks 0-3,8-11) have one host name, 'n1'" NAMES, "one name" },
+      "RC607 nodes 0,2 (tasks 0-3,8-11) have the same host name, 'n1'" NAMES, "one name" },
     { TEXT("a 0 0 boot=1; a 1 1 boot=2; b 2 2 boot=3; b 3 3 boot=4; c 4 4; c 5 5; d 6 6"), 7, 7,
       "RC607 nodes 4-5 (tasks 4-5) are one machine, 'c'" HOSTS
-      "\nRC607 nodes 0-1 (tasks 0-1) have one host name, 'a' (and 1 more like it)" NAMES,
+      "\nRC607 nodes 0-1 (tasks 0-1) have the same host name, 'a' (and 1 more like it)" NAMES,
       "several names" },
-    { TEXT("n1 0 0-3 boot=x; n2 1 4-7 boot=x; n3 2 8-11"), 3, 12, "RC607 n[1-2] (tasks 0-7) have one boot id" BOOT,
+    { TEXT("n1 0 0-3 boot=x; n2 1 4-7 boot=x; n3 2 8-11"), 3, 12, "RC607 n[1-2] (tasks 0-7) have the same boot id" BOOT,
       "one boot id" },
     { TEXT("a 0 0 boot=x; b 1 1 boot=y; c 2 2 boot=y; d 3 3 boot=x"), 4, 4,
-      "RC607 a,d (tasks 0,3) have one boot id (and 1 more like it)" BOOT, "two boot ids" },
+      "RC607 a,d (tasks 0,3) have the same boot id (and 1 more like it)" BOOT, "two boot ids" },
 
     { TEXT("n1 0 0-3; n2 1 4-7 version=0.2.0"), 2, 8,
       "RC608 rollcall is version '0.1.0' for tasks 0-3 on n1, '0.2.0' for tasks 4-7 on n2; install the same version "
