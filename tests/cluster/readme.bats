@@ -40,7 +40,8 @@ elsewhere()
 contrib/demo/demo *	demo.bats
 tests/run *	it runs this
 apt-get install *	tests/packages/readme.bats
-./autogen.sh *	tests/packages/readme.bats
+./autogen.sh *	tests/packages/readme.bats; make wheels in wheels.bats
+pip install dist/*	tests/packages/wheels.bats
 make && make install	tests/packages/readme.bats
 optional *	a line of plugstack.conf; tests/packages/readme.bats
 *cmake *	tests/cli/examples.bats
