@@ -125,20 +125,34 @@ void rc_spank_read_arguments(int argc, char *argv[])
     }
 }
 
+/* A variable may be there for other reasons than this command: where --ddp was not typed, a wrong one is as good as
+ * none, with a warning. */
+static void read_variable(struct rc_str value, struct rc_options *options, struct rc_messages *messages,
+                          struct rc_arena *arena)
+{
+    struct rc_messages wrong = { .count = 0 };
+
+    if (command_line.given)
+        rc_options_parse_variable(value, "ROLLCALL", options, messages, arena);
+    else if (!rc_options_parse_variable(value, "ROLLCALL is ignored", options, &wrong, arena))
+        rc_message_add(messages, RC205, wrong.list[0].text);
+}
+
 bool rc_spank_check_environment(void)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages wrong = { .count = 0 };
     struct rc_options options;
-    struct rc_str value = rc_str(getenv("ROLLCALL"));
 
     /* what --ddp itself says wrong has been refused */
-    if (value.n == 0 || (parse_command_line(&options, &wrong, &arena) && options.mode == RC_MODE_OFF) ||
-        rc_options_parse(value, "ROLLCALL", &options, &wrong, &arena))
+    if (parse_command_line(&options, &wrong, &arena) && options.mode == RC_MODE_OFF)
         return true;
-    rc_spank_say_all(&wrong, RC_LEVEL_ERROR);
-    return false;
+    wrong.count = 0;
+    wrong.has_error = false;
+    read_variable(rc_str(getenv("ROLLCALL")), &options, &wrong, &arena);
+    rc_spank_say_all(&wrong, RC_LEVEL_WARNING);
+    return !wrong.has_error;
 }
 
 bool rc_spank_may_be_asked(const char *const *env)
@@ -158,8 +172,8 @@ bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_me
     struct rc_options environment = { .given = false };
 
     parse_command_line(&typed, messages, arena);
-    if (rollcall.n && typed.mode != RC_MODE_OFF)
-        rc_options_parse(rollcall, "ROLLCALL", &environment, messages, arena);
+    if (typed.mode != RC_MODE_OFF)
+        read_variable(rollcall, &environment, messages, arena);
     *out = rc_options_combine(&typed, &environment, &administrator.value);
     if (!messages->has_error)
         return true;

@@ -28,7 +28,7 @@ enum rc_spank_log { RC_SPANK_LOG_NONE, RC_SPANK_LOG_TEXT, RC_SPANK_LOG_JSON };
 
 enum rc_spank_log rc_spank_log(void);
 
-/* In srun: whether the ROLLCALL variable of this process is valid. Prints the error if not. */
+/* In srun: whether the ROLLCALL variable of this process is valid, or --ddp was not typed. Prints what is wrong. */
 bool rc_spank_check_environment(void);
 
 /* Whether one of the three sources says anything. Parses none of them: for user_init, where root can be had back. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "console/escape.h"
 
 int console_fail(const char *format, ...)
@@ -25,47 +26,13 @@ int console_fail(const char *format, ...)
     return STATUS_USAGE;
 }
 
-enum { LONGEST = 32 };
-
-static unsigned least_of(unsigned a, unsigned b, unsigned c)
-{
-    unsigned ab = a < b ? a : b;
-
-    return ab < c ? ab : c;
-}
-
-/* Number of letters to insert, remove, replace, or swap with the next one. */
-static unsigned edit_distance(const char *a, const char *b)
-{
-    unsigned row[3][LONGEST + 1];
-    size_t na = strnlen(a, LONGEST);
-    size_t nb = strnlen(b, LONGEST);
-
-    for (unsigned j = 0; j <= nb; j++)
-        row[0][j] = j;
-    for (unsigned i = 1; i <= na; i++) {
-        unsigned *now = row[i % 3];
-        const unsigned *above = row[(i - 1) % 3];
-        const unsigned *two_above = row[(i + 1) % 3];
-
-        now[0] = i;
-        for (unsigned j = 1; j <= nb; j++) {
-            now[j] = least_of(above[j] + 1, now[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < now[j])
-                now[j] = two_above[j - 2] + 1;
-        }
-    }
-    return row[na % 3][nb];
-}
-
 const char *console_nearest(const char *mistyped, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    size_t length = strlen(mistyped);
-    unsigned best = length > LONGEST ? 0 : (unsigned)(length + 1) / 2;
+    unsigned best = rc_nearest_limit(rc_str(mistyped));
 
     for (size_t i = 0; i < count; i++) {
-        unsigned d = edit_distance(mistyped, names[i]);
+        unsigned d = rc_nearest_distance(rc_str(mistyped), rc_str(names[i]));
 
         if (d < best || (d == best && !nearest)) {
             best = d;
@@ -81,7 +48,7 @@ static void report_unknown(const char *subcommand, const char *given, const stru
 {
     const char *names[OPTIONS_MAX];
     const char *nearest;
-    char name[LONGEST + 1];
+    char name[RC_NEAREST_LONGEST + 1];
     size_t n = 0;
 
     while (n < OPTIONS_MAX && options[n].name) {

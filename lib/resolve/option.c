@@ -2,6 +2,8 @@
 #include "resolve/option.h"
 
 #include "base/numbers.h"
+#include "resolve/optionhint.h"
+#include "resolve/optionwords.h"
 
 enum { NPROC_MAX = 4096, PORT_MIN = 1024 };
 
@@ -43,6 +45,16 @@ static bool read_mode(struct rc_str item, enum rc_mode *mode)
     return false;
 }
 
+static bool read_switch(struct rc_str item, enum rc_mode *mode)
+{
+    bool on;
+
+    if (!rc_option_switch(item, &on))
+        return false;
+    *mode = on ? RC_MODE_AUTO : RC_MODE_OFF;
+    return true;
+}
+
 enum shape { CHOICE, VALUE, SWITCH };
 
 enum key {
@@ -61,7 +73,7 @@ static const struct {
 #include "resolve/option.def"
 };
 
-/* "|auto|worker" and "|order=|nproc=", as join_words takes them behind the first bar. */
+/* "|auto|worker" and "|order=|nproc=", as rc_option_join takes them behind the first bar. */
 #define NAME_CHOICE "="
 #define NAME_VALUE  "="
 #define NAME_SWITCH ""
@@ -120,25 +132,11 @@ struct reading {
     struct rc_options options;
     unsigned chosen[KEY_COUNT]; /* the word that was given for a CHOICE */
     bool given[KEY_COUNT];
+    bool is_variable; /* of ROLLCALL, where words such as 0 and yes are modes, too */
     const char *where;
     struct rc_messages *messages;
     struct rc_arena *arena;
 };
-
-/* "a|b|c" as "a, b or c" */
-static const char *join_words(struct rc_arena *arena, const char *words, const char *last)
-{
-    struct rc_str rest;
-    struct rc_str word = rc_str_split(rc_str(words), '|', &rest);
-    const char *list = rc_copy(arena, word);
-
-    while (rest.p) {
-        word = rc_str_split(rest, '|', &rest);
-        rc_join(arena);
-        rc_format(arena, "%s%S", rest.p ? ", " : last, &word);
-    }
-    return list;
-}
 
 /* "order=launcher or order=node", "check=off, warn, stop or strict" */
 static const char *list_values(struct reading *r, enum key key)
@@ -150,7 +148,7 @@ static const char *list_values(struct reading *r, enum key key)
     second = rc_str_split(second, '|', &others);
     if (!others.p)
         return rc_format(r->arena, "%s=%S or %s=%S", name, &first, name, &second);
-    return rc_format(r->arena, "%s=%s", name, join_words(r->arena, keys[key].values, " or "));
+    return rc_format(r->arena, "%s=%s", name, rc_option_join(r->arena, keys[key].values, " or "));
 }
 
 static bool read_choice(struct reading *r, enum key key, struct rc_str value)
@@ -267,6 +265,17 @@ static bool read_value(struct reading *r, enum key key, struct rc_str value)
     }
 }
 
+static void refuse_item(struct reading *r, struct rc_str item, bool first)
+{
+    const char *hint = rc_option_hint(item, first, mode_names + 1, key_names + 1, r->arena);
+
+    if (!hint)
+        hint = rc_format(r->arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
+                         rc_option_join(r->arena, mode_names + 1, " or "),
+                         rc_option_join(r->arena, key_names + 1, " and "));
+    rc_message_add(r->messages, RC201, rc_format(r->arena, "%s: %q is not known; %s", r->where, &item, hint));
+}
+
 static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
@@ -275,14 +284,11 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
     for (unsigned i = 0; i < KEY_COUNT; i++)
         if ((value.p || keys[i].shape == SWITCH) && rc_str_is(name, keys[i].name))
             return read_value(r, (enum key)i, value);
-    if (first && read_mode(item, &r->options.mode)) {
+    if (first && (read_mode(item, &r->options.mode) || (r->is_variable && read_switch(item, &r->options.mode)))) {
         r->options.mode_given = true;
         return true;
     }
-    rc_message_add(r->messages, RC201,
-                   rc_format(r->arena, "%s: %q is not known; use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
-                             r->where, &item, join_words(r->arena, mode_names + 1, " or "),
-                             join_words(r->arena, key_names + 1, " and ")));
+    refuse_item(r, item, first);
     return false;
 }
 
@@ -305,24 +311,39 @@ static const char *find_contradiction(const struct rc_options *options)
     return NULL;
 }
 
-bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
-                      struct rc_arena *arena)
+static bool parse_items(struct reading *r, struct rc_str text, struct rc_options *options)
 {
-    struct reading r = { .options = { .given = true }, .where = where, .messages = messages, .arena = arena };
     struct rc_str rest = text;
     const char *wrong;
 
     if (!text.p || text.n == 0 || rc_str_is(text, "(null)"))
         rest = RC_ABSENT;
+    r->options.given = true;
     for (bool first = true; rest.p; first = false)
-        if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
+        if (!read_item(r, rc_str_split(rest, ',', &rest), first))
             return false;
-    set_choices(&r.options, r.chosen);
-    wrong = find_contradiction(&r.options);
+    set_choices(&r->options, r->chosen);
+    wrong = find_contradiction(&r->options);
     if (wrong) {
-        rc_message_add(messages, RC204, rc_format(arena, "%s: %s", where, wrong));
+        rc_message_add(r->messages, RC204, rc_format(r->arena, "%s: %s", r->where, wrong));
         return false;
     }
-    *options = r.options;
+    *options = r->options;
     return true;
+}
+
+bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
+                      struct rc_arena *arena)
+{
+    struct reading r = { .where = where, .messages = messages, .arena = arena };
+
+    return parse_items(&r, text, options);
+}
+
+bool rc_options_parse_variable(struct rc_str value, const char *where, struct rc_options *options,
+                               struct rc_messages *messages, struct rc_arena *arena)
+{
+    struct reading r = { .is_variable = true, .where = where, .messages = messages, .arena = arena };
+
+    return value.n == 0 || parse_items(&r, value, options);
 }

@@ -89,6 +89,11 @@ bool rc_check_read(struct rc_str text, enum rc_check *check);
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
                       struct rc_arena *arena);
 
+/* The same for the value of the ROLLCALL variable, where off, 0, no and false in any case switch off, and on, 1, yes
+ * and true are auto. Absent and empty say nothing: true, with *options untouched. */
+bool rc_options_parse_variable(struct rc_str value, const char *where, struct rc_options *options,
+                               struct rc_messages *messages, struct rc_arena *arena);
+
 /* Returns a key of option.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */
 #define RC_KEY_SHOWN(shape, key, values) RC_KEY_SHOWN_##shape(key, values)
 #define RC_KEY_SHOWN_CHOICE(key, values) #key "=" values

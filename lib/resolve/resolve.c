@@ -283,9 +283,5 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
 bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,
                          struct rc_arena *arena)
 {
-    struct rc_str text = rc_env_get(env, "ROLLCALL");
-
-    if (!text.p || text.n == 0)
-        return true;
-    return rc_options_parse(text, "ROLLCALL", options, messages, arena);
+    return rc_options_parse_variable(rc_env_get(env, "ROLLCALL"), "ROLLCALL", options, messages, arena);
 }

@@ -23,7 +23,7 @@ load helper
 }
 
 @test "ROLLCALL=off and --ddp=off just run the command" {
-    for off in 'ROLLCALL=off' 'ROLLCALL=off SLURM_PROCID=x'; do
+    for off in 'ROLLCALL=off' 'ROLLCALL=off SLURM_PROCID=x' ROLLCALL=0 ROLLCALL=No ROLLCALL=FALSE ROLLCALL=Off; do
         # shellcheck disable=SC2086 # several words
         run -0 --separate-stderr with "${task_3[@]}" $off "$rollcall" exec -- sh -c "$print_names"
         [ "$output" = '- - - - - - ' ]
@@ -33,6 +33,16 @@ load helper
     [ "$output" = '- - - - - - ' ]
     run -0 with "${task_3[@]}" ROLLCALL=off "$rollcall" exec --ddp=worker -- sh -c "$print_names"
     [ "$output" = '- - - - - - ' ]
+}
+
+@test "ROLLCALL=1, yes, on and true change nothing that exec does" {
+    for on in 1 Yes ON true; do
+        run -0 --separate-stderr with "${task_3[@]}" ROLLCALL=$on "$rollcall" exec -- sh -c "$print_names"
+        [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
+        [ -z "$stderr" ]
+    done
+    run -0 with "${task_3[@]}" ROLLCALL=1,addr=given "$rollcall" show --json
+    [ "$(jq -r .mode <<< "$output")" = worker ]
 }
 
 @test "the command's exit status is ours" {
@@ -113,6 +123,9 @@ PYTHON
         fails_with 1 'rollcall: error RC1' with "${task_3[@]}" "$bad" "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
         [ ! -e "$BATS_TEST_TMPDIR/ran" ]
     done
+    # exec is asked for, as --ddp is: it does not run the command with other options than those meant
+    fails_with 1 "rollcall: error RC201: ROLLCALL: 'workr' is not known; did you mean worker?" \
+        with ROLLCALL=workr "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
     fails_with 1 'rollcall: error RC201: ROLLCALL' with ROLLCALL=nonsense "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
     fails_with 1 'rollcall: error RC302' with "${task_3[@]}" "$rollcall" exec --ddp=launcher -- touch "$BATS_TEST_TMPDIR/ran"
     [ ! -e "$BATS_TEST_TMPDIR/ran" ]

@@ -204,6 +204,27 @@ srun $whoami"
     everybody nothing count=4
 }
 
+@test "ROLLCALL=0 srun hostname: off; an unknown value is a warning; with --ddp an error" {
+    for value in 0 no False OFF; do
+        attempt 30 env ROLLCALL=$value srun --ddp -N2 -n2 "$whoami"
+        everybody nothing count=2
+        attempt 30 env ROLLCALL=$value srun -N2 -n2 hostname
+        succeeded
+        [ "$(sort "$out" | xargs)" = 'n1 n2' ]
+        [ ! -s "$err" ]
+    done
+    attempt 30 env ROLLCALL=1 srun -N2 -n2 "$whoami"
+    everybody whoami world=2 nodes=2
+    attempt 30 env ROLLCALL=workr srun -N2 -n2 hostname
+    succeeded
+    [ "$(sort "$out" | xargs)" = 'n1 n2' ]
+    [ "$(grep -c rollcall "$err")" = 1 ]
+    said "warning RC205: ROLLCALL is ignored: 'workr' is not known; did you mean worker"
+    attempt 30 env ROLLCALL=workr srun --ddp -N2 -n2 hostname
+    failed
+    said "error RC201: ROLLCALL: 'workr' is not known"
+}
+
 @test "ROLLCALL=worker" {
     attempt 30 env ROLLCALL=worker srun --ddp -n1 "$whoami"
     everybody whoami world=1 nodes=1

@@ -155,20 +155,46 @@ def test_wrong_values_are_refused_at_once(host, context, value):
     assert line.startswith("rollcall: error RC20")
     assert all(" " <= c <= "~" for c in line) and len(line) < 400
     if value == "wroker":
+        assert "did you mean worker? modes are auto, worker, launcher or off" in line
+    if value == ",":
         right = ("auto", "worker", "launcher", "off", "order=", "nproc=", "gpus=", "bind=", "nic=")
         assert all(word in line for word in right)
 
 
 @pytest.mark.parametrize("context", ["local", "allocator"])
-def test_a_wrong_variable_is_refused_at_once(host, context):
-    played = host.command(context, env={"ROLLCALL": "foo"})
+def test_a_wrong_variable_beside_the_option_is_refused_at_once(host, context):
+    played = host.command(context, ["auto"], env={"ROLLCALL": "foo"})
     assert played.returned("init_post_opt") == [-1]
     assert "RC201" in played.lines()[0] and "ROLLCALL" in played.lines()[0]
     assert host.command(context, ["off"], env={"ROLLCALL": "foo"}).returned("init_post_opt") == [0]
 
 
-@pytest.mark.parametrize("option, variable", [("wroker", None), (None, "foo"), ("worker", "foo"),
-                                              ("wroker", "worker")])
+@pytest.mark.parametrize("value", ["workr", "2", "worker,gpu=all", "worker,nproc=2"])
+def test_a_wrong_variable_without_the_option_is_a_warning(host, value):
+    """It ends no srun, and changes no task; the administrator's default holds all the same."""
+    for context in ("local", "allocator"):
+        played = host.command(context, env={"ROLLCALL": value})
+        assert played.returned("init_post_opt") == [0]
+        line, = played.lines()
+        assert line.startswith("rollcall: warning RC205: ROLLCALL is ignored: ")
+    played = host.step(EVEN, env={"ROLLCALL": value})
+    untouched(played, EVEN, {"ROLLCALL": value})
+    is_worker(host.step(EVEN, arguments=["default=worker"], env={"ROLLCALL": value}), EVEN)
+
+
+@pytest.mark.parametrize("value, wanted", [("0", False), ("No", False), ("FALSE", False), ("Off", False),
+                                           ("1", True), ("yes", True), ("ON", True), ("True", True)])
+def test_the_variable_is_a_switch(host, value, wanted):
+    assert host.command("local", env={"ROLLCALL": value}).lines() == []
+    for options in ([], ["worker"]):
+        played = host.step(EVEN, options, env={"ROLLCALL": value})
+        if wanted:
+            is_worker(played, EVEN)
+        else:
+            untouched(played, EVEN, {"ROLLCALL": value})
+
+
+@pytest.mark.parametrize("option, variable", [("wroker", None), ("worker", "foo"), ("wroker", "worker")])
 def test_wrong_values_on_a_node_fail_the_tasks_alone(host, option, variable):
     played = host.step(EVEN, [option] if option else [], env={"ROLLCALL": variable} if variable else {})
     for callback in ("init", "option", "init_post_opt", "user_init", "exit"):

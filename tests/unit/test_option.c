@@ -156,6 +156,68 @@ static const struct refused_row refused[] = {
     { TEXT("launcher,order=node"), RC204, "order=node belongs to worker mode", "order=node with launcher" },
 };
 
+/* The value of the ROLLCALL variable. */
+struct switch_row {
+    struct rc_str input;
+    bool taken;
+    enum rc_mode mode;
+    const char *why;
+};
+
+static const struct switch_row switches[] = {
+    { TEXT("0"), true, RC_MODE_OFF, "a switch as most programs read it" },
+    { TEXT("no"), true, RC_MODE_OFF, "a word" },
+    { TEXT("False"), true, RC_MODE_OFF, "as Python prints it" },
+    { TEXT("OFF"), true, RC_MODE_OFF, "in capitals" },
+    { TEXT("oFF"), true, RC_MODE_OFF, "in any case" },
+    { TEXT("1"), true, RC_MODE_AUTO, "on" },
+    { TEXT("YES"), true, RC_MODE_AUTO, "a word in capitals" },
+    { TEXT("on"), true, RC_MODE_AUTO, "another word" },
+    { TEXT("True"), true, RC_MODE_AUTO, "as Python prints it" },
+    { TEXT("1,order=node"), true, RC_MODE_AUTO, "and a key" },
+    { TEXT("0,addr=-ib"), true, RC_MODE_OFF, "off, and a key" },
+    { TEXT("worker"), true, RC_MODE_WORKER, "a mode" },
+    { TEXT("order=node,1"), false, RC_MODE_AUTO, "a switch behind a key" },
+    { TEXT("1,1"), false, RC_MODE_AUTO, "two of them" },
+    { TEXT("2"), false, RC_MODE_AUTO, "a number that is no switch" },
+    { TEXT("01"), false, RC_MODE_AUTO, "nor this" },
+    { TEXT("0 "), false, RC_MODE_AUTO, "a blank behind" },
+    { TEXT("offf"), false, RC_MODE_AUTO, "a letter too many" },
+    { TEXT("o"), false, RC_MODE_AUTO, "one too few" },
+    { TEXT("Worker"), false, RC_MODE_AUTO, "case counts in a mode" },
+};
+
+/* What is typed, and what the line says about it. */
+struct hint_row {
+    struct rc_str input;
+    const char *says;
+    const char *why;
+};
+
+static const struct hint_row hints[] = {
+    { TEXT("workr"), "'workr' is not known; did you mean worker? modes are auto, worker, launcher or off", "a mode" },
+    { TEXT("WORKER"), "'WORKER' is not known; did you mean worker?", "capitals" },
+    { TEXT("luancher"), "; did you mean launcher?", "two letters swapped" },
+    { TEXT("gpu=all"), "'gpu=all' is not known; did you mean gpus=?", "a letter too few" },
+    { TEXT("gpu"), "; did you mean gpus=?", "and without a value" },
+    { TEXT("order"), "'order' is not known; did you mean order=?", "a key without its value" },
+    { TEXT("Order=node"), "; did you mean order=?", "a key with a capital" },
+    { TEXT("worker,watc"), "; did you mean watch?", "a switch" },
+    { TEXT("nnodes=2"), "'nnodes=2' is not known; leave it out: the launcher says how many nodes there are",
+      "torchrun's option" },
+    { TEXT("master_port=29500"), "; did you mean port=?", "torch's variable in small letters" },
+    { TEXT("MASTER_ADDR=n1"), "; did you mean addr=?", "and as it is" },
+    { TEXT("nproc_per_node=4"), "; did you mean nproc=?", "torchrun's option" },
+    { TEXT("mode=worker"), "; name the mode alone", "a mode as a key" },
+    { TEXT("worker,launcher"), "'launcher' is not known; name one mode, before the keys", "two modes" },
+    { TEXT("bogus"),
+      "'bogus' is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or off, and keys "
+      "order=, nproc=",
+      "nothing is near" },
+    { TEXT("worker,offf=1"), "'offf=1' is not known; use ", "no mode where a key stands" },
+    { TEXT(K64 K64), "is not known; use ", "long" },
+};
+
 struct parsed {
     bool taken;
     struct rc_options options;
@@ -206,6 +268,32 @@ static void refuses(const void *data)
     text = parsed.messages.list[0].text;
     if (strncmp(text, "--ddp: ", 7) != 0 || !strstr(text, row->says) || strchr(text, '\n'))
         fail_msg("the line is: %s", text);
+}
+
+static void switches_mode(const void *data)
+{
+    const struct switch_row *row = data;
+    struct rc_options options = { .mode = RC_MODE_AUTO };
+    struct rc_messages messages = { .count = 0 };
+    char text[1024];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    assert_int_equal(rc_options_parse_variable(unit_guard(row->input), "ROLLCALL", &options, &messages, &arena),
+                     row->taken);
+    assert_int_equal(options.mode, row->mode);
+    assert_int_equal(options.mode_given, row->taken);
+    assert_int_equal(messages.has_error, !row->taken);
+}
+
+static void hints_at(const void *data)
+{
+    const struct hint_row *row = data;
+    struct parsed parsed;
+
+    parse(unit_guard(row->input), &parsed);
+    assert_false(parsed.taken);
+    if (!strstr(parsed.messages.list[0].text, row->says))
+        fail_msg("the line is: %s", parsed.messages.list[0].text);
 }
 
 static void names_modes(const void *data)
@@ -475,6 +563,8 @@ int main(void)
     unit_add_one(combines_watches, "watch is the first one's that has it");
     unit_add_one(combines_guards, "guard= is the first one's that has it");
     unit_add_one(combines_placements, "gpus=, bind= and nic= are each the first one's that has it");
+    UNIT_TABLE(switches_mode, "ROLLCALL", switches);
+    UNIT_TABLE(hints_at, "option hints at", hints);
     unit_add_one(names_modes, "every mode has its name");
     unit_add_one(reads_checks, "the name of a check is read as that check");
     unit_add_one(lacks_room, "an error without room for its line is still an error");
