@@ -3,8 +3,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -24,7 +27,7 @@ static void print_help(FILE *out)
     for (unsigned i = 0; i < COUNT; i++)
         fprintf(out, "  %-9s %s\n", subcommands[i]->name, subcommands[i]->summary);
     fputs("\n"
-          "  rollcall SUBCOMMAND --help, rollcall --version\n"
+          "  rollcall SUBCOMMAND --help (or rollcall help SUBCOMMAND), rollcall --version\n"
           "\n"
           "example:\n"
           "  mpirun -np 4 rollcall exec -- python train.py\n",
@@ -48,19 +51,79 @@ static int finish_output(int status)
     return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
-static int refuse_subcommand(const char *name)
+static bool is_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    struct rc_str rest = rc_str(path);
+    char file[PATH_MAX];
+
+    if (strchr(name, '/'))
+        return true;
+    while (*name && rest.p) {
+        struct rc_str folder = rc_str_split(rest, ':', &rest);
+
+        if (folder.n && snprintf(file, sizeof(file), "%.*s/%s", (int)folder.n, folder.p, name) < PATH_MAX &&
+            access(file, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* For `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */
+static bool is_command(const char *word)
+{
+    static const char *const verbs[] = { "--", "run", "launch", "start" };
+
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+        if (strcmp(word, verbs[i]) == 0)
+            return true;
+    return is_program(word) || rc_str_ends(rc_str(word), ".py");
+}
+
+static const char *find_nearest(const char *name)
 {
     static const char *const globals[] = { "--help", "--version" };
-    const char *what = name[0] == '-' ? "option" : "subcommand";
     const char *names[COUNT];
-    const char *nearest;
 
     for (unsigned i = 0; i < COUNT; i++)
         names[i] = subcommands[i]->name;
-    nearest = name[0] == '-' ? console_nearest(name, globals, 2) : console_nearest(name, names, COUNT);
+    return name[0] == '-' ? console_nearest(name, globals, 2) : console_nearest(name, names, COUNT);
+}
+
+static int refuse_subcommand(const char *word)
+{
+    const char *what = word[0] == '-' ? "option" : "subcommand";
+    const char *nearest = find_nearest(word);
+
+    if (is_command(word))
+        return console_fail("unknown subcommand '%.64s'; to run a command: rollcall exec -- CMD...", word);
     if (nearest)
-        return console_fail("unknown %s '%.64s'; did you mean %s?", what, name, nearest);
-    return console_fail("unknown %s '%.64s'; see rollcall --help", what, name);
+        return console_fail("unknown %s '%.64s'; did you mean %s?", what, word, nearest);
+    return console_fail("unknown %s '%.64s'; see rollcall --help", what, word);
+}
+
+static int run_subcommand(int argc, char **argv)
+{
+    for (unsigned i = 0; i < COUNT; i++)
+        if (strcmp(argv[0], subcommands[i]->name) == 0)
+            return subcommands[i]->run(argc, argv);
+    return refuse_subcommand(argv[0]);
+}
+
+/* rollcall help [COMMAND] */
+static int run_help(int argc, char **argv)
+{
+    char *words[] = { argv[1], (char[]){ "--help" }, NULL };
+
+    if (argc > 1)
+        return run_subcommand(2, words);
+    print_help(stdout);
+    return STATUS_RESOLVED;
+}
+
+static bool is_any(const char *word, const char *a, const char *b, const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
 int main(int argc, char **argv)
@@ -69,16 +132,11 @@ int main(int argc, char **argv)
         print_help(stderr);
         return STATUS_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        print_help(stdout);
-        return finish_output(STATUS_RESOLVED);
-    }
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+    if (is_any(argv[1], "help", "--help", "-h"))
+        return finish_output(run_help(argc - 1, argv + 1));
+    if (is_any(argv[1], "version", "--version", "-V")) {
         print_version();
         return finish_output(STATUS_RESOLVED);
     }
-    for (unsigned i = 0; i < COUNT; i++)
-        if (strcmp(argv[1], subcommands[i]->name) == 0)
-            return finish_output(subcommands[i]->run(argc - 1, argv + 1));
-    return refuse_subcommand(argv[1]);
+    return finish_output(run_subcommand(argc - 1, argv + 1));
 }

@@ -144,16 +144,49 @@ static const char *read_reason(int error)
     }
 }
 
+/* NAME=VALUE, or a line about the node. Names as shells export functions count, too: BASH_FUNC_module%%. */
+static bool is_entry(const char *text)
+{
+    size_t name = strcspn(text, "=");
+
+    if (text[0] == '@')
+        return true;
+    for (size_t i = 0; i < name; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return false;
+    return name > 0 && text[name] == '=';
+}
+
+/* A program has strings with equals signs, too, but far more of other things, and does not begin with one. */
+static bool is_environment(const char *const *list, char separator)
+{
+    bool begins = *list && is_entry(*list);
+    size_t entries = 0;
+    size_t others = 0;
+
+    for (; *list; list++)
+        (*(is_entry(*list) ? &entries : &others))++;
+    return begins || (entries > 0 && (separator == '\n' || entries >= others));
+}
+
+static int refuse_file(const char *name, size_t size)
+{
+    console_fail("%s is no environment: %s; record one with env -0 > FILE", name,
+                 size ? "it is no list of NAME=VALUE" : "it is empty");
+    return -1;
+}
+
 int input_file(struct input *input, const char *path)
 {
     bool is_stdin = strcmp(path, "-") == 0;
+    const char *name = is_stdin ? "standard input" : path;
     size_t size = 0;
     char separator;
 
     *input = (struct input){ .pid = 0 };
     if ((is_stdin ? read_all(STDIN_FILENO, &input->storage[0], &size) : read_path(path, &input->storage[0], &size)) <
         0) {
-        console_fail("cannot read %s: %s", is_stdin ? "standard input" : path, read_reason(errno));
+        console_fail("cannot read %s: %s", name, read_reason(errno));
         return -1;
     }
     /* a NUL means a block as in /proc; otherwise the input is lines */
@@ -162,9 +195,11 @@ int input_file(struct input *input, const char *path)
     if (input->list[0] && separator == '\n')
         join_values(input->storage[0], input->list[0]);
     input->env = input->list[0];
+    if (input->env && !is_environment(input->env, separator))
+        return refuse_file(name, size);
     if (input->env && recording_read(input->env, size, &input->here, &input->storage[2]) == 0)
         return 0;
-    console_fail("cannot read %s: %s", path, strerror(ENOMEM));
+    console_fail("cannot read %s: %s", name, strerror(ENOMEM));
     return -1;
 }
 

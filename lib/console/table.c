@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/numbers.h"
 #include "console/escape.h"
+#include "launcher/registry.h"
 
-enum { GAP = 2, MARGIN = 2, NARROWEST = 24 };
+enum { GAP = 2, MARGIN = 2, NARROWEST = 24, USUAL_WIDTH = 80, LEAST_WIDTH = 20, WIDEST = 1000 };
 
 /* A cell wider than this does not widen its column for all rows: in its own row the
  * next cell moves to the right, or to a line of its own. */
@@ -16,12 +19,43 @@ static const size_t widest_cell[TABLE_COLUMNS] = { 28, 24, 16, 0 };
 
 static bool coloured;
 
+extern char **environ;
+
+static unsigned find_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    uint32_t width;
+
+    if (columns && rc_parse_u32(rc_str(columns), WIDEST, &width))
+        return width < LEAST_WIDTH ? LEAST_WIDTH : width;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST_WIDTH)
+        return size.ws_col;
+    return USUAL_WIDTH;
+}
+
+unsigned console_width(void)
+{
+    static unsigned width;
+
+    if (!width)
+        width = find_width();
+    return width;
+}
+
+/* A person's terminal is standard input, too, as srun --pty gives it. */
+static bool is_task(void)
+{
+    return rc_launcher_marked((const char *const *)environ) && !isatty(STDIN_FILENO);
+}
+
 void paint_choose(void)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");
 
-    coloured = isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
+    coloured = isatty(STDOUT_FILENO) && !is_task() && !(no_color && *no_color) && term && *term &&
+               strcmp(term, "dumb") != 0;
 }
 
 const char *paint_on(enum paint paint)
@@ -75,18 +109,18 @@ static void put_words(unsigned column, unsigned indent, enum paint paint, const 
         size_t word = strcspn(text, " ");
         size_t blanks = strspn(text + word, " ");
 
-        if (at > indent && at + word > TABLE_WIDTH) {
+        if (at > indent && at + word > console_width()) {
             printf("\n%*s", (int)indent, "");
             at = indent;
         }
         put_text(paint, text, word);
         at += (unsigned)word;
         text += word + blanks;
-        if (*text && at + blanks + strcspn(text, " ") <= TABLE_WIDTH) {
+        if (*text && at + blanks + strcspn(text, " ") <= console_width()) {
             printf("%*s", (int)blanks, "");
             at += (unsigned)blanks;
         } else if (*text) {
-            at = TABLE_WIDTH + 1;
+            at = console_width() + 1;
         }
     }
     putchar('\n');
@@ -103,6 +137,24 @@ int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, co
     return 0;
 }
 
+static bool has_room(unsigned column, const char *text)
+{
+    return column + strlen(text) <= console_width();
+}
+
+/* Where cell i of a row begins, behind what ends at `at`: in its own column of this line, or of the next one. The last
+ * cell of a narrow terminal goes back to the second column, rather than to have one word a line. */
+static unsigned find_start(const struct table *table, unsigned i, const unsigned *start, unsigned at, const char *text)
+{
+    unsigned to = i > 0 && at + GAP > start[i] ? at + GAP : start[i];
+
+    if (!has_room(to, text))
+        to = start[i];
+    if (i > 1 && i == table->columns - 1 && !has_room(to, text) && to + NARROWEST > console_width())
+        to = start[1];
+    return to;
+}
+
 static void print_row(const struct table *table, unsigned row, const unsigned *start)
 {
     unsigned last = table->columns - 1;
@@ -112,15 +164,14 @@ static void print_row(const struct table *table, unsigned row, const unsigned *s
         last--;
     for (unsigned i = 0; i <= last; i++) {
         const char *text = table->cell[row][i].text;
-        unsigned to = i > 0 && at + GAP > start[i] ? at + GAP : start[i];
+        unsigned to = find_start(table, i, start, at, text);
 
-        if (to > start[i] && to + strlen(text) > TABLE_WIDTH) {
+        if (i > 0 && to < at + GAP) {
             putchar('\n');
             at = 0;
-            to = start[i];
         }
         printf("%*s", (int)(to - at), "");
-        if (i == table->columns - 1 && TABLE_WIDTH - to >= NARROWEST) {
+        if (i == table->columns - 1) {
             put_words(to, to, table->cell[row][i].paint, text);
             return;
         }

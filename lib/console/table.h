@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table.h - text for people: aligned columns, 80 wide where the values allow. */
+/* table.h - text for people: aligned columns, as wide as the terminal where the values allow. */
 #ifndef ROLLCALL_CONSOLE_TABLE_H
 #define ROLLCALL_CONSOLE_TABLE_H
 
 #include "base/text.h"
 
-enum { TABLE_WIDTH = 80, TABLE_COLUMNS = 4, TABLE_ROWS = 128 };
+enum { TABLE_COLUMNS = 4, TABLE_ROWS = 128 };
 
 enum paint { PAINT_NONE, PAINT_STRONG, PAINT_FAINT, PAINT_GOOD, PAINT_WARN, PAINT_BAD, PAINT_COUNT };
 
-/* Chooses colour only on a terminal, and not where NO_COLOR is set or TERM is dumb. */
+/* Columns of a line: COLUMNS, else the terminal's, else 80. */
+unsigned console_width(void);
+
+/* Chooses colour only on a terminal, and not where NO_COLOR is set or TERM is dumb; nor in a launcher's task, which
+ * Open MPI gives a terminal whatever it writes to itself. */
 void paint_choose(void);
 
 /* The escape sequences around a piece of text, or "". */

@@ -47,7 +47,7 @@ static void put_list(unsigned column, const char *list)
         size_t n = strcspn(list, ",");
 
         n += list[n] == ',';
-        if (at > column && at + n > TABLE_WIDTH) {
+        if (at > column && at + n > console_width()) {
             printf("\n%*s", (int)column, "");
             at = column;
         }

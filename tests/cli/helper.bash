@@ -13,7 +13,7 @@ vectors=$top/tests/vectors
 
 # Whoever runs the tests may be a task of something.
 for name in ${!SLURM_@} ${!OMPI_@} ${!PMIX_@} ${!PMI_@} ${!PET_@} ${!TORCHELASTIC_@} ${!ROLLCALL@} RANK WORLD_SIZE \
-    LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK GROUP_RANK GROUP_WORLD_SIZE MASTER_ADDR MASTER_PORT LD_PRELOAD NO_COLOR; do
+    LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK GROUP_RANK GROUP_WORLD_SIZE MASTER_ADDR MASTER_PORT LD_PRELOAD NO_COLOR COLUMNS; do
     case $name in
         ROLLCALL_PREFIX | ROLLCALL_NCCL) ;;
         *) unset -v "$name" ;;

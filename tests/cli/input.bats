@@ -26,12 +26,20 @@ rank_of()
 
 plain='["slurm",3,4,"3"]'
 
-@test "no variable at all" {
+@test "no variable at all: the file is no environment" {
     : > "$BATS_TEST_TMPDIR/block"
-    answer 0 "$BATS_TEST_TMPDIR/block"
-    printf '\0\0\0' > "$BATS_TEST_TMPDIR/block"
-    answer 0 "$BATS_TEST_TMPDIR/block"
-    printf '\n\n' > "$BATS_TEST_TMPDIR/block"
+    fails_with 2 'block is no environment: it is empty; record one with env -0 > FILE' \
+        "$rollcall" show --from "$BATS_TEST_TMPDIR/block"
+    for text in '\0\0\0' '\n\n' 'some text\nof several lines\n' '# a comment\n' '=x\n'; do
+        # shellcheck disable=SC2059 # a format
+        printf "$text" > "$BATS_TEST_TMPDIR/block"
+        fails_with 2 'block is no environment: it is no list of NAME=VALUE' \
+            "$rollcall" explain --from "$BATS_TEST_TMPDIR/block"
+    done
+    fails_with 2 'no environment' "$rollcall" show --json --from /bin/ls
+    fails_with 2 'standard input is no environment: it is empty' "$rollcall" show --from - < /dev/null
+    printf '\n' >> "$BATS_TEST_TMPDIR/block"
+    printf 'A=b\n' >> "$BATS_TEST_TMPDIR/block"
     answer 0 "$BATS_TEST_TMPDIR/block"
     run -0 env -i "$rollcall" show --json
     [ "$(jq .launcher <<< "$output")" = null ]
@@ -88,8 +96,8 @@ plain='["slurm",3,4,"3"]'
     answer 0 "$BATS_TEST_TMPDIR/block"
     [ "$(rank_of "$BATS_TEST_TMPDIR/block")" = "$plain" ]
     for _ in 1 2 3 4 5 6 7 8; do
-        head -c 65536 /dev/urandom > "$BATS_TEST_TMPDIR/random"
-        answer 0 "$BATS_TEST_TMPDIR/random"
+        { printf '\0=\0'; head -c 65536 /dev/urandom; } > "$BATS_TEST_TMPDIR/random"
+        fails_with 2 'random is no environment: it is no list of NAME=VALUE' "$rollcall" show --from "$BATS_TEST_TMPDIR/random"
     done
 }
 

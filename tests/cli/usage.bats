@@ -4,6 +4,23 @@
 
 load helper
 
+# on_terminal COLUMNS CMD...: with a terminal of that width as all three streams
+on_terminal()
+{
+    python3 -c 'import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+    os.environ["TERM"] = "xterm"
+    os.execvp(sys.argv[2], sys.argv[2:])
+try:
+    while data := os.read(fd, 4096):
+        os.write(1, data)
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
+}
+
 @test "--help lists exactly the subcommands that there are" {
     run -0 "$rollcall" --help
     [ "$(grep -oE '^  [a-z]+ +[a-z]' <<< "$output" | awk '{ print $1 }' | xargs)" = "exec show explain check map doctor" ]
@@ -46,6 +63,22 @@ load helper
     fails_with 2 'did you mean --version?' "$rollcall" --versoin
 }
 
+@test "help and version are words, too" {
+    [ "$("$rollcall" help)" = "$("$rollcall" --help)" ]
+    [ "$("$rollcall" help exec)" = "$("$rollcall" exec --help)" ]
+    [ "$("$rollcall" --help check)" = "$("$rollcall" check --help)" ]
+    [ "$("$rollcall" version)" = "$("$rollcall" --version)" ]
+    fails_with 2 "unknown subcommand 'chekc'; did you mean check?" "$rollcall" help chekc
+}
+
+@test "a program where a subcommand stands: what runs it" {
+    cd "$BATS_TEST_TMPDIR"
+    for word in python3 sh run launch -- train.py ./train.py /bin/true; do
+        fails_with 2 "unknown subcommand '$word'; to run a command: rollcall exec -- CMD..." "$rollcall" "$word" train.py
+    done
+    fails_with 2 'see rollcall --help' "$rollcall" no_such_program_at_all
+}
+
 @test "an unknown option: one line, and the nearest right one" {
     fails_with 2 "show: unknown option '--jsno'; did you mean --json?" "$rollcall" show --jsno
     fails_with 2 'did you mean --from?' "$rollcall" explain --form=x
@@ -66,6 +99,43 @@ load helper
 
 @test "a file without --from is not taken for a command" {
     fails_with 2 "what is 'task.env'?" "$rollcall" show task.env
+}
+
+@test "a word that is near one of --ddp is named" {
+    fails_with 2 "'workr' is not known; did you mean worker? modes are" "$rollcall" exec --ddp=workr -- true
+    fails_with 2 'did you mean worker?' "$rollcall" show --ddp=WORKER
+    fails_with 2 'did you mean gpus=?' "$rollcall" exec --ddp=worker,gpu=all -- true
+    fails_with 2 'did you mean port=?' "$rollcall" exec --ddp=master_port=29500 -- true
+    fails_with 2 'the launcher says how many nodes there are' "$rollcall" exec --ddp=nnodes=2 -- true
+}
+
+@test "text is as wide as the terminal, or as COLUMNS says" {
+    printf '%s\n' "${task_3[@]}" MASTER_PORT=29500 > "$BATS_TEST_TMPDIR/task.env"
+    for width in 40 60 80 120; do
+        COLUMNS=$width "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env" > "$BATS_TEST_TMPDIR/$width"
+        # a variable and its value are in one line
+        [ "$(grep -vE '^  (set|keep) ' "$BATS_TEST_TMPDIR/$width" | wc -L)" -le "$width" ]
+    done
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/40")" -gt "$(wc -l < "$BATS_TEST_TMPDIR/80")" ]
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/120")" -lt "$(wc -l < "$BATS_TEST_TMPDIR/80")" ]
+    "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env" | cmp - "$BATS_TEST_TMPDIR/80"
+    for wrong in '' x 0x50 -1; do
+        COLUMNS=$wrong "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env" | cmp - "$BATS_TEST_TMPDIR/80"
+    done
+    run -0 on_terminal 60 "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(sed 's/\x1b\[[0-9]*m//g; s/\r$//' <<< "$output")" = "$(cat "$BATS_TEST_TMPDIR/60")" ]
+}
+
+@test "colours: on a person's terminal, and not on one that a launcher gives its tasks" {
+    printf '%s\n' "${task_3[@]}" > "$BATS_TEST_TMPDIR/task.env"
+    run -0 on_terminal 80 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *$'\e['* ]]
+    run -0 on_terminal 80 env OMPI_COMM_WORLD_RANK=0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *$'\e['* ]]
+    run -0 on_terminal 80 env OMPI_COMM_WORLD_RANK=0 sh -c '"$@" < /dev/null' - "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output != *$'\e'* && $output == *launcher* ]]
+    run -0 on_terminal 80 sh -c '"$@" < /dev/null' - "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *$'\e['* ]]
 }
 
 @test "a wrong --ddp is wrong usage, with the right words" {
