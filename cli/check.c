@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "cli.h"
 #include "console/table.h"
 #include "report.h"
@@ -15,7 +16,7 @@ static int widest_value(const struct roster *roster, size_t offset, int least)
     for (size_t i = 0; i < roster->count; i++) {
         const struct rc_str *slice = (const void *)((const char *)&roster->roll[i] + offset);
 
-        if ((int)slice->n > least && slice->n < TABLE_WIDTH / 2)
+        if ((int)slice->n > least && slice->n < console_width() / 2)
             least = (int)slice->n;
     }
     return least;
@@ -60,25 +61,39 @@ static int print_text(const struct roster *roster)
     return STATUS_RESOLVED;
 }
 
+static int print_json(const struct roster *roster)
+{
+    return cli_roster_print_json(roster) < 0 ? console_fail("cannot write the roll") : STATUS_RESOLVED;
+}
+
 static int print_roster(const struct roster *roster, bool json)
 {
-    int status;
+    int status = STATUS_RESOLVED;
 
     paint_choose();
-    if (json)
-        status = cli_roster_print_json(roster) < 0 ? console_fail("cannot write the roll") : STATUS_RESOLVED;
-    else
-        status = print_text(roster);
+    if (cli_roster_is_first_to_ask(roster))
+        status = json ? print_json(roster) : print_text(roster);
     return status == STATUS_RESOLVED && roster->findings.count > 0 ? STATUS_CONTRADICTION : status;
+}
+
+/* A job's number, or a step's: the roll is asked from a step of the same job. */
+static int refuse_job(struct rc_str word)
+{
+    struct rc_str step;
+    struct rc_str job = rc_str_split(word, '.', &step);
+    uint32_t number;
+
+    if (!rc_parse_u32(job, UINT32_MAX, &number))
+        return console_fail("check: unexpected argument '%.*s'", word.n < 64 ? (int)word.n : 64, word.p);
+    return console_fail("check takes no job; use srun --jobid=%u --overlap -N1 -n1 rollcall check", (unsigned)number);
 }
 
 static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' },
-        { "pid", required_argument, NULL, 'p' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "json", no_argument, NULL, 'j' },        { "pid", required_argument, NULL, 'p' },
+        { "jobid", required_argument, NULL, 'J' }, /* as of srun: for refuse_job */
+        { "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
     };
     struct roster roster;
     const char *pid = NULL;
@@ -93,6 +108,8 @@ static int run_check(int argc, char **argv)
         case 'p':
             pid = optarg;
             break;
+        case 'J':
+            return refuse_job(rc_str(optarg));
         case 'h':
             fputs(cli_check.help, stdout);
             return STATUS_RESOLVED;
@@ -101,7 +118,7 @@ static int run_check(int argc, char **argv)
         }
     }
     if (optind < argc)
-        return console_fail("check: unexpected argument '%.64s'", argv[optind]);
+        return refuse_job(rc_str(argv[optind]));
     if (cli_roster_read(&roster, pid) == 0)
         status = print_roster(&roster, json);
     cli_roster_free(&roster);

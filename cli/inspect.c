@@ -102,6 +102,7 @@ static int run_inspection(struct inspection *inspection, const char *ddp, const 
 struct arguments {
     bool help;
     bool json;
+    bool whole;
     const char *file;
     const char *pid;
     const char *ddp;
@@ -112,6 +113,7 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
 {
     static const struct option options[] = {
         INSPECT_OPTIONS,
+        { "long", no_argument, NULL, 'l' }, /* explain, which has read its options before, has none */
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
     };
@@ -131,6 +133,9 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
             break;
         case 'j':
             a->json = true;
+            break;
+        case 'l':
+            a->whole = true;
             break;
         case 'h':
             a->help = true;
@@ -172,6 +177,8 @@ int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*prin
     if (!inspection)
         return console_fail("out of memory");
     inspection->json = a.json;
+    inspection->whole = a.whole;
+    inspection->own = !a.file && !a.pid;
     if ((a.file  ? input_file(&inspection->input, a.file)
          : a.pid ? input_process(&inspection->input, a.pid)
                  : input_own(&inspection->input)) == 0)

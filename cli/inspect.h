@@ -17,6 +17,8 @@ struct said {
 
 struct inspection {
     bool json;
+    bool whole; /* --long */
+    bool own;   /* of this process itself */
     struct input input;
     struct rc_here_storage here;
     struct said said;

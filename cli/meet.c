@@ -198,7 +198,8 @@ static void ask_first(struct meeting *m, const char *name)
      * another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
     struct rc_answer answer;
-    int n = rc_gather_join(name, fact_number(m->result, RC_RANK), m->seconds * 1000, patience, text, sizeof(text));
+    int n = rc_gather_join(name, fact_number(m->result, RC_RANK), RC_ABSENT, m->seconds * 1000, patience, text,
+                           sizeof(text));
 
     if (n < 0)
         rc_outcome_fail(&m->outcome,

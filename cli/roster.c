@@ -12,17 +12,18 @@
 #include "rendezvous/client.h"
 #include "rendezvous/endpoint.h"
 #include "rendezvous/protocol.h"
+#include "rendezvous/storeclient.h"
 #include "roll/check.h"
 #include "roll/netorder.h"
 
 enum { PATIENCE_MS = 5000, RANKS_SIZE = 24, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
 
 /* The server of a step, as a task's environment names it. */
-struct place {
+static struct place {
     char text[TEXT_SIZE];
     struct rc_endpoint endpoint;
     char step[32];
-};
+} found_place;
 
 static bool find_in(const struct input *input, const char *job, struct place *place)
 {
@@ -143,20 +144,31 @@ static bool follow_order(struct roster *roster)
     return true;
 }
 
+/* A step inside a task of another one has that one's server in its environment, too. */
+static bool is_own_step(const char *step)
+{
+    const char *job = getenv("SLURM_JOB_ID");
+    const char *number = getenv("SLURM_STEP_ID");
+    size_t n = job ? strlen(job) : 0;
+
+    return n > 0 && number && strncmp(step, job, n) == 0 && step[n] == '.' && strcmp(step + n + 1, number) == 0;
+}
+
 int cli_roster_read(struct roster *roster, const char *pid)
 {
-    static struct place place;
+    struct place *place = &found_place;
     struct rc_arena arena = { .size = FINDINGS_SIZE };
     struct rc_reply reply;
     int rc;
 
     *roster = (struct roster){ .count = 0 };
-    if (find_server(pid, &place) < 0)
+    if (find_server(pid, place) < 0)
         return -1;
-    memcpy(roster->step, place.step, sizeof(roster->step));
-    rc = rc_client_request(&place.endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
+    roster->is_own = !pid && is_own_step(place->step);
+    memcpy(roster->step, place->step, sizeof(roster->step));
+    rc = rc_client_request(&place->endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
     if (rc < 0) {
-        console_fail("the rendezvous server of step %s does not answer: %s", place.step, strerror(-rc));
+        console_fail("the rendezvous server of step %s does not answer: %s", place->step, strerror(-rc));
         return -1;
     }
     roster->text = reply.text;
@@ -166,7 +178,7 @@ int cli_roster_read(struct roster *roster, const char *pid)
         return -1;
     }
     if (roster->count == 0) {
-        console_fail("no node of step %s has answered yet", place.step);
+        console_fail("no node of step %s has answered yet", place->step);
         return -1;
     }
     qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
@@ -178,6 +190,22 @@ int cli_roster_read(struct roster *roster, const char *pid)
         return 0;
     console_fail("cannot sort the roll: %s", strerror(ENOMEM));
     return -1;
+}
+
+bool cli_roster_is_first_to_ask(const struct roster *roster)
+{
+    const char *task = getenv("SLURM_PROCID");
+    char counter[RC_STORE_KEY_MAX];
+    char key[RC_STORE_KEY_MAX];
+    uint64_t round;
+
+    if (!roster->is_own || !task)
+        return true;
+    snprintf(counter, sizeof(counter), "check/%.32s", task);
+    if (rc_store_client_count(&found_place.endpoint, counter, PATIENCE_MS, &round) < 0)
+        return true;
+    snprintf(key, sizeof(key), "check/round/%llu", (unsigned long long)round);
+    return rc_store_client_put(&found_place.endpoint, key, rc_str(task), PATIENCE_MS, NULL, 0, NULL) != 0;
 }
 
 void cli_roster_free(struct roster *roster)

@@ -15,6 +15,7 @@ struct roster {
     char *text; /* that the entries are slices of, and the findings' */
     char *findings_text;
     char *order_text;
+    bool is_own; /* of a step that this process is a task of */
 };
 
 /* Finds the server of the step of process `pid`, asks it for the roll, and checks the
@@ -22,6 +23,12 @@ struct roster {
  * the same Slurm job on this node. 0, or -1 after one line on standard error. Free the
  * roster with cli_roster_free. */
 int cli_roster_read(struct roster *roster, const char *pid);
+
+/* Whether this process is to print the roster for its step, all of whose tasks may run the same command: the first one
+ * that asks is. Each further time that they all ask, it is the first of them again. True for a roster that is not of
+ * the process's own step, and where the server does not answer. */
+bool cli_roster_is_first_to_ask(const struct roster *roster);
+
 void cli_roster_free(struct roster *roster);
 
 #endif

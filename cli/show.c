@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "console/table.h"
 #include "inspect.h"
 #include "json.h"
 #include "report.h"
+#include "taskline.h"
+#include "tasktable.h"
+#include "together.h"
 
 static void identity_table(const struct rc_result *result, struct table *table)
 {
@@ -107,12 +112,42 @@ static int print_text(const struct rc_result *result)
     return print_messages(&result->messages);
 }
 
+/* A task among several has one line. A person at a terminal looks at one process, be it a task's shell (srun --pty). */
+static bool is_one_line(const struct inspection *inspection)
+{
+    return inspection->own && !inspection->whole &&
+           (inspection->result.mode == RC_MODE_TORCHRUN || !isatty(STDIN_FILENO)) &&
+           cli_together_is_possible(&inspection->result);
+}
+
+static int print_line(const struct rc_result *result)
+{
+    static char own[CLI_TASKLINE_SIZE];
+    char *all = NULL;
+    int status = 0;
+
+    if (!cli_taskline_write(result, own))
+        return -1;
+    switch (cli_together(result, own, &all)) {
+    case CLI_PART_SPEAKS:
+        status = cli_tasktable_print(result, all);
+        break;
+    case CLI_PART_ALONE:
+        status = cli_tasktable_print_alone(result, own);
+        break;
+    case CLI_PART_SILENT:
+        break;
+    }
+    free(all);
+    return status;
+}
+
 static int print_inspection(const struct inspection *inspection)
 {
     if (inspection->json)
         return cli_json_print(&inspection->result, false);
     paint_choose();
-    return print_text(&inspection->result);
+    return is_one_line(inspection) ? print_line(&inspection->result) : print_text(&inspection->result);
 }
 
 static int run_show(int argc, char **argv)
@@ -126,7 +161,10 @@ const struct subcommand cli_show = {
     .help = "usage: rollcall show [OPTION]... [-- CMD...]\n"
             "\n"
             "Shows this process's identity (rank, sizes, master), where each value comes\n"
-            "from, and what rollcall exec would set. Has no side effect.\n"
-            "\n" INSPECT_HELP,
+            "from, and what rollcall exec would set. Has no side effect. In a launch of\n"
+            "several tasks it prints one line a task: rank, node, GPU, cores, master,\n"
+            "and whether something is wrong.\n"
+            "\n"
+            "      --long        all values and sources in a launch of several tasks, too\n" INSPECT_HELP,
     .run = run_show,
 };

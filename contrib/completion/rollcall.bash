@@ -78,7 +78,7 @@ _rollcall()
             case ${#words[@]},${words[1]} in
                 2,*) candidates=(exec show explain check map doctor --help --version) ;;
                 *,exec) candidates=(--ddp --ddp= --verbose --help) ;;
-                *,show) candidates=(--from --pid --ddp --ddp= --json --help --) ;;
+                *,show) candidates=(--from --pid --ddp --ddp= --json --long --help --) ;;
                 *,explain)
                     candidates=(--from --pid --ddp --ddp= --json --list --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <("$1" explain --list 2> /dev/null | cut -d' ' -f1)

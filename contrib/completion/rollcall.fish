@@ -34,6 +34,7 @@ complete -c rollcall -n '__rollcall_in exec' -a '(__fish_complete_subcommand --f
 complete -c rollcall -n '__rollcall_in show explain' -l from -r -F -d 'a recorded environment'
 complete -c rollcall -n '__rollcall_in show explain check' -l pid -x -a '(__fish_complete_pids)' -d 'a process'
 complete -c rollcall -n '__rollcall_in show explain check map doctor' -l json -d 'one JSON object'
+complete -c rollcall -n '__rollcall_in show' -l long -d 'all values, of several tasks, too'
 complete -c rollcall -n '__rollcall_in explain' -l list -d 'all messages'
 complete -c rollcall -n '__rollcall_in explain' -a '(rollcall explain --list 2> /dev/null | string replace -r " +[a-z]+ +" \t)'
 complete -c rollcall -n '__rollcall_in map' -l tasks -x -d 'so many tasks'

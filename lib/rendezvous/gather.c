@@ -15,13 +15,14 @@
 #include "system/clock.h"
 
 /* SPARE: room for connections that are not of tasks, or of a task that comes twice. */
-enum { SPARE = 16, MESSAGE_SIZE = 32, TELL_MS = 1000 };
+enum { SPARE = 16, HEAD_SIZE = 32, MESSAGE_SIZE = HEAD_SIZE + RC_GATHER_SAID_MAX, TELL_MS = 1000 };
 
 /* The state while the first task waits. poll[0] is the listener, the others are connections;
  * `rank` of a connection is RC_UNKNOWN until it has told it. */
 struct gathering {
     struct pollfd *poll;
     uint32_t *rank;
+    char **said;
     uint32_t count;
     uint32_t room;
     uint32_t told;
@@ -31,10 +32,12 @@ struct gathering {
 static void drop_task(struct gathering *g, uint32_t i)
 {
     close(g->poll[i].fd);
+    free(g->said[i]);
     g->told -= g->rank[i] != RC_UNKNOWN;
     g->count--;
     g->poll[i] = g->poll[g->count];
     g->rank[i] = g->rank[g->count];
+    g->said[i] = g->said[g->count];
 }
 
 /* No more than have room: others wait for the next round, which looks at the deadline. */
@@ -50,6 +53,7 @@ static void accept_tasks(struct gathering *g)
             continue;
         }
         g->poll[g->count] = (struct pollfd){ .fd = fd, .events = POLLIN };
+        g->said[g->count] = NULL;
         g->rank[g->count++] = RC_UNKNOWN;
     }
 }
@@ -67,13 +71,17 @@ static bool hear_task(struct gathering *g, uint32_t i)
 {
     char text[MESSAGE_SIZE];
     ssize_t n = recv(g->poll[i].fd, text, sizeof(text), 0);
+    struct rc_str said, number;
     uint32_t rank;
 
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
-    if (g->rank[i] != RC_UNKNOWN || n < 5 || memcmp(text, "rank=", 5) != 0 ||
-        !rc_parse_u32((struct rc_str){ text + 5, (size_t)n - 5 }, RC_MAX_TASKS - 1, &rank) || !is_new(g, rank))
+    if (g->rank[i] != RC_UNKNOWN || n < 5 || memcmp(text, "rank=", 5) != 0)
         return false;
+    number = rc_str_split((struct rc_str){ text + 5, (size_t)n - 5 }, '\n', &said);
+    if (!rc_parse_u32(number, RC_MAX_TASKS - 1, &rank) || !is_new(g, rank))
+        return false;
+    g->said[i] = said.p ? strndup(said.p, said.n) : NULL;
     g->rank[i] = rank;
     g->told++;
     return true;
@@ -104,7 +112,9 @@ static void keep_tasks(struct gathering *g, struct rc_gathered *all)
         if (g->rank[i] == RC_UNKNOWN)
             close(g->poll[i].fd);
         else
-            all->list[all->count++] = (struct rc_gathered_task){ .fd = g->poll[i].fd, .rank = g->rank[i] };
+            all->list[all->count++] = (struct rc_gathered_task){ .fd = g->poll[i].fd,
+                                                                 .rank = g->rank[i],
+                                                                 .said = g->said[i] };
     }
 }
 
@@ -119,8 +129,9 @@ int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_
         return rc;
     g.poll = calloc(g.room, sizeof(*g.poll));
     g.rank = calloc(g.room, sizeof(*g.rank));
+    g.said = calloc(g.room, sizeof(*g.said));
     all->list = calloc(g.room, sizeof(*all->list));
-    if (g.poll && g.rank && all->list) {
+    if (g.poll && g.rank && g.said && all->list) {
         g.poll[0] = (struct pollfd){ .fd = rc, .events = POLLIN };
         g.rank[0] = RC_UNKNOWN;
         wait_for_all(&g, expected, deadline);
@@ -133,6 +144,7 @@ int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_
     }
     free(g.poll);
     free(g.rank);
+    free(g.said);
     return rc;
 }
 
@@ -145,16 +157,20 @@ void rc_gather_reply(struct rc_gathered *all, struct rc_str text)
         if (poll(&out, 1, TELL_MS) > 0)
             send(out.fd, text.p, text.n, MSG_NOSIGNAL | MSG_DONTWAIT);
         close(out.fd);
+        free(all->list[i].said);
     }
     free(all->list);
     *all = (struct rc_gathered){ .list = NULL };
 }
 
-int rc_gather_join(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text, size_t size)
+int rc_gather_join(const char *name, uint32_t rank, struct rc_str said, uint32_t milliseconds, uint32_t patience,
+                   char *text, size_t size)
 {
     char message[MESSAGE_SIZE];
     struct rc_arena arena = { .base = message, .size = sizeof(message) };
-    struct rc_str told = rc_str(rc_format(&arena, "rank=%u", rank));
+    struct rc_str told = rc_str(rc_format(&arena, said.p ? "rank=%u\n%S" : "rank=%u", rank, &said));
 
+    if (arena.full)
+        return -EMSGSIZE;
     return rc_local_ask(name, told, rc_milliseconds() + milliseconds, patience, text, size);
 }

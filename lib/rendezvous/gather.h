@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.h - the tasks of one launch on one node, which share no memory: one of them speaks for all.
  *
- * They meet at a socket of their user on this node (local.h): one packet there, "rank=3", one back.
+ * They meet at a socket of their user on this node (local.h): one packet there, "rank=3" and possibly a text on the
+ * next line, one back.
  *
  * The first task waits until all others have told it their ranks, and then closes
  * the socket. A task that comes too late is refused, and the first task knows that
@@ -16,9 +17,12 @@
 
 #include "base/text.h"
 
+enum { RC_GATHER_SAID_MAX = 4096 };
+
 struct rc_gathered_task {
     int fd;
     uint32_t rank;
+    char *said; /* its text, with a NUL behind it; NULL: none */
 };
 
 struct rc_gathered {
@@ -36,10 +40,11 @@ int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_
 /* The same text to all of them, and an end to it. */
 void rc_gather_reply(struct rc_gathered *all, struct rc_str text);
 
-/* For the other tasks: tells the first task this rank, and reads its reply into `text`, with
- * a NUL behind it. Retries for `milliseconds` until the first task is there; the reply may
- * take `patience` more. Returns the number of bytes or -errno: -ETIMEDOUT, -ECONNREFUSED
+/* For the other tasks: tells the first task this rank, and a text of less than RC_GATHER_SAID_MAX bytes, which may be
+ * absent, and reads its reply into `text`, with a NUL behind it. Retries for `milliseconds` until the first task is
+ * there; the reply may take `patience` more. Returns the number of bytes or -errno: -ETIMEDOUT, -ECONNREFUSED
  * where the first task never came, -EPERM where the socket is another user's. */
-int rc_gather_join(const char *name, uint32_t rank, uint32_t milliseconds, uint32_t patience, char *text, size_t size);
+int rc_gather_join(const char *name, uint32_t rank, struct rc_str said, uint32_t milliseconds, uint32_t patience,
+                   char *text, size_t size);
 
 #endif

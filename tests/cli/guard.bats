@@ -83,6 +83,6 @@ list_of()
 @test "show and explain know it" {
     run -0 with "${task_3[@]}" "$rollcall" explain --json --ddp=guard=nccl
     [[ $output == *'how the guard comes between a program and NCCL'* ]]
-    run -0 with "${task_3[@]}" "$rollcall" show --ddp=guard=nccl
+    run -0 with "${task_3[@]}" "$rollcall" show --long --ddp=guard=nccl
     [[ $output == *LD_PRELOAD*librollcall-nccl.so* ]]
 }

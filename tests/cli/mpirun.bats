@@ -32,6 +32,18 @@ on()
     [ "$output" = $'equal\nequal\nequal\nequal' ]
 }
 
+@test "show: one line a task, without colours, though Open MPI gives tasks a terminal" {
+    run -0 --separate-stderr env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TERM=xterm \
+        timeout 60 mpirun --oversubscribe -np 3 "$rollcall" show
+    [[ $output != *$'\e'* && -z $stderr ]]
+    [ "$(tr -d '\r' <<< "$output" | awk '/ ok$/ { print $1, $3 }' | xargs)" = '0 0 1 1 2 2' ]
+    [ "$(grep -c verdict <<< "$output")" = 1 ]
+    run -0 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TERM=xterm \
+        timeout 60 mpirun --oversubscribe -np 2 "$rollcall" show --long
+    [[ $output != *$'\e'* ]]
+    [ "$(grep -c '^  world size ' <<< "$output")" = 2 ]
+}
+
 @test "two mpiruns at once have two master ports" {
     on 2 -- sh -c 'echo $MASTER_PORT; sleep 1' > "$BATS_TEST_TMPDIR/a" &
     first=$!
@@ -77,4 +89,33 @@ PYTHON
     run -0 --separate-stderr on 2 -- "$python" "$BATS_TEST_TMPDIR/reduce.py"
     echo "$output"
     [ "$(grep '^rank' <<< "$output" | sort)" = $'rank 0 sum 3\nrank 1 sum 3' ]
+}
+
+@test "torch: rollcall.apply() in the script is all that plain mpirun needs" {
+    python=${PYTHON:-python3}
+    "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' ||
+        skip "PYTHON has no torch"
+    cat > "$BATS_TEST_TMPDIR/reduce.py" <<'PYTHON'
+import datetime, os, socket
+import rollcall
+applied = rollcall.apply()
+port = int(os.environ["MASTER_PORT"])
+if applied.identity.rank == 0:  # the port is nobody else's, and torch listens there all the same
+    try:
+        socket.socket().bind(("", port))
+        os.write(1, b"the port is free\n")
+    except OSError:
+        os.write(1, b"held\n")
+import torch, torch.distributed as dist
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
+assert (dist.get_rank(), dist.get_world_size()) == applied.identity[:2]
+t = torch.tensor([float(dist.get_rank() + 1)])
+dist.all_reduce(t)
+os.write(1, f"rank {dist.get_rank()} sum {int(t.item())}\n".encode())
+dist.destroy_process_group()
+PYTHON
+    run -0 --separate-stderr env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 \
+        PYTHONPATH="$prefix/share/rollcall/python" timeout 120 mpirun --oversubscribe -np 2 "$python" "$BATS_TEST_TMPDIR/reduce.py"
+    echo "$output"
+    [ "$(grep '^rank\|^held' <<< "$output" | sort | xargs)" = 'held rank 0 sum 3 rank 1 sum 3' ]
 }

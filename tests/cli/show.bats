@@ -267,3 +267,58 @@ openmpi5-salloc-uneven-0||^RC110: .* mpirun --map-by ppr:N:node$
 flux-uneven||^RC110: .* flux run --tasks-per-node=N$
 END
 }
+
+# Tasks of a step of four on this node: each runs CMD, all at once, those named alone. Their outputs, each in a file.
+tasks()
+{
+    local ranks=$1 rank pids=() status=0
+    shift
+    for rank in $ranks; do
+        with SLURM_JOB_ID=43 SLURM_STEP_ID=1 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLURM_STEP_NUM_NODES=1 SLURM_NNODES=1 \
+            SLURM_STEP_TASKS_PER_NODE=4 SLURM_STEP_NODELIST=192.0.2.1 SLURM_DISTRIBUTION=block SLURM_GTIDS=0,1,2,3 \
+            SLURM_NODEID=0 SLURM_LOCALID="$rank" SLURM_PROCID="$rank" CUDA_VISIBLE_DEVICES=0,1,2,3 "${more[@]}" \
+            "$@" > "$BATS_TEST_TMPDIR/$rank.out" 2> "$BATS_TEST_TMPDIR/$rank.err" < /dev/null &
+        pids+=($!)
+    done
+    for rank in "${pids[@]}"; do
+        wait "$rank" || status=$?
+    done
+    return "$status"
+}
+
+@test "show in a launch of several tasks: a line a task, in order, printed once by the first" {
+    more=()
+    tasks '3 1 0 2' "$rollcall" show
+    [ "$(cat "$BATS_TEST_TMPDIR"/[123].out "$BATS_TEST_TMPDIR"/?.err)" = '' ]
+    [ "$(head -n 1 "$BATS_TEST_TMPDIR/0.out")" = 'Slurm (srun), 43.1: 4 tasks on 1 node, mode worker' ]
+    [ "$(awk '$1 ~ /^[0-9]$/ { print $1, $2, $3, $4, $NF }' "$BATS_TEST_TMPDIR/0.out" | tr '\n' ';')" = \
+        "0 $(hostname) 0 0 ok;1 $(hostname) 1 1 ok;2 $(hostname) 2 2 ok;3 $(hostname) 3 3 ok;" ]
+    grep -qxE 'rank +node +local rank +GPU +cores +master +verdict' "$BATS_TEST_TMPDIR/0.out"
+    [ "$(grep -cE ' 192\.0\.2\.1:[0-9]+ +ok$' "$BATS_TEST_TMPDIR/0.out")" = 4 ]
+    # and once more, by the same tasks
+    tasks '0 1 2 3' sh -c '"$0" show; "$0" show' "$rollcall"
+    [ "$(grep -c '^[0-9] ' "$BATS_TEST_TMPDIR/0.out")" = 8 ]
+    [ ! -s "$BATS_TEST_TMPDIR/3.out" ]
+}
+
+@test "show: what is wrong is a word in the task's line, and a line below" {
+    more=(RANK=7 WORLD_SIZE=9 SLURM_STEP_TASKS_PER_NODE=4 ROLLCALL=check=strict)
+    tasks '0 1 2 3' "$rollcall" show --ddp=nproc=2 || true
+    cat "$BATS_TEST_TMPDIR/0.out"
+    id=$(grep -oE 'RC[0-9]{3}$' "$BATS_TEST_TMPDIR/0.out" | head -n 1)
+    [ "$(grep -c "^[0-9] .* $id\$" "$BATS_TEST_TMPDIR/0.out")" = 4 ]
+    [ "$(grep -cE "^(warning|error) $id: " "$BATS_TEST_TMPDIR/0.out")" = 1 ]
+}
+
+@test "show in one task of several: its own line, with its rank, after some seconds; --long and --json at once" {
+    more=()
+    tasks 2 "$rollcall" show
+    grep -qxE "rank 2 of 4, node [^,]*, local rank 2, GPU 2, cores [0-9,-]+, master 192.0.2.1:[0-9]+, verdict ok" "$BATS_TEST_TMPDIR/2.out"
+    tasks 0 "$rollcall" show
+    grep -q '^1 of them are here; the others did not answer' "$BATS_TEST_TMPDIR/0.out"
+    [ "$(grep -c '^0 ' "$BATS_TEST_TMPDIR/0.out")" = 1 ]
+    tasks '0 1' timeout 4 "$rollcall" show --long
+    grep -qE '^  rank +1 +SLURM_PROCID$' "$BATS_TEST_TMPDIR/1.out"
+    tasks 1 timeout 4 "$rollcall" show --json
+    [ "$(jq .identity.rank "$BATS_TEST_TMPDIR/1.out")" = 1 ]
+}

@@ -55,7 +55,7 @@ teardown_file()
 
 @test "rollcall show in a child of a task of srun inside a task of mpirun" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 \
-        srun --overlap --ntasks-per-node=1 -N2 -n2 --mpi=none sh -c 'rollcall show | head -n 1; true'
+        srun --overlap --ntasks-per-node=1 -N2 -n2 --mpi=none sh -c 'rollcall show --long | head -n 1; true'
     succeeded
     [ "$(grep -c '^launcher *Slurm' "$out")" = 2 ] || explain "not Slurm"
 }
@@ -84,7 +84,7 @@ teardown_file()
 
 @test "torchrun inside tasks of srun" {
     attempt 90 srun -N2 --ntasks-per-node=1 --mpi=none rollcall exec --ddp=launcher -- \
-        torchrun --nproc-per-node 2 --no-python sh -c "rollcall show | head -n 1; exec rollcall exec -- $whoami"
+        torchrun --nproc-per-node 2 --no-python sh -c "rollcall show --long | head -n 1; exec rollcall exec -- $whoami"
     succeeded
     [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
     everybody whoami world=4 nodes=2
@@ -93,7 +93,7 @@ teardown_file()
 # By its full name: Open MPI 5 puts the folder that it is in before PATH, where Debian has a torchrun, too.
 @test "torchrun inside tasks of mpirun" {
     attempt 90 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node rollcall exec --ddp=launcher -- \
-        "$(command -v torchrun)" --nproc-per-node 2 --no-python sh -c "rollcall show | head -n 1; exec rollcall exec -- $whoami"
+        "$(command -v torchrun)" --nproc-per-node 2 --no-python sh -c "rollcall show --long | head -n 1; exec rollcall exec -- $whoami"
     succeeded
     [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
     everybody whoami world=4 nodes=2

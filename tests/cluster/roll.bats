@@ -42,6 +42,49 @@ said_the_roll()
     said_the_roll "$out"
 }
 
+@test "in all tasks of the step: the table is there once, and once more for the next time" {
+    attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall check'
+    succeeded
+    said_the_roll "$out"
+    [ "$(grep -c ' of 3 nodes, ' "$out")" = 1 ]
+    attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall check; rollcall check --json'
+    succeeded
+    [ "$(grep -c ' of 3 nodes, ' "$out")" = 1 ]
+    [ "$(grep -c '^  "schema"' "$out")" = 1 ]
+}
+
+# shown: one table of all six tasks
+shown()
+{
+    succeeded
+    [ "$(grep -c ': 6 tasks on 3 nodes, mode worker' "$out")" = 1 ] || explain "no head"
+    [ "$(awk '/ ok$/ { print $1, $2, $3 }' "$out" | tr '\n' ';')" = '0 n1 0;1 n1 1;2 n2 0;3 n2 1;4 n3 0;5 n3 1;' ] ||
+        explain "not the table"
+}
+
+@test "rollcall show in all tasks of several nodes: one table, in order" {
+    attempt 30 srun --ddp -N3 --ntasks-per-node=2 rollcall show
+    shown
+    attempt 30 srun --mpi="$mpi" -N3 --ntasks-per-node=2 rollcall show
+    [ "$mpi" != pmix ] || shown
+    # with no way between the nodes, one of each node
+    attempt 30 srun --mpi=none -N3 --ntasks-per-node=2 rollcall show
+    succeeded
+    [ "$(grep -c ': 6 tasks on 3 nodes, mode worker' "$out")" = 3 ]
+    [ "$(awk '/ ok$/ { print $1, $2, $3 }' "$out" | sort | tr '\n' ';')" = '0 n1 0;1 n1 1;2 n2 0;3 n2 1;4 n3 0;5 n3 1;' ]
+}
+
+@test "rollcall show in some tasks alone: they wait some seconds, and have a line each" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -lt 4 ] || rollcall show'
+    succeeded
+    [ "$(awk '/ ok$/ { print $1, $2, $3 }' "$out" | tr '\n' ';')" = '4 n3 0;5 n3 1;' ] || explain "not those two"
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 60 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -eq 4 ] || rollcall show'
+    succeeded
+    said '^5 of them are here|^rank 5 of 6, node n3'
+}
+
 @test "as JSON" {
     # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -ne 5 ] || { rollcall check --json; echo "port $MASTER_PORT" >&2; }'

@@ -98,7 +98,7 @@ with_cache()
     [ ! -e "$prefix/etc" ]
     [ ! -e "$prefix/libexec/rollcall/rollcall-map" ]
     run env -i OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 \
-        "$prefix/bin/rollcall" show
+        "$prefix/bin/rollcall" show --long
     [[ $output == *"set  RANK "*"set  MASTER_PORT "* ]]
     run "$prefix/bin/rollcall" explain RC301
     [ "$status" -eq 0 ]

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tasktable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "console/table.h"
+#include "taskline.h"
+
+enum { GAP = 2 };
+
+struct row {
+    uint32_t rank;
+    const char *cell[CLI_COLUMN_COUNT];
+};
+
+struct tasktable {
+    struct row *row;
+    size_t count;
+    const char **note; /* "warning RC301\tTEXT" */
+    size_t notes;
+};
+
+/* Takes the text up to a separator, which becomes its end; NULL behind the last piece. */
+static char *take_piece(char **rest, char separator)
+{
+    char *piece = *rest;
+    char *end = piece ? strchr(piece, separator) : NULL;
+
+    if (end)
+        *end = '\0';
+    *rest = end ? end + 1 : NULL;
+    return piece;
+}
+
+static bool read_row(char *text, struct row *row)
+{
+    const char *number = take_piece(&text, '\t');
+
+    if (!rc_parse_u32(rc_str(number), UINT32_MAX, &row->rank))
+        return false;
+    for (unsigned i = 0; i < CLI_COLUMN_COUNT; i++)
+        if (!(row->cell[i] = take_piece(&text, '\t')))
+            return false;
+    return true;
+}
+
+/* What several tasks say alike is said once. */
+static void add_note(struct tasktable *table, const char *text)
+{
+    for (size_t i = 0; i < table->notes; i++)
+        if (strcmp(table->note[i], text) == 0)
+            return;
+    table->note[table->notes++] = text;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t left = ((const struct row *)a)->rank;
+    uint32_t right = ((const struct row *)b)->rank;
+
+    return (left > right) - (left < right);
+}
+
+static bool read_table(char *text, struct tasktable *table)
+{
+    size_t most = 1;
+
+    for (const char *p = text; *p; p++)
+        most += *p == '\n';
+    table->row = calloc(most, sizeof(*table->row));
+    table->note = calloc(most, sizeof(*table->note));
+    if (!table->row || !table->note)
+        return false;
+    for (char *line; (line = take_piece(&text, '\n'));) {
+        if (strncmp(line, "task ", 5) == 0)
+            table->count += read_row(line + 5, &table->row[table->count]);
+        else if (strncmp(line, "note ", 5) == 0)
+            add_note(table, line + 5);
+    }
+    qsort(table->row, table->count, sizeof(*table->row), compare_rows);
+    return true;
+}
+
+static void free_table(struct tasktable *table)
+{
+    free(table->row);
+    free(table->note);
+}
+
+/* A column that has nothing to say in any row is left out. */
+static bool is_empty(const struct tasktable *table, enum cli_column column)
+{
+    size_t i = 0;
+
+    while (i < table->count && strcmp(table->row[i].cell[column], "-") == 0)
+        i++;
+    return i == table->count;
+}
+
+static const char *title_of(const struct rc_result *result, enum cli_column column)
+{
+    return column == CLI_COLUMN_RANK && result->mode == RC_MODE_LAUNCHER ? "node rank" : cli_column_title(column);
+}
+
+static void print_line(const struct row *row, const int *width)
+{
+    for (unsigned i = 0; i < CLI_COLUMN_VERDICT; i++)
+        if (width[i])
+            printf("%-*s%*s", width[i], row->cell[i], GAP, "");
+    puts(row->cell[CLI_COLUMN_VERDICT]);
+}
+
+static void print_rows(const struct tasktable *table, const struct rc_result *result)
+{
+    struct row titles = { .rank = 0 };
+    int width[CLI_COLUMN_COUNT] = { 0 };
+
+    for (unsigned column = 0; column < CLI_COLUMN_COUNT; column++) {
+        titles.cell[column] = title_of(result, (enum cli_column)column);
+        if (is_empty(table, (enum cli_column)column))
+            continue;
+        width[column] = (int)strlen(titles.cell[column]);
+        for (size_t i = 0; i < table->count; i++)
+            if ((int)strlen(table->row[i].cell[column]) > width[column])
+                width[column] = (int)strlen(table->row[i].cell[column]);
+    }
+    print_line(&titles, width);
+    for (size_t i = 0; i < table->count; i++)
+        print_line(&table->row[i], width);
+}
+
+static int print_notes(const struct tasktable *table)
+{
+    for (size_t i = 0; i < table->notes; i++) {
+        size_t head = strcspn(table->note[i], "\t");
+
+        printf("\n%.*s: ", (int)head, table->note[i]);
+        if (console_print_wrapped((unsigned)head + 2, 4, PAINT_NONE, table->note[i] + head + 1) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void print_head(const struct tasktable *table, const struct rc_result *result)
+{
+    uint32_t world = result->facts.field[RC_WORLD_SIZE].value;
+    uint32_t nodes = result->facts.field[RC_NNODES].value;
+
+    printf("%s%s%s: %u tasks", result->launcher->title, result->facts.run_id ? ", " : "",
+           result->facts.run_id ? result->facts.run_id : "", (unsigned)world);
+    if (nodes != RC_UNKNOWN)
+        printf(" on %u node%s", (unsigned)nodes, nodes == 1 ? "" : "s");
+    printf(", mode %s\n", rc_mode_name(result->mode));
+    if (table->count < world)
+        printf("%zu of them are here; the others did not answer, or print their own lines\n", table->count);
+    putchar('\n');
+}
+
+int cli_tasktable_print(const struct rc_result *result, char *text)
+{
+    struct tasktable table = { .count = 0 };
+    int status = -1;
+
+    if (read_table(text, &table)) {
+        print_head(&table, result);
+        print_rows(&table, result);
+        status = print_notes(&table);
+    }
+    free_table(&table);
+    return status;
+}
+
+int cli_tasktable_print_alone(const struct rc_result *result, char *text)
+{
+    struct tasktable table = { .count = 0 };
+    int status = -1;
+
+    if (read_table(text, &table) && table.count == 1) {
+        const struct row *row = &table.row[0];
+
+        printf("%s %s of %u", title_of(result, CLI_COLUMN_RANK), row->cell[CLI_COLUMN_RANK],
+               (unsigned)result->facts.field[RC_WORLD_SIZE].value);
+        for (unsigned i = CLI_COLUMN_NODE; i < CLI_COLUMN_COUNT; i++)
+            if (!is_empty(&table, (enum cli_column)i))
+                printf(", %s %s", cli_column_title((enum cli_column)i), row->cell[i]);
+        putchar('\n');
+        for (size_t i = 0; i < table.notes; i++)
+            printf("%s %s: %.*s: %s\n", title_of(result, CLI_COLUMN_RANK), row->cell[CLI_COLUMN_RANK],
+                   (int)strcspn(table.note[i], "\t"), table.note[i], strchr(table.note[i], '\t') + 1);
+        status = 0;
+    }
+    free_table(&table);
+    return status;
+}
