@@ -110,7 +110,8 @@ def _info(version: str, tag: str) -> List[_File]:
 
 def _module() -> List[_File]:
     names = sorted(name for name in os.listdir(os.path.join(HERE, "rollcall")) if name.endswith((".py", ".typed")))
-    return [_File(f"rollcall/{name}", _read("rollcall", name)) for name in names]
+    version = _version().encode()
+    return [_File(f"rollcall/{name}", _read("rollcall", name).replace(b"@VERSION@", version)) for name in names]
 
 
 def _module_beside_library() -> List[_File]:

@@ -45,6 +45,12 @@ extern "C" {
 #define ROLLCALL_API
 #endif
 
+/* The version of this header, for #if; rollcall_version() is the library's own. Made from VERSION (api.am). */
+#define ROLLCALL_VERSION_AT_LEAST(major, minor, patch) \
+    (ROLLCALL_VERSION_MAJOR > (major) ||               \
+     (ROLLCALL_VERSION_MAJOR == (major) &&             \
+      (ROLLCALL_VERSION_MINOR > (minor) || (ROLLCALL_VERSION_MINOR == (minor) && ROLLCALL_VERSION_PATCH >= (patch)))))
+
 /*
  * Data types
  */
@@ -176,8 +182,22 @@ ROLLCALL_API const char *rollcall_master_addr(const struct rollcall *job);
 ROLLCALL_API int rollcall_master_port(const struct rollcall *job);
 /*
  *  Returns the TCP port at which rank 0 is to listen, the same in all tasks, or
- *    -1 where none is meant. This library does not hold it; srun --ddp, rollcall
- *    exec and the preload library do.
+ *    -1 where none is meant. srun --ddp, rollcall exec and the preload library
+ *    hold it from the start, o/w rollcall_hold_port() does.
+ */
+
+ROLLCALL_API int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_error *error);
+/*
+ *  For a program that puts the plan into its own environment. In rank 0's
+ *    process: checks that the master address is this node's, and takes the
+ *    master port, so that no other program gets it before the one that
+ *    listens there. A listener with SO_REUSEADDR, such as torch's, still may.
+ *    Job must be of this process's own environment.
+ *  Returns 0, with the descriptor in [fd], which stays open across exec: close
+ *    it when the listener is there, or never. It is -1 where there is nothing
+ *    to hold: in other ranks, and where srun --ddp or rollcall exec holds the
+ *    port. O/w returns -1, and says why in [error], which may be NULL: another
+ *    program has the port, or the address is another node's.
  */
 
 ROLLCALL_API size_t rollcall_variable_count(const struct rollcall *job);

@@ -14,6 +14,12 @@ Who is this process?
     >>> me.rank, me.world_size, me.local_rank
     (3, 8, 1)
 
+In a script under any launcher, before torch.distributed.init_process_group() and best before `import torch`: the
+environment that env:// wants, and the master port held for rank 0 until torch listens there.
+
+    >>> rollcall.apply()
+    >>> torch.distributed.init_process_group("nccl")
+
 And what would rollcall set for it, and why? As text, which `python -m rollcall` prints as well, and as data:
 
     >>> rollcall.show()
@@ -57,14 +63,17 @@ import os
 import shutil
 import sys
 import threading
-from typing import Dict, List, NamedTuple, Optional, TextIO, Tuple
+from types import TracebackType
+from typing import Dict, List, NamedTuple, Optional, TextIO, Tuple, Type
 
 __all__ = [
+    "Applied",
     "Error",
     "Identity",
     "Message",
     "Plan",
     "Timeout",
+    "apply",
     "broadcast",
     "identity",
     "nccl_unique_id",
@@ -73,6 +82,9 @@ __all__ = [
     "show",
     "version",
 ]
+
+# python/makewheel.py and the build write the number
+__version__ = "@VERSION@"
 
 # The way to the library, of a module that was installed with it; a wheel's knows none.
 _FROM_HERE = "@library_from_python@"
@@ -195,6 +207,7 @@ def _open() -> ctypes.CDLL:
     library.rollcall_create.argtypes = [ctypes.c_void_p, ctypes.POINTER(job), error]
     library.rollcall_destroy.argtypes = [job]
     library.rollcall_destroy.restype = None
+    library.rollcall_hold_port.argtypes = [job, ctypes.POINTER(number), error]
     library.rollcall_broadcast.argtypes = [job, text, ctypes.c_void_p, ctypes.c_size_t, number, number, error]
     library.rollcall_nccl_unique_id.argtypes = [job, ctypes.c_void_p, number, error]
     library.rollcall_nccl_unique_ids.argtypes = [job, ctypes.c_void_p, number, number, error]
@@ -290,10 +303,27 @@ def version() -> str:
     return text.decode()
 
 
+def _by_hand(me: Identity) -> Identity:
+    """RANK and WORLD_SIZE that were set by hand, and count processes, as LOCAL_RANK tells."""
+    if me.launcher not in (None, "env") or me.mode != "none":
+        return me
+    texts = [os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")]
+    if not all(text.isascii() and text.isdigit() for text in texts):
+        return me
+    rank, world_size, local_rank = map(int, texts)
+    if not local_rank <= rank < world_size:
+        return me
+    return me._replace(rank=rank, world_size=world_size, local_rank=local_rank)
+
+
 def identity() -> Identity:
-    """Who this process is. Raises Error where its launcher's variables contradict each other."""
+    """Who this process is. Raises Error where its launcher's variables contradict each other.
+
+    Of RANK, WORLD_SIZE and LOCAL_RANK that were set by hand these three are told, also where too little is set for
+    rollcall to complete the environment (RC118).
+    """
     with _Job() as job:
-        return job.identity()
+        return _by_hand(job.identity())
 
 
 def plan() -> Plan:
@@ -311,13 +341,74 @@ def plan() -> Plan:
         )
 
 
+class Applied:
+    """What apply() has done. As a context manager it puts the environment back at the end, and gives the port back."""
+
+    def __init__(self, identity: Identity, before: Dict[str, Optional[str]], port: int) -> None:
+        self.identity = identity
+        self._before = before
+        self._port = port
+
+    def release(self) -> None:
+        """Gives the held port back. torch does not need that: it may listen at the port while it is held."""
+        if self._port >= 0:
+            os.close(self._port)
+        self._port = -1
+
+    def __enter__(self) -> Applied:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.release()
+        for name, value in self._before.items():
+            _put(name, value)
+
+
+def _put(name: str, value: Optional[str]) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+def apply() -> Applied:
+    """Puts into os.environ what rollcall exec would set, takes away what must go, and holds the master port in rank 0.
+
+    Call it before torch.distributed.init_process_group(), best before torch is imported: torch and CUDA read some of
+    the variables then. Without a launcher it changes nothing. The port is held until the process ends, or until
+    release(); torch's own store may listen there meanwhile, other programs get another port. Rank 0 prints what is
+    wrong but does not keep the job from running. Raises Error, with nothing changed, as identity() does, and where the
+    port is taken or the master address is another node's.
+
+        with rollcall.apply() as applied:
+            train(applied.identity)
+    """
+    with _Job() as job:
+        me, port = _by_hand(job.identity()), ctypes.c_int(-1)
+        job.call("hold_port", ctypes.byref(port))
+        wanted = {name: value for action, name, value, *_ in job.variables() if action != "keep"}
+        before = {name: os.environ.get(name) for name in wanted}
+        for name, value in wanted.items():
+            _put(name, value)
+        if not me.rank:
+            for message in job.messages():
+                if message.level == "warning":
+                    print(f"rollcall: warning {message.id}: {message.text}", file=sys.stderr)
+        return Applied(me, before, port.value)
+
+
 def show(file: Optional[TextIO] = None) -> None:
     """Prints who this process is, what rollcall would set for it, where from, and what is wrong, to file or stdout.
 
     What `rollcall show` prints, without questions to other processes. Raises Error as identity() does.
     """
     with _Job() as job:
-        me, variables, messages = job.identity(), job.variables(), job.messages()
+        me, variables, messages = _by_hand(job.identity()), job.variables(), job.messages()
     rows = [(name.replace("_", " "), "-" if value is None else str(value)) for name, value in zip(me._fields, me)]
     lines = [f"{name:<16}  {_printable(value)}" for name, value in rows]
     lines += [""] if variables else []

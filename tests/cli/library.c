@@ -12,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* as a program asks that is to build with older releases, too */
+#if !defined(ROLLCALL_VERSION_AT_LEAST) || !ROLLCALL_VERSION_AT_LEAST(0, 1, 0)
+#error "an older rollcall.h"
+#endif
+
 static int failures;
 
 #define CHECK(condition)                                           \
@@ -65,8 +70,19 @@ static int calls(void)
     struct rollcall_error error;
     struct rollcall *job = NULL;
     struct rollcall *other = NULL;
+    char version[32];
+    int fd = 4711;
 
     CHECK(strcmp(rollcall_version(), VERSION) == 0);
+    CHECK(strcmp(ROLLCALL_VERSION, VERSION) == 0);
+    snprintf(version, sizeof(version), "%d.%d.%d", ROLLCALL_VERSION_MAJOR, ROLLCALL_VERSION_MINOR,
+             ROLLCALL_VERSION_PATCH);
+    CHECK(strncmp(version, VERSION, strlen(version)) == 0);
+    CHECK(ROLLCALL_VERSION_AT_LEAST(ROLLCALL_VERSION_MAJOR, ROLLCALL_VERSION_MINOR, ROLLCALL_VERSION_PATCH));
+    CHECK(ROLLCALL_VERSION_AT_LEAST(0, 0, 99));
+    CHECK(!ROLLCALL_VERSION_AT_LEAST(ROLLCALL_VERSION_MAJOR, ROLLCALL_VERSION_MINOR, ROLLCALL_VERSION_PATCH + 1));
+    CHECK(!ROLLCALL_VERSION_AT_LEAST(ROLLCALL_VERSION_MAJOR, ROLLCALL_VERSION_MINOR + 1, 0));
+    CHECK(!ROLLCALL_VERSION_AT_LEAST(ROLLCALL_VERSION_MAJOR + 1, 0, 0));
 
     /* nothing in it is no error */
     CHECK(rollcall_create(none, &job, &error) == 0);
@@ -92,6 +108,9 @@ static int calls(void)
     CHECK(rollcall_variable_count(job) > 0);
     CHECK(rollcall_variable_at(job, rollcall_variable_count(job)) == NULL);
     CHECK(rollcall_variable_at(job, (size_t)-1) == NULL);
+    CHECK(rollcall_hold_port(job, &fd, &error) == -1 && error.code == ROLLCALL_INVALID && fd == 4711);
+    CHECK(rollcall_hold_port(job, NULL, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_hold_port(NULL, &fd, NULL) == -1 && fd == 4711);
     CHECK(rollcall_message_at(job, (size_t)-1) == NULL);
 
     /* a failure leaves the result as it was, and says why in one printable line */
@@ -121,6 +140,7 @@ static int wrong_shares(void)
     char data[4] = "abc";
     char id[2 * ROLLCALL_NCCL_ID_SIZE];
     char name[66];
+    int fd = 4711;
 
     memset(name, 'x', sizeof(name));
     name[65] = '\0';
@@ -129,6 +149,7 @@ static int wrong_shares(void)
     CHECK(rollcall_nccl_unique_id(job, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     rollcall_destroy(job);
     CHECK(rollcall_create(NULL, &job, NULL) == 0);
+    CHECK(rollcall_hold_port(job, &fd, &error) == 0 && fd == -1);
     CHECK(rollcall_broadcast(NULL, "x", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     CHECK(rollcall_broadcast(job, NULL, data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     CHECK(rollcall_broadcast(job, "", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);

@@ -60,6 +60,97 @@ print(json.dumps([rollcall.version(), rollcall.identity().rank, rollcall.identit
         '[$version, 3, "worker", .set, .unset, {"MASTER_PORT": "4000"}]' <<< "$shown")" ]
 }
 
+@test "the version is there without the library, and --help is no mistake" {
+    run -0 clean "$venv/bin/python" -c 'import rollcall; print(rollcall.__version__)'
+    [ "$output" = "$(cat "$top/VERSION")" ]
+    run -0 clean PYTHONPATH="$prefix/share/rollcall/python" python3 -c 'import rollcall; print(rollcall.__version__, rollcall.version())'
+    [ "$output" = "$(cat "$top/VERSION") $(cat "$top/VERSION")" ]
+    run -0 --separate-stderr clean "$venv/bin/python" -m rollcall --help
+    [[ $output == 'usage: python -m rollcall '* && -z $stderr ]]
+    run -0 clean "$venv/bin/python" -m rollcall --version
+    [ "$output" = "rollcall $(cat "$top/VERSION")" ]
+    run -2 --separate-stderr clean "$venv/bin/python" -m rollcall shwo
+    [ "$stderr" = "rollcall: what is 'shwo'? see python -m rollcall --help" ]
+}
+
+@test "apply: the environment is what exec would make it, and is put back at the end" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" PET_NNODES=2 RANK=9 "$venv/bin/python" -c 'import os, rollcall
+before, plan = dict(os.environ), rollcall.plan()
+with rollcall.apply() as applied:
+    assert applied.identity.rank == 3
+    assert {name: os.environ[name] for name in plan.set} == plan.set
+    assert plan.unset and not set(plan.unset) & set(os.environ), plan.unset
+    # for this process and for those that it starts
+    assert os.popen("echo $RANK $WORLD_SIZE").read() == "3 4\n"
+    assert rollcall.identity() == applied.identity
+assert dict(os.environ) == before
+print("good")'
+    [ "$output" = good ]
+}
+
+@test "apply: rank 0 holds the port for itself until it is released; a taken one is an error that changes nothing" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" SLURM_STEP_NODELIST=127.0.0.[1-2] "$venv/bin/python" -c 'import os, rollcall, socket, subprocess, sys
+def taken(port):
+    with socket.socket() as other:
+        try:
+            return other.bind(("", port))
+        except OSError as error:
+            return error
+before = dict(os.environ)
+applied = rollcall.apply()
+port = int(os.environ["MASTER_PORT"])
+assert taken(port)
+again = rollcall.apply()  # the same environment, and nothing more to hold
+with socket.socket() as listener:  # as torch does
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("", port))
+    listener.listen()
+applied.release()
+applied.release()
+again.release()
+assert not taken(port)
+os.environ.clear()
+os.environ.update(before)
+stranger = subprocess.Popen([sys.executable, "-c", "import socket, sys, time; s = socket.socket(); s.bind((str(), int(sys.argv[1]))); s.listen(); print(flush=True); time.sleep(60)",
+                             str(port)], stdout=subprocess.PIPE)
+stranger.stdout.read(1)
+try:
+    rollcall.apply()
+except rollcall.Error as error:
+    assert error.code == 1
+    print(error)
+stranger.kill()
+assert dict(os.environ) == before'
+    [[ $output == 'RC405: port '*' is taken by '*'; nothing is set; '* ]]
+}
+
+@test "apply: outside of a launcher nothing changes; warnings are rank 0's alone" {
+    run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "$venv/bin/python" -c 'import os, rollcall
+before = dict(os.environ)
+assert rollcall.apply().identity.mode == "none"
+assert dict(os.environ) == before'
+    [ -z "$stderr" ]
+    uneven=('SLURM_STEP_TASKS_PER_NODE=3,1' SLURM_GTIDS=0,1,2)
+    run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" "${uneven[@]}" MASTER_ADDR=127.0.0.1 "$venv/bin/python" -c 'import rollcall
+rollcall.apply()'
+    [[ $stderr == *'rollcall: warning RC301: '* ]]
+    run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" "${uneven[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 "$venv/bin/python" -c 'import rollcall
+rollcall.apply()'
+    [ -z "$stderr" ]
+}
+
+@test "identity: numbers set by hand are told, where they can only be those of processes" {
+    python='import rollcall; print(*rollcall.identity()[:4], rollcall.identity().mode)'
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" RANK=2 WORLD_SIZE=4 LOCAL_RANK=0 "$venv/bin/python" -c "$python"
+    [ "$output" = '2 4 0 None none' ]
+    for half in 'RANK=2 WORLD_SIZE=4' 'RANK=4 WORLD_SIZE=4 LOCAL_RANK=0' 'RANK=0 WORLD_SIZE=4 LOCAL_RANK=1' \
+        'RANK=x WORLD_SIZE=4 LOCAL_RANK=0' 'RANK=-1 WORLD_SIZE=4 LOCAL_RANK=0'; do
+        # shellcheck disable=SC2086 # several words
+        run -0 clean LD_LIBRARY_PATH="$prefix/lib" $half "$venv/bin/python" -c "$python"
+        [ "$output" = 'None None None None none' ]
+    done
+}
+
 @test "show prints it, and what is wrong" {
     run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" PET_NNODES=2 "$venv/bin/python" -m rollcall
     grep -qxE 'rank +3' <<< "$output"

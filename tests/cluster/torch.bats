@@ -30,6 +30,25 @@ teardown_file()
     everybody ranks world=4 nodes=2 loss="$loss"
 }
 
+# applying SECONDS LAUNCH...: ddp.py, which says nothing of rollcall, after rollcall.apply()
+applying()
+{
+    attempt "$1" env PYTHONPATH="$ROLLCALL_PREFIX/share/rollcall/python:$programs" "${@:2}" python -c 'import rollcall, runpy, sys
+rollcall.apply()
+runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
+    everybody ranks world=4 nodes=2 loss="$loss"
+}
+
+@test "T1: rollcall.apply() in the script, with plain srun" {
+    applying 90 srun -N2 --ntasks-per-node=2
+}
+
+# bats test_tags=all
+@test "T1: rollcall.apply() in the script, with mpirun, and with srun --ddp" {
+    applying 90 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node -x PYTHONPATH
+    applying 90 srun --ddp -N2 --ntasks-per-node=2
+}
+
 # bats test_tags=all
 @test "T2 today: torchrun without arguments trains twice, each node by itself" {
     attempt 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
