@@ -205,7 +205,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else if (WIFSIGNALED(status))
         lose_nodes(outcome, rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else if (rc_program_not_loaded(n, status))
-        rc_outcome_fail(outcome, "rollcall-exchange cannot be run: a library that it needs cannot be loaded (see ldd)");
+        fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
     else
         rc_outcome_read((struct rc_str){ output, (size_t)n }, node, answer, outcome, arena);
 }
