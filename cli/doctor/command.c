@@ -77,7 +77,7 @@ static int look_around(struct findings *findings)
         /* first, because the doctors of the other nodes run now */
         doctor_reachability(findings, &inspection->result);
         doctor_step(findings, &inspection->result);
-        doctor_slurm(findings, &slurm, true);
+        doctor_slurm(findings, &slurm, false);
         if (type)
             doctor_slurm_type(findings, &slurm, type, NULL, 0);
         doctor_pmix(findings, &inspection->result);
@@ -99,13 +99,21 @@ static bool wants_option(const struct doctor_request *request)
     return false;
 }
 
+/* A job script may be given without --script. */
+static bool may_be_job(const struct doctor_request *request)
+{
+    const char *end = request->script ? strrchr(request->script, '.') : NULL;
+
+    return request->job || request->line || !end || strcmp(end, ".py") != 0;
+}
+
 static int look_at_script(struct findings *findings, const struct doctor_request *request)
 {
     struct doctor_slurm slurm = { .has_option = false };
     struct findings of_slurm = { .count = 0 };
 
     /* findings about the machine itself belong to `rollcall doctor` without a script */
-    if (request->job || request->line)
+    if (may_be_job(request))
         doctor_slurm(wants_option(request) ? findings : &of_slurm, &slurm, true);
     doctor_findings_free(&of_slurm);
     return doctor_script(findings, request, &slurm);
@@ -151,17 +159,19 @@ const struct subcommand cli_doctor = {
             "\n"
             "  srun --ddp -N2 --ntasks-per-node=1 rollcall doctor\n"
             "\n"
-            "With SCRIPT it reads a training script and the modules beside it, with JOB a\n"
-            "job script, with LINE the srun or sbatch line that is meant, and says what\n"
-            "contradicts what. Nothing of them is imported or run.\n"
+            "SCRIPT is a training script, which it reads with the modules beside it, or a\n"
+            "job script, which it follows to the training script; LINE is the srun or sbatch\n"
+            "line that you will type. It says what contradicts what, and what it has not\n"
+            "looked at. It imports and runs nothing of them.\n"
             "\n"
+            "  rollcall doctor job.sh\n"
             "  rollcall doctor train.py -- srun -N2 --ntasks-per-node=4 python train.py\n"
             "\n"
-            "      --script JOB  a job script with #SBATCH lines\n"
+            "      --script JOB  a job script, beside a SCRIPT of its own\n"
             "      --json        one JSON object instead of text\n"
             "  -h, --help        this help\n"
             "\n"
-            "Exit status: 0 nothing found, 1 something was, 2 wrong usage or a file that\n"
-            "cannot be read.\n",
+            "Exit status: 0 nothing found, 1 something found or not looked at, 2 wrong usage\n"
+            "or a file that cannot be read.\n",
     .run = run_doctor,
 };

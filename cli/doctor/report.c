@@ -36,10 +36,16 @@ void doctor_verdict(const struct findings *findings, char text[DOCTOR_VERDICT])
         return;
     }
     format_place(&findings->list[0], where, sizeof(where));
+    if (!errors && !warnings) {
+        snprintf(text, size, "nothing found, but not all was looked at; see %s%s%s", findings->list[0].id,
+                 *where ? ", " : "", where);
+        return;
+    }
     if (errors && warnings)
         n = snprintf(text, size, "%zu error%s, %zu warning%s", errors, plural_s(errors), warnings, plural_s(warnings));
     else
-        n = snprintf(text, size, "%zu %s%s", findings->count, errors ? "error" : "warning", plural_s(findings->count));
+        n = snprintf(text, size, "%zu %s%s", errors + warnings, errors ? "error" : "warning",
+                     plural_s(errors + warnings));
     if (n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, "; begin with %s%s%s", findings->list[0].id, *where ? ", " : "", where);
 }

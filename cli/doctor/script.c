@@ -14,6 +14,7 @@
 #include "base/numbers.h"
 #include "cli/cli.h"
 #include "cli/pmixask.h"
+#include "ddpoption.h"
 #include "openmpi.h"
 #include "path.h"
 #include "system/program.h"
@@ -33,7 +34,7 @@ static int check_readable(const char *path)
     if (fd < 0 || fstat(fd, &file) < 0)
         error = errno;
     else if (!S_ISREG(file.st_mode))
-        error = EINVAL;
+        error = S_ISDIR(file.st_mode) ? EISDIR : EINVAL;
     else if (file.st_size > LARGEST)
         error = EFBIG;
     if (fd >= 0)
@@ -69,7 +70,9 @@ static void add_answer(struct findings *findings, const struct doctor_slurm *slu
         doctor_slurm_type(findings, slurm, field[4], field[2], parse_line_number(field[3]));
     } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "openmpi") == 0) {
         doctor_openmpi(findings, slurm, field[4], field[5], field[2], parse_line_number(field[3]));
-    } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "ddp") != 0) {
+    } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "ddp") == 0) {
+        doctor_ddp_option(findings, field[4], field[2], parse_line_number(field[3]));
+    } else if (strcmp(field[0], "fact") == 0) {
         doctor_findings_add_fact(findings, field[1], "%s", field[2]);
     }
 }

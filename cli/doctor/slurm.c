@@ -33,8 +33,8 @@ static const char *last_line(char *text)
     return start ? start + 1 : text;
 }
 
-/* The output of srun with one argument; NULL, with D101, where it failed. */
-static const char *run_srun(struct findings *findings, const char *srun, const char *argument)
+/* The output of srun with one argument; NULL, with D101 in `faults`, where it failed. */
+static const char *run_srun(struct findings *faults, const char *srun, const char *argument)
 {
     struct rc_program program = {
         .kind = RC_PROGRAM_USER,
@@ -49,8 +49,9 @@ static const char *run_srun(struct findings *findings, const char *srun, const c
 
     if (n > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return answer;
-    doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument, n > 0 ? ": " : "",
-                        n > 0 ? last_line(answer) : "");
+    if (faults)
+        doctor_findings_add(faults, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument, n > 0 ? ": " : "",
+                            n > 0 ? last_line(answer) : "");
     return NULL;
 }
 
@@ -126,7 +127,7 @@ static uint32_t read_plugin_version(const char *plugin)
 }
 
 /* Finds out why srun does not know --ddp. */
-static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm, bool wanted)
+static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm)
 {
     struct doctor_plugstack stack;
     bool named = doctor_plugstack_find(&stack);
@@ -139,34 +140,36 @@ static void explain_missing_option(struct findings *findings, const struct docto
                             "%s was built for Slurm %s, srun is of %s", stack.plugin, series, slurm->series);
     else if (named && stack.plugin[0] == '/' && access(stack.plugin, F_OK) < 0)
         doctor_findings_add(findings, FINDING_D104, stack.conf, stack.line, NULL, "%s is not there", stack.plugin);
-    else if (named || wanted)
+    else
         doctor_findings_add(findings, FINDING_D102, stack.conf[0] ? stack.conf : NULL, stack.line, NULL,
                             named ? "srun --help does not list --ddp, although the plugin is named here"
                                   : "srun --help does not list --ddp: no plugstack.conf names the plugin");
 }
 
-void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool wanted)
+void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script)
 {
+    struct findings *faults = for_script ? NULL : findings;
     char srun[PATH_MAX];
     const char *text;
 
     *slurm = (struct doctor_slurm){ .has_option = false };
     if (!doctor_find_program("srun", srun))
         return;
-    text = run_srun(findings, srun, "--version");
+    text = run_srun(faults, srun, "--version");
     if (!text)
         return;
     if (!read_series(text, slurm->series)) {
-        doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
+        if (faults)
+            doctor_findings_add(faults, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
         return;
     }
-    text = run_srun(findings, srun, "--help");
+    text = run_srun(faults, srun, "--help");
     if (!text)
         return;
     slurm->has_option = strstr(text, "--ddp") != NULL;
     if (!slurm->has_option)
-        explain_missing_option(findings, slurm, wanted);
-    text = run_srun(findings, srun, "--mpi=list");
+        explain_missing_option(findings, slurm);
+    text = run_srun(faults, srun, "--mpi=list");
     if (text)
         read_types(text, slurm->types);
     doctor_findings_add_fact(findings, "Slurm", "%s, %s --ddp, --mpi:%s", slurm->series,

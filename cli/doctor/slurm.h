@@ -13,8 +13,8 @@ struct doctor_slurm {
     bool has_option;            /* srun knows --ddp */
 };
 
-/* Asks srun. `wanted`: whether a missing --ddp is a finding. */
-void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool wanted);
+/* Asks srun. `for_script`: an srun that does not run is no finding, because the job may start elsewhere. */
+void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script);
 
 /* Adds D105 where srun has no such type. file and line may be NULL and 0. */
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,

@@ -105,7 +105,9 @@ def test_any_program(doctor, tmp_path_factory, text):
 @given(text=texts(), program=texts())
 def test_any_job(doctor, tmp_path_factory, text, program):
     folder = tmp_path_factory.getbasetemp()
-    answer(doctor, write(folder, "train.py", program), "job", write(folder, "job.sh", "#!/bin/bash\n" + text))
+    job = write(folder, "job.sh", "#!/bin/bash\n" + text)
+    answer(doctor, write(folder, "train.py", program), "job", job)
+    answer(doctor, job, "job", "-")
 
 
 @given(words=st.lists(st.sampled_from(WORDS + ["srun", "train.py", "python"]), min_size=1, max_size=12))

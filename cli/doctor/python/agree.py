@@ -51,7 +51,7 @@ def itself(layout, launch, job, report):
 
 
 def devices(layout, launch, job, report):
-    if launch.kind != "python" or launch.command.srun is None:
+    if launch.kind not in ("python", "console") or launch.command.srun is None:
         return
     per_node, gpus = layout.tasks_per_node, layout.gpus_per_node
     if per_node and gpus and per_node > gpus and "ntasks-per-gpu" not in layout.options:
@@ -62,8 +62,9 @@ def devices(layout, launch, job, report):
     # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
     if "ddp" in layout.options or "allow-task-sharing" in layout.options.get("gres-flags", ""):
         return
-    if per_node and per_node > 1 and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind)):
-        name = "gpus-per-task" if layout.gpus_per_task == 1 else "gpu-bind"
+    nearest = "g" in layout.options.get("accel-bind", "") and bind != "none"
+    if per_node and per_node > 1 and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
+        name = "gpus-per-task" if layout.gpus_per_task == 1 else "accel-bind" if nearest else "gpu-bind"
         others = "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)
         report("D509", job.path, line_of(job, name, launch),
                "--%s=%s hides the %s of the node from each task" % (name, layout.options[name], others),
@@ -71,12 +72,17 @@ def devices(layout, launch, job, report):
 
 
 def cores(layout, launch, job, series, program, report):
-    """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch."""
+    """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch.
+
+    Returns what could not be looked at."""
     if launch.command.srun is None or not job.batch:
-        return
+        return ""
     asked = job.options.number("cpus-per-task")
     named = "cpus-per-task" in launch.command.srun or any(name == "SRUN_CPUS_PER_TASK" for name, _, _ in job.exports)
-    if asked and asked > 1 and not named and series and (22, 5) <= series <= (23, 11):
+    if asked and asked > 1 and not named and (not series or (22, 5) <= series < (23, 11)):
+        if not series:
+            return "whether srun takes over --cpus-per-task=%d: Slurm 22.05 and 23.02 do not, " \
+                   "and this one's version is not known" % asked
         report("D510", job.path, launch.command.line,
                "srun does not take over --cpus-per-task=%d: each task has one core" % asked,
                "srun --cpus-per-task=$SLURM_CPUS_PER_TASK")
@@ -87,6 +93,7 @@ def cores(layout, launch, job, series, program, report):
             report("D511", job.path, launch.command.line,
                    "each task has one core, for itself and %d data loader workers" % workers,
                    "--cpus-per-task=%d" % (workers + 1))
+    return ""
 
 
 def loaders(program, launch):
@@ -139,12 +146,19 @@ def spawned(program, layout, launch, job, report):
             report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
                 launch.title(), place(job, launch)), "srun --ntasks-per-node=1 python SCRIPT")
         return
+    for source, call in program.calls(*TRAINERS):
+        strategy = call.argument(None, "strategy", "accelerator")
+        if layout.tasks_per_node and layout.tasks_per_node > 1 and launch.command.srun is not None and \
+                strategy is not None and str(literal(strategy)).startswith(("ddp_spawn", "ddp_notebook", "ddp_fork")):
+            report("D503", source.path, strategy.lineno, "%d tasks a node (%s) each spawn workers: strategy=\"%s\"" % (
+                layout.tasks_per_node, place(job, launch), literal(strategy)), 'strategy="ddp"')
 
 
 def idle(program, layout, launch, job, report):
     """One task a node, several GPUs, and a script that is one process of many."""
     if launch.kind != "python" or launch.command.srun is None or layout.tasks_per_node != 1 or \
-            not layout.gpus_per_node or layout.gpus_per_node < 2:
+            not layout.gpus_per_node or layout.gpus_per_node < 2 or any(
+                command.words[0] == "ray" for command in job.commands):
         return
     starters = ("spawn", "start_processes", "Process", "Trainer", "Fabric", "notebook_launcher")
     spawns = any(call.name.split(".")[-1] in starters
@@ -166,14 +180,3 @@ def default_master(program, layout, launch, report):
                     word.partition("=")[0] in names for word in launch.arguments):
                 report("D404", source.path, line, '%s is "%s" on %d nodes' % (names[-1], value, layout.nodes),
                        "%s env://" % names[-1])
-
-
-def not_started(job, layout, launches, report):
-    """Several tasks, and a batch script that starts one program, on the first node."""
-    if not job.batch or not launches or job.sruns or any(launch.kind == "mpirun" for launch in launches):
-        return
-    launch = launches[0]
-    if layout.nodes and layout.nodes > 1 and launch.kind == "python":
-        report("D514", job.path, launch.command.line,
-               "%d nodes, but this runs on the first one alone: there is no srun" % layout.nodes,
-               "srun --ddp " + " ".join(launch.command.words[:3]))

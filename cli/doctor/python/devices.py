@@ -82,17 +82,49 @@ def enclosing(call):
     return None
 
 
+def inserted(node):
+    """x of f"cuda:{x}", "cuda:" + str(x), "cuda:%d" % x and "cuda:{}".format(x), else the node itself."""
+    if isinstance(node, ast.JoinedStr):
+        return next((part.value for part in node.values if isinstance(part, ast.FormattedValue)), node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)) and constant(node.left) in (
+            "cuda:", "cuda:%d", "cuda:%s"):
+        text = isinstance(node.right, ast.Call) and getattr(node.right.func, "id", "") == "str" and node.right.args
+        return node.right.args[0] if text else node.right
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "format" and node.args and constant(
+            node.func.value) == "cuda:{}":
+        return node.args[0]
+    return node
+
+
+def chosen(source, call):
+    """The device that a call names, or None: set_device(x), torch.device(x), model.to(x), model.cuda(x)."""
+    if call.name == "torch.cuda.set_device":
+        return inserted(call.argument(0, "device"))
+    if call.name == "torch.device":
+        first = call.argument(0, "type")
+        second = call.argument(1, "index")
+        return second if constant(first) == "cuda" and second is not None else text_device(first)
+    if call.last == "to":
+        return text_device(call.argument(0, "device"))
+    return None
+
+
+def text_device(node):
+    """What is inserted into the text of a device; None for what is no such text."""
+    found = inserted(node) if node is not None else None
+    return found if found is not node else None
+
+
 def by_global_rank(program, nodes, report):
     if nodes == 1 or starts_workers(program):
         return
-    for source, call in program.calls("torch.cuda.set_device"):
-        device = call.argument(0, "device")
-        if isinstance(device, ast.JoinedStr):
-            device = next((part.value for part in device.values if isinstance(part, ast.FormattedValue)), device)
-        if device is not None and is_global_rank(program, source, device, enclosing(call)):
-            report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
-                   'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
-            return
+    for source in program.sources:
+        for call in source.calls:
+            device = chosen(source, call)
+            if device is not None and is_global_rank(program, source, device, enclosing(call)):
+                report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
+                       'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
+                return
 
 
 def overwritten(program, report):

@@ -7,9 +7,10 @@ Slurm will set from the job's own options.
 import os
 import re
 
+import directives
 from lines import logical_lines, split, statements
 from options import Options, gpus_per_node, take
-from source import LARGEST, Unreadable
+from source import Unreadable, text_of
 
 WRAPPERS = {"env", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsys", "ncu", "bash", "sh", "apptainer",
             "singularity", "rollcall", "command", "nice", "timeout", "conda", "uv", "poetry", "dlprof", "shifter",
@@ -18,17 +19,22 @@ VALUE = r"(?:\"[^\"]*\"|'[^']*'|\$\([^)]*(?:\([^)]*\)[^)]*)*\)|`[^`]*`|[^\s\"'`]
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(" + VALUE + ")")
 BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
 ADDITION = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\+=(" + VALUE + r")\s*$")
+RUNS = re.compile(r"`|\$\((?!\()")
+ARITHMETIC = re.compile(r"\$\(\(([^()]*)\)\)")
 ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*=" + VALUE + r"\s*)+$")
 
 
 class Command:
     """One command that a line starts: its words, the srun options before it, and where it stands."""
 
-    def __init__(self, words, srun, line):
+    def __init__(self, words, srun, line, job):
         self.words = words
         self.srun = srun  # Options, or None where no srun starts it
         self.line = line
         self.variables = {}
+        self.wrappers = tuple(job.wrappers)  # names, such as bash, apptainer, rollcall
+        self.folder = job.folder
+        self.repeated = any(text.startswith(("for", "while", "until")) for text in job.around)
 
 
 class Job:
@@ -37,6 +43,9 @@ class Job:
     def __init__(self, path):
         self.path = path
         self.options = Options()
+        self.text = []      # lines, as they are
+        self.directives = []
+        self.carriage = 0   # the first line that ends as on Windows
         self.lines = []     # (text, number): logical lines of the script
         self.exports = []   # (name, value as written, line)
         self.commands = []
@@ -44,28 +53,33 @@ class Job:
         self.doubtful = set()  # variables that are set in a branch or loop
         self.around = []       # the conditions that the line read stands in
         self.batch = False
-        self.sruns = False
-        self.first = 1
+        self.inner = []        # (text, number): lines of shell scripts that srun starts, with the number of srun's line
+        self.wrappers = []     # of the command that is read
+        self.wrapped = ""      # the wrapper as it is written
+        self.folder = None     # that the script has changed to
+
+    def is_slurm(self):
+        return any(not row.ignored for row in self.directives)
 
     def read(self, path):
         """A job script."""
-        try:
-            if os.path.getsize(path) > LARGEST:
-                raise Unreadable("larger than %d bytes" % LARGEST)
-            with open(path, "rb") as file:
-                text = file.read().decode("utf-8", "replace")
-        except OSError as error:
-            raise Unreadable(error.strerror) from None
+        text = text_of(path)
+        self.read_options(path, text)
+        for line, number in logical_lines(text):
+            if not line.startswith("#"):
+                self.lines.append((line, number))
+                self.statement(line, number)
+
+    def read_options(self, path, text):
+        """What sbatch reads of a script. Of an option that is given twice the last one counts."""
         self.path = path
         self.batch = True
-        for line, number in logical_lines(text):
-            if line.startswith("#SBATCH"):
-                options, _ = take(split(line[len("#SBATCH"):]), False)
-                for name, value in options.items():
-                    self.options.setdefault(name, value)
-                continue
-            self.lines.append((line, number))
-            self.statement(line, number)
+        self.text = text.split("\n")
+        self.carriage = next((number for number, line in enumerate(self.text, 1) if line.endswith("\r")), 0)
+        self.directives = directives.read(text)
+        for row in self.directives:
+            if not row.ignored:
+                self.options.update(row.options)
 
     def statement(self, line, number):
         test = ""
@@ -139,18 +153,23 @@ class Job:
             if not words:
                 return
         name = os.path.basename(words[0])
+        if name == "cd" and len(words) == 2 and srun is None:
+            self.folder = None if self.around else self.expand_word(words[1])
+            return
         if name == "srun":
-            self.sruns = True
             options, rest = take(self.expand(words[1:]), True)
             if rest and rest[0].startswith("$"):  # there may be more options in it
-                self.commands.append(Command(rest, options, number))
+                self.commands.append(Command(rest, options, number, self))
             else:
                 self.start(rest, options, number, depth + 1)
             return
         if name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh")):
+            self.wrappers.append(name)
+            self.wrapped = words[0]
             self.unwrap(name, words[1:], srun, number, depth)
+            self.wrappers.pop()
             return
-        command = Command(self.expand(words), srun, number)
+        command = Command(self.expand(words), srun, number, self)
         command.variables = local
         self.commands.append(command)
 
@@ -169,8 +188,35 @@ class Job:
             if re.match(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$", base):
                 self.start(rest[at:], srun, number, depth + 1)
                 return
-        if name in ("bash", "sh") and rest:
-            self.commands.append(Command(self.expand([name] + rest), srun, number))
+        script = self.script_of(rest[0] if name in ("bash", "sh") and rest else self.wrapped)
+        if script and srun is not None:
+            self.inside(script, srun, number, depth)
+        elif name in ("bash", "sh") and rest:
+            self.commands.append(Command(self.expand([name] + rest), srun, number, self))
+
+    def script_of(self, word):
+        """The path of a shell script that is here, or None."""
+        word = self.expand_word(word)
+        for folder in (self.folder or "", "", os.path.dirname(self.path) if self.batch else ""):
+            path = os.path.join(folder, word)
+            if word.endswith((".sh", ".bash")) and os.path.isfile(path) and path != self.path:
+                return path
+        return None
+
+    def inside(self, path, srun, number, depth):
+        """Reads a shell script that srun starts in each task."""
+        try:
+            text = text_of(path)
+        except Unreadable:
+            return
+        for line, _ in logical_lines(text):
+            if line.startswith("#"):
+                continue
+            self.inner.append((line, number))
+            for part in statements(line):
+                part = re.sub(r"^(then|else|do|\{)\s+", "", part)
+                if not ASSIGNMENTS.match(part) and not re.match(r"^(export|if|for|while|case|\[)\b", part):
+                    self.start(split(part), srun, number, depth + 1)
 
     def expand(self, words):
         """$NAME that the script sets, or that Slurm will set; others stay as they are. A $NAME by itself may be several
@@ -189,7 +235,7 @@ class Job:
             name = match.group(1) or match.group(3)
             if name in self.doubtful:
                 return match.group(0)
-            if name in self.variables and "`" not in self.variables[name] and "$(" not in self.variables[name]:
+            if name in self.variables and not RUNS.search(self.variables[name]):
                 return self.variables[name].strip("\"'")
             known = self.known(name)
             if known is None and match.group(2) is not None and not name.startswith("SLURM_"):
@@ -201,7 +247,21 @@ class Job:
             if new == word:
                 break
             word = new
-        return word
+        return ARITHMETIC.sub(self.product, word)
+
+    def product(self, match):
+        """$((NODES * 4)) as a number, else as one word."""
+        def value(name):
+            known = self.variables.get(name.group(), self.known(name.group()))
+            return name.group() if known is None or name.group() in self.doubtful else str(known).strip("\"'")
+
+        text = re.sub(r"[A-Za-z_]\w*", value, match.group(1))
+        if not re.match(r"^\s*\d{1,6}(\s*\*\s*\d{1,6}){0,3}\s*$", text):
+            return "$((%s))" % re.sub(r"\s", "", text)
+        number = 1
+        for factor in text.split("*"):
+            number *= int(factor)
+        return str(number)
 
     def known(self, name):
         """The value that Slurm will give a variable, from the job's options."""

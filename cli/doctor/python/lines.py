@@ -75,7 +75,7 @@ def statements(line):
 def logical_lines(text):
     """Logical lines: a backslash or an open quote joins lines. Here-documents are left out."""
     pending, start, end = "", 0, None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if end is not None:
             if line.strip() == end:
                 end = None

@@ -21,16 +21,27 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 import agree
 import devices
+import directives
+import endpoint
+import forgotten
+import identity
+import kinds
 import launch as launching
 import master
 import mixed
 import openmpi
 import ranks
+import refused
+import sampler
+import saves
 import shell
+import signals
+import trainer
+from follow import Programs
 from jobline import Job
 from options import Layout, take
 from program import Program, frameworks
-from source import Unreadable
+from source import Unreadable, text_of
 
 SECONDS, MEMORY, DEPTH = 20, 1 << 30, 2000
 
@@ -54,23 +65,19 @@ class Report:
 
 
 def unreadable(path, error, report):
-    report("D421", path, error.line, "this cannot be parsed: %s" % error, "")
+    report("D421", path, error.line, "not looked at: %s" % error, "")
 
 
-def read_program(path, report):
-    try:
-        program = Program(path)
-    except Unreadable as error:
-        unreadable(path, error, report)
-        return None
-    emit("fact", "script", "%s: %s" % (path, ", ".join(frameworks(program)) or "no framework that is known here"))
+def emit_program(program, report):
+    """What a program is, and which of its modules could not be read."""
+    emit("fact", "script", "%s: %s" % (
+        program.main.path, ", ".join(frameworks(program)) or "no framework that is known here"))
     for module, error in program.unreadable:
-        emit("fact", "script", "%s: cannot be parsed (%s), and is left out" % (module, error))
-    return program
+        report("D422", module, error.line, "not looked at: %s" % error, "")
 
 
 def check_program(program, nodes, report):
-    for check in (mixed, ranks):
+    for check in (mixed, ranks, trainer, sampler, saves):
         check.check(program, report)
     for check in (devices, master):
         check.check(program, nodes, report)
@@ -94,48 +101,99 @@ def read_line(words, job):
         job.start(words, None, 1)
 
 
+def read_job(path, line):
+    """The job of a job script, a line, or both."""
+    job = Job("command line")
+    if path != "-":
+        if kinds.kind_of(path) == kinds.PYTHON:
+            job.read_options(path, text_of(path))
+            job.start(["python", path], None, 1)
+        else:
+            job.read(path)
+    if line:
+        read_line(line, job)
+    return job
+
+
+class Step:
+    """A program that a job starts: how, where, and its files, as far as they are here."""
+
+    def __init__(self, launch, layout, program):
+        self.launch = launch
+        self.layout = layout
+        self.program = program
+
+
 class Steps:
-    """The steps of a job: (launch, layout) of each program, and the layout of the whole job."""
+    """The steps of a job, and the layout of the whole job."""
 
-    def __init__(self, job):
+    def __init__(self, job, programs):
         launches = [launching.Launch(command) for command in job.commands]
-        self.launches = [launch for launch in launches if launch.kind and launch.script or launch.kind == "mpirun"]
+        self.launches = [launch for launch in launches
+                         if launch.kind and launch.script or launch.kind in ("mpirun", "console")]
         self.whole = Layout(job, None)
-        self.steps = [(launch, Layout(job, launch.command.srun)) for launch in self.launches]
+        self.all = [Step(launch, Layout(job, launch.command.srun), programs.of(launch)) for launch in self.launches]
 
-    def nodes(self):
-        """The largest number of nodes of a step; None where it is not known."""
-        return max((layout.nodes or 0 for _, layout in self.steps), default=0) or self.whole.nodes
+    def nodes(self, program=None):
+        """The largest number of nodes of a step, or of a program's; None where it is not known."""
+        steps = [step for step in self.all if program is None or step.program is program] or self.all
+        return max((step.layout.nodes or 0 for step in steps), default=0) or self.whole.nodes
 
 
-def check_job(job, steps, program, series, report):
+def emit_launch(job, launch, layout):
+    title = launch.title() if launch.starts_workers() else ""
+    started = ", ".join(part for part in (layout.words(), title) if part)
+    emit("fact", "launch", "%s:%d: %s" % (job.path, launch.command.line, started) if job.batch else started)
+    for name in ("mpi", "ddp"):
+        if name in layout.options and launch.command.srun is not None:
+            emit("fact", name, job.path, launch.command.line, layout.options[name])
+
+
+def check_step(job, step, series, report):
+    launch, layout, program = step.launch, step.layout, step.program
+    emit_launch(job, launch, layout)
+    agree.itself(layout, launch, job, report)
+    agree.devices(layout, launch, job, report)
+    launching.check(launch, layout, job, report)
+    unknown = agree.cores(layout, launch, job, series, program, report)
+    if unknown:
+        emit("fact", "not known", unknown)
+    if program and launch.kind != "mpirun":
+        found = openmpi.find(program, layout, launch, job)
+        if found:
+            emit("fact", "openmpi", job.path, launch.command.line, *found)
+        for check in (agree.trainer, agree.spawned, agree.idle):
+            check(program, layout, launch, job, report)
+        agree.default_master(program, layout, launch, report)
+
+
+def check_job(job, steps, series, report):
+    refused.check(job, report)
+    directives.check(job, report)
     if job.batch:
-        shell.check(job, steps.nodes(), report)
-    agree.not_started(job, steps.whole, steps.launches, report)
-    for launch, layout in steps.steps:
-        title = launch.title() if launch.starts_workers() else ""
-        started = ", ".join(part for part in (layout.words(), title) if part)
-        emit("fact", "launch", "%s:%d: %s" % (job.path, launch.command.line, started) if job.batch else started)
-        for name in ("mpi", "ddp"):
-            if name in layout.options and launch.command.srun is not None:
-                emit("fact", name, job.path, launch.command.line, layout.options[name])
-        agree.itself(layout, launch, job, report)
-        agree.devices(layout, launch, job, report)
-        launching.check(launch, layout, job, report)
-        own = program if program and same(launch.script or "$", program) else None
-        agree.cores(layout, launch, job, series, own, report)
-        if own:
-            found = openmpi.find(own, layout, launch, job)
-            if found:
-                emit("fact", "openmpi", job.path, launch.command.line, *found)
-            for check in (agree.trainer, agree.spawned, agree.idle):
-                check(own, layout, launch, job, report)
-            agree.default_master(own, layout, launch, report)
+        shell.check(job, steps, report)
+    for check in (forgotten, endpoint, identity, signals):
+        check.check(job, steps, report)
+    for step in steps.all:
+        check_step(job, step, series, report)
 
 
-def same(name, program):
-    """Whether a command's script is the given one, by its name alone: its folder may be another one in the job."""
-    return "$" in name or os.path.basename(name) == os.path.basename(program.main.path)
+def say_missing(job, programs, report):
+    """The files that the job starts, and that are not here or cannot be parsed."""
+    for launch, name in programs.missing:
+        what = "is known in the job alone" if "$" in name else "is not here"
+        report("D422", job.path, launch.command.line, "not looked at: %s, which %s" % (name, what), "")
+    for path, error in programs.broken.items():
+        unreadable(path, error, report)
+
+
+def read_given(path, report):
+    """The program of a file that the user named, or None."""
+    try:
+        return Program(path)
+    except Unreadable as error:
+        unreadable(path, error, report)
+        return None
 
 
 def main(arguments):
@@ -147,22 +205,29 @@ def main(arguments):
     series = (int(found.group(1)), int(found.group(2))) if found else None
     script, path, line = arguments[2], arguments[4], arguments[5:]
     report = Report()
-    program = read_program(script, report) if script != "-" else None
-    job = steps = None
+    job = steps = given = None
+    try:
+        # the obvious first use: rollcall doctor job.sh
+        if script != "-" and path == "-" and kinds.is_job(script):
+            script, path = "-", script
+    except Unreadable as error:
+        unreadable(script, error, report)
+        script = "-"
+    if script != "-":
+        given = read_given(script, report)
+    programs = Programs(given, os.path.dirname(path) if path != "-" else "")
     if path != "-" or line:
-        job = Job("command line")
         try:
-            if path != "-":
-                job.read(path)
-            if line:
-                read_line(line, job)
-            steps = Steps(job)
+            job = read_job(path, line)
+            steps = Steps(job, programs)
         except Unreadable as error:
-            unreadable(path, error, report)
-    if program:
-        check_program(program, steps.nodes() if steps else None, report)
+            unreadable(path if path != "-" else "command line", error, report)
+    for program in programs.all():
+        emit_program(program, report)
+        check_program(program, steps.nodes(program) if steps else None, report)
     if steps:
-        check_job(job, steps, program, series, report)
+        check_job(job, steps, series, report)
+        say_missing(job, programs, report)
 
 
 main(sys.argv[1:])

@@ -235,10 +235,23 @@ def front(node):
     return None
 
 
+def speaks_gloo(program):
+    """False only where every group is NCCL's alone."""
+    groups = list(program.calls(*INIT))
+    if not groups or program.imports_any("lightning", "pytorch_lightning", "ray"):
+        return True
+    backends = [call.argument(0, "backend") for _, call in groups]
+    return program.says("gloo") or any(
+        backend is None or any(literal(value) != "nccl" for value in program.values(source, backend))
+        for (source, _), backend in zip(groups, backends))
+
+
 def interfaces(program, report):
     for source, setting in program.settings("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
         value = literal(setting.value)
         if not isinstance(value, str) or guarded(setting.stack, setting.name):
+            continue
+        if setting.name == "GLOO_SOCKET_IFNAME" and not_concrete(value) and not speaks_gloo(program):
             continue
         if setting.name == "GLOO_SOCKET_IFNAME" and not_concrete(value):
             report("D420", source.path, setting.line, 'GLOO_SOCKET_IFNAME is "%s"' % value,

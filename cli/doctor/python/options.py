@@ -18,6 +18,34 @@ FLAGS = {"exclusive", "overlap", "exact", "label", "unbuffered", "pty", "no-kill
          "ignore-pbs", "no-bell", "bell", "no-shell", "overlap", "resv-ports", "whole", "stepmgr"}
 
 
+# Those that take a value.
+NAMES = {"account", "accel-bind", "acctg-freq", "array", "batch", "bb", "bbf", "bcast", "begin", "chdir",
+         "cluster-constraint", "clusters", "comment", "compress", "constraint", "container", "container-id",
+         "core-spec", "cores-per-socket", "cpu-bind", "cpu-freq", "cpus-per-gpu", "cpus-per-task", "deadline",
+         "delay-boot", "dependency", "distribution", "epilog", "error", "exclude", "export", "export-file", "extra",
+         "extra-node-info", "gid", "gpu-bind", "gpu-freq", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task",
+         "gres", "gres-flags", "het-group", "help", "hint", "input", "job-name", "jobid", "kill-command",
+         "kill-on-invalid-dep", "licenses", "mail-type", "mail-user", "mcs-label", "mem", "mem-bind", "mem-per-cpu",
+         "mem-per-gpu", "mincpus", "mpi", "msg-timeout", "network", "nice", "nodefile", "nodelist", "nodes", "ntasks",
+         "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket", "ntasks-per-tres", "open-mode",
+         "oom-kill-step", "output", "partition", "power", "prefer", "priority", "profile", "prolog", "qos", "relative",
+         "reservation", "segment", "signal", "slurmd-debug", "sockets-per-node", "switches", "task-epilog",
+         "task-prolog", "test-only", "thread-spec", "threads", "threads-per-core", "time", "time-min", "tmp",
+         "tree-width", "tres-bind", "tres-per-task", "uid", "umask", "usage", "version", "wait-all-nodes", "wckey",
+         "wrap", "x11", "ddp", "pack-group", "het-job", "cpu_bind", "mem_bind", "workdir", "ntasks-per-board",
+         "consolidate-segments", "spread-segments", "exclusive", "stepmgr", "mincores", "minsockets", "minthreads",
+         "gpu_bind"}
+KNOWN = NAMES | FLAGS
+ALIASES = {"tasks-per-node": "ntasks-per-node"}
+
+
+def whole_name(name):
+    """The option that an abbreviation stands for, as getopt reads it; the name itself where it is none."""
+    name = ALIASES.get(name, name)
+    found = [known for known in KNOWN if known.startswith(name)] if name and name not in KNOWN else []
+    return found[0] if len(found) == 1 else name
+
+
 class Options(dict):
     """Long names of Slurm's options with their values; "" for a flag."""
 
@@ -44,6 +72,7 @@ def take(words, until_command):
         position += 1
         if word.startswith("--"):
             name, sign, value = word[2:].partition("=")
+            name = whole_name(name)
             if not sign and name not in FLAGS and position < len(words) and not words[position].startswith("-"):
                 value = words[position]
                 position += 1

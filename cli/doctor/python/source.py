@@ -5,6 +5,7 @@ Nothing of it is imported or run. Works with Python 3.6 and later, whose trees d
 """
 import ast
 import os
+import re
 
 LARGEST = 2 << 20  # bytes of a file
 LONGEST = 1024  # bits of a number
@@ -21,6 +22,25 @@ class Unreadable(Exception):
     def __init__(self, reason, line=0):
         super().__init__(reason)
         self.line = line
+
+
+def text_of(path):
+    """The text of a file."""
+    try:
+        if os.path.getsize(path) > LARGEST:
+            raise Unreadable("larger than %d bytes" % LARGEST)
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace")
+    except OSError as error:
+        raise Unreadable(error.strerror or type(error).__name__) from None
+
+
+def reason_of(error):
+    """Why Python does not take a file, in one line."""
+    text = getattr(error, "msg", "") or ""
+    if re.search(r"Missing parentheses in call|multiple exception types|leading zeros in decimal", text):
+        return "it is Python 2 (%s)" % text.split(".")[0]
+    return "%s: %s" % (type(error).__name__, text) if text else type(error).__name__
 
 
 def short(value):
@@ -145,7 +165,7 @@ class Source(ast.NodeVisitor):
                 self.tree = ast.parse(file.read(), path)
             self.visit(self.tree)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise Unreadable(type(error).__name__, getattr(error, "lineno", None) or 0) from None
+            raise Unreadable(reason_of(error), getattr(error, "lineno", None) or 0) from None
 
     def generic_visit(self, node):
         self.stack.append(node)
@@ -237,7 +257,8 @@ class Source(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_keyword(self, node):
-        self.words.add(node.arg)
+        if node.arg:
+            self.words.add(node.arg)
         self.generic_visit(node)
 
     def visit_Try(self, node):

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# doctorjobs.bats - rollcall doctor job.sh: what a file is, what the job starts, and what was not looked at.
+
+# shellcheck disable=SC2154 # what helper.bash sets
+
+load helper
+
+setup()
+{
+    cd "$BATS_TEST_TMPDIR"
+    mkdir bin
+    printf '#!/bin/sh\nexec %s "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" > bin/python3
+    chmod 755 bin/python3
+}
+
+environment=()
+
+# doctor ARG...: with a PATH on which there is Python, and srun where a test has put one
+doctor()
+{
+    env -i PATH="$BATS_TEST_TMPDIR/bin" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${environment[@]}" \
+        "$rollcall" doctor "$@"
+}
+
+@test "each wrong job of the table has its finding, and the right one beside it none" {
+    local here=$BATS_TEST_DIRNAME/doctor
+    HOME=$BATS_TEST_TMPDIR run -0 python3 -B "$here/table.py" "$prefix/libexec/rollcall/doctor"
+    [ "$output" = "$(grep -c '^== ' "$here/rows.txt") rows" ]
+}
+
+@test "a job script is followed to the file that it starts" {
+    mkdir code
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' 'cd code' 'RUN="python -u"' \
+        "srun --ddp \$RUN train.py --lr 1" > job.sh
+    printf '%s\n' 'import os' 'os.environ["MASTER_ADDR"] = "localhost"' > code/train.py
+    for arguments in job.sh '--script job.sh' '-- sbatch job.sh'; do
+        # shellcheck disable=SC2086 # words
+        run -1 doctor $arguments
+        [[ $output == *'D404  code/train.py:2'* ]]
+        [ "${lines[-1]}" = 'verdict   1 warning; begin with D404, code/train.py:2' ]
+    done
+    run -1 doctor -- srun --ddp -N2 -n8 python code/train.py
+    [[ $output == *'D404  code/train.py:2'* ]]
+    echo 'import os' > code/train.py
+    run -0 doctor job.sh
+    [[ $output == *'script    code/train.py: '* && ${lines[-1]} == 'verdict   nothing found' ]]
+    printf '%s\n' '#!/usr/bin/env python3' '#SBATCH -N 2' 'import lightning' \
+        'lightning.Trainer(num_nodes=2, devices=4)' > lit
+    run -1 doctor lit
+    [[ $output == *'D514  lit:1'* && $output == *'script    lit: Lightning'* ]]
+}
+
+@test "what was not looked at is said, and is no all-clear" {
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' 'srun --ddp python train.py' > job.sh
+    run -1 doctor job.sh
+    [ "${lines[-1]}" = 'verdict   nothing found, but not all was looked at; see D422, job.sh:3' ]
+    [[ $output == *'what    not looked at: train.py, which is not here'* ]]
+    run -1 doctor -- srun --ddp -N2 -n8 python train.py
+    [[ $output == *'not looked at: train.py, which is not here'* ]]
+    echo 'def broken(:' > train.py
+    for arguments in train.py job.sh '-- srun --ddp -N2 -n8 python train.py'; do
+        # shellcheck disable=SC2086 # words
+        run -1 doctor $arguments
+        [[ $output == *'D421  train.py:1'* && $output == *'not looked at: SyntaxError'* ]]
+    done
+    echo 'print "two"' > train.py
+    run -1 doctor job.sh
+    [[ $output == *'D421  train.py:1'*'not looked at: it is Python 2'* ]]
+    run -1 doctor /bin/ls
+    [[ $output == *'not looked at: it is neither Python nor a shell script'* ]]
+    printf '#!/bin/tcsh\nsetenv A 1\n' > job.csh
+    run -1 doctor job.csh
+    [[ $output == *'not looked at: it is for tcsh'* ]]
+    run -1 doctor --script /bin/ls
+    [[ $output == *'D421  /bin/ls'* ]]
+    fails_with 2 'cannot read .: Is a directory' "$rollcall" doctor .
+}
+
+@test "--ddp= of a job is read as srun would read it" {
+    touch train.py
+    for option in workr worker,nproc=4; do
+        printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' "srun --ddp=$option python train.py" > job.sh
+        run -1 doctor job.sh
+        [[ $output == *'error D524  job.sh:3'* ]]
+    done
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' "srun --ddp=worker,nproc=\$N python train.py" \
+        'srun --ddp=launcher,nproc=4 python train.py' > job.sh
+    run -0 doctor job.sh
+    run -1 doctor -- srun -N2 -n8 --ddp worker python train.py
+    [[ $output == *'error D524'*'srun --ddp=worker'* ]]
+}
+
+@test "RANK is not missed where the plugin acts for everybody" {
+    printf '%s\n' 'import torch.distributed as dist' 'dist.init_process_group("gloo")' > train.py
+    mkdir slurm
+    environment=("SLURM_CONF=$PWD/slurm/slurm.conf")
+    for words in '' default=off; do
+        echo "optional /usr/lib/rollcall.so $words" > slurm/plugstack.conf
+        run -1 doctor -- srun -N2 -n4 python train.py
+        [[ $output == *'error D529  train.py:2'* ]]
+    done
+    echo 'optional /usr/lib/rollcall.so default=auto' > slurm/plugstack.conf
+    run -0 doctor -- srun -N2 -n4 python train.py
+}
+
+@test "an srun that does not run is no finding of a script, and an unknown Slurm is said" {
+    printf '#!/bin/sh\nexit 1\n' > bin/srun
+    chmod 755 bin/srun
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4 --cpus-per-task=8' 'srun --ddp python train.py' \
+        > job.sh
+    touch train.py
+    run -0 doctor job.sh
+    [[ $output == *'not known'*'whether srun takes over --cpus-per-task=8'* ]]
+    run -0 doctor train.py -- srun --ddp -N2 -n8 python train.py
+    for version in 22.05.8 23.02.7; do
+        printf '#!/bin/sh\necho slurm %s\n' $version > bin/srun
+        run -1 doctor job.sh
+        [[ $output == *'D510  job.sh:3'* ]]
+    done
+    printf '#!/bin/sh\necho slurm 23.11.10\n' > bin/srun
+    run -0 doctor job.sh
+}
+
+@test "the templates of docs/jobs: nothing is found" {
+    # shellcheck disable=SC2016 # as Slurm 22.05 has it
+    printf '#!/bin/sh\necho slurm 22.05.8\n' > bin/srun
+    chmod 755 bin/srun
+    printf '%s\n' 'import os, torch' 'import torch.distributed as dist' 'dist.init_process_group("nccl")' \
+        'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))' \
+        'loader = torch.utils.data.DataLoader([], num_workers=4)' > train.py
+    cp "$top"/docs/jobs/*.s[bh]* .
+    set -- *.s[bh]*
+    [ $# -eq 11 ]
+    for template; do
+        run -0 doctor "$template"
+        [[ $output == *'script    train.py: '* ]]
+    done
+}
