@@ -599,7 +599,7 @@ ASK
     opens '-2 PMIX_ERR_SILENT' '-49 PMIX_ERR_COMM_FAILURE'
     around 'D106 -:0' "${task[@]}"
     [ "$(jq -r '.findings[0].what' json)" = '/opt/libpmix.so.2.28.0 (PMIx 7.0.0) cannot do PMIX_SECURITY_MODE=munge' ]
-    jq -e '.findings[0].change | startswith("take a libpmix")' json
+    jq -e '.findings[0].change | startswith("use a libpmix")' json
     around 'D106 -:0' "${task[@]}" PMIX_SECURITY_MODE=munge,native
     jq -e '.findings[0].change | startswith("export PMIX_MCA_psec=native, ")' json
     # Open MPI 4.1 under Slurm's pmix_v5

@@ -133,7 +133,7 @@ on none"
 @test "RC610: an entry of another launch" {
     changes 's/^scope=.*/scope=slurm:1.9/' n3
     stops "RC610: the launch is 'slurm:"
-    said "'slurm:[0-9]+\\.0' for tasks 0-1 on n\\[1-2\\], 'slurm:1\\.9' for task 2 on n3; $one_launcher\$"
+    said "'slurm:[0-9]+\\.0' for tasks 0-1 on n\\[1-2\\], 'slurm:1\\.9' for task 2 on n3; $one_launcher \\(rollcall explain RC610\\)\$"
 }
 
 @test "RC601: a node that does not come loses nobody the job" {
