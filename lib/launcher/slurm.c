@@ -48,7 +48,7 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32
 {
     struct rc_number *field = facts->field;
     struct rc_str text = rc_env_either(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"),
-                                         RC_STR("SLURM_TASKS_PER_NODE"));
+                                       RC_STR("SLURM_TASKS_PER_NODE"));
     struct rc_tasklist list;
     uint32_t before;
 
