@@ -48,6 +48,7 @@ in_folder()
         ip link set lo up
         mount -t proc proc "$root/proc"
         mount --rbind /dev "$root/dev"
+        mount --rbind /sys "$root/sys"
         mount -t tmpfs tmpfs "$root/tmp"
         mount --bind "$wheels" "$root/mnt"
         cp "$session" "$root/tmp/session"
