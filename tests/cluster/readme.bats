@@ -250,6 +250,16 @@ all_four()
 }
 
 # bats test_tags=all
+@test "the program of docs/developer.md that applies the plan itself, under plain srun" {
+    page_blocks "$tree/docs/developer.md" python 2 > "$shared/applied.py"
+    attempt 90 env PYTHONPATH="$ROLLCALL_PREFIX/share/rollcall/python" srun -N2 -n4 python "$shared/applied.py"
+    succeeded
+    for rank in 0 1 2 3; do
+        said "^rank $rank of 4$"
+    done
+}
+
+# bats test_tags=all
 @test "docs/symptoms.md: what torch and Lightning print is in their sources" {
     "$PYTHON" "$tree/tests/cluster/symptoms.py" "$tree/docs/symptoms.md"
     sed 's/### Expected a parent/### Expected a grandparent/' "$tree/docs/symptoms.md" > "$BATS_TEST_TMPDIR/page.md"

@@ -50,7 +50,7 @@ typed()
                 run -0 --separate-stderr login $command
                 echo "$output$stderr"
                 for rank in 0 1 2 3; do
-                    grep -qE "^  rank +$rank +SLURM_PROCID$" <<< "$output"
+                    grep -qE "^ *$rank .* ok$" <<< "$output"
                 done
                 ;;
             *) typed "$command" > "$BATS_TEST_TMPDIR/log" 2>&1 || { tail -n 40 "$BATS_TEST_TMPDIR/log"; return 1; } ;;
