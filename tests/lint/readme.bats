@@ -75,6 +75,10 @@ links()
             [ -e "$file" ] || { echo "$page: $link"; return 1; }
         done < <(awk '/^```/ { code = !code } !code && !/^    /' "$page" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//')
     done
+    # each template is installed, with the pages that link to it
+    for job in docs/jobs/*; do
+        grep -qF "$job" Makefile.am || { echo "Makefile.am does not install $job"; return 1; }
+    done
     # and none of docs that nobody links to
     for page in docs/*.md docs/*.svg; do
         grep -qF "(${page#docs/})" docs/*.md || grep -qF "($page)" README.md || { echo "nobody links to $page"; return 1; }
