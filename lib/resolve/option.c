@@ -7,52 +7,60 @@
 
 enum { NPROC_MAX = 4096, PORT_MIN = 1024 };
 
-static const struct {
-    char word[9];
-    enum rc_mode mode;
-} modes[] = {
-#define ROLLCALL_MODE(mode, word, help) { word, RC_MODE_##mode },
+/* In the order of mode_names. */
+static const uint8_t modes[] = {
+#define ROLLCALL_MODE(mode, word, help) RC_MODE_##mode,
 #include "resolve/option.def"
 };
 
+/* "|auto|worker" and "|order=|nproc=", as rc_option_join takes them behind the first bar. */
+#define NAME_CHOICE "="
+#define NAME_VALUE  "="
+#define NAME_SWITCH ""
+
+static const char mode_names[] = ""
+#define ROLLCALL_MODE(mode, word, help) "|" word
+#include "resolve/option.def"
+    ;
+
+static const char key_names[] = ""
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) "|" #key NAME_##shape
+#include "resolve/option.def"
+    ;
+
 const char *rc_mode_name(enum rc_mode mode)
 {
-    switch (mode) {
-    case RC_MODE_AUTO:
-        return "auto";
-    case RC_MODE_OFF:
-        return "off";
-    case RC_MODE_WORKER:
-        return "worker";
-    case RC_MODE_LAUNCHER:
-        return "launcher";
-    case RC_MODE_TORCHRUN:
-        return "torchrun";
-    case RC_MODE_NONE:
-        break;
-    }
-    return "none";
+    static const char names[][9] = {
+        [RC_MODE_AUTO] = "auto",     [RC_MODE_OFF] = "off",           [RC_MODE_NONE] = "none",
+        [RC_MODE_WORKER] = "worker", [RC_MODE_LAUNCHER] = "launcher", [RC_MODE_TORCHRUN] = "torchrun",
+    };
+
+    return mode < sizeof(names) / sizeof(*names) ? names[mode] : names[RC_MODE_NONE];
 }
 
 static bool read_mode(struct rc_str item, enum rc_mode *mode)
 {
-    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-        if (rc_str_is(item, modes[i].word)) {
-            *mode = modes[i].mode;
-            return true;
-        }
-    }
-    return false;
+    unsigned found = rc_option_find(mode_names + 1, item);
+
+    if (found)
+        *mode = (enum rc_mode)modes[found - 1];
+    return found;
 }
 
+/* What people write to switch a variable off or on, in small or capital letters. */
 static bool read_switch(struct rc_str item, enum rc_mode *mode)
 {
-    bool on;
+    enum { OFF_WORDS = 4 };
+    char small[sizeof("false") - 1];
+    unsigned found;
 
-    if (!rc_option_switch(item, &on))
+    if (item.n > sizeof(small))
         return false;
-    *mode = on ? RC_MODE_AUTO : RC_MODE_OFF;
-    return true;
+    for (size_t i = 0; i < item.n; i++)
+        small[i] = (char)(item.p[i] >= 'A' ? item.p[i] | 0x20 : item.p[i]);
+    found = rc_option_find("off|0|no|false|on|1|yes|true", (struct rc_str){ small, item.n });
+    *mode = found > OFF_WORDS ? RC_MODE_AUTO : RC_MODE_OFF;
+    return found;
 }
 
 enum shape { CHOICE, VALUE, SWITCH };
@@ -73,36 +81,6 @@ static const struct {
 #include "resolve/option.def"
 };
 
-/* "|auto|worker" and "|order=|nproc=", as rc_option_join takes them behind the first bar. */
-#define NAME_CHOICE "="
-#define NAME_VALUE  "="
-#define NAME_SWITCH ""
-
-static const char mode_names[] = ""
-#define ROLLCALL_MODE(mode, word, help) "|" word
-#include "resolve/option.def"
-    ;
-
-static const char key_names[] = ""
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) "|" #key NAME_##shape
-#include "resolve/option.def"
-    ;
-
-/* Returns the number of a choice's word in its enum, from 1 on; 0, which is UNSET, for any
- * other text. */
-static unsigned find_word(enum key key, struct rc_str text)
-{
-    struct rc_str rest = rc_str(keys[key].values);
-
-    for (unsigned i = 1; rest.p; i++) {
-        struct rc_str word = rc_str_split(rest, '|', &rest);
-
-        if (rc_str_eq(word, text))
-            return i;
-    }
-    return 0;
-}
-
 const char *rc_check_name(enum rc_check check)
 {
     switch (check) {
@@ -121,7 +99,7 @@ const char *rc_check_name(enum rc_check check)
 
 bool rc_check_read(struct rc_str text, enum rc_check *check)
 {
-    unsigned found = find_word(KEY_check, text);
+    unsigned found = rc_option_find(keys[KEY_check].values, text);
 
     if (found)
         *check = (enum rc_check)found;
@@ -153,7 +131,7 @@ static const char *list_values(struct reading *r, enum key key)
 
 static bool read_choice(struct reading *r, enum key key, struct rc_str value)
 {
-    r->chosen[key] = find_word(key, value);
+    r->chosen[key] = rc_option_find(keys[key].values, value);
     if (r->chosen[key])
         return true;
     rc_message_add(
@@ -311,39 +289,24 @@ static const char *find_contradiction(const struct rc_options *options)
     return NULL;
 }
 
-static bool parse_items(struct reading *r, struct rc_str text, struct rc_options *options)
+bool rc_options_read(struct rc_str text, bool is_variable, const char *where, struct rc_options *options,
+                     struct rc_messages *messages, struct rc_arena *arena)
 {
-    struct rc_str rest = text;
+    struct reading r = {
+        .options = { .given = true }, .is_variable = is_variable, .where = where, .messages = messages, .arena = arena
+    };
+    struct rc_str rest = text.n == 0 || rc_str_is(text, "(null)") ? RC_ABSENT : text;
     const char *wrong;
 
-    if (!text.p || text.n == 0 || rc_str_is(text, "(null)"))
-        rest = RC_ABSENT;
-    r->options.given = true;
     for (bool first = true; rest.p; first = false)
-        if (!read_item(r, rc_str_split(rest, ',', &rest), first))
+        if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
             return false;
-    set_choices(&r->options, r->chosen);
-    wrong = find_contradiction(&r->options);
+    set_choices(&r.options, r.chosen);
+    wrong = find_contradiction(&r.options);
     if (wrong) {
-        rc_message_add(r->messages, RC204, rc_format(r->arena, "%s: %s", r->where, wrong));
+        rc_message_add(messages, RC204, rc_format(arena, "%s: %s", where, wrong));
         return false;
     }
-    *options = r->options;
+    *options = r.options;
     return true;
-}
-
-bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages,
-                      struct rc_arena *arena)
-{
-    struct reading r = { .where = where, .messages = messages, .arena = arena };
-
-    return parse_items(&r, text, options);
-}
-
-bool rc_options_parse_variable(struct rc_str value, const char *where, struct rc_options *options,
-                               struct rc_messages *messages, struct rc_arena *arena)
-{
-    struct reading r = { .is_variable = true, .where = where, .messages = messages, .arena = arena };
-
-    return value.n == 0 || parse_items(&r, value, options);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* optionwords.h - words of --ddp and ROLLCALL, as lists and as switches. */
+/* optionwords.h - lists of words, "a|b|c", as option.def has them. */
 #ifndef ROLLCALL_RESOLVE_OPTIONWORDS_H
 #define ROLLCALL_RESOLVE_OPTIONWORDS_H
 
@@ -8,8 +8,8 @@
 /* "a|b|c" as "a, b or c": `last` is " or ". */
 const char *rc_option_join(struct rc_arena *arena, const char *words, const char *last);
 
-/* Whether it is a word that people switch a variable on or off with, in small or capital letters: 1, on, yes, true; 0,
- * off, no, false. */
-bool rc_option_switch(struct rc_str item, bool *on);
+/* Returns which word of "a|b|c" the text is, from 1 on; 0 where it is none. With the words of a choice that is its
+ * number in the enum, where 0 is UNSET. */
+unsigned rc_option_find(const char *words, struct rc_str text);
 
 #endif
