@@ -86,6 +86,13 @@ struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name)
     return found ? value_of(found, name.n) : RC_ABSENT;
 }
 
+struct rc_str rc_env_either(const struct rc_env *env, struct rc_str first, struct rc_str second)
+{
+    struct rc_str value = rc_env_find(env, first);
+
+    return value.n ? value : rc_env_find(env, second);
+}
+
 unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned below)
 {
     struct rc_key key;

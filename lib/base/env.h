@@ -55,12 +55,7 @@ static inline struct rc_str rc_env_find_name(const struct rc_env *env, const str
 }
 
 /* The value of the first variable, or of the second where the first is absent or empty. */
-static inline struct rc_str rc_env_either(const struct rc_env *env, struct rc_str first, struct rc_str second)
-{
-    struct rc_str value = rc_env_find(env, first);
-
-    return value.n ? value : rc_env_find(env, second);
-}
+struct rc_str rc_env_either(const struct rc_env *env, struct rc_str first, struct rc_str second);
 
 /* Returns 1 + the place of the last entry with this name among the first `below` entries
  * of the block, or 0 where none has it. A caller that begins with env->count and goes on

@@ -33,9 +33,8 @@ const char *rc_message_line(struct rc_arena *arena, enum rc_level level, enum rc
     struct rc_arena before = *arena;
     const char *word = rc_level_name(level);
     const char *name = catalogue[id].id;
-    const char *line = level == RC_LEVEL_ERROR
-                           ? rc_format(arena, "rollcall: %s %s: %s" RC_EXPLAIN("%s") "\n", word, name, text, name)
-                           : rc_format(arena, "rollcall: %s %s: %s\n", word, name, text);
+    const char *end = level == RC_LEVEL_ERROR ? rc_format(arena, RC_EXPLAIN("%s"), name) : "";
+    const char *line = rc_format(arena, "rollcall: %s %s: %s%s\n", word, name, text, end);
 
     if (!arena->full)
         return line;

@@ -407,7 +407,7 @@ state()
 
 @test "explain: nic=auto is settled where a task starts, and map shows it" {
     run -0 with "${task_3[@]}" "$rollcall" explain --ddp=nic=auto
-    [[ $output == *RC931*'rollcall map shows what it'* ]]
+    [[ $output == *RC931*"rollcall map, run there, shows which"* ]]
     run -0 with "${task_3[@]}" "$rollcall" explain --ddp=nic=none
     [[ $output != *RC931* ]]
 }
