@@ -252,9 +252,10 @@ def suspend(seconds):
 
 
 def requeue(scene):
-    """Slurm lets the job wait for two minutes, for its nodes to be clean."""
+    """Slurm lets the job wait for two minutes, for its nodes to be clean. No task ends before that by itself."""
     tell_slurm("scontrol", "requeue", "JOB")(scene)
-    scene.release()
+    wait_for(lambda: not srun(scene.cluster), 20 * PATIENCE)
+    scene.touch("open")
 
     def again():
         scene.cluster.run("login", "sh", "-c", "scontrol update JobId=$(squeue -h -o %A) StartTime=now; true")
