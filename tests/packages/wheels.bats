@@ -11,7 +11,7 @@ session=$BATS_TEST_DIRNAME/wheel-session
 # what a user's machine has
 has=(python3 python3-venv openmpi-bin iproute2)
 
-# The tools, 450 MB of them, and both builds are kept in build/wheels.
+# The tools, 450 MB of them, and what zig has compiled are kept in build/wheels.
 setup_file()
 {
     load helper
