@@ -33,8 +33,9 @@ const char *rc_message_line(struct rc_arena *arena, enum rc_level level, enum rc
     struct rc_arena before = *arena;
     const char *word = rc_level_name(level);
     const char *name = catalogue[id].id;
-    const char *end = level == RC_LEVEL_ERROR ? rc_format(arena, RC_EXPLAIN("%s"), name) : "";
-    const char *line = rc_format(arena, "rollcall: %s %s: %s%s\n", word, name, text, end);
+    bool ends = level == RC_LEVEL_ERROR;
+    const char *line = rc_format(arena, "rollcall: %s %s: %s%s%s%s\n", word, name, text, ends ? RC_EXPLAIN_BEFORE : "",
+                                 ends ? name : "", ends ? RC_EXPLAIN_BEHIND : "");
 
     if (!arena->full)
         return line;

@@ -58,7 +58,9 @@ const struct rc_message_entry *rc_message_entry(enum rc_message_id id);
 const char *rc_level_name(enum rc_level level);
 
 /* How every line of an error ends, in each program: with the command that says its cause and cure. */
-#define RC_EXPLAIN(id) " (rollcall explain " id ")"
+#define RC_EXPLAIN_BEFORE " (rollcall explain "
+#define RC_EXPLAIN_BEHIND ")"
+#define RC_EXPLAIN(id)    RC_EXPLAIN_BEFORE id RC_EXPLAIN_BEHIND
 
 /* A message as the user reads it, with its newline: "rollcall: warning RC301: TEXT". One that does not fit
  * becomes a shorter line. "" where that does not fit either. */
