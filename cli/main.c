@@ -3,13 +3,11 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "findprogram.h"
 
 static const struct subcommand *const subcommands[] = { &cli_exec,  &cli_show, &cli_explain,
                                                         &cli_check, &cli_map,  &cli_doctor };
@@ -53,20 +51,9 @@ static int finish_output(int status)
 
 static bool is_program(const char *name)
 {
-    const char *path = getenv("PATH");
-    struct rc_str rest = rc_str(path);
-    char file[PATH_MAX];
+    char path[PATH_MAX];
 
-    if (strchr(name, '/'))
-        return true;
-    while (*name && rest.p) {
-        struct rc_str folder = rc_str_split(rest, ':', &rest);
-
-        if (folder.n && snprintf(file, sizeof(file), "%.*s/%s", (int)folder.n, folder.p, name) < PATH_MAX &&
-            access(file, X_OK) == 0)
-            return true;
-    }
-    return false;
+    return strchr(name, '/') || (*name && cli_find_program(name, path));
 }
 
 /* For `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */

@@ -144,14 +144,14 @@ static bool follow_order(struct roster *roster)
     return true;
 }
 
-/* A step inside a task of another one has that one's server in its environment, too. */
 static bool is_own_step(const char *step)
 {
-    const char *job = getenv("SLURM_JOB_ID");
-    const char *number = getenv("SLURM_STEP_ID");
-    size_t n = job ? strlen(job) : 0;
+    static struct rc_env env;
+    struct input input;
 
-    return n > 0 && number && strncmp(step, job, n) == 0 && step[n] == '.' && strcmp(step + n + 1, number) == 0;
+    input_own(&input);
+    rc_env_index(&env, input.env);
+    return rc_endpoint_is_own_step(&env, rc_str(step));
 }
 
 int cli_roster_read(struct roster *roster, const char *pid)

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/numbers.h"
-#include "path.h"
+#include "cli/findprogram.h"
 #include "system/program.h"
 
 extern char **environ;
@@ -28,7 +28,7 @@ static const char *run_program(const char *name, const char *const *words)
     };
     int status;
 
-    if (!doctor_find_program(name, path) || rc_program_run(&program, answer, sizeof(answer), &status) <= 0 ||
+    if (!cli_find_program(name, path) || rc_program_run(&program, answer, sizeof(answer), &status) <= 0 ||
         !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return NULL;
     return answer;

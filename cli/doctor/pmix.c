@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "cli/findprogram.h"
 #include "cli/pmixask.h"
-#include "path.h"
 #include "rendezvous/pmixserver.h"
 #include "system/program.h"
 
@@ -129,7 +129,7 @@ static bool beside_mpirun(const char *file, char folder[PATH_MAX])
     char real[PATH_MAX];
     char *end;
 
-    if (!doctor_find_program("mpirun", program) || !realpath(program, real))
+    if (!cli_find_program("mpirun", program) || !realpath(program, real))
         return false;
     for (unsigned i = 0; i < 2 && (end = strrchr(real, '/')); i++)
         *end = '\0';

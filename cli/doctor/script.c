@@ -13,10 +13,10 @@
 
 #include "base/numbers.h"
 #include "cli/cli.h"
+#include "cli/findprogram.h"
 #include "cli/pmixask.h"
 #include "ddpoption.h"
 #include "openmpi.h"
-#include "path.h"
 #include "system/program.h"
 
 extern char **environ;
@@ -126,7 +126,7 @@ int doctor_script(struct findings *findings, const struct doctor_request *reques
 
     if (check_readable(request->script) < 0 || check_readable(request->job) < 0)
         return -1;
-    if (doctor_find_program("python3", python)) {
+    if (cli_find_program("python3", python)) {
         if (ask_python(findings, request, slurm, python))
             return 0;
         why = "the python3 on PATH failed or took too long";

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "cli/findprogram.h"
 #include "pluginversion.h"
 #include "plugstack.h"
 #include "system/program.h"
@@ -153,7 +153,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool fo
     const char *text;
 
     *slurm = (struct doctor_slurm){ .has_option = false };
-    if (!doctor_find_program("srun", srun))
+    if (!cli_find_program("srun", srun))
         return;
     text = run_srun(faults, srun, "--version");
     if (!text)

@@ -48,16 +48,6 @@ static void name_scope(const char *text, char scope[RC_DISCOVERY_SCOPE])
     snprintf(scope, RC_DISCOVERY_SCOPE, "%016llx", (unsigned long long)rc_hash(text, strlen(text)));
 }
 
-/* The step that this process belongs to, as its server names it. */
-static bool is_own_step(const struct rc_result *result, struct rc_str step)
-{
-    struct rc_str number;
-    struct rc_str job = rc_str_split(step, '.', &number);
-
-    return rc_str_eq(job, rc_env_get(&result->env, "SLURM_JOB_ID")) &&
-           rc_str_eq(number, rc_env_get(&result->env, "SLURM_STEP_ID"));
-}
-
 /* torchrun on one node is a launch of its own on each node of the step. */
 static bool is_for_this_launch(const struct rc_result *result, uint32_t nodes, struct rc_str step)
 {
@@ -65,7 +55,7 @@ static bool is_for_this_launch(const struct rc_result *result, uint32_t nodes, s
     case RC_SRUN_SERVER_OWN:
         return rc_str_is(step, result->facts.run_id);
     case RC_SRUN_SERVER_OUTER:
-        return nodes > 1 && is_own_step(result, step);
+        return nodes > 1 && rc_endpoint_is_own_step(&result->env, step);
     case RC_SRUN_SERVER_NONE:
         break;
     }

@@ -40,3 +40,11 @@ bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint,
     *step = server.step;
     return true;
 }
+
+bool rc_endpoint_is_own_step(const struct rc_env *env, struct rc_str step)
+{
+    struct rc_str number;
+    struct rc_str job = rc_str_split(step, '.', &number);
+
+    return rc_str_eq(job, rc_env_get(env, "SLURM_JOB_ID")) && rc_str_eq(number, rc_env_get(env, "SLURM_STEP_ID"));
+}

@@ -28,4 +28,8 @@ const char *rc_endpoint_write(const struct rc_endpoint *endpoint, struct rc_aren
 bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
                          struct rc_arena *arena);
 
+/* Whether the process with this environment belongs to that step, "JOB.STEP". A step inside a task of another one has
+ * that one's server in its environment, too. */
+bool rc_endpoint_is_own_step(const struct rc_env *env, struct rc_str step);
+
 #endif

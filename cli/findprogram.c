@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path.h"
+#include "findprogram.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool doctor_find_program(const char *name, char path[PATH_MAX])
+bool cli_find_program(const char *name, char path[PATH_MAX])
 {
     const char *next = getenv("PATH");
 
