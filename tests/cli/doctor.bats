@@ -29,20 +29,12 @@
 # shellcheck disable=SC2154,SC2016 # what helper.bash sets; scripts are written as they are
 
 load helper
+load doctor
 
 setup()
 {
-    cd "$BATS_TEST_TMPDIR"
-    mkdir bin
-    printf '#!/bin/sh\nexec %s "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" > bin/python3
-    chmod 755 bin/python3
+    only_python
     touch train.py other.py # which jobs start
-}
-
-# doctor ARG...: with a PATH on which there is Python, and srun where a test has put one
-doctor()
-{
-    env -i PATH="$BATS_TEST_TMPDIR/bin" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${environment[@]}" "$rollcall" doctor "$@"
 }
 
 # found 'ID FILE:LINE' ARG...: exactly this, or nothing, and the status that goes with it

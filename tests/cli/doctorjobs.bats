@@ -5,22 +5,11 @@
 # shellcheck disable=SC2154 # what helper.bash sets
 
 load helper
+load doctor
 
 setup()
 {
-    cd "$BATS_TEST_TMPDIR"
-    mkdir bin
-    printf '#!/bin/sh\nexec %s "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" > bin/python3
-    chmod 755 bin/python3
-}
-
-environment=()
-
-# doctor ARG...: with a PATH on which there is Python, and srun where a test has put one
-doctor()
-{
-    env -i PATH="$BATS_TEST_TMPDIR/bin" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${environment[@]}" \
-        "$rollcall" doctor "$@"
+    only_python
 }
 
 @test "each wrong job of the table has its finding, and the right one beside it none" {

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# doctor.bash - what the tests of rollcall doctor share. After helper.bash.
+
+# shellcheck disable=SC2154 # what helper.bash sets
+
+environment=()
+
+# only_python: in setup, an empty folder whose bin has Python alone
+only_python()
+{
+    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir bin
+    printf '#!/bin/sh\nexec %s "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" > bin/python3
+    chmod 755 bin/python3
+}
+
+# doctor ARG...: with a PATH on which there is Python, and srun where a test has put one
+doctor()
+{
+    env -i PATH="$BATS_TEST_TMPDIR/bin" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${environment[@]}" "$rollcall" doctor "$@"
+}
