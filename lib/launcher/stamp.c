@@ -19,18 +19,39 @@ static bool read_mode(struct rc_str text, struct rc_stamp *stamp)
     return true;
 }
 
+/* Half of TOLD, or a rank that its own world does not have, would make an identity that no task was told. */
+static bool is_told(struct rc_str told)
+{
+    uint32_t number[RC_STAMP_TOLD];
+
+    for (unsigned i = 0; i < RC_STAMP_TOLD; i++)
+        if (!rc_parse_u32(rc_str_split(told, '/', &told), UINT32_MAX, &number[i]))
+            return false;
+    return !told.p && number[0] < number[1];
+}
+
+/* Takes TOLD, which begins with its sign, from the outer scopes. */
+static void read_told(struct rc_stamp *stamp)
+{
+    struct rc_str word;
+
+    if (!rc_str_starts(stamp->outer, "="))
+        return;
+    word = rc_str_split(stamp->outer, ' ', &stamp->outer);
+    word = (struct rc_str){ word.p + 1, word.n - 1 };
+    if (is_told(word))
+        stamp->told = word;
+}
+
 struct rc_stamp rc_stamp_read(struct rc_str text)
 {
     struct rc_stamp stamp = { .text = text };
     struct rc_str rest = rc_str_split(text, ' ', &stamp.outer);
 
     stamp.scope = rc_str_split(rest, '/', &rest);
-    if (stamp.scope.n && rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank) &&
-        read_mode(rest, &stamp)) {
-        if (rc_str_starts(stamp.outer, "=")) {
-            stamp.told = rc_str_split(stamp.outer, ' ', &stamp.outer);
-            stamp.told = (struct rc_str){ stamp.told.p + 1, stamp.told.n - 1 };
-        }
+    if (stamp.scope.n && !rc_str_starts(stamp.scope, "=") &&
+        rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank) && read_mode(rest, &stamp)) {
+        read_told(&stamp);
         return stamp;
     }
     return (struct rc_stamp){ .text = text };

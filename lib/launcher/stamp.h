@@ -10,7 +10,7 @@
  * MODE "worker" or "launcher". TOLD is what a worker was told: RANK, WORLD_SIZE,
  * LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which a script may have overwritten
  * since. The outer scopes are those of the launchers that
- * were found further outside. A scope has no blank and no slash.
+ * were found further outside. A scope has no blank and no slash, and does not begin with `=`.
  *
  * A later rollcall in the same process tree that finds its own scope and rank
  * changes nothing; a launcher whose scope the stamp does not have was started
@@ -31,7 +31,7 @@ struct rc_stamp {
     uint32_t rank;
     bool launcher;       /* the mode; false: worker */
     uint16_t port;       /* the MASTER_PORT that the task was told; 0 where the stamp does not say */
-    struct rc_str told;  /* without the sign; absent where the stamp does not say */
+    struct rc_str told;  /* without the sign; absent where it is not RC_STAMP_TOLD numbers, the first below the second */
     struct rc_str outer; /* the outer scopes, parted by blanks; absent where there are none */
 };
 

@@ -259,14 +259,27 @@ static bool is_number(const char *text, uint32_t number)
     return rc_parse_u32(rc_str(text), UINT32_MAX - 1, &value) && value == number;
 }
 
+/* Rank or world size: a process that carries its task's stamp knows of it what the stamp tells. */
+static uint32_t told_number(const struct rc_result *result, enum rc_field field)
+{
+    struct rc_str rest = result->stamp.told;
+    struct rc_str rank = rc_str_split(rest, '/', &rest);
+    uint32_t number;
+
+    if (!result->stamped)
+        return result->identity.field[field];
+    CHECK(rc_parse_u32(field == RC_RANK ? rank : rc_str_split(rest, '/', &rest), RC_MAX_TASKS, &number));
+    return number;
+}
+
 static void check_entry_value(const struct rc_result *result, const struct rc_plan_entry *entry)
 {
     if (entry->action != RC_SET)
         return;
     if (rc_str_is(entry->name, "RANK") && result->mode == RC_MODE_WORKER)
-        CHECK(is_number(entry->value, result->identity.field[RC_RANK]));
+        CHECK(is_number(entry->value, told_number(result, RC_RANK)));
     if (rc_str_is(entry->name, "WORLD_SIZE") && result->mode == RC_MODE_WORKER)
-        CHECK(is_number(entry->value, result->identity.field[RC_WORLD_SIZE]));
+        CHECK(is_number(entry->value, told_number(result, RC_WORLD_SIZE)));
     if (rc_str_is(entry->name, "MASTER_ADDR"))
         CHECK(*entry->value && fuzz_is_printable(rc_str(entry->value)));
     if (rc_str_is(entry->name, "MASTER_PORT"))

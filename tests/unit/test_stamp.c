@@ -92,6 +92,7 @@ static const struct bad_row bad[] = {
     { TEXT("slurm:42.0/4294967295/worker"), "a rank that means unknown" },
     { TEXT("/3/worker"), "no scope" },
     { TEXT(" slurm:42.0/3/worker"), "a blank before it" },
+    { TEXT("=1/3/worker"), "a scope that would be read as what the task was told" },
     { TEXT("other"), "another program's" },
 };
 
@@ -264,10 +265,34 @@ static void odd_run_id(const void *data)
     assert_string_equal(result.facts.run_id, "a b/c");
 }
 
+static const char *const half_told[] = {
+    "slurm:42.0/3/worker/29512 = pbs:9",
+    "slurm:42.0/3/worker/29512 =3/8/1/2 pbs:9",
+    "slurm:42.0/3/worker/29512 =3/8/1/2/1/0 pbs:9",
+    "slurm:42.0/3/worker/29512 =3/8/x/2/1 pbs:9",
+    "slurm:42.0/3/worker/29512 =8/8/1/2/1 pbs:9",
+    "slurm:42.0/3/worker/29512 =4294967295/8/1/2/1 pbs:9",
+};
+
+/* Half of what a task was told is nothing that it was told. */
+static void tells_nothing(const void *data)
+{
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(half_told); i++) {
+        struct rc_stamp stamp = rc_stamp_read(rc_str(half_told[i]));
+
+        print_message("%s\n", half_told[i]);
+        assert_true(rc_stamp_is_of(&stamp, "slurm:42.0", 3));
+        assert_null(stamp.told.p);
+        assert_true(rc_str_is(stamp.outer, "pbs:9"));
+    }
+}
+
 int main(void)
 {
     UNIT_TABLE(reads, "stamp reads", good);
     UNIT_TABLE(refuses, "stamp refuses", bad);
+    unit_add_one(tells_nothing, "half of what a task was told");
     unit_add_one(answers, "whose it is and what it knows");
     unit_add_one(does_not_fit, "an arena that is too small");
     unit_add_one(broken_beside_stamp, "a stamp with an outer scope beside a launcher's broken value ends");
