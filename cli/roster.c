@@ -182,7 +182,7 @@ int cli_roster_read(struct roster *roster, const char *pid)
         return -1;
     }
     qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
-    if (!rc_roll_check(roster->roll, roster->count, 0, 0, 0, &roster->findings, &arena)) {
+    if (!rc_roll_check(roster->roll, roster->count, 0, 0, 0, &roster->findings, &roster->blame, &arena)) {
         console_fail("cannot check the roll: %s", strerror(ENOMEM));
         return -1;
     }
@@ -214,5 +214,6 @@ void cli_roster_free(struct roster *roster)
     free(roster->text);
     free(roster->findings_text);
     free(roster->order_text);
+    rc_blame_free(&roster->blame);
     *roster = (struct roster){ .count = 0 };
 }

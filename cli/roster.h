@@ -4,6 +4,7 @@
 #define ROLLCALL_CLI_ROSTER_H
 
 #include "base/message.h"
+#include "roll/blame.h"
 #include "roll/roll.h"
 
 struct roster {
@@ -12,7 +13,8 @@ struct roster {
     size_t count;
     bool ordered; /* with order=topology: the entries say who is who in the order of the network, and stand in it */
     struct rc_messages findings;
-    char *text; /* that the entries are slices of, and the findings' */
+    struct rc_blame blame; /* of the findings */
+    char *text;            /* that the entries are slices of, and the findings' */
     char *findings_text;
     char *order_text;
     bool is_own; /* of a step that this process is a task of */

@@ -25,6 +25,8 @@ static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_
         rc_checking_add(check, id,
                         rc_format(check->arena, "%s %s; %s", what,
                                   rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT), cure));
+    if (groups > 1)
+        rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
 /* Adds a finding unless all members count alike, and as the caller does where it knows (not 0).
@@ -72,6 +74,14 @@ static void check_scopes(struct rc_checking *check)
     memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
 }
 
+/* Such a node says itself, where its own lines go, why nothing starts on it. */
+static void blame_dead(struct rc_checking *check)
+{
+    for (size_t i = 0; check->blame && i < check->count; i++)
+        if (check->member[i].roll->dead.p && !rc_blame_add(check->blame, RC_BLAMED_BY_ITSELF, check->member[i].roll))
+            check->failed = true;
+}
+
 static void check_all(struct rc_checking *check, uint32_t nodes, uint32_t world, uint32_t deadline)
 {
     check_scopes(check);
@@ -91,19 +101,20 @@ static void check_all(struct rc_checking *check, uint32_t nodes, uint32_t world,
     compare_texts(check, offsetof(struct rc_roll, version), RC608, "rollcall is version",
                   "install the same version on all nodes");
     rc_check_variables(check);
+    blame_dead(check);
 }
 
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, uint32_t world, uint32_t deadline,
-                   struct rc_messages *findings, struct rc_arena *arena)
+                   struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena)
 {
-    struct rc_checking *check = rc_checking_create(rolls, count, arena);
+    struct rc_checking *check = rc_checking_create(rolls, count, blame, arena);
     size_t start = arena->used;
     bool done;
 
     if (!check)
         return false;
     check_all(check, nodes, world, deadline);
-    done = !arena->full;
+    done = !arena->full && !check->failed;
     for (unsigned i = 0; done && i < check->found.count; i++)
         rc_message_add(findings, check->found.list[i].id, check->found.list[i].text);
     if (!done)

@@ -24,6 +24,7 @@
 #define ROLLCALL_ROLL_CHECK_H
 
 #include "roll/answer.h"
+#include "roll/blame.h"
 #include "roll/roll.h"
 
 /* Bytes of an arena that has room for the findings of any entries. */
@@ -33,10 +34,11 @@ enum { RC_CHECK_ARENA = RC_FINDINGS_MAX * (RC_FINDING_MAX + 1) };
  * `world` are as the caller (the node of RANK 0, or srun) knows them, 0 where it does not.
  * `deadline` is in seconds, 0: none. Adds its
  * findings to *findings, with texts in the arena: RC_FINDINGS_MAX at most, each
- * of RC_FINDING_MAX bytes at most. Allocates what it needs with malloc and frees
+ * of RC_FINDING_MAX bytes at most. The nodes that they blame are added to *blame, unless
+ * that is NULL. Allocates what it needs with malloc and frees
  * it; false, with nothing added, without memory or room in the arena. Takes
  * O(n log n) for entries of n ranges in all. Thread safe. */
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, uint32_t world, uint32_t deadline,
-                   struct rc_messages *findings, struct rc_arena *arena);
+                   struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena);
 
 #endif

@@ -10,6 +10,25 @@ void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const cha
     rc_namer_reset(&check->namer);
 }
 
+void rc_checking_blame(struct rc_checking *check, const struct rc_member *member, size_t count)
+{
+    for (size_t i = 0; check->blame && i < count; i++)
+        if (!rc_blame_add(check->blame, check->found.count - 1, member[i].roll))
+            check->failed = true;
+}
+
+void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *member, size_t count,
+                           const struct rc_group *most)
+{
+    size_t before = (size_t)(most->member - member);
+    size_t behind = before + most->count;
+
+    if (most->count <= count / 2)
+        return;
+    rc_checking_blame(check, member, before);
+    rc_checking_blame(check, member + behind, count - behind);
+}
+
 size_t rc_checking_keep_repeated(struct rc_member *member, size_t count)
 {
     size_t kept = 0;
@@ -82,7 +101,8 @@ void rc_checking_destroy(struct rc_checking *check)
     free(check);
 }
 
-struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_arena *arena)
+struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_blame *blame,
+                                       struct rc_arena *arena)
 {
     const struct sizes sizes = measure_entries(rolls, count);
     struct rc_checking *check = calloc(1, sizeof(*check));
@@ -91,6 +111,7 @@ struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count
         return NULL;
     check->rolls = rolls;
     check->all = check->count = count;
+    check->blame = blame;
     check->arena = arena;
     if (!allocate_members(check, &sizes)) {
         rc_checking_destroy(check);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checking.h - what the checks of a roll call share: check.c does them all, each file check*.c some.
  *
- * Private to them. Each check adds its findings with rc_checking_add, and may
- * use `part`, `user` and `gpu` as it likes.
+ * Private to them. Each check adds its findings with rc_checking_add, says behind it
+ * whom the finding blames, and may use `part`, `user` and `gpu` as it likes.
  */
 #ifndef ROLLCALL_ROLL_CHECKING_H
 #define ROLLCALL_ROLL_CHECKING_H
 
 #include "base/message.h"
+#include "roll/blame.h"
 #include "roll/coverage.h"
 #include "roll/group.h"
 
@@ -23,17 +24,28 @@ struct rc_checking {
     size_t count;
     struct rc_coverage ranks;
     struct rc_messages found;
+    struct rc_blame *blame; /* NULL: nobody wants to know */
+    bool failed;            /* there was no memory for those who are blamed */
     struct rc_arena *arena;
     struct rc_namer namer;
 };
 
 /* All entries as members, with room for what the checks need. NULL without memory; ends with rc_checking_destroy. */
-struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_arena *arena);
+struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_blame *blame,
+                                       struct rc_arena *arena);
 
 void rc_checking_destroy(struct rc_checking *check);
 
 /* The text is in check->arena; what the namer has made may be overwritten from now on. */
 void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *text);
+
+/* The finding that was added last blames the nodes of these members. */
+void rc_checking_blame(struct rc_checking *check, const struct rc_member *member, size_t count);
+
+/* It blames those of the sorted members that are not of `most`, the largest group, if that is more than half of
+ * them (rc_group_find). */
+void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *member, size_t count,
+                           const struct rc_group *most);
 
 /* Keeps the members whose value others have, too, in the order of values. Returns
  * how many they are. */

@@ -78,20 +78,11 @@ static struct rc_str find_hosts(const struct rc_checking *check, uint32_t nodes)
     return RC_ABSENT;
 }
 
-/* The list may have the short name of a host that calls itself by a long one. */
-static uint32_t find_host(struct rc_str hosts, struct rc_str host)
-{
-    uint32_t index = rc_hostlist_find(hosts, host);
-    struct rc_str domain;
-
-    return index != RC_UNKNOWN ? index : rc_hostlist_find(hosts, rc_str_split(host, '.', &domain));
-}
-
 /* Marks those that have an entry. False where one has a name that is not in the list, or one of another's. */
 static bool mark_hosts(const struct rc_checking *check, struct rc_str hosts, bool *is_there)
 {
     for (size_t i = 0; i < check->all; i++) {
-        uint32_t index = find_host(hosts, check->rolls[i].host);
+        uint32_t index = rc_blame_find_host(hosts, check->rolls[i].host);
 
         if (index == RC_UNKNOWN || is_there[index])
             return false;
@@ -100,29 +91,47 @@ static bool mark_hosts(const struct rc_checking *check, struct rc_str hosts, boo
     return true;
 }
 
-/* "n[3-4]"; the first hosts of many. NULL where it is not known which they are. */
-static const char *name_silent_hosts(struct rc_checking *check, uint32_t nodes)
+/* Which of the launch's hosts have an entry: one flag each. NULL where it is not known which they are. */
+static bool *find_present(const struct rc_checking *check, struct rc_str hosts, uint32_t nodes)
+{
+    bool *is_there = hosts.p ? calloc(nodes, sizeof(*is_there)) : NULL;
+
+    if (is_there && !mark_hosts(check, hosts, is_there)) {
+        free(is_there);
+        return NULL;
+    }
+    return is_there;
+}
+
+/* "n[3-4]"; the first hosts of many. */
+static const char *name_silent_hosts(struct rc_checking *check, struct rc_str hosts, const bool *is_there,
+                                     uint32_t nodes)
 {
     enum { HOSTS_SHOWN = 16 };
     char name[HOSTS_SHOWN][RC_HOST_MAX + 1];
     struct rc_str host[HOSTS_SHOWN];
-    struct rc_str hosts = find_hosts(check, nodes);
-    bool *is_there = hosts.p ? calloc(nodes, sizeof(*is_there)) : NULL;
-    const char *text = NULL;
+    const char *text;
     size_t count = 0;
 
-    if (is_there && mark_hosts(check, hosts, is_there)) {
-        for (uint32_t i = 0; i < nodes && count < HOSTS_SHOWN; i++)
-            if (!is_there[i] && rc_hostlist_nth(hosts, i, name[count])) {
-                host[count] = rc_str(name[count]);
-                count++;
-            }
-        text = rc_compact_hosts(host, count, sizeof(name), &check->namer.text);
-        if (nodes - check->all > count)
-            text = rc_format(&check->namer.text, "%s and %u more", text, nodes - (uint32_t)(check->all + count));
-    }
-    free(is_there);
+    for (uint32_t i = 0; i < nodes && count < HOSTS_SHOWN; i++)
+        if (!is_there[i] && rc_hostlist_nth(hosts, i, name[count])) {
+            host[count] = rc_str(name[count]);
+            count++;
+        }
+    text = rc_compact_hosts(host, count, sizeof(name), &check->namer.text);
+    if (nodes - check->all > count)
+        text = rc_format(&check->namer.text, "%s and %u more", text, nodes - (uint32_t)(check->all + count));
     return text;
+}
+
+static void blame_silent_hosts(struct rc_checking *check, struct rc_str hosts, const bool *is_there, uint32_t nodes)
+{
+    char name[RC_HOST_MAX + 1];
+
+    for (uint32_t i = 0; check->blame && i < nodes; i++)
+        if (!is_there[i] && rc_hostlist_nth(hosts, i, name) &&
+            !rc_blame_add_name(check->blame, check->found.count - 1, rc_str(name)))
+            check->failed = true;
 }
 
 /* Fewer entries than nodes. */
@@ -131,11 +140,15 @@ static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadl
     struct rc_namer *namer = &check->namer;
     uint64_t ranks;
     size_t ranges = find_silent(check, nodes, namer->range, &ranks);
-    const char *who = name_silent_hosts(check, nodes);
+    struct rc_str hosts = find_hosts(check, nodes);
+    bool *is_there = find_present(check, hosts, nodes);
     const char *tasks = "";
     const char *within = "";
+    const char *who;
 
-    if (!who)
+    if (is_there)
+        who = name_silent_hosts(check, hosts, is_there, nodes);
+    else
         who = rc_name_ranges(namer, "node", namer->range, ranges);
     /* some that answered have the ranks of others: it is not known which ones they are */
     if (ranks != nodes - check->all)
@@ -149,6 +162,9 @@ static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadl
                               "nothing from %s%s%s; see what keeps them from starting, or from reaching the node of "
                               "rank 0, or wait longer with deadline=SECONDS",
                               who, tasks, within));
+    if (is_there)
+        blame_silent_hosts(check, hosts, is_there, nodes);
+    free(is_there);
 }
 
 void rc_check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadline)

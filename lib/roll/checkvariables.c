@@ -54,6 +54,7 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
                     rc_format(check->arena, "%S %s %s; set it alike on all nodes, or on none", &begin,
                               open ? "is" : "has",
                               rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE)));
+    rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
 /* What differs beyond those. */

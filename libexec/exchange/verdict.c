@@ -112,7 +112,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
 
     /* 0, 0: the server knows no counts of its own, so the order of the entries cannot matter */
     if (verdict->check != RC_CHECK_OFF &&
-        !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, &arena))
+        !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, NULL, &arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
     complete = complete && are_all_tasks(rolls, count) && !has_absent_node(rolls, count);
     if (ask_for_order(rolls, count)) {

@@ -86,10 +86,14 @@ static void try_check(struct trial *trial)
 {
     struct rc_arena arena = { .base = trial->room, .size = sizeof(trial->room) };
     struct rc_messages findings = { .count = 0 };
+    struct rc_blame blame = { .count = 0 };
 
     CHECK(rc_roll_check(trial->roll, trial->count, trial->number[2], trial->number[3], trial->number[1], &findings,
-                        &arena));
+                        &blame, &arena));
     check_findings(&findings);
+    for (size_t i = 0; i < blame.count; i++)
+        CHECK(blame.list[i].finding < findings.count || blame.list[i].finding == RC_BLAMED_BY_ITSELF);
+    rc_blame_free(&blame);
 }
 
 static void try_verdict(struct trial *trial, enum rc_check check)

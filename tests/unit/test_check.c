@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The roll call's findings: one row a fault, with its exact line; and what 100,000 nodes cost.
+/* The roll call's findings: one row a fault, with its exact line; whom they blame; and what 100,000 nodes cost.
  *
  * Cost is counted, not timed: the exchange is compiled once more so that each of
  * its basic blocks calls the counter below (see test_linear.c).
@@ -224,6 +224,37 @@ struct launch {
     struct rc_arena arena;
 };
 
+/* Here `expected` is who is blamed: "RC601 n3,n4; itself n2". */
+#define UNEQUAL "n1 0 0 addr=a; n2 1 1 addr=a; "
+
+static const struct row blamed[] = {
+    { TEXT("n1 0 0-3; n2 1 4-7"), 2, 8, "", "a sound launch" },
+    { TEXT("n1 0 0-3 hosts=n[1-4]; n2 1 4-7"), 4, 16, "RC601 n3,n4", "those without an entry" },
+    { TEXT("n1 0 0-3; n2 1 4-7"), 4, 16, "", "nobody knows their names" },
+    { TEXT("n1 0 0 hosts=n[1-40]"), 40, 40,
+      "RC601 n2,n3,n4,n5,n6,n7,n8,n9,n10,n11,n12,n13,n14,n15,n16,n17,n18,n19,n20,n21,n22,n23,n24,n25,n26,n27,n28,n29,"
+      "n30,n31,n32,n33,n34,n35,n36,n37,n38,n39,n40",
+      "all of them, not only those that the line has room for" },
+    { TEXT(UNEQUAL "n3 2 2 addr=b"), 3, 3, "RC604 n3", "one of three" },
+    { TEXT("n1 0 0 addr=a; n2 1 1; n3 2 2 addr=b; n4 3 3; n5 4 4"), 5, 5, "RC604 n1,n3",
+      "each another one, on both sides of what most have" },
+    { TEXT(UNEQUAL "n3 2 2 addr=b; n4 3 3 addr=b"), 4, 4, "", "half and half" },
+    { TEXT(UNEQUAL "n3 2 2 addr=b; n4 3 3 addr=c"), 4, 4, "", "the largest group is no majority" },
+    { TEXT("n1 0 0 mode=launcher; n2 1 1; n3 2 2"), 3, 3, "RC605 n1", "the node of rank 0" },
+    { TEXT("n1 0 0; n2 1 1 version=0.2.0; n3 2 2 mode=launcher"), 3, 3, "RC605 n3; RC608 n2", "two findings" },
+    { TEXT("n1 0 0 user=NCCL_A=1; n2 1 1 user=NCCL_A=1; n3 2 2"), 3, 3, "RC609 n3", "a variable that is not set" },
+    { TEXT("n1 0 0; n2 1 1; n3 2 2 dead=RC405"), 3, 3, "itself n3", "a node whose tasks do not start" },
+    { TEXT("n1.site 0 0 mode=launcher hosts=n[1-3]; n2 1 1; n3 2 2"), 3, 3, "RC605 n1", "its short name is listed" },
+    { TEXT("left 0 0; other 1 1 launcher=slurm mode=launcher hosts=n[1-3]; right 2 2"), 3, 3, "RC605 n2",
+      "srun lists nodes as it counts them" },
+    { TEXT("left 0 0; other 1 1 launcher=mpi mode=launcher hosts=n[1-3]; right 2 2"), 3, 3, "RC605 other",
+      "another launcher's list may be in another order" },
+    { TEXT("n1 0 0-3; n2 1 3-7; n3 2 8-11"), 3, 12, "", "a rank twice is nobody's own fault" },
+    { TEXT("n1 0 0; n2 1 1; n3 2 2 world=4"), 3, 3, "", "nor is another count" },
+    { TEXT("n1 0 0-1 gpu=0:A gpu=1:A; n2 1 2-3; n3 2 4-5"), 3, 6, "", "nor a GPU of two tasks" },
+    { TEXT("n1 0 0; n2 1 1; n3 2 2 scope=mpi:1"), 3, 3, "", "nor another launch" },
+};
+
 /* One entry as it comes from its node. */
 static void add_entry(struct launch *launch, size_t *used, char *words, const struct row *row)
 {
@@ -301,7 +332,7 @@ static void finds(const void *data)
 
     assert_non_null(launch);
     read_row(launch, row);
-    assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages,
+    assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages, NULL,
                               &launch->arena));
     assert_findings(launch, row->expected);
     free(launch);
@@ -323,9 +354,39 @@ static void finds_in_any_order(const void *data)
         launch->messages.count = 0;
         launch->arena.used = 0;
         assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages,
-                                  &launch->arena));
+                                  NULL, &launch->arena));
         assert_findings(launch, row->expected);
     }
+    free(launch);
+}
+
+static void blames(const void *data)
+{
+    const struct row *row = data;
+    struct launch *launch = malloc(sizeof(*launch));
+    struct rc_blame blame = { .count = 0 };
+    char text[4096] = "";
+    size_t used = 0;
+
+    assert_non_null(launch);
+    read_row(launch, row);
+    assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages, &blame,
+                              &launch->arena));
+    for (size_t i = 0; i < blame.count; i++) {
+        unsigned finding = blame.list[i].finding;
+        bool same = i > 0 && finding == blame.list[i - 1].finding;
+        const char *id = "itself";
+
+        if (finding != RC_BLAMED_BY_ITSELF)
+            id = rc_message_entry(launch->messages.list[finding].id)->id;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s",
+                                 same ? ","
+                                 : i  ? "; "
+                                      : "",
+                                 same ? "" : id, same ? "" : " ", blame.list[i].name);
+    }
+    assert_string_equal(text, row->expected);
+    rc_blame_free(&blame);
     free(launch);
 }
 
@@ -339,7 +400,7 @@ static void fits_or_not(const void *data)
     (void)data;
     assert_non_null(launch);
     read_row(launch, &row);
-    assert_true(rc_roll_check(launch->rolls, 2, 2, 8, 0, &launch->messages, &launch->arena));
+    assert_true(rc_roll_check(launch->rolls, 2, 2, 8, 0, &launch->messages, NULL, &launch->arena));
     assert_int_equal(launch->messages.count, 2);
     assert_true(launch->messages.has_error);
     need = launch->arena.used;
@@ -349,7 +410,7 @@ static void fits_or_not(const void *data)
         struct rc_arena arena = { .base = text, .size = size };
 
         assert_non_null(text);
-        assert_int_equal(rc_roll_check(launch->rolls, 2, 2, 8, 0, &messages, &arena), size == need);
+        assert_int_equal(rc_roll_check(launch->rolls, 2, 2, 8, 0, &messages, NULL, &arena), size == need);
         assert_int_equal(messages.count, size == need ? 2 : 0);
         assert_int_equal(messages.has_error, size == need);
         assert_int_equal(arena.used, size == need ? need : 0);
@@ -365,9 +426,9 @@ static void says_no_deadline(const void *data)
     struct rc_messages messages = { .count = 0 };
 
     (void)data;
-    assert_true(rc_roll_check(NULL, 0, 0, 0, 0, &messages, &arena));
+    assert_true(rc_roll_check(NULL, 0, 0, 0, 0, &messages, NULL, &arena));
     assert_int_equal(messages.count, 0);
-    assert_true(rc_roll_check(NULL, 0, 1, 1, 0, &messages, &arena));
+    assert_true(rc_roll_check(NULL, 0, 1, 1, 0, &messages, NULL, &arena));
     assert_string_equal(messages.list[0].text,
                         "nothing from node 0 (task 0); see what keeps them from starting, or from reaching the node "
                         "of rank 0, or wait longer with deadline=SECONDS");
@@ -422,7 +483,7 @@ static void keeps_to_its_limits(const void *data)
         for (unsigned k = 0; k < RC_ROLL_GPUS_MAX; k++)
             roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){ 1000000 + 10 * i + k, rc_str(words[i][7]) };
     }
-    assert_true(rc_roll_check(rolls, NODES, 1000000, 10000000, 4000000000u, &messages, &arena));
+    assert_true(rc_roll_check(rolls, NODES, 1000000, 10000000, 4000000000u, &messages, NULL, &arena));
     assert_in_range(messages.count, 10, RC_FINDINGS_MAX);
     for (unsigned i = 0; i < messages.count; i++) {
         assert_in_range(strlen(messages.list[i].text), 1, RC_FINDING_MAX);
@@ -469,7 +530,8 @@ static uint64_t cost(size_t count, unsigned fault)
         };
     }
     blocks = 0;
-    assert_true(rc_roll_check(rolls, fault == 6 ? count / 2 : count, (uint32_t)count, 0, DEADLINE, &messages, &arena));
+    assert_true(
+        rc_roll_check(rolls, fault == 6 ? count / 2 : count, (uint32_t)count, 0, DEADLINE, &messages, NULL, &arena));
     assert_int_equal(messages.count > 0, fault > 0);
     free(words);
     free(rolls);
@@ -499,6 +561,7 @@ int main(void)
 {
     UNIT_TABLE(finds, "finds:", rows);
     UNIT_TABLE(finds_in_any_order, "in any order:", rows);
+    UNIT_TABLE(blames, "blames:", blamed);
     unit_add_one(fits_or_not, "an arena that is too small by any number of bytes");
     unit_add_one(says_no_deadline, "no deadline, no entries");
     unit_add_one(keeps_to_its_limits, "everything wrong at once, in the longest words");

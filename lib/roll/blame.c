@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "roll/blame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher/hostlist.h"
+
+enum { ROOM_FIRST = 16 };
+
+static bool make_room(struct rc_blame *blame)
+{
+    size_t room = blame->room ? 2 * blame->room : ROOM_FIRST;
+    struct rc_blamed *list;
+
+    if (blame->count < blame->room)
+        return true;
+    list = realloc(blame->list, room * sizeof(*list));
+    if (!list)
+        return false;
+    blame->list = list;
+    blame->room = room;
+    return true;
+}
+
+bool rc_blame_add_name(struct rc_blame *blame, unsigned finding, struct rc_str name)
+{
+    char *copy = make_room(blame) ? strndup(name.p, name.n) : NULL;
+
+    if (copy)
+        blame->list[blame->count++] = (struct rc_blamed){ finding, copy };
+    return copy;
+}
+
+uint32_t rc_blame_find_host(struct rc_str hosts, struct rc_str host)
+{
+    uint32_t index = rc_hostlist_find(hosts, host);
+    struct rc_str domain;
+
+    return index != RC_UNKNOWN ? index : rc_hostlist_find(hosts, rc_str_split(host, '.', &domain));
+}
+
+/* A node may call itself by another name than its launcher; srun counts its nodes as it lists them. */
+static uint32_t find_node(const struct rc_roll *roll)
+{
+    uint32_t index = roll->hosts.p ? rc_blame_find_host(roll->hosts, roll->host) : RC_UNKNOWN;
+    uint32_t count;
+
+    if (index == RC_UNKNOWN && rc_str_is(roll->launcher, "slurm") && rc_hostlist_count(roll->hosts, &count) &&
+        count == roll->nodes)
+        index = roll->node;
+    return index;
+}
+
+bool rc_blame_add(struct rc_blame *blame, unsigned finding, const struct rc_roll *roll)
+{
+    char name[RC_HOST_MAX + 1];
+    uint32_t index = find_node(roll);
+
+    if (index == RC_UNKNOWN || !rc_hostlist_nth(roll->hosts, index, name))
+        return rc_blame_add_name(blame, finding, roll->host);
+    return rc_blame_add_name(blame, finding, rc_str(name));
+}
+
+void rc_blame_free(struct rc_blame *blame)
+{
+    for (size_t i = 0; i < blame->count; i++)
+        free(blame->list[i].name);
+    free(blame->list);
+    *blame = (struct rc_blame){ .count = 0 };
+}
