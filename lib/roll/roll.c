@@ -2,6 +2,7 @@
 #include "roll/roll.h"
 
 #include "base/lines.h"
+#include "roll/items.h"
 
 #define HEAD "roll=1\n"
 
@@ -148,6 +149,8 @@ static bool take_line(struct rc_roll *roll, uint32_t *port, struct rc_str name, 
         return take_user(roll, value);
     if (rc_str_is(name, "gpu"))
         return take_gpu(roll, value);
+    if (rc_str_is(name, "has"))
+        return rc_items_take(&roll->items, value);
     return !rc_str_is(name, "roll");
 }
 
@@ -173,6 +176,15 @@ bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
     found.port = port == RC_UNKNOWN ? 0 : (uint16_t)port;
     *roll = found;
     return true;
+}
+
+static void put_items(struct rc_arena *arena, struct rc_str lines)
+{
+    struct rc_str value;
+    enum rc_item item;
+
+    while (rc_items_next(&lines, &item, &value))
+        rc_item_put(arena, item, value);
 }
 
 const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
@@ -205,6 +217,7 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
         rc_join(arena);
         rc_lines_put_value(arena, roll->gpu[i].id, RC_ROLL_TEXT_MAX);
     }
+    put_items(arena, roll->items);
     text = rc_lines_end(arena, start);
     if (text && !rc_roll_read((struct rc_str){ text, arena->used - start - 1 }, &read)) {
         arena->used = start;

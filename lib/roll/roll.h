@@ -30,6 +30,7 @@
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
+ *   has=gpus 8 NVIDIA H100   what the node has (items.h); these lines stand together
  */
 #ifndef ROLLCALL_ROLL_ROLL_H
 #define ROLLCALL_ROLL_ROLL_H
@@ -51,7 +52,7 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of its caller's. Absent
- * values may be: version, launcher, mode, boot, addr, own, dead, visible, place, busy, hosts, absent. */
+ * values may be: version, launcher, mode, boot, addr, own, dead, visible, place, busy, hosts, absent, items. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -76,6 +77,7 @@ struct rc_roll {
     unsigned user_count;
     struct rc_roll_gpu gpu[RC_ROLL_GPUS_MAX];
     unsigned gpu_count;
+    struct rc_str items; /* the lines has=, for rc_items_next; absent: it says nothing of what it has */
 };
 
 /* Writes an entry, a NUL behind it. Absent values are left out, and so is a
@@ -85,7 +87,7 @@ struct rc_roll {
 const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
 
 /* Reads an entry. False, with *roll untouched, unless every line is one, no
- * name stands twice but `user` and `gpu`, and it holds a scope, a host,
+ * name stands twice but `user`, `gpu` and `has`, and it holds a scope, a host,
  * node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
  * world, and GPUs of these tasks. */
 bool rc_roll_read(struct rc_str text, struct rc_roll *roll);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Entries of the roll call: what is written is read, and nothing else is. */
+#include "base/lines.h"
+#include "roll/items.h"
 #include "roll/roll.h"
 #include "unit.h"
 
@@ -42,6 +44,10 @@ static const struct row entries[] = {
     { TEXT(LEAST "user=A=" X15("0123456789abcdef") "0123456789abc\n"), "a variable of 255 bytes" },
     { TEXT(LEAST "gpu=3 GPU-1c6f\ngpu=0 GPU-1c6f\n"), "a GPU of two tasks: not for the reader to judge" },
     { TEXT(LEAST "gpu=3 a b\n"), "a blank in a GPU's name" },
+    { TEXT(LEAST "has=gpus 8 NVIDIA H100\nhas=torch 2.13.0 /venv/torch\n"), "two items" },
+    { TEXT(HEAD SCOPE "has=gpus 1\nhas=memory 4096 MiB\n" HOST SIZES TASKS), "items between other lines" },
+    { TEXT(LEAST "has=newer 1\nhas=newer 2\nhas=gpus 1\n"), "an item that is not known, twice" },
+    { TEXT(LEAST "has=kernel " X15("0123456789abcdef") "0123456789abcde\n"), "an item of 255 bytes" },
     { TEXT(HEAD SCOPE SIZES TASKS "host=" X255("h") "\n"), "a host's name of 255 bytes" },
     { TEXT(HEAD HOST SIZES TASKS "scope= a scope? \n"), "blanks" },
 };
@@ -126,6 +132,13 @@ static const struct row refused[] = {
     { TEXT(LEAST "gpu=4 GPU-1c6f\n"), "a GPU of another node's task" },
     { TEXT(LEAST "gpu=-1 GPU-1c6f\n"), "a GPU of a rank below zero" },
     { TEXT(LEAST "gpu=0 " X256("g") "\n"), "a GPU with a name of 256 bytes" },
+    { TEXT(LEAST "has=gpus\n"), "an item without a value" },
+    { TEXT(LEAST "has=gpus \n"), "an item with an empty value" },
+    { TEXT(LEAST "has= 8\n"), "an item without a name" },
+    { TEXT(LEAST "has=gpus 1\nhas=gpus 1\n"), "an item twice" },
+    { TEXT(LEAST "has=gpus 1\nhas=memory 1\nhas=gpus 2\n"), "an item twice, with another between" },
+    { TEXT(LEAST "has=gpus 1\nmode=worker\nhas=memory 1\n"), "items that do not stand together" },
+    { TEXT(LEAST "has=kernel " X256("k") "\n"), "an item of 256 bytes" },
     { TEXT(HEAD SCOPE SIZES TASKS "host=" X256("h") "\n"), "a host's name of 256 bytes" },
     { TEXT(LEAST "version=" X256("v") "\n"), "a version of 256 bytes" },
     { TEXT(LEAST X256("newer=" X16("0123") "\n")), "more than an entry may have" },
@@ -166,7 +179,8 @@ static void is_refused(const void *data)
     "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nown=10.0.0.1,fd00::1\n" \
     "node=0\nnodes=2\nworld=8\nport=24512\n"                                               \
     "user=NCCL_IB_HCA=mlx5_0\nuser=B=\n"                                                   \
-    "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
+    "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"                                                      \
+    "has=gpus 8 NVIDIA H100\nhas=cores 96\n"
 
 static struct rc_roll whole(void)
 {
@@ -188,6 +202,7 @@ static struct rc_roll whole(void)
         .user_count = 2,
         .gpu = { { 0, RC_STR("GPU-1c6f") }, { 3, RC_STR("MIG-2 b") } },
         .gpu_count = 2,
+        .items = RC_STR("has=gpus 8 NVIDIA H100\nhas=newer 1\nhas=cores 96\n"),
     };
 }
 
@@ -205,6 +220,8 @@ static void writes_and_reads(const void *data)
     struct rc_roll roll = whole();
     const char *before = rc_format(&arena, "before");
     const char *written = rc_roll_write(&roll, &arena);
+    struct rc_str value;
+    enum rc_item item;
 
     (void)data;
     assert_string_equal(written, WHOLE);
@@ -232,6 +249,13 @@ static void writes_and_reads(const void *data)
     assert_int_equal(roll.gpu_count, 2);
     assert_int_equal(roll.gpu[1].rank, 3);
     ASSERT_TEXT(roll.gpu[1].id, "MIG-2 b");
+    assert_true(rc_items_next(&roll.items, &item, &value));
+    assert_int_equal(item, RC_ITEM_gpus);
+    ASSERT_TEXT(value, "8 NVIDIA H100");
+    assert_true(rc_items_next(&roll.items, &item, &value));
+    assert_int_equal(item, RC_ITEM_cores);
+    ASSERT_TEXT(value, "96");
+    assert_false(rc_items_next(&roll.items, &item, &value));
 }
 
 static void leaves_out_what_is_absent(const void *data)
@@ -257,6 +281,7 @@ static void leaves_out_what_is_absent(const void *data)
     assert_int_equal(roll.port, 0);
     assert_int_equal(roll.user_count, 0);
     assert_int_equal(roll.gpu_count, 0);
+    assert_null(roll.items.p);
 }
 
 /* Cut off anywhere it is nothing, or all lines but the last ones. */
@@ -268,7 +293,8 @@ static void survives_cuts(const void *data)
         char *copy = malloc(n + 1);
         struct rc_roll roll;
         bool least = n >= sizeof(WHOLE) - sizeof("port=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n"
-                                                 "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n");
+                                                 "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
+                                                 "has=gpus 8 NVIDIA H100\nhas=cores 96\n");
 
         assert_non_null(copy);
         memcpy(copy, input.p, n);
@@ -297,6 +323,24 @@ static void survives_other_bytes(const void *data)
             text[i] = saved;
         }
     }
+}
+
+static void writes_items(const void *data)
+{
+    char text[1024];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    (void)data;
+    rc_item_put(&arena, RC_ITEM_gpus, RC_ABSENT);
+    rc_item_put(&arena, RC_ITEM_imex, RC_STR(""));
+    assert_int_equal(arena.used, 0);
+    rc_item_put(&arena, RC_ITEM_gpus, RC_STR("8 NVIDIA H100"));
+    rc_item_put(&arena, RC_ITEM_kernel, RC_STR("6.1\nhost=n9"));
+    rc_item_put(&arena, RC_ITEM_torch, (struct rc_str)TEXT(X256("t")));
+    assert_non_null(rc_lines_end(&arena, 0));
+    assert_string_equal(text, "has=gpus 8 NVIDIA H100\nhas=kernel 6.1?host=n9\nhas=torch " X255("t") "\n");
+    assert_int_equal(rc_item_find(RC_STR("cores")), RC_ITEM_cores);
+    assert_int_equal(rc_item_find(RC_STR("core")), RC_ITEMS);
 }
 
 static void makes_values_printable(const void *data)
@@ -515,6 +559,7 @@ int main(void)
     unit_add_one(leaves_out_what_is_absent, "absent values are left out and stay absent");
     unit_add_one(survives_cuts, "an entry that was cut off is none, or has fewer lines");
     unit_add_one(survives_other_bytes, "what is read can be written, with any byte in any place");
+    unit_add_one(writes_items, "items are lines, cut and printable; nothing is no item");
     unit_add_one(makes_values_printable, "bytes that are not printable become question marks");
     unit_add_one(cuts_long_values, "long values are cut");
     unit_add_one(writes_a_variable_once, "a variable is written once, and what is none is not");
