@@ -3,7 +3,9 @@
 
 #include "base/netaddr.h"
 #include "launcher/hostlist.h"
+#include "resolve/agents.h"
 #include "resolve/frameworks.h"
+#include "resolve/master.h"
 #include "resolve/ownnics.h"
 #include "resolve/result.h"
 
@@ -151,6 +153,8 @@ static const char *settled_value(struct rc_result *result, struct rc_str name)
 {
     if (rc_str_is(name, "MASTER_ADDR") || rc_str_is(name, "PET_MASTER_ADDR"))
         return result->master.addr;
+    if (rc_str_is(name, RC_AGENTS_ENDPOINT))
+        return rc_master_endpoint(result, result->master.port);
     for (unsigned i = 0; i < RC_FRAMEWORK_COUNT; i++) {
         struct rc_framework_variable v = rc_framework_variable(result, (enum rc_framework_index)i);
 

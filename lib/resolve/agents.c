@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/agents.h"
 
+#include "resolve/master.h"
+
 #define RDZV_CONF "PET_RDZV_CONF"
 
 /* torchrun reads every option's default from PET_<NAME> (argparse_util.py,
@@ -8,7 +10,7 @@
 static const struct rc_name torchrun_names[] = {
     RC_NAME("PET_NNODES"),      RC_NAME("PET_NODE_RANK"),    RC_NAME("PET_NPROC_PER_NODE"),
     RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT"),  RC_NAME("PET_RDZV_ID"),
-    RC_NAME(RDZV_CONF),         RC_NAME("PET_RDZV_BACKEND"), RC_NAME("PET_RDZV_ENDPOINT"),
+    RC_NAME(RDZV_CONF),         RC_NAME("PET_RDZV_BACKEND"), RC_NAME(RC_AGENTS_ENDPOINT),
     RC_NAME("PET_STANDALONE"),
 };
 
@@ -51,6 +53,31 @@ static void plan_meeting(struct rc_result *result, const struct rc_arguments *ar
     plan_host(result, arguments);
 }
 
+bool rc_agents_met_there(const struct rc_result *result)
+{
+    struct rc_str text;
+    uint32_t port;
+
+    rc_str_split_last(rc_env_get(&result->env, RC_AGENTS_ENDPOINT), ':', &text);
+    return rc_parse_u32(text, UINT16_MAX, &port) && port == result->stamp.port;
+}
+
+/* accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
+ * An endpoint takes precedence over it (torch/distributed/run.py, get_rdzv_endpoint). */
+static void plan_endpoint(struct rc_result *result)
+{
+    const struct rc_command_options *given = &result->command.given;
+    bool is_wanted = result->command.accelerate && !given->nnodes.p && !given->node_rank.p && !given->master_addr.p &&
+                     !given->port.p;
+    bool is_stale = result->stamp_is_outer && rc_agents_met_there(result);
+
+    if (is_wanted && (is_stale || !rc_env_get(&result->env, RC_AGENTS_ENDPOINT).n))
+        rc_plan_set(result, RC_STR(RC_AGENTS_ENDPOINT), rc_master_endpoint(result, result->master.port),
+                    result->master.port_source, "accelerate gives torchrun port 29500, whoever has it");
+    else if (is_stale)
+        rc_plan_unset(result, RC_STR(RC_AGENTS_ENDPOINT), "left over from a launch further outside");
+}
+
 void rc_agents_plan(struct rc_result *result, const struct rc_arguments *arguments, uint32_t nproc)
 {
     uint32_t workers = nproc ? nproc : result->facts.gpus.value;
@@ -68,6 +95,7 @@ void rc_agents_plan(struct rc_result *result, const struct rc_arguments *argumen
         rc_plan_set(result, RC_STR("PET_MASTER_PORT"), rc_format_number(&result->arena, result->master.port),
                     result->master.port_source, "the same port on all nodes");
         plan_meeting(result, arguments);
+        plan_endpoint(result);
     }
     if (!nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n)
         rc_plan_keep(result, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");

@@ -29,6 +29,7 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
         VALUE("--nproc_per_node", nproc),    VALUE("--num_processes", processes),
         VALUE("--rdzv_backend", backend),    VALUE("--rdzv_endpoint", endpoint),
         VALUE("--master_addr", master_addr), VALUE("--main_process_ip", master_addr),
+        VALUE("--main_process_port", port),
 #undef VALUE
     };
 

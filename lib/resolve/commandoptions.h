@@ -17,6 +17,7 @@ struct rc_command_options {
     struct rc_str backend;     /* --rdzv_backend */
     struct rc_str endpoint;    /* --rdzv_endpoint */
     struct rc_str master_addr; /* --master_addr, --main_process_ip */
+    struct rc_str port;        /* --main_process_port */
     bool standalone;           /* torchrun --standalone */
 };
 

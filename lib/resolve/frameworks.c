@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/frameworks.h"
 
+#include "resolve/master.h"
 #include "resolve/result.h"
 
 enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
@@ -11,13 +12,10 @@ static const char *jax_coordinator(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
     uint32_t port = master->port + 1u;
-    struct rc_str last;
 
     if (!master->addr || master->port == 0 || port > LAST_PORT)
         return NULL;
-    /* the colons of an IPv6 address would run into that of the port */
-    rc_str_split(rc_str(master->addr), ':', &last);
-    return rc_format(&result->arena, last.p ? "[%s]:%u" : "%s:%u", master->addr, port);
+    return rc_master_endpoint(result, port);
 }
 
 static const char *jax_local_devices(struct rc_result *result)
@@ -33,6 +31,11 @@ static const char *jax_local_devices(struct rc_result *result)
     for (uint32_t i = 1; i < count; i++)
         list = rc_format(&result->arena, "%s,%u", list, i);
     return list;
+}
+
+static const char *torchrun_signals(struct rc_result *result)
+{
+    return result->mode == RC_MODE_LAUNCHER ? "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2" : NULL;
 }
 
 struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index)

@@ -2,6 +2,7 @@
 #include "resolve/leftover.h"
 
 #include "resolve/address.h"
+#include "resolve/agents.h"
 #include "resolve/frameworks.h"
 #include "resolve/nicnames.h"
 #include "resolve/planning.h"
@@ -48,6 +49,8 @@ static void unset_ranks(struct rc_result *result)
         UNSET(result, launcher_names);
         if (rc_str_starts(rc_env_get(&result->env, "PET_RDZV_CONF"), "is_host="))
             rc_plan_unset(result, RC_STR("PET_RDZV_CONF"), reason);
+        if (rc_agents_met_there(result))
+            rc_plan_unset(result, RC_STR(RC_AGENTS_ENDPOINT), reason);
         return;
     }
     for (unsigned i = 0; i < RC_STAMP_TOLD; i++)

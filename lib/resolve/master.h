@@ -10,4 +10,7 @@
  * which host RANK 0 is. */
 bool rc_master_find(const struct rc_context *context, struct rc_result *result);
 
+/* Returns RANK 0's address with this port, as an endpoint, in the result's arena; result->master is known. */
+const char *rc_master_endpoint(struct rc_result *result, uint32_t port);
+
 #endif

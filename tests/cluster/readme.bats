@@ -45,7 +45,7 @@ pip install dist/*	tests/packages/wheels.bats
 make && make install	tests/packages/readme.bats
 optional *	a line of plugstack.conf; tests/packages/readme.bats
 *cmake *	tests/cli/examples.bats
-*accelerate launch*	tests/frameworks/accelerate.bats, with more arguments for machines without GPUs
+*accelerate launch*	tests/frameworks/accelerate.bats, with a configuration for machines without GPUs
 srun conda run *	there is no conda
 srun --ddp apptainer *	there is no apptainer; containers.bats reads its command line
 END

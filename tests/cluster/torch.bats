@@ -121,6 +121,22 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
     unsaid RC304
 }
 
+# As sbatch --signal=USR1@90 does it, near the end of the time limit.
+@test "T3: a signal of Slurm's reaches torchrun's workers, which have the time to save" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/signalled.py" SIGUSR1
+    [ "$(grep -c ' saved=SIGUSR1 ' "$out")" -eq 4 ]
+}
+
+# bats test_tags=all
+@test "T3: the same by SIGUSR2; and with a list of the user's own, torchrun dies" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/signalled.py" SIGUSR2
+    [ "$(grep -c ' saved=SIGUSR2 ' "$out")" -eq 4 ]
+    attempt 60 env PET_SIGNALS_TO_HANDLE=SIGTERM srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        torchrun "$programs/signalled.py" SIGUSR1
+    failed
+    ! grep -q ' saved=' "$out" || explain "workers outlive torchrun"
+}
+
 @test "T3: torchrun --standalone does not wait for the other node" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --standalone --nproc-per-node=2 "$programs/torchrun_train.py"

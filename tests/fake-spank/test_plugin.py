@@ -253,7 +253,7 @@ TOLD = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "
         "ROLLCALL_IDENTITY": "rank=1 size=2 node=1 nodes=2", "ROLLCALL_GUARD": "rank=1 size=2 node=1 nodes=2 deadline=10",
         "ROLLCALL_IFNAME": "ib0", "GLOO_SOCKET_IFNAME": "ib0", SCOPE: "slurm:9.0/1/worker/23001 =1/2/0/1/1"}
 AGENT = {"PET_NNODES": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h0", "PET_MASTER_PORT": "23001", "PET_RDZV_ID": "9.0",
-         "PET_RDZV_CONF": "is_host=1", "NODE_RANK": "1", "MASTER_ADDR": "h0", "MASTER_PORT": "23001",
+         "PET_RDZV_ENDPOINT": "h0:23001", "PET_SIGNALS_TO_HANDLE": "SIGTERM,SIGUSR1", "PET_RDZV_CONF": "is_host=1", "NODE_RANK": "1", "MASTER_ADDR": "h0", "MASTER_PORT": "23001",
          "ROLLCALL_SLURM_JOB_NAME": "train", SCOPE: "slurm:9.0/1/launcher/23001"}
 BATCH = Step([[0]], job=10, step=SPECIAL_STEPS["batch"])
 
@@ -286,8 +286,8 @@ def test_batch_script_keeps_what_is_its_own(host):
     assert typed.items() <= kept.items() and SCOPE not in kept
     assert script(host, {**TOLD, "MASTER_ADDR": "vip", "MASTER_PORT": "29500"}) == {
         "MASTER_ADDR": "vip", "MASTER_PORT": "29500"}
-    assert script(host, {**AGENT, "PET_NPROC_PER_NODE": "4", "PET_RDZV_CONF": "timeout=9"}) == {
-        "PET_NPROC_PER_NODE": "4", "PET_RDZV_CONF": "timeout=9"}
+    agents = {"PET_NPROC_PER_NODE": "4", "PET_RDZV_CONF": "timeout=9", "PET_RDZV_ENDPOINT": "etcd:2379"}
+    assert script(host, {**AGENT, **agents}) == agents
 
 
 def test_slurmd_is_left_alone(host):

@@ -47,8 +47,40 @@ teardown_file()
     [ "$(roll duplicates "$out")" = "0 1" ]
 }
 
-# Both lines are the manual's.
-@test "accelerate launch, one task a node: it takes torchrun's arguments from the environment, but the port" {
+# configured: $HF_HOME, whose configuration is what `accelerate config` writes, for two workers a node
+configured()
+{
+    export HF_HOME=$shared/huggingface
+    mkdir -p "$HF_HOME/accelerate"
+    printf '%s\n' 'compute_environment: LOCAL_MACHINE' 'distributed_type: MULTI_GPU' 'num_machines: 1' \
+        'num_processes: 2' 'gpu_ids: all' 'mixed_precision: "no"' 'same_network: true' \
+        > "$HF_HOME/accelerate/default_config.yaml"
+}
+
+# The manual's line. Where GPUs are, their number is in no need of a configuration.
+@test "srun --ddp accelerate launch train.py, one task a node, all of the rest from the environment" {
+    configured
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 accelerate launch "$ours/accelerate_train.py"
+    everybody ranks world=4 nodes=2
+    [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
+}
+
+# bats test_tags=all
+@test "the same twice on the same nodes at once: two launches never share accelerate's port" {
+    configured
+    # shellcheck disable=SC2016 # expanded in the job
+    attempt 120 salloc -N2 --ntasks-per-node=1 --cpus-per-task=4 --gpus-per-node=2 bash -c '
+        for i in 1 2; do
+            srun --ddp --exact -c1 --gpus-per-node=0 accelerate launch "$0" > "$1.$i" &
+        done
+        wait' "$ours/accelerate_train.py" "$shared/twice"
+    for out in "$shared/twice.1" "$shared/twice.2"; do
+        everybody ranks world=4 nodes=2
+    done
+}
+
+# bats test_tags=all
+@test "accelerate launch with a port of the user's own takes torchrun's other arguments from the environment" {
     # shellcheck disable=SC2016 # expanded in the task
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
         'exec accelerate launch --multi_gpu --num_processes 2 --main_process_port $MASTER_PORT "$0"' \
@@ -56,6 +88,8 @@ teardown_file()
     everybody ranks world=4 nodes=2
     [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
 }
+
+# The other line of the manual's.
 
 # bats test_tags=all
 @test "accelerate launch with num_machines in its configuration: the line with all of its arguments" {

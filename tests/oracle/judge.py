@@ -98,12 +98,18 @@ def task_by_task(launch, answers, after, expected):
             assert then.get(name) == value, f"{who}: {name}={then.get(name)}, expected {value}"
         for name in want.absent:
             assert name not in then, f"{who}: {name}={then[name]} is still there"
-        for name in then:
+        for name in then.keys() - {"PET_SIGNALS_TO_HANDLE"}:  # how torchrun takes a signal is not whom it starts
             assert not name.startswith(want.absent_prefixes or "\0"), f"{who}: {name} is still there"
         assert then["MASTER_ADDR"] in want.master, f"{who}: MASTER_ADDR={then['MASTER_ADDR']}, not {want.master}"
         addr, port = then["MASTER_ADDR"], int(then["MASTER_PORT"]) + 1
         coordinator = None if port > 65535 else f"[{addr}]:{port}" if ":" in addr else f"{addr}:{port}"
         assert then.get("JAX_COORDINATOR_ADDRESS") == coordinator, f"{who}: {then.get('JAX_COORDINATOR_ADDRESS')}"
+        endpoint = f"{addr if ':' not in addr else '[' + addr + ']'}:{then['MASTER_PORT']}"
+        words = launch.argv or [""]
+        if expected.mode == "launcher" and words[0] == "accelerate" and not any(w.startswith("--") for w in words):
+            assert then.get("PET_RDZV_ENDPOINT") == endpoint, f"{who}: {then.get('PET_RDZV_ENDPOINT')}"
+        else:
+            assert "PET_RDZV_ENDPOINT" not in then, f"{who}: an endpoint for {launch.argv}"
         if expected.mode == "launcher":
             assert then["PET_MASTER_ADDR"] == then["MASTER_ADDR"] and then["PET_MASTER_PORT"] == then["MASTER_PORT"]
         if want.port_free:
@@ -120,7 +126,7 @@ def task_by_task(launch, answers, after, expected):
         assert named and then[STAMP].startswith(own, named.end()), f"{who}: stamp {then[STAMP]}"
         assert OUTER_STEPS.fullmatch(then[STAMP], named.end() + len(own)), f"{who}: stamp {then[STAMP]}"
         changed = {name for name in then.keys() | task.env.keys() if then.get(name) != task.env.get(name)}
-        known = {"JAX_COORDINATOR_ADDRESS"} | set(want.values) | want.absent | set(oracle.WORKER if expected.mode == "worker" else oracle.LAUNCHER)
+        known = {"JAX_COORDINATOR_ADDRESS", "PET_RDZV_ENDPOINT"} | set(want.values) | want.absent | set(oracle.WORKER if expected.mode == "worker" else oracle.LAUNCHER)
         for name in changed - known - {STAMP}:
             if name in want.repaired:
                 assert then[name] == want.repaired[name], f"{who}: {name} repaired to {then.get(name)}"

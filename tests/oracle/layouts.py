@@ -340,6 +340,8 @@ def left_over(rng, layout):
         user.update({"PET_NNODES": "4", "PET_NODE_RANK": "3", "PET_MASTER_ADDR": "elsewhere", "PET_RDZV_ID": "none"})
     if rng.random() < 0.1:
         user["TORCHELASTIC_USE_AGENT_STORE"] = "True"
+    if rng.random() < 0.1:
+        user["PET_SIGNALS_TO_HANDLE"] = rng.choice(("SIGTERM", "SIGTERM,SIGCONT", ""))
     pick = rng.random()
     if pick < 0.05:
         user["MASTER_ADDR"] = rng.choice(("127.0.0.1", "localhost", "::1", "127.0.1.1", "0.0.0.0", "::", "LocalHost"))

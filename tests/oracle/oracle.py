@@ -102,6 +102,14 @@ def decide(launch):
     return "launcher" if gpus > 1 else "worker"
 
 
+def handled(env):
+    """What torchrun hands on to its workers: more than its default, or the user's own list."""
+    theirs = env.get("PET_SIGNALS_TO_HANDLE")
+    if theirs and STAMP not in env:
+        return theirs
+    return ",".join("SIG" + name for name in ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2"))
+
+
 def number(layout, order):
     """RANK of each of the launcher's ranks, and NODE_RANK of each node."""
     by_lowest = sorted(range(len(layout.hosts)), key=lambda node: layout.ranks[node][0])
@@ -254,6 +262,7 @@ def expect(launch):
                 s.absent.add("PET_NODE_RANK")
             else:
                 s.values["PET_NODE_RANK"] = str(node)
+            s.values["PET_SIGNALS_TO_HANDLE"] = handled(task.env)
             if node == 0 and not backend:
                 s.values["PET_RDZV_CONF"] = "is_host=1"
             else:  # the endpoint's own node hosts the store

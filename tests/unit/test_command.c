@@ -177,9 +177,19 @@ static void reads_rendezvous(const void *data)
 {
     static const char *const torchrun[] = { "sh", "-c", "torchrun --rdzv-backend c10d --rdzv_endpoint=\"$HEAD:1\" t.py",
                                             NULL };
-    static const char *const accelerate[] = { "accelerate",        "launch", "--num_machines",  "2", "--machine-rank=1",
-                                              "--main_process_ip", "n1",     "--num_processes", "8", "t.py",
-                                              "--num_machines=9",  NULL };
+    static const char *const accelerate[] = { "accelerate",
+                                              "launch",
+                                              "--num_machines",
+                                              "2",
+                                              "--machine-rank=1",
+                                              "--main_process_ip",
+                                              "n1",
+                                              "--num_processes",
+                                              "8",
+                                              "--main_process_port=7",
+                                              "t.py",
+                                              "--num_machines=9",
+                                              NULL };
     struct rc_command command;
 
     (void)data;
@@ -192,6 +202,7 @@ static void reads_rendezvous(const void *data)
     assert_true(rc_str_is(command.given.node_rank, "1"));
     assert_true(rc_str_is(command.given.master_addr, "n1"));
     assert_true(rc_str_is(command.given.processes, "8"));
+    assert_true(rc_str_is(command.given.port, "7"));
 }
 
 static void reads_container(const void *data)
