@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
 #include "cli.h"
 #include "console/table.h"
+#include "exclude.h"
 #include "report.h"
 #include "roster.h"
 #include "rosterjson.h"
@@ -22,7 +24,20 @@ static int widest_value(const struct roster *roster, size_t offset, int least)
     return least;
 }
 
-static int print_text(const struct roster *roster)
+/* What to paste behind sbatch or srun, with what stands before it; nothing where no node is blamed. */
+static int print_exclude(const struct roster *roster, const char *before)
+{
+    char *list = cli_exclude_list(&roster->blame);
+
+    if (!list)
+        return console_fail("out of memory");
+    if (*list)
+        printf("%s" CLI_EXCLUDE "%s\n", before, list);
+    free(list);
+    return STATUS_RESOLVED;
+}
+
+static void print_nodes(const struct roster *roster)
 {
     int host = widest_value(roster, offsetof(struct rc_roll, host), 4);
     int tasks = widest_value(roster, offsetof(struct rc_roll, tasks), 5);
@@ -30,8 +45,7 @@ static int print_text(const struct roster *roster)
     int visible = widest_value(roster, offsetof(struct rc_roll, visible), 0);
 
     printf("step %s: %zu of %u nodes, %u tasks\n\n%s%4s  %-*s  %-*s  %-8s  ", roster->step, roster->count,
-           roster->roll[0].nodes, roster->roll[0].world, paint_on(PAINT_STRONG), "node", host, "host", tasks, "tasks",
-           "mode");
+           roster->nodes, roster->world, paint_on(PAINT_STRONG), "node", host, "host", tasks, "tasks", "mode");
     if (place)
         printf("%-*s  ", place, "network");
     if (visible)
@@ -49,6 +63,11 @@ static int print_text(const struct roster *roster)
         printf("%.*s", (int)roll->addr.n, roll->addr.p);
         printf(roll->port ? ":%u (held here)\n" : "\n", (unsigned)roll->port);
     }
+}
+
+static int print_text(const struct roster *roster)
+{
+    print_nodes(roster);
     for (unsigned i = 0; i < roster->findings.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(roster->findings.list[i].id);
 
@@ -58,7 +77,7 @@ static int print_text(const struct roster *roster)
                                   roster->findings.list[i].text) < 0)
             return console_fail("out of memory");
     }
-    return STATUS_RESOLVED;
+    return print_exclude(roster, "\n");
 }
 
 static int print_json(const struct roster *roster)
@@ -66,14 +85,29 @@ static int print_json(const struct roster *roster)
     return cli_roster_print_json(roster) < 0 ? console_fail("cannot write the roll") : STATUS_RESOLVED;
 }
 
-static int print_roster(const struct roster *roster, bool json)
-{
-    int status = STATUS_RESOLVED;
+enum form { FORM_TEXT, FORM_JSON, FORM_EXCLUDE };
 
+static int print_form(const struct roster *roster, enum form form)
+{
+    switch (form) {
+    case FORM_JSON:
+        return print_json(roster);
+    case FORM_EXCLUDE:
+        return print_exclude(roster, "");
+    case FORM_TEXT:
+        break;
+    }
     paint_choose();
-    if (cli_roster_is_first_to_ask(roster))
-        status = json ? print_json(roster) : print_text(roster);
-    return status == STATUS_RESOLVED && roster->findings.count > 0 ? STATUS_CONTRADICTION : status;
+    return print_text(roster);
+}
+
+/* A script that asks for nodes to leave out goes on when there are some. */
+static int print_roster(const struct roster *roster, enum form form, bool is_first)
+{
+    int status = is_first ? print_form(roster, form) : STATUS_RESOLVED;
+    bool wrong = form != FORM_EXCLUDE && roster->findings.count > 0;
+
+    return status == STATUS_RESOLVED && wrong ? STATUS_CONTRADICTION : status;
 }
 
 /* A job's number, or a step's: the roll is asked from a step of the same job. */
@@ -88,22 +122,46 @@ static int refuse_job(struct rc_str word)
     return console_fail("check takes no job; use srun --jobid=%u --overlap -N1 -n1 rollcall check", (unsigned)number);
 }
 
+/* A live step, or one of which there is a record. */
+static int check_step(const char *pid, const char *record, enum form form)
+{
+    static struct stepserver server;
+    struct roster roster = { .count = 0 };
+    int status = STATUS_USAGE;
+
+    if (record && cli_roster_load(&roster, record) == 0)
+        status = print_roster(&roster, form, true);
+    else if (!record && cli_stepserver_find(&server, pid) == 0 && cli_roster_ask(&roster, &server) == 0)
+        status = print_roster(&roster, form, cli_stepserver_is_first_to_ask(&server));
+    cli_roster_free(&roster);
+    return status;
+}
+
 static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' },        { "pid", required_argument, NULL, 'p' },
+        { "json", no_argument, NULL, 'j' },
+        { "from", required_argument, NULL, 'f' },
+        { "pid", required_argument, NULL, 'p' },
         { "jobid", required_argument, NULL, 'J' }, /* as of srun: for refuse_job */
-        { "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
+        { "exclude", no_argument, NULL, 'x' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
     };
-    struct roster roster;
     const char *pid = NULL;
-    bool json = false;
-    int status = STATUS_USAGE;
+    const char *record = NULL;
+    enum form form = FORM_TEXT;
 
     for (int c; (c = console_getopt("check", argc, argv, options)) != -1;) {
         switch (c) {
         case 'j':
-            json = true;
+            form = FORM_JSON;
+            break;
+        case 'x':
+            form = FORM_EXCLUDE;
+            break;
+        case 'f':
+            record = optarg;
             break;
         case 'p':
             pid = optarg;
@@ -119,10 +177,9 @@ static int run_check(int argc, char **argv)
     }
     if (optind < argc)
         return refuse_job(rc_str(argv[optind]));
-    if (cli_roster_read(&roster, pid) == 0)
-        status = print_roster(&roster, json);
-    cli_roster_free(&roster);
-    return status;
+    if (pid && record)
+        return console_fail("check: --pid and --from exclude each other");
+    return check_step(pid, record, form);
 }
 
 const struct subcommand cli_check = {
@@ -131,16 +188,20 @@ const struct subcommand cli_check = {
     .help = "usage: rollcall check [OPTION]...\n"
             "\n"
             "Shows what each node of a step of srun --ddp has said of itself, and every\n"
-            "contradiction. Asks the rendezvous server beside the step's srun, from one of\n"
-            "its tasks or from another step on one of its nodes:\n"
+            "contradiction. Where nodes are to blame, the last line leaves them out of the\n"
+            "next job. Asks the rendezvous server beside the step's srun, from one of its\n"
+            "tasks or from another step on one of its nodes:\n"
             "\n"
             "  srun --jobid=JOB --overlap -N1 -n1 rollcall check\n"
             "\n"
             "      --pid PID     the step that this process is a task of\n"
+            "      --from FILE   a step that has ended: the record that its server left\n"
+            "      --exclude     that last line alone; nothing where no node is to blame\n"
             "      --json        one JSON object instead of text\n"
             "  -h, --help        this help\n"
             "\n"
-            "Exit status: 0 all nodes have answered and agree, 1 something is wrong, 2 wrong\n"
-            "usage, no such step, or its rendezvous server does not answer.\n",
+            "Exit status: 0 all nodes have answered and agree, 1 something is wrong (but 0\n"
+            "with --exclude), 2 wrong usage, no such step, or its rendezvous server does not\n"
+            "answer.\n",
     .run = run_check,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roster.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,88 +8,15 @@
 
 #include "cli.h"
 #include "console/input.h"
-#include "rendezvous/client.h"
-#include "rendezvous/endpoint.h"
 #include "rendezvous/protocol.h"
-#include "rendezvous/storeclient.h"
 #include "roll/check.h"
 #include "roll/netorder.h"
+#include "roll/record.h"
 
-enum { PATIENCE_MS = 5000, RANKS_SIZE = 24, TEXT_SIZE = 4096, FINDINGS_SIZE = 65536 };
+enum { RANKS_SIZE = 24, TEXT_SIZE = RC_CHECK_ARENA + RC_RECORD_SIZE };
 
-/* The server of a step, as a task's environment names it. */
-static struct place {
-    char text[TEXT_SIZE];
-    struct rc_endpoint endpoint;
-    char step[32];
-} found_place;
-
-static bool find_in(const struct input *input, const char *job, struct place *place)
-{
-    static struct rc_env env;
-    struct rc_arena arena = { .base = place->text, .size = sizeof(place->text) };
-    struct rc_str step;
-
-    rc_env_index(&env, input->env);
-    if (!rc_endpoint_of_srun(&env, &place->endpoint, &step, &arena) || step.n >= sizeof(place->step) ||
-        (job && !rc_str_is(rc_env_get(&env, "SLURM_JOB_ID"), job)))
-        return false;
-    memcpy(place->step, step.p, step.n);
-    place->step[step.n] = '\0';
-    return true;
-}
-
-/* Looks for the step on this node: `srun --jobid=J --overlap` starts this process beside it. */
-static bool find_on_node(const char *job, struct place *place)
-{
-    DIR *folder = opendir("/proc");
-    bool found = false;
-
-    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));) {
-        struct input input;
-        uint32_t pid;
-
-        if (!rc_parse_u32(rc_str(entry->d_name), INT32_MAX, &pid))
-            continue;
-        found = input_quietly(&input, pid) == 0 && find_in(&input, job, place);
-        input_free(&input);
-    }
-    if (folder)
-        closedir(folder);
-    return found;
-}
-
-static int find_server(const char *pid, struct place *place)
-{
-    const char *job = getenv("SLURM_JOB_ID");
-    struct input input;
-    bool found;
-
-    if (pid) {
-        if (input_process(&input, pid) < 0) {
-            input_free(&input);
-            return -1;
-        }
-        found = find_in(&input, NULL, place);
-        input_free(&input);
-        if (!found)
-            console_fail("process %.64s is no task of a step whose roll was called beside srun", pid);
-        return found ? 0 : -1;
-    }
-    input_own(&input);
-    if (find_in(&input, NULL, place) || (job && find_on_node(job, place)))
-        return 0;
-    if (job)
-        console_fail(
-            "no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
-            job);
-    else
-        console_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
-    return -1;
-}
-
-/* Splits the answer into entries, which end with a blank line. */
-static int split_entries(struct roster *roster)
+/* The parts of a text end with a blank line: entries, and before them in a record what is known of the step itself. */
+static int split_parts(struct roster *roster, struct rc_record *record, struct rc_arena *arena)
 {
     size_t most = 0;
     char *next;
@@ -100,9 +26,14 @@ static int split_entries(struct roster *roster)
     roster->roll = calloc(most + 1, sizeof(*roster->roll));
     if (!roster->roll)
         return -1;
-    for (char *p = roster->text; (next = strstr(p, "\n\n")); p = next + 2)
-        if (rc_roll_read((struct rc_str){ p, (size_t)(next + 1 - p) }, &roster->roll[roster->count]))
+    for (char *p = roster->text; (next = strstr(p, "\n\n")); p = next + 2) {
+        struct rc_str part = { p, (size_t)(next + 1 - p) };
+
+        if (rc_roll_read(part, &roster->roll[roster->count]))
             roster->count++;
+        else if (!record->step.p)
+            (void)rc_record_read(part, record, arena);
+    }
     return 0;
 }
 
@@ -144,68 +75,71 @@ static bool follow_order(struct roster *roster)
     return true;
 }
 
-static bool is_own_step(const char *step)
+static int fail_memory(const char *what)
 {
-    static struct rc_env env;
-    struct input input;
-
-    input_own(&input);
-    rc_env_index(&env, input.env);
-    return rc_endpoint_is_own_step(&env, rc_str(step));
-}
-
-int cli_roster_read(struct roster *roster, const char *pid)
-{
-    struct place *place = &found_place;
-    struct rc_arena arena = { .size = FINDINGS_SIZE };
-    struct rc_reply reply;
-    int rc;
-
-    *roster = (struct roster){ .count = 0 };
-    if (find_server(pid, place) < 0)
-        return -1;
-    roster->is_own = !pid && is_own_step(place->step);
-    memcpy(roster->step, place->step, sizeof(roster->step));
-    rc = rc_client_request(&place->endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
-    if (rc < 0) {
-        console_fail("the rendezvous server of step %s does not answer: %s", place->step, strerror(-rc));
-        return -1;
-    }
-    roster->text = reply.text;
-    arena.base = roster->findings_text = malloc(FINDINGS_SIZE);
-    if (!arena.base || split_entries(roster) < 0) {
-        console_fail("cannot read the roll: %s", strerror(ENOMEM));
-        return -1;
-    }
-    if (roster->count == 0) {
-        console_fail("no node of step %s has answered yet", place->step);
-        return -1;
-    }
-    qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
-    if (!rc_roll_check(roster->roll, roster->count, 0, 0, 0, &roster->findings, &roster->blame, &arena)) {
-        console_fail("cannot check the roll: %s", strerror(ENOMEM));
-        return -1;
-    }
-    if (follow_order(roster))
-        return 0;
-    console_fail("cannot sort the roll: %s", strerror(ENOMEM));
+    console_fail("cannot %s the roll: %s", what, strerror(ENOMEM));
     return -1;
 }
 
-bool cli_roster_is_first_to_ask(const struct roster *roster)
+/* The findings anew, and behind them what the server has said in addition. */
+static bool find_again(struct roster *roster, const struct rc_record *record, struct rc_arena *arena)
 {
-    const char *task = getenv("SLURM_PROCID");
-    char counter[RC_STORE_KEY_MAX];
-    char key[RC_STORE_KEY_MAX];
-    uint64_t round;
+    bool decided = record->deadline > 0;
 
-    if (!roster->is_own || !task)
-        return true;
-    snprintf(counter, sizeof(counter), "check/%.32s", task);
-    if (rc_store_client_count(&found_place.endpoint, counter, PATIENCE_MS, &round) < 0)
-        return true;
-    snprintf(key, sizeof(key), "check/round/%llu", (unsigned long long)round);
-    return rc_store_client_put(&found_place.endpoint, key, rc_str(task), PATIENCE_MS, NULL, 0, NULL) != 0;
+    if ((roster->count > 0 || decided) &&
+        !rc_roll_check(roster->roll, roster->count, 0, 0, record->deadline, &roster->findings, &roster->blame, arena))
+        return false;
+    for (unsigned i = 0; i < record->said.count; i++)
+        rc_message_add(&roster->findings, record->said.list[i].id, record->said.list[i].text);
+    return true;
+}
+
+/* Reads roster->text, which may begin with a record. */
+static int read_text(struct roster *roster, struct rc_record *record)
+{
+    struct rc_arena arena = { .size = TEXT_SIZE };
+
+    arena.base = roster->findings_text = malloc(TEXT_SIZE);
+    if (!arena.base || split_parts(roster, record, &arena) < 0)
+        return fail_memory("read");
+    qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
+    if (!find_again(roster, record, &arena))
+        return fail_memory("check");
+    if (roster->count > 0 && !follow_order(roster))
+        return fail_memory("sort");
+    roster->nodes = roster->count ? roster->roll[0].nodes : 0;
+    roster->world = roster->count ? roster->roll[0].world : 0;
+    return 0;
+}
+
+int cli_roster_ask(struct roster *roster, const struct stepserver *server)
+{
+    struct rc_record none = { .deadline = 0 };
+
+    *roster = (struct roster){ .text = cli_stepserver_ask(server, RC_SERVER_QUESTION) };
+    memcpy(roster->step, server->step, sizeof(roster->step));
+    if (!roster->text || read_text(roster, &none) < 0)
+        return -1;
+    if (roster->count > 0)
+        return 0;
+    console_fail("no node of step %s has answered yet", roster->step);
+    return -1;
+}
+
+int cli_roster_load(struct roster *roster, const char *path)
+{
+    struct rc_record record = { .deadline = 0 };
+
+    *roster = (struct roster){ .text = input_text(path) };
+    if (!roster->text || read_text(roster, &record) < 0)
+        return -1;
+    if (!record.step.p) {
+        console_fail("%s is no record of a step", strcmp(path, "-") == 0 ? "standard input" : path);
+        return -1;
+    }
+    memcpy(roster->step, record.step.p, record.step.n);
+    roster->stopped = record.stop;
+    return 0;
 }
 
 void cli_roster_free(struct roster *roster)

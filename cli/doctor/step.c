@@ -8,12 +8,13 @@
 
 static void check_roll(struct findings *findings)
 {
-    struct roster roster;
+    static struct stepserver server;
+    struct roster roster = { .count = 0 };
 
-    if (cli_roster_read(&roster, NULL) < 0) {
+    if (cli_stepserver_find(&server, NULL) < 0 || cli_roster_ask(&roster, &server) < 0) {
         doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL, "the roll of this step cannot be read");
     } else {
-        doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.roll[0].nodes);
+        doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.nodes);
         for (unsigned i = 0; i < roster.findings.count; i++)
             doctor_findings_add_message(findings, roster.findings.list[i].id, roster.findings.list[i].text);
     }

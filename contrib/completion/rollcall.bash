@@ -83,7 +83,7 @@ _rollcall()
                     candidates=(--from --pid --ddp --ddp= --json --list --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <("$1" explain --list 2> /dev/null | cut -d' ' -f1)
                     ;;
-                *,check) candidates=(--pid --json --help) ;;
+                *,check) candidates=(--from --pid --exclude --json --help) ;;
                 *,doctor)
                     candidates=(--script --json --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <(compgen -f -- "$current")

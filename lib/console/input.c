@@ -176,19 +176,38 @@ static int refuse_file(const char *name, size_t size)
     return -1;
 }
 
-int input_file(struct input *input, const char *path)
+static const char *file_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+/* Reads a file, or - for standard input. -1 after one line on standard error. */
+static int read_file(const char *path, char **data, size_t *size)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    const char *name = is_stdin ? "standard input" : path;
+
+    if ((is_stdin ? read_all(STDIN_FILENO, data, size) : read_path(path, data, size)) == 0)
+        return 0;
+    console_fail("cannot read %s: %s", file_name(path), read_reason(errno));
+    return -1;
+}
+
+char *input_text(const char *path)
+{
+    char *text = NULL;
+    size_t size;
+
+    return read_file(path, &text, &size) < 0 ? NULL : text;
+}
+
+int input_file(struct input *input, const char *path)
+{
     size_t size = 0;
     char separator;
 
     *input = (struct input){ .pid = 0 };
-    if ((is_stdin ? read_all(STDIN_FILENO, &input->storage[0], &size) : read_path(path, &input->storage[0], &size)) <
-        0) {
-        console_fail("cannot read %s: %s", name, read_reason(errno));
+    if (read_file(path, &input->storage[0], &size) < 0)
         return -1;
-    }
     /* a NUL means a block as in /proc; otherwise the input is lines */
     separator = memchr(input->storage[0], '\0', size) ? '\0' : '\n';
     input->list[0] = split_block(input->storage[0], size, separator, false);
@@ -196,10 +215,10 @@ int input_file(struct input *input, const char *path)
         join_values(input->storage[0], input->list[0]);
     input->env = input->list[0];
     if (input->env && !is_environment(input->env, separator))
-        return refuse_file(name, size);
+        return refuse_file(file_name(path), size);
     if (input->env && recording_read(input->env, size, &input->here, &input->storage[2]) == 0)
         return 0;
-    console_fail("cannot read %s: %s", name, strerror(ENOMEM));
+    console_fail("cannot read %s: %s", file_name(path), strerror(ENOMEM));
     return -1;
 }
 

@@ -6,6 +6,17 @@
 
 #define HEAD "answer=1\n"
 
+void rc_findings_put(struct rc_arena *arena, const char *name, const struct rc_messages *messages)
+{
+    for (unsigned i = 0; i < messages->count && i < RC_FINDINGS_MAX; i++) {
+        if (!messages->list[i].text[0])
+            continue;
+        rc_format(arena, "%s=%s ", name, rc_message_entry(messages->list[i].id)->id);
+        rc_join(arena);
+        rc_lines_put_value(arena, rc_str(messages->list[i].text), RC_FINDING_MAX);
+    }
+}
+
 const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena)
 {
     size_t start;
@@ -26,13 +37,7 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
         rc_format(arena, "seat=%u %u\n", answer->place, answer->before);
         rc_join(arena);
     }
-    for (unsigned i = 0; i < answer->findings.count && i < RC_FINDINGS_MAX; i++) {
-        if (!answer->findings.list[i].text[0])
-            continue;
-        rc_format(arena, "finding=%s ", rc_message_entry(answer->findings.list[i].id)->id);
-        rc_join(arena);
-        rc_lines_put_value(arena, rc_str(answer->findings.list[i].text), RC_FINDING_MAX);
-    }
+    rc_findings_put(arena, "finding", &answer->findings);
     return rc_lines_end(arena, start);
 }
 
@@ -43,7 +48,7 @@ static bool is_id(struct rc_str id)
            id.p[3] <= '9' && id.p[4] >= '0' && id.p[4] <= '9';
 }
 
-static bool take_finding(struct rc_answer *answer, unsigned *count, struct rc_str value, struct rc_arena *arena)
+bool rc_findings_take(struct rc_messages *messages, unsigned *count, struct rc_str value, struct rc_arena *arena)
 {
     struct rc_str text;
     struct rc_str name = rc_str_split(value, ' ', &text);
@@ -54,7 +59,7 @@ static bool take_finding(struct rc_answer *answer, unsigned *count, struct rc_st
         return true;
     for (unsigned id = 0; id < RC_MESSAGE_COUNT; id++)
         if (rc_str_is(name, rc_message_entry((enum rc_message_id)id)->id))
-            rc_message_add(&answer->findings, (enum rc_message_id)id, rc_copy(arena, text));
+            rc_message_add(messages, (enum rc_message_id)id, rc_copy(arena, text));
     return !arena->full;
 }
 
@@ -119,7 +124,7 @@ bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_aren
         else if (rc_str_is(name, "seat"))
             good = take_seat(&found, value);
         else if (rc_str_is(name, "finding"))
-            good = take_finding(&found, &count, value, arena);
+            good = rc_findings_take(&found.findings, &count, value, arena);
         else
             good = !rc_str_is(name, "answer");
     }

@@ -43,3 +43,101 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
     done
     fails_with 2 "check: unexpected argument '42x'" "$rollcall" check 42x
 }
+
+# entry HOST NODE RANKS LINE...: what a node of a step of four nodes says
+entry()
+{
+    printf 'roll=1\nversion=0.9.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=%s\n' "$1"
+    printf 'addr=n1\nhosts=n[1-4]\nnode=%s\nnodes=4\nworld=8\ntasks=%s\n' "$2" "$3"
+    shift 3
+    [ $# -eq 0 ] || printf '%s\n' "$@"
+    echo
+}
+
+# record [LINE...]: the record of step 42.0 without its entries
+record()
+{
+    printf 'record=1\nstep=42.0\n'
+    [ $# -eq 0 ] || printf '%s\n' "$@"
+    echo
+}
+
+sound()
+{
+    record deadline=10
+    entry n1 0 0-1 port=29500
+    entry n2 1 2-3
+    entry n3 2 4-5
+    entry n4 3 6-7
+}
+
+# n3 has another version, n4 has not come
+unsound()
+{
+    record deadline=10 'said=RC707 120 s after the first, 3 of 4 tasks have reached init_process_group'
+    entry n1 0 0-1 port=29500
+    entry n2 1 2-3
+    entry n3 2 4-5 version=0.8.0 | sed '/^version=0.9.0/d'
+}
+
+@test "a recorded step whose nodes agree" {
+    sound > "$BATS_TEST_TMPDIR/step"
+    run -0 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step"
+    [ "${lines[0]}" = 'step 42.0: 4 of 4 nodes, 8 tasks' ]
+    [[ $output != *exclude* ]]
+    [ -z "$stderr" ]
+    run -0 --separate-stderr "$rollcall" check --from - --exclude < "$BATS_TEST_TMPDIR/step"
+    [ -z "$output$stderr" ]
+    [ "$("$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json | jq -c '[.exclude, .stopped, .messages]')" = '[null,false,[]]' ]
+}
+
+@test "nodes to leave out are the last line, all of --exclude, and in JSON" {
+    unsound > "$BATS_TEST_TMPDIR/step"
+    run -1 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step"
+    [ "${lines[-1]}" = --exclude=n3,n4 ]
+    [[ $output == *'RC601: nothing from n4 (tasks 6-7) within 10 s'* ]]
+    [[ $output == *'RC707: 120 s after the first'* ]]
+    run -0 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --exclude
+    [ "$output" = --exclude=n3,n4 ]
+    run -1 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
+    [ "$(jq -c '[.exclude, .nnodes], (.messages[] | [.id, .nodes])' <<< "$output" | paste -sd' ')" = \
+        '["n3,n4",4] ["RC601",["n4"]] ["RC608",["n3"]] ["RC707",[]]' ]
+}
+
+@test "many nodes to leave out have brackets; a long name stands by itself" {
+    local node long
+    record deadline=10 > "$BATS_TEST_TMPDIR/step"
+    for node in {0..29}; do
+        entry "n$node" "$node" "$node" | sed 's/hosts=.*/hosts=n[0-29]/; s/nodes=4/nodes=30/; s/world=8/world=30/' |
+            sed "$([ $((node % 3)) -gt 0 ] || echo s/worker/launcher/)"
+    done >> "$BATS_TEST_TMPDIR/step"
+    [ "$("$rollcall" check --from "$BATS_TEST_TMPDIR/step" --exclude)" = '--exclude=n[0,3,6,9,12,15,18,21,24,27]' ]
+    long=$(printf 'x%.0s' {1..100})
+    sed "s/n\[0-29\]/n[0-26],$long,n[28-29]/; s/^host=n27\$/host=$long/" "$BATS_TEST_TMPDIR/step" > "$BATS_TEST_TMPDIR/long"
+    [ "$("$rollcall" check --from "$BATS_TEST_TMPDIR/long" --exclude)" = "--exclude=n0,n3,n6,n9,n12,n15,n18,n21,n24,$long" ]
+}
+
+@test "a step that was not to start, and a node whose tasks do not" {
+    { record deadline=10 stop=1 && entry n1 0 0-1 && entry n2 1 2-3 dead=RC405 && entry n3 2 4-5 && entry n4 3 6-7; } > "$BATS_TEST_TMPDIR/step"
+    run -0 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
+    [ "$(jq -c '[.stopped, .exclude, .entries[1].dead]' <<< "$output")" = '[true,"n2","RC405"]' ]
+    # nobody has called
+    record 'said=RC621 the step has ended' > "$BATS_TEST_TMPDIR/step"
+    run -1 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
+    [ "$(jq -c '[.nnodes, .entries, .messages[0].id]' <<< "$output")" = '[null,[],"RC621"]' ]
+}
+
+@test "what a node has is in JSON" {
+    sound > "$BATS_TEST_TMPDIR/step"
+    sed -i 's/^port=29500$/&\nhas=gpus 8 NVIDIA H100\nhas=kernel 6.1.0/' "$BATS_TEST_TMPDIR/step"
+    run --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
+    [ "$(jq -c '.entries[:2][].has' <<< "$output" | paste -sd' ')" = '{"gpus":"8 NVIDIA H100","kernel":"6.1.0"} {}' ]
+}
+
+@test "what is no record" {
+    fails_with 2 'standard input is no record of a step' "$rollcall" check --from - < /dev/null
+    fails_with 2 'there is no such file' "$rollcall" check --from "$BATS_TEST_TMPDIR/none"
+    { record && entry n1 0 0-1; } | sed s/^step=.*/step=/ > "$BATS_TEST_TMPDIR/step"
+    fails_with 2 'is no record of a step' "$rollcall" check --from "$BATS_TEST_TMPDIR/step"
+    fails_with 2 '--pid and --from exclude each other' "$rollcall" check --from - --pid 1
+}
