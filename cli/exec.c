@@ -118,7 +118,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         .ask_pmix = cli_pmix_ask,
         .find_gpu_files = rc_device_files_find,
         .watch_relative = ROLLCALL_WATCH_FROM_BIN,
-        .guard_relative = ROLLCALL_PRELOAD_FROM_BIN,
+        .libraries_relative = ROLLCALL_PRELOAD_FROM_BIN,
     };
     struct rc_context context = {
         .env = (const char *const *)environ,

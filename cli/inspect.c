@@ -60,7 +60,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
         inspection->here.find_gpu_files = rc_device_files_find;
         inspection->here.watch_relative = ROLLCALL_WATCH_FROM_BIN;
-        inspection->here.guard_relative = ROLLCALL_PRELOAD_FROM_BIN;
+        inspection->here.libraries_relative = ROLLCALL_PRELOAD_FROM_BIN;
         rc_here_resolve(&context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
             rc_lookup_settle(&inspection->result, "nothing would be set");

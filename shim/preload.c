@@ -132,8 +132,7 @@ static void handle_task(const char *const *argv)
     context.options.by_user = context.options.given;
     if (context.options.watch == RC_WATCH_ON)
         here.watch_relative = ROLLCALL_WATCH_FROM_PRELOAD;
-    if (context.options.guard == RC_GUARD_NCCL)
-        here.guard_relative = ROLLCALL_PRELOAD_FROM_PRELOAD;
+    here.libraries_relative = ROLLCALL_PRELOAD_FROM_PRELOAD;
     context.pid = rc_sys_getpid();
     resolve_task(&context);
 

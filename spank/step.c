@@ -16,6 +16,7 @@
 #include "outside.h"
 #include "resolve/guard.h"
 #include "resolve/pinning.h"
+#include "resolve/reverse.h"
 #include "say.h"
 #include "system/beside.h"
 #include "system/node.h"
@@ -68,6 +69,14 @@ static void find_guard(void)
 
     step.here.learned |= RC_LEARN_GUARD;
     step.here.guard = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_GUARD_LIBRARY, path, sizeof(path));
+}
+
+static void find_reverse(void)
+{
+    static char path[4096];
+
+    step.here.learned |= RC_LEARN_REVERSE;
+    step.here.reverse = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_REVERSE_LIBRARY, path, sizeof(path));
 }
 
 /* The step's GPUs. A task may not see them: before task_init Slurm binds it to some, or removes the variables
@@ -184,6 +193,8 @@ void rc_spank_step_begin(spank_t spank)
         find_watch();
     if (step.options.guard == RC_GUARD_NCCL)
         find_guard();
+    if (step.options.lookup == RC_REVERSE_NUMERIC)
+        find_reverse();
     decide_mode(spank, env);
 }
 

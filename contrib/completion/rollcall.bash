@@ -25,8 +25,9 @@ _rollcall_ddp()
         gpus=*) before+=gpus= words=(auto all own) ;;
         bind=*) before+=bind= words=(auto cores numa none) ;;
         nic=*) before+=nic= words=(auto none) ;;
+        lookup=*) before+=lookup= words=(system numeric) ;;
         *=*) words=() ;;
-        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus= bind= nic=) ;;
+        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus= bind= nic= lookup=) ;;
     esac
     candidates=("${words[@]/#/$before}")
 }

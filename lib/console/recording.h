@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* recording.h - what a recorded environment tells of the node that it comes from.
  *
- * Beside its variables a recording has lines (or, in a block, entries) of six kinds:
+ * Beside its variables a recording has lines (or, in a block, entries) of these kinds:
  *   @ancestor=COMMAND WORDS   a process that the task descends from, its parent first
  *   @host=NAME                the node's own name
  *   @host-file=LINE           a line of the launcher's file of hosts
  *   @gpus=N                   the GPUs that the task could find
  *   @watch=FOLDER             the folder of the watch (watch.h)
+ *   @guard=FILE               the library of guard=nccl (guard.h)
+ *   @lookup=FILE              the library of lookup=numeric (reverse.h)
  *   @pmix=NAME=VALUE          a line of what its PMIx server says (pmixjob.h)
  * so that one that was taken on a cluster is answered like the task itself.
  */

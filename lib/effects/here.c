@@ -2,6 +2,7 @@
 #include "effects/here.h"
 
 #include "resolve/guard.h"
+#include "resolve/reverse.h"
 #include "system/beside.h"
 #include "system/file.h"
 #include "system/node.h"
@@ -51,8 +52,11 @@ static void learn_wanted(struct rc_here_storage *storage, unsigned wants, uint32
     if (wants & RC_LEARN_WATCH)
         here->watch = rc_beside_watch(storage->watch_relative, storage->watch, sizeof(storage->watch));
     if (wants & RC_LEARN_GUARD)
-        here->guard = rc_beside_library(storage->guard_relative, RC_GUARD_LIBRARY, storage->guard,
+        here->guard = rc_beside_library(storage->libraries_relative, RC_GUARD_LIBRARY, storage->guard,
                                         sizeof(storage->guard));
+    if (wants & RC_LEARN_REVERSE)
+        here->reverse = rc_beside_library(storage->libraries_relative, RC_REVERSE_LIBRARY, storage->reverse,
+                                          sizeof(storage->reverse));
     if (wants & RC_LEARN_GPU_FILES && storage->find_gpu_files)
         storage->find_gpu_files(here);
     here->learned |= wants;

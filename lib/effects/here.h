@@ -24,7 +24,8 @@ struct rc_here_storage {
      * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
     const char *watch_relative;
     char guard[RC_HERE_PATH];
-    const char *guard_relative; /* likewise, to that of the guard: "../lib" */
+    char reverse[RC_HERE_PATH];
+    const char *libraries_relative; /* likewise, to that of the libraries that go into LD_PRELOAD: "../lib" */
     /* Asks the PMIx server of this process (cli/pmixask.h). NULL where that is not
      * allowed: in the preload, which starts no program, and for a process that may be
      * connected to its server already. */

@@ -50,6 +50,7 @@ enum rc_learn {
     RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (pmixjob.h) */
     RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
     RC_LEARN_GUARD = 64,      /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
+    RC_LEARN_REVERSE = 256,   /* the library of lookup=numeric, likewise (reverse.h) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
 };
 
@@ -69,6 +70,7 @@ struct rc_here {
     struct rc_str pmix;      /* absent where the server could not be asked */
     struct rc_str watch;     /* absent where it was not found; ends with a NUL */
     struct rc_str guard;     /* likewise */
+    struct rc_str reverse;   /* likewise */
 };
 
 /* What a family can say of an environment. */

@@ -46,6 +46,9 @@ enum rc_gpus { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
  * NUMA: all cores of those cores' NUMA nodes; NONE: left as they are. */
 enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND_NONE };
 
+/* Whether torch's store looks up the names of its clients (reverse.h). SYSTEM, the default: as torch does. */
+enum rc_reverse { RC_REVERSE_UNSET, RC_REVERSE_SYSTEM, RC_REVERSE_NUMERIC };
+
 /* Whether libraries are told which network cards to use. NONE is the default. */
 enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_NONE };
 
@@ -71,6 +74,7 @@ struct rc_options {
     enum rc_gpus gpus;
     enum rc_bind bind;
     enum rc_nics nic;
+    enum rc_reverse lookup;
 };
 
 enum { RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/pinning.h"
 
-#include "resolve/container.h"
 #include "resolve/nicnames.h"
 #include "resolve/pins.h"
 #include "resolve/preloading.h"
@@ -48,19 +47,10 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
 /* Returns why nobody binds the workers, or NULL where somebody does. */
 static const char *preload_pins(const struct rc_context *context, const char *list, struct rc_result *result)
 {
-    const char *hidden = rc_container_hides(context, result, context->pins_library, RC_PINS_LIBRARY);
-
     if (!list)
         return "the list of their cores is too long";
-    if (hidden)
-        return hidden;
-    if (!context->pins_library.n)
-        return RC_PINS_LIBRARY
-            " is not where it was installed to, or its folder has a colon, blank or dollar in its name";
-    if (!rc_preloading_add(result, context->pins_library, placement,
-                           "binds the workers that are started here, behind all other libraries"))
-        return "LD_PRELOAD is too long for one more library";
-    return NULL;
+    return rc_preloading_add(context, result, context->pins_library, RC_PINS_LIBRARY, placement,
+                             "binds the workers that are started here, behind all other libraries");
 }
 
 /* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */

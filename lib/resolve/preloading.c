@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/preloading.h"
 
+#include "resolve/container.h"
+
 /* Checks the room first: a plan that is full sets nothing at all, and others write to
  * arena and plan after this. */
 enum { LIST_LENGTH_MAX = 2048, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
@@ -20,7 +22,8 @@ static bool holds_file(struct rc_str list, struct rc_str file)
     return false;
 }
 
-bool rc_preloading_add(struct rc_result *result, struct rc_str file, const char *source, const char *reason)
+/* False, with the plan untouched, where the list would be too long. */
+static bool lengthen_list(struct rc_result *result, struct rc_str file, const char *source, const char *reason)
 {
     struct rc_str users = rc_env_get(&result->env, NAME);
     const struct rc_plan_entry *planned = rc_plan_find(&result->plan, RC_STR(NAME));
@@ -37,4 +40,18 @@ bool rc_preloading_add(struct rc_result *result, struct rc_str file, const char 
         list = rc_format(&result->arena, "%S:%S", &now, &file);
     rc_plan_set(result, RC_STR(NAME), list, source, reason);
     return true;
+}
+
+const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,
+                              const char *name, const char *source, const char *reason)
+{
+    const char *hidden = rc_container_hides(context, result, file, name);
+
+    if (hidden)
+        return hidden;
+    if (!file.n)
+        return rc_format(&result->arena,
+                         "%s is not where it was installed to, or its folder has a colon, blank or dollar in its name",
+                         name);
+    return lengthen_list(result, file, source, reason) ? NULL : "LD_PRELOAD is too long for one more library";
 }

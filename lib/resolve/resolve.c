@@ -10,6 +10,7 @@
 #include "resolve/mode.h"
 #include "resolve/pinning.h"
 #include "resolve/planning.h"
+#include "resolve/reverse.h"
 #include "resolve/visible.h"
 #include "resolve/watch.h"
 
@@ -270,6 +271,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         rc_container_warn(context, result);
         rc_watch_plan(context, result);
         rc_guard_plan(context, result);
+        rc_reverse_plan(context, result);
         rc_pinning_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)
             forget_ranks(result);

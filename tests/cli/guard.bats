@@ -77,7 +77,7 @@ list_of()
     run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$(free_port)" MASTER_ADDR=127.0.0.1 \
         "$moved here/bin/rollcall" exec --ddp=guard=nccl -- sh -c "$print"
     [ "$output" = 'none|none' ]
-    [[ $stderr == *"rollcall: warning RC807: "*"in a folder without colon, blank or dollar"* ]]
+    [[ $stderr == *"rollcall: warning RC807: "*"its folder has a colon, blank or dollar in its name"* ]]
 }
 
 @test "show and explain know it" {

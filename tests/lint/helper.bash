@@ -13,6 +13,7 @@ plugin=$prefix/lib/slurm/rollcall.so
 preload=$prefix/lib/librollcall-preload.so
 guard=$prefix/lib/librollcall-nccl.so
 pins=$prefix/lib/librollcall-pins.so
+lookup=$prefix/lib/librollcall-lookup.so
 library=$prefix/lib/librollcall.so
 command=$prefix/bin/rollcall
 asker=$prefix/libexec/rollcall/rollcall-pmix

@@ -25,6 +25,7 @@ segments()
 @test "the preload loads nothing" {
     expect_same "" "$(needed "$preload")"
     expect_same "" "$(needed "$pins")"
+    expect_same "" "$(needed "$lookup")"
 }
 
 @test "the guard loads libc and nothing else" {
@@ -38,7 +39,7 @@ segments()
 # hwloc is for `rollcall map`: what is loaded into others, and what each task starts, does without.
 @test "the program that draws the map, and no other, loads hwloc" {
     expect_same "$(printf '%s\n' libc.so.6 libhwloc.so.15 libjansson.so.4)" "$(needed "$mapper")"
-    for object in "$plugin" "$preload" "$pins" "$library" "$command" "$asker" "$prefix/libexec/rollcall/rollcall-exchange"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$prefix/libexec/rollcall/rollcall-exchange"; do
         run needed "$object"
         [[ $output != *hwloc* ]]
     done
@@ -60,40 +61,41 @@ soname()
     expect_same librollcall-preload.so "$(soname "$preload")"
     expect_same librollcall-nccl.so "$(soname "$guard")"
     expect_same librollcall-pins.so "$(soname "$pins")"
+    expect_same librollcall-lookup.so "$(soname "$lookup")"
     [ ! -L "$preload" ]
     [ ! -L "$plugin" ]
     [ ! -L "$guard" ]
 }
 
 @test "no object has a search path of its own" {
-    for object in "$plugin" "$preload" "$pins" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
         run dynamic "$object"
         [[ $output != *RPATH* && $output != *RUNPATH* ]]
     done
 }
 
 @test "no object relocates its code" {
-    for object in "$plugin" "$preload" "$pins" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
         run dynamic "$object"
         [[ $output != *TEXTREL* ]]
     done
 }
 
 @test "no object has a stack that can be executed" {
-    for object in "$plugin" "$preload" "$pins" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
         segments "$object" | grep -qE 'GNU_STACK.* RW +0x'
     done
 }
 
 @test "no object has a segment that can be written and executed" {
-    for object in "$plugin" "$preload" "$pins" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
         run segments "$object"
         [[ ! $output =~ LOAD[^$'\n']*RWE ]]
     done
 }
 
 @test "every object binds at start and makes its tables read-only" {
-    for object in "$plugin" "$preload" "$pins" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
         segments "$object" | grep -q GNU_RELRO
         dynamic "$object" | grep -qE '\(FLAGS_1\).*NOW|BIND_NOW'
     done
@@ -127,7 +129,7 @@ soname()
 }
 
 @test "no object holds a folder of the machine that it was built on" {
-    for object in "$plugin" "$preload" "$pins" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
         strip --strip-debug -o "$BATS_TEST_TMPDIR/stripped" "$object"
         run grep -cF "$top" "$BATS_TEST_TMPDIR/stripped"
         [ "$output" = 0 ]

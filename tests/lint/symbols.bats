@@ -61,6 +61,12 @@ load helper
     expect_same environ "$(wanted "$pins")"
 }
 
+# All of libc that it needs is in each one, in any version.
+@test "the library between torch and getnameinfo exports that name, and wants one of the loader's" {
+    expect_same getnameinfo "$(defined "$lookup")"
+    expect_same dl_iterate_phdr "$(wanted "$lookup")"
+}
+
 @test "the guard exports the four functions of NCCL" {
     expect_same "$(printf '%s\n' ncclCommInitRank ncclCommInitRankConfig ncclCommInitRankScalable ncclGetUniqueId)" \
         "$(defined "$guard")"
@@ -74,7 +80,7 @@ load helper
 }
 
 @test "no object has a symbol of the core that others could see" {
-    for object in "$library" "$plugin" "$preload" "$pins" "$guard" "$command" "$asker" "$mapper"; do
+    for object in "$library" "$plugin" "$preload" "$pins" "$lookup" "$guard" "$command" "$asker" "$mapper"; do
         run defined "$object"
         [[ $output != *rc_* ]]
     done

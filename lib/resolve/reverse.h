@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reverse.h - lookup=numeric: torch's store does not look up the names of its clients.
+ *
+ * The store runs in RANK 0's process, or in the launcher's on that node (torchrun). A library in
+ * LD_PRELOAD (shim/lookup.c) answers its calls of getnameinfo with the address. This file plans that LD_PRELOAD.
+ */
+#ifndef ROLLCALL_RESOLVE_REVERSE_H
+#define ROLLCALL_RESOLVE_REVERSE_H
+
+#include "resolve/result.h"
+
+#define RC_REVERSE_LIBRARY "librollcall-lookup.so"
+
+/* Adds to the plan of worker or launcher mode what lookup=numeric needs, for the task that has
+ * the store. Asks for RC_LEARN_REVERSE. What keeps the library away is a warning, no more. */
+void rc_reverse_plan(const struct rc_context *context, struct rc_result *result);
+
+#endif
