@@ -41,6 +41,11 @@ static void keep_line(struct rc_str name, struct rc_str value, struct rc_nvidia_
         gpu->uuid[RC_NVIDIA_UUID] = '\0';
     } else if (rc_str_is(name, "Device Minor") && rc_parse_u32(value, UINT16_MAX, &minor)) {
         gpu->minor = (int)minor;
+    } else if (rc_str_is(name, "Model")) {
+        size_t n = value.n < RC_NVIDIA_MODEL ? value.n : RC_NVIDIA_MODEL - 1;
+
+        memcpy(gpu->model, value.p, n);
+        gpu->model[n] = '\0';
     }
 }
 
@@ -52,6 +57,7 @@ static void read_information(const char *folder, struct rc_nvidia_gpu *gpu)
     struct rc_str rest;
 
     gpu->uuid[0] = '\0';
+    gpu->model[0] = '\0';
     gpu->minor = -1;
     rc_format(&arena, "%s/%s/information", folder, gpu->address);
     rest = (struct rc_str){ file, arena.full ? 0 : rc_file_read(path, file, sizeof(file)) };

@@ -12,11 +12,12 @@
 
 #define RC_NVIDIA_FOLDER "/proc/driver/nvidia/gpus"
 
-enum { RC_NVIDIA_UUID = 40, RC_NVIDIA_GPUS_MAX = 64 };
+enum { RC_NVIDIA_UUID = 40, RC_NVIDIA_GPUS_MAX = 64, RC_NVIDIA_MODEL = 64 };
 
 struct rc_nvidia_gpu {
     char address[16];              /* "0000:3b:00.0" */
     char uuid[RC_NVIDIA_UUID + 1]; /* "GPU-" and 36 digits; empty where the file does not say */
+    char model[RC_NVIDIA_MODEL];   /* "NVIDIA H100 80GB HBM3"; cut where it is longer, empty as above */
     int minor;                     /* of its device file, /dev/nvidiaN; -1 where the file does not say */
 };
 

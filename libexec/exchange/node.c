@@ -9,13 +9,17 @@
 #include <string.h>
 
 #include "endpoints.h"
+#include "inventory/inventory.h"
 #include "rendezvous/client.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/request.h"
 #include "rendezvous/wire.h"
+#include "roll/roll.h"
 #include "system/clock.h"
 #include "system/program.h"
 #include "verdict.h"
+
+extern char **environ;
 
 /* How long a node waits beyond the server's deadline. The server counts from the first
  * node's arrival, and every node is to hear the server's decision before its own time is up. */
@@ -107,6 +111,35 @@ static int find_and_request(const struct rc_request *request)
     return request_from_server(request, &endpoint, used < all ? all - used : 1);
 }
 
+/* Adds what the node has to its entry, as many lines of it as there is room for. */
+static void add_inventory(struct rc_request *request)
+{
+    static char text[RC_ROLL_SIZE];
+    char lines[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = lines, .size = sizeof(lines) };
+    struct rc_inventory_request inventory = {
+        .root = "",
+        .env = (const char *const *)environ,
+        .program = request->program,
+    };
+    struct rc_str rest;
+
+    if (request->same == RC_CHECK_UNSET || request->same == RC_CHECK_OFF || request->entry.n > sizeof(text))
+        return;
+    memcpy(text, request->entry.p, request->entry.n);
+    request->entry.p = text;
+    rest = rc_str(rc_inventory_write(&inventory, RC_INVENTORY_MS, &arena));
+    while (rest.n > 0) {
+        struct rc_str line = rc_str_split(rest, '\n', &rest);
+
+        if (request->entry.n + line.n + 1 > sizeof(text))
+            return;
+        memcpy(text + request->entry.n, line.p, line.n);
+        text[request->entry.n + line.n] = '\n';
+        request->entry.n += line.n + 1;
+    }
+}
+
 int exchange_node(void)
 {
     struct rc_request request;
@@ -114,6 +147,7 @@ int exchange_node(void)
 
     if (!rc_request_read(read_input(), &request))
         return print_failed("the request", "cannot be read");
+    add_inventory(&request);
     if (request.transport == RC_TRANSPORT_SRUN)
         status = request_from_server(&request, &request.endpoint, request.seconds * 1000 + BEYOND_MS);
     else

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "inventory/inventory.h"
+
+#include <string.h>
+
+#include "inventory/bounded.h"
+#include "inventory/cards.h"
+#include "inventory/gpus.h"
+#include "inventory/libraries.h"
+#include "inventory/limits.h"
+#include "roll/items.h"
+#include "roll/roll.h"
+
+enum { LIBRARIES_SIZE = 600, NODE_SIZE = RC_INVENTORY_SIZE - LIBRARIES_SIZE, VALUE_SIZE = 2048 };
+
+/* Where each item of the node comes from, the gravest first: what does not fit is left out. */
+static const struct {
+    enum rc_item item;
+    struct rc_str (*find)(const char *root, struct rc_arena *arena);
+} sources[] = {
+    { RC_ITEM_gpus, rc_inventory_gpus },
+    { RC_ITEM_gpu_links, rc_inventory_gpu_links },
+    { RC_ITEM_gpu_driver, rc_inventory_gpu_driver },
+    { RC_ITEM_imex, rc_inventory_imex },
+    { RC_ITEM_nics, rc_inventory_nics },
+    { RC_ITEM_nic_ports, rc_inventory_nic_ports },
+    { RC_ITEM_nic_links, rc_inventory_nic_links },
+    { RC_ITEM_kernel, rc_inventory_kernel },
+    { RC_ITEM_memlock, rc_inventory_memlock },
+    { RC_ITEM_nofile, rc_inventory_nofile },
+    { RC_ITEM_stack, rc_inventory_stack },
+    { RC_ITEM_shm, rc_inventory_shm },
+    { RC_ITEM_hugepages, rc_inventory_hugepages },
+    { RC_ITEM_memory, rc_inventory_memory },
+};
+
+/* Writes a line, or nothing where all lines would get longer than `limit`. The arena ends with the NUL of them. */
+static void put_item(enum rc_item item, struct rc_str value, size_t limit, size_t start, struct rc_arena *arena)
+{
+    size_t before = arena->used;
+
+    rc_join(arena);
+    rc_item_put(arena, item, value);
+    rc_format(arena, "");
+    if (!arena->full && arena->used - start <= limit)
+        return;
+    arena->full = false;
+    arena->used = before;
+    arena->base[before - 1] = '\0';
+}
+
+/* Whether the job has as many processors on each of its nodes: "64(x8)", and not "64(x7),32". */
+static bool has_even_processors(const struct rc_env *env)
+{
+    struct rc_str counts = rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE");
+
+    return counts.n > 0 && !memchr(counts.p, ',', counts.n);
+}
+
+const char *rc_inventory_write_node(const struct rc_inventory_request *request, struct rc_arena *arena)
+{
+    static struct rc_env env;
+    char text[VALUE_SIZE];
+    struct rc_arena value = { .base = text, .size = sizeof(text) };
+    size_t start = arena->used;
+    const char *lines = rc_format(arena, "");
+
+    if (arena->full)
+        return lines;
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        value = (struct rc_arena){ .base = text, .size = sizeof(text) };
+        put_item(sources[i].item, sources[i].find(request->root, &value), NODE_SIZE, start, arena);
+    }
+    rc_env_index(&env, request->env);
+    value = (struct rc_arena){ .base = text, .size = sizeof(text) };
+    put_item(RC_ITEM_cores, rc_inventory_cores(request->root, has_even_processors(&env), &value), NODE_SIZE, start,
+             arena);
+    return lines;
+}
+
+const char *rc_inventory_write_libraries(const struct rc_inventory_request *request, struct rc_arena *arena)
+{
+    static struct rc_python python;
+    static struct rc_env env;
+    char text[VALUE_SIZE];
+    struct rc_arena value = { .base = text, .size = sizeof(text) };
+    size_t start = arena->used;
+    const char *lines = rc_format(arena, "");
+
+    if (arena->full || !request->program.n)
+        return lines;
+    rc_env_index(&env, request->env);
+    rc_python_find(request->root, request->program, &env, &python);
+    put_item(RC_ITEM_nccl, rc_inventory_nccl(request->root, &python, &env, &value), LIBRARIES_SIZE, start, arena);
+    put_item(RC_ITEM_torch, rc_inventory_torch(request->root, &python, &value), LIBRARIES_SIZE, start, arena);
+    return lines;
+}
+
+/* In the child: two pieces, so that a folder of the user's that hangs costs the second alone. */
+static void write_pieces(const void *data, int fd)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    rc_bounded_write(fd, rc_str(rc_inventory_write_node(data, &arena)));
+    arena.used = 0;
+    rc_bounded_write(fd, rc_str(rc_inventory_write_libraries(data, &arena)));
+}
+
+const char *rc_inventory_write(const struct rc_inventory_request *request, uint32_t milliseconds,
+                               struct rc_arena *arena)
+{
+    char text[RC_INVENTORY_SIZE];
+    size_t n = rc_bounded_run(write_pieces, request, milliseconds, text, sizeof(text));
+
+    return rc_copy(arena, (struct rc_str){ text, n });
+}

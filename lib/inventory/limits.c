@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "inventory/limits.h"
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include "base/numbers.h"
+#include "inventory/files.h"
+#include "system/affinity.h"
+
+enum { FILE_SIZE = 4096, EXACT_MAX = 99999, ROUGH_GIB = 100 };
+
+static const char *write_size(uint64_t bytes, struct rc_arena *arena)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+    uint64_t number = bytes;
+    unsigned unit = 0;
+
+    for (; unit < 4 && number >= 1024 && number % 1024 == 0; unit++)
+        number /= 1024;
+    if (number > EXACT_MAX) {
+        unit = bytes >> 30 >= ROUGH_GIB ? 3 : 2;
+        number = bytes >> (10 * unit);
+    }
+    return rc_format(arena, "%U %s", number, units[unit]);
+}
+
+struct rc_str rc_inventory_kernel(const char *root, struct rc_arena *arena)
+{
+    char line[RC_FILES_LINE];
+    struct rc_str release = rc_files_line(root, "/proc/sys/kernel/osrelease", "", line);
+
+    return release.p ? rc_str(rc_copy(arena, release)) : RC_ABSENT;
+}
+
+static struct rc_str write_limit(int resource, struct rc_arena *arena)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) < 0)
+        return RC_ABSENT;
+    return rc_str(limit.rlim_cur == RLIM_INFINITY ? rc_copy(arena, RC_STR("unlimited"))
+                                                  : write_size(limit.rlim_cur, arena));
+}
+
+struct rc_str rc_inventory_memlock(const char *root, struct rc_arena *arena)
+{
+    (void)root;
+    return write_limit(RLIMIT_MEMLOCK, arena);
+}
+
+struct rc_str rc_inventory_stack(const char *root, struct rc_arena *arena)
+{
+    (void)root;
+    return write_limit(RLIMIT_STACK, arena);
+}
+
+struct rc_str rc_inventory_nofile(const char *root, struct rc_arena *arena)
+{
+    struct rlimit limit;
+
+    (void)root;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return RC_ABSENT;
+    return rc_str(rc_format(arena, limit.rlim_cur < limit.rlim_max ? "%U (hard limit %U)" : "%U",
+                            (uint64_t)limit.rlim_cur, (uint64_t)limit.rlim_max));
+}
+
+struct rc_str rc_inventory_shm(const char *root, struct rc_arena *arena)
+{
+    char path[RC_FILES_PATH];
+    struct statvfs there;
+
+    if (!rc_files_join(root, "/dev/shm", "", path) || statvfs(path, &there) < 0)
+        return RC_STR("none");
+    if (there.f_blocks == 0)
+        return RC_STR("no limit");
+    return rc_str(write_size((uint64_t)there.f_blocks * there.f_frsize, arena));
+}
+
+/* "MemTotal:       16384256 kB", "HugePages_Total:       0" */
+static bool find_number(struct rc_str file, const char *name, uint64_t *number)
+{
+    struct rc_str line;
+
+    while (rc_files_next_line(&file, &line)) {
+        struct rc_str value;
+        struct rc_str rest;
+
+        if (!rc_str_is(rc_str_split(line, ':', &value), name))
+            continue;
+        return rc_parse_u64(rc_str_split(rc_files_trim(value), ' ', &rest), UINT64_MAX >> 10, number);
+    }
+    return false;
+}
+
+struct rc_str rc_inventory_memory(const char *root, struct rc_arena *arena)
+{
+    char text[FILE_SIZE];
+    struct rc_str file = { text, rc_files_read(root, "/proc/meminfo", "", text, sizeof(text)) };
+    uint64_t kilobytes;
+
+    return find_number(file, "MemTotal", &kilobytes) ? rc_str(write_size(kilobytes << 10, arena)) : RC_ABSENT;
+}
+
+/* "always [madvise] never" */
+static struct rc_str read_choice(const char *root, char line[RC_FILES_LINE])
+{
+    struct rc_str text = rc_files_line(root, "/sys/kernel/mm/transparent_hugepage/enabled", "", line);
+    struct rc_str chosen;
+    struct rc_str rest;
+
+    rc_str_split(text, '[', &chosen);
+    chosen = chosen.p ? rc_str_split(chosen, ']', &rest) : RC_ABSENT;
+    return chosen;
+}
+
+/* Those that the kernel adds when they are wanted, and gives back, are no difference. */
+struct rc_str rc_inventory_hugepages(const char *root, struct rc_arena *arena)
+{
+    char text[FILE_SIZE];
+    char line[RC_FILES_LINE];
+    struct rc_str file = { text, rc_files_read(root, "/proc/meminfo", "", text, sizeof(text)) };
+    struct rc_str choice = read_choice(root, line);
+    uint64_t total;
+    uint64_t surplus;
+    uint64_t size;
+
+    if (!find_number(file, "HugePages_Total", &total) || !find_number(file, "HugePages_Surp", &surplus) ||
+        !find_number(file, "Hugepagesize", &size))
+        return RC_ABSENT;
+    return rc_str(rc_format(arena, choice.p ? "%U of %U kB, transparent ones: %S" : "%U of %U kB",
+                            total >= surplus ? total - surplus : 0, size, &choice));
+}
+
+struct rc_str rc_inventory_cores(const char *root, bool even, struct rc_arena *arena)
+{
+    char line[RC_FILES_PATH];
+    struct rc_str text = { line, rc_files_read(root, "/sys/devices/system/cpu/online", "", line, sizeof(line)) };
+    struct rc_cpuset online;
+    struct rc_cpuset own;
+
+    if (text.n == 0 || !rc_cpuset_read(rc_files_trim(text), &online))
+        return RC_ABSENT;
+    if (!even || !rc_affinity_widest(&own))
+        return rc_str(rc_format(arena, "%u", rc_cpuset_count(&online)));
+    return rc_str(rc_format(arena, "%u of %u", rc_cpuset_count(&own), rc_cpuset_count(&online)));
+}

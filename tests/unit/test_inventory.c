@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a node has, from the files of imaginary nodes: what healthy ones differ in makes no difference, each fault does,
+ * and files that hang cost a bounded time. */
+#include "inventory/inventory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inventory/bounded.h"
+#include "inventorytree.h"
+#include "system/clock.h"
+#include "unit.h"
+
+static char root[] = "/tmp/rollcall-inventory.XXXXXX";
+static const char *const no_env[] = { NULL };
+
+static const char *read_node(const struct tree_node *node, struct rc_arena *arena)
+{
+    const struct rc_inventory_request request = { .root = root, .env = no_env };
+    const char *lines;
+
+    tree_make(root, node);
+    lines = rc_inventory_write_node(&request, arena);
+    tree_remove(root);
+    assert_false(arena->full);
+    assert_in_range(strlen(lines), 0, RC_INVENTORY_SIZE);
+    return lines;
+}
+
+/* A row changes one thing of the healthy node. */
+struct row {
+    struct rc_str input; /* the line that changes, without "has="; absent: none does */
+    void (*change)(struct tree_node *node);
+    const char *why;
+};
+
+#define CHANGE(name, what)                   \
+    static void name(struct tree_node *node) \
+    {                                        \
+        what;                                \
+    }
+
+CHANGE(one_gpu_less, node->gpus = 7)
+CHANGE(other_model, node->model = "NVIDIA H200")
+CHANGE(narrow_gpu, node->narrow_gpu = "8")
+CHANGE(narrow_switch, node->narrow_switch = "4")
+CHANGE(closed_driver, node->driver = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15")
+CHANGE(no_channel, node->channel = -1)
+CHANGE(one_card_less, node->cards = 7)
+CHANGE(port_down, node->port = "1: DOWN")
+CHANGE(slow_port, node->rate = "100 Gb/sec (1X NDR)")
+CHANGE(narrow_card, node->narrow_card = "8")
+CHANGE(slow_card, node->slow_card = "8.0 GT/s PCIe")
+CHANGE(other_kernel, node->kernel = "6.8.0-47-generic")
+CHANGE(less_memory, node->memory = "2046300160")
+
+static const struct row faults[] = {
+    { TEXT("gpus 7 NVIDIA H100 80GB HBM3"), one_gpu_less, "one GPU fewer" },
+    { TEXT("gpus 8 NVIDIA H200"), other_model, "another model" },
+    { TEXT("gpu_links 7 at x16 32.0 GT/s, 1 at x8 of x16 32.0 GT/s"), narrow_gpu, "a GPU with a narrower link" },
+    { TEXT("gpu_links 7 at x16 32.0 GT/s, 1 at x16 32.0 GT/s behind x4 of x16"), narrow_switch,
+      "a switch with a narrower link" },
+    { TEXT("gpu_driver 535.104.05"), closed_driver, "another driver, not the open one" },
+    { NO_TEXT, no_channel, "no IMEX channel" },
+    { TEXT("nics 7 mlx5_core MT4129"), one_card_less, "one card fewer" },
+    { TEXT("nic_ports 7 ACTIVE InfiniBand 400 Gb/sec (4X NDR), 1 DOWN InfiniBand"), port_down, "a port that is down" },
+    { TEXT("nic_ports 7 ACTIVE InfiniBand 400 Gb/sec (4X NDR), 1 ACTIVE InfiniBand 100 Gb/sec (1X NDR)"), slow_port,
+      "a port with one lane" },
+    { TEXT("nic_links 7 at x16 32.0 GT/s, 1 at x8 of x16 32.0 GT/s"), narrow_card, "a card with a narrower link" },
+    { TEXT("nic_links 7 at x16 32.0 GT/s, 1 at x16 8.0 of 32.0 GT/s"), slow_card, "a card with a slower link" },
+    { TEXT("kernel 6.8.0-47-generic"), other_kernel, "another kernel" },
+    { TEXT("memory 1951 GiB"), less_memory, "a memory module fewer" },
+};
+
+CHANGE(other_serials, node->serial = 77)
+CHANGE(other_addresses, node->first_bus = 0x60)
+CHANGE(other_names, node->backwards = true)
+CHANGE(idle_gpus, node->gpu_speed = "2.5 GT/s PCIe")
+CHANGE(idle_gpus_of_old_kernel, node->gpu_speed = "8 GT/s")
+CHANGE(some_kilobytes, node->memory = "2113410048")
+CHANGE(surplus_pages, node->surplus = 40)
+CHANGE(other_channel, node->channel = 1733)
+CHANGE(other_build,
+       node->driver = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (x@n2)")
+CHANGE(nothing, (void)node)
+
+/* What nodes without a fault differ in. */
+static const struct row alike[] = {
+    { NO_TEXT, nothing, "the same node twice" },
+    { NO_TEXT, other_serials, "serial numbers, UUIDs, GUIDs, LIDs, interrupts, free memory and pages" },
+    { NO_TEXT, other_addresses, "other bus ids" },
+    { NO_TEXT, other_names, "the cards' names in another order" },
+    { NO_TEXT, idle_gpus, "GPUs that are idle" },
+    { NO_TEXT, idle_gpus_of_old_kernel, "and in an older kernel's words" },
+    { NO_TEXT, some_kilobytes, "a MiB more or less of memory" },
+    { NO_TEXT, surplus_pages, "huge pages that come and go" },
+    { NO_TEXT, other_channel, "another number of the job's IMEX channel" },
+    { NO_TEXT, other_build, "where and when the driver was built" },
+};
+
+static const char healthy_lines[] = "has=gpus 8 NVIDIA H100 80GB HBM3\n"
+                                    "has=gpu_links 8 at x16 32.0 GT/s\n"
+                                    "has=gpu_driver 550.54.15 (open)\n"
+                                    "has=imex there\n"
+                                    "has=nics 8 mlx5_core MT4129\n"
+                                    "has=nic_ports 8 ACTIVE InfiniBand 400 Gb/sec (4X NDR)\n"
+                                    "has=nic_links 8 at x16 32.0 GT/s\n"
+                                    "has=kernel 6.8.0-45-generic\n";
+
+static void reads_healthy(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *lines = read_node(&tree_healthy, &arena);
+
+    (void)data;
+    assert_memory_equal(lines, healthy_lines, sizeof(healthy_lines) - 1);
+    assert_non_null(strstr(lines, "\nhas=hugepages 16 of 2048 kB, transparent ones: madvise\nhas=memory 2015 GiB\n"));
+    assert_non_null(strstr(lines, "\nhas=shm "));
+    assert_non_null(strstr(lines, "\nhas=cores 128\n"));
+}
+
+static void is_alike(const void *data)
+{
+    const struct row *row = data;
+    char first[RC_INVENTORY_SIZE];
+    char second[RC_INVENTORY_SIZE];
+    struct rc_arena a = { .base = first, .size = sizeof(first) };
+    struct rc_arena b = { .base = second, .size = sizeof(second) };
+    struct tree_node node = tree_healthy;
+
+    row->change(&node);
+    assert_string_equal(read_node(&node, &b), read_node(&tree_healthy, &a));
+}
+
+static bool has_line(const char *lines, const char *line, size_t n)
+{
+    for (; *lines; lines = strchr(lines, '\n') + 1)
+        if (strncmp(lines, line, n) == 0 && lines[n] == '\n')
+            return true;
+    return false;
+}
+
+/* The fault's line is there, and no other line is another one than that of the healthy node. */
+static void is_told(const void *data)
+{
+    const struct row *row = data;
+    char first[RC_INVENTORY_SIZE];
+    char second[RC_INVENTORY_SIZE];
+    char expected[256] = "";
+    struct rc_arena a = { .base = first, .size = sizeof(first) };
+    struct rc_arena b = { .base = second, .size = sizeof(second) };
+    struct tree_node node = tree_healthy;
+    const char *before;
+    unsigned others = 0;
+
+    row->change(&node);
+    before = read_node(&tree_healthy, &a);
+    read_node(&node, &b);
+    snprintf(expected, sizeof(expected), "has=%.*s", (int)row->input.n, row->input.n ? row->input.p : "");
+    if (row->input.n)
+        assert_true(has_line(second, expected, strlen(expected)));
+    for (; *before; before = strchr(before, '\n') + 1)
+        others += !has_line(second, before, strcspn(before, "\n"));
+    /* a device that is not there has no link and no port either */
+    assert_in_range(others, 1, strstr(row->why, "fewer") ? 3 : 1);
+}
+
+static void reads_nothing(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_inventory_request request = { .root = "/nowhere", .env = no_env };
+
+    (void)data;
+    rc_inventory_write_node(&request, &arena);
+    assert_null(strstr(text, "has=gpus"));
+    assert_null(strstr(text, "has=nics"));
+    assert_null(strstr(text, "has=memory"));
+    assert_non_null(strstr(text, "has=shm none\n"));
+    assert_non_null(strstr(text, "has=nofile "));
+}
+
+/* AMD's: eight GPUs, each parted into four, of which this job may read those of one. */
+static void reads_amd(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_inventory_request request = { .root = root, .env = no_env };
+    char name[128];
+
+    (void)data;
+    for (unsigned i = 0; i < 8; i++) {
+        snprintf(name, sizeof(name), "sys/bus/pci/drivers/amdgpu/0000:%02x:00.0", 0x30 + i);
+        tree_link(root, name, "x");
+        snprintf(name, sizeof(name), "sys/bus/pci/devices/0000:%02x:00.0/product_name", 0x30 + i);
+        tree_file(root, name, "AMD Instinct MI300X OAM");
+    }
+    for (unsigned i = 0; i < 34; i++) {
+        snprintf(name, sizeof(name), "sys/class/kfd/kfd/topology/nodes/%u/%s", i, i < 6 ? "gpu_id" : "caches/0/x");
+        tree_file(root, name, i < 2 ? "0" : "4711");
+    }
+    tree_file(root, "sys/module/amdgpu/version", "6.8.5");
+    rc_inventory_write_node(&request, &arena);
+    tree_remove(root);
+    assert_true(has_line(text, "has=gpus 8 AMD Instinct MI300X OAM in 32 parts", 46));
+    assert_true(has_line(text, "has=gpu_driver amdgpu 6.8.5", 27));
+}
+
+/* EFA has no model of its own; Slingshot has interfaces for ports. */
+static void reads_other_cards(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_inventory_request request = { .root = root, .env = no_env };
+
+    (void)data;
+    tree_file(root, "sys/class/infiniband/rdmap16s27/device/vendor", "0x1d0f");
+    tree_file(root, "sys/class/infiniband/rdmap16s27/device/device", "0xefa2");
+    tree_link(root, "sys/class/infiniband/rdmap16s27/device/driver", "../../../../bus/pci/drivers/efa");
+    tree_file(root, "sys/class/infiniband/rdmap16s27/ports/1/state", "4: ACTIVE");
+    tree_file(root, "sys/class/infiniband/rdmap16s27/ports/1/rate", "100 Gb/sec (4X EDR)");
+    tree_file(root, "sys/class/infiniband/rdmap16s27/ports/1/link_layer", "Unspecified");
+    tree_file(root, "sys/class/cxi/cxi0/device/net/hsn0/operstate", "up");
+    tree_file(root, "sys/class/cxi/cxi0/device/net/hsn0/speed", "200000");
+    tree_file(root, "sys/class/cxi/cxi1/device/net/hsn1/operstate", "down");
+    rc_inventory_write_node(&request, &arena);
+    tree_remove(root);
+    assert_non_null(strstr(text, "has=nics 2 of no known kind, 1 efa 0x1d0f:0xefa2\n"));
+    assert_non_null(strstr(text, "has=nic_ports 1 ACTIVE Unspecified 100 Gb/sec (4X EDR), 1 down, 1 up 200000 Mb/s\n"));
+    assert_null(strstr(text, "has=nic_links"));
+}
+
+static void tells_limits(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_inventory_request request = { .root = "", .env = no_env };
+    struct rlimit before;
+    struct rlimit files;
+    struct rlimit less = { .rlim_cur = 65536, .rlim_max = 65536 };
+
+    (void)data;
+    getrlimit(RLIMIT_MEMLOCK, &before);
+    getrlimit(RLIMIT_NOFILE, &files);
+    less.rlim_max = before.rlim_max;
+    setrlimit(RLIMIT_MEMLOCK, &less);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 64, files.rlim_max });
+    rc_inventory_write_node(&request, &arena);
+    setrlimit(RLIMIT_MEMLOCK, &before);
+    setrlimit(RLIMIT_NOFILE, &files);
+    assert_non_null(strstr(text, "has=memlock 64 KiB\n"));
+    assert_non_null(strstr(text, "has=nofile 64 (hard limit "));
+    assert_non_null(strstr(text, "has=kernel "));
+    assert_non_null(strstr(text, "has=memory "));
+}
+
+/* What the job has on each of its nodes decides whether processors are compared. */
+static void tells_cores(const void *data)
+{
+    static const char *const even[] = { "SLURM_JOB_CPUS_PER_NODE=8(x4)", NULL };
+    static const char *const uneven[] = { "SLURM_JOB_CPUS_PER_NODE=8(x3),4", NULL };
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_inventory_request request = { .root = root, .env = even };
+
+    (void)data;
+    tree_file(root, "sys/devices/system/cpu/online", "0-127");
+    rc_inventory_write_node(&request, &arena);
+    assert_non_null(strstr(text, " of 128\n"));
+    arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
+    request.env = uneven;
+    rc_inventory_write_node(&request, &arena);
+    tree_remove(root);
+    assert_non_null(strstr(text, "has=cores 128\n"));
+}
+
+/* Twelve kinds of GPU and of ports: lines are cut, and the last ones are left out. */
+static void has_room(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = 420 };
+    const struct rc_inventory_request request = { .root = root, .env = no_env };
+    struct tree_node node = tree_healthy;
+    char name[128];
+
+    (void)data;
+    tree_make(root, &node);
+    for (unsigned i = 0; i < 8; i++) {
+        char model[80];
+
+        snprintf(name, sizeof(name), "proc/driver/nvidia/gpus/0000:%02x:00.0/information", 0x13 + 4 * i);
+        snprintf(model, sizeof(model), "Model: %u%060d", i, 0);
+        tree_file(root, name, model);
+    }
+    rc_inventory_write_node(&request, &arena);
+    tree_remove(root);
+    assert_false(arena.full);
+    assert_in_range(strlen(text), 300, 419);
+    assert_memory_equal(text, "has=gpus 1 0000", 15);
+    assert_int_equal(text[strlen(text) - 1], '\n');
+    assert_null(strstr(text, "has=memory"));
+}
+
+struct library_row {
+    struct rc_str input; /* the program */
+    const char *variable;
+    const char *expected;
+    const char *why;
+};
+
+#define SITE  "/lib/python3.11/site-packages"
+#define TORCH "has=torch 2.13.0+cu126 in /opt/venv" SITE "\n"
+#define NCCL  "has=nccl 2.27.5 (10 bytes) in /opt/venv" SITE "/nvidia/nccl/lib\n"
+#define VENV  "PATH=/empty:/opt/venv/bin:/usr/bin"
+#define OTHER "has=nccl 2.21.5 (10 bytes) in /opt/nccl/lib\n"
+#define CONDA "has=torch 2.6.0 in /opt/conda" SITE "\n"
+
+static const struct library_row libraries[] = {
+    { TEXT("python"), VENV, NCCL TORCH, "a venv, by PATH" },
+    { TEXT("/opt/venv/bin/python3"), "PATH=/usr/bin", NCCL TORCH, "by its path" },
+    { TEXT("torchrun"), VENV, NCCL TORCH, "a script of the venv" },
+    { TEXT("/opt/train.py"), VENV, NCCL TORCH, "a script that asks env for Python" },
+    { TEXT("/opt/train.sh"), VENV, "", "a shell script, and no python3 that is a file" },
+    { TEXT("python3.11"), "PATH=/usr/bin", "has=torch 2.0.0 in /usr/lib/python3/dist-packages\n", "Debian's own" },
+    { TEXT("/opt/conda/bin/python"), "PATH=/usr/bin", "has=nccl 10 bytes in /opt/conda/lib\n" CONDA, "conda" },
+    { TEXT("python3.11"), "PATH=/usr/bin PYTHONHOME=/opt/conda", "has=nccl 10 bytes in /opt/conda/lib\n" CONDA,
+      "PYTHONHOME" },
+    { TEXT("python"), VENV " PYTHONPATH=/opt/mine:/opt/none", NCCL "has=torch 2.14.0a0+git1 in /opt/mine\n",
+      "PYTHONPATH comes first" },
+    { TEXT("python"), VENV " LD_LIBRARY_PATH=/opt/nccl/lib", NCCL TORCH, "torch's own before LD_LIBRARY_PATH" },
+    { TEXT("/opt/all_reduce_perf"), "ROLLCALL_LD_LIBRARY_PATH=/none:/opt/nccl/lib", OTHER, "a program in C" },
+    { TEXT("/opt/all_reduce_perf"), "A=1", "", "without a library" },
+    { TEXT("nowhere"), VENV, "", "a program that is not there" },
+    { TEXT("python3.11"), "PATH=/usr/bin HOME=/home/u", "has=torch 2.9.0 in /home/u/.local" SITE "\n",
+      "the user's own" },
+    { TEXT("python3.11"), "PATH=/usr/bin HOME=/home/u PYTHONNOUSERSITE=1",
+      "has=torch 2.0.0 in /usr/lib/python3/dist-packages\n", "not where they are off" },
+    { TEXT("python"), VENV " HOME=/home/u", NCCL TORCH, "nor in a venv" },
+    { NO_TEXT, VENV, "", "a container" },
+};
+
+static void make_program(const char *name, const char *text)
+{
+    char path[256];
+
+    tree_file(root, name, text);
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    chmod(path, 0700);
+}
+
+static void make_libraries(void)
+{
+    static const char header[] = "#ifndef NCCL_H_\n#define NCCL_H_\n\n#define NCCL_MAJOR 2\n#define NCCL_MINOR 27\n"
+                                 "#define NCCL_PATCH 5\n#define NCCL_SUFFIX \"\"\n";
+
+    make_program("usr/bin/python3.11", "\177ELF");
+    make_program("opt/conda/bin/python3.11", "\177ELF");
+    make_program("opt/all_reduce_perf", "\177ELF");
+    make_program("opt/train.py", "#!/usr/bin/env python3.11\nimport torch");
+    make_program("opt/train.sh", "#!/bin/bash\npython train.py");
+    make_program("opt/venv/bin/torchrun", "#!/opt/venv/bin/python\n# -*- coding: utf-8 -*-");
+    tree_link(root, "opt/venv/bin/python", "python3.11");
+    tree_link(root, "opt/conda/bin/python", "python3.11");
+    tree_file(root, "opt/venv/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = false\nversion = 3.11.2");
+    tree_file(root, "opt/venv" SITE "/torch/version.py", "from typing import Optional\n__version__ = '2.13.0+cu126'");
+    tree_file(root, "opt/venv" SITE "/nvidia/nccl/lib/libnccl.so.2", "123456789");
+    tree_file(root, "opt/venv" SITE "/nvidia/nccl/include/nccl.h", header);
+    tree_file(root, "opt/conda" SITE "/torch/version.py", "__version__ = \"2.6.0\"");
+    tree_file(root, "opt/conda/lib/libnccl.so.2", "123456789");
+    tree_file(root, "usr/lib/python3/dist-packages/torch/version.py", "__version__ = '2.0.0'");
+    tree_file(root, "home/u/.local" SITE "/torch/version.py", "__version__ = '2.9.0'");
+    tree_file(root, "opt/mine/torch/version.py", "__version__ = '2.14.0a0+git1'");
+    tree_file(root, "opt/nccl/lib/libnccl.so.2.21.5", "123456789");
+    tree_link(root, "opt/nccl/lib/libnccl.so.2", "libnccl.so.2.21.5");
+}
+
+static void finds_libraries(const void *data)
+{
+    const struct library_row *row = data;
+    char variables[256];
+    const char *env[8];
+    unsigned count = 0;
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_inventory_request request = { .root = root, .env = env, .program = row->input };
+
+    snprintf(variables, sizeof(variables), "%s", row->variable);
+    for (char *word = strtok(variables, " "); word && count < 7; word = strtok(NULL, " "))
+        env[count++] = word;
+    env[count] = NULL;
+    make_libraries();
+    /* the link of a venv leads to an absolute path, which is below the root here */
+    tree_link(root, "opt/venv/bin/python3.11", "../../../usr/bin/python3.11");
+    tree_link(root, "opt/venv/bin/python3", "python3.11");
+    if (strcmp(row->why, "a shell script, and no python3 that is a file") == 0)
+        tree_link(root, "opt/venv/bin/python3", "nowhere");
+    rc_inventory_write_libraries(&request, &arena);
+    tree_remove(root);
+    assert_string_equal(text, row->expected);
+}
+
+static void hangs(const void *data, int fd)
+{
+    rc_bounded_write(fd, rc_str(data));
+    for (;;)
+        pause();
+}
+
+static void ends(const void *data, int fd)
+{
+    rc_bounded_write(fd, rc_str(data));
+}
+
+static void is_bounded(const void *data)
+{
+    char text[64];
+    int64_t start = rc_milliseconds();
+    unsigned descriptors = unit_open_descriptors();
+    int status = 0;
+
+    (void)data;
+    assert_int_equal(rc_bounded_run(hangs, "one\n", 50, text, sizeof(text)), 4);
+    assert_memory_equal(text, "one\n", 4);
+    assert_true(rc_milliseconds() - start >= 50);
+    /* the child has ended, whether its end has been waited for or not */
+    alarm(30);
+    assert_true(waitpid(-1, &status, 0) < 0 || WIFSIGNALED(status));
+    alarm(0);
+    assert_int_equal(rc_bounded_run(ends, "two\n", 60000, text, sizeof(text)), 4);
+    assert_int_equal(rc_bounded_run(ends, "a longer text", 60000, text, 8), 8);
+    assert_true(rc_milliseconds() - start < 50000);
+    assert_int_equal(unit_open_descriptors(), descriptors);
+}
+
+/* The whole, on this machine: what the child writes is what this process would. */
+static void writes_all(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    char again[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_arena own = { .base = again, .size = sizeof(again) };
+    const struct rc_inventory_request request = { .root = root,
+                                                  .env = no_env,
+                                                  .program = RC_STR("/opt/venv/bin/python") };
+
+    (void)data;
+    make_libraries();
+    tree_link(root, "opt/venv/bin/python3.11", "../../../usr/bin/python3.11");
+    tree_make(root, &tree_healthy);
+    rc_inventory_write(&request, 60000, &arena);
+    rc_inventory_write_node(&request, &own);
+    rc_join(&own);
+    rc_inventory_write_libraries(&request, &own);
+    tree_remove(root);
+    assert_string_equal(text, again);
+    assert_non_null(strstr(text, TORCH));
+}
+
+int main(void)
+{
+    if (!mkdtemp(root))
+        return 99;
+    unit_add_one(reads_healthy, "inventory: a healthy node");
+    UNIT_TABLE(is_alike, "inventory: no difference is", alike);
+    UNIT_TABLE(is_told, "inventory: a difference is", faults);
+    unit_add_one(reads_nothing, "inventory: a machine without any of the files");
+    unit_add_one(reads_amd, "inventory: AMD's GPUs in parts");
+    unit_add_one(reads_other_cards, "inventory: EFA and Slingshot");
+    unit_add_one(tells_limits, "inventory: the limits of the process");
+    unit_add_one(tells_cores, "inventory: processors of a job");
+    unit_add_one(has_room, "inventory: lines without room are left out");
+    UNIT_TABLE(finds_libraries, "libraries of", libraries);
+    unit_add_one(is_bounded, "inventory: a child that hangs is ended");
+    unit_add_one(writes_all, "inventory: all of it, by a child");
+    return unit_run("inventory");
+}
