@@ -206,6 +206,35 @@ all_four()
     grep -q 'takes the place of twelve lines' "$tree/README.md"
 }
 
+# centre NUMBER: a script of docs/jobs/before-after.md trains before and after, and is in the page's table
+centre()
+{
+    local page=$tree/docs/jobs/before-after.md gone
+    page_blocks "$page" diff "$1" > "$BATS_TEST_TMPDIR/pair" || return 1
+    # Princeton's own command, and the rank that its script takes from Slurm
+    get_free_port() { echo 29507; }
+    export -f get_free_port
+    submit_text < <(grep -v '^+' "$BATS_TEST_TMPDIR/pair" | cut -c2- |
+        sed 's/^srun python train.py/srun sh -c "RANK=\\$SLURM_PROCID exec python train.py"/')
+    all_four
+    submit_text < <(grep -v '^-' "$BATS_TEST_TMPDIR/pair" | cut -c2-)
+    everybody whoami world=4 nodes=2
+    gone=$(grep -c '^-' "$BATS_TEST_TMPDIR/pair")
+    [ "$(grep '^| \[' "$page" | sed -n "$1p" | cut -d'|' -f3-4)" = " $gone | 1 " ] || explain "$gone lines of script $1 go"
+}
+
+@test "a script of a computing centre, before and after" {
+    centre 1
+}
+
+# bats test_tags=all
+@test "the other scripts of computing centres, before and after" {
+    for number in 2 3 4 5 6 7; do
+        centre "$number"
+    done
+    ! page_blocks "$tree/docs/jobs/before-after.md" diff 8 || explain "nobody runs the eighth"
+}
+
 # bats test_tags=all
 @test "the jobs of docs/user.md" {
     number=0
