@@ -137,6 +137,8 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         return 0;
     /* options of the command line are read after those of an outer rollcall */
     context.ignore_stamp = a->ddp != NULL;
+    rc_command_read(context.argv, &result->command);
+    context.command_read = true;
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
     if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
         !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) || cli_settle_master(result, held) < 0)

@@ -222,14 +222,12 @@ static void warn_user(struct rc_result *result, const char *why)
                              why));
 }
 
-/* Resolves once more, with the outcome. */
+/* Plans once more, with the outcome. */
 static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *held)
 {
     struct rc_context *context = m->context;
     struct rc_result *result = m->result;
 
-    /* the block may have moved */
-    context->env = (const char *const *)environ;
     if (!rc_session_settle(&m->outcome, hooks, context, result, held))
         return false;
     if (m->outcome.failed)
@@ -237,6 +235,14 @@ static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *
     else if (!context->told_port && m->is_first && !m->again)
         warn_user(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
     return true;
+}
+
+/* The environment may move. */
+static void choose_store(struct rc_context *context, struct rc_result *result)
+{
+    cli_pmix_choose_store();
+    context->env = (const char *const *)environ;
+    rc_env_index(&result->env, context->env);
 }
 
 bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
@@ -262,7 +268,7 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, const struct
     }
     rc_local_name(result->facts.scope, fact_number(result, RC_NODE_RANK), name);
     if (m.nodes > 1)
-        cli_pmix_choose_store();
+        choose_store(context, result);
     if (m.is_first)
         good = speak_for_all(&m, name, hooks, held);
     else

@@ -89,8 +89,11 @@ static void resolve_task(struct rc_context *context)
 {
     if (rc_env_get(&result.env, RC_STAMP).p) {
         rc_here_resolve(context, &here, &result);
-        if (result.stamped || result.plan.count == 0)
+        if (result.stamped || result.plan.count == 0 || result.mode == RC_MODE_NONE)
             return;
+        rc_node_port_range(&context->local_port_first, &context->local_port_last);
+        rc_resolve_again(context, &result);
+        return;
     }
     rc_node_port_range(&context->local_port_first, &context->local_port_last);
     rc_here_resolve(context, &here, &result);

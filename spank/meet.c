@@ -96,12 +96,15 @@ static enum rc_transport choose_transport(const struct rc_result *result, const 
     return RC_TRANSPORT_NONE;
 }
 
-static void choose_store(spank_t spank, const struct rc_env *env)
+/* In task_init the block may move. */
+static void choose_store(spank_t spank, struct rc_context *context, struct rc_result *result)
 {
-    const char *store = rc_pmix_server_gds(rc_env_get(env, "PMIX_VERSION"));
+    const char *store = rc_pmix_server_gds(rc_env_get(&result->env, "PMIX_VERSION"));
 
     if (store)
         spank_setenv(spank, RC_PMIX_GDS, store, 0);
+    context->env = rc_spank_environment(spank);
+    rc_env_index(&result->env, context->env);
 }
 
 /* Runs the exchange for all tasks of the node, and prints findings at once. */
@@ -165,10 +168,8 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     request.entry = rc_str(
         rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), port, failed, asks_order, &arena));
     shared->pmix = request.transport == RC_TRANSPORT_PMIX;
-    if (shared->pmix) {
-        choose_store(spank, &result->env);
-        context->env = rc_spank_environment(spank);
-    }
+    if (shared->pmix)
+        choose_store(spank, context, result);
     run_exchange(context, &request, result->facts.field[RC_NODE_RANK].value);
     return asks_order || !failed;
 }
@@ -189,15 +190,13 @@ static void warn_user(struct rc_result *result, const struct rc_rank0 *hooks, bo
         rc_spank_say(RC_LEVEL_WARNING, RC611, text);
 }
 
-/* Resolves once more with the answer of the exchange. Gives a port back that the other
+/* Plans once more with the answer of the exchange. Gives a port back that the other
  * nodes do not know: then all tasks compute the same one. */
 static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_result *result,
                           const struct rc_rank0 *hooks, bool is_first, int *held)
 {
-    if (shared->pmix)
-        choose_store(spank, &result->env);
-    /* in task_init the block may have moved */
-    context->env = rc_spank_environment(spank);
+    if (shared->pmix && !is_first)
+        choose_store(spank, context, result);
     if (!rc_session_settle(&shared->outcome, hooks, context, result, held))
         return false;
     if (shared->outcome.failed)

@@ -58,7 +58,7 @@ enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, st
 {
     char text[TEXT_SIZE];
     struct block block = { .arena = { .base = text, .size = sizeof(text) } };
-    struct rc_context context = *step;
+    struct rc_context context = *step; /* not indexed: of another block */
     enum rc_mode mode = RC_MODE_AUTO;
     size_t n = 0;
 
@@ -67,14 +67,12 @@ enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, st
     block.entry = malloc((SYNTHETIC_MAX + n + 1) * sizeof(*block.entry));
     if (!block.entry)
         return RC_MODE_AUTO;
-    rc_env_index(&result->env, step->env);
     if (put_first_task(spank, &result->env, &block)) {
         for (size_t i = 0; i <= n; i++)
             block.entry[block.count + i] = step->env[i];
         context.env = block.entry;
         /* the tasks report errors, because they see the whole environment */
-        if (rc_resolve(&context, result) == RC_RESOLVED && result->launcher)
-            mode = result->mode;
+        mode = rc_resolve_mode(&context, result);
         if (mode != RC_MODE_AUTO && result->mode_reason)
             rc_format(reason, "%s", result->mode_reason);
     }

@@ -16,8 +16,8 @@
 
 #include "resolve/resolve.h"
 
-/* Resolves the node's first task, as it will be, in the step's environment (step->env).
- * RC_MODE_AUTO where that does not work: each task decides then. Writes why into
+/* Recognises the node's first task, as it will be, in the step's environment (step->env, of which result->env is an
+ * index). RC_MODE_AUTO where that does not work: each task decides then. Writes why into
  * *reason; overwrites *result. */
 enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, struct rc_result *result,
                                 struct rc_arena *reason);

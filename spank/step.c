@@ -151,7 +151,7 @@ static void decide_mode(spank_t spank, const char *const *env)
     struct rc_arena reason = { .base = step.reason, .size = sizeof(step.reason) };
     struct rc_context context = {
         .env = env,
-        .argv = rc_spank_command(spank),
+        .command_read = true,
         .options = step.options,
         .local_port_first = step.local_port_first,
         .local_port_last = step.local_port_last,
@@ -195,6 +195,7 @@ void rc_spank_step_begin(spank_t spank)
         find_guard();
     if (step.options.lookup == RC_REVERSE_NUMERIC)
         find_reverse();
+    rc_command_read(rc_spank_command(spank), &result.command);
     decide_mode(spank, env);
 }
 

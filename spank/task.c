@@ -62,7 +62,9 @@ static void describe_task(struct task *task, spank_t spank)
     task->context = (struct rc_context){
         .env = rc_spank_environment(spank),
         .here = step->here.learned ? &step->here : NULL,
+        .indexed = true,
         .argv = rc_spank_command(spank),
+        .command_read = true, /* by rc_spank_step_begin */
         .options = step->options,
         .pid = (uint32_t)getpid(),
         .local_port_first = step->local_port_first,
@@ -90,7 +92,7 @@ static enum rc_status resolve_with_gpu_files(struct task *task)
     rc_device_files_find(&here);
     here.learned |= RC_LEARN_GPU_FILES;
     task->context.here = &here;
-    return rc_resolve(&task->context, task->result);
+    return rc_resolve_again(&task->context, task->result);
 }
 
 /* Finds out who this task is and what would be set. */

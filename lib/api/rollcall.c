@@ -73,6 +73,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
     job->here.watch_relative = ROLLCALL_WATCH_FROM_LIB;
     job->here.libraries_relative = ROLLCALL_PRELOAD_FROM_LIB;
     rc_env_index(&result->env, context.env);
+    context.indexed = true;
     if (!rc_options_from_env(&result->env, &options, &messages, &arena))
         return fail_with_message(error, &messages);
     context.options = rc_options_combine(NULL, &options, NULL);

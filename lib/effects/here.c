@@ -66,6 +66,7 @@ enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storag
 {
     context->here = NULL;
     rc_resolve(context, result);
+    context->indexed = true;
     if (result->wants) {
         storage->here.learned = 0;
         storage->here.ancestor_count = 0;
@@ -75,9 +76,14 @@ enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storag
     }
     /* each round learns something new, so the loop ends */
     while (result->wants) {
+        bool knows_task = !(result->wants & ~(unsigned)RC_LEARN_TO_PLAN);
+
         learn_wanted(storage, result->wants, context->pid, result->wanted_file);
         context->here = &storage->here;
-        rc_resolve(context, result);
+        if (knows_task)
+            rc_resolve_again(context, result);
+        else
+            rc_resolve(context, result);
     }
     return result->status;
 }

@@ -52,6 +52,8 @@ enum rc_learn {
     RC_LEARN_GUARD = 64,      /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
     RC_LEARN_REVERSE = 256,   /* the library of lookup=numeric, likewise (reverse.h) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
+    /* those of which the plan alone depends, not who the task is (rc_resolve_again) */
+    RC_LEARN_TO_PLAN = RC_LEARN_WATCH | RC_LEARN_GUARD | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES,
 };
 
 enum { RC_ANCESTORS_MAX = 24 };

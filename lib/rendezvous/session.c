@@ -263,7 +263,7 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
         *held = -1;
     }
     tell_order(outcome, context);
-    if (rc_resolve(context, result) != RC_RESOLVED)
+    if (rc_resolve_again(context, result) != RC_RESOLVED)
         return false;
     if (!outcome->failed && outcome->own[0])
         result->master.own = rc_copy(&result->arena, rc_str(outcome->own));

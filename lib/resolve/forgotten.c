@@ -84,7 +84,8 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
 
     if (!tasks || !context->argv)
         return;
-    rc_command_read(context->argv, &result->command);
+    if (!context->command_read)
+        rc_command_read(context->argv, &result->command);
     line = command_line(result, context->argv);
     if (waits_for_nodes(result))
         rc_message_add(&result->messages, RC309,

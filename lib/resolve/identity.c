@@ -67,6 +67,12 @@ enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_
     return claim;
 }
 
+void rc_identity_take(struct rc_result *result)
+{
+    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
+        result->identity.field[i] = result->facts.field[i].value;
+}
+
 bool rc_identity_read(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_reader reader = reader_of(context, result);
@@ -80,8 +86,7 @@ bool rc_identity_read(const struct rc_context *context, struct rc_result *result
         rc_facts_init(&result->facts);
         return false;
     }
-    for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
-        result->identity.field[i] = result->facts.field[i].value;
+    rc_identity_take(result);
     return check_identity(result);
 }
 

@@ -9,6 +9,9 @@
  * the node is in result->wants. */
 enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result);
 
+/* The identity as the facts have it: in the launcher's own numbers. */
+void rc_identity_take(struct rc_result *result);
+
 /* Of a task that was recognised: fills in the other facts and the identity and
  * checks the invariants: rank < size, local rank < local size, node rank <
  * nodes, no half of it unknown. False, with a message, where they do not hold. */

@@ -11,10 +11,9 @@
 #include "resolve/pinning.h"
 #include "resolve/planning.h"
 #include "resolve/reverse.h"
+#include "resolve/uneven.h"
 #include "resolve/visible.h"
 #include "resolve/watch.h"
-
-enum { SPREAD_MAX = 64 /* characters */ };
 
 static void forget_identity(struct rc_result *result)
 {
@@ -22,23 +21,28 @@ static void forget_identity(struct rc_result *result)
         result->identity.field[i] = RC_UNKNOWN;
 }
 
+static void clear_plan(struct rc_result *result)
+{
+    result->status = RC_RESOLVED;
+    result->master = (struct rc_master){ .addr = NULL };
+    result->plan.count = 0;
+    result->plan.rejected_count = 0;
+    result->plan.full = false;
+}
+
 static void clear_result(struct rc_result *result)
 {
     /* field by field: clearing the storage behind the arena, the index and the
      * plan as well would cost the preload more than all the rest */
-    result->status = RC_RESOLVED;
+    clear_plan(result);
     result->launcher = NULL;
     result->mode = RC_MODE_NONE;
     result->mode_reason = NULL;
-    result->master = (struct rc_master){ .addr = NULL };
     result->ordered = (struct rc_ordered){ .host = RC_ABSENT };
     result->stamp_is_outer = false;
     result->outer_master = NULL;
     result->stamped = false;
     result->wants = 0;
-    result->plan.count = 0;
-    result->plan.rejected_count = 0;
-    result->plan.full = false;
     result->messages.count = 0;
     result->messages.has_error = false;
     rc_facts_init(&result->facts);
@@ -48,25 +52,24 @@ static void clear_result(struct rc_result *result)
 
 void rc_result_refuse(struct rc_result *result, const char *reason)
 {
+    clear_plan(result);
     result->status = RC_CONTRADICTION;
     result->mode = RC_MODE_NONE;
     result->mode_reason = reason;
-    result->plan.count = 0;
-    result->plan.rejected_count = 0;
-    result->master = (struct rc_master){ .addr = NULL };
     forget_identity(result);
 }
 
-static enum rc_status refuse_contradiction(struct rc_result *result)
+/* Each that refuses or explains why there is nothing to plan returns false, as its caller does. */
+static bool refuse_contradiction(struct rc_result *result)
 {
     rc_result_refuse(result, "the facts contradict each other");
     /* the message that led here may have lost its text in a full arena */
     rc_plan_fits(result);
     result->messages.has_error = true;
-    return result->status;
+    return false;
 }
 
-static enum rc_status no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
+static bool no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
 {
     bool asked = context->options.by_user &&
                  (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER);
@@ -97,7 +100,7 @@ static enum rc_status no_task(const struct rc_context *context, struct rc_result
                                  "%s mode was asked for, but this is no task of a launcher; nothing is set; start it "
                                  "with srun or mpirun",
                                  rc_mode_name(context->options.mode)));
-    return result->status;
+    return false;
 }
 
 /* The mode of this task's own stamp; AUTO for another launch's or another task's. */
@@ -106,46 +109,6 @@ static enum rc_mode stamped_mode(const struct rc_stamp *stamp, const struct rc_f
     if (!rc_stamp_is_of(stamp, facts->scope, facts->field[RC_RANK].value))
         return RC_MODE_AUTO;
     return stamp->launcher ? RC_MODE_LAUNCHER : RC_MODE_WORKER;
-}
-
-/* "3,1"; a long list is not for people: "7 to 8 on each" */
-static const char *name_spread(struct rc_result *result)
-{
-    const struct rc_facts *facts = &result->facts;
-
-    if (!facts->layout.p)
-        return rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
-    if (facts->layout.n > SPREAD_MAX)
-        return rc_format(&result->arena, "%u to %u on each", facts->min_local_size, facts->max_local_size);
-    return rc_copy(&result->arena, facts->layout);
-}
-
-/* An uneven layout works with plain torch; Lightning and whoever multiplies
- * nodes by devices stops with a message that does not name the cause. */
-static void warn_uneven(struct rc_result *result)
-{
-    const struct rc_facts *facts = &result->facts;
-    uint32_t size = result->identity.field[RC_WORLD_SIZE];
-    uint32_t nnodes = result->identity.field[RC_NNODES];
-    const char *each = result->launcher->each;
-    const char *spread;
-
-    if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
-        return;
-    spread = name_spread(result);
-    if (size % nnodes == 0)
-        rc_message_add(&result->messages, RC301,
-                       rc_format(&result->arena,
-                                 "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
-                                 "and others need the same number on each; use %u on each%s%s%s",
-                                 size, nnodes, spread, size / nnodes, each[0] ? " (" : "", each, each[0] ? ")" : ""));
-    else
-        rc_message_add(&result->messages, RC301,
-                       rc_format(&result->arena,
-                                 "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
-                                 "and others need the same number on each; start %u or %u tasks%s%s%s",
-                                 size, nnodes, spread, size - size % nnodes, size - size % nnodes + nnodes,
-                                 each[0] ? " (" : "", each, each[0] ? ")" : ""));
 }
 
 /* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. */
@@ -157,17 +120,23 @@ static void forget_ranks(struct rc_result *result)
     result->identity.field[RC_LOCAL_WORLD_SIZE] = RC_UNKNOWN;
 }
 
+static void read_command(const struct rc_context *context, struct rc_result *result)
+{
+    if (!context->command_read)
+        rc_command_read(context->argv, &result->command);
+}
+
 /* A launcher's daemon is left alone whatever its variables say: mpirun in a
  * batch script of `sbatch -m arbitrary` hands that on to the daemons' own step. */
-static enum rc_status refuse_task(const struct rc_context *context, struct rc_result *result)
+static bool refuse_task(const struct rc_context *context, struct rc_result *result)
 {
-    rc_command_read(context->argv, &result->command);
+    read_command(context, result);
     if (result->command.kind != RC_COMMAND_DAEMON)
         return refuse_contradiction(result);
     result->messages.count = 0;
     result->messages.has_error = false;
     rc_mode_of_daemon(result);
-    return result->status;
+    return false;
 }
 
 /* With the port that the task is told, or was told before a script set another one. */
@@ -224,7 +193,8 @@ static void keep_stamped(const struct rc_context *context, struct rc_result *res
         rc_message_add(&result->messages, RC303, "the environment was set by rollcall for this task already");
 }
 
-enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
+/* Who is this process? True where it is a task whose variables are to be planned. */
+static bool recognise_task(const struct rc_context *context, struct rc_result *result)
 {
     enum rc_mode stamped;
     enum rc_claim claim;
@@ -235,7 +205,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     result->stamp = rc_stamp_read(rc_env_get(&result->env, RC_STAMP));
     if (context->options.mode == RC_MODE_OFF && !context->ignore_stamp) {
         result->mode_reason = "switched off";
-        return result->status;
+        return false;
     }
     claim = rc_identity_recognise(context, result);
     if (claim == RC_CLAIM_BROKEN)
@@ -248,24 +218,35 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !result->launcher->authoritative) {
         result->mode = stamped;
         keep_stamped(context, result, claim);
-        return result->status;
+        return false;
     }
     if (!rc_identity_read(context, result))
         return refuse_task(context, result);
-    rc_command_read(context->argv, &result->command);
+    read_command(context, result);
     result->command.same_on_all_nodes = context->slurm_certain;
     if (!rc_mode_decide(context, result))
         return refuse_contradiction(result);
-    if (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER) {
-        if (!rc_identity_follow_network(context, result) || !rc_master_find(context, result))
-            return refuse_contradiction(result);
-        if (result->mode == RC_MODE_WORKER && !rc_identity_order(context, result))
-            return refuse_contradiction(result);
+    if (result->mode == RC_MODE_TORCHRUN && context->explain)
+        rc_identity_list_rejected(result);
+    if (!rc_plan_fits(result))
+        return refuse_contradiction(result);
+    return result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER;
+}
+
+/* What are its variables? */
+static enum rc_status plan_task(const struct rc_context *context, struct rc_result *result)
+{
+    bool is_stamped = stamped_mode(&result->stamp, &result->facts) == result->mode;
+    bool good = rc_identity_follow_network(context, result) && rc_master_find(context, result) &&
+                (result->mode != RC_MODE_WORKER || rc_identity_order(context, result));
+
+    if (good) {
         rc_visible_decide(context, result);
-        rc_planning_write(context, result, make_stamp(result), stamped == result->mode);
-        if (!rc_plan_fits(result))
-            return refuse_contradiction(result);
-        warn_uneven(result);
+        rc_planning_write(context, result, make_stamp(result), is_stamped);
+        good = rc_plan_fits(result);
+    }
+    if (good) {
+        rc_uneven_warn(result);
         if (context->explain)
             rc_identity_list_rejected(result);
         rc_container_warn(context, result);
@@ -276,10 +257,57 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         if (result->mode == RC_MODE_LAUNCHER)
             forget_ranks(result);
         rc_identity_forget_nodes(result);
-    } else if (result->mode == RC_MODE_TORCHRUN && context->explain) {
-        rc_identity_list_rejected(result);
+        good = rc_plan_fits(result);
     }
-    return rc_plan_fits(result) ? result->status : refuse_contradiction(result);
+    if (!good)
+        refuse_contradiction(result);
+    return result->status;
+}
+
+static void note_recognised(struct rc_result *result)
+{
+    result->recognised = (struct rc_recognised){
+        .mode = result->mode,
+        .mode_reason = result->mode_reason,
+        .wants = result->wants,
+        .messages = result->messages.count,
+        .used = result->arena.used,
+    };
+}
+
+static void return_to_recognised(struct rc_result *result)
+{
+    const struct rc_recognised *recognised = &result->recognised;
+
+    clear_plan(result);
+    result->mode = recognised->mode;
+    result->mode_reason = recognised->mode_reason;
+    result->wants = recognised->wants;
+    result->messages.count = recognised->messages;
+    result->messages.has_error = false;
+    result->arena.used = recognised->used;
+    result->arena.full = false;
+    rc_identity_take(result);
+}
+
+enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result *result)
+{
+    recognise_task(context, result);
+    return result->status == RC_RESOLVED && result->launcher ? result->mode : RC_MODE_AUTO;
+}
+
+enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_result *result)
+{
+    return_to_recognised(result);
+    return plan_task(context, result);
+}
+
+enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
+{
+    if (!recognise_task(context, result))
+        return result->status;
+    note_recognised(result);
+    return rc_resolve_again(context, result);
 }
 
 bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,

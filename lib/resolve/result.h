@@ -21,6 +21,7 @@ struct rc_context {
     bool indexed;               /* result->env is an index of it already (rc_env_index) */
     const struct rc_here *here; /* what has been learned of the node, or NULL */
     const char *const *argv;    /* the task's command, NULL-terminated, or NULL */
+    bool command_read;          /* result->command is of argv already (rc_command_read) */
     struct rc_options options;  /* merged, as rc_options_combine leaves them */
     uint32_t pid;               /* of the process that is, or becomes, the task */
     uint16_t local_port_first;  /* net.ipv4.ip_local_port_range of this node */
@@ -80,6 +81,15 @@ struct rc_master {
     const char *own;           /* addresses of RANK 0's node, as it has told the others; NULL where it has not */
 };
 
+/* What rc_resolve_again returns to. */
+struct rc_recognised {
+    enum rc_mode mode;
+    const char *mode_reason;
+    unsigned wants;
+    unsigned messages; /* none of them an error */
+    size_t used;       /* of the arena */
+};
+
 struct rc_result {
     enum rc_status status;
     const struct rc_launcher *launcher; /* NULL: none found */
@@ -105,6 +115,7 @@ struct rc_result {
     unsigned launcher_index;
     const char *outer[RC_OUTER_MAX]; /* scopes of the launchers further outside, for the stamp */
     unsigned outer_count;
+    struct rc_recognised recognised;
     struct rc_arena arena;
     struct rc_env env;
     char text[16384];

@@ -207,9 +207,14 @@ static void resolve(struct trial *trial, bool explain, struct rc_result *result)
     trial->here.learned = 0;
     trial->context.here = &trial->here;
     for (unsigned round = 0; result->wants; round++) {
+        unsigned wants = result->wants;
+
         CHECK(round < ROUNDS_MAX);
-        trial->here.learned |= result->wants;
-        rc_resolve(&trial->context, result);
+        trial->here.learned |= wants;
+        if (wants & ~(unsigned)RC_LEARN_TO_PLAN)
+            rc_resolve(&trial->context, result);
+        else
+            rc_resolve_again(&trial->context, result);
     }
 }
 
@@ -331,6 +336,16 @@ static void check_same(const struct rc_result *a, const struct rc_result *b)
     }
 }
 
+/* With nothing new to know it is the same once more. */
+static void resolve_again(struct trial *trial, struct rc_result *result)
+{
+    if (result->stamped || (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER))
+        return;
+    trial->context.explain = false;
+    rc_resolve_again(&trial->context, result);
+    check_result(result);
+}
+
 void fuzz_one(struct rc_str input)
 {
     static struct rc_result plain, explained;
@@ -343,6 +358,8 @@ void fuzz_one(struct rc_str input)
         check_result(&plain);
         resolve(&trial, true, &explained);
         check_result(&explained);
+        check_same(&plain, &explained);
+        resolve_again(&trial, &plain);
         check_same(&plain, &explained);
     }
     free_trial(&trial);

@@ -224,7 +224,10 @@ static void resolve(struct rc_context *context, struct rc_result *result)
         if (round == 8)
             fail("a family asks for the same thing again and again");
         here.learned |= result->wants;
-        rc_resolve(context, result);
+        if (result->wants & ~(unsigned)RC_LEARN_TO_PLAN)
+            rc_resolve(context, result);
+        else
+            rc_resolve_again(context, result);
     }
 }
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What rc_resolve_again plans is what a whole rc_resolve with the same context plans. */
+#include "resolve/resolve.h"
+#include "unit.h"
+
+static const char *const task[] = {
+    "SLURM_JOB_ID=42",
+    "SLURM_STEP_ID=0",
+    "SLURM_PROCID=3",
+    "SLURM_LOCALID=1",
+    "SLURM_NODEID=1",
+    "SLURM_GTIDS=2,3",
+    "SLURM_STEP_NUM_TASKS=4",
+    "SLURM_STEP_NUM_NODES=2",
+    "SLURM_STEP_TASKS_PER_NODE=2(x2)",
+    "SLURM_STEP_NODELIST=n[1-2]",
+    "SLURM_STEP_GPUS=0,1",
+    "CUDA_VISIBLE_DEVICES=1",
+    "PATH=/usr/bin",
+    NULL,
+};
+
+static const char *const command[] = { "env", "python", "train.py", NULL };
+
+static struct rc_here here;
+static struct rc_step_gpus step_gpus;
+
+static struct rc_context first_context(void)
+{
+    return (struct rc_context){ .env = task, .argv = command, .slurm_certain = true, .step_gpus = &step_gpus };
+}
+
+static void tell_port(struct rc_context *context)
+{
+    context->told_port = 23456;
+}
+
+static void tell_order(struct rc_context *context)
+{
+    context->told_order = (struct rc_ordered){ .place = 0, .before = 0, .host = RC_STR("n2") };
+    context->told_port = 23456;
+}
+
+static void fail_order(struct rc_context *context)
+{
+    context->options.order = RC_ORDER_TOPOLOGY;
+    context->unordered = "the nodes have none";
+}
+
+static void learn_gpu_files(struct rc_context *context)
+{
+    here = (struct rc_here){ .learned = RC_LEARN_GPU_FILES, .gpu_files = 2, .gpu_files_open = 2, .gpus_open = 3 };
+    context->here = &here;
+}
+
+static void learn_watch(struct rc_context *context)
+{
+    here = (struct rc_here){ .learned = RC_LEARN_WATCH, .watch = RC_STR("/opt/watch") };
+    context->here = &here;
+    context->options.watch = RC_WATCH_ON;
+}
+
+static void have_no_order(struct rc_context *context)
+{
+    context->told_order = (struct rc_ordered){ .place = 9, .before = 0, .host = RC_STR("n2") };
+}
+
+static void learn_nothing(struct rc_context *context)
+{
+    (void)context;
+}
+
+struct row {
+    struct rc_str input;
+    void (*learn)(struct rc_context *context);
+    const char *why;
+};
+
+static const struct row rows[] = {
+    { TEXT("nothing"), learn_nothing, "the same once more" },
+    { TEXT("port"), tell_port, "the port that the nodes agreed on" },
+    { TEXT("order"), tell_order, "RANK and master follow the order" },
+    { TEXT("no order"), fail_order, "RC308" },
+    { TEXT("wrong order"), have_no_order, "RC103 refuses the task" },
+    { TEXT("gpu files"), learn_gpu_files, "which GPUs may be opened" },
+    { TEXT("watch"), learn_watch, "the watch's folder" },
+};
+
+static void compare_plans(const struct rc_plan *a, const struct rc_plan *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (unsigned i = 0; i < a->count; i++) {
+        assert_true(rc_str_eq(a->entry[i].name, b->entry[i].name));
+        assert_int_equal(a->entry[i].action, b->entry[i].action);
+        assert_int_equal(a->entry[i].changes, b->entry[i].changes);
+        assert_string_equal(a->entry[i].value ? a->entry[i].value : "", b->entry[i].value ? b->entry[i].value : "");
+    }
+}
+
+static void compare_results(const struct rc_result *a, const struct rc_result *b)
+{
+    assert_int_equal(a->status, b->status);
+    assert_int_equal(a->mode, b->mode);
+    assert_int_equal(a->wants, b->wants);
+    assert_memory_equal(&a->identity, &b->identity, sizeof(a->identity));
+    assert_string_equal(a->master.addr ? a->master.addr : "", b->master.addr ? b->master.addr : "");
+    assert_int_equal(a->master.port, b->master.port);
+    assert_int_equal(a->messages.has_error, b->messages.has_error);
+    assert_int_equal(a->messages.count, b->messages.count);
+    for (unsigned i = 0; i < a->messages.count; i++)
+        assert_string_equal(a->messages.list[i].text, b->messages.list[i].text);
+    assert_int_equal(a->arena.used, b->arena.used);
+    compare_plans(&a->plan, &b->plan);
+}
+
+static void plans_as_the_first_time(const void *data)
+{
+    static struct rc_result again, whole;
+    const struct row *row = data;
+    struct rc_context context = first_context();
+
+    assert_int_equal(rc_resolve(&context, &again), RC_RESOLVED);
+    /* what happens between the two leaves nothing */
+    rc_message_add(&again.messages, RC405, rc_format(&again.arena, "the port is taken"));
+    row->learn(&context);
+    rc_resolve_again(&context, &again);
+    rc_resolve(&context, &whole);
+    compare_results(&again, &whole);
+}
+
+/* The other way round: a task that was refused starts once the order is right. */
+static void recovers(const void *data)
+{
+    static struct rc_result again, whole;
+    struct rc_context context = first_context();
+
+    (void)data;
+    have_no_order(&context);
+    assert_int_equal(rc_resolve(&context, &again), RC_CONTRADICTION);
+    tell_order(&context);
+    assert_int_equal(rc_resolve_again(&context, &again), RC_RESOLVED);
+    rc_resolve(&context, &whole);
+    compare_results(&again, &whole);
+}
+
+/* The mode is that of a whole resolve, and nothing is planned. */
+static void finds_mode(const void *data)
+{
+    static struct rc_result result;
+    struct rc_context context = first_context();
+
+    (void)data;
+    assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_WORKER);
+    assert_int_equal(result.plan.count, 0);
+    context.env = (const char *const[]){ "PATH=/usr/bin", NULL };
+    assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_AUTO);
+}
+
+/* Who has read the command line already says so. */
+static void keeps_command(const void *data)
+{
+    static const char *const other[] = { "torchrun", "train.py", NULL };
+    static struct rc_result result;
+    struct rc_context context = first_context();
+
+    (void)data;
+    rc_command_read(command, &result.command);
+    context.argv = other;
+    context.command_read = true;
+    assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_WORKER);
+    assert_true(rc_str_is(result.command.script, "train.py"));
+}
+
+int main(void)
+{
+    step_gpus.numbers = RC_STR("0,1");
+    UNIT_TABLE(plans_as_the_first_time, "planned again with", rows);
+    unit_add_one(recovers, "a task that was refused is planned once the order is right");
+    unit_add_one(finds_mode, "the mode alone");
+    unit_add_one(keeps_command, "a command that was read is not read again");
+    return unit_run("again");
+}
