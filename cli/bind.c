@@ -43,7 +43,7 @@ static const char *bind_or_excuse(struct rc_context *context, struct rc_result *
     const char *why;
     const char *failed;
 
-    if (!rc_binding_learn(context->options.bind, &result->env, &binding))
+    if (!rc_binding_learn(&context->options, &result->env, &binding))
         return "the kernel does not say where it may run";
     why = rc_binding_refuse(&binding, tasks);
     if (!why)

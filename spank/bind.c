@@ -153,7 +153,7 @@ static const char *bind_task(spank_t spank, struct rc_context *context, struct r
     const char *why;
     const char *failed;
 
-    if (!rc_binding_learn(context->options.bind, &result->env, &binding) ||
+    if (!rc_binding_learn(&context->options, &result->env, &binding) ||
         !find_seat(spank, context, result, &seat, arena))
         return "the kernel or Slurm does not say where it may run";
     why = rc_binding_refuse(&binding, seat.tasks);

@@ -63,9 +63,11 @@ static uint32_t count_given(const struct rc_env *env)
     return rc_parse_u32(rc_env_get(env, "SLURM_CPUS_ON_NODE"), RC_CPUS_MAX, &given) && given > 0 ? given : RC_UNKNOWN;
 }
 
-bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_binding *binding)
+bool rc_binding_learn(const struct rc_options *options, const struct rc_env *env, struct rc_binding *binding)
 {
-    *binding = (struct rc_binding){ .wish = wish, .given = count_given(env), .online = RC_UNKNOWN };
+    *binding = (struct rc_binding){
+        .wish = options->bind, .cards = options->nic == RC_NICS_AUTO, .given = count_given(env), .online = RC_UNKNOWN
+    };
     if (!rc_affinity_get(&binding->mask) || !rc_affinity_widest(&binding->widest))
         return false;
     if (is_auto(binding->wish))
@@ -148,8 +150,8 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
 static const char *write_request(const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                                  struct rc_arena *arena)
 {
-    const char *text = rc_format(arena, "tasks=%u\nbind=%s\ncpus=", tasks,
-                                 binding->wish == RC_BIND_NUMA ? "numa" : "cores");
+    const char *text = rc_format(arena, "tasks=%u\nbind=%s\n%scpus=", tasks,
+                                 binding->wish == RC_BIND_NUMA ? "numa" : "cores", binding->cards ? "" : "cards=no\n");
 
     rc_join(arena);
     rc_cpuset_write(&binding->widest, arena);

@@ -19,6 +19,7 @@ enum { RC_BINDING_ANSWER = 65536, RC_BINDING_TASKS_MAX = 4096 };
 /* What is known of a task before it is bound. */
 struct rc_binding {
     enum rc_bind wish;
+    bool cards;              /* nic=auto: the network cards are asked for, too */
     struct rc_cpuset mask;   /* where it may run now */
     struct rc_cpuset widest; /* and where its cgroup would let it */
     uint32_t given;          /* hardware threads of this node that Slurm gave the step; RC_UNKNOWN: not said */
@@ -26,7 +27,7 @@ struct rc_binding {
 };
 
 /* Fills in *binding. False where the kernel does not tell the masks. */
-bool rc_binding_learn(enum rc_bind wish, const struct rc_env *env, struct rc_binding *binding);
+bool rc_binding_learn(const struct rc_options *options, const struct rc_env *env, struct rc_binding *binding);
 
 /* Returns why `tasks` tasks are not to be bound, or NULL. Does not start rollcall-map. */
 const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks);

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "placement/pcigpus.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/numbers.h"
+#include "system/file.h"
 #include "system/nvidia.h"
 
 /* PCI Code and ID Assignment Specification: base class 03 is display; 1200 is a
  * processing accelerator, as which AMD's Instincts without display register. */
 enum { CLASS_VGA = 0x0300, CLASS_3D = 0x0302, CLASS_DISPLAY = 0x0380, CLASS_ACCELERATOR = 0x1200 };
+
+static const unsigned short classes[] = { CLASS_VGA, CLASS_3D, CLASS_DISPLAY, CLASS_ACCELERATOR };
+
+enum { DIGITS = sizeof("0x0300") };
 
 static const struct {
     unsigned short id; /* https://pci-ids.ucw.cz */
@@ -42,6 +49,14 @@ void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID])
              (unsigned)pci->attr->pcidev.bus, (unsigned)pci->attr->pcidev.dev, (unsigned)pci->attr->pcidev.func);
 }
 
+static bool may_be_gpu(unsigned short class)
+{
+    for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
+        if (class == classes[i])
+            return true;
+    return false;
+}
+
 /* A BMC's VGA (ASPEED, Matrox) has another vendor; a switch of NVLink (0680), the sound of a GPU (0403)
  * and its USB (0c03) have another class. */
 static bool is_gpu(const struct hwloc_pcidev_attr_s *pci, enum rc_gpu_vendor *vendor)
@@ -51,8 +66,52 @@ static bool is_gpu(const struct hwloc_pcidev_attr_s *pci, enum rc_gpu_vendor *ve
             break;
     if (*vendor == RC_GPU_VENDORS)
         return false;
-    return pci->class_id == CLASS_VGA || pci->class_id == CLASS_3D || pci->class_id == CLASS_DISPLAY ||
-           (pci->class_id == CLASS_ACCELERATOR && *vendor == RC_GPU_AMD);
+    return may_be_gpu(pci->class_id) && (pci->class_id != CLASS_ACCELERATOR || *vendor == RC_GPU_AMD);
+}
+
+/* Finds the one of these numbers with which a file of sysfs begins, "0x030200". 0: none of them. */
+static unsigned short find_number(const char *folder, const char *device, const char *name,
+                                  const unsigned short *numbers, size_t count)
+{
+    char path[PATH_MAX];
+    char text[DIGITS];
+    char hex[DIGITS];
+
+    snprintf(path, sizeof(path), "%s/%s/%s", folder, device, name);
+    if (rc_file_read(path, text, sizeof(text)) < DIGITS - 1)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(hex, sizeof(hex), "0x%04x", numbers[i]);
+        if (memcmp(text, hex, DIGITS - 1) == 0)
+            return numbers[i];
+    }
+    return 0;
+}
+
+static bool is_gpu_in(const char *folder, const char *device)
+{
+    struct hwloc_pcidev_attr_s pci = { .vendor_id = 0 };
+    unsigned short ids[RC_GPU_VENDORS];
+    enum rc_gpu_vendor vendor;
+
+    for (unsigned i = 0; i < RC_GPU_VENDORS; i++)
+        ids[i] = vendors[i].id;
+    pci.class_id = find_number(folder, device, "class", classes, sizeof(classes) / sizeof(*classes));
+    if (pci.class_id)
+        pci.vendor_id = find_number(folder, device, "vendor", ids, RC_GPU_VENDORS);
+    return is_gpu(&pci, &vendor);
+}
+
+bool rc_pci_gpus_are_there(const char *folder)
+{
+    DIR *devices = opendir(folder);
+    bool found = false;
+
+    for (struct dirent *entry; devices && !found && (entry = readdir(devices));)
+        found = entry->d_name[0] != '.' && is_gpu_in(folder, entry->d_name);
+    if (devices)
+        closedir(devices);
+    return found;
 }
 
 static int compare_numbers(unsigned a, unsigned b)

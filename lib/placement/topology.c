@@ -46,15 +46,27 @@ static int check_file(const char *file, char *error)
 #define FLAGS 0UL
 #endif
 
+static int set_filters(hwloc_topology_t topology, enum rc_topology_depth depth)
+{
+    enum hwloc_type_filter_e pci = depth >= RC_TOPOLOGY_GPUS ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
+                                                             : HWLOC_TYPE_FILTER_KEEP_NONE;
+
+    if (hwloc_topology_set_io_types_filter(topology, pci) < 0 ||
+        (depth < RC_TOPOLOGY_CARDS &&
+         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_NONE) < 0))
+        return -1;
+    if (depth < RC_TOPOLOGY_ALL)
+        return hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    return hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL);
+}
+
 /* In order: the filters apply to what is loaded afterwards. */
-static int load_file(hwloc_topology_t topology, const char *file)
+static int load_file(hwloc_topology_t topology, const char *file, enum rc_topology_depth depth)
 {
     for (size_t i = 0; i < sizeof(components) / sizeof(*components); i++)
         /* fails for a component that this hwloc does not have, which is fine */
         (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, components[i]);
-    if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) < 0 ||
-        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL) < 0 ||
-        hwloc_topology_set_flags(topology, FLAGS) < 0)
+    if (set_filters(topology, depth) < 0 || hwloc_topology_set_flags(topology, FLAGS) < 0)
         return -1;
     if (file && hwloc_topology_set_xml(topology, file) < 0)
         return -1;
@@ -87,7 +99,7 @@ static bool is_sound(const char *file)
         dup2(null, STDERR_FILENO);
         limit_size(RLIMIT_CORE, 0);
         limit_size(RLIMIT_CPU, SECONDS_MAX);
-        if (hwloc_topology_init(&made) < 0 || load_file(made, file) < 0)
+        if (hwloc_topology_init(&made) < 0 || load_file(made, file, RC_TOPOLOGY_ALL) < 0)
             _exit(EXIT_FAILURE);
         _exit(EXIT_SUCCESS);
     }
@@ -97,19 +109,31 @@ static bool is_sound(const char *file)
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-int rc_topology_load(const char *file, hwloc_topology_t *topology, char error[RC_TOPOLOGY_ERROR])
+/* Keeps out files of plugins that hwloc_topology_init would load, with the libraries that they need. For people two
+ * are used: libxml2 reads files, libpciaccess knows names. */
+static void choose_plugins(enum rc_topology_depth depth)
+{
+    if (depth == RC_TOPOLOGY_ALL)
+        setenv("HWLOC_PLUGINS_BLACKLIST",
+               "hwloc_cuda.so,hwloc_nvml.so,hwloc_opencl.so,hwloc_levelzero.so,hwloc_rsmi.so,hwloc_gl.so", 0);
+    else
+        setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
+}
+
+int rc_topology_load(const char *file, enum rc_topology_depth depth, hwloc_topology_t *topology,
+                     char error[RC_TOPOLOGY_ERROR])
 {
     hwloc_topology_t made;
 
     if (file && check_file(file, error) < 0)
         return -1;
-    /* files of plugins that hwloc_topology_init would load, with the libraries that they need */
-    setenv("HWLOC_PLUGINS_BLACKLIST",
-           "hwloc_cuda.so,hwloc_nvml.so,hwloc_opencl.so,hwloc_levelzero.so,hwloc_rsmi.so,hwloc_gl.so", 0);
+    if (file)
+        depth = RC_TOPOLOGY_ALL;
+    choose_plugins(depth);
     setenv("HWLOC_HIDE_ERRORS", "2", 0);
     if (hwloc_topology_init(&made) < 0)
         return say_failure(error, "hwloc", "out of memory");
-    if ((file && !is_sound(file)) || load_file(made, file) < 0) {
+    if ((file && !is_sound(file)) || load_file(made, file, depth) < 0) {
         hwloc_topology_destroy(made);
         return file ? say_failure(error, file, "hwloc cannot read it as a topology")
                     : say_failure(error, "this machine", "hwloc cannot read its topology");

@@ -14,9 +14,19 @@
 
 enum { RC_TOPOLOGY_ERROR = 160, RC_TOPOLOGY_FILE_MAX = 64 * 1024 * 1024 };
 
+/* How much of this machine is looked at; each has what stands before it. PCI is most of the time: the kernel asks each
+ * device, and a sleeping one wakes up. Of a file all is there. */
+enum rc_topology_depth {
+    RC_TOPOLOGY_CORES, /* and memory */
+    RC_TOPOLOGY_GPUS,  /* PCI, with what is between a device and the cores */
+    RC_TOPOLOGY_CARDS, /* the kernel's names of devices, and states of ports */
+    RC_TOPOLOGY_ALL,   /* caches and names of models: for people */
+};
+
 /* This machine's, or that of a file (hwloc's XML, as lstopo writes it). 0, and
  * the caller destroys it; or -1 with one line in error. Sets variables of
  * hwloc's in the environment of this process, where they are not set. */
-int rc_topology_load(const char *file, hwloc_topology_t *topology, char error[RC_TOPOLOGY_ERROR]);
+int rc_topology_load(const char *file, enum rc_topology_depth depth, hwloc_topology_t *topology,
+                     char error[RC_TOPOLOGY_ERROR]);
 
 #endif

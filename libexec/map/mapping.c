@@ -242,7 +242,7 @@ int map_make(const struct wishes *wishes, struct mapping *mapping)
     struct rc_place_request request;
 
     *mapping = (struct mapping){ .file = wishes->file };
-    if (rc_topology_load(wishes->file, &mapping->topology, error) < 0) {
+    if (rc_topology_load(wishes->file, RC_TOPOLOGY_ALL, &mapping->topology, error) < 0) {
         console_fail("map: cannot read %s", error);
         return -1;
     }

@@ -23,6 +23,7 @@ struct question {
     struct rc_str gpus;
     struct rc_str cpus;
     bool numa;
+    bool no_cards;
 };
 
 struct work {
@@ -72,6 +73,8 @@ static bool read_question(struct rc_str text, struct question *question)
             question->cpus = value;
         if (rc_str_is(key, "bind"))
             question->numa = rc_str_is(value, "numa");
+        if (rc_str_is(key, "cards"))
+            question->no_cards = rc_str_is(value, "no");
         if (rc_str_is(key, "bind") && !question->numa && !rc_str_is(value, "cores"))
             return false;
     }
@@ -249,14 +252,22 @@ static int print_pins(const struct work *work)
                        : console_fail("pins: out of memory, or a hardware thread with a number above %d", RC_CPUS_MAX);
 }
 
+static enum rc_topology_depth choose_depth(const struct question *question)
+{
+    if (!question->no_cards)
+        return RC_TOPOLOGY_CARDS;
+    return question->gpus.n > 0 && rc_pci_gpus_are_there(RC_PCI_FOLDER) ? RC_TOPOLOGY_GPUS : RC_TOPOLOGY_CORES;
+}
+
 static int answer_question(struct work *work, const struct question *question, const char *file)
 {
     char error[RC_TOPOLOGY_ERROR];
     int status;
 
-    if (rc_topology_load(file, &work->topology, error) < 0)
+    if (rc_topology_load(file, choose_depth(question), &work->topology, error) < 0)
         return console_fail("pins: cannot read %s", error);
-    if (rc_pci_gpus_find(work->topology, &work->gpus) < 0 || rc_nics_find(work->topology, &work->nics) < 0)
+    if (rc_pci_gpus_find(work->topology, &work->gpus) < 0 ||
+        (!question->no_cards && rc_nics_find(work->topology, &work->nics) < 0))
         return out_of_memory();
     /* the driver's files are this machine's, not those of a file with a topology */
     if ((status = choose_gpus(work, question->gpus, file ? NULL : RC_NVIDIA_FOLDER)) == 0 &&

@@ -10,6 +10,7 @@
  *                     by PCI bus id, bus ids or UUIDs; one that is none of these is no GPU;
  *                     or all: those of the vendor whose runtime a job uses
  *   cpus=0-31,64-95   the hardware threads that may be used; without: this process's
+ *   cards=no          nobody wants to know the network cards, which takes longer to find out
  *   bind=cores        whole cores for each alone (default); numa: all that may be used of
  *                     their NUMA nodes
  *

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     double start = microseconds_now();
     double loaded;
 
-    if (tasks == 0 || tasks > TASKS || rc_topology_load(argv[1], &topology, error) < 0)
+    if (tasks == 0 || tasks > TASKS || rc_topology_load(argv[1], RC_TOPOLOGY_ALL, &topology, error) < 0)
         return 2;
     loaded = microseconds_now() - start;
     for (unsigned i = 0; i < ROUNDS; i++) {

@@ -145,3 +145,27 @@ pin cpus=0-7 cores=4' ]
     run -0 taskset -c "$last" "$map" pins <<< 'tasks=2'
     [[ ${lines[1]} == "pin cpus=$last cores=1"*'shared=yes' && ${lines[2]} == "pin cpus=$last cores=1"*'shared=yes' ]]
 }
+
+# Nobody wants to know the cards, and there is no GPU to be near to: no device is asked. Some sleep.
+@test "this machine: no PCI device is asked where only the cores matter" {
+    ls -d /sys/bus/pci/devices/* > /dev/null || skip 'no PCI here'
+    ! cat /sys/bus/pci/devices/*/class | grep -q '^0x\(03\|12\)' || skip 'a GPU is here'
+    for more in gpus=all gpus=0,1 bind=cores; do
+        printf '%s\n' tasks=2 cards=no "$more" > "$BATS_TEST_TMPDIR/request"
+        run -0 --separate-stderr strace -f -e trace=open,openat -o "$BATS_TEST_TMPDIR/trace" "$map" pins < "$BATS_TEST_TMPDIR/request"
+        [ "${lines[0]}" = node ]
+        [ "$(tail -n 2 <<< "$output")" = "$("$map" pins <<< $'tasks=2' | sed '1d; s/ \(fabric\|network\)=[^ ]*//g')" ]
+        run grep -E '/config|/class/(net|infiniband|block|drm)|hwloc_[a-z_]*\.so' "$BATS_TEST_TMPDIR/trace"
+        [ "$status" -eq 1 ]
+    done
+    # with them they are
+    run -0 strace -f -e trace=open,openat -o "$BATS_TEST_TMPDIR/trace" "$map" pins <<< tasks=2
+    grep -q '/config' "$BATS_TEST_TMPDIR/trace"
+}
+
+@test "cards=no: the same cores and GPUs, and no card is named" {
+    for machine in dgx-a100 frontier abci-v cpu-node gh200 laptop; do
+        [ "$(pins "$machine" cards=no tasks=4 gpus=3,2,1,0)" = \
+            "$(pins "$machine" tasks=4 gpus=3,2,1,0 | sed 's/ \(fabric\|network\)=[^ ]*//g')" ]
+    done
+}

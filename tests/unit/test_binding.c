@@ -92,7 +92,7 @@ static void check_learn(const void *data)
         struct rc_env index;
 
         rc_env_index(&index, env);
-        assert_true(rc_binding_learn(RC_BIND_UNSET, &index, &binding));
+        assert_true(rc_binding_learn(&(struct rc_options){ .bind = RC_BIND_UNSET }, &index, &binding));
         assert_int_equal(binding.given, rows[i].given);
         assert_true(binding.online > 0);
         assert_true(rc_cpuset_is_within(&binding.mask, &binding.widest));
@@ -166,7 +166,7 @@ static const char *ask(const char *name, enum rc_bind wish, uint32_t tasks, cons
 {
     static char text[256];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_binding binding = { .wish = wish };
+    struct rc_binding binding = { .wish = wish, .cards = wish == RC_BIND_AUTO };
     char path[128];
 
     assert_true(rc_cpuset_read(RC_STR("0-3,8-11"), &binding.widest));
@@ -191,12 +191,14 @@ static void check_ask(const void *data)
         assert_int_equal(symlink(self, path), 0);
     }
     assert_null(ask("good", RC_BIND_UNSET, 2, "0,1", &pins));
-    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cpus=0-3,8-11|gpus=0,1"));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cards=no|cpus=0-3,8-11|gpus=0,1"));
     assert_null(ask("good", RC_BIND_NUMA, 2, NULL, &pins));
-    assert_true(rc_str_is(pins.network, "tasks=2|bind=numa|cpus=0-3,8-11"));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=numa|cards=no|cpus=0-3,8-11"));
+    assert_null(ask("good", RC_BIND_AUTO, 2, NULL, &pins)); /* as of nic=auto */
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cpus=0-3,8-11"));
     /* of a line's end in a name nobody makes another key */
     assert_null(ask("good", RC_BIND_CORES, 2, "0\ntasks=9", &pins));
-    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cpus=0-3,8-11"));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cards=no|cpus=0-3,8-11"));
     assert_non_null(strstr(ask("good", RC_BIND_CORES, 3, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("bad", RC_BIND_CORES, 2, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("silent", RC_BIND_CORES, 2, NULL, &pins), "something else"));
@@ -245,7 +247,7 @@ static void check_bind(const void *data)
 
     (void)data;
     rc_env_index(&index, env);
-    assert_true(rc_binding_learn(RC_BIND_CORES, &index, &binding));
+    assert_true(rc_binding_learn(&(struct rc_options){ .bind = RC_BIND_CORES }, &index, &binding));
     for (uint32_t cpu = 0; cpu < RC_CPUS_MAX; cpu++) {
         if (!(binding.mask.word[cpu / 64] >> (cpu % 64) & 1))
             continue;

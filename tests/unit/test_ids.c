@@ -169,6 +169,56 @@ static void broken_files_are_harmless(const void *data)
     assert_string_equal(ids[0].slices + strlen(ids[0].slices) - 4, "/ci0");
 }
 
+static void add_device(const char *folder, const char *class, const char *vendor)
+{
+    static unsigned number;
+    char name[128];
+
+    number++;
+    snprintf(name, sizeof(name), "/bus/%s/0000:%02x:00.0/class", folder, number);
+    make(name, class);
+    snprintf(name, sizeof(name), "/bus/%s/0000:%02x:00.0/vendor", folder, number);
+    make(name, vendor);
+}
+
+static bool has_gpu(const char *folder)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/bus/%s", root, folder);
+    return rc_pci_gpus_are_there(path);
+}
+
+/* Devices as sysfs has them; what is no GPU is what stands beside one, or looks like one. */
+static void gpus_are_there(const void *data)
+{
+    static const char *const others[][2] = {
+        { "0x068000\n", "0x10de\n" }, /* a switch of NVLink */
+        { "0x030000\n", "0x1a03\n" }, /* a BMC's VGA */
+        { "0x120000\n", "0x8086\n" }, /* an accelerator of Intel's */
+        { "0x020700\n", "0x15b3\n" }, { "", "0x10de\n" },
+    };
+    static const char *const gpus[][2] = {
+        { "0x030200\n", "0x10de\n" },
+        { "0x030000\n", "0x8086\n" },
+        { "0x120000\n", "0x1002\n" },
+        { "0x038000\n", "0x1002\n" },
+    };
+    char folder[16];
+
+    (void)data;
+    assert_false(has_gpu("nothing"));
+    for (unsigned i = 0; i < UNIT_COUNT(others); i++)
+        add_device("others", others[i][0], others[i][1]);
+    assert_false(has_gpu("others"));
+    for (unsigned i = 0; i < UNIT_COUNT(gpus); i++) {
+        snprintf(folder, sizeof(folder), "gpu%u", i);
+        add_device(folder, others[0][0], others[0][1]);
+        add_device(folder, gpus[i][0], gpus[i][1]);
+        assert_true(has_gpu(folder));
+    }
+}
+
 static int discard(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
     (void)status;
@@ -185,6 +235,7 @@ int main(void)
     unit_add_one(nothing_is_there, "a machine whose drivers say nothing");
     unit_add_one(names_are_read, "UUID, minor, MIG, render node, ROCr's index");
     unit_add_one(broken_files_are_harmless, "broken files");
+    unit_add_one(gpus_are_there, "whether there is a GPU at all");
     status = unit_run("ids");
     return nftw(root, discard, 16, FTW_DEPTH | FTW_PHYS) == 0 ? status : 1;
 }
