@@ -14,7 +14,7 @@
 #include "rendezvous/store.h"
 #include "system/clock.h"
 
-enum { FAREWELL_MS = 2000, SAY_SIZE = 1024 };
+enum { FAREWELL_MS = 2000, SAY_SIZE = 1536 };
 
 /* Authenticated connections wait for the answer, or for the end of their reply. A connection
  * that waits for a value is in a queue of the store. */
@@ -42,6 +42,7 @@ struct rc_server *rc_server_create(int listener, const char *token)
     if (!server)
         return NULL;
     memcpy(server->token, token, RC_WIRE_TOKEN);
+    server->arrivals.times.base = rc_milliseconds();
     server->first = -1;
     server->silent_until = INT64_MAX;
     server->store = rc_store_create();
@@ -88,6 +89,7 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry)
 {
     if (!rc_registrations_add(&server->registrations, entry))
         return false;
+    rc_times_call(&server->arrivals.times, server->registrations.count - 1, rc_milliseconds());
     if (server->first < 0)
         server->first = rc_milliseconds();
     return true;
@@ -105,15 +107,31 @@ static void reply_answer(const struct rc_server *server, struct rc_connection *c
     connection->reply_size = server->answer_size;
 }
 
+/* text: of malloc, or NULL. */
+static bool reply_and_free(const struct rc_server *server, struct rc_connection *connection, char *text, size_t size)
+{
+    bool good = text && reply_text(server, connection, (struct rc_str){ text, size });
+
+    free(text);
+    return good;
+}
+
 /* Makes the reply to RC_SERVER_QUESTION. */
 static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
 {
     size_t size;
     char *text = rc_registrations_text(&server->registrations, &size);
-    bool good = text && reply_text(server, connection, (struct rc_str){ text, size });
 
-    free(text);
-    return good;
+    return reply_and_free(server, connection, text, size);
+}
+
+static bool tell_times(const struct rc_server *server, struct rc_connection *connection)
+{
+    const struct rc_registrations *registrations = &server->registrations;
+    size_t size;
+    char *text = rc_times_text(&server->arrivals.times, registrations->rolls, registrations->count, &size);
+
+    return reply_and_free(server, connection, text, size);
 }
 
 static bool reply_value(const struct rc_server *server, struct rc_connection *connection,
@@ -197,6 +215,8 @@ static bool handle_message(void *more, struct rc_connection *connection)
     server->silent_until = INT64_MAX;
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
+    if (rc_str_is(text, RC_SERVER_TIMES))
+        return tell_times(server, connection);
     if (rc_str_is(text, RC_SERVER_ANSWER))
         return take_returned(server, connection);
     if (rc_store_is_question(text))
@@ -216,6 +236,7 @@ static int answer_all(struct rc_server *server, rc_server_decide *decide, void *
     server->answer = rc_wire_pack(server->token, text, &server->answer_size);
     if (!server->answer)
         return -ENOMEM;
+    rc_times_answer(&server->arrivals.times, rc_milliseconds());
     for (struct rc_link *link = server->connections.authenticated.first; link; link = next) {
         next = link->next;
         if (!rc_connection_of(link)->reply)
@@ -225,7 +246,8 @@ static int answer_all(struct rc_server *server, rc_server_decide *decide, void *
     return 0;
 }
 
-static void speak_of_arrivals(struct rc_server *server)
+/* False where there is nothing to say. */
+static bool speak_of_arrivals(struct rc_server *server)
 {
     const struct rc_registrations *registrations = &server->registrations;
     char space[SAY_SIZE];
@@ -236,6 +258,7 @@ static void speak_of_arrivals(struct rc_server *server)
 
     if (text)
         server->say(server->say_more, id, text);
+    return text;
 }
 
 /* The plugin of a node calls even where its tasks get nothing: of a node that does not, it is not loaded there, or
@@ -268,8 +291,8 @@ static bool serve_round(struct rc_server *server, int64_t deadline)
         due = server->silent_until;
     lives = rc_connections_serve(&server->connections, due < deadline ? due : deadline);
     speak_of_silence(server, lives);
-    if (lives)
-        speak_of_arrivals(server);
+    while (lives && speak_of_arrivals(server))
+        continue;
     return lives;
 }
 

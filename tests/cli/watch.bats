@@ -380,17 +380,19 @@ reaches()
     }
 }
 
-# heard LINE...: that, and nothing else, was said at the server
+# heard LINE...: that, and nothing else, was said at the server; a time is MS there
 heard()
 {
     local expected=
-    [ $# -eq 0 ] || expected=$(printf 'rollcall 1 TOKEN 12\\n%s\n' "$@")
-    [ "$(cat "$BATS_TEST_TMPDIR/server/heard" 2> /dev/null)" = "$expected" ] || {
+    [ $# -eq 0 ] || expected=$(printf 'rollcall 1 TOKEN SIZE\\n%s\n' "$@")
+    [ "$(sed -E 's/^(rollcall 1 TOKEN) [0-9]+/\1 SIZE/; s/=[0-9]+/=MS/2g' "$BATS_TEST_TMPDIR/server/heard" 2> /dev/null)" = "$expected" ] || {
         echo "at the server:"
         cat "$BATS_TEST_TMPDIR/server/heard"
         return 1
     }
 }
+called='4 torch=MS init=MS sent=MS\n'
+joined='4 torch=MS init=MS joined=MS sent=MS\n'
 
 @test "watch=SECONDS: srun's server is told of the task, once a process, before torch is called" {
     open_server answers
@@ -404,14 +406,14 @@ if not os.fork():
     os._exit(0)
 os.wait()
 """)'
-    heard 'reached=3 4\n'
+    heard "reached=3 $called" "reached=3 $joined"
     # the server has been told where torch fails or hangs; Slurm's number, whatever the order of ranks
     run -1 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" "${at_server[@]}" \
         "$rollcall" exec --ddp=order=node,watch=60 -- "$python" -c \
         "$until_told; import torch.distributed as d; d.init_process_group('fails')"
-    heard 'reached=3 4\n' 'reached=2 4\n'
+    heard "reached=3 $called" "reached=3 $joined" "reached=2 $called"
     reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'os.environ.clear(); dist.init_process_group("gloo", None, None, 4, 3)'
-    heard 'reached=3 4\n' 'reached=2 4\n' 'reached=3 4\n'
+    heard "reached=3 $called" "reached=3 $joined" "reached=2 $called" "reached=3 $called" "reached=3 $joined"
 }
 
 @test "watch=SECONDS: nothing is told without seconds, of a fake group, of a world that is there, in another step" {
@@ -463,8 +465,9 @@ os._exit(0)'
             SLURM_GTIDS=$((rank / 2 * 2)),$((rank / 2 * 2 + 1)) "${at_server[@]}" -- 'dist.init_process_group("gloo")'
     done
     said '^rollcall: note RC708: all 4 tasks have reached init_process_group now, '
+    said '^rollcall: note RC711: start-up took [0-9.]* s, in the median of 4 tasks: the program began .* after srun, torch '
     close_server
-    [ "$(grep -c . "$BATS_TEST_TMPDIR/server/said")" = 2 ]
+    [ "$(grep -c . "$BATS_TEST_TMPDIR/server/said")" = 3 ]
 }
 
 @test "watch=SECONDS without a server is said by rank 0, RC709; names that are wrong are named all the same" {
