@@ -120,6 +120,7 @@ int cli_roster_ask(struct roster *roster, const struct stepserver *server)
     memcpy(roster->step, server->step, sizeof(roster->step));
     if (!roster->text || read_text(roster, &none) < 0)
         return -1;
+    cli_times_ask(&server->endpoint, &roster->times);
     if (roster->count > 0)
         return 0;
     console_fail("no node of step %s has answered yet", roster->step);
@@ -149,5 +150,6 @@ void cli_roster_free(struct roster *roster)
     free(roster->findings_text);
     free(roster->order_text);
     rc_blame_free(&roster->blame);
+    cli_times_free(&roster->times);
     *roster = (struct roster){ .count = 0 };
 }

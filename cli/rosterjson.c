@@ -7,6 +7,7 @@
 #include "exclude.h"
 #include "json.h"
 #include "roll/items.h"
+#include "timesjson.h"
 
 static json_t *gpus_json(const struct rc_roll *roll)
 {
@@ -105,8 +106,9 @@ static json_t *count_json(uint32_t count)
 
 int cli_roster_print_json(const struct roster *roster)
 {
-    return value_print(json_pack("{s:i, s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "step",
+    return value_print(json_pack("{s:i, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "step",
                                  roster->step, "nnodes", count_json(roster->nodes), "world_size",
                                  count_json(roster->world), "stopped", roster->stopped, "entries", entries_json(roster),
-                                 "messages", findings_json(roster), "exclude", exclude_json(roster)));
+                                 "messages", findings_json(roster), "exclude", exclude_json(roster), "startup",
+                                 cli_times_json(&roster->times)));
 }
