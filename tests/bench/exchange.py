@@ -17,6 +17,7 @@ SESSION_ROUNDS = 101
 MEETING_ROUNDS = 31
 MEETINGS = [4, 16, 64]
 SCALE_ROUNDS = 9
+INVENTORY_ROUNDS = 200
 SCALE_RANKS = [1000, 10000, 100000]
 TASKS_A_NODE = 8
 STORE_RANKS = 64
@@ -129,14 +130,24 @@ class Exchange:
     def scale(self):
         """As many nodes as there are machines of that size: real messages and a real server, on loopback."""
         scale = self.server_program("scale", TOP / "libexec/exchange/verdict.c")
-        figures = [line.split() for line in
-                   output_of([scale, SCALE_ROUNDS, TASKS_A_NODE, *SCALE_RANKS]).splitlines()]
-        first = float(figures[0][0])
-        for ranks, (took, processor) in zip(SCALE_RANKS, figures):
-            self.row(f"server: {ranks // TASKS_A_NODE} nodes ({ranks} ranks), their roll called and checked",
-                     f"{first:.1f}", f"ms ({SCALE_RANKS[0]} ranks)", f"{float(took):.1f}",
-                     f"ms, {float(processor):.1f} us of the server's a node", f"{float(took) / first:.1f} x", "<= 2 x",
-                     float(took) / first <= 2)
+        for items, what in ((0, ""), (1, ", each says what it has")):
+            figures = [line.split() for line in
+                       output_of([scale, SCALE_ROUNDS, TASKS_A_NODE, items, *SCALE_RANKS]).splitlines()]
+            first = float(figures[0][0])
+            for ranks, (took, processor) in zip(SCALE_RANKS, figures):
+                self.row(f"server: {ranks // TASKS_A_NODE} nodes ({ranks} ranks), their roll called and checked{what}",
+                         f"{first:.1f}", f"ms ({SCALE_RANKS[0]} ranks)", f"{float(took):.1f}",
+                         f"ms, {float(processor):.1f} us of the server's a node", f"{float(took) / first:.1f} x",
+                         "<= 2 x", float(took) / first <= 2)
+
+    def inventory(self):
+        """What a node has, before it sends its entry."""
+        program = self.server_program("inventory", TOP / "tests/unit/inventorytree.c",
+                                      *sorted((TOP / "lib/inventory").glob("*.c")))
+        size, nothing, whole, processor = output_of([program, INVENTORY_ROUNDS]).split()
+        self.row(f"node: what it has, with 8 GPUs and 8 cards, {size} bytes", nothing, "us (a child that does nothing)",
+                 whole, f"us, {processor} us of processor", f"+ {(int(whole) - int(nothing)) / 1e3:.1f} ms", "<= + 5 ms",
+                 int(whole) - int(nothing) <= 5000)
 
     def services(self):
         """What each rank asks srun's server while the job starts, all ranks at once, rank 0 last."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scale ROUNDS TASKS-A-NODE N...: how long the nodes of N ranks take from no connection to the answer, all of them
+/* scale ROUNDS TASKS-A-NODE ITEMS N...: how long the nodes of N ranks take from no connection to the answer, all of them
  * at once at one real server, which checks their roll. One process is the server, one all nodes: as many sockets as
- * there are nodes, the messages of lib/rendezvous. Prints for each N the median milliseconds, and the server's own
+ * there are nodes, the messages of lib/rendezvous. With ITEMS 1 each says what it has. Prints for each N the median milliseconds, and the server's own
  * microseconds of processor a node. */
 #include "config.h"
 
@@ -26,6 +26,26 @@
 enum { SECONDS = 60, EVENTS = 256, ROUNDS_MAX = 100 };
 
 static char token[RC_WIRE_TOKEN + 1];
+static bool has_items;
+
+static const char items[] = "has=gpus 8 NVIDIA H100 80GB HBM3\n"
+                            "has=gpu_links 8 at x16 32.0 GT/s\n"
+                            "has=gpu_driver 550.54.15 (open)\n"
+                            "has=imex there\n"
+                            "has=nics 8 mlx5_core MT4129\n"
+                            "has=nic_ports 8 ACTIVE InfiniBand 400 Gb/sec (4X NDR)\n"
+                            "has=nic_links 8 at x16 32.0 GT/s\n"
+                            "has=kernel 6.8.0-45-generic\n"
+                            "has=memlock unlimited\n"
+                            "has=nofile 1048576\n"
+                            "has=stack unlimited\n"
+                            "has=shm 1007 GiB\n"
+                            "has=hugepages 0 of 2048 kB, transparent ones: madvise\n"
+                            "has=memory 2015 GiB\n"
+                            "has=cores 128 of 128\n"
+                            "has=nccl 2.27.5 (402653184 bytes) in /home/user/venv/lib/python3.11/site-packages/nvidia/"
+                            "nccl/lib\n"
+                            "has=torch 2.13.0+cu126 in /home/user/venv/lib/python3.11/site-packages\n";
 
 static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
@@ -53,6 +73,7 @@ static bool prepare_node(struct asking *node, uint32_t number, uint32_t nodes, u
         .world = nodes * tasks,
         .tasks = rc_str(ranks),
         .port = number == 0 ? 24512 : 0,
+        .items = has_items ? rc_str(items) : RC_ABSENT,
     };
     const char *entry;
 
@@ -176,8 +197,8 @@ static int compare_numbers(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    int rounds = argc > 3 ? atoi(argv[1]) : 0;
-    uint32_t tasks = argc > 3 ? (uint32_t)atoi(argv[2]) : 0;
+    int rounds = argc > 4 ? atoi(argv[1]) : 0;
+    uint32_t tasks = argc > 4 ? (uint32_t)atoi(argv[2]) : 0;
     double took[ROUNDS_MAX], processor[ROUNDS_MAX];
     struct rlimit limit;
 
@@ -187,7 +208,8 @@ int main(int argc, char **argv)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    for (int i = 3; i < argc; i++) {
+    has_items = strcmp(argv[3], "1") == 0;
+    for (int i = 4; i < argc; i++) {
         uint32_t nodes = (uint32_t)atoi(argv[i]) / tasks;
 
         for (int r = 0; r < rounds; r++)
