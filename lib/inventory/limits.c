@@ -35,14 +35,24 @@ struct rc_str rc_inventory_kernel(const char *root, struct rc_arena *arena)
     return release.p ? rc_str(rc_copy(arena, release)) : RC_ABSENT;
 }
 
+static const char *write_bytes(rlim_t limit, struct rc_arena *arena)
+{
+    return limit == RLIM_INFINITY ? rc_copy(arena, RC_STR("unlimited")) : write_size(limit, arena);
+}
+
+/* Of bytes. The hard limit is there where it is another one: a task may raise its own to that. */
 static struct rc_str write_limit(int resource, struct rc_arena *arena)
 {
     struct rlimit limit;
+    char text[64];
+    struct rc_arena own = { .base = text, .size = sizeof(text) };
 
     if (getrlimit(resource, &limit) < 0)
         return RC_ABSENT;
-    return rc_str(limit.rlim_cur == RLIM_INFINITY ? rc_copy(arena, RC_STR("unlimited"))
-                                                  : write_size(limit.rlim_cur, arena));
+    if (limit.rlim_cur == limit.rlim_max)
+        return rc_str(write_bytes(limit.rlim_cur, arena));
+    return rc_str(
+        rc_format(arena, "%s (hard limit %s)", write_bytes(limit.rlim_cur, &own), write_bytes(limit.rlim_max, &own)));
 }
 
 struct rc_str rc_inventory_memlock(const char *root, struct rc_arena *arena)

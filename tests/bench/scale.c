@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scale ROUNDS TASKS-A-NODE ITEMS N...: how long the nodes of N ranks take from no connection to the answer, all of them
- * at once at one real server, which checks their roll. One process is the server, one all nodes: as many sockets as
- * there are nodes, the messages of lib/rendezvous. With ITEMS 1 each says what it has. Prints for each N the median milliseconds, and the server's own
- * microseconds of processor a node. */
+/* scale ROUNDS TASKS-A-NODE ITEMS N...: how long the nodes of N ranks take from no connection to the answer, all of
+ * them at once at one real server, which checks their roll. One process is the server, one all nodes: as many sockets
+ * as there are nodes, the messages of lib/rendezvous. With ITEMS 1 each node says what it has. Prints for each N the
+ * median milliseconds, and the server's own microseconds of processor a node. */
 #include "config.h"
 
 #include <errno.h>

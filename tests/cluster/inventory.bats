@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# inventory.bats - what the entries of a live step's nodes say the nodes have: the same where nothing differs, each
+# difference where there is one, and no more time where a file system is dead.
+
+# shellcheck disable=SC2154 # shared, out, err and status come from helpers.bash
+
+load helpers
+
+setup_file()
+{
+    needs_root || return 0
+    cluster_up --nodes 3 --cpus 4 --mpi pmix
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# the_roll SRUN-OPTION...: the step's roll, as JSON in $out
+the_roll()
+{
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 30 srun --ddp --ntasks-per-node=2 "$@" sh -c '[ "$RANK" -ne 0 ] || exec rollcall check --json'
+    succeeded
+}
+
+# has NODE [ITEM]: what the node of this number says; {} where it says nothing
+has()
+{
+    jq -rc ".entries[$1].has // {} | ${2:-.}" "$out"
+}
+
+# alike NODE NODE: two nodes say the same
+alike()
+{
+    [ "$(has "$1")" = "$(has "$2")" ] || explain "node $1: $(has "$1"), node $2: $(has "$2")"
+}
+
+@test "the nodes of a step say what they have, and healthy ones the same" {
+    the_roll -N3
+    alike 0 1
+    alike 0 2
+    [ "$(has 0 .kernel)" = "$(uname -r)" ]
+    [[ $(has 0 .torch) = *" in $(realpath --no-symlinks "$("$PYTHON" -c 'import sys; print(sys.prefix)')")/lib/"* ]] ||
+        explain "torch: $(has 0 .torch)"
+    [[ $(has 0 .memory) =~ ^[0-9]+\ [MG]iB$ ]]
+    [[ $(has 0 .nofile) =~ ^[0-9]+ ]]
+    [ "$(has 0 .shm)" != null ] && [ "$(has 0 .stack)" != null ] && [ "$(has 0 .hugepages)" != null ]
+}
+
+@test "what differs on one node is in its entry" {
+    on n2 mount -t tmpfs -o size=64m tmpfs /dev/shm
+    on n3 sh -c 'mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/gpus/0000:01:00.0 &&
+        printf "Model: \t\t NVIDIA H100 80GB HBM3\n" > /proc/driver/nvidia/gpus/0000:01:00.0/information &&
+        echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19" > /proc/driver/nvidia/version'
+    mkdir -p "$shared/new/torch"
+    echo "__version__ = '99.0'" > "$shared/new/torch/version.py"
+    on n2 sh -c 'mkdir -p "$0/mine" && mount --bind "$0/new" "$0/mine"' "$shared"
+    PYTHONPATH=$shared/mine the_roll -N3
+    on n2 umount "$shared/mine"
+    on n2 umount /dev/shm
+    on n3 umount /proc/driver
+    [ "$(has 1 .shm)" = '64 MiB' ] && [ "$(has 0 .shm)" = "$(has 2 .shm)" ] && [ "$(has 0 .shm)" != '64 MiB' ]
+    [ "$(has 2 .gpus)" = '1 NVIDIA H100 80GB HBM3' ] && [ "$(has 2 .gpu_driver)" = 535.104.05 ]
+    [ "$(has 0 .gpus)" = null ] && [ "$(has 1 .gpus)" = null ]
+    [ "$(has 1 .torch)" = "99.0 in $shared/mine" ] && [ "$(has 0 .torch)" = "$(has 2 .torch)" ]
+}
+
+# Who looks there waits until the server is back: the task would as well, if it were to look.
+@test "a dead file system in PYTHONPATH costs a step no more than the bound" {
+    [ -c /dev/fuse ] || skip "this machine has no FUSE"
+    mkdir -p "$shared/dead"
+    on n3 "$PYTHON" "$programs/deadfolder.py" "$shared/dead" > "$BATS_TEST_TMPDIR/dead" 3>&- &
+    local server=$! started
+    for _ in {1..100}; do
+        [ ! -s "$BATS_TEST_TMPDIR/dead" ] || break
+        sleep 0.1
+    done
+    [ -s "$BATS_TEST_TMPDIR/dead" ] || skip "no file system of one's own can be mounted here"
+    started=$SECONDS
+    PYTHONPATH=$shared/dead the_roll -N3
+    kill "$server"
+    [ $((SECONDS - started)) -lt 15 ] || explain "it took $((SECONDS - started)) s"
+    [ "$(has 2 .torch)" = null ] && [ "$(has 2 .kernel)" = "$(uname -r)" ]
+    alike 0 1
+    [ "$(has 0 .torch)" != null ]
+}
+
+# They are those of the node's slurmd, until Slurm puts srun's in their place.
+@test "another limit of one node" {
+    local daemon
+    daemon=$(cat "$shared/../spool/n2.pid")
+    [ "$(on n2 cat "/proc/$daemon/comm")" = slurmd ]
+    on n2 prlimit --pid "$daemon" --memlock=65536:65536 --nofile=512:4096
+    the_roll -N3
+    alike 0 2
+    [ "$(has 1 .memlock)" = '64 KiB' ] && [ "$(has 1 .nofile)" = '512 (hard limit 4096)' ] || explain "$(has 1)"
+    [ "$(has 0 .memlock)" != '64 KiB' ] && [ "$(has 0 .stack)" = "$(has 1 .stack)" ]
+}
