@@ -10,6 +10,7 @@
 #include "console/input.h"
 #include "rendezvous/protocol.h"
 #include "roll/check.h"
+#include "roll/items.h"
 #include "roll/netorder.h"
 #include "roll/record.h"
 
@@ -84,10 +85,11 @@ static int fail_memory(const char *what)
 /* The findings anew, and behind them what the server has said in addition. */
 static bool find_again(struct roster *roster, const struct rc_record *record, struct rc_arena *arena)
 {
+    const struct rc_roll_known known = { .deadline = record->deadline, .item_lines = RC_ITEMS };
     bool decided = record->deadline > 0;
 
     if ((roster->count > 0 || decided) &&
-        !rc_roll_check(roster->roll, roster->count, 0, 0, record->deadline, &roster->findings, &roster->blame, arena))
+        !rc_roll_check(roster->roll, roster->count, &known, &roster->findings, &roster->blame, arena))
         return false;
     for (unsigned i = 0; i < record->said.count; i++)
         rc_message_add(&roster->findings, record->said.list[i].id, record->said.list[i].text);

@@ -133,7 +133,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         .root = result->facts.field[RC_NODE_RANK].value == 0,
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
-        .same = context->options.by_user ? RC_CHECK_WARN : RC_CHECK_OFF,
+        .same = rc_options_same(&context->options),
         .program = rc_request_program(context->argv, &result->command),
     };
     const char *failed = NULL;

@@ -125,6 +125,7 @@ static bool read_settings(spank_t spank, const struct rc_options *options, struc
 {
     *settings = (struct rc_server_settings){ .seconds = rc_options_deadline(options),
                                              .check = rc_options_check(options),
+                                             .same = rc_options_same(options),
                                              .watch_seconds = options->watch_seconds };
     if (spank_get_item(spank, S_JOB_NNODES, &settings->nodes) != ESPANK_SUCCESS)
         settings->nodes = 0;

@@ -20,6 +20,7 @@ _rollcall_ddp()
         order=*) before+=order= words=(launcher node topology) ;;
         exchange=*) before+=exchange= words=(auto pmix srun off) ;;
         check=*) before+=check= words=(off warn stop strict) ;;
+        same=*) before+=same= words=(off warn stop) ;;
         watch=*) before+=watch= words=(on off) ;;
         guard=*) before+=guard= words=(nccl off) ;;
         gpus=*) before+=gpus= words=(auto all own) ;;
@@ -27,7 +28,10 @@ _rollcall_ddp()
         nic=*) before+=nic= words=(auto none) ;;
         lookup=*) before+=lookup= words=(system numeric) ;;
         *=*) words=() ;;
-        *) words+=(order= nproc= addr= port= exchange= check= deadline= watch watch= guard= gpus= bind= nic= lookup=) ;;
+        *)
+            words+=(order= nproc= addr= port= exchange= check= same= deadline= watch watch= guard= gpus= bind= nic=
+                lookup=)
+            ;;
     esac
     candidates=("${words[@]/#/$before}")
 }

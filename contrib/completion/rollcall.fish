@@ -6,8 +6,8 @@ function __rollcall_ddp
     set -l modes auto worker launcher off
     string match -q '*,*' -- $text; and set modes
     for word in $modes order={launcher,node,topology} nproc= addr=given port= exchange={auto,pmix,srun,off} \
-            check={off,warn,stop,strict} deadline= watch watch={on,off} guard={nccl,off} gpus={auto,all,own} \
-            bind={auto,cores,numa,none} nic={auto,none} lookup={system,numeric}
+            check={off,warn,stop,strict} same={off,warn,stop} deadline= watch watch={on,off} guard={nccl,off} \
+            gpus={auto,all,own} bind={auto,cores,numa,none} nic={auto,none} lookup={system,numeric}
         echo $before$word
     end
 end

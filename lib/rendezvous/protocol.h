@@ -2,7 +2,7 @@
 /* protocol.h - what plugin, command and library agree on with rollcall-exchange, which they start.
  *
  *   rollcall-exchange node                                   request.h on standard input
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES]       srun's rendezvous server
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]  srun's rendezvous server
  *   rollcall-exchange store                                  a server for values alone
  */
 #ifndef ROLLCALL_RENDEZVOUS_PROTOCOL_H
@@ -20,7 +20,7 @@
 #define RC_EXCHANGE_STORE  "store"
 
 /* srun's server inherits its listening socket, and a pipe whose other end srun holds. */
-enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 7 };
+enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
 
 /* The variable with its token: on a command line every user could read it. */
 #define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
@@ -42,7 +42,8 @@ struct rc_server_settings {
     enum rc_check check;
     uint32_t watch_seconds; /* 0: it does not watch who joins */
     uint32_t job;
-    uint32_t nodes; /* of the step; 0: not known */
+    uint32_t nodes;     /* of the step; 0: not known */
+    enum rc_check same; /* what a node does that is not like the others */
 };
 
 /* The program's arguments, from its name on, NULL behind the last; text of the

@@ -245,7 +245,7 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
         rc_message_add(
             &result->messages, RC612,
             "no task starts here; another line of rollcall names the error; correct that, or start in spite of "
-            "a contradiction with --ddp=check=warn");
+            "a contradiction with --ddp=check=warn, of an odd node with --ddp=same=warn");
         return false;
     }
     if (outcome->lost) {

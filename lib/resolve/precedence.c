@@ -68,3 +68,10 @@ enum rc_check rc_options_check(const struct rc_options *options)
         return options->check;
     return options->by_user ? RC_CHECK_STOP : RC_CHECK_WARN;
 }
+
+enum rc_check rc_options_same(const struct rc_options *options)
+{
+    if (options->same != RC_CHECK_UNSET)
+        return options->same;
+    return options->by_user ? RC_CHECK_WARN : RC_CHECK_OFF;
+}

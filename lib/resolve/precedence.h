@@ -21,4 +21,7 @@ struct rc_options rc_options_combine(const struct rc_options *command_line, cons
 uint32_t rc_options_deadline(const struct rc_options *options);
 enum rc_check rc_options_check(const struct rc_options *options);
 
+/* same=warn if a user asked for rollcall, same=off if only the administrator did. */
+enum rc_check rc_options_same(const struct rc_options *options);
+
 #endif

@@ -82,15 +82,18 @@ static void blame_dead(struct rc_checking *check)
             check->failed = true;
 }
 
-static void check_all(struct rc_checking *check, uint32_t nodes, uint32_t world, uint32_t deadline)
+static void check_all(struct rc_checking *check, const struct rc_roll_known *known)
 {
+    uint32_t world;
+    uint32_t nodes;
+
     check_scopes(check);
-    world = compare_numbers(check, offsetof(struct rc_roll, world), world, "the number of tasks is");
-    nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), nodes, "the number of nodes is");
+    world = compare_numbers(check, offsetof(struct rc_roll, world), known->world, "the number of tasks is");
+    nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), known->nodes, "the number of nodes is");
     rc_coverage_find(&check->ranks, check->member, check->count, world);
     rc_check_node_ranks(check);
     rc_check_ranks(check);
-    rc_check_missing(check, nodes, deadline);
+    rc_check_missing(check, nodes, known->deadline);
     compare_texts(check, offsetof(struct rc_roll, addr), RC604, "MASTER_ADDR is",
                   "all tasks need the address of rank 0's node; unset it where a script exports it");
     compare_texts(check, offsetof(struct rc_roll, mode), RC605, "the mode is",
@@ -101,10 +104,11 @@ static void check_all(struct rc_checking *check, uint32_t nodes, uint32_t world,
     compare_texts(check, offsetof(struct rc_roll, version), RC608, "rollcall is version",
                   "install the same version on all nodes");
     rc_check_variables(check);
+    rc_check_items(check, known->item_lines);
     blame_dead(check);
 }
 
-bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, uint32_t world, uint32_t deadline,
+bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_roll_known *known,
                    struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena)
 {
     struct rc_checking *check = rc_checking_create(rolls, count, blame, arena);
@@ -113,7 +117,7 @@ bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, ui
 
     if (!check)
         return false;
-    check_all(check, nodes, world, deadline);
+    check_all(check, known);
     done = !arena->full && !check->failed;
     for (unsigned i = 0; done && i < check->found.count; i++)
         rc_message_add(findings, check->found.list[i].id, check->found.list[i].text);

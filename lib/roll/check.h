@@ -19,6 +19,7 @@
  *   RC608 warning  another version of rollcall
  *   RC609 warning  a variable that must be the same differs, or is set on some nodes
  *                  only; its values are shown of NCCL_*, GLOO_* and MASTER_* alone
+ *   RC622 warning  a node has something else than the others, such as a GPU less (items.def)
  */
 #ifndef ROLLCALL_ROLL_CHECK_H
 #define ROLLCALL_ROLL_CHECK_H
@@ -28,17 +29,26 @@
 #include "roll/roll.h"
 
 /* Bytes of an arena that has room for the findings of any entries. */
-enum { RC_CHECK_ARENA = RC_FINDINGS_MAX * (RC_FINDING_MAX + 1) };
+enum { RC_CHECK_ARENA = RC_MESSAGES_MAX * (RC_FINDING_MAX + 1) };
 
-/* Checks the entries of the nodes that answered; their order does not matter. `nodes` and
- * `world` are as the caller (the node of RANK 0, or srun) knows them, 0 where it does not.
- * `deadline` is in seconds, 0: none. Adds its
- * findings to *findings, with texts in the arena: RC_FINDINGS_MAX at most, each
+/* What the caller knows, and what it wants. */
+struct rc_roll_known {
+    uint32_t nodes; /* as the node of RANK 0, or srun, knows them; 0 where it does not */
+    uint32_t world;
+    uint32_t deadline;   /* in seconds; 0: none */
+    unsigned item_lines; /* findings of what nodes have: the gravest so many, and one for the others */
+};
+
+/* What a user reads before a job; rollcall check shows all. */
+enum { RC_ITEM_LINES = 5 };
+
+/* Checks the entries of the nodes that answered; their order does not matter. Adds its
+ * findings to *findings, with texts in the arena: RC_MESSAGES_MAX at most, each
  * of RC_FINDING_MAX bytes at most. The nodes that they blame are added to *blame, unless
  * that is NULL. Allocates what it needs with malloc and frees
  * it; false, with nothing added, without memory or room in the arena. Takes
  * O(n log n) for entries of n ranges in all. Thread safe. */
-bool rc_roll_check(const struct rc_roll *rolls, size_t count, uint32_t nodes, uint32_t world, uint32_t deadline,
+bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_roll_known *known,
                    struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena);
 
 #endif

@@ -64,4 +64,7 @@ void rc_check_boots(struct rc_checking *check);
 /* checkvariables.c: RC609. */
 void rc_check_variables(struct rc_checking *check);
 
+/* checkitems.c: RC622, in so many lines at most, and one for what is beyond them. */
+void rc_check_items(struct rc_checking *check, unsigned lines);
+
 #endif

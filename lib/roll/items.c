@@ -49,15 +49,15 @@ bool rc_items_next(struct rc_str *lines, enum rc_item *item, struct rc_str *valu
     return false;
 }
 
-static bool has_item(struct rc_str lines, enum rc_item item)
+struct rc_str rc_items_value(struct rc_str lines, enum rc_item item)
 {
     enum rc_item other;
     struct rc_str value;
 
     while (rc_items_next(&lines, &other, &value))
         if (other == item)
-            return true;
-    return false;
+            return value;
+    return RC_ABSENT;
 }
 
 bool rc_items_take(struct rc_str *lines, struct rc_str value)
@@ -70,7 +70,7 @@ bool rc_items_take(struct rc_str *lines, struct rc_str value)
         return false;
     if (!lines->p)
         *lines = (struct rc_str){ value.p - PREFIX_SIZE, 0 };
-    else if (lines->p + lines->n != value.p - PREFIX_SIZE || (item < RC_ITEMS && has_item(*lines, item)))
+    else if (lines->p + lines->n != value.p - PREFIX_SIZE || (item < RC_ITEMS && rc_items_value(*lines, item).p))
         return false;
     lines->n += PREFIX_SIZE + value.n + 1;
     return true;

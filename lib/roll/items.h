@@ -18,7 +18,7 @@ enum rc_item {
     RC_ITEMS
 };
 
-enum rc_compared { RC_COMPARED_EXACTLY, RC_COMPARED_OR_NONE, RC_COMPARED_ROUGHLY, RC_COMPARED_PER_TASKS };
+enum rc_compared { RC_COMPARED_EXACTLY, RC_COMPARED_OR_NONE, RC_COMPARED_ROUGHLY, RC_COMPARED_PER_TASKS, RC_COMPARED_WITHIN };
 
 struct rc_item_row {
     const char *name;
@@ -40,5 +40,8 @@ bool rc_items_take(struct rc_str *lines, struct rc_str value);
 
 /* Takes a known item off lines that rc_items_take has taken. False at the end. */
 bool rc_items_next(struct rc_str *lines, enum rc_item *item, struct rc_str *value);
+
+/* The value of one item in such lines; absent where it is not there. */
+struct rc_str rc_items_value(struct rc_str lines, enum rc_item item);
 
 #endif

@@ -85,6 +85,7 @@ static int receive_all(const struct rc_request *request)
         return print_failed("PMIx", line);
     }
     verdict.check = request->check;
+    verdict.same = request->same;
     verdict.seconds = request->seconds;
     rc = rc_server_add(server, request->entry)
              ? rc_server_run(server, request->seconds, -1, rc_verdict_decide, &verdict)

@@ -4,7 +4,7 @@
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.h)
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES]
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]
  *                                           srun's server: where all nodes go (server.h); WATCH
  *                                           seconds after the first process of job JOB has
  *                                           reached init_process_group it names who has not; where
@@ -41,7 +41,7 @@ enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|store|server SECONDS CHECK [WATCH JOB NODES] "
+    fputs("usage: rollcall-exchange node|store|server SECONDS CHECK [WATCH JOB NODES SAME] "
           "(rollcall's own; see rollcall --help)\n",
           stderr);
     return STATUS_USAGE;
@@ -98,6 +98,7 @@ static int serve_srun(const struct rc_server_settings *settings)
         return usage();
     verdict.seconds = settings->seconds;
     verdict.check = settings->check;
+    verdict.same = settings->same;
     close_from(RC_SERVER_LIFE + 1);
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);

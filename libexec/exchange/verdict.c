@@ -102,17 +102,25 @@ static bool has_absent_node(const struct rc_roll *rolls, size_t count)
     return false;
 }
 
+static bool has_odd_node(const struct rc_messages *findings)
+{
+    for (unsigned i = 0; i < findings->count; i++)
+        if (findings->list[i].id == RC622)
+            return true;
+    return false;
+}
+
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;
     struct rc_answer *answer = &verdict->answer;
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
+    /* the server knows no counts of its own, so the order of the entries cannot matter */
+    const struct rc_roll_known known = { .deadline = verdict->seconds, .item_lines = RC_ITEM_LINES };
     const struct rc_roll *first;
     struct rc_answer others;
 
-    /* 0, 0: the server knows no counts of its own, so the order of the entries cannot matter */
-    if (verdict->check != RC_CHECK_OFF &&
-        !rc_roll_check(rolls, count, 0, 0, verdict->seconds, &answer->findings, NULL, &arena))
+    if (verdict->check != RC_CHECK_OFF && !rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
     complete = complete && are_all_tasks(rolls, count) && !has_absent_node(rolls, count);
     if (ask_for_order(rolls, count)) {
@@ -123,7 +131,8 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     }
     answer->stop = has_dead_node(rolls, count) || (first && first->busy.p) ||
                    (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
-                   (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0);
+                   (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0) ||
+                   (verdict->same == RC_CHECK_STOP && has_odd_node(&answer->findings));
     /* a launch that is not complete does without: a node that has not answered will not hear of it */
     answer->port = complete && first ? first->port : 0;
     answer->own = complete && first ? first->own : RC_ABSENT;

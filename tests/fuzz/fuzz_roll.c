@@ -77,7 +77,7 @@ static void read_trial(struct rc_str input, struct trial *trial)
 static void check_findings(const struct rc_messages *findings)
 {
     fuzz_check_messages(findings);
-    CHECK(findings->count <= RC_FINDINGS_MAX);
+    CHECK(findings->count <= RC_MESSAGES_MAX);
     for (unsigned i = 0; i < findings->count; i++)
         CHECK(strlen(findings->list[i].text) <= RC_FINDING_MAX);
 }
@@ -85,11 +85,11 @@ static void check_findings(const struct rc_messages *findings)
 static void try_check(struct trial *trial)
 {
     struct rc_arena arena = { .base = trial->room, .size = sizeof(trial->room) };
+    const struct rc_roll_known known = { trial->number[2], trial->number[3], trial->number[1], RC_ITEM_LINES };
     struct rc_messages findings = { .count = 0 };
     struct rc_blame blame = { .count = 0 };
 
-    CHECK(rc_roll_check(trial->roll, trial->count, trial->number[2], trial->number[3], trial->number[1], &findings,
-                        &blame, &arena));
+    CHECK(rc_roll_check(trial->roll, trial->count, &known, &findings, &blame, &arena));
     check_findings(&findings);
     for (size_t i = 0; i < blame.count; i++)
         CHECK(blame.list[i].finding < findings.count || blame.list[i].finding == RC_BLAMED_BY_ITSELF);

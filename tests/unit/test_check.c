@@ -4,14 +4,11 @@
  * Cost is counted, not timed: the exchange is compiled once more so that each of
  * its basic blocks calls the counter below (see test_linear.c).
  */
-#include "roll/check.h"
-#include "unit.h"
+#include "launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ENTRIES_MAX = 64, DEADLINE = 10 };
 
 static uint64_t blocks;
 
@@ -21,16 +18,6 @@ void __sanitizer_cov_trace_pc(void)
 {
     blocks++;
 }
-
-/* Input: entries between semicolons, "HOST NODE TASKS NAME=VALUE...". What an
- * entry does not say is that of a sound launch, whose sizes are the row's. */
-struct row {
-    struct rc_str input;
-    uint32_t nodes;
-    uint32_t world;
-    const char *expected; /* lines "RC601 text" */
-    const char *why;
-};
 
 #define ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"
 #define TWICE                                                                                                   \
@@ -52,7 +39,7 @@ struct row {
 
 #define FOUR "n1 0 0-3; n2 1 4-7; n3 2 8-11; n4 3 12-15"
 
-static const struct row rows[] = {
+static const struct launch_row rows[] = {
     { TEXT("n1 0 0-3; n2 1 4-7"), 2, 8, "", "a sound launch" },
     { TEXT("n1 0 0-3"), 1, 4, "", "one node" },
     { TEXT("n1 0 0"), 1, 1, "", "one task" },
@@ -215,19 +202,10 @@ static const struct row rows[] = {
       "and one is missing" },
 };
 
-struct launch {
-    struct rc_roll rolls[ENTRIES_MAX];
-    char text[1 << 16];
-    char findings[RC_CHECK_ARENA];
-    size_t count;
-    struct rc_messages messages;
-    struct rc_arena arena;
-};
-
 /* Here `expected` is who is blamed: "RC601 n3,n4; itself n2". */
 #define UNEQUAL "n1 0 0 addr=a; n2 1 1 addr=a; "
 
-static const struct row blamed[] = {
+static const struct launch_row blamed[] = {
     { TEXT("n1 0 0-3; n2 1 4-7"), 2, 8, "", "a sound launch" },
     { TEXT("n1 0 0-3 hosts=n[1-4]; n2 1 4-7"), 4, 16, "RC601 n3,n4", "those without an entry" },
     { TEXT("n1 0 0-3; n2 1 4-7"), 4, 16, "", "nobody knows their names" },
@@ -255,152 +233,17 @@ static const struct row blamed[] = {
     { TEXT("n1 0 0; n2 1 1; n3 2 2 scope=mpi:1"), 3, 3, "", "nor another launch" },
 };
 
-/* One entry as it comes from its node. */
-static void add_entry(struct launch *launch, size_t *used, char *words, const struct row *row)
-{
-    static const char *const names[] = { "nodes", "world", "scope", "version", "mode", "addr", "boot" };
-    char *value[] = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
-    char *rest = words;
-    char *host = strtok_r(NULL, " ", &rest);
-    char *node = strtok_r(NULL, " ", &rest);
-    char *tasks = strtok_r(NULL, " ", &rest);
-    char *start = launch->text + *used;
-    size_t size = sizeof(launch->text) - *used;
-    size_t n = (size_t)snprintf(start, size, "roll=1\nhost=%s\nnode=%s\ntasks=%s\n", host, node, tasks);
-
-    for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-        char *behind = strchr(word, '=') + 1;
-        bool known = false;
-
-        for (size_t i = 0; i < UNIT_COUNT(names); i++) {
-            if (strncmp(word, names[i], strlen(names[i])) == 0 && word[strlen(names[i])] == '=') {
-                value[i] = behind;
-                known = true;
-            }
-        }
-        if (strncmp(word, "gpu=", 4) == 0)
-            *strchr(word, ':') = ' ';
-        if (!known)
-            n += (size_t)snprintf(start + n, size - n, "%s\n", word);
-    }
-    for (size_t i = 0; i < UNIT_COUNT(names); i++) {
-        char number[16];
-        char boot[64];
-        const char *sound[] = { number, number, "slurm:42.0", "0.1.0", "worker", "n1", boot };
-
-        snprintf(number, sizeof(number), "%u", i ? row->world : row->nodes);
-        snprintf(boot, sizeof(boot), "boot-of-%s", host);
-        if (i < 2 && !(i ? row->world : row->nodes))
-            snprintf(number, sizeof(number), "%u", i ? 9 : 3);
-        if (!value[i] || *value[i])
-            n += (size_t)snprintf(start + n, size - n, "%s=%s\n", names[i], value[i] ? value[i] : sound[i]);
-    }
-    if (!rc_roll_read((struct rc_str){ start, n }, &launch->rolls[launch->count]))
-        fail_msg("no entry: %s", start);
-    launch->count++;
-    *used += n;
-}
-
-static void read_row(struct launch *launch, const struct row *row)
-{
-    char copy[4096];
-    char *rest = copy;
-    size_t used = 0;
-
-    memset(launch, 0, sizeof(*launch));
-    launch->arena = (struct rc_arena){ .base = launch->findings, .size = sizeof(launch->findings) };
-    snprintf(copy, sizeof(copy), "%s", row->input.p);
-    for (char *words; (words = strtok_r(NULL, ";", &rest)) != NULL;)
-        add_entry(launch, &used, words, row);
-}
-
-static void assert_findings(const struct launch *launch, const char *expected)
-{
-    char text[RC_CHECK_ARENA + 64] = "";
-    size_t used = 0;
-
-    for (unsigned i = 0; i < launch->messages.count; i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? "\n" : "",
-                                 rc_message_entry(launch->messages.list[i].id)->id, launch->messages.list[i].text);
-    assert_string_equal(text, expected);
-}
-
-static void finds(const void *data)
-{
-    const struct row *row = data;
-    struct launch *launch = malloc(sizeof(*launch));
-
-    assert_non_null(launch);
-    read_row(launch, row);
-    assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages, NULL,
-                              &launch->arena));
-    assert_findings(launch, row->expected);
-    free(launch);
-}
-
-/* Whoever answers first: what is found is the same. */
-static void finds_in_any_order(const void *data)
-{
-    const struct row *row = data;
-    struct launch *launch = malloc(sizeof(*launch));
-
-    assert_non_null(launch);
-    read_row(launch, row);
-    for (size_t turn = 0; turn < launch->count; turn++) {
-        struct rc_roll first = launch->rolls[0];
-
-        memmove(launch->rolls, launch->rolls + 1, (launch->count - 1) * sizeof(first));
-        launch->rolls[launch->count - 1] = first;
-        launch->messages.count = 0;
-        launch->arena.used = 0;
-        assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages,
-                                  NULL, &launch->arena));
-        assert_findings(launch, row->expected);
-    }
-    free(launch);
-}
-
-static void blames(const void *data)
-{
-    const struct row *row = data;
-    struct launch *launch = malloc(sizeof(*launch));
-    struct rc_blame blame = { .count = 0 };
-    char text[4096] = "";
-    size_t used = 0;
-
-    assert_non_null(launch);
-    read_row(launch, row);
-    assert_true(rc_roll_check(launch->rolls, launch->count, row->nodes, row->world, DEADLINE, &launch->messages, &blame,
-                              &launch->arena));
-    for (size_t i = 0; i < blame.count; i++) {
-        unsigned finding = blame.list[i].finding;
-        bool same = i > 0 && finding == blame.list[i - 1].finding;
-        const char *id = "itself";
-
-        if (finding != RC_BLAMED_BY_ITSELF)
-            id = rc_message_entry(launch->messages.list[finding].id)->id;
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s",
-                                 same ? ","
-                                 : i  ? "; "
-                                      : "",
-                                 same ? "" : id, same ? "" : " ", blame.list[i].name);
-    }
-    assert_string_equal(text, row->expected);
-    rc_blame_free(&blame);
-    free(launch);
-}
-
 /* An arena too small by any number of bytes: nothing is added. */
 static void fits_or_not(const void *data)
 {
-    static const struct row row = { TEXT("n1 0 0-3 mode=launcher; n2 1 3-7"), 2, 8, NULL, NULL };
+    static const struct launch_row row = { TEXT("n1 0 0-3 mode=launcher; n2 1 3-7"), 2, 8, NULL, NULL };
     struct launch *launch = malloc(sizeof(*launch));
     size_t need;
 
     (void)data;
     assert_non_null(launch);
-    read_row(launch, &row);
-    assert_true(rc_roll_check(launch->rolls, 2, 2, 8, 0, &launch->messages, NULL, &launch->arena));
+    launch_read(launch, &row);
+    assert_true(rc_roll_check(launch->rolls, 2, LAUNCH_KNOWN(2, 8, 0), &launch->messages, NULL, &launch->arena));
     assert_int_equal(launch->messages.count, 2);
     assert_true(launch->messages.has_error);
     need = launch->arena.used;
@@ -410,7 +253,7 @@ static void fits_or_not(const void *data)
         struct rc_arena arena = { .base = text, .size = size };
 
         assert_non_null(text);
-        assert_int_equal(rc_roll_check(launch->rolls, 2, 2, 8, 0, &messages, NULL, &arena), size == need);
+        assert_int_equal(rc_roll_check(launch->rolls, 2, LAUNCH_KNOWN(2, 8, 0), &messages, NULL, &arena), size == need);
         assert_int_equal(messages.count, size == need ? 2 : 0);
         assert_int_equal(messages.has_error, size == need);
         assert_int_equal(arena.used, size == need ? need : 0);
@@ -426,9 +269,9 @@ static void says_no_deadline(const void *data)
     struct rc_messages messages = { .count = 0 };
 
     (void)data;
-    assert_true(rc_roll_check(NULL, 0, 0, 0, 0, &messages, NULL, &arena));
+    assert_true(rc_roll_check(NULL, 0, LAUNCH_KNOWN(0, 0, 0), &messages, NULL, &arena));
     assert_int_equal(messages.count, 0);
-    assert_true(rc_roll_check(NULL, 0, 1, 1, 0, &messages, NULL, &arena));
+    assert_true(rc_roll_check(NULL, 0, LAUNCH_KNOWN(1, 1, 0), &messages, NULL, &arena));
     assert_string_equal(messages.list[0].text,
                         "nothing from node 0 (task 0); see what keeps them from starting, or from reaching the node "
                         "of rank 0, or wait longer with deadline=SECONDS");
@@ -483,7 +326,7 @@ static void keeps_to_its_limits(const void *data)
         for (unsigned k = 0; k < RC_ROLL_GPUS_MAX; k++)
             roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){ 1000000 + 10 * i + k, rc_str(words[i][7]) };
     }
-    assert_true(rc_roll_check(rolls, NODES, 1000000, 10000000, 4000000000u, &messages, NULL, &arena));
+    assert_true(rc_roll_check(rolls, NODES, LAUNCH_KNOWN(1000000, 10000000, 4000000000u), &messages, NULL, &arena));
     assert_in_range(messages.count, 10, RC_FINDINGS_MAX);
     for (unsigned i = 0; i < messages.count; i++) {
         assert_in_range(strlen(messages.list[i].text), 1, RC_FINDING_MAX);
@@ -498,7 +341,7 @@ static void keeps_to_its_limits(const void *data)
 static uint64_t cost(size_t count, unsigned fault)
 {
     struct rc_roll *rolls = calloc(count, sizeof(*rolls));
-    char(*words)[4][64] = calloc(count, sizeof(*words));
+    char(*words)[5][64] = calloc(count, sizeof(*words));
     static char space[RC_CHECK_ARENA];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
     struct rc_messages messages = { .count = 0 };
@@ -514,6 +357,8 @@ static uint64_t cost(size_t count, unsigned fault)
         if (fault == 2)
             snprintf(words[i][2], sizeof(words[i][2]), "%zu-%zu", k, k + 9);
         snprintf(words[i][3], sizeof(words[i][3]), "NCCL_A%zu=%zu", fault == 3 ? k : 0, fault == 4 ? k : 0);
+        snprintf(words[i][4], sizeof(words[i][4]), "has=gpus 8 H100\nhas=memory %zu MiB\n",
+                 fault == 7 ? k * k : 515800 + k % 64);
         rolls[i] = (struct rc_roll){
             .scope = RC_STR("slurm:42.0"),
             .host = rc_str(words[i][0]),
@@ -527,11 +372,12 @@ static uint64_t cost(size_t count, unsigned fault)
             .user_count = 1,
             .gpu = { { (uint32_t)(2 * k), fault == 5 ? RC_STR("GPU") : rc_str(words[i][0]) } },
             .gpu_count = 1,
+            .items = rc_str(words[i][4]),
         };
     }
     blocks = 0;
-    assert_true(
-        rc_roll_check(rolls, fault == 6 ? count / 2 : count, (uint32_t)count, 0, DEADLINE, &messages, NULL, &arena));
+    assert_true(rc_roll_check(rolls, fault == 6 ? count / 2 : count, LAUNCH_KNOWN((uint32_t)count, 0, LAUNCH_DEADLINE),
+                              &messages, NULL, &arena));
     assert_int_equal(messages.count > 0, fault > 0);
     free(words);
     free(rolls);
@@ -542,7 +388,7 @@ static uint64_t cost(size_t count, unsigned fault)
 static void cost_grows_gently(const void *data)
 {
     (void)data;
-    for (unsigned fault = 0; fault <= 6; fault++) {
+    for (unsigned fault = 0; fault <= 7; fault++) {
         uint64_t before = cost(3125, fault);
 
         assert_int_not_equal(before, 0);
@@ -559,9 +405,9 @@ static void cost_grows_gently(const void *data)
 
 int main(void)
 {
-    UNIT_TABLE(finds, "finds:", rows);
-    UNIT_TABLE(finds_in_any_order, "in any order:", rows);
-    UNIT_TABLE(blames, "blames:", blamed);
+    UNIT_TABLE(launch_finds, "finds:", rows);
+    UNIT_TABLE(launch_finds_in_any_order, "in any order:", rows);
+    UNIT_TABLE(launch_blames, "blames:", blamed);
     unit_add_one(fits_or_not, "an arena that is too small by any number of bytes");
     unit_add_one(says_no_deadline, "no deadline, no entries");
     unit_add_one(keeps_to_its_limits, "everything wrong at once, in the longest words");

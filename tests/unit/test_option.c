@@ -497,6 +497,35 @@ static void combines_watches(const void *data)
     }
 }
 
+struct same_row {
+    const char *command_line, *environment, *administrator;
+    enum rc_check same;
+};
+
+/* And same, which a site has to ask for. */
+static void combines_sames(const void *data)
+{
+    static const struct same_row rows[] = {
+        { "", "-", "-", RC_CHECK_WARN },
+        { "-", "auto", "-", RC_CHECK_WARN },
+        { "-", "-", "auto", RC_CHECK_OFF },
+        { "-", "-", "same=warn", RC_CHECK_WARN },
+        { "same=stop", "same=off", "same=warn", RC_CHECK_STOP },
+        { "watch", "same=off", "same=warn", RC_CHECK_OFF },
+        { "check=warn", "-", "same=stop", RC_CHECK_STOP },
+    };
+
+    (void)data;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct parsed parsed[3];
+        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
+                                                   source(rows[i].environment, &parsed[1]),
+                                                   source(rows[i].administrator, &parsed[2]));
+
+        assert_int_equal(rc_options_same(&all), rows[i].same);
+    }
+}
+
 struct guard_row {
     const char *command_line, *environment, *administrator;
     enum rc_guard guard;
@@ -561,6 +590,7 @@ int main(void)
     UNIT_TABLE(combines, "option combines", combined);
     unit_add_one(combines_addresses, "addr= is the first one's that has it");
     unit_add_one(combines_watches, "watch is the first one's that has it");
+    unit_add_one(combines_sames, "same= is the first one's that has it, and a site's nodes are not compared");
     unit_add_one(combines_guards, "guard= is the first one's that has it");
     unit_add_one(combines_placements, "gpus=, bind= and nic= are each the first one's that has it");
     UNIT_TABLE(switches_mode, "ROLLCALL", switches);

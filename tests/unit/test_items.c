@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What nodes have: one row an item and a difference, with its exact line, and what is no difference. */
+#include "launch.h"
+
+#define ALL_THINGS(value)                                                                                          \
+    " has=cores:" value " has=memory:" value " has=hugepages:" value " has=shm:" value " has=stack:" value         \
+    " has=nofile:" value " has=memlock:" value " has=kernel:" value " has=torch:" value " has=nccl:" value         \
+    " has=nic_links:" value " has=nic_ports:" value " has=nics:" value " has=imex:" value " has=gpu_driver:" value \
+    " has=gpu_links:" value " has=gpus:" value
+
+#define X16  "xxxxxxxxxxxxxxxx"
+#define X64  X16 X16 X16 X16
+#define X128 X64 X64
+
+#define ODD      "; mend or leave out the odd one, or say same=off"
+#define ONE_KIND "; use nodes of one kind, or say same=off"
+#define TORCH    "/work/someone/venvs/a-project-with-a-long-name/lib64/python3.12/site-packages/torch"
+
+/* What nodes have. */
+static const struct launch_row things[] = {
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:8~H100; n3 2 2 has=gpus:8~H100"), 3, 3, "", "alike" },
+    { TEXT("n1 0 0; n2 1 1; n3 2 2 has=gpus:8~H100"), 3, 3, "", "one node alone says something" },
+    { TEXT("n1 0 0 has=gpus:8~H100 has=kernel:6.1; n2 1 1 has=kernel:6.1 has=gpus:8~H100"), 2, 2, "",
+      "in another order" },
+    { TEXT("n1 0 0 has=newer:1; n2 1 1 has=newer:2; n3 2 2"), 3, 3, "", "what is not known" },
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:8~H100; n3 2 2 has=gpus:7~H100; n4 3 3 has=gpus:8~H100"), 4, 4,
+      "RC622 GPUs are '7 H100' on n3, '8 H100' on the other 3" ODD, "one GPU fewer" },
+    { TEXT("n1 0 0 has=gpus:7~H100; n2 1 1 has=gpus:8~H100; n3 2 2 has=gpus:8~H100"), 3, 3,
+      "RC622 GPUs are '7 H100' on n1, '8 H100' on the other 2" ODD, "the node of rank 0" },
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:8~H100; n3 2 2 has=kernel:6.1"), 3, 3,
+      "RC622 GPUs are none on n3, '8 H100' on the other 2" ODD, "no GPU" },
+    { TEXT("n1 0 0 has=gpus:1~T4; n2 1 1 has=kernel:6.1; n3 2 2 has=kernel:6.1"), 3, 3,
+      "RC622 GPUs are '1 T4' on n1, none on the other 2" ODD, "a GPU on one node alone" },
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:8~H100; n3 2 2; n4 3 3 has=gpus:8~H100"), 4, 4, "",
+      "a node that says nothing has not nothing" },
+    { TEXT("n1 0 0 has=nics:8~mlx5; n2 1 1 has=nics:8~mlx5; n3 2 2 has=kernel:6.1"), 3, 3,
+      "RC622 network cards are none on n3, '8 mlx5' on the other 2" ODD, "no card" },
+    { TEXT("n1 0 0 has=imex:there; n2 1 1 has=imex:there; n3 2 2 has=kernel:6.1"), 3, 3,
+      "RC622 IMEX channels are none on n3, 'there' on the other 2" ODD, "no IMEX channel" },
+    { TEXT("n1 0 0 has=torch:2.13.0; n2 1 1 has=torch:2.13.0; n3 2 2 has=kernel:6.1"), 3, 3, "",
+      "a library that was not found" },
+    { TEXT("n1 0 0 has=kernel:6.1; n2 1 1 has=kernel:6.1; n3 2 2 has=kernel:6.8; n4 3 3 has=kernel:6.9"), 4, 4,
+      "RC622 the kernel is '6.1' on n[1-2], '6.8' on n3, '6.9' on n4" ONE_KIND, "half are alike, and half are not" },
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:7~H100; n3 2 2 has=gpus:8~H100; n4 3 3 has=gpus:7~H100; "
+           "n5 4 4 has=gpus:8~H100"),
+      5, 5, "RC622 GPUs are '7 H100' on n[2,4], '8 H100' on the other 3" ODD, "two odd ones" },
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:7~H100; n3 2 2 has=gpus:8~H100; n4 3 3 has=gpus:6~H100; "
+           "n5 4 4 has=gpus:8~H100"),
+      5, 5, "RC622 GPUs are '7 H100' on n2, '6 H100' on n4, '8 H100' on the other 3" ODD, "each in its own way" },
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:4~A100; n3 2 2 has=gpus:8~H100; n4 3 3 has=gpus:4~A100"), 4, 4,
+      "RC622 GPUs are '8 H100' on n[1,3], '4 A100' on n[2,4]" ONE_KIND, "half and half" },
+    { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:4~A100"), 2, 2,
+      "RC622 GPUs are '8 H100' on n1, '4 A100' on n2" ONE_KIND, "of two nodes none is odd" },
+    { TEXT("n1 0 0 has=torch:1; n2 1 1 has=torch:2; n3 2 2 has=torch:3; n4 3 3 has=torch:4; n5 4 4 has=torch:5"), 5, 5,
+      "RC622 torch is '1' on n1, '2' on n2, '3' on n3, others on 2 more" ONE_KIND, "all differ" },
+    { TEXT("n1 0 0 has=torch:1; n2 1 1 has=torch:2; n3 2 2 has=torch:3; n4 3 3 has=torch:4; n5 4 4 has=torch:0; "
+           "n6 5 5 has=torch:0; n7 6 6 has=torch:0; n8 7 7 has=torch:0; n9 8 8 has=torch:0"),
+      9, 9, "RC622 torch is '1' on n1, '2' on n2, others on 2 more, '0' on the other 5" ODD,
+      "more than there is room for" },
+    { TEXT("n1 0 0 has=torch:2.13.0~" TORCH "~rocm; n2 1 1 has=torch:2.13.0~" TORCH
+           "~cu128; n3 2 2 has=torch:2.13.0~" TORCH "~rocm"),
+      3, 3, "RC622 torch is ...'-packages/torch cu128' on n2, ...'-packages/torch rocm' on the other 2" ODD,
+      "of a long value the end that differs" },
+    { TEXT("n1 0 0 has=kernel:6.1; n2 1 1 has=kernel:6.1; n3 2 2 has=kernel:" X128 "; n4 3 3 has=kernel:6.1"), 4, 4,
+      "RC622 the kernel is '" X64 "'... on n3, '6.1' on the other 3" ODD, "a long value among short ones" },
+
+    { TEXT("n1 0 0 has=memory:1007~GiB; n2 1 1 has=memory:1006~GiB; n3 2 2 has=memory:1008~GiB"), 3, 3, "",
+      "almost as much memory" },
+    { TEXT("n1 0 0 has=memory:16~GiB; n2 1 1 has=memory:15~GiB; n3 2 2 has=memory:15~GiB"), 3, 3, "",
+      "the same, rounded" },
+    { TEXT("n1 0 0 has=memory:16~GiB; n2 1 1 has=memory:16383~MiB; n3 2 2 has=memory:16383~MiB"), 3, 3, "",
+      "in another unit" },
+    { TEXT("n1 0 0 has=memory:1007~GiB; n2 1 1 has=memory:1006~GiB; n3 2 2 has=memory:944~GiB; n4 3 3 "
+           "has=memory:1007~GiB"),
+      4, 4, "RC622 memory is '944 GiB' on n3, '1007 GiB' on the other 3" ODD, "one module of sixteen less" },
+    { TEXT("n1 0 0 has=shm:503~GiB; n2 1 1 has=shm:64~MiB; n3 2 2 has=shm:503~GiB"), 3, 3,
+      "RC622 /dev/shm has '64 MiB' on n2, '503 GiB' on the other 2" ODD, "a small /dev/shm" },
+    { TEXT("n1 0 0 has=memlock:unlimited; n2 1 1 has=memlock:8~MiB; n3 2 2 has=memlock:unlimited"), 3, 3,
+      "RC622 the limit of locked memory is '8 MiB' on n2, 'unlimited' on the other 2" ODD, "another memlock" },
+    { TEXT("n1 0 0 has=memlock:125~GiB; n2 1 1 has=memlock:126~GiB; n3 2 2 has=memlock:125~GiB"), 3, 3, "",
+      "an eighth of the memory" },
+    { TEXT("n1 0 0 has=nofile:1024; n2 1 1 has=nofile:1025; n3 2 2 has=nofile:1024"), 3, 3,
+      "RC622 the limit of open files is '1025' on n2, '1024' on the other 2" ODD, "others are exact" },
+    { TEXT("n1 0 0-1 has=cores:16; n2 1 2-3 has=cores:16; n3 2 4 has=cores:8"), 3, 5, "", "a task less, cores less" },
+    { TEXT("n1 0 0-1 has=cores:16; n2 1 2-3 has=cores:16; n3 2 4-5 has=cores:12; n4 3 6 has=cores:8"), 4, 7,
+      "RC622 cores that tasks may use are '12' on n3, '16' on the other 2" ODD, "among those with as many tasks" },
+
+    { TEXT("n1 0 0 has=component:0 has=gpus:8~H100; n2 1 1 has=component:0 has=gpus:8~H100; "
+           "n3 2 2 has=component:1 has=cores:8; n4 3 3 has=component:1 has=cores:8"),
+      4, 4, "", "two components" },
+    { TEXT("n1 0 0 has=component:0 has=gpus:8~H100; n2 1 1 has=component:0 has=gpus:7~H100; "
+           "n3 2 2 has=component:1 has=cores:8; n4 3 3 has=component:1 has=cores:9"),
+      4, 4,
+      "RC622 GPUs are '8 H100' on n1, '7 H100' on n2" ONE_KIND
+      "\nRC622 cores that tasks may use are '8' on n3, '9' on n4" ONE_KIND,
+      "differences within components" },
+
+    { TEXT("n1 0 0" ALL_THINGS("1") "; n2 1 1" ALL_THINGS("1") "; n3 2 2" ALL_THINGS("2")), 3, 3,
+      "RC622 GPUs are '2' on n3, '1' on the other 2" ODD
+      "\nRC622 PCIe links of GPUs are '2' on n3, '1' on the other 2" ODD
+      "\nRC622 the GPU driver is '2' on n3, '1' on the other 2" ODD
+      "\nRC622 IMEX channels are '2' on n3, '1' on the other 2" ODD
+      "\nRC622 network cards are '2' on n3, '1' on the other 2" ODD
+      "\nRC622 nic_ports, nic_links, nccl, torch, kernel, memlock, nofile, stack, shm, hugepages, memory, cores differ, "
+      "too; rollcall check shows on which nodes",
+      "the gravest first, and the rest in one line" },
+};
+
+/* Here `expected` is who is blamed. */
+static const struct launch_row blamed[] = {
+    { TEXT("n1 0 0 has=gpus:8; n2 1 1 has=gpus:7 has=kernel:6.8; n3 2 2 has=gpus:8; n4 3 3 has=gpus:6"), 4, 4, "",
+      "half and half of the GPUs" },
+    { TEXT("n1 0 0 has=gpus:8; n2 1 1 has=gpus:7; n3 2 2 has=gpus:8; n4 3 3 has=gpus:6; n5 4 4 has=gpus:8"), 5, 5,
+      "RC622 n4,n2", "who has less than most" },
+};
+
+int main(void)
+{
+    UNIT_TABLE(launch_finds, "compares:", things);
+    UNIT_TABLE(launch_finds_in_any_order, "compares in any order:", things);
+    UNIT_TABLE(launch_blames, "blames:", blamed);
+    return unit_run("items");
+}
