@@ -101,9 +101,19 @@ def separated(job, report):
                    "srun --ddp=%s" % command.words[0])
 
 
+def attached(job, report):
+    """srun -pmix, which asks for a partition."""
+    for command in job.commands:
+        partition = (command.srun or {}).get("partition", "")
+        if re.match(r"^mi(x(_v\d)?|2)?$", partition) and job.options.get("partition") != partition:
+            report("D534", job.path, command.line, "srun -p%s asks for a partition named %s" % (partition, partition),
+                   "srun --mpi=p%s" % partition)
+
+
 def check(job, report):
     if job.batch:
         ignored(job, report)
         variables(job, report)
     misspelt(job, report)
     separated(job, report)
+    attached(job, report)

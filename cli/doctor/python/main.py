@@ -30,6 +30,7 @@ import launch as launching
 import master
 import mixed
 import openmpi
+import ports
 import ranks
 import refused
 import sampler
@@ -172,6 +173,7 @@ def check_job(job, steps, series, report):
     directives.check(job, report)
     if job.batch:
         shell.check(job, steps, report)
+        ports.check(job, report)
     for check in (forgotten, endpoint, identity, signals):
         check.check(job, steps, report)
     for step in steps.all:

@@ -44,6 +44,13 @@ def meets(job):
     return any(re.search(r"rdzv[_-]backend[= ]+[\"']?(c10d|etcd)", line) for line, _ in job.lines)
 
 
+def is_right(name, steps):
+    """Whether 0 is the task's own number, too: the job says one node, and where that matters one task."""
+    layouts = [step.layout for step in steps.all if step.launch.command.srun is not None]
+    return bool(layouts) and all(layout.nodes == 1 and (name == "SLURM_NODEID" or layout.ntasks == 1)
+                                 for layout in layouts)
+
+
 def too_early(job, steps, report):
     """$SLURM_PROCID in the batch script, where it is 0; in a file that srun runs it would be right."""
     wrapped = any(command.srun is not None for command in job.commands)
@@ -53,7 +60,8 @@ def too_early(job, steps, report):
         found = PER_TASK.search(unquoted(line))
         if not found or re.match(r"^\s*(echo|printf|if|\[|elif|case)\b", line):
             continue
-        if OWN.search(line) and not meets(job) and not is_unused(job, line, steps):
+        if OWN.search(line) and not meets(job) and not is_right(found.group(1), steps) and \
+                not is_unused(job, line, steps):
             report("D515", job.path, number,
                    "the batch shell expands $%s, before srun starts the tasks" % found.group(1),
                    "srun bash -c '... $%s ...'   (single quotes)" % found.group(1))
