@@ -464,6 +464,21 @@ state()
     [ -z "$(ls "$BATS_TEST_TMPDIR/tmp")" ]
 }
 
+# The border between two tasks runs through 16 cores, which lstopo would fold into one box.
+@test "a picture of a DGX A100 has each core, each GPU's and card's task, and a caption" {
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/dgx-a100.xml" --svg "$BATS_TEST_TMPDIR/map.svg"
+    for text in 'Core L#55' 'Core L#56' 'GPU 7' 'rollcall map of .*: each task.*colour' \
+        'task 1: GPU 1, 8 cores (hardware threads 56-63,184-191), network card mlx5_1'; do
+        grep -q "$text" "$BATS_TEST_TMPDIR/map.svg" || { echo "no $text"; return 1; }
+    done
+    ! grep -q 'x total' "$BATS_TEST_TMPDIR/map.svg" || { echo "folded"; return 1; }
+    [ "$(grep -c '>task 0<' "$BATS_TEST_TMPDIR/map.svg")" -eq 2 ]
+    # a GPU of Frontier has cores of its own, which may fold; two tasks share a card
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --svg "$BATS_TEST_TMPDIR/map.svg"
+    [ "$(grep -c 'x total' "$BATS_TEST_TMPDIR/map.svg")" -eq 8 ]
+    grep -q 'task 1: GPU 1, .*network card hsn0' "$BATS_TEST_TMPDIR/map.svg"
+}
+
 # Whether this lstopo is the whole one (Debian: hwloc; hwloc-nox has no cairo).
 draws_png()
 {
