@@ -47,6 +47,15 @@ setup()
     [[ $output == *'what    not looked at: train.py, which is not here'* ]]
     run -1 doctor -- srun --ddp -N2 -n8 python train.py
     [[ $output == *'not looked at: train.py, which is not here'* ]]
+    # shellcheck disable=SC2016 # the job's
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N 2' 'srun --ddp apptainer exec x.sif ./run.sh' 'srun $ARGS train' > job.sh
+    run -1 doctor job.sh
+    [[ $output == *'not looked at: ./run.sh, which is not here'* ]]
+    [[ $output == *'not looked at: $ARGS, which is known in the job alone'* ]]
+    printf '%s\n' '#!/bin/bash' 'exec torchrun --nnodes=3 train.py' > run.sh
+    run -1 doctor job.sh
+    [[ $output == *'D512  job.sh:3'*'--nnodes=3, but the step has 2 nodes'* ]]
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' 'srun --ddp python train.py' > job.sh
     echo 'def broken(:' > train.py
     for arguments in train.py job.sh '-- srun --ddp -N2 -n8 python train.py'; do
         # shellcheck disable=SC2086 # words

@@ -19,7 +19,10 @@ VALUE = r"(?:\"[^\"]*\"|'[^']*'|\$\([^)]*(?:\([^)]*\)[^)]*)*\)|`[^`]*`|[^\s\"'`]
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(" + VALUE + ")")
 BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
 ADDITION = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\+=(" + VALUE + r")\s*$")
-RUNS = re.compile(r"`|\$\((?!\()")
+ARRAY = re.compile(r"^(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?(\w+)(\+?)=\((.*)\)$", re.S)
+ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
+PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
+RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")
 ARITHMETIC = re.compile(r"\$\(\(([^()]*)\)\)")
 ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*=" + VALUE + r"\s*)+$")
 
@@ -50,6 +53,8 @@ class Job:
         self.exports = []   # (name, value as written, line)
         self.commands = []
         self.variables = {}
+        self.arrays = {}    # name: words
+        self.lost = []      # (what srun starts and nobody has looked at, why, line)
         self.doubtful = set()  # variables that are set in a branch or loop
         self.around = []       # the conditions that the line read stands in
         self.batch = False
@@ -86,6 +91,10 @@ class Job:
         for part in statements(line):
             part = self.conditions(part)
             added = ADDITION.match(part)
+            array = ARRAY.match(part)
+            if array:
+                self.fill(array.group(1), array.group(2), array.group(3))
+                continue
             if re.match(r"^(export|declare\s+-x|readonly)\s", part) or ASSIGNMENTS.match(part):
                 for name, value in ASSIGNMENT.findall(part):
                     self.assign(name, value, number, test)
@@ -129,6 +138,14 @@ class Job:
         else:
             self.doubtful.discard(name)
 
+    def fill(self, name, adds, elements):
+        """Reads NAME=(...) or NAME+=(...)."""
+        if self.around or adds and name not in self.arrays:
+            self.doubtful.add(name)
+        elif not adds:
+            self.doubtful.discard(name)
+        self.arrays[name] = (self.arrays.get(name, []) if adds else []) + split(elements)
+
     def add(self, name, value, test):
         """Reads NAME+=value."""
         if name not in self.variables or self.around or test:
@@ -148,6 +165,7 @@ class Job:
         if words[0].startswith("$"):
             words = self.expand(words)
             if words and words[0].startswith("$"):
+                self.wrapped = words[0]
                 self.unwrap("", words[1:], srun, number, depth)
                 return
             if not words:
@@ -157,9 +175,10 @@ class Job:
             self.folder = None if self.around else self.expand_word(words[1])
             return
         if name == "srun":
-            options, rest = take(self.expand(words[1:]), True)
+            options, rest = take(self.expand([word for word in words[1:] if not self.is_harmless(word)]), True)
             if rest and rest[0].startswith("$"):  # there may be more options in it
                 self.commands.append(Command(rest, options, number, self))
+                self.lose(rest[0], number)
             else:
                 self.start(rest, options, number, depth + 1)
             return
@@ -173,6 +192,19 @@ class Job:
         command.variables = local
         self.commands.append(command)
 
+    def is_harmless(self, word):
+        """Whether a $NAME that is set in a branch alone has options of srun, and none that says how many tasks start."""
+        found = re.match(r"^\$\{?(\w+)\}?$", word)
+        if not found or found.group(1) not in self.doubtful:
+            return False
+        value = self.variables.get(found.group(1), "$").strip("\"'")
+        options, rest = take(split(value), True)
+        return "$" not in value and not rest and not set(options) & directives.SIZES
+
+    def lose(self, word, number):
+        """Keeps what srun starts, where nobody can say what it is."""
+        self.lost.append((word, "is known in the job alone" if "$" in word else "is not here", number))
+
     def unwrap(self, name, rest, srun, number, depth):
         if name in ("bash", "sh") and "-c" in rest or name in ("bash", "sh") and any(
                 re.match(r"^-[a-z]*c$", word) for word in rest):
@@ -184,14 +216,20 @@ class Job:
                         self.start(words, srun, number, depth + 1)
             return
         for at, word in enumerate(rest):
-            base = os.path.basename(word)
-            if re.match(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$", base):
+            if PROGRAMS.match(os.path.basename(word)):
                 self.start(rest[at:], srun, number, depth + 1)
                 return
-        script = self.script_of(rest[0] if name in ("bash", "sh") and rest else self.wrapped)
+        if name in ("bash", "sh") and rest:
+            started = rest[0]
+        else:
+            started = next((word for word in [self.wrapped] + rest if word.endswith((".sh", ".bash"))), self.wrapped)
+        script = self.script_of(started)
         if script and srun is not None:
             self.inside(script, srun, number, depth)
-        elif name in ("bash", "sh") and rest:
+            return
+        if srun is not None and (not name or started.endswith((".sh", ".bash"))):
+            self.lose(started, number)
+        if name in ("bash", "sh") and rest:
             self.commands.append(Command(self.expand([name] + rest), srun, number, self))
 
     def script_of(self, word):
@@ -224,7 +262,10 @@ class Job:
         expanded = []
         for position, word in enumerate(words):
             text = self.expand_word(word)
-            if BARE.match(word) and text != word and not (position and re.match(r"^-[a-z]*c$", words[position - 1])):
+            elements = ELEMENTS.match(word)
+            if elements and elements.group(1) in self.arrays and elements.group(1) not in self.doubtful:
+                expanded.extend(self.expand_word(element) for element in self.arrays[elements.group(1)])
+            elif BARE.match(word) and text != word and not (position and re.match(r"^-[a-z]*c$", words[position - 1])):
                 expanded.extend(split(text))
             else:
                 expanded.append(text)

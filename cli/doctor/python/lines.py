@@ -72,8 +72,19 @@ def statements(line):
     return [part for part in parts if part]
 
 
+ARRAY = re.compile(r"^\s*(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?\w+\+?=\(")
+
+
+def open_array(text):
+    """Whether an array's parenthesis is open at the end."""
+    if not ARRAY.match(text):
+        return False
+    plain = [letter for letter, how in scan(text) if not how]
+    return plain.count("(") > plain.count(")")
+
+
 def logical_lines(text):
-    """Logical lines: a backslash or an open quote joins lines. Here-documents are left out."""
+    """Logical lines: a backslash, an open quote or an array's parenthesis joins lines. Here-documents are left out."""
     pending, start, end = "", 0, None
     for number, line in enumerate(text.split("\n"), 1):
         if end is not None:
@@ -94,6 +105,9 @@ def logical_lines(text):
             continue
         if open_quote(pending) and number - start < 60:
             pending += "\n"
+            continue
+        if open_array(pending) and number - start < 60:
+            pending = "".join(letter for letter, how in scan(pending) if how != "#") + " "
             continue
         document = re.search(r"<<-?\s*(['\"]?)(\w+)\1", pending)
         if document and "<<<" not in pending:

@@ -185,6 +185,10 @@ def say_missing(job, programs, report):
     for launch, name in programs.missing:
         what = "is known in the job alone" if "$" in name else "is not here"
         report("D422", job.path, launch.command.line, "not looked at: %s, which %s" % (name, what), "")
+    known = {launch.command.line for launch, _ in programs.missing}
+    for name, why, number in job.lost:
+        if number not in known:
+            report("D422", job.path, number, "not looked at: %s, which %s" % (name, why), "")
     for path, error in programs.broken.items():
         unreadable(path, error, report)
 
