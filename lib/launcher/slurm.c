@@ -36,12 +36,14 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
         !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_STR("SLURM_NNODES"), RC_MAX_TASKS,
                         &field[RC_NNODES]))
         return false;
+    if (!rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "SLURM_LOCALID") ||
+        !rc_need_field(reader, facts, RC_NODE_RANK, marker, "SLURM_NODEID") ||
+        !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "SLURM_STEP_NUM_TASKS") ||
+        !rc_need_field(reader, facts, RC_NNODES, marker, "SLURM_STEP_NUM_NODES"))
+        return false;
     if (rc_ordered_read(reader->env, facts->scope, &kept))
         field[RC_NODE_RANK].value = kept.node;
-    return rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "SLURM_LOCALID") &&
-           rc_need_field(reader, facts, RC_NODE_RANK, marker, "SLURM_NODEID") &&
-           rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "SLURM_STEP_NUM_TASKS") &&
-           rc_need_field(reader, facts, RC_NNODES, marker, "SLURM_STEP_NUM_NODES");
+    return true;
 }
 
 static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32_t node)
