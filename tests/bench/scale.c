@@ -2,7 +2,7 @@
 /* scale ROUNDS TASKS-A-NODE ITEMS N...: how long the nodes of N ranks take from no connection to the answer, all of
  * them at once at one real server, which checks their roll. One process is the server, one all nodes: as many sockets
  * as there are nodes, the messages of lib/rendezvous. With ITEMS 1 each node says what it has. Prints for each N the
- * median milliseconds, and the server's own microseconds of processor a node. */
+ * median milliseconds, the server's own microseconds of processor a node, and the bytes of a node's message. */
 #include "config.h"
 
 #include <errno.h>
@@ -55,40 +55,46 @@ static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size
     return complete && ((struct rc_verdict *)more)->answer.findings.count == 0 ? text : RC_STR("");
 }
 
+/* Each task has a GPU, with a UUID of its own. */
+static void add_gpus(struct rc_roll *roll, uint32_t first, uint32_t tasks, struct rc_arena *arena)
+{
+    roll->visible = rc_str("CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7");
+    for (uint32_t i = 0; i < tasks && i < RC_ROLL_GPUS_MAX; i++)
+        roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){
+            .rank = first + i,
+            .id = rc_str(rc_format(arena, "GPU-%u-9c3e-4f5e-8d2b-1b0c9f6d2a11", 1000000000 + first + i)),
+        };
+}
+
 /* Makes a node's entry, as long as a real one. */
 static bool prepare_node(struct asking *node, uint32_t number, uint32_t nodes, uint32_t tasks)
 {
-    char text[4096], host[32], boot[40], ranks[32];
+    char text[8192], words[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_arena names = { .base = words, .size = sizeof(words) };
+    uint32_t first = number * tasks;
     struct rc_roll roll = {
         .version = rc_str("0.1.0"),
         .scope = rc_str("slurm:4711.0"),
         .launcher = rc_str("slurm"),
         .mode = rc_str("worker"),
-        .addr = rc_str("node00000"),
-        .host = rc_str(host),
-        .boot = rc_str(boot),
+        .addr = rc_str("node100000"),
+        .host = rc_str(rc_format(&names, "node%u", 100000 + number)),
+        .boot = rc_str(rc_format(&names, "%u-4ac5-4f5e-9c3e-1b0c9f6d2a11", number * 2654435761u)),
+        .hosts = rc_str(rc_format(&names, "node[100000-%u]", 100000 + nodes - 1)),
         .node = number,
         .nodes = nodes,
         .world = nodes * tasks,
-        .tasks = rc_str(ranks),
+        .tasks = rc_str(rc_format(&names, tasks > 1 ? "%u-%u" : "%u", first, first + tasks - 1)),
         .port = number == 0 ? 24512 : 0,
         .items = has_items ? rc_str(items) : RC_ABSENT,
     };
     const char *entry;
 
-    snprintf(host, sizeof(host), "node%05u", number);
-    snprintf(boot, sizeof(boot), "%08x-4ac5-4f5e-9c3e-1b0c9f6d2a11", number * 2654435761u);
-    if (tasks > 1)
-        snprintf(ranks, sizeof(ranks), "%u-%u", number * tasks, number * tasks + tasks - 1);
-    else
-        snprintf(ranks, sizeof(ranks), "%u", number);
-    roll.host = rc_str(host);
-    roll.boot = rc_str(boot);
-    roll.tasks = rc_str(ranks);
+    add_gpus(&roll, first, tasks, &names);
     entry = rc_roll_write(&roll, &arena);
     *node = (struct asking){ .fd = -1, .wire.limit = RC_ANSWER_SIZE };
-    node->message = entry ? rc_wire_pack(token, rc_str(entry), &node->size) : NULL;
+    node->message = entry && !names.full ? rc_wire_pack(token, rc_str(entry), &node->size) : NULL;
     return node->message != NULL;
 }
 
@@ -160,7 +166,7 @@ static pid_t open_server(uint16_t *port)
 }
 
 /* Milliseconds, and the server's microseconds of processor; false where a node got no answer. */
-static bool measure_rendezvous(uint32_t nodes, uint32_t tasks, double *took, double *processor)
+static bool measure_rendezvous(uint32_t nodes, uint32_t tasks, double *took, double *processor, size_t *size)
 {
     struct asking *node = calloc(nodes, sizeof(*node));
     struct rusage usage;
@@ -172,6 +178,7 @@ static bool measure_rendezvous(uint32_t nodes, uint32_t tasks, double *took, dou
 
     for (uint32_t i = 0; good && i < nodes; i++)
         good = prepare_node(&node[i], i, nodes, tasks);
+    *size = good ? node[nodes - 1].size : 0;
     start = rc_milliseconds();
     good = good && run_rendezvous(node, nodes, port);
     *took = (double)(rc_milliseconds() - start);
@@ -201,6 +208,7 @@ int main(int argc, char **argv)
     uint32_t tasks = argc > 4 ? (uint32_t)atoi(argv[2]) : 0;
     double took[ROUNDS_MAX], processor[ROUNDS_MAX];
     struct rlimit limit;
+    size_t size;
 
     if (rounds < 1 || rounds > ROUNDS_MAX || tasks < 1)
         return 2;
@@ -213,11 +221,11 @@ int main(int argc, char **argv)
         uint32_t nodes = (uint32_t)atoi(argv[i]) / tasks;
 
         for (int r = 0; r < rounds; r++)
-            if (!measure_rendezvous(nodes, tasks, &took[r], &processor[r]))
+            if (!measure_rendezvous(nodes, tasks, &took[r], &processor[r], &size))
                 return 1;
         qsort(took, (size_t)rounds, sizeof(*took), compare_numbers);
         qsort(processor, (size_t)rounds, sizeof(*processor), compare_numbers);
-        printf("%.1f %.2f\n", took[rounds / 2], processor[rounds / 2] / nodes);
+        printf("%.1f %.2f %zu\n", took[rounds / 2], processor[rounds / 2] / nodes, size);
     }
     return 0;
 }
