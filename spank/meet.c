@@ -134,7 +134,8 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
         .same = rc_options_same(&context->options),
-        .program = rc_request_program(context->argv, &result->command),
+        /* the files of a plugin's container are not the node's either */
+        .program = context->contained ? RC_ABSENT : rc_request_program(context->argv, &result->command),
     };
     const char *failed = NULL;
     bool asks_order = rc_session_asks_order(&context->options, result);

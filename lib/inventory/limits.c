@@ -14,7 +14,7 @@ enum { FILE_SIZE = 4096, EXACT_MAX = 99999, ROUGH_GIB = 100 };
 
 static const char *write_size(uint64_t bytes, struct rc_arena *arena)
 {
-    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
     uint64_t number = bytes;
     unsigned unit = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inventory ROUNDS: what it takes rollcall-exchange to say what its node has, with 8 GPUs and 8 network cards (the
- * files of tests/unit/inventorytree.c), in a child as always. Prints the bytes, the median microseconds of a child that does
- * nothing, of the whole, and the processor's for the whole. */
+ * files of tests/unit/inventorytree.c), in a child as always. Prints the bytes, the median microseconds of a child that
+ * does nothing and of the whole, and the processor's for the whole. */
 #include "config.h"
 
 #include "inventory/inventory.h"

@@ -213,6 +213,27 @@ static void reads_amd(const void *data)
     assert_true(has_line(text, "has=gpu_driver amdgpu 6.8.5", 27));
 }
 
+/* A virtual machine passes devices through without the ports above them, and knows no link. */
+static void reads_virtual_machine(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_inventory_request request = { .root = root, .env = no_env };
+
+    (void)data;
+    tree_file(root, "proc/driver/nvidia/gpus/0001:00:00.0/information", "Model: \t\t NVIDIA A100-SXM4-80GB");
+    tree_file(root, "proc/driver/nvidia/gpus/0002:00:00.0/information", "IRQ: \t\t 4");
+    tree_file(root, "sys/bus/pci/devices/0001:00:00.0/current_link_width", "0");
+    tree_file(root, "sys/bus/pci/devices/0001:00:00.0/max_link_width", "0");
+    tree_file(root, "sys/bus/pci/devices/0001:00:00.0/current_link_speed", "Unknown");
+    tree_file(root, "sys/bus/pci/devices/0001:00:00.0/max_link_speed", "Unknown");
+    rc_inventory_write_node(&request, &arena);
+    tree_remove(root);
+    assert_true(has_line(text, "has=gpus 1 NVIDIA, 1 NVIDIA A100-SXM4-80GB", 42));
+    assert_null(strstr(text, "has=gpu_links"));
+    assert_null(strstr(text, "has=gpu_driver"));
+}
+
 /* EFA has no model of its own; Slingshot has interfaces for ports. */
 static void reads_other_cards(const void *data)
 {
@@ -424,6 +445,7 @@ static void is_bounded(const void *data)
     char text[64];
     int64_t start = rc_milliseconds();
     unsigned descriptors = unit_open_descriptors();
+    struct rlimit files;
     int status = 0;
 
     (void)data;
@@ -438,6 +460,10 @@ static void is_bounded(const void *data)
     assert_int_equal(rc_bounded_run(ends, "a longer text", 60000, text, 8), 8);
     assert_true(rc_milliseconds() - start < 50000);
     assert_int_equal(unit_open_descriptors(), descriptors);
+    getrlimit(RLIMIT_NOFILE, &files);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, files.rlim_max });
+    assert_int_equal(rc_bounded_run(ends, "no pipe", 60000, text, sizeof(text)), 0);
+    setrlimit(RLIMIT_NOFILE, &files);
 }
 
 /* The whole, on this machine: what the child writes is what this process would. */
@@ -473,6 +499,7 @@ int main(void)
     UNIT_TABLE(is_told, "inventory: a difference is", faults);
     unit_add_one(reads_nothing, "inventory: a machine without any of the files");
     unit_add_one(reads_amd, "inventory: AMD's GPUs in parts");
+    unit_add_one(reads_virtual_machine, "inventory: a virtual machine");
     unit_add_one(reads_other_cards, "inventory: EFA and Slingshot");
     unit_add_one(tells_limits, "inventory: the limits of the process");
     unit_add_one(tells_cores, "inventory: processors of a job");
