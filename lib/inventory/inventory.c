@@ -7,6 +7,7 @@
 
 #include "inventory/bounded.h"
 #include "inventory/cards.h"
+#include "inventory/component.h"
 #include "inventory/gpus.h"
 #include "inventory/libraries.h"
 #include "inventory/limits.h"
@@ -69,11 +70,12 @@ const char *rc_inventory_write_node(const struct rc_inventory_request *request, 
 
     if (arena->full)
         return lines;
+    rc_env_index(&env, request->env);
+    put_item(RC_ITEM_component, rc_inventory_component(&env, &value), NODE_SIZE, start, arena);
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         value = (struct rc_arena){ .base = text, .size = sizeof(text) };
         put_item(sources[i].item, sources[i].find(request->root, &value), NODE_SIZE, start, arena);
     }
-    rc_env_index(&env, request->env);
     value = (struct rc_arena){ .base = text, .size = sizeof(text) };
     put_item(RC_ITEM_cores, rc_inventory_cores(request->root, has_even_processors(&env), &value), NODE_SIZE, start,
              arena);

@@ -303,6 +303,31 @@ static void tells_cores(const void *data)
     assert_non_null(strstr(text, "has=cores 128\n"));
 }
 
+/* A node is compared with those of its component alone. */
+static void tells_component(const void *data)
+{
+    static const char *const env[] = { "SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_HET_GROUP_0=h3",
+                                       "SLURM_JOB_NODELIST_HET_GROUP_1=h[1-2]", "SLURMD_NODENAME=h2", NULL };
+    static const char *const by_srun[] = { "SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_PACK_GROUP_0=h2",
+                                           "SLURM_JOB_NODELIST_PACK_GROUP_1=h1", "SLURMD_NODENAME=h2", NULL };
+    static const char *const none[] = { "SLURM_HET_SIZE=2", "SLURMD_NODENAME=h2", NULL };
+    static const char *const *const all[] = { env, by_srun, none, no_env };
+    static const char *const expected[] = { "has=component 1\n", "has=component 0\n", "has=component h2\n",
+                                            "has=k" }; /* the kernel */
+    char text[RC_INVENTORY_SIZE];
+
+    (void)data;
+    for (unsigned i = 0; i < UNIT_COUNT(all); i++) {
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+        const struct rc_inventory_request request = { .root = root, .env = all[i] };
+
+        tree_file(root, "proc/sys/kernel/osrelease", "6.8.0");
+        rc_inventory_write_node(&request, &arena);
+        tree_remove(root);
+        assert_memory_equal(text, expected[i], strlen(expected[i]));
+    }
+}
+
 /* Twelve kinds of GPU and of ports: lines are cut, and the last ones are left out. */
 static void has_room(const void *data)
 {
@@ -503,6 +528,7 @@ int main(void)
     unit_add_one(reads_other_cards, "inventory: EFA and Slingshot");
     unit_add_one(tells_limits, "inventory: the limits of the process");
     unit_add_one(tells_cores, "inventory: processors of a job");
+    unit_add_one(tells_component, "inventory: components of a job");
     unit_add_one(has_room, "inventory: lines without room are left out");
     UNIT_TABLE(finds_libraries, "libraries of", libraries);
     unit_add_one(is_bounded, "inventory: a child that hangs is ended");
