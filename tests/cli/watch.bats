@@ -416,6 +416,40 @@ os.wait()
     heard "reached=3 $called" "reached=3 $joined" "reached=2 $called" "reached=3 $called" "reached=3 $joined"
 }
 
+# timed BEFORE CODE: what the server is told by a process that runs BEFORE, then imports torch; at=(torch init joined sent)
+timed()
+{
+    rm -f "$BATS_TEST_TMPDIR/server/heard"
+    run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" "${at_server[@]}" \
+        "$rollcall" exec --ddp=watch=60 -- "$python" -c "$1
+$until_told
+import torch.distributed as dist
+$2"
+    [ -z "$stderr" ]
+    IFS=' ' read -r -a at <<< "$(sed -nE '$s/^.*reached=3 4 torch=([0-9]+) init=([0-9]+) joined=([0-9]+) sent=([0-9]+)\\n$/\1 \2 \3 \4/p' \
+        "$BATS_TEST_TMPDIR/server/heard")"
+}
+
+@test "watch=SECONDS: times count from the start of the process, whatever it calls itself and who imported torch" {
+    open_server answers
+    # seconds have limits on both sides, and the machine may be slow: the ends are compared with each other
+    timed 'import time; open("/proc/self/comm", "w").write("1) 2 (3"); time.sleep(1)' \
+        'time.sleep(0.5); dist.init_process_group("gloo")'
+    ((at[0] >= 1000 && at[1] >= at[0] + 500 && at[2] >= at[1] && at[3] >= at[2] && at[3] < 60000))
+    timed 'import time' 'exec("""
+if not os.fork():
+    time.sleep(0.5)
+    dist.init_process_group("gloo")
+    wait()
+    os._exit(0)
+os.wait()
+""")'
+    ((at[1] >= at[0] + 500 && at[3] < 60000))
+    # where the start is not known, the server is told of the task all the same
+    timed 'import time; del time.CLOCK_BOOTTIME' 'dist.init_process_group("gloo")'
+    heard 'reached=3 4\n' 'reached=3 4\n'
+}
+
 @test "watch=SECONDS: nothing is told without seconds, of a fake group, of a world that is there, in another step" {
     open_server answers
     reaches '' "${task_3[@]}" "${at_server[@]}" -- 'dist.init_process_group("gloo")'

@@ -153,13 +153,13 @@ PYTHON
     everybody ranks world=4 nodes=2
     said_once RC707 '1 s after the first, [1-3] of 4 tasks have .*, but not tasks? [0-9,-]+ on n'
     said_once RC708 'all 4 tasks have reached init_process_group now, '
-    said_once RC711 'start-up took [0-9.]+ s: '
+    said_once RC711 'start-up took [0-9.]+ s.* in the median of 4 tasks'
     TOY_LATE="1 $shared/late/go" attempt_late 120 srun --ddp=launcher,nproc=2,watch=1 -N2 --ntasks-per-node=1 \
         torchrun "$programs/torchrun_train.py"
     everybody ranks world=4 nodes=2
     said_once RC707 '1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n2; '
     said_once RC708 'all 2 tasks have reached init_process_group now, '
-    said_once RC711 'start-up took [0-9.]+ s: .* in the median of 2 tasks$'
+    said_once RC711 'start-up took [0-9.]+ s.* in the median of 2 tasks'
 }
 
 # Nobody starts the other three tasks. The steps of the same script are right, and so is what only prepares.
