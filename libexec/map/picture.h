@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* picture.h - a mapping as lstopo draws it: each task's GPU, cores and card in its colour, its number, and a caption. */
+/* picture.h - a mapping as lstopo draws it: the GPU, cores and card of each task in its colour, and a caption. */
 #ifndef ROLLCALL_LIBEXEC_MAP_PICTURE_H
 #define ROLLCALL_LIBEXEC_MAP_PICTURE_H
 

@@ -230,7 +230,7 @@ launches()
     # what is set in a branch is not known
     job '#SBATCH -N 2 --ntasks-per-node=8' 'HOW=""' 'if [ "$1" ]; then' '    HOW="--ntasks-per-node=1"' 'fi' 'srun $HOW torchrun train.py'
     [ -z "$(launches --script job.sh)" ]
-    found '' --script job.sh
+    found 'D422 job.sh:7' --script job.sh
     job '#SBATCH -N 2' 'if [ "$1" ]; then' '    HOW="-m torch.distributed.run"' 'fi' 'python $HOW train.py'
     found '' --script job.sh
 }

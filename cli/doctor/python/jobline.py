@@ -21,10 +21,21 @@ BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
 ADDITION = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\+=(" + VALUE + r")\s*$")
 ARRAY = re.compile(r"^(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?(\w+)(\+?)=\((.*)\)$", re.S)
 ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
+# programs that take the name of another one, and do not start it; and modes of --ddp, which are none
+STARTS_NONE = {"echo", "printf", "ls", "which", "type", "mkdir", "cp", "mv", "rm", "rsync", "scp", "cat", "grep", "find",
+               "tar", "pip", "pip3", "mamba", "module", "pkill", "killall", "pgrep", "kill", "apt-get", "chmod", "test",
+               "worker", "launcher", "auto", "off"}
 PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
 RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")
 ARITHMETIC = re.compile(r"\$\(\(([^()]*)\)\)")
 ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*=" + VALUE + r"\s*)+$")
+
+
+def hides(name, words):
+    """Whether a program that is not known here starts one that is, such as a profiler of the site's own."""
+    if name in STARTS_NONE or PROGRAMS.match(name) or name.startswith(("mpi", "prte", "orte")):
+        return False
+    return any(PROGRAMS.match(os.path.basename(word)) for word in words[1:])
 
 
 class Command:
@@ -182,7 +193,7 @@ class Job:
             else:
                 self.start(rest, options, number, depth + 1)
             return
-        if name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh")):
+        if name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh") or hides(name, words)):
             self.wrappers.append(name)
             self.wrapped = words[0]
             self.unwrap(name, words[1:], srun, number, depth)
@@ -193,7 +204,7 @@ class Job:
         self.commands.append(command)
 
     def is_harmless(self, word):
-        """Whether a $NAME that is set in a branch alone has options of srun, and none that says how many tasks start."""
+        """Whether a $NAME that a branch alone sets has options of srun, and none that says how many tasks start."""
         found = re.match(r"^\$\{?(\w+)\}?$", word)
         if not found or found.group(1) not in self.doubtful:
             return False
@@ -227,7 +238,7 @@ class Job:
         if script and srun is not None:
             self.inside(script, srun, number, depth)
             return
-        if srun is not None and (not name or started.endswith((".sh", ".bash"))):
+        if srun is not None and (not name or "$" in started or started.endswith((".sh", ".bash"))):
             self.lose(started, number)
         if name in ("bash", "sh") and rest:
             self.commands.append(Command(self.expand([name] + rest), srun, number, self))
