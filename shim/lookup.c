@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lookup.c - librollcall-lookup.so: torch's store takes its clients' addresses as they are, without asking for names.
+/* lookup.c - librollcall-lookup.so: torch's stores take addresses as they are, without asking for names.
  *
  *   srun --ddp=lookup=numeric python train.py
  *
- * The server of torch's TCPStore has one thread. On each new connection that looks up the client's name twice, for
- * lines of a log that nobody reads (c10d's socket.cpp, and both of its back ends). Where name servers
- * answer slowly, thousands of ranks wait for each other's look-ups.
+ * The server of torch's TCPStore has one thread. On each new connection that looks up the client's name, for lines of a
+ * log that nobody reads (c10d's socket.cpp, under both of its back ends, torch 2.6 to 2.14). Where name servers
+ * answer slowly, thousands of ranks wait for each other's look-ups. Each client looks up the server, too.
  *
- * rollcall puts this library into LD_PRELOAD of RANK 0's process, and of the launcher on its node
- * (lib/resolve/reverse.h). It answers getnameinfo with the address where torch's own libraries call, and hands
- * all other calls on as they are. Like the preload library it has no libc, because all programs of the task load
- * it. It has no constructor, starts nothing and prints nothing.
+ * rollcall puts this library into LD_PRELOAD of all tasks (lib/resolve/reverse.h). It answers getnameinfo with the
+ * address where torch's own libraries call, and hands all other calls on as they are. Like the preload library it has
+ * no libc, because all programs of a task load it. It has no constructor, starts nothing and prints nothing.
  */
 #include "config.h"
 
@@ -19,7 +18,7 @@
 
 #include "objects.h"
 
-/* In torch 2.13 two places call for the server, and three for others. */
+/* In torch 2.13 five places call. */
 enum { CALLERS = 8 };
 
 typedef int lookup_function(const struct sockaddr *address, socklen_t size, char *host, socklen_t host_size,

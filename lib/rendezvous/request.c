@@ -2,6 +2,7 @@
 #include "rendezvous/request.h"
 
 #include "base/lines.h"
+#include "base/numbers.h"
 
 enum { SECONDS_MAX = 600, WORDS_MAX = 64 };
 
@@ -33,6 +34,26 @@ struct rc_str rc_request_program(const char *const *argv, const struct rc_comman
     return rest.p ? RC_ABSENT : program;
 }
 
+static const char *write_lookups(const struct rc_request *request, struct rc_arena *arena)
+{
+    if (!request->lookups.host.n)
+        return "";
+    return rc_format(arena, "lookups=%S %u %u\n", &request->lookups.host, request->lookups.nodes,
+                     request->lookups.ranks);
+}
+
+static bool read_lookups(struct rc_str value, struct rc_request *request)
+{
+    struct rc_str numbers;
+    struct rc_str ranks;
+
+    request->lookups.host = rc_str_split(value, ' ', &numbers);
+    numbers = rc_str_split(numbers, ' ', &ranks);
+    return request->lookups.host.n && rc_parse_u32(numbers, RC_MAX_TASKS, &request->lookups.nodes) &&
+           request->lookups.nodes > 0 && rc_parse_u32(ranks, RC_MAX_TASKS, &request->lookups.ranks) &&
+           request->lookups.ranks >= request->lookups.nodes;
+}
+
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
 {
     const char *where = "";
@@ -46,9 +67,10 @@ const char *rc_request_write(const struct rc_request *request, struct rc_arena *
         same = rc_format(arena, "same=%s\n", rc_check_name(request->same));
     if (request->program.n)
         program = rc_format(arena, "program=%S\n", &request->program);
-    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s%s\n%S",
+    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s%s%s\n%S",
                      request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
-                     request->seconds, rc_check_name(request->check), same, program, &request->entry);
+                     request->seconds, rc_check_name(request->check), same, program, write_lookups(request, arena),
+                     &request->entry);
     return arena->full ? NULL : text;
 }
 
@@ -76,6 +98,8 @@ static bool read_pair(struct rc_str name, struct rc_str value, struct rc_request
         request->program = value;
         return value.n > 0;
     }
+    if (rc_str_is(name, "lookups"))
+        return read_lookups(value, request);
     return rc_str_is(name, "check") && rc_check_read(value, &request->check);
 }
 

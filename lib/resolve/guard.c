@@ -8,9 +8,8 @@
 /* Whether the guard can be loaded. Where it cannot, a warning says why. */
 static bool plan_guard(const struct rc_context *context, struct rc_result *result)
 {
-    const char *why =
-        rc_preloading_add(context, result, context->here->guard, RC_GUARD_LIBRARY, "guard",
-                          "how the guard comes between a program and NCCL, behind all others");
+    const char *why = rc_preloading_add(context, result, context->here->guard, RC_GUARD_LIBRARY, "guard",
+                                        "how the guard comes between a program and NCCL, behind all others");
 
     if (why) {
         rc_message_add(&result->messages, RC807,

@@ -68,7 +68,7 @@ section()
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man1/rollcall.1" | tr -d '"' | paste -sd' ')"
     sections='NAME SYNOPSIS DESCRIPTION RETURN VALUE ATTRIBUTES FILES EXAMPLES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man3/librollcall.3" | tr -d '"' | paste -sd' ')"
-    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD GPUS CORES MAP'
+    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD STORE GPUS CORES MAP'
     sections+=' LAUNCHERS FRAMEWORKS TRAPS ENVIRONMENT FILES MESSAGES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$page" | paste -sd' ')"
     sections='NAME SYNOPSIS DESCRIPTION INSTALLATION PORTS WHAT RUNS AS WHOM CONTAINERS UPGRADING SWITCHING IT OFF'

@@ -84,13 +84,13 @@ expects()
     done
 }
 
-# Two look-ups for a client; a store is a client of its own.
+# Server and client ask for each other; a store is a client of its own, too.
 @test "torch's store asks for each client without it, and never with it: both back ends" {
     [ -x "$python" ]
     store=("$python" "$here/programs/store.py" 3)
     asks 0 "${store[@]}"
     [ "$status" = 0 ] && [ "$output" = $'libuv=True clients=3\nlibuv=False clients=3' ]
-    [ "$queries" -ge 12 ]
+    [ "$queries" -ge 16 ]
     asks 0 env LD_PRELOAD="$lookup" "${store[@]}"
     expects 0 'libuv=True clients=3' 'libuv=False clients=3'
 }
