@@ -2,17 +2,20 @@
 """What the exchange between nodes costs: steps of a real Slurm, sessions with its PMIx server, the server alone."""
 import math
 import os
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
+from cluster import cluster, group
 from tools import Missing, need, output_of, without_lookups
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 SRUN_ROUNDS = 61
 SRUN_WAYS = {"off": 1.02, "srun": 1.1, "pmix": 1.1}
+MANY_NODES = 32
+MANY_ROUNDS = 15
+MANY_WAYS = {"--ddp=bind=none,same=off": "the nodes meet", "--ddp=bind=none": "and say what they have",
+             "--ddp=same=off": "they meet, and bind", "--ddp": "all of it"}
 SESSION_ROUNDS = 101
 MEETING_ROUNDS = 31
 MEETINGS = [4, 16, 64]
@@ -41,31 +44,21 @@ def exponent(counts, times):
 
 class Exchange:
     def srun_time(self):
-        minicluster = TOP / "contrib/minicluster/minicluster"
-        if not self.prefix:
-            raise Missing("ROLLCALL_PREFIX is not set: the plugin must be installed")
-        plugin = next(iter(self.prefix.glob("lib*/slurm/rollcall.so")), None)
-        if not plugin or not minicluster.exists():
-            raise Missing(f"{minicluster if plugin else 'the plugin'} is not there")
-        shared = Path(tempfile.mkdtemp(prefix="rollcall-bench.", dir="/var/tmp"))
-        name = f"bench{os.getpid()}"
+        with cluster(self.prefix, 2, "--mpi", "pmix") as made:
+            self.steps(made.login, ["python3", made.shared / "pairs.py", SRUN_ROUNDS])
+            self.sessions(made.login, made.shared)
 
-        def login(*command):
-            return output_of([minicluster, "run", "--name", name, "login", *command])
-
-        try:
-            shutil.copy(HERE / "pairs.py", shared)
-            shutil.copytree(self.prefix, shared / "prefix", symlinks=True)
-            (shared / "plugstack.conf").write_text(f"required {shared}/prefix/{plugin.relative_to(self.prefix)}\n")
-            output_of([minicluster, "up", "--name", name, "--nodes", "2", "--mpi", "pmix",
-                       "--plugstack", shared / "plugstack.conf"])
-            try:
-                self.steps(login, ["python3", shared / "pairs.py", SRUN_ROUNDS])
-                self.sessions(login, shared)
-            finally:
-                output_of([minicluster, "down", "--name", name])
-        finally:
-            shutil.rmtree(shared)
+    def srun_processor(self):
+        """What a step takes of the processor on all nodes together: of a busy machine the wall says little."""
+        with group() as (folder, usage), cluster(self.prefix, MANY_NODES, "--cpus", "2", group=folder) as made:
+            in_turns = ["python3", made.shared / "pairs.py", "--processor", usage, MANY_ROUNDS]
+            step = [f"-N{MANY_NODES}", "--ntasks-per-node=2", "/bin/true"]
+            for keys, what in MANY_WAYS.items():
+                base, value, ratio = made.login(*in_turns, "srun", *step, "--", "srun", keys, *step).split()
+                self.row(f"srun {keys}: processor of a step, {MANY_NODES} nodes, 2 tasks each ({what})",
+                         f"{float(base) * 1e3:.0f}", "ms (srun)", f"{float(value) * 1e3:.0f}",
+                         f"ms, {(float(value) - float(base)) * 1e3 / MANY_NODES:.1f} more a node",
+                         f"{float(ratio):.3f} x", "<= 1.1 x", float(ratio) <= 1.1)
 
     def steps(self, login, in_turns):
         """Whole steps, the one over srun and the one over PMIx beside the same step without."""
