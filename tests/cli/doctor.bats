@@ -71,6 +71,14 @@ init='import os, torch, torch.distributed as dist'
     diff -u expected said
 }
 
+@test "a step of one task has no master, and none is printed" {
+    env="PATH=$PATH SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=1"
+    env+=" SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=1 SLURM_STEP_NODELIST=n1"
+    # shellcheck disable=SC2086 # assignments
+    run env -i $env SLURM_GTIDS=0 SLURMD_NODENAME=n1 SLURM_TASK_PID=$$ "$rollcall" doctor
+    grep -qx 'task      rank 0 of 1' <<< "$output"
+}
+
 @test "healthy scripts: nothing, with and without a launch" {
     script "$init" 'dist.init_process_group("nccl")' 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))' \
         'model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1).cuda())'
