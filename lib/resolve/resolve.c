@@ -135,6 +135,7 @@ static bool refuse_task(const struct rc_context *context, struct rc_result *resu
         return refuse_contradiction(result);
     result->messages.count = 0;
     result->messages.has_error = false;
+    forget_identity(result);
     rc_mode_of_daemon(result);
     return false;
 }
