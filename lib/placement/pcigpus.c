@@ -10,7 +10,6 @@
 
 #include "base/numbers.h"
 #include "system/file.h"
-#include "system/nvidia.h"
 
 /* PCI Code and ID Assignment Specification: base class 03 is display; 1200 is a
  * processing accelerator, as which AMD's Instincts without display register. */
@@ -193,24 +192,25 @@ static bool is_bus_id(struct rc_str name, const char *bus_id)
 }
 
 /* The bus id of the only GPU whose UUID begins with the name; absent without one, or with several. */
-static struct rc_str find_uuid(struct rc_str name, const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX])
+static struct rc_str find_uuid(struct rc_str name, const struct rc_nvidia_gpus *driver)
 {
-    size_t count = folder ? rc_nvidia_read_gpus(folder, gpu) : 0;
     struct rc_str found = RC_ABSENT;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!rc_str_starts(rc_str(gpu[i].uuid), "GPU-") || strncmp(gpu[i].uuid, name.p, name.n) != 0)
+    for (size_t i = 0; driver && i < driver->count; i++) {
+        const struct rc_nvidia_gpu *gpu = &driver->gpu[i];
+
+        if (!rc_str_starts(rc_str(gpu->uuid), "GPU-") || strncmp(gpu->uuid, name.p, name.n) != 0)
             continue;
         if (found.p)
             return RC_ABSENT;
-        found = rc_str(gpu[i].address);
+        found = rc_str(gpu->address);
     }
     return found;
 }
 
-bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const char *folder, unsigned *index)
+bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const struct rc_nvidia_gpus *driver,
+                       unsigned *index)
 {
-    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
     uint32_t number;
 
     if (rc_parse_u32(name, UINT32_MAX - 1, &number)) {
@@ -219,7 +219,7 @@ bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const
         return number < list->count;
     }
     if (rc_str_starts(name, "GPU-"))
-        name = find_uuid(name, folder, gpu);
+        name = find_uuid(name, driver);
     for (size_t i = 0; i < list->count; i++) {
         if (is_bus_id(name, list->gpu[i].bus_id)) {
             *index = (unsigned)i;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "system/nvidia.h"
 
 enum rc_gpu_vendor { RC_GPU_NVIDIA, RC_GPU_AMD, RC_GPU_INTEL, RC_GPU_VENDORS };
 
@@ -41,9 +42,10 @@ bool rc_pci_gpus_are_there(const char *folder);
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
 
 /* Finds the GPU of a name: an index of the list; a bus id, with or without
- * its domain; where folder (system/nvidia.h, RC_NVIDIA_FOLDER; NULL: none) tells, a
- * UUID or its first digits. False, with *index untouched, where it is none of them. */
-bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const char *folder, unsigned *index);
+ * its domain; where the driver tells (NULL: nothing), a UUID or its first digits. False, with *index untouched, where
+ * it is none of them. */
+bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, const struct rc_nvidia_gpus *driver,
+                       unsigned *index);
 
 /* The product's name, where the topology has one; else NULL. */
 const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu);

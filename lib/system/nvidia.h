@@ -21,6 +21,12 @@ struct rc_nvidia_gpu {
     int minor;                     /* of its device file, /dev/nvidiaN; -1 where the file does not say */
 };
 
+/* All of them, for callers that ask more than once. */
+struct rc_nvidia_gpus {
+    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
+    size_t count;
+};
+
 /* The GPUs below the folder, ordered by address: so are Slurm's indices and, with
  * CUDA_DEVICE_ORDER=PCI_BUS_ID, CUDA's. Returns how many there are: 0 where there
  * is no such folder, or more GPUs than there is room for. */

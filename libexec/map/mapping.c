@@ -70,16 +70,18 @@ static size_t count_entries(const char *list)
 
 static int take_list(struct mapping *mapping, const char *list)
 {
+    static struct rc_nvidia_gpus driver;
     struct rc_str rest = rc_str(list);
 
     if (allocate_chosen(mapping, count_entries(list)) < 0)
         return -1;
+    /* the driver's files are this machine's, not those of a file with a topology */
+    if (!mapping->file)
+        driver.count = rc_nvidia_read_gpus(RC_NVIDIA_FOLDER, driver.gpu);
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
-        /* the driver's files are this machine's, not those of a file with a topology */
-        if (!rc_pci_gpus_named(&mapping->gpus, name, mapping->file ? NULL : RC_NVIDIA_FOLDER,
-                               &mapping->chosen[mapping->chosen_count++])) {
+        if (!rc_pci_gpus_named(&mapping->gpus, name, &driver, &mapping->chosen[mapping->chosen_count++])) {
             console_fail(
                 "map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
                 name.n > 64 ? 64 : (int)name.n, name.p, mapping->gpus.count);

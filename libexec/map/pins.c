@@ -30,6 +30,8 @@ struct work {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
     struct rc_pci_gpus gpus;
+    struct rc_nvidia_gpus
+        driver; /* what its files say; nothing of a file with a topology, which is another machine's */
     struct rc_nic_list nics;
     unsigned *chosen;
     size_t chosen_count;
@@ -109,21 +111,20 @@ static int choose_cpus(struct work *work, struct rc_str list)
 
 /* In a container the topology has all of the machine's GPUs, and the driver's
  * files those that were given to it, which is what its indices count. */
-static bool find_gpu(const struct work *work, struct rc_str name, const char *folder, unsigned *index)
+static bool find_gpu(const struct work *work, struct rc_str name, unsigned *index)
 {
-    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
-    size_t count = folder ? rc_nvidia_read_gpus(folder, gpu) : 0;
+    const struct rc_nvidia_gpus *driver = &work->driver;
     uint32_t number;
 
-    if (count == 0 || !rc_parse_u32(name, UINT32_MAX - 1, &number))
-        return rc_pci_gpus_named(&work->gpus, name, folder, index);
-    return number < count && rc_pci_gpus_named(&work->gpus, rc_str(gpu[number].address), NULL, index);
+    if (driver->count == 0 || !rc_parse_u32(name, UINT32_MAX - 1, &number))
+        return rc_pci_gpus_named(&work->gpus, name, driver, index);
+    return number < driver->count && rc_pci_gpus_named(&work->gpus, rc_str(driver->gpu[number].address), NULL, index);
 }
 
-static int choose_all(struct work *work, const char *folder)
+static int choose_all(struct work *work)
 {
-    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
-    size_t count = folder ? rc_nvidia_read_gpus(folder, gpu) : 0;
+    const struct rc_nvidia_gpu *gpu = work->driver.gpu;
+    size_t count = work->driver.count;
 
     work->chosen_count = count > 0 ? count : work->gpus.used;
     work->chosen = calloc(work->chosen_count + 1, sizeof(*work->chosen));
@@ -137,12 +138,12 @@ static int choose_all(struct work *work, const char *folder)
     return 0;
 }
 
-static int choose_gpus(struct work *work, struct rc_str list, const char *folder)
+static int choose_gpus(struct work *work, struct rc_str list)
 {
     size_t room = 1;
 
     if (rc_str_is(list, "all"))
-        return choose_all(work, folder);
+        return choose_all(work);
     for (size_t i = 0; i < list.n; i++)
         room += list.p[i] == ',';
     work->chosen = calloc(room, sizeof(*work->chosen));
@@ -151,7 +152,7 @@ static int choose_gpus(struct work *work, struct rc_str list, const char *folder
     for (struct rc_str rest = list.n > 0 ? list : RC_ABSENT; rest.p; work->chosen_count++) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
-        if (!find_gpu(work, name, folder, &work->chosen[work->chosen_count]))
+        if (!find_gpu(work, name, &work->chosen[work->chosen_count]))
             work->chosen[work->chosen_count] = RC_PLACE_NO_GPU;
     }
     return 0;
@@ -269,10 +270,10 @@ static int answer_question(struct work *work, const struct question *question, c
     if (rc_pci_gpus_find(work->topology, &work->gpus) < 0 ||
         (!question->no_cards && rc_nics_find(work->topology, &work->nics) < 0))
         return out_of_memory();
-    /* the driver's files are this machine's, not those of a file with a topology */
-    if ((status = choose_gpus(work, question->gpus, file ? NULL : RC_NVIDIA_FOLDER)) == 0 &&
-        (status = choose_cpus(work, question->cpus)) == 0 && (status = place_tasks(work, question->tasks)) == 0 &&
-        (!question->numa || (status = widen_to_numa(work)) == 0))
+    if (!file && question->gpus.n > 0)
+        work->driver.count = rc_nvidia_read_gpus(RC_NVIDIA_FOLDER, work->driver.gpu);
+    if ((status = choose_gpus(work, question->gpus)) == 0 && (status = choose_cpus(work, question->cpus)) == 0 &&
+        (status = place_tasks(work, question->tasks)) == 0 && (!question->numa || (status = widen_to_numa(work)) == 0))
         status = print_pins(work);
     return status;
 }
@@ -293,7 +294,7 @@ static void put_away(struct work *work)
 int map_answer_pins(const char *file)
 {
     static char buffer[REQUEST_SIZE];
-    struct work work = { .tasks = 0 };
+    static struct work work;
     struct question question;
     int status;
 

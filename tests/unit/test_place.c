@@ -252,6 +252,7 @@ static void check_name(const void *data)
                                        { .bus_id = "0000:3b:00.0" },
                                        { .bus_id = "10000:af:00.0" } };
     const struct rc_pci_gpus gpus = { .gpu = gpu, .count = 3, .used = 3 };
+    static struct rc_nvidia_gpus driver;
     const struct name_row *row = data;
     unsigned index = 77;
 
@@ -260,7 +261,8 @@ static void check_name(const void *data)
     put_gpu("0000:07:00.0", "GPU-11111111-0000-0000-0000-000000000000");
     put_gpu("0000:3b:00.0", "GPU-22222222-0000-0000-0000-000000000000");
     put_gpu("10000:af:00.0", "GPU-?");
-    assert_int_equal(rc_pci_gpus_named(&gpus, unit_guard(row->input), folder, &index), row->expected >= 0);
+    driver.count = rc_nvidia_read_gpus(folder, driver.gpu);
+    assert_int_equal(rc_pci_gpus_named(&gpus, unit_guard(row->input), &driver, &index), row->expected >= 0);
     assert_int_equal(index, row->expected >= 0 ? row->expected : 77);
     /* where nobody tells, there are indices and bus ids */
     if (rc_str_starts(row->input, "GPU-"))
