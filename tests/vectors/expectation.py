@@ -64,7 +64,7 @@ def derive(answer, job, outer, env, local=None):
             "NODE_RANK": identity["node_rank"],
             "PET_NNODES": identity["nnodes"], "PET_NODE_RANK": identity["node_rank"],
             "PET_MASTER_ADDR": master["addr"], "PET_MASTER_PORT": master["port"],
-            "PET_RDZV_ID": job,
+            "PET_RDZV_ID": job, "PET_SIGNALS_TO_HANDLE": "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2",
         }
         if identity["node_rank"] == 0:
             values["PET_RDZV_CONF"] = "is_host=1"
