@@ -13,6 +13,7 @@
 #include "inventory/limits.h"
 #include "roll/items.h"
 #include "roll/roll.h"
+#include "system/node.h"
 
 enum { LIBRARIES_SIZE = 600, NODE_SIZE = RC_INVENTORY_SIZE - LIBRARIES_SIZE, VALUE_SIZE = 2048 };
 
@@ -82,21 +83,46 @@ const char *rc_inventory_write_node(const struct rc_inventory_request *request, 
     return lines;
 }
 
+/* Sites call folders on a node's own disk by its name: /local/n7/venv is /local/NODE/venv on each of them. */
+static struct rc_str replace_node(struct rc_str value, struct rc_str node, struct rc_arena *arena)
+{
+    char own[RC_NODE_NAME_SIZE];
+    const char *text = rc_format(arena, "");
+    const char *between = "";
+
+    rc_node_name(own);
+    for (struct rc_str rest = value; rest.p;) {
+        struct rc_str part = rc_str_split(rest, '/', &rest);
+
+        if (part.n > 0 && (rc_str_eq(part, node) || rc_str_is(part, own)))
+            part = RC_STR("NODE");
+        rc_join(arena);
+        rc_format(arena, "%s%S", between, &part);
+        between = "/";
+    }
+    return value.p && !arena->full ? rc_str(text) : RC_ABSENT;
+}
+
 const char *rc_inventory_write_libraries(const struct rc_inventory_request *request, struct rc_arena *arena)
 {
     static struct rc_python python;
     static struct rc_env env;
-    char text[VALUE_SIZE];
+    char text[2 * VALUE_SIZE];
     struct rc_arena value = { .base = text, .size = sizeof(text) };
     size_t start = arena->used;
     const char *lines = rc_format(arena, "");
+    struct rc_str node;
 
     if (arena->full || !request->program.n)
         return lines;
     rc_env_index(&env, request->env);
+    node = rc_env_get(&env, "SLURMD_NODENAME");
     rc_python_find(request->root, request->program, &env, &python);
-    put_item(RC_ITEM_nccl, rc_inventory_nccl(request->root, &python, &env, &value), LIBRARIES_SIZE, start, arena);
-    put_item(RC_ITEM_torch, rc_inventory_torch(request->root, &python, &value), LIBRARIES_SIZE, start, arena);
+    put_item(RC_ITEM_nccl, replace_node(rc_inventory_nccl(request->root, &python, &env, &value), node, &value),
+             LIBRARIES_SIZE, start, arena);
+    value.used = 0;
+    put_item(RC_ITEM_torch, replace_node(rc_inventory_torch(request->root, &python, &value), node, &value),
+             LIBRARIES_SIZE, start, arena);
     return lines;
 }
 

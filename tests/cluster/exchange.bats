@@ -277,7 +277,8 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 @test "strangers at srun's server keep nobody from his answer" {
     cat > "$shared/strangers.py" <<'PYTHON'
 import re, resource, socket, subprocess, sys
-resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, limits[1]))
 request = sys.stdin.buffer.read()
 token, port, host = re.search(rb"^endpoint=(\S+) (\d+) (\S+)", request, re.M).groups()
 def call(text=b""):
@@ -291,6 +292,8 @@ for text in b"GET / HTTP/1.1\r\n\r\n" * 8, b"\xff" * 4096, b"rollcall 1 " + wron
     except ConnectionResetError:
         pass
 idle = [call() for _ in range(1000)]
+# the node has the limits of the others
+resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 sys.exit(subprocess.run(sys.argv[1:], input=request).returncode)
 PYTHON
     # shellcheck disable=SC2016 # expanded there

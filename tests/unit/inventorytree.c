@@ -91,7 +91,7 @@ static void make_link_files(const char *root, const char *folder, struct link_fi
     };
 
     for (unsigned i = 0; i < 4; i++) {
-        char name[PATH_SIZE];
+        char name[PATH_SIZE + 32];
 
         snprintf(name, sizeof(name), "%s/%s", folder, texts[i][0]);
         tree_file(root, name, texts[i][1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a node has, from the files of imaginary nodes: what healthy ones differ in makes no difference, each fault does,
- * and files that hang cost a bounded time. */
+ * and files that hang cost a bounded time. test_libraries.c has what a task would load. */
 #include "inventory/inventory.h"
 
 #include <fcntl.h>
@@ -355,104 +355,6 @@ static void has_room(const void *data)
     assert_null(strstr(text, "has=memory"));
 }
 
-struct library_row {
-    struct rc_str input; /* the program */
-    const char *variable;
-    const char *expected;
-    const char *why;
-};
-
-#define SITE  "/lib/python3.11/site-packages"
-#define TORCH "has=torch 2.13.0+cu126 in /opt/venv" SITE "\n"
-#define NCCL  "has=nccl 2.27.5 (10 bytes) in /opt/venv" SITE "/nvidia/nccl/lib\n"
-#define VENV  "PATH=/empty:/opt/venv/bin:/usr/bin"
-#define OTHER "has=nccl 2.21.5 (10 bytes) in /opt/nccl/lib\n"
-#define CONDA "has=torch 2.6.0 in /opt/conda" SITE "\n"
-
-static const struct library_row libraries[] = {
-    { TEXT("python"), VENV, NCCL TORCH, "a venv, by PATH" },
-    { TEXT("/opt/venv/bin/python3"), "PATH=/usr/bin", NCCL TORCH, "by its path" },
-    { TEXT("torchrun"), VENV, NCCL TORCH, "a script of the venv" },
-    { TEXT("/opt/train.py"), VENV, NCCL TORCH, "a script that asks env for Python" },
-    { TEXT("/opt/train.sh"), VENV, "", "a shell script, and no python3 that is a file" },
-    { TEXT("python3.11"), "PATH=/usr/bin", "has=torch 2.0.0 in /usr/lib/python3/dist-packages\n", "Debian's own" },
-    { TEXT("/opt/conda/bin/python"), "PATH=/usr/bin", "has=nccl 10 bytes in /opt/conda/lib\n" CONDA, "conda" },
-    { TEXT("python3.11"), "PATH=/usr/bin PYTHONHOME=/opt/conda", "has=nccl 10 bytes in /opt/conda/lib\n" CONDA,
-      "PYTHONHOME" },
-    { TEXT("python"), VENV " PYTHONPATH=/opt/mine:/opt/none", NCCL "has=torch 2.14.0a0+git1 in /opt/mine\n",
-      "PYTHONPATH comes first" },
-    { TEXT("python"), VENV " LD_LIBRARY_PATH=/opt/nccl/lib", NCCL TORCH, "torch's own before LD_LIBRARY_PATH" },
-    { TEXT("/opt/all_reduce_perf"), "ROLLCALL_LD_LIBRARY_PATH=/none:/opt/nccl/lib", OTHER, "a program in C" },
-    { TEXT("/opt/all_reduce_perf"), "A=1", "", "without a library" },
-    { TEXT("nowhere"), VENV, "", "a program that is not there" },
-    { TEXT("python3.11"), "PATH=/usr/bin HOME=/home/u", "has=torch 2.9.0 in /home/u/.local" SITE "\n",
-      "the user's own" },
-    { TEXT("python3.11"), "PATH=/usr/bin HOME=/home/u PYTHONNOUSERSITE=1",
-      "has=torch 2.0.0 in /usr/lib/python3/dist-packages\n", "not where they are off" },
-    { TEXT("python"), VENV " HOME=/home/u", NCCL TORCH, "nor in a venv" },
-    { NO_TEXT, VENV, "", "a container" },
-};
-
-static void make_program(const char *name, const char *text)
-{
-    char path[256];
-
-    tree_file(root, name, text);
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    chmod(path, 0700);
-}
-
-static void make_libraries(void)
-{
-    static const char header[] = "#ifndef NCCL_H_\n#define NCCL_H_\n\n#define NCCL_MAJOR 2\n#define NCCL_MINOR 27\n"
-                                 "#define NCCL_PATCH 5\n#define NCCL_SUFFIX \"\"\n";
-
-    make_program("usr/bin/python3.11", "\177ELF");
-    make_program("opt/conda/bin/python3.11", "\177ELF");
-    make_program("opt/all_reduce_perf", "\177ELF");
-    make_program("opt/train.py", "#!/usr/bin/env python3.11\nimport torch");
-    make_program("opt/train.sh", "#!/bin/bash\npython train.py");
-    make_program("opt/venv/bin/torchrun", "#!/opt/venv/bin/python\n# -*- coding: utf-8 -*-");
-    tree_link(root, "opt/venv/bin/python", "python3.11");
-    tree_link(root, "opt/conda/bin/python", "python3.11");
-    tree_file(root, "opt/venv/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = false\nversion = 3.11.2");
-    tree_file(root, "opt/venv" SITE "/torch/version.py", "from typing import Optional\n__version__ = '2.13.0+cu126'");
-    tree_file(root, "opt/venv" SITE "/nvidia/nccl/lib/libnccl.so.2", "123456789");
-    tree_file(root, "opt/venv" SITE "/nvidia/nccl/include/nccl.h", header);
-    tree_file(root, "opt/conda" SITE "/torch/version.py", "__version__ = \"2.6.0\"");
-    tree_file(root, "opt/conda/lib/libnccl.so.2", "123456789");
-    tree_file(root, "usr/lib/python3/dist-packages/torch/version.py", "__version__ = '2.0.0'");
-    tree_file(root, "home/u/.local" SITE "/torch/version.py", "__version__ = '2.9.0'");
-    tree_file(root, "opt/mine/torch/version.py", "__version__ = '2.14.0a0+git1'");
-    tree_file(root, "opt/nccl/lib/libnccl.so.2.21.5", "123456789");
-    tree_link(root, "opt/nccl/lib/libnccl.so.2", "libnccl.so.2.21.5");
-}
-
-static void finds_libraries(const void *data)
-{
-    const struct library_row *row = data;
-    char variables[256];
-    const char *env[8];
-    unsigned count = 0;
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_inventory_request request = { .root = root, .env = env, .program = row->input };
-
-    snprintf(variables, sizeof(variables), "%s", row->variable);
-    for (char *word = strtok(variables, " "); word && count < 7; word = strtok(NULL, " "))
-        env[count++] = word;
-    env[count] = NULL;
-    make_libraries();
-    /* the link of a venv leads to an absolute path, which is below the root here */
-    tree_link(root, "opt/venv/bin/python3.11", "../../../usr/bin/python3.11");
-    tree_link(root, "opt/venv/bin/python3", "python3.11");
-    if (strcmp(row->why, "a shell script, and no python3 that is a file") == 0)
-        tree_link(root, "opt/venv/bin/python3", "nowhere");
-    rc_inventory_write_libraries(&request, &arena);
-    tree_remove(root);
-    assert_string_equal(text, row->expected);
-}
-
 static void hangs(const void *data, int fd)
 {
     rc_bounded_write(fd, rc_str(data));
@@ -491,30 +393,6 @@ static void is_bounded(const void *data)
     setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* The whole, on this machine: what the child writes is what this process would. */
-static void writes_all(const void *data)
-{
-    char text[RC_INVENTORY_SIZE];
-    char again[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena own = { .base = again, .size = sizeof(again) };
-    const struct rc_inventory_request request = { .root = root,
-                                                  .env = no_env,
-                                                  .program = RC_STR("/opt/venv/bin/python") };
-
-    (void)data;
-    make_libraries();
-    tree_link(root, "opt/venv/bin/python3.11", "../../../usr/bin/python3.11");
-    tree_make(root, &tree_healthy);
-    rc_inventory_write(&request, 60000, &arena);
-    rc_inventory_write_node(&request, &own);
-    rc_join(&own);
-    rc_inventory_write_libraries(&request, &own);
-    tree_remove(root);
-    assert_string_equal(text, again);
-    assert_non_null(strstr(text, TORCH));
-}
-
 int main(void)
 {
     if (!mkdtemp(root))
@@ -530,8 +408,6 @@ int main(void)
     unit_add_one(tells_cores, "inventory: processors of a job");
     unit_add_one(tells_component, "inventory: components of a job");
     unit_add_one(has_room, "inventory: lines without room are left out");
-    UNIT_TABLE(finds_libraries, "libraries of", libraries);
     unit_add_one(is_bounded, "inventory: a child that hangs is ended");
-    unit_add_one(writes_all, "inventory: all of it, by a child");
     return unit_run("inventory");
 }
