@@ -141,7 +141,7 @@ static bool is_wrong_host(const struct rc_result *result, struct rc_str host)
  * ends without a machine rank, and counts the processes of all machines. */
 static void check_accelerate(struct rc_result *result, const struct rc_arguments *arguments)
 {
-    static const char rank_cure[] = "expand it on each node: sh -c 'accelerate launch --machine_rank $NODE_RANK ...'";
+    static const char cure[] = "leave --num_machines, --num_processes, --machine_rank and --main_process_ip out";
     const struct rc_command_options *given = &result->command.given;
     uint32_t nnodes = result->identity.field[RC_NNODES];
     uint32_t machines = arguments->least;
@@ -156,11 +156,10 @@ static void check_accelerate(struct rc_result *result, const struct rc_arguments
     }
     if (!given->node_rank.p)
         warn_argument(result, "--num_machines", given->nnodes, "no --machine_rank, without which it does not start", "",
-                      rank_cure);
-    check_node_rank(result, arguments, "--machine_rank", rank_cure);
+                      cure);
+    check_node_rank(result, arguments, "--machine_rank", cure);
     if (!arguments->is_part && is_wrong_host(result, given->master_addr))
-        warn_argument(result, "--main_process_ip", given->master_addr, "machine 0 is ", result->master.addr,
-                      "leave the choice to rollcall: sh -c 'accelerate launch --main_process_ip $MASTER_ADDR ...'");
+        warn_argument(result, "--main_process_ip", given->master_addr, "machine 0 is ", result->master.addr, cure);
     if (rc_parse_u32(given->processes, RC_MAX_TASKS, &processes) && processes % machines != 0)
         warn_argument(result, "--num_processes", given->processes, "it counts those of all machines, which are ",
                       number(result, machines), "give a multiple");

@@ -187,7 +187,7 @@ def machine_ranks(launch, layout, job, report):
     if launch.kind != "accelerate" or launch.command.srun is None or not layout.nodes or layout.nodes < 2:
         return
     options = launch.options
-    change = "srun bash -c 'accelerate launch --machine_rank $SLURM_NODEID ...'"
+    change = "srun --ddp accelerate launch " + (launch.script or "SCRIPT")
     if options.get("machine_rank") == "0":
         report("D512", job.path, launch.command.line, "--machine_rank 0 on all %d nodes" % layout.nodes, change)
     elif "machine_rank" not in options and "num_machines" in options and not launch.is_open() and \
