@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "console/table.h"
 #include "exclude.h"
+#include "html.h"
 #include "report.h"
 #include "roster.h"
 #include "rosterjson.h"
@@ -87,13 +88,15 @@ static int print_json(const struct roster *roster)
     return cli_roster_print_json(roster) < 0 ? console_fail("cannot write the roll") : STATUS_RESOLVED;
 }
 
-enum form { FORM_TEXT, FORM_JSON, FORM_EXCLUDE };
+enum form { FORM_TEXT, FORM_JSON, FORM_HTML, FORM_EXCLUDE };
 
 static int print_form(const struct roster *roster, enum form form)
 {
     switch (form) {
     case FORM_JSON:
         return print_json(roster);
+    case FORM_HTML:
+        return cli_html_print(roster) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
     case FORM_EXCLUDE:
         return print_exclude(roster, "");
     case FORM_TEXT:
@@ -147,6 +150,7 @@ static int run_check(int argc, char **argv)
         { "pid", required_argument, NULL, 'p' },
         { "jobid", required_argument, NULL, 'J' }, /* as of srun: for refuse_job */
         { "exclude", no_argument, NULL, 'x' },
+        { "html", no_argument, NULL, 'H' },
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
     };
@@ -158,6 +162,9 @@ static int run_check(int argc, char **argv)
         switch (c) {
         case 'j':
             form = FORM_JSON;
+            break;
+        case 'H':
+            form = FORM_HTML;
             break;
         case 'x':
             form = FORM_EXCLUDE;
@@ -200,6 +207,7 @@ const struct subcommand cli_check = {
             "      --from FILE   a step that has ended: the record that its server left\n"
             "      --exclude     that last line alone; nothing where no node is to blame\n"
             "      --json        one JSON object instead of text\n"
+            "      --html        a page for a browser, in one file\n"
             "  -h, --help        this help\n"
             "\n"
             "Exit status: 0 all nodes have answered and agree, 1 something is wrong (but 0\n"

@@ -45,21 +45,33 @@ static void write_list(const struct rc_str *name, size_t count, struct rc_arena 
     }
 }
 
-char *cli_exclude_list(const struct rc_blame *blame)
+/* finding: NULL for all of them. */
+static char *make_list(const struct rc_blame *blame, const unsigned *finding)
 {
     struct rc_str *name = calloc(blame->count + 1, sizeof(*name));
     struct rc_arena arena = { .size = 1 };
-    size_t count;
+    size_t count = 0;
 
     for (size_t i = 0; name && i < blame->count; i++) {
-        name[i] = rc_str(blame->list[i].name);
-        arena.size += name[i].n + sizeof("[],");
+        if (finding && blame->list[i].finding != *finding)
+            continue;
+        name[count++] = rc_str(blame->list[i].name);
+        arena.size += name[count - 1].n + sizeof("[],");
     }
     if (name && (arena.base = malloc(arena.size))) {
-        qsort(name, blame->count, sizeof(*name), by_name);
-        count = keep_one_each(name, blame->count);
-        write_list(name, count, &arena);
+        qsort(name, count, sizeof(*name), by_name);
+        write_list(name, keep_one_each(name, count), &arena);
     }
     free(name);
     return arena.base;
+}
+
+char *cli_exclude_list(const struct rc_blame *blame)
+{
+    return make_list(blame, NULL);
+}
+
+char *cli_exclude_of(const struct rc_blame *blame, unsigned finding)
+{
+    return make_list(blame, &finding);
 }

@@ -9,6 +9,9 @@
  * Memory to free; NULL without memory. */
 char *cli_exclude_list(const struct rc_blame *blame);
 
+/* The same of one finding. */
+char *cli_exclude_of(const struct rc_blame *blame, unsigned finding);
+
 /* How such a list is typed. */
 #define CLI_EXCLUDE "--exclude="
 

@@ -16,7 +16,8 @@
 
 enum { RANKS_SIZE = 24, TEXT_SIZE = RC_CHECK_ARENA + RC_RECORD_SIZE };
 
-/* The parts of a text end with a blank line: entries, and before them in a record what is known of the step itself. */
+/* The parts of a text end with a blank line: entries, and before them in a record what is known of the step itself, and
+ * the times of its start-up. */
 static int split_parts(struct roster *roster, struct rc_record *record, struct rc_arena *arena)
 {
     size_t most = 0;
@@ -34,6 +35,8 @@ static int split_parts(struct roster *roster, struct rc_record *record, struct r
             roster->count++;
         else if (!record->step.p)
             (void)rc_record_read(part, record, arena);
+        else if (!roster->times.known)
+            cli_times_read(&roster->times, part);
     }
     return 0;
 }
@@ -82,6 +85,47 @@ static int fail_memory(const char *what)
     return -1;
 }
 
+static unsigned find_finding(const struct roster *roster, enum rc_message_id id)
+{
+    unsigned i = 0;
+
+    while (i < roster->findings.count && roster->findings.list[i].id != id)
+        i++;
+    return i;
+}
+
+/* Whether a task of the node has not reached init_process_group. */
+static bool is_late(const struct rc_times *times, const struct rc_roll *roll)
+{
+    struct rc_str rest = roll->tasks;
+    uint32_t first, last;
+
+    while (rc_roll_next_range(&rest, &first, &last))
+        for (uint32_t task = first; task <= last && task < times->tasks; task++)
+            if (!times->task[task].at[RC_MARK_INIT])
+                return true;
+    return false;
+}
+
+/* Those for whom the others have waited in vain, if they are fewer than half. False without memory. */
+static bool blame_late(struct roster *roster)
+{
+    unsigned finding = find_finding(roster, RC707);
+    const struct rc_times *times = &roster->times.read.times;
+    size_t late = 0;
+
+    if (finding == roster->findings.count || find_finding(roster, RC708) < roster->findings.count || !times->task)
+        return true;
+    for (size_t i = 0; i < roster->count; i++)
+        late += is_late(times, &roster->roll[i]);
+    if (late >= roster->count - roster->count / 2)
+        return true;
+    for (size_t i = 0; i < roster->count; i++)
+        if (is_late(times, &roster->roll[i]) && !rc_blame_add(&roster->blame, finding, &roster->roll[i]))
+            return false;
+    return true;
+}
+
 /* The findings anew, and behind them what the server has said in addition. */
 static bool find_again(struct roster *roster, const struct rc_record *record, struct rc_arena *arena)
 {
@@ -93,7 +137,7 @@ static bool find_again(struct roster *roster, const struct rc_record *record, st
         return false;
     for (unsigned i = 0; i < record->said.count; i++)
         rc_message_add(&roster->findings, record->said.list[i].id, record->said.list[i].text);
-    return true;
+    return blame_late(roster);
 }
 
 /* Reads roster->text, which may begin with a record. */

@@ -18,9 +18,9 @@ struct roster {
     bool stopped; /* it was not to start */
     bool ordered; /* with order=topology: the entries say who is who in the order of the network, and stand in it */
     struct rc_messages findings;
-    struct rc_blame blame;  /* of the findings */
-    struct cli_times times; /* not known of a step that has ended */
-    char *text;             /* that the entries are slices of, and the findings' */
+    struct rc_blame blame; /* of the findings */
+    struct cli_times times;
+    char *text; /* that the entries are slices of, and the findings' */
     char *findings_text;
     char *order_text;
 };

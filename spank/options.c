@@ -184,11 +184,10 @@ bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_me
 
 bool rc_spank_asked_here(struct rc_options *out)
 {
-    char text[TEXT_SIZE];
+    static char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages messages = { .count = 0 };
     bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), out, &messages, &arena);
 
-    out->addr = NULL;
     return understood && out->given && out->mode != RC_MODE_OFF;
 }

@@ -41,7 +41,7 @@ bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_me
                     struct rc_arena *arena);
 
 /* In srun: whether rollcall was asked for, with valid options. Prints nothing.
- * out->addr is NULL, because it would need an arena. */
+ * Texts in *out live until the next call. */
 bool rc_spank_asked_here(struct rc_options *out);
 
 #endif

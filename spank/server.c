@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
@@ -19,6 +21,7 @@
 #include "rendezvous/protocol.h"
 #include "rendezvous/wire.h"
 #include "resolve/precedence.h"
+#include "say.h"
 #include "system/beside.h"
 #include "system/program.h"
 
@@ -26,7 +29,17 @@ extern char **environ;
 
 /* Higher than both descriptor numbers that the server expects (protocol.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 64, VARIABLE_SIZE = 128 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128 };
+
+/* How long srun waits for a report at its end, in all ten seconds. */
+enum { PAUSE_NS = 10000000, PAUSES = 1000 };
+
+/* The server that is to write one. */
+static struct reporter {
+    pid_t own; /* srun */
+    pid_t child;
+    int life; /* closed at the step's end */
+} reporter;
 
 /* A function of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -54,7 +67,8 @@ static int raise_descriptor(int fd)
 
 /* Starts the server in a session of its own, because keys typed at the terminal are for
  * srun. It prints findings of the roll call to the standard error of srun. */
-static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings)
+static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings,
+                          pid_t *child)
 {
     char path[PATH_MAX];
     char text[ARGUMENTS_SIZE];
@@ -64,7 +78,6 @@ static bool start_program(int listener, int life, const char *token, const struc
     char *const env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    pid_t child;
     bool good;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
@@ -80,16 +93,15 @@ static bool start_program(int listener, int life, const char *token, const struc
            posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, life, RC_SERVER_LIFE) == 0 &&
            rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, RC_EXCHANGE, path, sizeof(path)).p &&
-           posix_spawn(&child, path, &actions, &attributes, (char *const *)(uintptr_t)argv, env) == 0;
+           posix_spawn(child, path, &actions, &attributes, (char *const *)(uintptr_t)argv, env) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return good;
 }
 
-static bool wants_server(struct rc_options *options)
+static bool may_have_server(const struct rc_options *options)
 {
-    return rc_spank_asked_here(options) &&
-           (options->exchange == RC_EXCHANGE_UNSET || options->exchange == RC_EXCHANGE_AUTO ||
+    return (options->exchange == RC_EXCHANGE_UNSET || options->exchange == RC_EXCHANGE_AUTO ||
             options->exchange == RC_EXCHANGE_SRUN) &&
            !getenv("SLURM_HET_SIZE");
 }
@@ -101,6 +113,7 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
     uint16_t first, last;
     int life[2] = { -1, -1 };
     int listener = -1;
+    pid_t child = 0;
     bool good = false;
 
     port_range(&first, &last);
@@ -110,7 +123,8 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
     if (pipe2(life, O_CLOEXEC) == 0) {
         life[0] = raise_descriptor(life[0]);
         life[1] = raise_descriptor(life[1]);
-        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start_program(listener, life[0], token, settings);
+        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 &&
+               start_program(listener, life[0], token, settings, &child);
     }
     if (listener >= 0)
         close(listener);
@@ -118,6 +132,8 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
         close(life[0]);
     if (!good && life[1] >= 0)
         close(life[1]);
+    if (good && settings->report[0])
+        reporter = (struct reporter){ .own = getpid(), .child = child, .life = life[1] };
     return good;
 }
 
@@ -126,29 +142,56 @@ static bool read_settings(spank_t spank, const struct rc_options *options, struc
     *settings = (struct rc_server_settings){ .seconds = rc_options_deadline(options),
                                              .check = rc_options_check(options),
                                              .same = rc_options_same(options),
-                                             .watch_seconds = options->watch_seconds };
+                                             .watch_seconds = options->watch_seconds,
+                                             .report = options->report ? options->report : "" };
     if (spank_get_item(spank, S_JOB_NNODES, &settings->nodes) != ESPANK_SUCCESS)
         settings->nodes = 0;
-    return spank_get_item(spank, S_JOB_ID, &settings->job) == ESPANK_SUCCESS;
+    return spank_get_item(spank, S_JOB_ID, &settings->job) == ESPANK_SUCCESS &&
+           spank_get_item(spank, S_JOB_STEPID, &settings->step) == ESPANK_SUCCESS;
+}
+
+/* Starts it. Returns what names it to the tasks, "" without one. */
+static const char *start_server(spank_t spank, const struct rc_options *options, struct rc_arena *arena)
+{
+    char token[RC_WIRE_TOKEN + 1];
+    struct rc_server_settings settings;
+    uint16_t port;
+
+    if (!may_have_server(options) || !read_settings(spank, options, &settings) || !open_server(&settings, token, &port))
+        return "";
+    return rc_step_server_write(arena, token, port, settings.job, settings.step);
 }
 
 void rc_spank_server_start(spank_t spank)
 {
-    char token[RC_WIRE_TOKEN + 1];
     char text[VARIABLE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *value = "";
     struct rc_options options;
-    struct rc_server_settings settings;
-    uint32_t step;
-    uint16_t port;
 
-    if (wants_server(&options) && read_settings(spank, &options, &settings) &&
-        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && open_server(&settings, token, &port))
-        value = rc_step_server_write(&arena, token, port, settings.job, step);
+    if (rc_spank_asked_here(&options)) {
+        value = start_server(spank, &options, &arena);
+        if (!*value && options.report)
+            rc_spank_say(RC_LEVEL_WARNING, RC625,
+                         "no report is written: this step has no rendezvous server beside srun; use exchange=auto, and "
+                         "one component a step");
+    }
     /* a value from an outer step can only be emptied, not unset: srun has copied its
      * environment already and only adds what is set now
      * (srun_job.c:pre_launch_srun_job) */
     if (*value || getenv(RC_SERVER))
         setenv(RC_SERVER, value, 1);
+}
+
+void rc_spank_server_end(void)
+{
+    const struct timespec pause = { .tv_nsec = PAUSE_NS };
+
+    /* not in a process that srun has forked */
+    if (reporter.child <= 0 || reporter.own != getpid())
+        return;
+    close(reporter.life);
+    for (int i = 0; i < PAUSES && waitpid(reporter.child, NULL, WNOHANG) == 0; i++)
+        nanosleep(&pause, NULL);
+    reporter.child = 0;
 }

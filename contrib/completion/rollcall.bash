@@ -29,8 +29,8 @@ _rollcall_ddp()
         lookup=*) before+=lookup= words=(system numeric) ;;
         *=*) words=() ;;
         *)
-            words+=(order= nproc= addr= port= exchange= check= same= deadline= watch watch= guard= gpus= bind= nic=
-                lookup=)
+            words+=(order= nproc= addr= port= exchange= check= same= deadline= report= watch watch= guard= gpus= bind=
+                nic= lookup=)
             ;;
     esac
     candidates=("${words[@]/#/$before}")
@@ -88,7 +88,7 @@ _rollcall()
                     candidates=(--from --pid --ddp --ddp= --json --list --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <("$1" explain --list 2> /dev/null | cut -d' ' -f1)
                     ;;
-                *,check) candidates=(--from --pid --exclude --json --help) ;;
+                *,check) candidates=(--from --pid --exclude --json --html --help) ;;
                 *,doctor)
                     candidates=(--script --json --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <(compgen -f -- "$current")

@@ -6,8 +6,8 @@ function __rollcall_ddp
     set -l modes auto worker launcher off
     string match -q '*,*' -- $text; and set modes
     for word in $modes order={launcher,node,topology} nproc= addr=given port= exchange={auto,pmix,srun,off} \
-            check={off,warn,stop,strict} same={off,warn,stop} deadline= watch watch={on,off} guard={nccl,off} \
-            gpus={auto,all,own} bind={auto,cores,numa,none} nic={auto,none} lookup={system,numeric}
+            check={off,warn,stop,strict} same={off,warn,stop} deadline= report= watch watch={on,off} \
+            guard={nccl,off} gpus={auto,all,own} bind={auto,cores,numa,none} nic={auto,none} lookup={system,numeric}
         echo $before$word
     end
 end
@@ -41,6 +41,7 @@ complete -c rollcall -n '__rollcall_in explain' -a '(rollcall explain --list 2> 
 complete -c rollcall -n '__rollcall_in map' -l tasks -x -d 'so many tasks'
 complete -c rollcall -n '__rollcall_in map' -l gpus -x -d 'the GPUs of the local ranks'
 complete -c rollcall -n '__rollcall_in map' -l cpus -x -d 'of these hardware threads alone'
+complete -c rollcall -n '__rollcall_in check' -l html -d 'a page for a browser'
 complete -c rollcall -n '__rollcall_in check' -l from -r -F -d 'the record of a step'
 complete -c rollcall -n '__rollcall_in map' -l from -r -F -d 'the topology of another machine'
 complete -c rollcall -n '__rollcall_in map' -l svg -r -F -d 'a picture'

@@ -118,20 +118,30 @@ static bool reply_and_free(const struct rc_server *server, struct rc_connection 
     return good;
 }
 
-/* Makes the reply to RC_SERVER_QUESTION. */
+char *rc_server_roll(const struct rc_server *server, size_t *size)
+{
+    return rc_registrations_text(&server->registrations, size);
+}
+
+char *rc_server_times(const struct rc_server *server, size_t *size)
+{
+    const struct rc_registrations *registrations = &server->registrations;
+
+    return rc_times_text(&server->arrivals.times, registrations->rolls, registrations->count, size);
+}
+
 static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
 {
     size_t size;
-    char *text = rc_registrations_text(&server->registrations, &size);
+    char *text = rc_server_roll(server, &size);
 
     return reply_and_free(server, connection, text, size);
 }
 
 static bool tell_times(const struct rc_server *server, struct rc_connection *connection)
 {
-    const struct rc_registrations *registrations = &server->registrations;
     size_t size;
-    char *text = rc_times_text(&server->arrivals.times, registrations->rolls, registrations->count, &size);
+    char *text = rc_server_times(server, &size);
 
     return reply_and_free(server, connection, text, size);
 }

@@ -27,6 +27,11 @@ struct rc_server;
 struct rc_server *rc_server_create(int listener, const char *token);
 void rc_server_destroy(struct rc_server *server);
 
+/* The replies to RC_SERVER_QUESTION and RC_SERVER_TIMES as they are now, *size bytes and a NUL, to be freed. NULL
+ * without memory. */
+char *rc_server_roll(const struct rc_server *server, size_t *size);
+char *rc_server_times(const struct rc_server *server, size_t *size);
+
 /* The entry of the server's own node, which has no connection. False if it cannot be read. */
 bool rc_server_add(struct rc_server *server, struct rc_str entry);
 

@@ -23,13 +23,30 @@ static bool make_room(struct rc_blame *blame)
     return true;
 }
 
-bool rc_blame_add_name(struct rc_blame *blame, unsigned finding, struct rc_str name)
+/* What is no host's name must not come into a line that is pasted into a shell. */
+static bool is_host_name(struct rc_str name)
 {
-    char *copy = make_room(blame) ? strndup(name.p, name.n) : NULL;
+    uint32_t count;
+
+    return rc_hostlist_count(name, &count) && count == 1;
+}
+
+static bool add(struct rc_blame *blame, unsigned finding, struct rc_str name, struct rc_str host)
+{
+    char *copy;
+
+    if (!is_host_name(name))
+        return true;
+    copy = make_room(blame) ? strndup(name.p, name.n) : NULL;
 
     if (copy)
-        blame->list[blame->count++] = (struct rc_blamed){ finding, copy };
+        blame->list[blame->count++] = (struct rc_blamed){ finding, copy, host };
     return copy;
+}
+
+bool rc_blame_add_name(struct rc_blame *blame, unsigned finding, struct rc_str name)
+{
+    return add(blame, finding, name, RC_ABSENT);
 }
 
 uint32_t rc_blame_find_host(struct rc_str hosts, struct rc_str host)
@@ -58,8 +75,8 @@ bool rc_blame_add(struct rc_blame *blame, unsigned finding, const struct rc_roll
     uint32_t index = find_node(roll);
 
     if (index == RC_UNKNOWN || !rc_hostlist_nth(roll->hosts, index, name))
-        return rc_blame_add_name(blame, finding, roll->host);
-    return rc_blame_add_name(blame, finding, rc_str(name));
+        return add(blame, finding, roll->host, roll->host);
+    return add(blame, finding, rc_str(name), roll->host);
 }
 
 void rc_blame_free(struct rc_blame *blame)

@@ -21,16 +21,18 @@ enum { RC_BLAMED_BY_ITSELF = 255 };
 struct rc_blamed {
     unsigned finding; /* its place among the findings */
     char *name;
+    struct rc_str host; /* as the entry has it; absent where there is none */
 };
 
-/* Zero it to begin, rc_blame_free to end. */
+/* Zero it to begin, rc_blame_free to end. The rolls' texts must live as long. */
 struct rc_blame {
     struct rc_blamed *list; /* one for each finding and node */
     size_t count;
     size_t room;
 };
 
-/* Adds a node by the name that the launcher has for it. Returns false, with nothing added, without memory. */
+/* Adds a node without an entry by the name that the launcher has for it, unless that is no host's name. Returns false,
+ * with nothing added, without memory. */
 bool rc_blame_add_name(struct rc_blame *blame, unsigned finding, struct rc_str name);
 
 /* Adds the node of an entry. Likewise. */

@@ -2,17 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
+#include "roll/amount.h"
 #include "roll/checking.h"
 #include "roll/items.h"
 #include "roll/netorder.h"
 
 /* Bytes of a value that a line shows (rc_format); of longer ones it has so many before the first difference. */
 enum { VALUE_LIMIT = 64, BEFORE_DIFFERENCE = 16 };
-
-/* Healthy nodes of one kind have almost as much memory as each other: within one in so many, or within a unit. The
- * smallest part that can fail, one memory module of the 48 that a node may have, is more. */
-enum { ROUGH_PART = 64 };
 
 /* The nodes that say what they have, and what each of them says, RC_ITEMS a node. */
 struct things {
@@ -54,45 +50,14 @@ static bool collect_nodes(struct rc_checking *check, struct things *things)
     return things->node && read_values(things);
 }
 
-/* "503 GiB" in bytes, and a unit of it. False for what is no number with such a unit. */
-static bool read_amount(struct rc_str text, uint64_t *amount, uint64_t *unit)
-{
-    static const char units[][4] = { "B", "KiB", "MiB", "GiB", "TiB" };
-    struct rc_str name;
-    uint32_t number;
-
-    if (!rc_parse_u32(rc_str_split(text, ' ', &name), UINT32_MAX, &number))
-        return false;
-    for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (!rc_str_is(name, units[i]))
-            continue;
-        *unit = UINT64_C(1) << (10 * i);
-        *amount = number * *unit;
-        return true;
-    }
-    return false;
-}
-
-static bool is_almost(struct rc_str less, struct rc_str more)
-{
-    uint64_t low, high, unit, other;
-
-    if (rc_str_eq(less, more))
-        return true;
-    if (!read_amount(less, &low, &other) || !read_amount(more, &high, &unit))
-        return false;
-    unit = unit > other ? unit : other;
-    return high - low <= (high / ROUGH_PART > unit ? high / ROUGH_PART : unit);
-}
-
 /* Amounts in their order, and behind them what is none. */
 static int by_amount(const void *left, const void *right)
 {
     const struct rc_member *a = left;
     const struct rc_member *b = right;
     uint64_t less, more, unit;
-    bool first = read_amount(a->text, &less, &unit);
-    bool second = read_amount(b->text, &more, &unit);
+    bool first = rc_amount_read(a->text, &less, &unit);
+    bool second = rc_amount_read(b->text, &more, &unit);
 
     if (first != second)
         return first ? -1 : 1;
@@ -110,7 +75,7 @@ static void round_values(struct rc_member *member, size_t count)
     for (size_t i = 0; i < count; i += n) {
         struct rc_str middle;
 
-        for (n = 1; i + n < count && is_almost(member[i + n - 1].text, member[i + n].text); n++)
+        for (n = 1; i + n < count && rc_amount_is_almost(member[i + n - 1].text, member[i + n].text); n++)
             continue;
         middle = member[i + n / 2].text;
         for (size_t k = 0; k < n; k++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* record.h - what srun's server knows of a step at its end, but for its entries, which follow in a record.
+/* record.h - what srun's server knows of a step at its end, but for what follows in a record: the times of its start-up
+ * (rendezvous/times.h) and its entries, a blank line behind each.
  *
  * The form and its rules are the entry's (roll.h). RC_RECORD_SIZE bytes at most:
  *   record=1

@@ -141,3 +141,52 @@ unsound()
     fails_with 2 'is no record of a step' "$rollcall" check --from "$BATS_TEST_TMPDIR/step"
     fails_with 2 '--pid and --from exclude each other' "$rollcall" check --from - --pid 1
 }
+
+# page NODES [ODD]: rollcall check --html of record.py's step
+page()
+{
+    python3 "$BATS_TEST_DIRNAME/record.py" "$@" > "$BATS_TEST_TMPDIR/step"
+    run --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --html
+    [ "$status" = $(($# - 1)) ]
+    [ -z "$stderr" ]
+}
+
+# text: what one reads of it
+text()
+{
+    sed 's/<[^>]*>/ /g; s/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g' <<< "$output" | tr -s ' \n' ' '
+}
+
+@test "a page of a step whose nodes are alike" {
+    page 3
+    [[ $output == '<!DOCTYPE html>'* && ${lines[-1]} = '</html>' ]]
+    [[ $(text) == *' Step 42.0 all nodes agree Nodes 3 of 3 Tasks 24 Mode worker Master n1:24512 '* ]]
+    [[ $(text) == *' n[1-3] 3 0-23 8 NVIDIA H100 80GB HBM3 8 mlx5 192 '* ]]
+    [[ $output != *'What differs'* && $output != *--exclude* ]]
+}
+
+@test "a page of a step with odd nodes: each thing that differs, and the others' value beside it" {
+    page 40 odd
+    [[ $(text) == *' GPUs 8 NVIDIA H100 80GB HBM3 7 NVIDIA H100 80GB HBM3 on n21 '* ]]
+    [[ $(text) == *' memory 2015 GiB 1511 GiB on n[4-5] '* ]]
+    [[ $(text) == *' --exclude='*n14*n40* ]]
+    [[ $(text) == *' n40 has not answered '* ]]
+    [[ $(text) == *' Cause: '*' Cure: '* ]]
+    [[ $(text) == *' Start-up start-up took 75 s: '*' n2 '*'n[1'* ]]
+}
+
+@test "a thousand nodes are some rows" {
+    page 1000 odd
+    [ "$(grep -c '^<tr class="first">' <<< "$output")" -le 8 ]
+    [ "$(grep -c '^<li class="' <<< "$output")" = 1000 ]
+    [ "${#output}" -lt 2000000 ]
+}
+
+@test "what users and nodes write stays text, on the page and in the line to paste" {
+    page 3 hostile
+    [[ $output != *'<script'* && $output != *'<img'* && $output != *'<b>"'* ]]
+    [[ $output == *'&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;{{step}}'* ]]
+    [[ $output != *'class="paste"'* ]]
+    sed 's/^host=.*/host=n1;reboot/; s/^hosts=.*/hosts=x/; s/^launcher=.*/launcher=mpi/' "$BATS_TEST_TMPDIR/step" > "$BATS_TEST_TMPDIR/other"
+    [ -z "$("$rollcall" check --from "$BATS_TEST_TMPDIR/other" --exclude)" ]
+}

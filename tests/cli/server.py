@@ -65,7 +65,8 @@ def start_real(folder, exchange, seconds):
         os.dup2(40, 4)
 
     with open(folder + "/said", "w", encoding="ascii") as said:
-        server = subprocess.Popen([exchange, "server", "10", "stop", seconds, "42", "0", "warn"], env={"ROLLCALL_TOKEN": TOKEN},
+        server = subprocess.Popen([exchange, "server", "10", "stop", seconds, "42", "0", "warn", "0", ""],
+                                  env={"ROLLCALL_TOKEN": TOKEN},
                                 stderr=said, preexec_fn=inherit, close_fds=False)
     listener.close()
     os.close(ours)

@@ -119,13 +119,13 @@ soname()
 # The order of the network, and Slurm's own numbers beside it, is half a KiB.
 # What a task sees of the GPUs is 5 KiB, what it is told of cores and network cards 4, what a container sees and gets 3,
 # what torchrun and accelerate were given themselves 2, the order of a Slurm step's nodes 2, the keys same, report and
-# lookup, and the check of what a stamp tells, 1, and to plan once more with what was learned 1.
-@test "the preload is small: 68 KiB of code, and 2.25 KiB for each launcher family" {
+# lookup, and the check of what a stamp tells, 2, and to plan once more with what was learned 1.
+@test "the preload is small: 69 KiB of code, and 2.25 KiB for each launcher family" {
     size=$(size -A "$preload" | awk '$1 == ".text" { print $2 }')
     families=$(grep -c '^ROLLCALL_LAUNCHER(' "$top/lib/launcher/registry.def")
     echo "$size bytes of code, $families families"
     [ "$families" -ge 4 ]
-    [ "$size" -lt $((69632 + 2304 * families)) ]
+    [ "$size" -lt $((70656 + 2304 * families)) ]
 }
 
 @test "no object holds a folder of the machine that it was built on" {

@@ -35,6 +35,7 @@ static const struct taken_row taken[] = {
     { TEXT("order=node,nproc=2"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "two keys, the mode is open" },
     { TEXT("nproc=2,order=node"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "the keys the other way round" },
     { TEXT("addr=ib0"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an address" },
+    { TEXT("report=/a b/%j.%s%%.html"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a report" },
     { TEXT("addr=given"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "MASTER_ADDR as it was given" },
     { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
     { TEXT("watch"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a key that may stand alone" },
@@ -111,6 +112,9 @@ static const struct refused_row refused[] = {
     { TEXT("nproc=4097"), RC202, "nproc='4097' is not a number", "one too many" },
     { TEXT("nproc=4294967297"), RC202, "nproc='4294967297' is not a number", "wraps to 1" },
     { TEXT("nproc=18446744073709551617"), RC202, "is not a number", "wraps to 1 in 64 bit" },
+    { TEXT("report="), RC202, "report='' is no file; use report=ddp-%j.%s.html", "no file" },
+    { TEXT("report=out/"), RC202, "report='out/' is no file", "a folder" },
+    { TEXT("report=%j.%x.json"), RC202, "report='%j.%x.json' is no file", "a pattern that there is not" },
     { TEXT("addr="), RC202, "addr='' is empty; use an interface", "no address" },
     { TEXT("addr=10.1.0.0/99"), RC202, "addr='10.1.0.0/99' is not a network", "a network that is none" },
     { TEXT("addr=lo"), RC202, "addr='lo' is loopback", "loopback" },
@@ -397,6 +401,10 @@ static const struct rc_options *source(const char *text, struct parsed *parsed)
     return &parsed->options;
 }
 
+#define COMBINE(row, parsed)                                                                              \
+    rc_options_combine(source((row).command_line, &(parsed)[0]), source((row).environment, &(parsed)[1]), \
+                       source((row).administrator, &(parsed)[2]))
+
 static void combines(const void *data)
 {
     const struct combined_row *row = data;
@@ -447,9 +455,7 @@ static void combines_addresses(const void *data)
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
-        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
-                                                   source(rows[i].environment, &parsed[1]),
-                                                   source(rows[i].administrator, &parsed[2]));
+        struct rc_options all = COMBINE(rows[i], parsed);
 
         assert_true(all.given);
         assert_int_equal(all.addr_by_user, rows[i].by_user);
@@ -487,9 +493,7 @@ static void combines_watches(const void *data)
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
-        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
-                                                   source(rows[i].environment, &parsed[1]),
-                                                   source(rows[i].administrator, &parsed[2]));
+        struct rc_options all = COMBINE(rows[i], parsed);
 
         assert_true(all.given);
         assert_int_equal(all.watch, rows[i].watch);
@@ -518,9 +522,7 @@ static void combines_sames(const void *data)
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
-        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
-                                                   source(rows[i].environment, &parsed[1]),
-                                                   source(rows[i].administrator, &parsed[2]));
+        struct rc_options all = COMBINE(rows[i], parsed);
 
         assert_int_equal(rc_options_same(&all), rows[i].same);
     }
@@ -545,9 +547,7 @@ static void combines_guards(const void *data)
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
-        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
-                                                   source(rows[i].environment, &parsed[1]),
-                                                   source(rows[i].administrator, &parsed[2]));
+        struct rc_options all = COMBINE(rows[i], parsed);
 
         assert_int_equal(all.guard, rows[i].guard);
     }
@@ -573,9 +573,7 @@ static void combines_placements(const void *data)
     (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
-        struct rc_options all = rc_options_combine(source(rows[i].command_line, &parsed[0]),
-                                                   source(rows[i].environment, &parsed[1]),
-                                                   source(rows[i].administrator, &parsed[2]));
+        struct rc_options all = COMBINE(rows[i], parsed);
 
         assert_int_equal(all.gpus, rows[i].gpus);
         assert_int_equal(all.bind, rows[i].bind);

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The record of a step of made-up nodes (lib/roll/record.h). record.py NODES [ODD]
+
+Without ODD all nodes are alike. With it one has a GPU fewer, one another rollcall, two less memory, one another
+libnccl, the last one has not come, and one was slow to import torch. ODD hostile: texts that a page must not take for
+its own.
+"""
+
+import sys
+
+HAS = {
+    "gpus": "8 NVIDIA H100 80GB HBM3",
+    "gpu_links": "8 16x 32.0 GT/s PCIe",
+    "gpu_driver": "550.54.15",
+    "nics": "8 mlx5",
+    "nic_ports": "8 ACTIVE 400 Gb/sec",
+    "nccl": "2.26.2 /opt/venv/lib/libnccl.so.2",
+    "torch": "2.13.0 /opt/venv/lib/python3.11/site-packages/torch",
+    "kernel": "6.1.0-28-amd64",
+    "memlock": "unlimited",
+    "nofile": "1048576",
+    "shm": "1007 GiB",
+    "memory": "2015 GiB",
+    "cores": "192",
+}
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=\"alert('1')\">&amp;{{step}}"
+
+
+def write_entry(node, nodes, has, **more):
+    ranks = range(8 * node, 8 * node + 8)
+    entry = {"version": "0.9.0", "scope": "slurm:42.0", "launcher": "slurm", "mode": "worker", "host": f"n{node + 1}",
+             "addr": "n1", "hosts": f"n[1-{nodes}]", "node": node, "nodes": nodes, "world": 8 * nodes,
+             "tasks": f"{ranks[0]}-{ranks[-1]}"}
+    if node == 0:
+        entry["port"] = 24512
+    entry.update(more)
+    print("roll=1", *(f"{name}={value}" for name, value in entry.items()), sep="\n")
+    for gpu, rank in enumerate(ranks):
+        if gpu < int(has["gpus"].split()[0] if has["gpus"][0].isdigit() else 8):
+            print(f"gpu={rank} GPU-{node:08x}-{gpu:04x}-4c1e-9d3a-0123456789ab")
+    print(*(f"has={name} {value}" for name, value in has.items()), sep="\n", end="\n\n")
+
+
+def write_times(nodes, slow):
+    print("times=1", f"tasks={8 * nodes}", "answered=3100", sep="\n")
+    for node in range(nodes):
+        print(f"node={node} {2000 + 7 * node % 900} {8 * node}-{8 * node + 7} n{node + 1}")
+    for task in range(8 * nodes):
+        torch = 11000 + 37 * task % 900 + (61000 if task // 8 == slow else 0)
+        print(f"task={task} {3300 + task % 50} {torch} {torch + 400 + task % 100} {13000 if slow < 0 else 74500}")
+    print()
+
+
+def main():
+    nodes = int(sys.argv[1])
+    odd = sys.argv[2] if len(sys.argv) > 2 else ""
+    print("record=1", "step=42.0", "deadline=10", sep="\n")
+    if odd == "hostile":
+        print(f"said=RC707 {HOSTILE}")
+    elif odd:
+        print("said=RC708 all 8 tasks have now reached init_process_group")
+    print()
+    write_times(nodes, 1 if odd else -1)
+    for node in range(nodes - bool(odd)):
+        has = dict(HAS)
+        more = {}
+        if odd and node == nodes // 2:
+            has["gpus"] = "7 NVIDIA H100 80GB HBM3"
+        if odd and node == nodes // 3:
+            more["version"] = "0.8.0"
+        if odd and nodes > 5 and node in (3, 4):
+            has["memory"] = "1511 GiB"
+        if odd and nodes > 9 and node == 8:
+            has["nccl"] = "2.25.1 /usr/lib/libnccl.so.2"
+        if odd == "hostile":
+            has["kernel"] = more["mode"] = HOSTILE
+            more["host"] = f"n{node + 1}<b>\"'&"
+        write_entry(node, nodes, has, **more)
+
+
+main()
