@@ -41,30 +41,31 @@ static const char *write_bytes(rlim_t limit, struct rc_arena *arena)
 }
 
 /* Of bytes. The hard limit is there where it is another one: a task may raise its own to that. */
-static struct rc_str write_limit(int resource, struct rc_arena *arena)
+static struct rc_str write_limit(const struct rlimit *limit, struct rc_arena *arena)
 {
-    struct rlimit limit;
     char text[64];
     struct rc_arena own = { .base = text, .size = sizeof(text) };
 
-    if (getrlimit(resource, &limit) < 0)
-        return RC_ABSENT;
-    if (limit.rlim_cur == limit.rlim_max)
-        return rc_str(write_bytes(limit.rlim_cur, arena));
+    if (limit->rlim_cur == limit->rlim_max)
+        return rc_str(write_bytes(limit->rlim_cur, arena));
     return rc_str(
-        rc_format(arena, "%s (hard limit %s)", write_bytes(limit.rlim_cur, &own), write_bytes(limit.rlim_max, &own)));
+        rc_format(arena, "%s (hard limit %s)", write_bytes(limit->rlim_cur, &own), write_bytes(limit->rlim_max, &own)));
 }
 
 struct rc_str rc_inventory_memlock(const char *root, struct rc_arena *arena)
 {
+    struct rlimit limit;
+
     (void)root;
-    return write_limit(RLIMIT_MEMLOCK, arena);
+    return getrlimit(RLIMIT_MEMLOCK, &limit) < 0 ? RC_ABSENT : write_limit(&limit, arena);
 }
 
 struct rc_str rc_inventory_stack(const char *root, struct rc_arena *arena)
 {
+    struct rlimit limit;
+
     (void)root;
-    return write_limit(RLIMIT_STACK, arena);
+    return getrlimit(RLIMIT_STACK, &limit) < 0 ? RC_ABSENT : write_limit(&limit, arena);
 }
 
 struct rc_str rc_inventory_nofile(const char *root, struct rc_arena *arena)

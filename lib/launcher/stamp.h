@@ -31,7 +31,7 @@ struct rc_stamp {
     uint32_t rank;
     bool launcher;       /* the mode; false: worker */
     uint16_t port;       /* the MASTER_PORT that the task was told; 0 where the stamp does not say */
-    struct rc_str told;  /* without the sign; absent where it is not RC_STAMP_TOLD numbers, the first below the second */
+    struct rc_str told;  /* without the sign; absent where it is not RC_STAMP_TOLD numbers, rank < size */
     struct rc_str outer; /* the outer scopes, parted by blanks; absent where there are none */
 };
 

@@ -528,46 +528,26 @@ static void combines_sames(const void *data)
     }
 }
 
-struct guard_row {
-    const char *command_line, *environment, *administrator;
-    enum rc_guard guard;
-};
-
-/* And guard. */
-static void combines_guards(const void *data)
-{
-    static const struct guard_row rows[] = {
-        { "", "-", "-", RC_GUARD_UNSET },
-        { "guard=nccl", "guard=off", "guard=off", RC_GUARD_NCCL },
-        { "guard=off", "guard=nccl", "guard=nccl", RC_GUARD_OFF },
-        { "watch", "guard=nccl", "-", RC_GUARD_NCCL },
-        { "-", "-", "off,guard=nccl", RC_GUARD_NCCL },
-    };
-
-    (void)data;
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
-        struct parsed parsed[3];
-        struct rc_options all = COMBINE(rows[i], parsed);
-
-        assert_int_equal(all.guard, rows[i].guard);
-    }
-}
-
 struct placement_row {
     const char *command_line, *environment, *administrator;
     enum rc_gpus gpus;
     enum rc_bind bind;
     enum rc_nics nic;
+    enum rc_guard guard;
 };
 
-/* And each of the three that say where a task goes. */
+/* And guard, and each of the three that say where a task goes. */
 static void combines_placements(const void *data)
 {
     static const struct placement_row rows[] = {
-        { "", "-", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET },
-        { "gpus=own,bind=numa,nic=auto", "gpus=all", "bind=none", RC_GPUS_OWN, RC_BIND_NUMA, RC_NICS_AUTO },
-        { "bind=cores", "gpus=auto", "nic=none,bind=none", RC_GPUS_AUTO, RC_BIND_CORES, RC_NICS_NONE },
-        { "-", "-", "off,bind=none,gpus=all,nic=auto", RC_GPUS_ALL, RC_BIND_NONE, RC_NICS_AUTO },
+        { "", "-", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET, RC_GUARD_UNSET },
+        { "gpus=own,bind=numa,nic=auto,guard=nccl", "gpus=all,guard=off", "bind=none,guard=off", RC_GPUS_OWN,
+          RC_BIND_NUMA, RC_NICS_AUTO, RC_GUARD_NCCL },
+        { "bind=cores,guard=off", "gpus=auto,guard=nccl", "nic=none,bind=none,guard=nccl", RC_GPUS_AUTO, RC_BIND_CORES,
+          RC_NICS_NONE, RC_GUARD_OFF },
+        { "watch", "guard=nccl", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET, RC_GUARD_NCCL },
+        { "-", "-", "off,bind=none,gpus=all,nic=auto,guard=nccl", RC_GPUS_ALL, RC_BIND_NONE, RC_NICS_AUTO,
+          RC_GUARD_NCCL },
     };
 
     (void)data;
@@ -578,6 +558,7 @@ static void combines_placements(const void *data)
         assert_int_equal(all.gpus, rows[i].gpus);
         assert_int_equal(all.bind, rows[i].bind);
         assert_int_equal(all.nic, rows[i].nic);
+        assert_int_equal(all.guard, rows[i].guard);
     }
 }
 
@@ -589,8 +570,7 @@ int main(void)
     unit_add_one(combines_addresses, "addr= is the first one's that has it");
     unit_add_one(combines_watches, "watch is the first one's that has it");
     unit_add_one(combines_sames, "same= is the first one's that has it, and a site's nodes are not compared");
-    unit_add_one(combines_guards, "guard= is the first one's that has it");
-    unit_add_one(combines_placements, "gpus=, bind= and nic= are each the first one's that has it");
+    unit_add_one(combines_placements, "gpus=, bind=, nic= and guard= are each the first one's that has it");
     UNIT_TABLE(switches_mode, "ROLLCALL", switches);
     UNIT_TABLE(hints_at, "option hints at", hints);
     unit_add_one(names_modes, "every mode has its name");
