@@ -129,7 +129,7 @@ setup()
         'loader = torch.utils.data.DataLoader([], num_workers=4)' > train.py
     cp "$top"/docs/jobs/*.s[bh]* .
     set -- *.s[bh]*
-    [ $# -eq 11 ]
+    [ $# -eq 12 ]
     for template; do
         run -0 doctor "$template"
         [[ $output == *'script    train.py: '* ]]

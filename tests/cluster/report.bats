@@ -128,3 +128,23 @@ name a file in a folder that srun's node can write to"
     [ -L "$shared/reports/link.json" ]
     [ "$(jq .nnodes "$shared/reports/real.json")" = 1 ]
 }
+
+@test "the job template with spare nodes trains without the odd one" {
+    # shellcheck disable=SC2016 # expanded there
+    inject n2 <<< 'sed s/^version=.*/version=0.1.0/ | exec $real "$@"'
+    mkdir -p "$shared/work"
+    cp "$whoami" "$shared/work/train.py"
+    sed 's/--nodes=9/--nodes=3/; s/^nodes=8/nodes=2/; /gpus-per-node/d; s/-per-node=4/-per-node=2/; s/per-task=8/per-task=2/' \
+        "$tree/docs/jobs/sparenodes.sbatch" > "$shared/work/job.sbatch"
+    rm -f "$shared/batch.out"
+    attempt 120 sbatch --wait --chdir "$shared/work" --output "$shared/batch.out" "$shared/work/job.sbatch"
+    cat "$shared/batch.out" >> "$out"
+    everybody whoami world=4 nodes=2
+    said '^left out: n2$'
+    # and with nothing to leave out
+    faults_end
+    attempt 120 sbatch --wait --chdir "$shared/work" --output "$shared/batch.out" "$shared/work/job.sbatch"
+    cat "$shared/batch.out" >> "$out"
+    everybody whoami world=4 nodes=2
+    said '^left out: none$'
+}
