@@ -6,14 +6,13 @@
 #include <limits.h>
 
 #include "items.h"
-#include "launcher/hostlist.h"
 #include "launcher/slurmpmix.h"
 #include "once.h"
 #include "outside.h"
 #include "rendezvous/pmixserver.h"
 #include "rendezvous/session.h"
-#include "resolve/pinning.h"
 #include "resolve/precedence.h"
+#include "resolve/reverse.h"
 #include "roll/entry.h"
 #include "say.h"
 #include "system/beside.h"
@@ -118,29 +117,17 @@ static void choose_store(spank_t spank, struct rc_context *context, struct rc_re
     rc_env_index(&result->env, context->env);
 }
 
-/* How many ranks torch has: those of a launcher's workers are more than the tasks. */
-static uint32_t count_ranks(const struct rc_context *context, const struct rc_result *result)
-{
-    uint32_t workers = result->mode == RC_MODE_LAUNCHER ? rc_pinning_workers(context, result) : 0;
-    uint64_t ranks = (uint64_t)workers * result->identity.field[RC_NNODES];
-
-    return ranks > 0 && ranks <= RC_MAX_TASKS ? (uint32_t)ranks : result->facts.field[RC_WORLD_SIZE].value;
-}
-
 /* Where the store is going to look up names, and the user is to hear of slow ones: the node of RANK 0 tries with
  * another node's name. */
 static void ask_for_lookups(const struct rc_context *context, const struct rc_result *result,
                             struct rc_request *request, char name[RC_HOST_MAX + 1])
 {
-    const struct rc_facts *facts = &result->facts;
-
     if (!request->root || request->transport != RC_TRANSPORT_SRUN || !context->options.by_user ||
-        context->options.lookup == RC_REVERSE_NUMERIC ||
-        !rc_hostlist_nth(facts->hosts, facts->master_node == 0 ? 1 : 0, name))
+        context->options.lookup == RC_REVERSE_NUMERIC || !rc_reverse_neighbour(result, name))
         return;
     request->lookups.host = rc_str(name);
     request->lookups.nodes = result->identity.field[RC_NNODES];
-    request->lookups.ranks = count_ranks(context, result);
+    request->lookups.ranks = rc_reverse_ranks(context, result);
 }
 
 /* Runs the exchange for all tasks of the node, and prints findings at once. */

@@ -62,6 +62,16 @@ queries()
     [ ! -s "$err" ] || explain "something was said of 2 ranks"
     attempt 60 srun --ddp=launcher,nproc=4 -N2 -n2 sleep 2
     said "makes one for each of 8 ranks"
+    # the doctor says the same, of its step
+    attempt 60 srun --ddp -N2 --ntasks-per-node=4 rollcall doctor
+    failed
+    [ "$(grep -cx 'warning D211' "$out")" -eq 1 ] || explain "not one D211"
+    # the doctor's lines are as wide as a terminal
+    tr -s '[:space:]' ' ' < "$out" |
+        grep -qE "takes 1[7-9][0-9] ms on n1; torch's store there makes one for each of 8 ranks: [12] s" || explain "no cost"
+    attempt 60 srun --ddp=lookup=numeric -N2 --ntasks-per-node=4 rollcall doctor
+    succeeded
+    unsaid 'D211'
     # who has not asked for rollcall is not told, and nothing is measured
     queries=$(queries)
     ROLLCALL= attempt 60 srun -N2 --ntasks-per-node=4 sleep 1
