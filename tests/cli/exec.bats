@@ -350,3 +350,17 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     run -0 --separate-stderr with "${task_3[@]}" PATH="$BATS_TEST_TMPDIR:$PATH" "$rollcall" exec -- python train.py
     [ -z "$stderr" ]
 }
+
+@test "lookup=numeric: exec and the preload put the library behind all others" {
+    tree=$(cd "$prefix" && pwd -P)
+    library=$tree/lib/librollcall-lookup.so
+    # shellcheck disable=SC2016 # expanded in the task
+    list=(sh -c 'echo "$LD_PRELOAD"')
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=lookup=numeric -- "${list[@]}"
+    [ "$output$stderr" = "$library" ]
+    preload=$tree/lib/librollcall-preload.so
+    run -0 --separate-stderr with "${task_3[@]}" ROLLCALL=lookup=numeric LD_PRELOAD="$preload" "${list[@]}"
+    [ "$output$stderr" = "$preload:$library" ]
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=lookup=system -- "${list[@]}"
+    [ "$output$stderr" = "" ]
+}
