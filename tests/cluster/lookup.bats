@@ -12,6 +12,11 @@ setup_file()
     cluster_up --nodes 2 --cpus 16
 }
 
+setup()
+{
+    [ -z "${SERIES:-}" ] || skip "the glibc of these nodes, 2.41, finds ::ffff:10.77.0.3 at 10.77.0.3 in /etc/hosts"
+}
+
 teardown()
 {
     [ -z "${left_out:-}" ] || return 0
@@ -26,12 +31,18 @@ teardown_file()
 # slow_names MILLISECONDS|silent: from now on n1 has such a name server, which writes to $asked.
 slow_names()
 {
-    asked=$BATS_TEST_TMPDIR/asked
+    asked=$shared/asked
+    rm -f "$asked"
     mkfifo "$BATS_TEST_TMPDIR/end"
-    on n1 python3 "$tree/tests/nameserver.py" "$1" "$asked" cat < "$BATS_TEST_TMPDIR/end" 3>&- &
+    on n1 "$PYTHON" "$tree/tests/nameserver.py" "$1" "$asked" cat < "$BATS_TEST_TMPDIR/end" 3>&- &
     slow=$!
     exec 7> "$BATS_TEST_TMPDIR/end"
-    until [ -e "$asked" ] && on n1 grep -q nameserver /etc/resolv.conf; do sleep 0.1; done
+    for _ in {1..100}; do
+        ! on n1 grep -q nameserver /etc/resolv.conf || return 0
+        sleep 0.1
+    done
+    echo "there is no name server on n1" >&2
+    return 1
 }
 
 fast_names()
