@@ -74,8 +74,11 @@ def test_the_question(bound):
     for options, bind in [("", "cores"), ("bind=cores", "cores"), ("bind=numa", "numa")]:
         bound.step(TWO, [options], env={**GIVEN, "HWLOC_XMLFILE": "/no/such/file"})
         question = bound.questions()[-1].split("\n")
-        assert question[:2] == ["2", f"bind={bind}"]
-        assert question[2].startswith("cpus=") and len(question) < 6
+        assert question[:3] == ["2", f"bind={bind}", "cards=no"]
+        assert question[3].startswith("cpus=") and len(question) < 7
+    # with nic=auto alone the cards are looked for
+    bound.step(TWO, ["nic=auto"], env=GIVEN)
+    assert "cards=" not in bound.questions()[-1]
     # nothing of the user's environment steers it
     assert "HWLOC" not in bound.asked.read_text() and "SLURM" not in bound.asked.read_text()
     assert "rollcall-map pins\n" in bound.asked.read_text()
