@@ -83,13 +83,28 @@ static void round_values(struct rc_member *member, size_t count)
     }
 }
 
-/* Leaves the members with as many tasks as most have: a node with more of them has more cores. */
-static size_t keep_usual_tasks(struct rc_member *member, size_t count, enum rc_item item)
+/* What members must have alike to be compared: another number of tasks, or other GPUs, explains the difference. */
+static struct rc_member comparable_by(const struct rc_roll *roll, enum rc_compared compared)
+{
+    switch (compared) {
+    case RC_COMPARED_PER_TASKS:
+        return (struct rc_member){ roll, RC_ABSENT, rc_netorder_tasks(roll) };
+    case RC_COMPARED_PER_GPUS:
+        return (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_gpus), 0 };
+    case RC_COMPARED_PER_NICS:
+        return (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_nics), 0 };
+    default:
+        return (struct rc_member){ roll, RC_ABSENT, 0 };
+    }
+}
+
+/* Leaves the members that have it alike with most others. */
+static size_t keep_comparable(struct rc_member *member, size_t count, enum rc_item item)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
 
     for (size_t i = 0; i < count; i++)
-        member[i] = (struct rc_member){ member[i].roll, RC_ABSENT, rc_netorder_tasks(member[i].roll) };
+        member[i] = comparable_by(member[i].roll, rc_item_row(item)->compared);
     rc_group_find(member, count, shown);
     count = shown[0].count;
     memmove(member, shown[0].member, count * sizeof(*member));
@@ -120,8 +135,8 @@ static size_t select_members(struct rc_checking *check, const struct rc_member *
         return 0;
     if (compared == RC_COMPARED_ROUGHLY)
         round_values(check->part, count);
-    if (compared == RC_COMPARED_PER_TASKS)
-        count = keep_usual_tasks(check->part, count, item);
+    else
+        count = keep_comparable(check->part, count, item);
     return count;
 }
 

@@ -18,7 +18,15 @@ enum rc_item {
     RC_ITEMS
 };
 
-enum rc_compared { RC_COMPARED_EXACTLY, RC_COMPARED_OR_NONE, RC_COMPARED_ROUGHLY, RC_COMPARED_PER_TASKS, RC_COMPARED_WITHIN };
+enum rc_compared {
+    RC_COMPARED_EXACTLY,
+    RC_COMPARED_OR_NONE,
+    RC_COMPARED_ROUGHLY,
+    RC_COMPARED_PER_TASKS,
+    RC_COMPARED_PER_GPUS,
+    RC_COMPARED_PER_NICS,
+    RC_COMPARED_WITHIN,
+};
 
 struct rc_item_row {
     const char *name;

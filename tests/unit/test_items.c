@@ -85,6 +85,15 @@ static const struct launch_row things[] = {
     { TEXT("n1 0 0-1 has=cores:16; n2 1 2-3 has=cores:16; n3 2 4-5 has=cores:12; n4 3 6 has=cores:8"), 4, 7,
       "RC622 cores that tasks may use are '12' on n3, '16' on the other 2" ODD, "among those with as many tasks" },
 
+    { TEXT("n1 0 0 has=gpus:8~H100 has=gpu_links:8~at~x16; n2 1 1 has=gpus:7~H100 has=gpu_links:7~at~x16; "
+           "n3 2 2 has=gpus:8~H100 has=gpu_links:8~at~x16"),
+      3, 3, "RC622 GPUs are '7 H100' on n2, '8 H100' on the other 2" ODD, "a GPU less has a link less" },
+    { TEXT("n1 0 0 has=gpus:8~H100 has=gpu_links:8~at~x16; n2 1 1 has=gpus:8~H100 has=gpu_links:8~at~x8; "
+           "n3 2 2 has=gpus:8~H100 has=gpu_links:8~at~x16"),
+      3, 3, "RC622 PCIe links of GPUs are '8 at x8' on n2, '8 at x16' on the other 2" ODD, "a narrower link" },
+    { TEXT("n1 0 0 has=nics:8~mlx5 has=nic_ports:8~UP; n2 1 1 has=nics:8~mlx5 has=nic_ports:7~UP,~1~DOWN; "
+           "n3 2 2 has=nics:8~mlx5 has=nic_ports:8~UP"),
+      3, 3, "RC622 ports of network cards are '7 UP, 1 DOWN' on n2, '8 UP' on the other 2" ODD, "a port that is down" },
     { TEXT("n1 0 0 has=component:0 has=gpus:8~H100; n2 1 1 has=component:0 has=gpus:8~H100; "
            "n3 2 2 has=component:1 has=cores:8; n4 3 3 has=component:1 has=cores:8"),
       4, 4, "", "two components" },
@@ -96,12 +105,11 @@ static const struct launch_row things[] = {
       "differences within components" },
 
     { TEXT("n1 0 0" ALL_THINGS("1") "; n2 1 1" ALL_THINGS("1") "; n3 2 2" ALL_THINGS("2")), 3, 3,
-      "RC622 GPUs are '2' on n3, '1' on the other 2" ODD
-      "\nRC622 PCIe links of GPUs are '2' on n3, '1' on the other 2" ODD
-      "\nRC622 the GPU driver is '2' on n3, '1' on the other 2" ODD
+      "RC622 GPUs are '2' on n3, '1' on the other 2" ODD "\nRC622 the GPU driver is '2' on n3, '1' on the other 2" ODD
       "\nRC622 IMEX channels are '2' on n3, '1' on the other 2" ODD
       "\nRC622 network cards are '2' on n3, '1' on the other 2" ODD
-      "\nRC622 nic_ports, nic_links, nccl, torch, kernel, memlock, nofile, stack, shm, hugepages, memory, cores differ, "
+      "\nRC622 libnccl is '2' on n3, '1' on the other 2" ODD
+      "\nRC622 torch, kernel, memlock, nofile, stack, shm, hugepages, memory, cores differ, "
       "too; rollcall check shows on which nodes",
       "the gravest first, and the rest in one line" },
 };

@@ -1,0 +1,203 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# same.bats - a node that is not like the others: the line that says so, word for word, before the tasks start.
+#
+# Four virtual nodes show the files of a machine with two GPUs and a card for InfiniBand; then one of them is changed.
+
+# shellcheck disable=SC2154 # shared, out, err, transports and status come from the helpers
+
+load helpers
+load faults
+
+setup_file()
+{
+    needs_root || return 0
+    cluster_up --nodes 4 --cpus 4 --mpi pmix
+    faults_up
+    cat > "$shared/dress" << 'END'
+gpus=2 model='NVIDIA H100' width=16 port='4: ACTIVE' serial=1 bus=1
+[ $# -eq 0 ] || export "$@"
+for place in /proc/driver /sys/bus /sys/class; do
+    mountpoint -q $place && umount $place
+    mount -t tmpfs -o mode=755 none $place
+done
+mkdir /proc/driver/nvidia
+gpu=0
+while [ $gpu -lt "$gpus" ]; do
+    address=0000:0$((bus + gpu)):00.0
+    mkdir -p /proc/driver/nvidia/gpus/$address /sys/bus/pci/devices/$address
+    printf 'Model: \t\t %s\nIRQ:   \t\t 9%s\nGPU UUID: \t GPU-1c6f0000-0000-4000-8000-%012d\n' \
+        "$model" "$serial" "$serial$gpu" > /proc/driver/nvidia/gpus/$address/information
+    cd /sys/bus/pci/devices/$address
+    echo 16 > max_link_width
+    echo $width > current_link_width
+    echo '32.0 GT/s PCIe' | tee max_link_speed > current_link_speed
+    width=16 gpu=$((gpu + 1))
+done
+echo 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024' > /proc/driver/nvidia/version
+mkdir -p /sys/class/infiniband/mlx5_0/ports/1
+cd /sys/class/infiniband/mlx5_0
+echo MT4129 > hca_type
+echo "a088:c203:0000:000$serial" > node_guid
+cd ports/1
+echo "$port" > state
+echo '400 Gb/sec (4X NDR)' > rate
+echo InfiniBand > link_layer
+echo "0x$serial" > lid
+END
+}
+
+setup()
+{
+    local node
+    [ -z "${left_out:-}" ] || return 0
+    for node in 1 2 3 4; do
+        # what healthy nodes differ in
+        dress n$node serial=$node bus=$((node % 2 + 1))
+    done
+}
+
+teardown()
+{
+    local node
+    [ -z "${left_out:-}" ] || return 0
+    faults_end
+    for node in n1 n2 n3 n4; do
+        on "$node" sh -c 'umount /proc/driver /sys/bus /sys/class; rm -rf /tmp/nccl' 2> /dev/null || true
+    done
+    login scancel --user="$(id -un)"
+}
+
+teardown_file()
+{
+    cluster_down
+}
+
+# dress NODE [NAME=VALUE]...: the node's files.
+dress()
+{
+    local node=$1
+    shift
+    on "$node" sh -e "$shared/dress" "$@"
+}
+
+four=(-N4 --ntasks-per-node=1)
+
+# odd LINE...: these lines of RC622, in this order, and nothing else of the roll call.
+odd()
+{
+    diff <(printf 'RC622: %s\n' "$@") <(grep -o 'RC6.*' "$err") || explain "not these lines"
+}
+
+# even: no line at all.
+even()
+{
+    one_port 4
+    [ ! -s "$err" ] || explain "something is said"
+}
+
+leave="mend or leave out the odd one, or say same=off"
+kind="use nodes of one kind, or say same=off"
+
+@test "equal nodes: nothing is said, whatever their serial numbers and the order of their devices" {
+    local transport
+    for transport in $transports; do
+        step 30 "--ddp=exchange=$transport" "${four[@]}"
+        even
+    done
+    step 30 --ddp=same=stop -N4 -n6
+    one_port 6
+    unsaid RC6
+}
+
+@test "a GPU fewer, on the node of rank 0 as on another, over each transport" {
+    local transport
+    dress n3 gpus=1
+    for transport in $transports; do
+        step 30 "--ddp=exchange=$transport" "${four[@]}"
+        one_port 4
+        odd "GPUs are '1 NVIDIA H100' on n3, '2 NVIDIA H100' on the other 3; $leave"
+    done
+    dress n3
+    dress n1 gpus=0
+    step 30 --ddp "${four[@]}"
+    one_port 4
+    odd "GPUs are none on n1, '2 NVIDIA H100' on the other 3; $leave"
+}
+
+@test "a narrower link, a port that is down, another libnccl, limits, a small /dev/shm: five lines, and one for the rest" {
+    local node
+    for node in n1 n2 n3 n4; do
+        # each node has a /tmp of its own
+        on "$node" sh -c 'mkdir -p /tmp/nccl && head -c 100 /dev/zero > /tmp/nccl/libnccl.so.2.21.5 &&
+            ln -sf libnccl.so.2.21.5 /tmp/nccl/libnccl.so.2'
+    done
+    export LD_LIBRARY_PATH=/tmp/nccl
+    step 30 --ddp "${four[@]}"
+    even
+    dress n2 width=8
+    dress n4 'port=1: DOWN'
+    on n3 sh -c 'head -c 90 /dev/zero > /tmp/nccl/libnccl.so.2.20.3; ln -sf libnccl.so.2.20.3 /tmp/nccl/libnccl.so.2'
+    # shellcheck disable=SC2016 # expanded there
+    inject n1 <<< 'ulimit -n 4000; ulimit -l 64
+exec unshare -m sh -c "mount -t tmpfs -o size=64m none /dev/shm; exec \"\$0\" \"\$@\"" $real "$@"'
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 30 srun --ddp "${four[@]}" sh -c 'echo "port $RANK $MASTER_PORT"; [ "$RANK" -ne 0 ] || rollcall check --json > "$0" || [ $? -eq 1 ]' "$shared/roll"
+    one_port 4
+    sed -i "s/'\(8 MiB\|unlimited\|[0-9]* [KMG]iB\)' on the other 3/'MEMLOCK' on the other 3/; s/'[0-9]*' on the other 3/'NOFILE' on the other 3/" "$err"
+    odd "PCIe links of GPUs are '1 at x16 32.0 GT/s, 1 at x8 of x16 32.0 GT/s' on n2, '2 at x16 32.0 GT/s' on the other 3; $leave" \
+        "ports of network cards are '1 DOWN InfiniBand' on n4, '1 ACTIVE InfiniBand 400 Gb/sec (4X NDR)' on the other 3; $leave" \
+        "libnccl is '2.20.3 (90 bytes) in /tmp/nccl' on n3, '2.21.5 (100 bytes) in /tmp/nccl' on the other 3; $leave" \
+        "the limit of locked memory is '64 KiB' on n1, 'MEMLOCK' on the other 3; $leave" \
+        "the limit of open files is '4000' on n1, 'NOFILE' on the other 3; $leave" \
+        "shm differs, too; rollcall check shows on which nodes"
+    "$PYTHON" - "$shared/roll" << 'END'
+import json, sys
+roll = json.load(open(sys.argv[1]))
+has = [entry["has"] for entry in roll["entries"]]
+assert [node["shm"] == "64 MiB" for node in has] == [True, False, False, False], has
+said = [message["text"] for message in roll["messages"] if message["id"] == "RC622"]
+assert len(said) == 6 and said[5].startswith("/dev/shm has '64 MiB' on n1, "), said
+assert roll["exclude"] == "n1,n2,n3,n4", roll["exclude"]
+END
+}
+
+@test "two odd nodes; half and half" {
+    dress n2 gpus=1
+    dress n3 model='NVIDIA A100-SXM4-40GB'
+    step 30 --ddp -N4 -n4 --distribution=cyclic
+    one_port 4
+    odd "GPUs are '2 NVIDIA H100' on n[1,4], '1 NVIDIA H100' on n2, '2 NVIDIA A100-SXM4-40GB' on n3; $kind"
+    dress n3 gpus=1
+    step 30 --ddp "${four[@]}"
+    one_port 4
+    odd "GPUs are '2 NVIDIA H100' on n[1,4], '1 NVIDIA H100' on n[2-3]; $kind"
+}
+
+@test "same=off is silent, same=stop stops; a site's default is silent unless it says same=warn" {
+    local conf transport
+    dress n2 gpus=1
+    step 30 --ddp=same=off "${four[@]}"
+    even
+    for transport in $transports; do
+        step 30 "--ddp=same=stop,exchange=$transport" "${four[@]}"
+        failed
+        [ ! -s "$out" ] || explain "a task has started"
+        said "RC622: GPUs are '1 NVIDIA H100' on n2, '2 NVIDIA H100' on the other 3"
+        said 'RC612: no task starts here'
+    done
+    ROLLCALL=same=stop step 30 --ddp "${four[@]}"
+    failed
+    conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
+    cp "$conf" "$BATS_TEST_TMPDIR/plugstack.conf"
+    sed 's/$/ default=auto/' "$BATS_TEST_TMPDIR/plugstack.conf" > "$conf"
+    step 30 "${four[@]}"
+    cp "$err" "$BATS_TEST_TMPDIR/default"
+    one_port 4
+    sed 's/$/ default=auto,same=warn/' "$BATS_TEST_TMPDIR/plugstack.conf" > "$conf"
+    step 30 "${four[@]}"
+    cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
+    one_port 4
+    odd "GPUs are '1 NVIDIA H100' on n2, '2 NVIDIA H100' on the other 3; $leave"
+    [ ! -s "$BATS_TEST_TMPDIR/default" ] || explain "a site's default says something: $(cat "$BATS_TEST_TMPDIR/default")"
+}
