@@ -29,7 +29,7 @@ extern char **environ;
 
 /* Higher than both descriptor numbers that the server expects (protocol.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128, ENVIRONMENT_MAX = 3 };
 
 /* How long srun waits for a report at its end, in all ten seconds. */
 enum { PAUSE_NS = 10000000, PAUSES = 1000 };
@@ -65,6 +65,17 @@ static int raise_descriptor(int fd)
     return raised;
 }
 
+/* For scontrol, which the server asks where nodes differ. */
+static void add_variables(char *env[ENVIRONMENT_MAX + 1])
+{
+    unsigned count = 1;
+
+    for (char **own = environ; *own && count < ENVIRONMENT_MAX; own++)
+        if (rc_str_starts(rc_str(*own), "PATH=") || rc_str_starts(rc_str(*own), "SLURM_CONF="))
+            env[count++] = *own;
+    env[count] = NULL;
+}
+
 /* Starts the server in a session of its own, because keys typed at the terminal are for
  * srun. It prints findings of the roll call to the standard error of srun. */
 static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings,
@@ -75,12 +86,13 @@ static bool start_program(int listener, int life, const char *token, const struc
     char variable[VARIABLE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *argv[RC_SERVER_ARGUMENTS + 1];
-    char *const env[] = { variable, NULL };
+    char *env[ENVIRONMENT_MAX + 1] = { variable };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     bool good;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
+    add_variables(env);
     if (!rc_server_settings_write(settings, &arena, argv) || posix_spawn_file_actions_init(&actions) != 0)
         return false;
     if (posix_spawnattr_init(&attributes) != 0) {

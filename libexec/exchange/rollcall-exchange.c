@@ -30,6 +30,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "constraint.h"
 #include "node.h"
 #include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
@@ -123,6 +124,8 @@ static int serve_srun(const struct rc_server_settings *settings)
     service.verdict.seconds = settings->seconds;
     service.verdict.check = settings->check;
     service.verdict.same = settings->same;
+    service.verdict.job = settings->job;
+    service.verdict.has_kinds = exchange_asked_for_several_kinds;
     service.said = (struct rc_arena){ .base = service.text, .size = sizeof(service.text) };
     snprintf(step, sizeof(step), "%u.%u", (unsigned)settings->job, (unsigned)settings->step);
     service.record.step = rc_str(step);
