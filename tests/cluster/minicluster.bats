@@ -320,7 +320,8 @@ ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
     [ "$status" -eq 5 ]
     "$minicluster" run n1 sleep 4322 3>&- &
     pid=$!
-    until "$minicluster" run n1 pgrep -f 'sleep 432[2]'; do sleep 0.1; done
+    # sleep itself: what is on its way to it does not end with run yet, and has these words among its own
+    until "$minicluster" run n1 pgrep -xf 'sleep 4322'; do sleep 0.1; done
     kill -KILL $pid
     wait $pid || true
     soon no_sleeper
