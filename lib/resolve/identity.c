@@ -67,10 +67,15 @@ enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_
     return claim;
 }
 
+/* By way of a copy: gcc 12.2 for aarch64 loses, at -O1, a loop that goes from one array of *result to another
+ * (-fno-ivopts keeps it). */
 void rc_identity_take(struct rc_result *result)
 {
+    struct rc_identity identity;
+
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
-        result->identity.field[i] = result->facts.field[i].value;
+        identity.field[i] = result->facts.field[i].value;
+    result->identity = identity;
 }
 
 bool rc_identity_read(const struct rc_context *context, struct rc_result *result)
