@@ -119,10 +119,14 @@ ROWS = [
     Row("SIGTERM to slurmctld while nodes meet", SRUN, WHOLE, MEETING, end_daemon(TERM, "login"), seconds=15),
     # what n2 has no more of
     # slurmd's own folder is left out: Slurm drains a node where it is full
-    *each("/tmp and /dev/shm of n2 are full: {}", WHOLE, around=full("/tmp", "/dev/shm"), but=["mpirun"]),
+    # small ones, which is a difference
+    *each("/tmp and /dev/shm of n2 are full: {}", whole("RC622"), around=full("/tmp", "/dev/shm"),
+          but=["mpirun", "the preload"]),
+    *each("/tmp and /dev/shm of n2 are full: {}", WHOLE, around=full("/tmp", "/dev/shm"),
+          but=set(LAUNCHES) - {"the preload"}),
     Row("14 descriptors for rollcall exec", limited("--nofile=14"), WHOLE),
     Row("14 descriptors for the preload", "srun -N3 -n3 prlimit --nofile=14 env LD_PRELOAD=LIBRARY TASK", WHOLE),
-    Row("14 descriptors for the helper of n2", SRUN, WHOLE, around=at_helper("ulimit -n 14", "n2")),
+    Row("14 descriptors for the helper of n2", SRUN, whole("RC622"), around=at_helper("ulimit -n 14", "n2")),
     Row("14 descriptors for the server", SRUN, WHOLE, around=at_helper("ulimit -n 14", "login", role="server")),
     Row("one process for another user's rollcall exec", as_another(limited("--nproc=1")), whole("RC611")),
     Row("30 MB for rollcall exec", limited("--as=30000000"), WHOLE),
