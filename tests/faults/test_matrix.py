@@ -122,8 +122,7 @@ ROWS = [
     # small ones, which is a difference
     *each("/tmp and /dev/shm of n2 are full: {}", whole("RC622"), around=full("/tmp", "/dev/shm"),
           but=["mpirun", "the preload"]),
-    *each("/tmp and /dev/shm of n2 are full: {}", WHOLE, around=full("/tmp", "/dev/shm"),
-          but=set(LAUNCHES) - {"the preload"}),
+    Row("/tmp and /dev/shm of n2 are full: the preload", PRELOAD, WHOLE, around=full("/tmp", "/dev/shm")),
     Row("14 descriptors for rollcall exec", limited("--nofile=14"), WHOLE),
     Row("14 descriptors for the preload", "srun -N3 -n3 prlimit --nofile=14 env LD_PRELOAD=LIBRARY TASK", WHOLE),
     Row("14 descriptors for the helper of n2", SRUN, whole("RC622"), around=at_helper("ulimit -n 14", "n2")),
