@@ -104,25 +104,11 @@ void exchange_report_begin(struct report *report, const struct rc_server_setting
         say_why(report, why);
 }
 
-/* Writes all of it. False where the reader has gone. */
-static bool put(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, text, size);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        text += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-/* The record, and behind it times and entries. The reader reads all of it before it writes anything. */
+/* The record, and behind it times and entries. The reader reads all of it before it writes anything. Closes fd. False
+ * without memory, or where the reader has gone. */
 static bool put_record(int fd, const struct rc_record *record, const struct rc_server *server)
 {
+    FILE *file = fdopen(fd, "w");
     static char text[RC_RECORD_SIZE + 1];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *head = rc_record_write(record, &arena);
@@ -130,9 +116,11 @@ static bool put_record(int fd, const struct rc_record *record, const struct rc_s
     size_t roll_size = 0;
     char *times = rc_server_times(server, &times_size);
     char *roll = rc_server_roll(server, &roll_size);
-    bool good = head && times && roll && put(fd, head, strlen(head)) && put(fd, "\n", 1) &&
-                put(fd, times, times_size) && put(fd, "\n", 1) && put(fd, roll, roll_size);
+    bool good = file && head && times && roll && fprintf(file, "%s\n", head) >= 0 &&
+                fwrite(times, 1, times_size, file) == times_size && fputc('\n', file) != EOF &&
+                fwrite(roll, 1, roll_size, file) == roll_size;
 
+    good = (file ? fclose(file) : close(fd)) == 0 && good;
     free(times);
     free(roll);
     return good;
@@ -237,7 +225,6 @@ static const char *fill_file(const char *path, int file, const struct rc_record 
         return line;
     }
     heard = put_record(check.input, record, server);
-    close(check.input);
     why = end_check(&check, line, size);
     return why || heard ? why : strerror(ENOMEM);
 }
