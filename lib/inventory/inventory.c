@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "inventory/bounded.h"
 #include "inventory/cards.h"
 #include "inventory/component.h"
 #include "inventory/gpus.h"
@@ -13,6 +12,7 @@
 #include "inventory/limits.h"
 #include "roll/items.h"
 #include "roll/roll.h"
+#include "system/bounded.h"
 #include "system/node.h"
 
 enum { LIBRARIES_SIZE = 600, NODE_SIZE = RC_INVENTORY_SIZE - LIBRARIES_SIZE, VALUE_SIZE = 2048 };

@@ -13,6 +13,7 @@
 #include "launcher/gpulist.h"
 #include "launcher/hostlist.h"
 #include "launcher/ordered.h"
+#include "launcher/slurmcomponents.h"
 #include "launcher/slurmorder.h"
 #include "launcher/tasklist.h"
 
@@ -161,7 +162,7 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
     }
     node->index = facts->field[RC_NODE_RANK].value;
     /* the synthetic environment of user_init has no name, and items of the component */
-    node->het = here.n && (reader->slurm_het || rc_slurmorder_is_het(reader->env));
+    node->het = here.n && (reader->slurm_het || rc_slurmcomponents_are_there(reader->env));
     /* SLURMD_NODENAME is slurmd's, SLURM_NODEID and the list are srun's: they check each other */
     if (here.n && rc_hostlist_nth(hosts, node->index, name) && !rc_str_is(here, name)) {
         struct rc_str there = rc_str(name);

@@ -16,12 +16,12 @@
 
 #include "base/variables.h"
 #include "launcher/hostlist.h"
+#include "launcher/slurmcomponents.h"
 #include "launcher/slurmpmix.h"
 #include "launcher/tasklist.h"
 #include "launcher/taskmap.h"
 
-/* MAX_HET_JOB_COMPS of slurmctld; and a list is walked once for each host. */
-enum { COMPONENTS_MAX = 128, LOOKUP_BUDGET = 1 << 24 };
+enum { LOOKUP_BUDGET = 1 << 24, LOOKUP_OVERHEAD = 128 };
 
 struct search {
     struct rc_reader *reader;
@@ -103,127 +103,82 @@ static bool follows_network(const struct rc_env *env)
     return behind.p != NULL;
 }
 
-static struct rc_str component_variable(const struct rc_env *env, const char *name, const char *kind,
-                                        uint32_t component)
-{
-    char text[sizeof("SLURM_JOB_NODELIST_PACK_GROUP_") + 10];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    return rc_env_find(env, rc_str(rc_format(&arena, "%s_%s_GROUP_%u", name, kind, component)));
-}
-
-/* salloc and sbatch write HET_GROUP, srun writes PACK_GROUP where it makes the job itself. Those whose first
- * component is another job are of a launch further outside; false where all are. */
-static bool find_components_kind(const struct rc_env *env, const char **kind)
-{
-    static const char kinds[][5] = { "HET", "PACK" };
-    bool of_others = false;
-
-    *kind = NULL;
-    for (unsigned i = 0; i < 2 && !*kind; i++) {
-        struct rc_str leader = component_variable(env, "SLURM_JOB_ID", kinds[i], 0);
-
-        if (leader.p && rc_str_eq(leader, rc_env_get(env, "SLURM_JOB_ID")))
-            *kind = kinds[i];
-        else if (leader.p)
-            of_others = true;
-    }
-    return *kind || !of_others;
-}
-
-bool rc_slurmorder_is_het(const struct rc_env *env)
-{
-    const char *kind;
-
-    /* a batch script has those of a job that it was submitted from */
-    return rc_env_get(env, "SLURM_HET_SIZE").n && find_components_kind(env, &kind);
-}
-
 static bool is_distributed(const struct search *s, const char *how)
 {
     return rc_str_starts(rc_env_get(s->reader->env, "SLURM_DISTRIBUTION"), how);
 }
 
-struct walk {
-    struct rc_tasklist tasks;
-    uint32_t distinct;
-    uint32_t largest; /* component: nodes that the step has of it */
-    uint32_t before;  /* tasks on the nodes so far */
-    uint64_t work;
-};
-
-/* A node of the step, the next one in the order of components. */
-static void walk_node(struct search *s, uint32_t index, struct walk *walk)
+/* A name is looked up twice in the step's list and once in each component's: so many bytes are read at most, and a
+ * name costs what some bytes of a list cost. */
+static bool is_affordable(const struct search *s, const struct rc_slurmcomponents *components)
 {
-    struct rc_taskmap_node *place = &s->by_component;
-    uint32_t tasks;
-    uint32_t unused;
+    uint64_t lookup = LOOKUP_OVERHEAD + 2 * s->facts->hosts.n + s->facts->layout.n;
 
-    tasks = rc_tasklist_at(&walk->tasks, index, &unused);
-    if (walk->distinct == 0)
-        place->master_node = index;
-    if (index == s->node->index) {
-        place->node_rank = walk->distinct;
-        place->tasks_before = walk->before;
-        place->tasks = tasks;
-    }
-    walk->before += tasks;
-    walk->distinct++;
+    for (uint32_t i = 0; i < components->count; i++)
+        lookup += components->hosts[i].n;
+    return number_of(s, RC_NNODES) <= LOOKUP_BUDGET / lookup;
 }
 
-/* One component's nodes, of which the step may have some or none. */
-static bool walk_component(struct search *s, struct rc_str hosts, struct walk *walk)
+/* False for a node that is in no component, in two of them, or twice in the step. */
+static bool find_position(const struct search *s, const struct rc_slurmcomponents *components, uint32_t node,
+                          struct rc_slurmposition *position)
 {
     char name[RC_HOST_MAX + 1];
-    uint32_t start = walk->distinct;
-    uint32_t count;
 
-    if (!rc_hostlist_count(hosts, &count))
+    return rc_hostlist_nth(s->facts->hosts, node, name) && rc_hostlist_find(s->facts->hosts, rc_str(name)) == node &&
+           rc_slurmcomponents_find(components, rc_str(name), position);
+}
+
+static bool is_before(const struct rc_slurmposition *a, const struct rc_slurmposition *b)
+{
+    return a->component != b->component ? a->component < b->component : a->index < b->index;
+}
+
+/* This node's place where the step's nodes go component by component, the nodes of each in its list's order. And the
+ * largest number of nodes that the step has of one component. */
+static bool walk_components(struct search *s, const struct rc_slurmcomponents *components, uint32_t *largest)
+{
+    struct rc_taskmap_node *place = &s->by_component;
+    struct rc_slurmposition first = { RC_UNKNOWN, RC_UNKNOWN };
+    struct rc_slurmposition own, other;
+    struct rc_tasklist tasks;
+    uint32_t nodes[RC_SLURMCOMPONENTS_MAX] = { 0 };
+    uint32_t unused;
+
+    if (!is_affordable(s, components) || !rc_tasklist_parse(s->facts->layout, &tasks) ||
+        !find_position(s, components, s->node->index, &own))
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index;
-
-        walk->work += hosts.n + s->facts->hosts.n + walk->tasks.text.n;
-        if (walk->work > LOOKUP_BUDGET || !rc_hostlist_nth(hosts, i, name))
+    *place = (struct rc_taskmap_node){ .tasks = rc_tasklist_at(&tasks, s->node->index, &unused) };
+    for (uint32_t node = 0; node < number_of(s, RC_NNODES); node++) {
+        if (!find_position(s, components, node, &other))
             return false;
-        index = rc_hostlist_find(s->facts->hosts, rc_str(name));
-        if (index == RC_UNKNOWN)
-            continue;
-        /* two components of one node */
-        if (walk->distinct == number_of(s, RC_NNODES))
-            return false;
-        walk_node(s, index, walk);
+        if (is_before(&other, &own)) {
+            place->node_rank++;
+            place->tasks_before += rc_tasklist_at(&tasks, node, &unused);
+        }
+        if (is_before(&other, &first)) {
+            first = other;
+            place->master_node = node;
+        }
+        if (++nodes[other.component] > *largest)
+            *largest = nodes[other.component];
     }
-    if (walk->distinct - start > walk->largest)
-        walk->largest = walk->distinct - start;
     return true;
 }
 
 /* Where the job has several components: which of them the step's nodes are of. */
 static void find_components(struct search *s)
 {
-    struct walk walk = { .distinct = 0 };
-    const struct rc_env *env = s->reader->env;
-    uint32_t nodes = number_of(s, RC_NNODES);
-    uint32_t components;
-    const char *kind;
-    struct rc_str hosts;
+    struct rc_slurmcomponents components;
+    const struct rc_taskmap_node *place = &s->by_component;
+    uint32_t largest = 0;
 
-    s->by_component = (struct rc_taskmap_node){ .node_rank = RC_UNKNOWN };
-    if (!rc_tasklist_parse(s->facts->layout, &walk.tasks) || !find_components_kind(env, &kind) || !kind ||
-        !rc_parse_u32(rc_env_get(env, "SLURM_HET_SIZE"), COMPONENTS_MAX, &components))
+    if (!rc_slurmcomponents_read(s->reader->env, &components) || !walk_components(s, &components, &largest))
         return;
-    for (uint32_t i = 0; i < components; i++) {
-        hosts = component_variable(env, "SLURM_JOB_NODELIST", kind, i);
-        if (!walk_component(s, hosts, &walk))
-            return;
-    }
-    if (walk.distinct != nodes)
-        return;
-    s->het = walk.largest < nodes || s->node->index != number_of(s, RC_NODE_RANK);
+    s->het = largest < number_of(s, RC_NNODES) || s->node->index != number_of(s, RC_NODE_RANK);
     /* a component's own nodes may have another order than its list, as those of any step */
-    s->has_components = s->by_component.node_rank == number_of(s, RC_NODE_RANK) && fits(s, &s->by_component) &&
-                        (walk.largest == 1 || !(is_distributed(s, "arbitrary") || follows_network(env)));
+    s->has_components = place->node_rank == number_of(s, RC_NODE_RANK) && fits(s, place) &&
+                        (largest == 1 || !(is_distributed(s, "arbitrary") || follows_network(s->reader->env)));
 }
 
 static bool read_components(struct search *s, struct rc_taskmap_node *place)

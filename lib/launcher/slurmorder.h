@@ -14,9 +14,6 @@ struct rc_slurmnode {
     bool het; /* the step has several components (srun A : B), or the job it is in has */
 };
 
-/* Whether the environment is of a job of several components. */
-bool rc_slurmorder_is_het(const struct rc_env *env);
-
 /* Finds the node of RANK 0 and this node's NODE_RANK: facts->master_*, the field RC_NODE_RANK
  * (SLURM_NODEID before) and node_order_rank. All else of the step is in the facts already, the
  * list of tasks per node in facts->layout. False, with RC106, RC124 or RC125, where nothing says it. */

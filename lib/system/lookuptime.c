@@ -4,18 +4,13 @@
 #include "system/lookuptime.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "system/clock.h"
+#include "system/bounded.h"
 #include "system/resolver.h"
 
 enum { WORTH_SAYING_MS = 1000, MICRO = 1000000, MILLI = 1000 };
@@ -59,78 +54,51 @@ static bool is_ipv4(const struct rc_netaddr *address)
     return address->size == RC_IPV4_BYTES;
 }
 
-/* The child: a number for each step that is done. */
-static void tell_times(const char *host, int fd)
+/* Microseconds, as the child tells them step by step. */
+enum { ADDRESS_TAKEN, HAS_FAILED, FIRST, AGAIN, NUMBERS };
+
+static void tell_numbers(int fd, const uint32_t *number, size_t count)
+{
+    rc_bounded_write(fd, (struct rc_str){ (const char *)number, count * sizeof(*number) });
+}
+
+static void tell_times(const void *host, int fd)
 {
     struct rc_addresses found = { .count = 0 };
     const struct rc_netaddr *address = &found.list[0];
-    uint32_t number[3] = { 0 };
+    uint32_t number[NUMBERS];
+    uint64_t start = microseconds();
 
     if (rc_resolver_ask(host, &found) != 0)
         return;
     for (unsigned i = 0; i < found.count && !is_ipv4(address); i++)
         address = is_ipv4(&found.list[i]) ? &found.list[i] : address;
-    if (write(fd, &number[0], sizeof(*number)) < 0)
+    number[ADDRESS_TAKEN] = (uint32_t)(microseconds() - start);
+    tell_numbers(fd, number, 1);
+    number[HAS_FAILED] = look_up(address, &number[FIRST]) != 0;
+    tell_numbers(fd, &number[HAS_FAILED], 2);
+    if (number[HAS_FAILED])
         return;
-    number[0] = look_up(address, &number[1]) != 0;
-    if (write(fd, number, 2 * sizeof(*number)) < 0 || number[0])
-        return;
-    look_up(address, &number[2]);
-    (void)!write(fd, &number[2], sizeof(*number));
+    look_up(address, &number[AGAIN]);
+    tell_numbers(fd, &number[AGAIN], 1);
 }
 
-static bool read_numbers(int fd, uint32_t *number, size_t count)
-{
-    struct pollfd in = { .fd = fd, .events = POLLIN };
-    int64_t deadline = rc_milliseconds() + RC_LOOKUP_LIMIT_MS;
-    int64_t left;
-
-    while ((left = deadline - rc_milliseconds()) > 0) {
-        if (poll(&in, 1, (int)left) > 0)
-            return read(fd, number, count * sizeof(*number)) == (ssize_t)(count * sizeof(*number));
-    }
-    return false;
-}
-
-static int read_times(int fd, struct rc_lookup_time *time)
-{
-    uint32_t number[3];
-
-    if (!read_numbers(fd, number, 1))
-        return -ENOENT;
-    *time = (struct rc_lookup_time){ .is_over = !read_numbers(fd, number, 2) };
-    if (time->is_over)
-        return 0;
-    time->has_failed = number[0];
-    time->first = time->again = number[1];
-    if (!time->has_failed && read_numbers(fd, &number[2], 1))
-        time->again = number[2];
-    return 0;
-}
-
+/* One limit for the address, and one for what follows: a first look-up that has not ended by then has taken more. */
 int rc_lookup_time(const char *host, struct rc_lookup_time *time)
 {
-    int ends[2];
-    pid_t child;
-    int rc;
+    uint32_t number[NUMBERS];
+    size_t told = rc_bounded_run(tell_times, host, 2 * RC_LOOKUP_LIMIT_MS, (char *)number, sizeof(number)) /
+                  sizeof(*number);
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
-    child = fork();
-    if (child == 0) {
-        tell_times(host, ends[1]);
-        _exit(0);
-    }
-    rc = child < 0 ? -errno : 0;
-    close(ends[1]);
-    if (child > 0) {
-        rc = read_times(ends[0], time);
-        kill(child, SIGKILL);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    }
-    close(ends[0]);
-    return rc;
+    if (told <= ADDRESS_TAKEN || number[ADDRESS_TAKEN] > RC_LOOKUP_LIMIT_MS * MILLI)
+        return -ENOENT;
+    *time = (struct rc_lookup_time){ .is_over = told <= FIRST };
+    if (time->is_over)
+        return 0;
+    time->has_failed = number[HAS_FAILED];
+    time->first = number[FIRST];
+    time->again = told > AGAIN ? number[AGAIN] : number[FIRST];
+    return 0;
 }
 
 /* "20 ms", "2.5 ms" */

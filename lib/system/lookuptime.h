@@ -22,8 +22,8 @@ struct rc_lookup_time {
 };
 
 /* Looks up the address of `host`, and then twice the name of that address, as torch does: ::ffff:10.0.0.2 for an
- * IPv4 address. A child does it, which is gone on return. 0; or -errno, with *time untouched: -ENOENT
- * where the host has no address, or none within the limit. Takes at most three times the limit. */
+ * IPv4 address. A child does it (bounded.h). 0; or -ENOENT, with *time untouched, where the host has no address,
+ * or none within the limit, or no child could be started. Takes at most twice the limit. */
 int rc_lookup_time(const char *host, struct rc_lookup_time *time);
 
 /* What torch's store loses by it on the node `where` when so many ranks of so many nodes come (ranks >= nodes): part of

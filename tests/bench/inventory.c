@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "inventory/bounded.h"
+#include "system/bounded.h"
 #include "tests/unit/inventorytree.h"
 
 enum { ROUNDS_MAX = 1000, PATIENCE_MS = 10000 };

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inventory/bounded.h"
 #include "inventorytree.h"
+#include "system/bounded.h"
 #include "system/clock.h"
 #include "unit.h"
 
@@ -306,10 +306,20 @@ static void tells_cores(const void *data)
 /* A node is compared with those of its component alone. */
 static void tells_component(const void *data)
 {
-    static const char *const env[] = { "SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_HET_GROUP_0=h3",
-                                       "SLURM_JOB_NODELIST_HET_GROUP_1=h[1-2]", "SLURMD_NODENAME=h2", NULL };
-    static const char *const by_srun[] = { "SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_PACK_GROUP_0=h2",
-                                           "SLURM_JOB_NODELIST_PACK_GROUP_1=h1", "SLURMD_NODENAME=h2", NULL };
+    static const char *const env[] = { "SLURM_HET_SIZE=2",
+                                       "SLURM_JOB_ID=7",
+                                       "SLURM_JOB_ID_HET_GROUP_0=7",
+                                       "SLURM_JOB_NODELIST_HET_GROUP_0=h3",
+                                       "SLURM_JOB_NODELIST_HET_GROUP_1=h[1-2]",
+                                       "SLURMD_NODENAME=h2",
+                                       NULL };
+    static const char *const by_srun[] = { "SLURM_HET_SIZE=2",
+                                           "SLURM_JOB_ID=7",
+                                           "SLURM_JOB_ID_PACK_GROUP_0=7",
+                                           "SLURM_JOB_NODELIST_PACK_GROUP_0=h2",
+                                           "SLURM_JOB_NODELIST_PACK_GROUP_1=h1",
+                                           "SLURMD_NODENAME=h2",
+                                           NULL };
     static const char *const none[] = { "SLURM_HET_SIZE=2", "SLURMD_NODENAME=h2", NULL };
     static const char *const *const all[] = { env, by_srun, none, no_env };
     static const char *const expected[] = { "has=component 1\n", "has=component 0\n", "has=component h2\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "inventory/bounded.h"
+#include "system/bounded.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  * A thread would not do: one that waits for a dead file server keeps its process from ending. A child that cannot be
  * killed yet is left to init, and holds none of this process's pipes.
  */
-#ifndef ROLLCALL_INVENTORY_BOUNDED_H
-#define ROLLCALL_INVENTORY_BOUNDED_H
+#ifndef ROLLCALL_SYSTEM_BOUNDED_H
+#define ROLLCALL_SYSTEM_BOUNDED_H
 
 #include "base/text.h"
 
