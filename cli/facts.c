@@ -3,117 +3,136 @@
 
 #include <stdlib.h>
 
-#include "roll/amount.h"
-#include "roll/group.h"
-#include "roll/netorder.h"
+#include "roll/comparison.h"
 
 #define NONE "none" /* what a node has whose files say that there is nothing */
 
-static enum rc_compared compared(unsigned fact)
-{
-    return fact < FACT_ITEMS ? RC_COMPARED_EXACTLY : rc_item_row((enum rc_item)(fact - FACT_ITEMS))->compared;
-}
-
-static void read_node(struct rc_str *value, const struct rc_roll *roll)
+static void read_node(struct fact *fact, const struct rc_roll *roll)
 {
     struct rc_str lines = roll->items;
     struct rc_str text;
     enum rc_item item;
 
-    value[FACT_MODE] = roll->mode;
-    value[FACT_MASTER] = roll->addr;
-    value[FACT_VERSION] = roll->version;
+    fact[FACT_MODE].value = roll->mode;
+    fact[FACT_MASTER].value = roll->addr;
+    fact[FACT_VERSION].value = roll->version;
     while (rc_items_next(&lines, &item, &text))
-        value[FACT_ITEMS + item] = text;
-    for (unsigned fact = FACT_ITEMS; fact < FACTS; fact++)
-        if (roll->items.p && !value[fact].p && compared(fact) == RC_COMPARED_OR_NONE)
-            value[fact] = RC_STR(NONE);
+        fact[FACT_ITEMS + item].value = text;
+    for (unsigned i = 0; roll->items.p && i < RC_ITEMS; i++)
+        if (!fact[FACT_ITEMS + i].value.p && rc_item_row((enum rc_item)i)->compared == RC_COMPARED_OR_NONE)
+            fact[FACT_ITEMS + i].value = RC_STR(NONE);
 }
 
-static bool are_alike(unsigned fact, struct rc_str a, struct rc_str b)
+static struct fact *fact_of(struct facts *facts, size_t node, unsigned fact)
 {
-    return compared(fact) == RC_COMPARED_ROUGHLY ? rc_amount_is_almost(a, b) : rc_str_eq(a, b);
+    return &facts->fact[node * FACTS + fact];
 }
 
-/* The nodes that take part in the comparison of a fact: those that say it, and of what depends on the number of tasks
- * those that have as many as most. */
-static size_t select_nodes(const struct facts *facts, const struct rc_roll *roll, unsigned fact,
-                           struct rc_member *member)
+/* Tells the sides of nodes that are compared with each other. */
+static void find_sides(struct facts *facts, const struct rc_roll *roll, unsigned fact, struct rc_member *member,
+                       size_t count)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
+    size_t groups = rc_group_find(member, count, shown);
+    bool most = groups > 0 && rc_group_is_most(shown, count);
+    struct rc_str usual;
+
+    if (groups < 2)
+        return;
+    usual = shown[0].member->text.p ? shown[0].member->text : RC_STR(NONE);
+    facts->of[fact].differs = true;
+    if (most)
+        facts->of[fact].usual = usual;
+    for (size_t i = 0; i < count; i++) {
+        struct fact *of = fact_of(facts, (size_t)(member[i].roll - roll), fact);
+
+        if (!most)
+            of->side = SIDE_OF_SEVERAL;
+        else if (rc_text_order(member[i].text, shown[0].member->text) != 0)
+            *of = (struct fact){ of->value, usual, SIDE_ODD };
+    }
+}
+
+/* What every node has is compared with all. */
+static void compare_own(struct facts *facts, const struct rc_roll *roll, unsigned fact, struct rc_member *member)
+{
     size_t count = 0;
-    size_t kept = 0;
 
     for (size_t i = 0; i < facts->nodes; i++)
-        if (cli_facts_value(facts, i, fact).p)
-            member[count++] = (struct rc_member){ &roll[i], RC_ABSENT, 0 };
-    if (compared(fact) == RC_COMPARED_PER_TASKS && count > 0) {
-        for (size_t i = 0; i < count; i++)
-            member[i].number = rc_netorder_tasks(member[i].roll);
-        rc_group_find(member, count, shown);
-        count = shown[0].count;
-        for (const struct rc_member *m = shown[0].member; kept < count; m++)
-            member[kept++] = *m;
-    }
-    for (size_t i = 0; i < count; i++) {
-        member[i].text = cli_facts_value(facts, (size_t)(member[i].roll - roll), fact);
-        member[i].number = 0;
-    }
-    return count;
+        if (fact_of(facts, i, fact)->value.p)
+            member[count++] = (struct rc_member){ &roll[i], fact_of(facts, i, fact)->value, 0 };
+    find_sides(facts, roll, fact, member, count);
 }
 
-static void find_usual(struct facts *facts, const struct rc_roll *roll, unsigned fact, struct rc_member *member)
+/* Items as RC622 does. `member` has room for twice the nodes. */
+static bool compare_items(struct facts *facts, const struct rc_roll *roll, struct rc_member *member)
 {
-    struct rc_group shown[RC_GROUPS_SHOWN];
-    size_t count = select_nodes(facts, roll, fact, member);
-    size_t groups = rc_group_find(member, count, shown);
-    size_t alike = 0;
+    struct rc_member *part = member + facts->nodes;
+    struct rc_comparison comparison;
+    bool done;
 
-    if (count == 0)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        facts->of[fact].known = facts->of[fact].known || !rc_str_is(member[i].text, NONE);
-        alike += are_alike(fact, member[i].text, shown[0].member->text);
+    for (size_t i = 0; i < facts->nodes; i++)
+        member[i] = (struct rc_member){ &roll[i], RC_ABSENT, 0 };
+    done = rc_comparison_read(&comparison, member, facts->nodes);
+    for (unsigned item = 0; done && item < RC_ITEMS; item++)
+        for (size_t first = 0; first < comparison.count; first += rc_comparison_part(&comparison, first))
+            find_sides(facts, roll, FACT_ITEMS + item, part,
+                       rc_comparison_select(&comparison, first, (enum rc_item)item, part));
+    rc_comparison_free(&comparison);
+    return done;
+}
+
+static void sum_up(struct facts *facts, unsigned fact)
+{
+    struct rc_str all = RC_ABSENT;
+    bool same = true;
+
+    for (size_t i = 0; i < facts->nodes; i++) {
+        struct rc_str value = fact_of(facts, i, fact)->value;
+
+        if (!value.p)
+            continue;
+        facts->of[fact].known = facts->of[fact].known || !rc_str_is(value, NONE);
+        same = same && (!all.p || rc_str_eq(all, value));
+        all = value;
     }
-    if (compared(fact) == RC_COMPARED_WITHIN)
-        return;
-    facts->of[fact].differs = groups > 1 && alike < count;
-    if (alike > count / 2)
-        facts->of[fact].usual = shown[0].member->text;
+    if (same && !facts->of[fact].differs)
+        facts->of[fact].usual = all;
 }
 
 bool cli_facts_read(struct facts *facts, const struct rc_roll *roll, size_t count)
 {
-    struct rc_member *member = calloc(count + 1, sizeof(*member));
+    struct rc_member *member = calloc(2 * count + 1, sizeof(*member));
+    bool done = false;
 
-    *facts = (struct facts){ .nodes = count, .value = calloc(count * FACTS + 1, sizeof(*facts->value)) };
-    if (member && facts->value) {
+    *facts = (struct facts){ .nodes = count, .fact = calloc(count * FACTS + 1, sizeof(*facts->fact)) };
+    if (member && facts->fact) {
         for (size_t i = 0; i < count; i++)
-            read_node(&facts->value[i * FACTS], &roll[i]);
+            read_node(fact_of(facts, i, 0), &roll[i]);
+        for (unsigned fact = 0; fact < FACT_ITEMS; fact++)
+            compare_own(facts, roll, fact, member);
+        done = compare_items(facts, roll, member);
         for (unsigned fact = 0; fact < FACTS; fact++)
-            find_usual(facts, roll, fact, member);
+            sum_up(facts, fact);
     }
     free(member);
-    return member && facts->value;
+    return done;
 }
 
 void cli_facts_free(struct facts *facts)
 {
-    free(facts->value);
+    free(facts->fact);
     *facts = (struct facts){ .nodes = 0 };
 }
 
-struct rc_str cli_facts_value(const struct facts *facts, size_t node, unsigned fact)
+const struct fact *cli_facts_of(const struct facts *facts, size_t node, unsigned fact)
 {
-    return facts->value[node * FACTS + fact];
+    return &facts->fact[node * FACTS + fact];
 }
 
-bool cli_facts_is_odd(const struct facts *facts, size_t node, unsigned fact)
+bool cli_facts_is_part(unsigned fact)
 {
-    struct rc_str value = cli_facts_value(facts, node, fact);
-
-    return facts->of[fact].differs && facts->of[fact].usual.p && value.p &&
-           !are_alike(fact, value, facts->of[fact].usual);
+    return fact >= FACT_ITEMS && rc_item_row((enum rc_item)(fact - FACT_ITEMS))->compared == RC_COMPARED_WITHIN;
 }
 
 unsigned cli_facts_count_odd(const struct facts *facts, size_t node)
@@ -121,15 +140,14 @@ unsigned cli_facts_count_odd(const struct facts *facts, size_t node)
     unsigned count = 0;
 
     for (unsigned fact = 0; fact < FACTS; fact++)
-        count += cli_facts_is_odd(facts, node, fact);
+        count += cli_facts_of(facts, node, fact)->side == SIDE_ODD;
     return count;
 }
 
 bool cli_facts_is_unlike(const struct facts *facts, size_t node)
 {
     for (unsigned fact = 0; fact < FACTS; fact++)
-        if (cli_facts_is_odd(facts, node, fact) ||
-            (facts->of[fact].differs && !facts->of[fact].usual.p && cli_facts_value(facts, node, fact).p))
+        if (cli_facts_of(facts, node, fact)->side != SIDE_OF_MOST)
             return true;
     return false;
 }

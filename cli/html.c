@@ -136,10 +136,10 @@ static bool put_odd_values(const struct fold *fold, unsigned fact)
     size_t n;
 
     for (size_t i = 0; member && i < fold->nodes; i++) {
-        struct rc_str value = cli_facts_value(fold->facts, i, fact);
+        const struct fact *of = cli_facts_of(fold->facts, i, fact);
 
-        if (fold->facts->of[fact].usual.p ? cli_facts_is_odd(fold->facts, i, fact) : value.p != NULL)
-            member[count++] = (struct rc_member){ &fold->roll[i], value, 0 };
+        if (of->side != SIDE_OF_MOST)
+            member[count++] = (struct rc_member){ &fold->roll[i], of->value, 0 };
     }
     if (member)
         rc_member_sort(member, count);

@@ -8,26 +8,25 @@ enum { GROUPS_SHOWN = 40, WORDS_SIZE = 1024, GPUS_SIZE = 8192 };
 
 static void put_cell(const struct fold *fold, size_t node, unsigned fact)
 {
-    struct rc_str value = cli_facts_value(fold->facts, node, fact);
+    const struct fact *of = cli_facts_of(fold->facts, node, fact);
 
-    if (cli_facts_is_odd(fold->facts, node, fact))
-        page_put(PAGE_cell_odd, { "value", value }, { "usual", fold->facts->of[fact].usual });
+    if (of->side == SIDE_ODD)
+        page_put(PAGE_cell_odd, { "value", of->value }, { "usual", of->usual });
     else
-        page_put(PAGE_cell, { "value", value.p ? value : RC_STR("-") });
+        page_put(PAGE_cell, { "value", of->value.p ? of->value : RC_STR("-") });
 }
 
 static void put_facts(const struct fold *fold, size_t node)
 {
     for (unsigned fact = 0; fact < FACTS; fact++) {
-        struct rc_str value = cli_facts_value(fold->facts, node, fact);
+        const struct fact *of = cli_facts_of(fold->facts, node, fact);
 
-        if (!fold->facts->of[fact].known || !value.p)
+        if (!fold->facts->of[fact].known || !of->value.p)
             continue;
-        if (cli_facts_is_odd(fold->facts, node, fact))
-            page_put(PAGE_fact_odd, { "label", cli_facts_label(fact) }, { "value", value },
-                     { "usual", fold->facts->of[fact].usual });
+        if (of->side == SIDE_ODD)
+            page_put(PAGE_fact_odd, { "label", cli_facts_label(fact) }, { "value", of->value }, { "usual", of->usual });
         else
-            page_put(PAGE_fact, { "label", cli_facts_label(fact) }, { "value", value });
+            page_put(PAGE_fact, { "label", cli_facts_label(fact) }, { "value", of->value });
     }
 }
 

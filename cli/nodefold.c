@@ -23,12 +23,13 @@ static int order_numbers(size_t a, size_t b)
 static int order_facts(const struct facts *facts, size_t a, size_t b)
 {
     for (unsigned fact = 0; fact < FACTS; fact++) {
-        bool odd = cli_facts_is_odd(facts, a, fact);
-        int order = order_numbers(odd, cli_facts_is_odd(facts, b, fact));
+        const struct fact *left = cli_facts_of(facts, a, fact);
+        const struct fact *right = cli_facts_of(facts, b, fact);
+        int order = order_numbers(left->side, right->side);
 
         /* what is as with most nodes may be written a little differently */
-        if (!order && (odd || !facts->of[fact].usual.p))
-            order = rc_text_order(cli_facts_value(facts, a, fact), cli_facts_value(facts, b, fact));
+        if (!order && (left->side != SIDE_OF_MOST || cli_facts_is_part(fact)))
+            order = rc_text_order(left->value, right->value);
         if (order)
             return order;
     }

@@ -23,7 +23,7 @@ void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *me
     size_t before = (size_t)(most->member - member);
     size_t behind = before + most->count;
 
-    if (most->count <= count / 2)
+    if (!rc_group_is_most(most, count))
         return;
     rc_checking_blame(check, member, before);
     rc_checking_blame(check, member + behind, count - behind);

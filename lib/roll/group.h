@@ -49,6 +49,12 @@ size_t rc_member_run(const struct rc_member *member, size_t count);
  * `shown`, the largest first; of two of a size the one with the lowest node is first. */
 size_t rc_group_find(struct rc_member *member, size_t count, struct rc_group shown[RC_GROUPS_SHOWN]);
 
+/* Whether the group has more than half of so many members, so that the others are the odd ones. */
+static inline bool rc_group_is_most(const struct rc_group *group, size_t count)
+{
+    return group->count > count / 2;
+}
+
 enum rc_group_show { RC_SHOW_TEXT, RC_SHOW_NUMBER, RC_SHOW_NO_VALUE };
 
 /* Names the groups as in the example above; an absent text is "unset". RC_SHOW_NO_VALUE

@@ -3,7 +3,7 @@
 
 Without ODD all nodes are alike. With it one has a GPU fewer, one another rollcall, two less memory, one another
 libnccl, the last one has not come, and one was slow to import torch. ODD hostile: texts that a page must not take for
-its own.
+its own. ODD components: two components, alike inside, each with other GPUs.
 """
 
 import sys
@@ -54,6 +54,8 @@ def write_times(nodes, slow):
 def main():
     nodes = int(sys.argv[1])
     odd = sys.argv[2] if len(sys.argv) > 2 else ""
+    components = odd == "components"
+    odd = "" if components else odd
     print("record=1", "step=42.0", "deadline=10", sep="\n")
     if odd == "hostile":
         print(f"said=RC707 {HOSTILE}")
@@ -64,8 +66,12 @@ def main():
     for node in range(nodes - bool(odd)):
         has = dict(HAS)
         more = {}
+        if components:
+            has["component"] = str(int(node >= nodes // 2))
+            has["gpus"] = "8 NVIDIA " + ("A100" if node < nodes // 2 else "H100")
         if odd and node == nodes // 2:
             has["gpus"] = "7 NVIDIA H100 80GB HBM3"
+            has["gpu_links"] = "7 16x 32.0 GT/s PCIe"
         if odd and node == nodes // 3:
             more["version"] = "0.8.0"
         if odd and nodes > 5 and node in (3, 4):
