@@ -29,7 +29,7 @@ extern char **environ;
 
 /* Higher than both descriptor numbers that the server expects (protocol.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128, ENVIRONMENT_MAX = 3 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128, ENVIRONMENT_MAX = 1 + RC_PROGRAM_SLURM_VARIABLES };
 
 /* How long srun waits for a report at its end, in all ten seconds. */
 enum { PAUSE_NS = 10000000, PAUSES = 1000 };
@@ -71,7 +71,7 @@ static void add_variables(char *env[ENVIRONMENT_MAX + 1])
     unsigned count = 1;
 
     for (char **own = environ; *own && count < ENVIRONMENT_MAX; own++)
-        if (rc_str_starts(rc_str(*own), "PATH=") || rc_str_starts(rc_str(*own), "SLURM_CONF="))
+        if (rc_program_is_slurm_variable(*own))
             env[count++] = *own;
     env[count] = NULL;
 }

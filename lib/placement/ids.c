@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "system/nvidia.h"
 
-enum { PATH_SIZE = 512, LINE_SIZE = 256 };
+enum { PATH_SIZE = 512 };
 
 static bool make_path(char path[PATH_SIZE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -27,30 +26,17 @@ static bool make_path(char path[PATH_SIZE], const char *format, ...)
     return n < PATH_SIZE;
 }
 
-/* /proc/driver/nvidia/gpus/BUSID/information: "GPU UUID: GPU-...", "Device Minor: 0". */
 static void read_nvidia(const char *root, struct rc_gpu_ids *ids, const char *bus_id)
 {
-    char path[PATH_SIZE];
-    char line[LINE_SIZE];
-    FILE *file = make_path(path, "%s%s/%s/information", root, RC_NVIDIA_FOLDER, bus_id) ? fopen(path, "re") : NULL;
+    struct rc_nvidia_gpu gpu;
+    char folder[PATH_SIZE];
 
-    while (file && fgets(line, sizeof(line), file)) {
-        char *value = strchr(line, ':');
-        uint32_t minor;
-
-        if (!value)
-            continue;
-        *value++ = '\0';
-        value += strspn(value, " \t");
-        value[strcspn(value, "\r\n")] = '\0';
-        /* the driver writes question marks until a process uses the GPU */
-        if (strcmp(line, "GPU UUID") == 0 && strncmp(value, "GPU-", 4) == 0 && !strpbrk(value, "? \t"))
-            snprintf(ids->uuid, sizeof(ids->uuid), "%s", value);
-        if (strcmp(line, "Device Minor") == 0 && rc_parse_u32(rc_str(value), INT32_MAX, &minor))
-            ids->minor = (int)minor;
-    }
-    if (file)
-        fclose(file);
+    if (!make_path(folder, "%s%s", root, RC_NVIDIA_FOLDER) ||
+        snprintf(gpu.address, sizeof(gpu.address), "%s", bus_id) >= (int)sizeof(gpu.address))
+        return;
+    rc_nvidia_read_gpu(folder, &gpu);
+    memcpy(ids->uuid, gpu.uuid, sizeof(gpu.uuid));
+    ids->minor = gpu.minor;
 }
 
 static int compare_names(const struct dirent **a, const struct dirent **b)

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "system/file.h"
 
-enum { PATH_SIZE = 256, FILE_SIZE = 2048 };
+enum { PATH_SIZE = 512, FILE_SIZE = 2048 };
 
 /* Compares addresses. They have leading zeros, so a longer one has a larger domain. */
 static int compare_addresses(const void *a, const void *b)
@@ -49,7 +49,7 @@ static void keep_line(struct rc_str name, struct rc_str value, struct rc_nvidia_
     }
 }
 
-static void read_information(const char *folder, struct rc_nvidia_gpu *gpu)
+void rc_nvidia_read_gpu(const char *folder, struct rc_nvidia_gpu *gpu)
 {
     char path[PATH_SIZE];
     char file[FILE_SIZE];
@@ -91,6 +91,6 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
     closedir(all);
     qsort(gpu, count, sizeof(*gpu), compare_addresses);
     for (size_t i = 0; i < count; i++)
-        read_information(folder, &gpu[i]);
+        rc_nvidia_read_gpu(folder, &gpu[i]);
     return count;
 }

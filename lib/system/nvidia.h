@@ -27,6 +27,9 @@ struct rc_nvidia_gpus {
     size_t count;
 };
 
+/* Reads the file of the GPU that gpu->address names, and sets the rest. */
+void rc_nvidia_read_gpu(const char *folder, struct rc_nvidia_gpu *gpu);
+
 /* The GPUs below the folder, ordered by address: so are Slurm's indices and, with
  * CUDA_DEVICE_ORDER=PCI_BUS_ID, CUDA's. Returns how many there are: 0 where there
  * is no such folder, or more GPUs than there is room for. */

@@ -4,7 +4,6 @@
 #include "constraint.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "system/program.h"
@@ -29,12 +28,12 @@ bool exchange_is_of_several_kinds(struct rc_str constraint)
 }
 
 /* The token of the server is not for others. */
-static void choose_environment(const char *env[3])
+static void choose_environment(const char *env[RC_PROGRAM_SLURM_VARIABLES + 1])
 {
     unsigned count = 0;
 
-    for (char **variable = environ; *variable && count < 2; variable++)
-        if (strncmp(*variable, "PATH=", 5) == 0 || strncmp(*variable, "SLURM_CONF=", 11) == 0)
+    for (char **variable = environ; *variable && count < RC_PROGRAM_SLURM_VARIABLES; variable++)
+        if (rc_program_is_slurm_variable(*variable))
             env[count++] = *variable;
     env[count] = NULL;
 }
@@ -43,7 +42,7 @@ bool exchange_asked_for_several_kinds(uint32_t job)
 {
     static char answer[ANSWER_SIZE];
     char number[NUMBER_SIZE];
-    const char *env[3];
+    const char *env[RC_PROGRAM_SLURM_VARIABLES + 1];
     const char *const words[] = { "--oneliner", "show", "job", number, NULL };
     const struct rc_program program = {
         .kind = RC_PROGRAM_USER,
