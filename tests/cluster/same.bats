@@ -218,3 +218,31 @@ END
     odd "GPUs are '1 NVIDIA H100' on n2, '2 NVIDIA H100' on the other 3; $leave"
     [ ! -s "$BATS_TEST_TMPDIR/default" ] || explain "a site's default says something: $(cat "$BATS_TEST_TMPDIR/default")"
 }
+
+@test "components of a launch are compared each by itself" {
+    local component
+    [[ $transports == *pmix* ]] || skip "this Slurm has no PMIx, and srun's server serves no components"
+    # shellcheck disable=SC2016 # expanded in the task
+    component=(sh -c 'echo "port $RANK $MASTER_PORT"')
+    dress n4 gpus=1 model='NVIDIA A100-SXM4-40GB'
+    attempt 60 srun --mpi=pmix --ddp=same=stop -w 'n[1-3]' -N3 -n3 "${component[@]}" : --ddp=same=stop -w n4 -n1 "${component[@]}"
+    one_port 4
+    unsaid RC6
+    dress n2 gpus=1
+    attempt 60 srun --mpi=pmix --ddp -w 'n[1-3]' -N3 -n3 "${component[@]}" : --ddp -w n4 -n1 "${component[@]}"
+    one_port 4
+    odd "GPUs are '1 NVIDIA H100' on n2, '2 NVIDIA H100' on the other 2; $leave"
+    # a step of one of the job's components
+    attempt 60 salloc -w n4 -N1 : -w 'n[1-3]' -N3 srun --het-group=1 --ddp -n3 "${component[@]}"
+    one_port 3
+    odd "GPUs are '1 NVIDIA H100' on n2, '2 NVIDIA H100' on the other 2; $leave"
+}
+
+@test "tasks of several programs (--multi-prog): what they would load is not compared" {
+    # shellcheck disable=SC2016 # expanded in the task
+    echo 'echo "port $RANK $MASTER_PORT"' > "$shared/port.sh"
+    echo 'import os; print("port", os.environ["RANK"], os.environ["MASTER_PORT"])' > "$shared/port.py"
+    printf '0 %s %s\n1-3 sh %s\n' "$PYTHON" "$shared/port.py" "$shared/port.sh" > "$shared/programs"
+    attempt 30 srun --ddp "${four[@]}" --multi-prog "$shared/programs"
+    even
+}
