@@ -58,7 +58,7 @@ err=$BATS_TEST_TMPDIR/err
 
 # With --all a hundred processes and more share the machine at times, and a limit is there for what hangs.
 patience=1
-[ "${ROLLCALL_ALL:-no}" = no ] || patience=3
+[ "${ROLLCALL_ALL:-no}" = no ] || patience=5
 
 # An identity of whoever runs the tests is not part of them.
 forget_identity()
