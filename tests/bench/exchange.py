@@ -21,6 +21,8 @@ MEETING_ROUNDS = 31
 MEETINGS = [4, 16, 64]
 SCALE_ROUNDS = 9
 INVENTORY_ROUNDS = 200
+COMPARISON_ROUNDS = 9
+COMPARISON_NODES = 16384
 SCALE_RANKS = [1000, 10000, 100000]
 TASKS_A_NODE = 8
 STORE_RANKS = 64
@@ -131,7 +133,7 @@ class Exchange:
     def scale(self):
         """As many nodes as there are machines of that size: real messages and a real server, on loopback. The clients
         share the machine with it, so only the server's own processor counts, which is to be the same for each node."""
-        scale = self.server_program("scale", TOP / "libexec/exchange/verdict.c")
+        scale = self.server_program("scale", HERE / "entries.c", TOP / "libexec/exchange/verdict.c")
         for items, what in ((0, ""), (1, ", each says what it has")):
             figures = [line.split() for line in
                        output_of([scale, SCALE_ROUNDS, TASKS_A_NODE, items, *SCALE_RANKS]).splitlines()]
@@ -150,6 +152,16 @@ class Exchange:
         self.row(f"node: what it has, with 8 GPUs and 8 cards, {size} bytes", nothing, "us (a child that does nothing)",
                  whole, f"us, {processor} us of processor", f"+ {(int(whole) - int(nothing)) / 1e3:.1f} ms", "<= + 5 ms",
                  int(whole) - int(nothing) <= 5000)
+
+    def comparison(self):
+        """What the nodes have, compared at srun's server, while all of them wait for it."""
+        program = self.server_program("comparison", HERE / "entries.c")
+        without, *others = (float(word) for word in
+                            output_of([program, COMPARISON_ROUNDS, COMPARISON_NODES, TASKS_A_NODE]).split())
+        for value, what in zip(others, ("all alike", "no two alike")):
+            self.row(f"server: the roll of {COMPARISON_NODES} nodes read and checked with what they have, {what}",
+                     f"{without:.0f}", "ms of processor (without)", f"{value:.0f}", "ms",
+                     f"+ {value - without:.0f} ms", "<= + 1 s", value - without <= 1000)
 
     def services(self):
         """What each rank asks srun's server while the job starts, all ranks at once, rank 0 last."""

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "asking.h"
+#include "entries.h"
 #include "libexec/exchange/verdict.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/server.h"
@@ -28,25 +29,6 @@ enum { SECONDS = 60, EVENTS = 256, ROUNDS_MAX = 100 };
 static char token[RC_WIRE_TOKEN + 1];
 static bool has_items;
 
-static const char items[] = "has=gpus 8 NVIDIA H100 80GB HBM3\n"
-                            "has=gpu_links 8 at x16 32.0 GT/s\n"
-                            "has=gpu_driver 550.54.15 (open)\n"
-                            "has=imex there\n"
-                            "has=nics 8 mlx5_core MT4129\n"
-                            "has=nic_ports 8 ACTIVE InfiniBand 400 Gb/sec (4X NDR)\n"
-                            "has=nic_links 8 at x16 32.0 GT/s\n"
-                            "has=kernel 6.8.0-45-generic\n"
-                            "has=memlock unlimited\n"
-                            "has=nofile 1048576\n"
-                            "has=stack unlimited\n"
-                            "has=shm 1007 GiB\n"
-                            "has=hugepages 0 of 2048 kB, transparent ones: madvise\n"
-                            "has=memory 2015 GiB\n"
-                            "has=cores 128 of 128\n"
-                            "has=nccl 2.27.5 (402653184 bytes) in /home/user/venv/lib/python3.11/site-packages/nvidia/"
-                            "nccl/lib\n"
-                            "has=torch 2.13.0+cu126 in /home/user/venv/lib/python3.11/site-packages\n";
-
 static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_str text = rc_verdict_decide(more, rolls, count, complete);
@@ -55,46 +37,14 @@ static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size
     return complete && ((struct rc_verdict *)more)->answer.findings.count == 0 ? text : RC_STR("");
 }
 
-/* Each task has a GPU, with a UUID of its own. */
-static void add_gpus(struct rc_roll *roll, uint32_t first, uint32_t tasks, struct rc_arena *arena)
-{
-    roll->visible = rc_str("CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7");
-    for (uint32_t i = 0; i < tasks && i < RC_ROLL_GPUS_MAX; i++)
-        roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){
-            .rank = first + i,
-            .id = rc_str(rc_format(arena, "GPU-%u-9c3e-4f5e-8d2b-1b0c9f6d2a11", 1000000000 + first + i)),
-        };
-}
-
-/* Makes a node's entry, as long as a real one. */
 static bool prepare_node(struct asking *node, uint32_t number, uint32_t nodes, uint32_t tasks)
 {
-    char text[8192], words[1024];
+    char text[ENTRIES_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena names = { .base = words, .size = sizeof(words) };
-    uint32_t first = number * tasks;
-    struct rc_roll roll = {
-        .version = rc_str("0.1.0"),
-        .scope = rc_str("slurm:4711.0"),
-        .launcher = rc_str("slurm"),
-        .mode = rc_str("worker"),
-        .addr = rc_str("node100000"),
-        .host = rc_str(rc_format(&names, "node%u", 100000 + number)),
-        .boot = rc_str(rc_format(&names, "%u-4ac5-4f5e-9c3e-1b0c9f6d2a11", number * 2654435761u)),
-        .hosts = rc_str(rc_format(&names, "node[100000-%u]", 100000 + nodes - 1)),
-        .node = number,
-        .nodes = nodes,
-        .world = nodes * tasks,
-        .tasks = rc_str(rc_format(&names, tasks > 1 ? "%u-%u" : "%u", first, first + tasks - 1)),
-        .port = number == 0 ? 24512 : 0,
-        .items = has_items ? rc_str(items) : RC_ABSENT,
-    };
-    const char *entry;
+    const char *entry = entries_write(number, nodes, tasks, has_items ? ENTRIES_ALIKE : ENTRIES_WITHOUT, &arena);
 
-    add_gpus(&roll, first, tasks, &names);
-    entry = rc_roll_write(&roll, &arena);
     *node = (struct asking){ .fd = -1, .wire.limit = RC_ANSWER_SIZE };
-    node->message = entry && !names.full ? rc_wire_pack(token, rc_str(entry), &node->size) : NULL;
+    node->message = entry ? rc_wire_pack(token, rc_str(entry), &node->size) : NULL;
     return node->message != NULL;
 }
 
