@@ -32,7 +32,7 @@ on_both()
     status=0
     for node in 1 2; do
         mapfile -t environment < <("$platform" $((node - 1)))
-        on "n$node" env "${environment[@]}" timeout -k 5 "$seconds" "$@" \
+        on "n$node" env "${environment[@]}" timeout -k 5 $((seconds * patience)) "$@" \
             > "$out.$node" 2> "$err.$node" 3>&- < /dev/null &
         pids+=($!)
     done

@@ -190,7 +190,7 @@ attempt_until()
     shift 3
     status=0
     : > "$shared/batch.out"
-    on "${from:-login}" timeout -k 5 "$seconds" "$@" > "$out" 2> "$err" 3>&- < /dev/null &
+    on "${from:-login}" timeout -k 5 $((seconds * patience)) "$@" > "$out" 2> "$err" 3>&- < /dev/null &
     pid=$!
     while kill -0 $pid 2> /dev/null; do
         found=$(cat "$out" "$err" "$shared/batch.out" | grep -cE "$regex") || true
