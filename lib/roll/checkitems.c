@@ -33,10 +33,11 @@ static size_t common_beginning(const struct rc_group *group, size_t groups)
 static const char *show_part(struct rc_namer *namer, struct rc_str value, size_t common)
 {
     size_t from = value.n > VALUE_LIMIT && common > BEFORE_DIFFERENCE ? common - BEFORE_DIFFERENCE : 0;
-    struct rc_str part = { value.p + from, value.n - from };
+    struct rc_str part;
 
     if (!value.p)
         return "none";
+    part = (struct rc_str){ value.p + from, value.n - from };
     return rc_format(&namer->text, "%s%q", from ? "..." : "", &part);
 }
 
