@@ -129,7 +129,7 @@ teardown_file()
     unsaid RC621
     for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
         # shellcheck disable=SC2086 # words
-        attempt 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3; echo STARTED'
+        attempt 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3 && echo STARTED'
         failed
         said "RC407: this is rank 0, but MASTER_ADDR $gone .*; unset it"
         ! grep -q STARTED "$out" || explain "$how: a task has started"
