@@ -83,11 +83,36 @@ static void limit_size(int resource, rlim_t most)
     }
 }
 
+/* So many bytes beside those that this process has: its pages are the first number of statm. */
+static void limit_growth(rlim_t most)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    unsigned long pages;
+
+    if (file && fscanf(file, "%lu", &pages) == 1)
+        limit_size(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + most);
+    if (file)
+        fclose(file);
+}
+
+/* hwloc 2.9 takes 4294967295 for an index that a file does not tell. That is 512 MiB in each set with it. */
+static bool has_small_indices(hwloc_topology_t topology)
+{
+    static const hwloc_obj_type_t types[] = { HWLOC_OBJ_PU, HWLOC_OBJ_NUMANODE };
+    enum { INDEX_MAX = 65535 };
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        for (hwloc_obj_t at = NULL; (at = hwloc_get_next_obj_by_type(topology, types[i], at));)
+            if (at->os_index > INDEX_MAX)
+                return false;
+    return true;
+}
+
 /* What a process that may come to harm finds out: hwloc 2.9 follows a null pointer in a file with
  * a second root, or with an entity of its own. */
 static bool is_sound(const char *file)
 {
-    enum { SECONDS_MAX = 60 };
+    enum { SECONDS_MAX = 60, BYTES_MAX = 512 << 20 };
     pid_t child = fork();
     int status = -1;
 
@@ -99,7 +124,8 @@ static bool is_sound(const char *file)
         dup2(null, STDERR_FILENO);
         limit_size(RLIMIT_CORE, 0);
         limit_size(RLIMIT_CPU, SECONDS_MAX);
-        if (hwloc_topology_init(&made) < 0 || load_file(made, file, RC_TOPOLOGY_ALL) < 0)
+        limit_growth(BYTES_MAX);
+        if (hwloc_topology_init(&made) < 0 || load_file(made, file, RC_TOPOLOGY_ALL) < 0 || !has_small_indices(made))
             _exit(EXIT_FAILURE);
         _exit(EXIT_SUCCESS);
     }

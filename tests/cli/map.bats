@@ -257,6 +257,21 @@ expect()
     [ -z "$(find . -name 'core*')" ]
 }
 
+@test "cores and memory without an index, or with a huge one: one line, and not a gigabyte for each" {
+    bad=$BATS_TEST_TMPDIR/bad.xml
+    for type in NUMANode PU; do
+        for index in '' ' os_index="4000000000"'; do
+            sed "/type=\"$type\"/s/ os_index=\"[0-9]*\"/$index/" "$BATS_FILE_TMPDIR/abci-v.xml" > "$bad"
+            fails_with 2 'hwloc cannot read it as a topology' \
+                python3 -c 'import os, resource, sys
+pid = os.fork() or os.execvp(sys.argv[1], sys.argv[1:])
+_, status, used = os.wait4(pid, 0)
+assert used.ru_maxrss < 1 << 20, used.ru_maxrss
+sys.exit(os.waitstatus_to_exitcode(status))' "$rollcall" map --from "$bad"
+        done
+    done
+}
+
 # hwloc may refuse these, or read something out of them; either way there is one answer.
 @test "topologies that contradict themselves: a plan or one line" {
     xml=$BATS_FILE_TMPDIR/abci-v.xml
