@@ -9,6 +9,8 @@
 load helpers
 load faults
 
+odd_nodes=made
+
 setup_file()
 {
     needs_root || return 0
