@@ -252,9 +252,11 @@ def suspend(seconds):
 
 
 def requeue(scene):
-    """Slurm lets the job wait for two minutes, for its nodes to be clean. No task ends before that by itself."""
+    """Slurm lets the job wait for two minutes, for its nodes to be clean. No task ends before that by itself. A credential
+    of the second in which the job was ended would be revoked with those before ("Killing non-startable batch job")."""
     tell_slurm("scontrol", "requeue", "JOB")(scene)
     wait_for(lambda: not srun(scene.cluster), 20 * PATIENCE)
+    time.sleep(2)
     scene.touch("open")
 
     def again():
