@@ -21,7 +21,7 @@
 #include "launcher/tasklist.h"
 #include "launcher/taskmap.h"
 
-enum { LOOKUP_BUDGET = 1 << 24, LOOKUP_OVERHEAD = 128 };
+enum { LOOKUP_BUDGET = 1 << 24, LOOKUP_OVERHEAD = 256 };
 
 struct search {
     struct rc_reader *reader;

@@ -252,8 +252,8 @@ def suspend(seconds):
 
 
 def requeue(scene):
-    """Slurm lets the job wait for two minutes, for its nodes to be clean. No task ends before that by itself. A credential
-    of the second in which the job was ended would be revoked with those before ("Killing non-startable batch job")."""
+    """Slurm lets the job wait for two minutes, for its nodes to be clean. No task ends before that by itself. A node
+    refuses a credential of the second in which the job was ended ("Killing non-startable batch job")."""
     tell_slurm("scontrol", "requeue", "JOB")(scene)
     wait_for(lambda: not srun(scene.cluster), 20 * PATIENCE)
     time.sleep(2)
