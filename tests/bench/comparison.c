@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "entries.h"
+#include "median.h"
 #include "roll/check.h"
 
 enum { ROUNDS_MAX = 100 };
@@ -56,14 +57,6 @@ static double measure(const struct rc_str *entry, uint32_t nodes, bool differ, s
     return good ? milliseconds() - start : -1;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 int main(int argc, char **argv)
 {
     int rounds = argc == 4 ? atoi(argv[1]) : 0;
@@ -84,8 +77,7 @@ int main(int argc, char **argv)
                 return 1;
         }
         free(all);
-        qsort(took, (size_t)rounds, sizeof(*took), compare_numbers);
-        printf("%.1f ", took[rounds / 2]);
+        printf("%.1f ", median(took, (size_t)rounds));
     }
     putchar('\n');
     free(entry);

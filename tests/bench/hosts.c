@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "median.h"
+
 enum { CALLS = 200000, BATCHES = 9 };
 
 static double nanoseconds_now(void)
@@ -14,14 +16,6 @@ static double nanoseconds_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 int main(int argc, char **argv)
@@ -39,7 +33,6 @@ int main(int argc, char **argv)
                 return 1;
         batch[i] = (nanoseconds_now() - start) / CALLS;
     }
-    qsort(batch, BATCHES, sizeof(*batch), compare_numbers);
-    printf("%.1f %s\n", batch[BATCHES / 2], name);
+    printf("%.1f %s\n", median(batch, BATCHES), name);
     return 0;
 }

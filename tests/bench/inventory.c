@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "median.h"
 #include "system/bounded.h"
 #include "tests/unit/inventorytree.h"
 
@@ -47,14 +48,6 @@ static void do_nothing(const void *data, int fd)
     (void)fd;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 int main(int argc, char **argv)
 {
     int rounds = argc == 2 ? atoi(argv[1]) : 0;
@@ -82,8 +75,7 @@ int main(int argc, char **argv)
         whole[i] = microseconds() - start;
     }
     tree_remove(root);
-    qsort(nothing, (size_t)rounds, sizeof(*nothing), compare_numbers);
-    qsort(whole, (size_t)rounds, sizeof(*whole), compare_numbers);
-    printf("%zu %.0f %.0f %.0f\n", strlen(text), nothing[rounds / 2], whole[rounds / 2], used / rounds);
+    printf("%zu %.0f %.0f %.0f\n", strlen(text), median(nothing, (size_t)rounds), median(whole, (size_t)rounds),
+           used / rounds);
     return 0;
 }

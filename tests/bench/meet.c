@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "median.h"
 #include "rendezvous/client.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/server.h"
@@ -128,14 +129,6 @@ static double run_rendezvous(void)
     return good && status == 0 ? start : -1;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 int main(int argc, char **argv)
 {
     int rounds = argc > 3 ? atoi(argv[1]) : 0;
@@ -152,8 +145,7 @@ int main(int argc, char **argv)
             if ((took[r] = run_rendezvous()) < 0)
                 return 1;
         free(met);
-        qsort(took, (size_t)rounds, sizeof(*took), compare_numbers);
-        printf("%.0f\n", took[rounds / 2]);
+        printf("%.0f\n", median(took, (size_t)rounds));
     }
     return 0;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "median.h"
+
 enum { ROUNDS = 101, TASKS = 4096 };
 
 static double microseconds_now(void)
@@ -16,14 +18,6 @@ static double microseconds_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 static int place_once(hwloc_topology_t topology, unsigned tasks)
@@ -65,8 +59,7 @@ int main(int argc, char **argv)
             return 1;
         times[i] = microseconds_now() - start;
     }
-    qsort(times, ROUNDS, sizeof(*times), compare_numbers);
-    printf("%.0f %.0f\n", loaded, times[ROUNDS / 2]);
+    printf("%.0f %.0f\n", loaded, median(times, ROUNDS));
     hwloc_topology_destroy(topology);
     return 0;
 }

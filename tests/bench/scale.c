@@ -19,6 +19,7 @@
 #include "asking.h"
 #include "entries.h"
 #include "libexec/exchange/verdict.h"
+#include "median.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/server.h"
 #include "roll/answer.h"
@@ -144,14 +145,6 @@ static bool measure_rendezvous(uint32_t nodes, uint32_t tasks, double *took, dou
     return good;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 int main(int argc, char **argv)
 {
     int rounds = argc > 4 ? atoi(argv[1]) : 0;
@@ -173,9 +166,7 @@ int main(int argc, char **argv)
         for (int r = 0; r < rounds; r++)
             if (!measure_rendezvous(nodes, tasks, &took[r], &processor[r], &size))
                 return 1;
-        qsort(took, (size_t)rounds, sizeof(*took), compare_numbers);
-        qsort(processor, (size_t)rounds, sizeof(*processor), compare_numbers);
-        printf("%.1f %.2f %zu\n", took[rounds / 2], processor[rounds / 2] / nodes, size);
+        printf("%.1f %.2f %zu\n", median(took, (size_t)rounds), median(processor, (size_t)rounds) / nodes, size);
     }
     return 0;
 }

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "median.h"
+
 static char **read_block(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -72,20 +74,6 @@ static double run_once(char **argv, char **block)
     return nanoseconds_now() - start;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-static double find_median(double *values, size_t n)
-{
-    qsort(values, n, sizeof(*values), compare_numbers);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 int main(int argc, char **argv)
 {
     size_t rounds = argc > 4 ? strtoul(argv[1], NULL, 10) : 0;
@@ -109,6 +97,6 @@ int main(int argc, char **argv)
         }
         ratio[i] = b[i] / a[i];
     }
-    printf("%.0f %.0f %.4f\n", find_median(a, rounds), find_median(b, rounds), find_median(ratio, rounds));
+    printf("%.0f %.0f %.4f\n", median(a, rounds), median(b, rounds), median(ratio, rounds));
     return 0;
 }
