@@ -51,10 +51,15 @@ step()
     attempt "$seconds" srun "$@" /bin/sh -c 'echo "port $RANK $MASTER_PORT"'
 }
 
-# one_port COUNT: so many tasks have started, all with one port.
+# one_port COUNT: the step succeeded; so many tasks have started, all with one port.
 one_port()
 {
-    succeeded || return 1
+    succeeded && ports "$1"
+}
+
+# ports COUNT: so many tasks have started, all with one port, however the step ended.
+ports()
+{
     [ "$(grep -c '^port [0-9]' "$out")" -eq "$1" ] || explain "not $1 tasks" || return 1
     [ "$(sed -n 's/^port [0-9]* //p' "$out" | sort -u | wc -l)" -eq 1 ] || explain "not one port"
 }
