@@ -48,8 +48,12 @@ jax=(python "$ours/jax_roll.py")
 two_steps='export HOLD=8; step="srun $1 --overlap --ntasks-per-node=2"; shift
     $step "$@" & first=$!; $step "$@"; second=$?; wait $first && exit $second'
 
+# Both listen there (gRPC sets SO_REUSEPORT) and Linux deals out the eight connections: once in a while all are right.
 @test "today: two steps of one job take the same port, and mix" {
-    attempt 120 salloc -N2 --ntasks-per-node=2 sh -c "$two_steps" sh --export=ALL "${jax[@]}"
+    for _ in {1..5}; do
+        attempt 120 salloc -N2 --ntasks-per-node=2 sh -c "$two_steps" sh --export=ALL "${jax[@]}"
+        [ "$status" -eq 0 ] || break
+    done
     failed
     said '(different|newer) incarnation|already in use|Address already'
 }
