@@ -112,7 +112,7 @@ class Exchange:
         meet = self.server_program("meet", TOP / "spank/once.c")
         theirs = [float(word) for word in output_of(
             without_lookups(self.folder, [python, HERE / "store.py", MEETING_ROUNDS, *MEETINGS])).split()]
-        self.lookups(python, theirs[-1])
+        self.store_asks(python, theirs[-1])
         for tasks, what in ((1, "each on a node of its own"), (TASKS_A_NODE, f"{TASKS_A_NODE} a node")):
             ours = [float(word) for word in output_of([meet, MEETING_ROUNDS, tasks, *MEETINGS]).split()]
             for n, mine, store in zip(MEETINGS, ours, theirs):
@@ -123,7 +123,7 @@ class Exchange:
                      f"{exponent(MEETINGS, theirs):.2f}", "(torch's TCPStore)", f"{growth:.2f}", "",
                      f"n^{growth:.2f}", "<= n^0.5", growth <= 0.5)
 
-    def lookups(self, python, without):
+    def store_asks(self, python, without):
         """What the comparisons leave out. Once: a name server that does not answer takes seconds."""
         ranks = MEETINGS[-1]
         value = float(output_of([python, HERE / "store.py", 1, ranks]))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """store.py ROUNDS N...: what meet.c measures, through torch's TCPStore: N clients (its C++, one thread each,
 without the interpreter's lock) connect and get the 128 bytes that one of them has set.
-store.py processor N: microseconds of processor that its server needs for a client, in a process of its own."""
+store.py processor N: microseconds of processor that its server needs for a client, in a process of its own.
+With --legacy first, through torch's older back end instead of libuv."""
 import os
 import resource
 import statistics
@@ -12,9 +13,12 @@ from datetime import timedelta
 
 from torch.distributed import TCPStore
 
+LIBUV = sys.argv[1] != "--legacy"
+
 
 def open_server():
-    return TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=60))
+    return TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=60),
+                    use_libuv=LIBUV)
 
 
 def meet(participants):
@@ -29,7 +33,7 @@ def join(participants, port):
     def participate(number):
         ready.wait()
         store = TCPStore("127.0.0.1", port, is_master=False, wait_for_workers=False,
-                         timeout=timedelta(seconds=60))
+                         timeout=timedelta(seconds=60), use_libuv=LIBUV)
         if number == 0:
             store.set("master", b"x" * 128)
         answers.append((store.get("master"), store))
@@ -66,9 +70,10 @@ def processor(participants):
     return float(os.read(report, 64))
 
 
-if sys.argv[1] == "processor":
-    print(f"{processor(int(sys.argv[2])):.0f}")
+arguments = sys.argv[1 if LIBUV else 2:]
+if arguments[0] == "processor":
+    print(f"{processor(int(arguments[1])):.0f}")
     sys.exit()
-rounds = int(sys.argv[1])
-for n in map(int, sys.argv[2:]):
+rounds = int(arguments[0])
+for n in map(int, arguments[1:]):
     print(f"{statistics.median(meet(n) for _ in range(rounds)):.0f}")
