@@ -12,12 +12,12 @@
 #include "inventory/links.h"
 #include "inventory/tally.h"
 #include "system/nvidia.h"
+#include "system/sysfs.h"
 
 #define NVIDIA_VERSION "/proc/driver/nvidia/version"
 #define IMEX_CHANNELS  "/dev/nvidia-caps-imex-channels"
 #define KFD_NODES      "/sys/class/kfd/kfd/topology/nodes"
 #define PCI_DRIVERS    "/sys/bus/pci/drivers"
-#define PCI_DEVICES    "/sys/bus/pci/devices"
 
 enum { GPUS_MAX = 64, NODES_MAX = 256, TEXT_SIZE = 256 };
 
@@ -59,7 +59,7 @@ static void count_other(const char *root, const char *vendor, const char *addres
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_str model;
 
-    if (!rc_files_join("", PCI_DEVICES, address, folder))
+    if (!rc_files_join("", RC_SYSFS_PCI, address, folder))
         return;
     model = rc_files_line(root, folder, "product_name", line);
     if (!model.p)

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "inventory/files.h"
 #include "system/affinity.h"
+#include "system/sysfs.h"
 
 enum { FILE_SIZE = 4096, EXACT_MAX = 99999, ROUGH_GIB = 100 };
 
@@ -149,7 +150,7 @@ struct rc_str rc_inventory_hugepages(const char *root, struct rc_arena *arena)
 struct rc_str rc_inventory_cores(const char *root, bool even, struct rc_arena *arena)
 {
     char line[RC_FILES_PATH];
-    struct rc_str text = { line, rc_files_read(root, "/sys/devices/system/cpu/online", "", line, sizeof(line)) };
+    struct rc_str text = { line, rc_files_read(root, RC_SYSFS_ONLINE, "", line, sizeof(line)) };
     struct rc_cpuset online;
     struct rc_cpuset own;
 

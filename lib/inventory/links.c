@@ -7,8 +7,7 @@
 
 #include "base/numbers.h"
 #include "inventory/files.h"
-
-#define DEVICES "/sys/bus/pci/devices"
+#include "system/sysfs.h"
 
 enum { ADDRESS = 16, CHAIN_MAX = 16, LANES_MAX = 32 };
 
@@ -75,7 +74,7 @@ static struct side read_side(const char *root, const char *address, bool now, bo
 {
     char path[RC_FILES_PATH];
 
-    if (!rc_files_join("", DEVICES, address, path))
+    if (!rc_files_join("", RC_SYSFS_PCI, address, path))
         return (struct side){ .width = 0 };
     return (struct side){
         .width = read_width(root, path, now ? "current_link_width" : "max_link_width"),
@@ -92,7 +91,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 static void read_chain(const char *root, const char *address, struct chain *chain)
 {
     char path[RC_FILES_PATH];
-    struct rc_str rest = rc_files_link(root, DEVICES, address, path);
+    struct rc_str rest = rc_files_link(root, RC_SYSFS_PCI, address, path);
 
     chain->count = 0;
     while (rest.p) {

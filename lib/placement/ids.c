@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "system/nvidia.h"
+#include "system/sysfs.h"
 
 enum { PATH_SIZE = 512 };
 
@@ -125,7 +126,7 @@ static void read_render(const char *root, struct rc_gpu_ids *ids, const char *bu
     struct dirent **entry = NULL;
     int count = 0;
 
-    if (make_path(path, "%s/sys/bus/pci/devices/%s/drm", root, bus_id))
+    if (make_path(path, "%s" RC_SYSFS_PCI "/%s/drm", root, bus_id))
         count = list_folder(path, is_render, &entry);
     for (int i = 0; i < count; i++) {
         if (i == 0)

@@ -35,8 +35,7 @@ struct rc_pci_gpus {
 int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list);
 
 /* Whether one of the machine's PCI devices is a GPU of these vendors, without hwloc: from files that the kernel
- * answers by itself. `folder`: RC_PCI_FOLDER, or another one like it. */
-#define RC_PCI_FOLDER "/sys/bus/pci/devices"
+ * answers by itself. `folder`: RC_SYSFS_PCI, or another one like it. */
 bool rc_pci_gpus_are_there(const char *folder);
 
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);

@@ -14,6 +14,7 @@
 #include "placement/place.h"
 #include "placement/topology.h"
 #include "system/nvidia.h"
+#include "system/sysfs.h"
 
 /* TASKS_MAX: a node has no more, and neither has an answer room for more. */
 enum { REQUEST_SIZE = 65536, TASKS_MAX = 4096 };
@@ -257,7 +258,7 @@ static enum rc_topology_depth choose_depth(const struct question *question)
 {
     if (!question->no_cards)
         return RC_TOPOLOGY_CARDS;
-    return question->gpus.n > 0 && rc_pci_gpus_are_there(RC_PCI_FOLDER) ? RC_TOPOLOGY_GPUS : RC_TOPOLOGY_CORES;
+    return question->gpus.n > 0 && rc_pci_gpus_are_there(RC_SYSFS_PCI) ? RC_TOPOLOGY_GPUS : RC_TOPOLOGY_CORES;
 }
 
 static int answer_question(struct work *work, const struct question *question, const char *file)
