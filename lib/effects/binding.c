@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "effects/keptpins.h"
 #include "launcher/mpidaemon.h"
 #include "launcher/tasklist.h"
 #include "resolve/pinning.h"
@@ -14,12 +15,11 @@
 #include "system/beside.h"
 #include "system/file.h"
 #include "system/program.h"
+#include "system/sysfs.h"
 
 /* Reading the topology takes some hundredths of a second on a machine of 256 cores, but
  * the library may have to come from a file server that all nodes ask at once. */
 enum { DEADLINE_MS = 5000, REQUEST_SIZE = 32768, LIST_SIZE = 4096, PATH_SIZE = 4096 };
-
-static const char machine[] = "/sys/devices/system/cpu/online";
 
 /* The value of bind= as the user writes it. */
 static const char *name_of(enum rc_bind wish)
@@ -44,7 +44,7 @@ static uint32_t count_online(void)
     struct rc_str line;
     struct rc_str rest;
 
-    line = rc_str_split((struct rc_str){ text, rc_file_read(machine, text, sizeof(text)) }, '\n', &rest);
+    line = rc_str_split((struct rc_str){ text, rc_file_read(RC_SYSFS_ONLINE, text, sizeof(text)) }, '\n', &rest);
     /* a line without its end may be incomplete */
     return rest.p && rc_cpuset_read(line, &online) ? rc_cpuset_count(&online) : RC_UNKNOWN;
 }
@@ -162,25 +162,21 @@ static const char *write_request(const struct rc_binding *binding, uint32_t task
     return text;
 }
 
-const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
-                           char *answer, struct rc_pins *pins, struct rc_arena *arena)
+/* NULL, or what is wrong with rollcall-map. *length is that of its answer. */
+static const char *run_map(const char *path, struct rc_str request, char *answer, size_t *length,
+                           struct rc_arena *arena)
 {
     static const char *const nothing[] = { NULL };
-    char text[REQUEST_SIZE];
-    struct rc_arena request = { .base = text, .size = sizeof(text) };
     struct rc_program program = {
         .path = path,
         .argument = "pins",
         .env = nothing, /* the user's HWLOC_* could describe another machine */
-        .input = rc_str(write_request(binding, tasks, gpus, &request)),
+        .input = request,
         .milliseconds = DEADLINE_MS,
     };
-    ssize_t n;
     int status;
+    ssize_t n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
 
-    if (request.full)
-        return "the question to rollcall-map would be too long";
-    n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
     if (n == -ENOENT)
         return "rollcall-map is not there (a build without hwloc or jansson)";
     if (n < 0)
@@ -189,8 +185,44 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
         return "rollcall-map cannot be run: a library that it needs cannot be loaded (see ldd)";
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return "rollcall-map finds no cores in the machine's topology";
-    if (!rc_pins_read((struct rc_str){ answer, (size_t)n }, pins) || pins->count != tasks)
+    *length = (size_t)n;
+    return NULL;
+}
+
+/* Network cards come and go, and have names that can be changed. A GPU's UUID is told once the GPU has been used. */
+static bool lasts(const struct rc_binding *binding, const char *gpus)
+{
+    return !binding->cards && !(gpus && strchr(gpus, '-'));
+}
+
+static bool read_answer(const char *answer, size_t length, uint32_t tasks, struct rc_pins *pins)
+{
+    return rc_pins_read((struct rc_str){ answer, length }, pins) && pins->count == tasks;
+}
+
+const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
+                           char *answer, struct rc_pins *pins, struct rc_arena *arena)
+{
+    char text[REQUEST_SIZE];
+    struct rc_arena writing = { .base = text, .size = sizeof(text) };
+    struct rc_str request = rc_str(write_request(binding, tasks, gpus, &writing));
+    struct rc_keptpins kept = { .length = 0 };
+    const char *failed;
+    size_t length;
+
+    if (writing.full)
+        return "the question to rollcall-map would be too long";
+    if (lasts(binding, gpus))
+        rc_keptpins_begin(&kept, path, request, gpus != NULL);
+    length = rc_keptpins_find(&kept, answer, RC_BINDING_ANSWER);
+    if (length > 0 && read_answer(answer, length, tasks, pins))
+        return NULL;
+    failed = run_map(path, request, answer, &length, arena);
+    if (failed)
+        return failed;
+    if (!read_answer(answer, length, tasks, pins))
         return "rollcall-map answers something else (of another release?)";
+    rc_keptpins_keep(&kept, (struct rc_str){ answer, length });
     return NULL;
 }
 

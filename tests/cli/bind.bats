@@ -83,8 +83,9 @@ fake()
     cp "$rollcall" "$tree/bin/rollcall"
     rollcall=$tree/bin/rollcall
     asked=$BATS_TEST_TMPDIR/asked
-    printf '#!/bin/sh\n{ cat; echo; } >> %s\ncat << END\n%s\nEND\n' "$asked" "$1" > "$tree/libexec/rollcall/rollcall-map"
-    chmod +x "$tree/libexec/rollcall/rollcall-map"
+    rollcall_map=$tree/libexec/rollcall/rollcall-map
+    printf '#!/bin/sh\n{ cat; echo; } >> %s\ncat << END\n%s\nEND\n' "$asked" "$1" > "$rollcall_map"
+    chmod +x "$rollcall_map"
 }
 
 @test "two tasks of a step that has the node: cores of their own, a thread for each" {
@@ -173,6 +174,63 @@ fake()
     apart
 }
 
+@test "what rollcall-map has answered is kept for the user's next step, not for another question" {
+    local own=()
+    fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all##*,}"' cores=1'
+    : > "$asked"
+    chmod 666 "$asked"
+    # a user's keyring is one for all tests that run at the same time, so this test is another user's
+    [ "$EUID" -ne 0 ] || own=(setpriv --reuid "$((200000 + BASHPID))" --clear-groups)
+    # asked COUNT [COMMAND...] -- OPTION...: both tasks are bound, and rollcall-map is asked so many times
+    asked()
+    {
+        local count=$1 before=()
+        shift
+        while [ "$1" != -- ]; do
+            before+=("$1")
+            shift
+        done
+        shift
+        : > "$asked"
+        first=$(one 0 "${given[@]}" -- "${before[@]}" "${own[@]}" "$rollcall" exec "$@" -- "${masks[@]}")
+        second=$(one 1 "${given[@]}" -- "${before[@]}" "${own[@]}" "$rollcall" exec "$@" -- "${masks[@]}")
+        apart
+        [ "$(grep -c '^tasks=' "$asked")" -eq "$count" ] || { cat "$asked"; return 1; }
+    }
+    one 0 "${given[@]}" -- strace -f -qq -o "$BATS_TEST_TMPDIR/calls" -e trace=add_key "${own[@]}" "$rollcall" exec \
+        --ddp=bind=cores -- true
+    grep -q 'add_key(.* = [1-9]' "$BATS_TEST_TMPDIR/calls" || skip "this machine keeps nothing for its users"
+    touch "$rollcall_map"
+    # the second task has the first one's answer, and so has the next step
+    asked 1 -- --ddp=bind=cores
+    asked 0 -- --ddp=bind=cores
+    asked 1 -- --ddp=bind=numa
+    asked 1 -- --ddp=bind=cores
+    touch "$rollcall_map"
+    asked 1 -- --ddp=bind=cores
+    # other devices
+    if [ "$EUID" -eq 0 ]; then
+        # shellcheck disable=SC2016 # expanded there
+        asked 2 unshare --mount sh -c 'mount -t tmpfs none /sys/bus/pci/devices && mkdir "/sys/bus/pci/devices/0000:$$" &&
+            exec "$@"' sh -- --ddp=bind=cores
+    fi
+    # cards and UUIDs may be others each time
+    asked 2 -- --ddp=bind=cores,nic=auto
+    given+=(CUDA_VISIBLE_DEVICES=GPU-b,GPU-a)
+    asked 2 -- --ddp=bind=cores
+}
+
+@test "without keyrings rollcall-map is asked each time" {
+    fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all##*,}"' cores=1'
+    first=$(one 0 "${given[@]}" -- strace -f -qq -o "$BATS_TEST_TMPDIR/calls" -e trace=keyctl,add_key \
+        -e inject=keyctl,add_key:error=ENOSYS "$rollcall" exec --ddp=bind=cores -- "${masks[@]}")
+    second=$(one 1 "${given[@]}" -- strace -f -qq -o "$BATS_TEST_TMPDIR/calls" -e trace=keyctl,add_key \
+        -e inject=keyctl,add_key:error=ENOSYS "$rollcall" exec --ddp=bind=cores -- "${masks[@]}")
+    apart
+    grep -q INJECTED "$BATS_TEST_TMPDIR/calls"
+    [ "$(grep -c '^tasks=' "$asked")" -eq 2 ]
+}
+
 @test "without rollcall-map, or with one that fails: unbound, and a line for who asked by name" {
     fake 'x'
     both "${given[@]}" -- -v
@@ -194,6 +252,7 @@ fake()
         local expected=$1
         shift
         rm -f "$asked"
+        touch "$rollcall_map" # what it has answered is not kept
         both "${given[@]}" "$@" -- --ddp=worker
         apart
         [ "$(sed -n 's/^gpus=//p' "$asked" | sort -u)" = "$expected" ] || { cat "$asked"; return 1; }
