@@ -31,7 +31,7 @@ static const char *find_value(spank_t spank, const char *name)
     size_t n = strlen(name);
 
     for (; env && *env; env++)
-        if (!strncmp(*env, name, n) && (*env)[n] == '=')
+        if (**env == *name && !strncmp(*env, name, n) && (*env)[n] == '=')
             return *env + n + 1;
     return NULL;
 }

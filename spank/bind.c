@@ -3,16 +3,15 @@
 
 #include "bind.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "effects/binding.h"
 #include "once.h"
 #include "outside.h"
+#include "programs.h"
 #include "resolve/pinning.h"
 #include "say.h"
-#include "system/beside.h"
 
 /* For rollcall-map's five seconds, and its end. */
 enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };
@@ -84,12 +83,11 @@ static const char *ask_map(const struct rc_binding *binding, const struct seat *
         return "the tasks of the node share no memory";
     if (rc_once_begin(&shared->asked)) {
         struct rc_arena why = { .base = shared->why, .size = sizeof(shared->why) };
-        char path[PATH_MAX] = "";
         const char *failed;
 
-        rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-map", path, sizeof(path));
         rc_spank_outside_enter();
-        failed = rc_binding_ask(path, binding, seat->tasks, seat->gpus, shared->answer, pins, &why);
+        failed = rc_binding_ask(rc_spank_program("rollcall-map"), binding, seat->tasks, seat->gpus, shared->answer,
+                                pins, &why);
         rc_spank_outside_leave();
         shared->length = (uint32_t)strlen(shared->answer);
         shared->answered = !failed;

@@ -3,19 +3,18 @@
 
 #include "meet.h"
 
-#include <limits.h>
-
 #include "items.h"
 #include "launcher/slurmpmix.h"
 #include "once.h"
 #include "outside.h"
+#include "programs.h"
 #include "rendezvous/pmixserver.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/session.h"
 #include "resolve/precedence.h"
 #include "resolve/reverse.h"
 #include "roll/entry.h"
 #include "say.h"
-#include "system/beside.h"
 #include "system/port.h"
 
 /* The first task of the node fills this in. */
@@ -135,12 +134,10 @@ static void run_exchange(const struct rc_context *context, const struct rc_reque
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    char path[PATH_MAX] = "";
     struct rc_answer answer;
 
-    rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", path, sizeof(path));
     rc_spank_outside_enter();
-    rc_session_run(path, context->env, request, node, &answer, &shared->outcome, &arena);
+    rc_session_run(rc_spank_program(RC_EXCHANGE), context->env, request, node, &answer, &shared->outcome, &arena);
     rc_spank_outside_leave();
     rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }

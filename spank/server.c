@@ -4,7 +4,6 @@
 #include "server.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +16,12 @@
 
 #include "base/stepserver.h"
 #include "options.h"
+#include "programs.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/protocol.h"
 #include "rendezvous/wire.h"
 #include "resolve/precedence.h"
 #include "say.h"
-#include "system/beside.h"
 #include "system/program.h"
 
 extern char **environ;
@@ -81,7 +80,6 @@ static void add_variables(char *env[ENVIRONMENT_MAX + 1])
 static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings,
                           pid_t *child)
 {
-    char path[PATH_MAX];
     char text[ARGUMENTS_SIZE];
     char variable[VARIABLE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -104,8 +102,8 @@ static bool start_program(int listener, int life, const char *token, const struc
            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, life, RC_SERVER_LIFE) == 0 &&
-           rc_beside_file(ROLLCALL_LIBEXEC_FROM_PLUGIN, RC_EXCHANGE, path, sizeof(path)).p &&
-           posix_spawn(child, path, &actions, &attributes, (char *const *)(uintptr_t)argv, env) == 0;
+           posix_spawn(child, rc_spank_program(RC_EXCHANGE), &actions, &attributes, (char *const *)(uintptr_t)argv,
+                       env) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return good;

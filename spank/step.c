@@ -14,6 +14,7 @@
 #include "once.h"
 #include "options.h"
 #include "outside.h"
+#include "programs.h"
 #include "resolve/guard.h"
 #include "resolve/pinning.h"
 #include "resolve/reverse.h"
@@ -170,6 +171,7 @@ void rc_spank_step_prepare(spank_t spank)
     block = copy_block(env);
     if (!block)
         return;
+    rc_spank_programs_find();
     rc_spank_outside_remember();
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
