@@ -30,6 +30,7 @@ static const char *find_value(spank_t spank, const char *name)
     const char *const *env = rc_spank_environment(spank);
     size_t n = strlen(name);
 
+    /* most entries differ in their first character, and strncmp is a call */
     for (; env && *env; env++)
         if (**env == *name && !strncmp(*env, name, n) && (*env)[n] == '=')
             return *env + n + 1;

@@ -49,16 +49,10 @@ void rc_keptpins_begin(struct rc_keptpins *kept, const char *path, struct rc_str
     if (stat(path, &file) < 0)
         return;
     arena = rest_of(kept);
-    rc_format(&arena, "map=%s\nfile=%U %U %U %U\nonline=%S", path, (uint64_t)file.st_dev, (uint64_t)file.st_ino,
-              (uint64_t)file.st_size, (uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec,
-              &online);
-    rc_join(&arena);
-    if (has_gpus)
-        rc_format(&arena, "gpus=%U %U\n", sum_names(RC_SYSFS_PCI), sum_names(RC_NVIDIA_FOLDER));
-    else
-        rc_format(&arena, "");
-    rc_join(&arena);
-    rc_format(&arena, "%S\n\n", &request);
+    rc_format(&arena, "map=%s\nfile=%U %U %U %U\nonline=%Sgpus=%U %U\n%S\n\n", path, (uint64_t)file.st_dev,
+              (uint64_t)file.st_ino, (uint64_t)file.st_size,
+              (uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec, &online,
+              has_gpus ? sum_names(RC_SYSFS_PCI) : 0, has_gpus ? sum_names(RC_NVIDIA_FOLDER) : 0, &request);
     if (!arena.full)
         kept->length = arena.used - 1;
 }
