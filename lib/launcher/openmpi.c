@@ -2,7 +2,7 @@
 /* openmpi.c - a rank that Open MPI's mpirun started (ORTE in 4, PRRTE in 5).
  *
  * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; no other
- * launcher but jsrun does (an Open MPI program under srun has none of them). What
+ * launcher does (an Open MPI program under srun has none of them). What
  * no variable says:
  * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
  *   if there is no rest (layout.h).
@@ -160,19 +160,12 @@ static void find_master(struct rc_reader *reader, struct rc_facts *facts, const 
     }
 }
 
-/* jsrun sets the four names as well (jsm.c); mpirun in its task has more of its own. */
-static bool is_jsruns(const struct rc_env *env)
-{
-    return rc_str_eq(rc_env_get(env, "OMPI_COMM_WORLD_RANK"), rc_env_get(env, "JSM_NAMESPACE_RANK")) &&
-           !rc_env_get(env, "OMPI_MCA_ess_base_jobid").n && !rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "prte");
-}
-
 enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str name = rc_env_get(reader->env, "PMIX_NAMESPACE");
     struct rc_number rank;
 
-    if (!rc_env_get(reader->env, "OMPI_COMM_WORLD_RANK").n || is_jsruns(reader->env))
+    if (!rc_env_get(reader->env, "OMPI_COMM_WORLD_RANK").n)
         return RC_CLAIM_ABSENT;
     if (!rc_read_number(reader, RC_STR("OMPI_COMM_WORLD_RANK"), RC_MAX_TASKS, &rank))
         return RC_CLAIM_BROKEN;

@@ -19,8 +19,7 @@
  * In one of PRRTE's namespaces, "prterun-n1-306@1", that can be Open MPI alone. */
 static bool is_second_voice(const struct rc_env *env)
 {
-    static const struct rc_name ranks[] = { RC_NAME("JSM_NAMESPACE_RANK"), RC_NAME("PALS_RANKID"),
-                                            RC_NAME("FLUX_TASK_RANK") };
+    static const struct rc_name ranks[] = { RC_NAME("PALS_RANKID"), RC_NAME("FLUX_TASK_RANK") };
     struct rc_str rank = rc_env_get(env, "PMIX_RANK");
 
     if (rc_str_eq(rank, rc_env_get(env, "OMPI_COMM_WORLD_RANK")))

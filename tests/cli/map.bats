@@ -115,8 +115,8 @@ expect()
 7 7 2 hsn3 7 41-47' frontier --cpus 1-7,9-15,17-23,25-31,33-39,41-47,49-55,57-63
 }
 
-# 21 cores a socket, three GPUs: seven cores each with their four threads, as six resource sets of jsrun have them. Two
-# ports a socket for three GPUs: the third has the first one's.
+# 21 cores a socket, three GPUs: seven cores each with their four threads. Two ports a
+# socket for three GPUs: the third has the first one's.
 @test "Summit" {
     expect '0 0 0 mlx5_0 7 0-27
 1 1 0 mlx5_1 7 28-55

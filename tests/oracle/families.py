@@ -126,18 +126,6 @@ def pals(rng, layout):
         run_id=f"apid-{layout.job}")
 
 
-def jsm(rng, layout):
-    lines = "\n".join(["batch1"] + [host for host, ranks in zip(layout.hosts, layout.ranks) for _ in ranks])
-    return written(layout, lambda node, local, rank: {
-        "JSM_NAMESPACE_RANK": str(rank), "JSM_NAMESPACE_SIZE": str(layout.size), "JSM_NAMESPACE_LOCAL_RANK": str(local),
-        "JSM_NAMESPACE_LOCAL_SIZE": str(len(layout.ranks[node])), "OMPI_COMM_WORLD_RANK": str(rank),
-        "OMPI_COMM_WORLD_SIZE": str(layout.size), "OMPI_COMM_WORLD_LOCAL_RANK": str(local),
-        "OMPI_COMM_WORLD_LOCAL_SIZE": str(len(layout.ranks[node])), "PMIX_NAMESPACE": f"jsm-{layout.job}-1",
-        "PMIX_RANK": str(rank), "LSB_JOBID": str(layout.job), "LSB_DJOB_NUMPROC": str(layout.size + 1),
-        "LSB_DJOB_RANKFILE": "rankfile", "@host-file": lines, "@host": layout.hosts[node],
-    }, firm=even(layout) and layout.distribution == "block", counted=one_node(layout), run_id=f"jsm-{layout.job}-1")
-
-
 def lsf(rng, layout):
     """blaunch: a task for each word of LSB_HOSTS."""
     where = layout.where
@@ -344,7 +332,6 @@ FAMILIES = {
     "mvapich": Family(mvapich, (*MPI, "arbitrary"), ("/opt/mvapich2/bin/mpispawn 0",), 4),
     "flux": Family(flux, MPI, ("flux-shell 120259084288",), 1.5),
     "pals": Family(pals, MPI, ("palsd",), 7),
-    "jsm": Family(jsm, MPI, ("jsmd",), 8),
     "lsf": Family(lsf, (*MPI, "arbitrary"), ("/opt/lsf/bin/res -d /opt/lsf/conf",), 9),
     "pbs": Family(pbs, ("one a node",), ("/opt/pbs/sbin/pbs_mom",), 10),
     "slurm": Family(slurm, (*MPI, "plane", "arbitrary"), ("slurmstepd: [42.0]",), 11),

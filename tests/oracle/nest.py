@@ -42,10 +42,10 @@ class Nest:
 
 
 # Not drawn, as the variables of both are one launcher's, too (a second voice that its family keeps silent about),
-# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's or MVAPICH's, JSM with Open MPI's;
+# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's or MVAPICH's;
 # DeepSpeed's launcher in a task of torchrun, as its elastic launches have torchrun's names.
-SECOND_VOICES = {("flux", "pals"), ("pals", "mpich"), ("mpich", "mvapich"), ("intelmpi", "mvapich"), ("openmpi4", "jsm"),
-                 ("openmpi5", "jsm"), ("torchrun", "deepspeed")}
+SECOND_VOICES = {("flux", "pals"), ("pals", "mpich"), ("mpich", "mvapich"), ("intelmpi", "mvapich"),
+                 ("torchrun", "deepspeed")}
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib/launcher/registry.def"), encoding="utf-8") as file:
     registered = re.findall(r"^ROLLCALL_LAUNCHER\((\w+)\)", file.read(), re.M)
@@ -89,8 +89,6 @@ def draw(rng):
         evidence = "processes"  # which know how many daemons there are
     if evidence == "names" and any(name in ("mpich", "intelmpi") for name in names[:-1]):
         rolled = (False,) * len(rolled)  # only its processes name Hydra's launch, which a stamp could know again
-    if evidence == "names" and ("lsf", "jsm") in itertools.combinations(names, 2):
-        rolled = (False,) * len(rolled)  # LSF's launch is named by its job, which is written over by jsrun's
     if "slurm" in names[:-1] and levels[-1].launch.told and names[-1].startswith("openmpi"):
         levels[-1].launch.told = None  # mpirun takes the job's hosts, if they are as many
     nest = Nest(levels, evidence, rolled, {})
@@ -124,17 +122,17 @@ def pmix_inside(nest, k):
 
 def alive(nest):
     """The launches whose variables are still there: one of the same family, or that uses the same names, hides them."""
-    hides = {"torchrun": {"deepspeed"}, "openmpi5": {"openmpi4"}, "openmpi4": {"openmpi5"}, "jsm": {"openmpi4", "openmpi5"}}
+    hides = {"torchrun": {"deepspeed"}, "openmpi5": {"openmpi4"}, "openmpi4": {"openmpi5"}}
     found = []
     for k, level in enumerate(nest.levels):
         later = [other.family for other in nest.levels[k + 1:]]
         pmix = pmix_inside(nest, k)
         newer_pmix = bool(pmix)
         # an older step's than the task's own is told from Open MPI's by its rank alone
-        if pmix and level.family != "jsm" and pmix[-1] is not nest.levels[-1] and nest.levels[-1].family == "slurm":
+        if pmix and pmix[-1] is not nest.levels[-1] and nest.levels[-1].family == "slurm":
             newer_pmix = pmix[-1].start.rank != level.start.rank
         if level.family in later or any(level.family in hides.get(other, ()) for other in later) or \
-                (level.family in ("openmpi4", "openmpi5", "jsm") and newer_pmix):
+                (level.family in ("openmpi4", "openmpi5") and newer_pmix):
             continue
         found.append(k)
     return found

@@ -75,7 +75,7 @@ def right_or_refused(nest, answers):
 
     But for what nobody can know where each of the nodes looks like one of an even job from its own tasks (1 and 3 of
     6), and MASTER_ADDR is there, so that RANK 0's host is no question that would be refused: of Hydra only its proxies
-    tell the order, and of JSM's file of hosts the first may have tasks.
+    tell the order.
     """
     level = nest.levels[-1]
     launch = level.launch
@@ -83,7 +83,7 @@ def right_or_refused(nest, answers):
     counts = {len(there) for there in launch.layout.ranks}
     alike = len(counts) > 1 and all(launch.layout.size % n == 0 for n in counts)
     unknown = {"nnodes"}  # looked at task by task
-    if alike and "MASTER_ADDR" in launch.user and (level.family == "jsm" or nest.evidence == "names"):
+    if alike and "MASTER_ADDR" in launch.user and nest.evidence == "names":
         unknown.add("node_rank")
     for task, answer in zip(launch.tasks, answers):
         one_plan(answer)

@@ -39,8 +39,6 @@ SAYS = {
     "flux": {"FLUX_TASK_RANK": RANK, "FLUX_JOB_SIZE": SIZE, "FLUX_TASK_LOCAL_ID": LOCAL_RANK,
              "FLUX_JOB_NNODES": NODES},
     "pals": {"PALS_RANKID": RANK, "PALS_LOCAL_RANKID": LOCAL_RANK, "PALS_NODEID": NODE_RANK},
-    "jsm": {"JSM_NAMESPACE_RANK": RANK, "JSM_NAMESPACE_SIZE": SIZE, "JSM_NAMESPACE_LOCAL_RANK": LOCAL_RANK,
-            "JSM_NAMESPACE_LOCAL_SIZE": LOCAL_SIZE},
 }
 # The process that each launcher's tasks are children of.
 STARTS = {
@@ -50,7 +48,7 @@ STARTS = {
     "mpich": "/usr/bin/hydra_pmi_proxy --control-port n1:40001 --proxy-id 0",
     "intelmpi": "/opt/intel/oneapi/mpi/bin/hydra_bstrap_proxy --upstream-host n1 --proxy-id 0",
     "mvapich": "/opt/mvapich2/bin/mpispawn 0", "flux": "flux-shell 120259084288", "pals": "palsd: apid 1",
-    "jsm": "jsmd", "lsf": "blaunch", "pbs": "pbs_mom",
+    "lsf": "blaunch", "pbs": "pbs_mom",
 }
 # What the task's user chooses and not the launcher: an outer launch's choice reaches the inner one, and may change
 # the mode that it gets; srun takes its own default of -m from SLURM_DISTRIBUTION.
@@ -123,8 +121,7 @@ def identities(cells, answers):
 
 
 # A recording that was shortened by hand lacks what hides the outer launch's: these are in every task.
-ALWAYS = {"slurm": "SLURMD_NODENAME", "openmpi": "PMIX_NAMESPACE", "pals": "PALS_LOCAL_SIZE",
-          "jsm": "OMPI_COMM_WORLD_SIZE"}
+ALWAYS = {"slurm": "SLURMD_NODENAME", "openmpi": "PMIX_NAMESPACE", "pals": "PALS_LOCAL_SIZE"}
 STEP = ("SLURM_JOB_ID", "SLURM_STEP_ID")
 
 
@@ -215,7 +212,7 @@ def test_platform_is_outside(core, launcher, platform):
 
 
 # Whose names come first where nothing but the names is there: innermost first (design, and rollcall(7)).
-ORDER = ["torchrun", "deepspeed", "openmpi", "flux", "mpich", "intelmpi", "mvapich", "pmix", "pals", "jsm", "lsf", "pbs", "slurm",
+ORDER = ["torchrun", "deepspeed", "openmpi", "flux", "mpich", "intelmpi", "mvapich", "pmix", "pals", "lsf", "pbs", "slurm",
          "gridengine"]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# architectures.bats - the shim of other machines: aarch64 (Grace, Graviton), ppc64le (POWER under jsrun) and riscv64.
+# architectures.bats - the shim of other machines: aarch64 (Grace, Graviton), ppc64le (POWER) and riscv64.
 # Debian's gcc builds it for them, qemu runs their programs and hands their system calls to this kernel.
 
 bats_require_minimum_version 1.5.0
