@@ -165,8 +165,7 @@ refused()
             'kubeflow-v2-1 PET_NODE_RANK' 'azureml-1 RANK' 'azureml-1 WORLD_SIZE' 'azureml-1 LOCAL_RANK' \
             'azureml-1 NODE_RANK' 'azureml-1 AZUREML_NODE_COUNT' 'skypilot-1 SKYPILOT_NODE_RANK' \
             'skypilot-1 SKYPILOT_NUM_NODES' 'dstack-1 DSTACK_NODE_RANK' 'dstack-1 DSTACK_GPUS_NUM' 'runpod-1 NODE_RANK' \
-            'runpod-1 NUM_NODES' 'volcano-1 RANK' 'volcano-one-group-1 VC_TASK_INDEX' 'deepspeed-1 RANK' \
-            'deepspeed-1 CROSS_RANK' 'deepspeed-1 LOCAL_SIZE'; do
+            'runpod-1 NUM_NODES' 'deepspeed-1 RANK' 'deepspeed-1 CROSS_RANK' 'deepspeed-1 LOCAL_SIZE'; do
             # shellcheck disable=SC2086 # vector and name
             refused $variable "$value" RC101
         done
@@ -183,7 +182,7 @@ refused()
         'kubeflow-v1-1 PET_NNODES 1' 'azureml-1 RANK 4' 'azureml-1 WORLD_SIZE 0' 'azureml-1 NODE_RANK 1' \
         'azureml-1 AZUREML_NODE_COUNT 3' 'azureml-1 AZUREML_NODE_COUNT 0' 'skypilot-1 SKYPILOT_NUM_NODES 3' \
         'skypilot-one-node SKYPILOT_NODE_RANK 1' 'dstack-1 DSTACK_NODES_NUM 1' 'dstack-1 DSTACK_GPUS_NUM 7' \
-        'runpod-1 NODE_RANK 2' 'volcano-one-group-1 VC_TASK_INDEX 2' 'deepspeed-1 LOCAL_RANK 0' 'deepspeed-1 CROSS_SIZE 4' \
+        'runpod-1 NODE_RANK 2' 'deepspeed-1 LOCAL_RANK 0' 'deepspeed-1 CROSS_SIZE 4' \
         'deepspeed-1 LOCAL_SIZE 0' 'deepspeed-1 CROSS_RANK 2'; do
         # shellcheck disable=SC2086 # vector, name and value
         refused $variable RC103

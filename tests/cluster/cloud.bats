@@ -102,12 +102,6 @@ runpod()
         PRIMARY_PORT=29400 MASTER_ADDR=n1 MASTER_PORT=29400
 }
 
-volcano()
-{
-    printf '%s\n' "RANK=$1" WORLD_SIZE=2 MASTER_ADDR=n1 MASTER_PORT=23456 VC_MASTER_HOSTS=n1 VC_WORKER_HOSTS=n2 \
-        VC_TASK_INDEX=0 CUDA_VISIBLE_DEVICES=0,1
-}
-
 @test "M5: Vertex AI, one GPU a node: a plain script trains" {
     on_both 60 vertex rollcall exec -- python "$programs/env.py"
     everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
@@ -138,7 +132,7 @@ volcano()
 }
 
 @test "M6: every platform with several GPUs a node gets launcher mode, on both nodes alike" {
-    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node dstack runpod volcano; do
+    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node dstack runpod; do
         on_both 20 "$platform" rollcall exec -- "$whoami"
         everybody launcher nodes=2 nproc=2
     done

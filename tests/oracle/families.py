@@ -283,41 +283,7 @@ def runpod(rng, layout):
     }, layout.hosts[0] if layout.hosts[0].startswith("10.") else addresses(layout)[0], port)
 
 
-def volcano(rng, layout):
-    """Groups of any name, one master, and groups that have no part in it; half of them without the env plugin."""
-    master, worker = rng.choice((("master", "worker"), ("chief", "worker"), ("master", "gpu")))
-    others = rng.choice(({}, {"logs": rng.randint(1, 5)}))
-    job, nodes = f"job-{layout.job}", len(layout.hosts)
-    index = rng.random() < 0.5
-    pods = {master: 1, worker: nodes - 1, **others}
-    names_of = {task: [f"{job}-{task}-{i}.{job}" for i in range(count)] for task, count in pods.items() if count}
-    layout.hosts = layout.job_hosts = names_of[master] + names_of.get(worker, [])
-    lists = {f"VC_{task.upper()}_HOSTS": ",".join(there) for task, there in names_of.items()}
-    lists.update({f"VC_{task.upper()}_NUM": str(len(there)) for task, there in names_of.items()})
-
-    def variables(node, local, rank):
-        place = {"VC_TASK_INDEX": str(max(node - 1, 0)), "VK_TASK_INDEX": str(max(node - 1, 0))}
-        known = index or not {"VC_MASTER_HOSTS", "VC_WORKER_HOSTS"} & set(lists)  # something has to say Volcano
-        return {**lists, **(place if known else {}), "KUBERNETES_SERVICE_HOST": "10.96.0.1", "RANK": str(node),
-                "WORLD_SIZE": str(nodes), "MASTER_ADDR": layout.hosts[0], "MASTER_PORT": "23456"}
-    result = written(layout, variables, run_id=layout.hosts[0])
-    result.port = "23456"
-    return result
-
-
-def volcano_one_group(rng, layout):
-    job, group, name = f"job-{layout.job}", rng.choice(("worker", "node", "llm")), rng.choice(("VC_TASK_INDEX", "VK_TASK_INDEX"))
-    if group != "worker":
-        name = "VC_TASK_INDEX"
-    layout.hosts = layout.job_hosts = [f"{job}-{group}-{i}.{job}" for i in range(len(layout.hosts))]
-    return written(layout, lambda node, local, rank: {
-        f"VC_{group.upper()}_HOSTS": ",".join(layout.hosts), f"VC_{group.upper()}_NUM": str(len(layout.hosts)),
-        name: str(node), "KUBERNETES_SERVICE_HOST": "10.96.0.1",
-    }, run_id=layout.hosts[0])
-
-
-NODE_PLATFORMS = {"skypilot": skypilot, "dstack": dstack, "runpod": runpod, "volcano": volcano,
-                  "volcano, one group": volcano_one_group}
+NODE_PLATFORMS = {"skypilot": skypilot, "dstack": dstack, "runpod": runpod}
 
 MPI = ("block", "block", "cyclic")
 FAMILIES = {
@@ -366,8 +332,6 @@ PLATFORMS = {
                "DSTACK_MASTER_NODE_IP": "10.0.1.11", "DSTACK_GPUS_PER_NODE": "4", "DSTACK_GPUS_NUM": "8", "DSTACK_RUN_ID": "r"},
     "runpod": {"RUNPOD_POD_ID": "pod1", "PRIMARY_ADDR": "10.65.0.2", "PRIMARY_PORT": "29400", "MASTER_ADDR": "10.65.0.2",
                "MASTER_PORT": "29400", "NODE_RANK": "1", "NUM_NODES": "2", "NUM_TRAINERS": "4", "WORLD_SIZE": "8"},
-    "volcano": {"VC_MASTER_HOSTS": "mnist-master-0.mnist", "VC_WORKER_HOSTS": "mnist-worker-0.mnist", "RANK": "1",
-                "WORLD_SIZE": "2", "MASTER_ADDR": "mnist-master-0.mnist", "MASTER_PORT": "23456"},
     "azureml": {"AZUREML_RUN_ID": "olive", "AZUREML_NODE_COUNT": "2", "RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1",
                 "NODE_RANK": "0", "MASTER_ADDR": "10.0.0.4", "MASTER_PORT": "6105"},
     "by hand": {"RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "1", "NNODES": "2",
