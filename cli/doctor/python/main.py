@@ -19,30 +19,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # pylint: disable=wrong-import-position
-import agree
 import devices
-import directives
-import endpoint
-import forgotten
-import identity
-import kinds
 import launch as launching
 import master
 import mixed
-import openmpi
-import ports
 import ranks
-import refused
-import sampler
-import saves
-import shell
-import signals
-import trainer
-from follow import Programs
-from jobline import Job
-from options import Layout, take
-from program import Program, frameworks
+import script as scripts
+from job import Job
+from program import Program, Programs, frameworks
 from source import Unreadable, text_of
+from words import PYTHON, Layout, is_job, kind_of, take
 
 SECONDS, MEMORY, DEPTH = 20, 1 << 30, 2000
 
@@ -78,10 +64,11 @@ def emit_program(program, report):
 
 
 def check_program(program, nodes, report):
-    for check in (mixed, ranks, trainer, sampler, saves):
-        check.check(program, report)
-    for check in (devices, master):
-        check.check(program, nodes, report)
+    mixed.check(program, report)
+    ranks.check_program(program, report)
+    launching.removed_arguments(program, report)
+    devices.check(program, nodes, report)
+    master.check_program(program, nodes, report)
 
 
 def read_line(words, job):
@@ -106,7 +93,7 @@ def read_job(path, line):
     """The job of a job script, a line, or both."""
     job = Job("command line")
     if path != "-":
-        if kinds.kind_of(path) == kinds.PYTHON:
+        if kind_of(path) == PYTHON:
             job.read_options(path, text_of(path))
             job.start(["python", path], None, 1)
         else:
@@ -153,29 +140,19 @@ def emit_launch(job, launch, layout):
 def check_step(job, step, series, report):
     launch, layout, program = step.launch, step.layout, step.program
     emit_launch(job, launch, layout)
-    agree.itself(layout, launch, job, report)
-    agree.devices(layout, launch, job, report)
-    launching.check(launch, layout, job, report)
-    unknown = agree.cores(layout, launch, job, series, program, report)
+    unknown = launching.check(job, step, series, report)
     if unknown:
         emit("fact", "not known", unknown)
     if program and launch.kind != "mpirun":
-        found = openmpi.find(program, layout, launch, job)
+        found = launching.openmpi(program, layout, launch, job)
         if found:
             emit("fact", "openmpi", job.path, launch.command.line, *found)
-        for check in (agree.trainer, agree.spawned, agree.idle):
-            check(program, layout, launch, job, report)
-        agree.default_master(program, layout, launch, report)
 
 
 def check_job(job, steps, series, report):
-    refused.check(job, report)
-    directives.check(job, report)
-    if job.batch:
-        shell.check(job, steps, report)
-        ports.check(job, report)
-    for check in (forgotten, endpoint, identity, signals):
-        check.check(job, steps, report)
+    scripts.check(job, steps, report)
+    master.check_job(job, steps, report)
+    ranks.check_job(job, steps, report)
     for step in steps.all:
         check_step(job, step, series, report)
 
@@ -214,7 +191,7 @@ def main(arguments):
     job = steps = given = None
     try:
         # the obvious first use: rollcall doctor job.sh
-        if script != "-" and path == "-" and kinds.is_job(script):
+        if script != "-" and path == "-" and is_job(script):
             script, path = "-", script
     except Unreadable as error:
         unreadable(script, error, report)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""master.py - where a script says that rank 0 is: a fixed address or port, or another one in each process."""
+"""master.py - where a script or a job says that rank 0 is: a fixed address or port, or another one in each process."""
 import ast
 import re
 
 from ranks import INIT, starts_workers
 from source import UNKNOWN, constant, guarded, literal, mentions
+from words import unquoted
 
 LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$")
 URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")
@@ -266,8 +267,148 @@ def not_concrete(value):
     return value.startswith(("^", "=")) or bool(re.match(r"^\d+\.\d+\.\d+\.\d+$", value))
 
 
-def check(program, nodes, report):
+def check_program(program, nodes, report):
     addresses(program, nodes, report)
     ports(program, report)
     methods(program, nodes, report)
     interfaces(program, report)
+
+
+ENDPOINTS = ("rdzv_endpoint", "rdzv-endpoint", "master_addr", "master-addr", "main_process_ip")
+ADDRESS = re.compile(r"--(rdzv[_-]endpoint|master[_-]addr|main_process_ip)[= ]+[\"']?([^\s\"']+)")
+OWN_HOST = re.compile(r"\bMASTER_ADDR=[\"']?(\$\(\s*hostname[^)]*\)|`hostname[^`]*`|\$\{?(HOSTNAME|SLURMD_NODENAME)\b)")
+FALLBACK = re.compile(r"\|\|\s*echo\s+[\"']?(localhost|127\.\d+\.\d+\.\d+)")
+FIRST_NODE = 'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
+
+
+def endpoints(job, steps, report):
+    """--rdzv_endpoint=localhost, or the node where srun was typed, on several nodes."""
+    for step in steps.all:
+        if step.launch.command.srun is None or (step.layout.nodes or 0) < 2 or "standalone" in step.launch.options:
+            continue
+        for name in ENDPOINTS:
+            value = step.launch.options.get(name)
+            if value is not None and is_loopback(re.sub(r":\d+$", "", value)):
+                report("D517", job.path, step.launch.command.line, "--%s=%s on %d nodes" % (
+                    name, value, step.layout.nodes), "srun --ddp %s SCRIPT" % step.launch.title())
+
+
+def launch_node(job, report):
+    """$SLURM_LAUNCH_NODE_IPADDR, which only the tasks of a step have, in a line that the batch shell expands."""
+    for line, number in job.lines:
+        found = ADDRESS.search(unquoted(line))
+        if found and re.match(r"\$\{?SLURM_LAUNCH_NODE_IPADDR", found.group(2)):
+            report("D518", job.path, number, "--%s is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed" %
+                   found.group(1), "srun --ddp torchrun SCRIPT")
+
+
+def in_tasks(line):
+    """The text of srun ... bash -c '...' that the tasks' shells expand, not the batch shell."""
+    found = re.search(r"\bsrun\b.*?\b(?:ba)?sh\s+-\w*c\s+(['\"])", line, re.S)
+    if not found:
+        return ""
+    inner = line[found.end():]
+    if found.group(1) == "'":
+        return inner
+    return re.sub(r"(?<!\\)[$`]", " ", inner).replace("\\$", "$").replace("\\`", "`")
+
+
+def own_host(job, nodes, report):
+    """MASTER_ADDR=$(hostname) in each task."""
+    if not nodes or nodes < 2:
+        return
+    for line, number in job.lines + job.inner:
+        text = line if (line, number) in job.inner else in_tasks(line)
+        if OWN_HOST.search(text):
+            report("D527", job.path, number, "each task takes its own host for MASTER_ADDR",
+                   "export MASTER_ADDR=$(hostname)   (in the batch script, before srun)")
+
+
+def fallback(job, nodes, report):
+    for name, value, number in job.exports:
+        found = FALLBACK.search(value)
+        if name in ("MASTER_ADDR", "HEAD_NODE", "MASTER_IP", "head_node_ip") and found and (nodes or 0) > 1:
+            report("D528", job.path, number, "%s falls back to %s" % (name, found.group(1)), FIRST_NODE)
+
+
+PORTS = ("MASTER_PORT", "RDZV_PORT", "MAIN_PROCESS_PORT")
+LEAST, LARGEST = 1024, 65535
+MOST_RANDOM = 32767  # of $RANDOM
+
+
+def drawn(value):
+    """(least, most) of a value that the shell draws by chance; None for any other, and for one that is not clear."""
+    shuffled = re.match(r"^\$\(\s*shuf\s+.*?-i\s*(\d+)-(\d+)\b", value)
+    if shuffled:
+        return int(shuffled.group(1)), int(shuffled.group(2))
+    if re.match(r"^\$(RANDOM|\{RANDOM\})$", value):
+        return 0, MOST_RANDOM
+    arithmetic = re.match(r"^\$\(\((.*)\)\)$", value)
+    text = re.sub(r"[\s$(){}]", "", arithmetic.group(1)) if arithmetic else ""
+    found = re.match(r"^(?:(\d+)\+)?RANDOM(?:%(\d+))?(?:\+(\d+))?$", text)
+    if not found or arithmetic and re.search(r"RANDOM\s*\+.*%|\+\s*\$?RANDOM\s*\)+\s*%", arithmetic.group(1)):
+        return None
+    base = int(found.group(1) or 0) + int(found.group(3) or 0)
+    return base, base + (min(int(found.group(2)) - 1, MOST_RANDOM) if found.group(2) else MOST_RANDOM)
+
+
+def drawn_ports(job, report):
+    for name, value, number in job.exports:
+        numbers = drawn(value.strip("\"")) if name in PORTS else None
+        if numbers and (numbers[0] < LEAST or numbers[1] > LARGEST):
+            report("D533", job.path, number, "%s is any number from %d to %d" % ((name,) + numbers),
+                   "(leave the line out: srun --ddp holds a free port)")
+
+
+def may_speak_gloo(steps):
+    return not steps.all or any(step.program is None or speaks_gloo(step.program) for step in steps.all)
+
+
+def masters(job, steps, nodes, report):
+    for name, value, number in job.exports:
+        plain = value.strip("\"'")
+        if name == "MASTER_PORT" and re.match(r"^\d+$", plain) and "exclusive" not in job.options:
+            report("D516", job.path, number, "MASTER_PORT is always %s" % plain,
+                   "(leave the line out: srun --ddp holds a free port)")
+        elif name == "MASTER_ADDR" and is_loopback(plain) and (nodes or 0) > 1:
+            report("D517", job.path, number, 'MASTER_ADDR is "%s" on %d nodes' % (plain, nodes),
+                   "(leave the line out: srun --ddp sets it)")
+        elif name == "MASTER_ADDR" and re.match(r"^\$\{?SLURM_(JOB_|STEP_)?NODELIST\}?$", plain):
+            report("D518", job.path, number, "MASTER_ADDR is the whole list of nodes, such as n[01-04]",
+                   'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)')
+        elif name == "MASTER_ADDR" and "SLURM_LAUNCH_NODE_IPADDR" in plain:
+            report("D518", job.path, number, "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed",
+                   'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)')
+        elif name == "MASTER_ADDR" and re.search(r"\bhostname\s+(-I|--all-ip-addresses|-i\b|--ip-address)", plain) and \
+                (nodes or 0) > 1:
+            report("D519", job.path, number, "MASTER_ADDR is the first address that `hostname` finds",
+                   'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)')
+        elif name == "GLOO_SOCKET_IFNAME" and not_concrete(plain) and may_speak_gloo(steps):
+            report("D420", job.path, number, 'GLOO_SOCKET_IFNAME is "%s"' % plain, "export GLOO_SOCKET_IFNAME=ib0")
+
+
+def default_master(program, layout, launch, report):
+    """--dist-url's default, where the line does not name another."""
+    if not layout.nodes or layout.nodes < 2:
+        return
+    for source in program.sources:
+        for names, default, line in source.options.values():
+            value = literal(default) if default is not None else None
+            if isinstance(value, str) and re.match(r"^tcp://(localhost|127\.)", value) and not any(
+                    word.partition("=")[0] in names for word in launch.arguments):
+                report("D404", source.path, line, '%s is "%s" on %d nodes' % (names[-1], value, layout.nodes),
+                       "%s env://" % names[-1])
+
+
+def check_job(job, steps, report):
+    nodes = steps.nodes()
+    if job.batch:
+        masters(job, steps, nodes, report)
+        drawn_ports(job, report)
+    endpoints(job, steps, report)
+    launch_node(job, report)
+    own_host(job, nodes, report)
+    fallback(job, nodes, report)
+    for step in steps.all:
+        if step.program and step.launch.kind != "mpirun":
+            default_master(step.program, step.layout, step.launch, report)

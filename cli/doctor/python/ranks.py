@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ranks.py - what a script says of ranks and sizes that the launcher knows better."""
+"""ranks.py - ranks and sizes: what a script says of them that the launcher knows better, programs whose rank nothing in
+the job sets, and what each rank does that only one should do, or each a part of.
+"""
 import ast
+import glob
+import os
+import re
 
-from source import constant, literal, mentions, UNKNOWN
+from source import UNKNOWN, Unreadable, constant, guarded, literal, mentions, text_of, within
 
 INIT = ("torch.distributed.init_process_group", "torch.distributed.distributed_c10d.init_process_group")
 SPAWN = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "multiprocessing.Process",
          "torch.multiprocessing.Process", "ray.init", "accelerate.notebook_launcher", "notebook_launcher",
          "torch.multiprocessing.Pool", "multiprocessing.Pool")
+TRAINERS = {"lightning.pytorch.Trainer", "pytorch_lightning.Trainer", "lightning.Trainer",
+            "pytorch_lightning.trainer.Trainer", "lightning.pytorch.trainer.Trainer",
+            "lightning.Fabric", "lightning.fabric.Fabric", "lightning_fabric.Fabric"}
 
 # Names that no version of Slurm sets, and the names that were meant.
 MISSPELT = {
@@ -130,8 +138,248 @@ def local_rank_option(program, report):
             return
 
 
-def check(program, report):
+# Something in the job, or in the program, sets or may set the variables.
+SETS = re.compile(r"\bRANK=|\bPET_|\bROLLCALL|rollcall|task-prolog|\bSLURM_TASK_PROLOG")
+OWN_WAYS = ("idr_torch", "submitit", "ezpz", "ignite", "mmengine", "mmcv", "composer", "horovod", "deepspeed", "ray",
+            "jax", "lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "colossalai", "torchx",
+            "hostlist", "dask", "transformers", "megatron", "nemo", "fairseq", "mpi4py", "hydra", "pytorchltr",
+            "torchlaunch")
+
+
+def is_env(source, program, call):
+    """Whether init_process_group reads RANK and WORLD_SIZE."""
+    method = call.argument(1, "init_method")
+    given = [call.argument(None, name) for name in ("rank", "world_size", "store")]
+    return not call.open and not any(given) and (
+        method is None or all(literal(value) == "env://" for value in program.values(source, method)))
+
+
+def is_certain(call):
+    """Whether a call is made whatever the environment says: in no condition but `if __name__ == ...`."""
+    return not within(call.stack, ast.Try, ast.ExceptHandler, ast.IfExp, ast.While) and not any(
+        isinstance(node, ast.If) and not any(getattr(part, "id", "") == "__name__" for part in ast.walk(node.test))
+        for node in call.stack)
+
+
+def called_certainly(program, source, call, depth=3):
+    """As is_certain(), for the functions that it is in, too."""
+    if not is_certain(call):
+        return False
+    function = next((node for node in reversed(call.stack) if isinstance(node, ast.FunctionDef)), None)
+    if function is None:
+        return True
+    calls = [(other, inner) for other in program.sources for inner in other.calls if inner.last == function.name or
+             inner.name.split(".")[-1] == function.name]
+    return depth > 0 and any(called_certainly(program, other, inner, depth - 1) for other, inner in calls)
+
+
+def sets_rank(program):
+    """Whether the program itself sets RANK, or leaves it to a library that may."""
+    return any(program.settings("RANK", "WORLD_SIZE")) or program.imports_any(*OWN_WAYS) or any(
+        call.name in ("os.environ.setdefault", "os.putenv", "os.environ.update") for source in program.sources
+        for call in source.calls) or program.reads("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") or \
+        bool(starts_workers(program)) or program.is_test()
+
+
+def needs_rank(program):
+    """(source, line) of the call that ends without RANK, or None."""
+    if sets_rank(program):
+        return None
+    for source, call in program.calls(*INIT):
+        if is_env(source, program, call) and called_certainly(program, source, call) and \
+                not guarded(call.stack, "environ", "getenv"):
+            return source, call.line
+    return None
+
+
+def is_default():
+    """Whether the cluster's plugin acts where nobody has asked for it."""
+    folder = os.path.dirname(os.environ.get("SLURM_CONF", "/etc/slurm/slurm.conf"))
+    for path in [os.path.join(folder, "plugstack.conf")] + glob.glob(os.path.join(folder, "plugstack.conf.d", "*")):
+        try:
+            if re.search(r"^\s*(optional|required)\s.*rollcall.*\bdefault=(?!off)", text_of(path), re.M):
+                return True
+        except Unreadable:
+            continue
+    return False
+
+
+def is_given(job, step):
+    """Whether anything in the job may set the variables for its tasks."""
+    options, command = step.layout.options, step.launch.command
+    if command.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or is_default()):
+        return True
+    return "rollcall" in command.wrappers or "RANK" in command.variables or "RANK=" in options.get("export", "") or \
+        any(SETS.search(line) for line, _ in job.lines + job.inner) or \
+        any(name in os.environ for name in ("ROLLCALL", "RANK"))
+
+
+def env_method(job, step, report):
+    launch, program = step.launch, step.program
+    plain = launch.kind == "python" and launch.command.srun is not None
+    if not plain and (launch.kind != "mpirun" or launch.inner != "python"):
+        return
+    where = needs_rank(program)
+    if where and not is_given(job, step):
+        report("D529", where[0].path, where[1], "RANK is expected, but %s sets none (%s:%d)" % (
+            "srun" if plain else "mpirun", os.path.basename(job.path), launch.command.line),
+            "srun --ddp python SCRIPT" if plain else "mpirun rollcall exec -- python SCRIPT")
+
+
+def lightning_by_mpirun(job, step, report):
+    """Lightning takes a job of Slurm's for its launcher; the variables of the batch script say rank 0 to all."""
+    launch, program = step.launch, step.program
+    if launch.kind != "mpirun" or launch.inner != "python" or not job.is_slurm() or is_given(job, step):
+        return
+    if program.says("MPIEnvironment", "SLURM_NTASKS", "LightningEnvironment", "cluster_environment") or \
+            job.options.get("job-name") in ("bash", "interactive") or any(
+                re.search(r"\bSLURM_(JOB_NAME|NTASKS)\b", line) for line, _ in job.lines):
+        return
+    for source in program.sources:
+        for call in source.calls:
+            if call.name in TRAINERS:
+                report("D530", source.path, call.line,
+                       "mpirun starts this, but Lightning takes its rank from Slurm (%s:%d)" % (
+                           os.path.basename(job.path), launch.command.line), "mpirun rollcall exec -- python SCRIPT")
+                return
+
+
+def option_without_srun(job, report):
+    """#SBATCH --ddp in a job whose tasks mpirun starts."""
+    if "ddp" not in job.options or any(command.srun is not None for command in job.commands):
+        return
+    for command in job.commands:
+        if os.path.basename(command.words[0]) in ("mpirun", "mpiexec") and "rollcall" not in " ".join(command.words):
+            report("D526", job.path, command.line, "#SBATCH --ddp acts in srun's tasks, but mpirun starts these",
+                   "mpirun rollcall exec -- COMMAND")
+            return
+
+
+DDP = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel",
+       "torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
+LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+# Parts of names in a program that divides its data in a way of its own, or that has another library do it.
+DIVIDES = ("sampler", "shard", "iterabledataset", "split", "webdataset", "wds", "ffcv", "dali", "streaming", "subset",
+           "partition", "get_worker_info", "scatter")
+DIVIDING = ("lightning", "pytorch_lightning", "accelerate", "transformers", "deepspeed", "horovod", "composer",
+             "ignite", "mmengine", "mmcv", "colossalai", "fairseq", "webdataset", "ffcv", "nvidia", "streaming",
+             "timm", "catalyst", "torchtnt", "datasets", "dgl", "torch_geometric", "ray", "megatron", "nemo", "jax",
+             "torchtitan", "detectron2")
+
+
+def ranks_in(node):
+    """Whether an expression speaks of ranks, or of how many there are."""
+    for part in ast.walk(node):
+        name = getattr(part, "id", None) or getattr(part, "attr", None) or constant(part)
+        if isinstance(name, str) and any(word in name.lower() for word in ("rank", "world", "replica")):
+            return True
+    return False
+
+
+def is_divided(program):
+    names = {word.lower() for source in program.sources for word in source.words} | {
+        str(entry.item).lower() for source in program.sources for entry in source.imports}
+    return program.imports_any(*DIVIDING) or program.is_test() or any(
+        part in name for part in DIVIDES for name in names)
+
+
+def undivided(program, report):
+    if not any(program.calls(*INIT)) or not any(program.calls(*DDP)) or is_divided(program):
+        return
+    for source, call in program.calls(*LOADER):
+        data = call.argument(0, "dataset")
+        shuffles = call.argument(None, "shuffle")
+        if data is None or call.open or shuffles is None or constant(shuffles) is not True:
+            continue
+        if not any(ranks_in(value) for value in program.values(source, data)):
+            report("D424", source.path, call.line, "each rank reads all of the data: no sampler divides them",
+                   "DataLoader(dataset, sampler=DistributedSampler(dataset), ...)")
+            return
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# What a condition asks where one rank is to write.
+ASKS = ("rank", "main", "master", "primary", "proc", "save", "leader", "chief", "coordinator", "gpu", "local", "zero",
+        "device", "node")
+SAVING = ("lightning", "pytorch_lightning", "accelerate", "transformers", "deepspeed", "horovod", "ray", "composer",
+             "mmengine", "colossalai", "megatron", "nemo", "ignite", "fairseq", "jax")
+
+
+def asks(node):
+    """Whether an expression has a name or text that speaks of one process among several."""
+    for part in ast.walk(node):
+        name = getattr(part, "id", None) or getattr(part, "attr", None) or constant(part)
+        if isinstance(name, str) and any(word in name.lower() for word in ASKS):
+            return True
+    return False
+
+
+def leaves_early(function):
+    """Whether a function returns or raises for the other ranks: if rank != 0: return."""
+    return any(isinstance(node, ast.If) and asks(node.test) and any(
+        isinstance(inner, (ast.Return, ast.Raise)) for inner in node.body) for node in ast.walk(function))
+
+
+def decorated(function):
+    return any(asks(decorator) for decorator in function.decorator_list)
+
+
+def is_guarded(stack):
+    for node in stack:
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and asks(node.test):
+            return True
+        if isinstance(node, ast.With) and any(asks(item) for item in node.items):
+            return True
+        if isinstance(node, FUNCTIONS) and (leaves_early(node) or decorated(node)):
+            return True
+    return False
+
+
+def is_reached_by_all(program, stack, depth=4):
+    """Whether all ranks come to a place: it, and some call of the function that it is in, is in no such condition."""
+    if is_guarded(stack):
+        return False
+    function = next((node for node in reversed(stack) if isinstance(node, FUNCTIONS)), None)
+    if function is None:
+        return True
+    calls = [call for source in program.sources for call in source.calls
+             if call.last == function.name and not call.name.startswith(("torch.", "numpy.")) or
+             call.name.split(".")[-1] == function.name and "." not in call.name]
+    return depth > 0 and any(is_reached_by_all(program, call.stack, depth - 1) for call in calls
+                             if function not in call.stack)
+
+
+def file_of(program, source, call):
+    """The expressions of the file that torch.save writes."""
+    where = call.argument(1, "f")
+    return [] if where is None else program.values(source, where)
+
+
+def saved_by_all(program, report):
+    if not any(program.calls(*INIT)) or not any(program.calls(*DDP[:2])) or program.imports_any(*SAVING) or \
+            program.is_test():
+        return
+    for source, call in program.calls("torch.save"):
+        files = file_of(program, source, call)
+        if files and not any(asks(value) or isinstance(value, ast.Call) and "IO" in source.dotted(value.func)
+                             for value in files) and is_reached_by_all(program, call.stack):
+            report("D425", source.path, call.line, "every rank writes this file",
+                   "if dist.get_rank() == 0: torch.save(...)")
+            return
+
+
+def check_program(program, report):
     misspelt(program, report)
     by_hand(program, report)
     sizes(program, report)
     local_rank_option(program, report)
+    undivided(program, report)
+    saved_by_all(program, report)
+
+
+def check_job(job, steps, report):
+    option_without_srun(job, report)
+    for step in steps.all:
+        if step.program:
+            env_method(job, step, report)
+            lightning_by_mpirun(job, step, report)

@@ -1,6 +1,194 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""options.py - the options of srun, sbatch and salloc, and how many tasks they start where."""
+"""words.py - the words of a job: what a file is, the text of a shell script, the options of srun and sbatch, and the
+lines that sbatch reads. No variable is expanded here, and nothing is run.
+"""
+import ast
+import os
 import re
+import shlex
+import subprocess
+
+from source import Unreadable, text_of
+
+PYTHON, SHELL = "python", "shell"
+SHELLS = ("bash", "sh", "dash", "ksh", "zsh")
+SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".job", ".sub", ".batch", ".cmd", ".srun")
+DIRECTIVE = re.compile(r"^#(SBATCH|PBS|BSUB|\$ -|FLUX:)", re.M)
+BASH = "/bin/bash"
+SECONDS = 5
+
+
+def interpreter(text):
+    """The program that the file's first line names, without its folder; "" where there is no such line."""
+    if not text.startswith("#!"):
+        return ""
+    words = [word for word in text.split("\n", 1)[0][2:].split() if not word.startswith("-")]
+    if words and os.path.basename(words[0]) == "env":
+        words = [word for word in words[1:] if "=" not in word]
+    return os.path.basename(words[0]) if words else ""
+
+
+def parses_as_python(text):
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def bash_refuses(path):
+    """(line, reason) where `bash -n` does not take the file, else None. bash runs nothing of it."""
+    try:
+        done = subprocess.run([BASH, "--norc", "--noprofile", "-n", "--", path], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={}, timeout=SECONDS, check=False)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    said = done.stderr.decode("utf-8", "replace").splitlines()
+    if done.returncode == 0 or not said:
+        return None
+    found = re.search(r": line (\d+): (.*)$", said[0])
+    return (int(found.group(1)), found.group(2)) if found else (0, said[0])
+
+
+def kind_of(path):
+    """PYTHON or SHELL. Raises Unreadable for other files."""
+    text = text_of(path)
+    name = interpreter(text)
+    if re.match(r"^(python|pypy)[\d.]*$", name) or not name and path.endswith(".py"):
+        return PYTHON
+    if name in SHELLS:
+        return SHELL
+    if name:
+        raise Unreadable("it is for %s, neither Python nor bash" % name, 1)
+    if "\0" in text:
+        raise Unreadable("it is neither Python nor a shell script")
+    if path.endswith(SUFFIXES) or DIRECTIVE.search(text):
+        return SHELL
+    if parses_as_python(text):
+        return PYTHON
+    if bash_refuses(path) is None and os.access(BASH, os.X_OK):
+        return SHELL
+    raise Unreadable("it is neither Python nor a shell script")
+
+
+def is_job(path):
+    """Whether a file is a job script: a shell script, or Python with lines of sbatch's. Raises Unreadable."""
+    return kind_of(path) == SHELL or DIRECTIVE.search(text_of(path)) is not None
+
+
+def scan(text, marks="'\""):
+    """(letter, how) of a text: how is the quotation mark that it stands in (a closing one stands in none), a backslash
+    for one and what it escapes, # for a comment, and else nothing."""
+    quote, escaped, comment, previous = "", False, False, " "
+    for letter in text:
+        how = quote
+        if comment:
+            comment = letter != "\n"
+            how = "#" if comment else ""
+        elif escaped:
+            escaped = False
+            how = quote or "\\"
+        elif letter == "\\" and quote != "'":
+            escaped = True
+            how = quote or "\\"
+        elif quote:
+            quote = "" if letter == quote else quote
+            how = quote
+        elif letter in marks:
+            how = quote = letter
+        elif letter == "#" and previous in " \t;\n":
+            comment = True
+            how = "#"
+        yield letter, how
+        previous = letter
+
+
+def unquoted(line):
+    """The line without comments and single-quoted text, which the shell does not expand."""
+    return "".join(letter for letter, how in scan(line) if how not in ("'", "#") and letter != "'")
+
+
+def open_quote(text):
+    """Whether a quote is open at the end."""
+    how = ""
+    for _, how in scan(text.lstrip()):
+        pass
+    return how in ("'", '"')
+
+
+def split(text):
+    """The words of a command."""
+    text = "".join(letter for letter, how in scan(text) if how != "#")
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def statements(line):
+    """The commands of a line. ; & && || and | separate them, except in quotes, $(...) and backquotes."""
+    parts, current, depth = [], "", 0
+    for position, (letter, how) in enumerate(scan(line, "'\"`")):
+        if how == "#":
+            if depth <= 0:
+                continue
+        elif not how:
+            depth += {"(": 1, ")": -1}.get(letter, 0)
+            redirects = letter == "&" and (line[position + 1:position + 2] == ">" or current.endswith(">"))
+            if letter in ";|&" and depth <= 0 and not redirects:
+                parts.append(current.strip())
+                current = ""
+                continue
+        current += letter
+    parts.append(current.strip())
+    return [part for part in parts if part]
+
+
+OPENS_ARRAY = re.compile(r"^\s*(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?\w+\+?=\(")
+
+
+def open_array(text):
+    """Whether an array's parenthesis is open at the end."""
+    if not OPENS_ARRAY.match(text):
+        return False
+    plain = [letter for letter, how in scan(text) if not how]
+    return plain.count("(") > plain.count(")")
+
+
+def logical_lines(text):
+    """Logical lines: a backslash, an open quote or an array's parenthesis joins lines. Here-documents are left out."""
+    pending, start, end = "", 0, None
+    for number, line in enumerate(text.split("\n"), 1):
+        if end is not None:
+            if line.strip() == end:
+                end = None
+            continue
+        bare = line.rstrip()
+        if not pending:
+            start = number
+            if bare.lstrip().startswith("#"):  # a backslash does not continue a comment
+                yield bare.strip(), number
+                continue
+        if pending and bare.lstrip().startswith("#") and not open_quote(pending):
+            continue
+        pending += bare
+        if bare.endswith("\\"):
+            pending = pending[:-1] + " "
+            continue
+        if open_quote(pending) and number - start < 60:
+            pending += "\n"
+            continue
+        if open_array(pending) and number - start < 60:
+            pending = "".join(letter for letter, how in scan(pending) if how != "#") + " "
+            continue
+        document = re.search(r"<<-?\s*(['\"]?)(\w+)\1", pending)
+        if document and "<<<" not in pending:
+            end = document.group(2)
+        yield pending.strip(), start
+        pending = ""
+    if pending:
+        yield pending.strip(), start
+
 
 SHORT = {"N": "nodes", "n": "ntasks", "c": "cpus-per-task", "G": "gpus", "p": "partition", "w": "nodelist",
          "x": "exclude", "J": "job-name", "o": "output", "e": "error", "t": "time", "m": "distribution", "A": "account",
@@ -159,3 +347,37 @@ class Layout:
         if self.gpus_per_node:
             parts.append("%d GPU%s a node" % (self.gpus_per_node, "s" if self.gpus_per_node > 1 else ""))
         return ", ".join(parts)
+
+
+SIZES = {"nodes", "ntasks", "ntasks-per-node", "gpus", "gpus-per-node", "gpus-per-task", "gres", "cpus-per-task"}
+# a comment may tell the reader to type sbatch
+LOOSE = re.compile(r"^\s*#(?:\s*SBATCH|sbatch|Sbatch)\b(.*)$")
+
+
+class Directive:
+    """A line that looks like one of sbatch's: its options, and why sbatch does not read it ("" if it does)."""
+
+    def __init__(self, line, options, ignored):
+        self.line = line
+        self.options = options
+        self.ignored = ignored
+
+
+def read_directives(text):
+    """The directives of a script, in their order."""
+    found, command = [], 0
+    comments = {number for line, number in logical_lines(text) if line.startswith("#")}  # none of a here-document
+    for number, line in enumerate(text.split("\n"), 1):
+        loose = LOOSE.match(line)
+        if loose and number in comments:
+            options, rest = take(split(loose.group(1)), False)
+            ignored = ""
+            if not line.startswith("#SBATCH"):
+                ignored = "sbatch reads only lines that begin with #SBATCH"
+            elif command:
+                ignored = "line %d is a command, and sbatch reads no further" % command
+            if options and loose.group(1)[:1] in (" ", "\t") and not (ignored and rest):
+                found.append(Directive(number, options, ignored))
+        elif not command and line.strip() and not line.lstrip().startswith("#"):
+            command = number
+    return found

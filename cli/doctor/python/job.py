@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""jobline.py - an srun or sbatch line, and a job script: which options Slurm gets, and which commands run.
+"""job.py - an srun or sbatch line, and a job script: which options Slurm gets, and which commands run.
 
 Nothing is run, nothing is expanded but variables that the script itself sets to plain values and those that
 Slurm will set from the job's own options.
@@ -7,10 +7,8 @@ Slurm will set from the job's own options.
 import os
 import re
 
-import directives
-from lines import logical_lines, split, statements
-from options import Options, gpus_per_node, take
 from source import Unreadable, text_of
+from words import SIZES, Options, gpus_per_node, logical_lines, read_directives, split, statements, take
 
 WRAPPERS = {"env", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsys", "ncu", "bash", "sh", "apptainer",
             "singularity", "rollcall", "command", "nice", "timeout", "conda", "uv", "poetry", "dlprof", "shifter",
@@ -92,7 +90,7 @@ class Job:
         self.batch = True
         self.text = text.split("\n")
         self.carriage = next((number for number, line in enumerate(self.text, 1) if line.endswith("\r")), 0)
-        self.directives = directives.read(text)
+        self.directives = read_directives(text)
         for row in self.directives:
             if not row.ignored:
                 self.options.update(row.options)
@@ -210,7 +208,7 @@ class Job:
             return False
         value = self.variables.get(found.group(1), "$").strip("\"'")
         options, rest = take(split(value), True)
-        return "$" not in value and not rest and not set(options) & directives.SIZES
+        return "$" not in value and not rest and not set(options) & SIZES
 
     def lose(self, word, number):
         """Keeps what srun starts, where nobody can say what it is."""

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""script.py - a job script by itself: what sbatch or bash does not take, what its shell expands too early, an srun that
+is forgotten, and signals.
+"""
+import difflib
+import os
+import re
+
+from devices import LAUNCHED_BY_FRAMEWORK
+from ranks import INIT, MISSPELT, TRAINERS, starts_workers
+from words import KNOWN, SIZES, bash_refuses, interpreter, unquoted
+
+VARIABLE = re.compile(r"(?<!\\)\$(\{?[A-Za-z_]\w*|\()")
+# what these say is a text: sbatch takes it as it is
+TEXTS = {"job-name", "comment", "mail-user", "wckey", "export"}
+# beginnings of several options, which sbatch refuses
+BEGINS = {"gpu": "gpus", "node": "nodes", "cpus": "cpus-per-task", "cpu": "cpus-per-task"}
+
+
+def refused(job, report):
+    if not job.batch or not job.text:
+        return
+    first = job.text[0]
+    real = [row for row in job.directives if not row.ignored]
+    if real and not first.startswith("#!"):
+        report("D523", job.path, 1, "the first line is not #!: sbatch takes no such script", "#!/bin/bash")
+    if job.carriage:
+        report("D523", job.path, job.carriage, "the line ends with a carriage return: sbatch takes no such script",
+               "sed -i 's/\\r$//' %s" % job.path)
+    elif interpreter(first) in ("bash", "sh", ""):
+        error = bash_refuses(job.path)
+        if error:
+            report("D523", job.path, error[0], "bash does not take the script: %s" % error[1], "")
+
+
+def ignored_directives(job, report):
+    """Lines that sbatch leaves out. One that is commented out on purpose looks the same: a size that no other line
+    gives, or #sbatch, is none of those."""
+    given = {name for row in job.directives if not row.ignored for name in row.options}
+    behind = [row for row in job.directives if row.ignored.startswith("line")]
+    for row in job.directives:
+        late = row in behind
+        if not row.ignored or late and row is not behind[0]:
+            continue
+        text = job.text[row.line - 1].strip()
+        if late or text.startswith("#sbatch") or (set(row.options) & SIZES) - given or not given:
+            others = ", and %d more below" % (len(behind) - 1) if late and len(behind) > 1 else ""
+            report("D520", job.path, row.line, "%s%s has no effect: %s" % (text, others, row.ignored),
+                   "move it above line %s" % re.search(r"\d+", row.ignored).group() if late
+                   else re.sub(r"^#\s*sbatch", "#SBATCH", text, flags=re.I))
+
+
+def directive_variables(job, report):
+    for row in job.directives:
+        for name, value in row.options.items():
+            found = VARIABLE.search(value)
+            if found and not row.ignored and name not in TEXTS and "'" not in value:
+                report("D521", job.path, row.line, "--%s=%s: sbatch expands no variable" % (name, value),
+                       "#SBATCH --%s=NUMBER, or sbatch --%s=%s %s" % (name, name, value, job.path.split("/")[-1]))
+
+
+def meant(name):
+    """The option that a name was meant to be; None where it may be a plugin's, or is right."""
+    if name in KNOWN:
+        return None
+    dashed = name.replace("_", "-")
+    close = [dashed] if dashed in KNOWN else difflib.get_close_matches(name, sorted(KNOWN), 1, 0.85)
+    return close[0] if close else BEGINS.get(name)
+
+
+def misspelt_options(job, report):
+    rows = [(row.line, row.options, "sbatch") for row in job.directives if not row.ignored]
+    rows += [(command.line, command.srun, "srun") for command in job.commands if command.srun]
+    for line, options, program in rows:
+        for name in options:
+            right = meant(name)
+            if right:
+                report("D522", job.path, line, "--%s: %s has no such option" % (name, program), "--" + right)
+
+
+def separated(job, report):
+    """srun --ddp worker COMMAND, whose mode srun takes for the command."""
+    for command in job.commands:
+        if command.srun and command.srun.get("ddp") == "" and command.words[0] in ("worker", "launcher", "auto", "off"):
+            report("D524", job.path, command.line, "srun takes %s for the program that it starts" % command.words[0],
+                   "srun --ddp=%s" % command.words[0])
+
+
+def attached(job, report):
+    """srun -pmix, which asks for a partition."""
+    for command in job.commands:
+        partition = (command.srun or {}).get("partition", "")
+        if re.match(r"^mi(x(_v\d)?|2)?$", partition) and job.options.get("partition") != partition:
+            report("D534", job.path, command.line, "srun -p%s asks for a partition named %s" % (partition, partition),
+                   "srun --mpi=p%s" % partition)
+
+
+PER_TASK = re.compile(r"(?<!\\)\$\{?(SLURM_PROCID|SLURM_NODEID|SLURM_LOCALID)\b")
+
+
+OWN = re.compile(r"\b(RANK|rank|NODE_RANK|node_rank|node-rank|machine_rank|machine-rank|LOCAL_RANK|local_rank)\b")
+NUMBERS = {"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE"}
+
+
+def is_unused(job, line, steps):
+    """Whether a variable that is set here does no harm: nothing expands or exports it, or no program reads it."""
+    kept = re.match(r"^(export\s+)?(\w+)=\S*$", line)
+    if not kept:
+        return False
+    name = kept.group(2)
+    expands = re.compile(r"\$\{?%s\b" % name)
+    others = [unquoted(other) for other, _ in job.lines if other != line]
+    if any(expands.search(other) for other in others):
+        return False
+    if not kept.group(1) and not any(re.search(r"\bexport\b.*\b%s\b" % name, other) for other in others):
+        return True
+    programs = [step.program for step in steps.all if step.launch.command.srun is not None]
+    return name in NUMBERS and bool(programs) and not any(
+        program is None or reads(program, name) for program in programs)
+
+
+def reads(program, name):
+    """Whether a program may take a number from the environment, itself or in torch."""
+    if program.reads(name) or program.imports_any(*LAUNCHED_BY_FRAMEWORK):
+        return True
+    return name in ("RANK", "WORLD_SIZE") and any(
+        call.argument(None, "rank" if name == "RANK" else "world_size") is None for _, call in program.calls(*INIT))
+
+
+def meets(job):
+    """Whether a rendezvous numbers the nodes itself."""
+    return any(re.search(r"rdzv[_-]backend[= ]+[\"']?(c10d|etcd)", line) for line, _ in job.lines)
+
+
+def is_right(name, steps):
+    """Whether 0 is the task's own number, too: the job says one node, and where that matters one task."""
+    layouts = [step.layout for step in steps.all if step.launch.command.srun is not None]
+    return bool(layouts) and all(layout.nodes == 1 and (name == "SLURM_NODEID" or layout.ntasks == 1)
+                                 for layout in layouts)
+
+
+def too_early(job, steps, report):
+    """$SLURM_PROCID in the batch script, where it is 0; in a file that srun runs it would be right."""
+    wrapped = any(command.srun is not None for command in job.commands)
+    if not job.batch or not wrapped and "ntasks" not in job.options and "nodes" not in job.options:
+        return
+    for line, number in job.lines:
+        found = PER_TASK.search(unquoted(line))
+        if not found or re.match(r"^\s*(echo|printf|if|\[|elif|case)\b", line):
+            continue
+        if OWN.search(line) and not meets(job) and not is_right(found.group(1), steps) and \
+                not is_unused(job, line, steps):
+            report("D515", job.path, number,
+                   "the batch shell expands $%s, before srun starts the tasks" % found.group(1),
+                   "srun bash -c '... $%s ...'   (single quotes)" % found.group(1))
+
+
+def misspelt_variables(job, report):
+    """$SLURM_JOB_NUMNODES and the like, unless the script sets them."""
+    for line, number in job.lines:
+        for name in re.findall(r"\$\{?(SLURM_\w+)\b(?!:?-)", line):
+            if name in MISSPELT and name not in job.variables and not any(
+                    re.search(r"\b%s=" % name, other) for other, _ in job.lines):
+                report("D408", job.path, number, "%s is read, which Slurm does not set" % name, "$" + MISSPELT[name])
+
+
+# What srun may start beside the training, and what reaches other nodes without srun.
+HELPERS = {"hostname", "echo", "printf", "date", "env", "printenv", "nvidia-smi", "rocm-smi", "ls", "cp", "mv", "rm",
+           "mkdir", "cat", "tar", "rsync", "true", "sleep", "id", "whoami", "uname", "lscpu", "free", "df", "ibstat",
+           "ip", "wc", "pwd", "numactl", "taskset", "find", "sbcast", "chmod", "ulimit", "export", "module", "which",
+           "sync", "dcgmi", "kill"}
+OTHERS = {"ssh", "pdsh", "clush", "ibrun", "jsrun", "aprun", "flux", "parallel", "ray", "dask", "sbatch", "srun_multi",
+          "horovodrun", "pssh", "mpirun.lsf", "charmrun", "prun", "torchx", "docker", "kubectl", "xargs"}
+STARTERS = ("ray", "dask", "submitit", "parsl", "paramiko", "fabric", "horovod", "dask_jobqueue", "subprocess")
+
+
+def is_helper(command):
+    name = os.path.basename(command.words[0])
+    quick = len(command.words) > 1 and command.words[1] in ("-c", "--version", "-V")
+    return name in HELPERS or quick and name.startswith("python")
+
+
+def is_reached(job, launches):
+    """Whether the script starts something on other nodes, by srun or otherwise."""
+    return any(command.srun is not None and not is_helper(command) or os.path.basename(command.words[0]) in OTHERS
+               for command in job.commands) or any(launch.kind == "mpirun" for launch in launches)
+
+
+def waits(program):
+    """Whether a program is one process of several, and starts none of the others."""
+    if starts_workers(program):
+        return False
+    for source in program.sources:
+        for call in source.calls:
+            if call.name in TRAINERS:
+                number = program.number(source, call.argument(None, "devices"))
+                return number is not None and number > 1
+    return any(program.calls(*INIT))
+
+
+def starts_others(program):
+    return program is not None and (program.imports_any(*STARTERS) or program.says("srun", "mpirun"))
+
+
+def finds_nodes(launch):
+    """Whether a launcher reaches the other nodes by itself, over ssh, or may: its configuration is not looked at."""
+    if launch.kind == "deepspeed":
+        return bool({"hostfile", "H", "launcher", "include", "i"} & set(launch.options)) or launch.is_open()
+    if launch.kind == "accelerate":
+        return bool({"config_file", "deepspeed_hostfile", "mpirun_hostfile"} & set(launch.options)) or launch.is_open()
+    return launch.kind not in ("python", "torchrun", "launch")
+
+
+def several_nodes(job, step, nodes, report):
+    launch = step.launch
+    if finds_nodes(launch) or starts_others(step.program):
+        return
+    words = launch.command.words
+    report("D514", job.path, launch.command.line,
+           "%d nodes, but this runs on the first one alone: there is no srun" % nodes,
+           "srun --ddp " + " ".join(words[:3] if launch.kind == "python" else [launch.title(), "SCRIPT"]))
+
+
+def several_tasks(job, step, whole, report):
+    """Several tasks of one node. Without the program it may be meant so, but for as many tasks as GPUs."""
+    launch, program, tasks = step.launch, step.program, whole.tasks_per_node
+    if launch.kind != "python" or not tasks or tasks < 2 or starts_others(program):
+        return
+    if waits(program) if program else tasks == whole.gpus_per_node:
+        report("D525", job.path, launch.command.line, "%d tasks, but this runs once: there is no srun" % tasks,
+               "srun --ddp " + " ".join(launch.command.words[:3]))
+
+
+def forgotten(job, steps, report):
+    if not job.batch or not steps.all or is_reached(job, steps.launches):
+        return
+    step, whole = steps.all[-1], steps.whole
+    if whole.nodes and whole.nodes > 1:
+        several_nodes(job, step, whole.nodes, report)
+    elif whole.nodes == 1:
+        several_tasks(job, step, whole, report)
+
+
+HANDLED = {"TERM", "INT", "HUP", "QUIT"}
+SIGNALS = {"1": "HUP", "2": "INT", "3": "QUIT", "10": "USR1", "12": "USR2", "15": "TERM"}
+TOLD = {"USR1", "USR2"}  # rollcall's PET_SIGNALS_TO_HANDLE adds them
+
+
+def has_told(job, srun):
+    """Whether rollcall tells torchrun of more signals than its default."""
+    return "ddp" in srun or "ddp" in job.options or any(name == "ROLLCALL" for name, _, _ in job.exports)
+
+
+def signals(job, steps, report):
+    """As torch.distributed.run has it: signals_to_handle is SIGTERM,SIGINT,SIGHUP,SIGQUIT, unless told otherwise."""
+    found = re.match(r"^(B|R|BR|RB)?:?(?:SIG)?([A-Z0-9]+)(@\d+)?$", job.options.get("signal", "").upper())
+    if not found or "B" in (found.group(1) or ""):
+        return
+    signal = SIGNALS.get(found.group(2), found.group(2))
+    if signal in HANDLED:
+        return
+    if any("PET_SIGNALS_TO_HANDLE" in line for line, _ in job.lines):
+        return
+    for step in steps.all:
+        options = step.launch.options
+        if step.launch.kind != "torchrun" or step.launch.command.srun is None or "signals_to_handle" in options:
+            continue
+        if has_told(job, step.launch.command.srun) and signal in TOLD:
+            continue
+        row = next((row.line for row in job.directives if "signal" in row.options and not row.ignored), 1)
+        report("D531", job.path, row, "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and "
+               "SIGQUIT alone" % (job.options["signal"], step.launch.command.line),
+               "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s, or srun --ddp torchrun"
+               % signal)
+        return
+
+
+def check(job, steps, report):
+    refused(job, report)
+    if job.batch:
+        ignored_directives(job, report)
+        directive_variables(job, report)
+        misspelt_variables(job, report)
+        too_early(job, steps, report)
+    misspelt_options(job, report)
+    separated(job, report)
+    attached(job, report)
+    forgotten(job, steps, report)
+    signals(job, steps, report)
