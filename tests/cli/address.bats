@@ -134,7 +134,7 @@ named=('SLURM_STEP_NODELIST=n[1-2]')
 }
 
 @test "loopback is nobody's master address where a job has several nodes: every recorded environment" {
-    python3 -B "$vectors/expectation.py" print > "$BATS_TEST_TMPDIR/answers"
+    python3 -B "$recordings/expectation.py" print > "$BATS_TEST_TMPDIR/answers"
     [ "$(wc -l < "$BATS_TEST_TMPDIR/answers")" -gt 20 ]
     run -0 jq -r 'select((.master.addr // "" | test("^(127\\.|localhost|::1$|0\\.0\\.0\\.0)")) and .identity.nnodes != 1) | .name' \
         "$BATS_TEST_TMPDIR/answers"

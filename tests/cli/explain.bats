@@ -4,6 +4,11 @@
 
 load helper
 
+setup_file()
+{
+    unpack_vectors
+}
+
 @test "an id, in each of its forms, and several" {
     expected=$("$rollcall" explain RC602)
     [[ $expected == "error RC602"$'\n'*'cause   two tasks have the same rank'*'example rollcall: error RC602: rank 1 is there twice: '* ]]

@@ -7,6 +7,11 @@
 
 load helper
 
+setup_file()
+{
+    unpack_vectors
+}
+
 preload=$prefix/lib/librollcall-preload.so
 addr=(MASTER_ADDR=192.0.2.1 MASTER_PORT=29512)
 

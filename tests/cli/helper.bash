@@ -9,7 +9,14 @@ bats_require_minimum_version 1.5.0
 top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 prefix=${ROLLCALL_PREFIX:-$top/build/prefix}
 rollcall=$prefix/bin/rollcall
-vectors=$top/tests/vectors
+recordings=$top/tests/vectors
+vectors=${BATS_FILE_TMPDIR:-}/vectors
+
+# unpack_vectors: each recorded task as $vectors/NAME.env, for show --from; called in setup_file
+unpack_vectors()
+{
+    python3 -B "$recordings/recordings.py" unpack "$vectors"
+}
 
 # Whoever runs the tests may be a task of something.
 for name in ${!SLURM_@} ${!OMPI_@} ${!PMIX_@} ${!PMI_@} ${!PET_@} ${!TORCHELASTIC_@} ${!ROLLCALL@} RANK WORLD_SIZE \

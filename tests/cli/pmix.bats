@@ -68,7 +68,8 @@ run_task()
     run with "$tree/bin/rollcall" show --pid $pid
     kill $pid
     [[ $output == *RC109* ]]
-    run with "$tree/bin/rollcall" show --from "$vectors/prterun.env"
+    python3 -B "$recordings/recordings.py" print prterun > "$BATS_TEST_TMPDIR/task.env"
+    run with "$tree/bin/rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
     [[ $output == *RC109* ]]
     [ ! -e "$tree/asked" ]
 }

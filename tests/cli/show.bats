@@ -4,6 +4,11 @@
 
 load helper
 
+setup_file()
+{
+    unpack_vectors
+}
+
 # The block of a task as a file.
 as_file()
 {

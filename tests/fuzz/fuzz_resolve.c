@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_resolve - the whole of rc_resolve over environment blocks.
  *
- * An input is a recording (tests/vectors): lines NAME=VALUE, and lines with @ that tell of the node
+ * An input is a recording (tests/vectors/recordings.py): lines NAME=VALUE, and lines with @ that tell of the node
  * (lib/console/recording.h). Lines with ! are of the call:
  *   !ddp=TEXT      --ddp; !default=TEXT the administrator's
  *   !argv=WORDS    the task's command, its words parted by blanks

@@ -22,6 +22,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 LARGEST = 65536
 
+sys.path.append(os.path.join(TESTS, "vectors"))
+import recordings as vectors
+
 # The reader of fuzz_parsers that a variable's value is for.
 READERS = [
     (r".*NODELIST.*|SLURM_NODE_ALIASES", b"h"), (r".*TASKS_PER_NODE|SLURM_JOB_CPUS_PER_NODE", b"t"),
@@ -51,9 +54,8 @@ def corpus(name):
 
 
 def recordings():
-    for path in sorted(glob.glob(os.path.join(TESTS, "vectors", "*.env"))):
-        with open(path, "rb") as file:
-            yield file.read()
+    for recording in vectors.recordings():
+        yield recording.text().encode("utf-8", "surrogateescape")
 
 
 def topologies():

@@ -17,6 +17,7 @@ from stream import apply, ids, request
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors"))
 import expectation
+import recordings
 
 RANK, LOCAL_RANK, NODE_RANK, SIZE, LOCAL_SIZE, NODES = (
     "rank", "local_rank", "node_rank", "world_size", "local_world_size", "nnodes")
@@ -61,7 +62,7 @@ class Recorded:
 
     def __init__(self, recording):
         self.name = recording.name
-        answer = recording.answer()
+        answer = expectation.answer_of(recording)
         self.launcher = answer["launcher"]
         self.identity = answer["identity"]
         self.good = not any(m["level"] == "error" for m in answer["messages"])
@@ -85,7 +86,7 @@ class Recorded:
 def recorded():
     # those that have a stale launch in them already are no launch of one launcher, and one with its own task's stamp
     # was set up where nothing was further outside
-    return [r for r in map(Recorded, expectation.recordings()) if r.launcher and not r.words and "stale" not in r.name
+    return [r for r in map(Recorded, recordings.recordings()) if r.launcher and not r.words and "stale" not in r.name
             and not r.env.get("ROLLCALL_SCOPE", "").startswith(r.launcher + ":")]
 
 

@@ -232,11 +232,11 @@ sys.stdin.read()' "$port" 3>&-
 # A char without a sign, and whatever else is different.
 @test "aarch64's core answers each recorded environment as this machine's does" {
     make -C "${ROLLCALL_BUILD:-$top/build/release}" check-oracle-programs
-    python3 - "$top"/tests/vectors/*.env > "$BATS_TEST_TMPDIR/requests" <<'PYTHON'
+    PYTHONPATH="$top/tests/vectors" python3 -B - > "$BATS_TEST_TMPDIR/requests" <<'PYTHON'
 import sys
-for name in sys.argv[1:]:
-    with open(name, "rb") as file:
-        block = [line for line in file.read().splitlines() if b"=" in line and not line.startswith(b"#")]
+import recordings
+for recording in recordings.recordings():
+    block = [entry.encode("utf-8", "surrogateescape") for entry in recording.entries]
     # options, pid, range of ports, flags, no command, the block
     sys.stdout.buffer.write(b"\0".join([b"-", b"7", b"0", b"0", b"x", b"-", str(len(block)).encode(), *block, b""]))
 PYTHON
@@ -247,6 +247,6 @@ PYTHON
     answers "${ROLLCALL_BUILD:-$top/build/release}/tests/oracle/resolve_stream" > "$BATS_TEST_TMPDIR/here"
     answers qemu-aarch64 -L "$cross/usr/aarch64-linux-gnu" "$bin/build-aarch64/tests/oracle/resolve_stream" \
         > "$BATS_TEST_TMPDIR/there"
-    [ "$(wc -l < "$BATS_TEST_TMPDIR/here")" -eq "$(find "$top/tests/vectors" -name '*.env' | wc -l)" ]
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/here")" -eq "$(python3 -B "$top/tests/vectors/expectation.py" print | wc -l)" ]
     cmp "$BATS_TEST_TMPDIR/here" "$BATS_TEST_TMPDIR/there"
 }

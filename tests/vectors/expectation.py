@@ -4,9 +4,9 @@
 
     expectation.py check ROLLCALL   compares its answer to every recording with what the recording expects
     expectation.py write ROLLCALL   writes its answers into the recordings: review them before you commit them
-    expectation.py print            every expected answer as JSON, one a line, with the recording's name and truth
+    expectation.py print            every expected answer as JSON, one a line, with the recording's name
 
-A recording (NAME.env, see `record`) has its expected answer in lines of its own:
+A recording (recordings.py) has its expected answer in lines of its own:
 
     # expect LAUNCHER MODE rank=R/SIZE local=R/SIZE node=R/NODES job=JOB outer=JOB master=HOST:PORT by SOURCE
     # expect set NAME=VALUE         a variable that cannot be derived from the first line, or differs from that
@@ -17,17 +17,21 @@ A recording (NAME.env, see `record`) has its expected answer in lines of its own
 "-" is no launcher; words that do not apply are left out. derive() alone knows which variables follow from the
 first line, so that a change of every task's plan is a change of that function. The lines say all of an answer:
 both directions, compact() and expand(), have to agree for each.
+
+Lines that the tasks of a job share are at the head of its file. If all of the job's tasks are recorded, a first
+line there lacks rank=, local= and node=, which follow from where they were; nodes=? says that the launcher does not
+tell how many nodes there are.
 """
 import difflib
 import json
-import os
 import re
 import subprocess
 import sys
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-MARK = "# expect "
+import recordings
+
 LEVELS = ("error", "warning", "note")
+NODES_UNKNOWN = "nodes=?"
 KEPT = ("MASTER_ADDR", "MASTER_PORT")
 # a word of the first line, and the two fields of the identity that it holds
 FIELDS = {"rank": ("rank", "world_size"), "local": ("local_rank", "local_world_size"), "node": ("node_rank", "nnodes")}
@@ -160,89 +164,127 @@ def expand(lines, env):
     return answer
 
 
-class Recording:
-    """NAME.env: its variables, the lines about its node, the options it is asked with, where it really was, what it expects."""
-
-    def __init__(self, name):
-        self.name = name
-        self.path = os.path.join(FOLDER, name + ".env")
-        with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
-            self.lines = file.read().splitlines()
-        self.options, self.expected, self.node, self.env = [], [], [], {}
-        self.truth = None
-        key = None
-        for line in self.lines:
-            if line.startswith(MARK):
-                self.expected.append(line[len(MARK):])
-            elif line.startswith("# rollcall show "):
-                self.options = line.split()[3:]
-            elif found := re.fullmatch(r"# rank (\d+) of (\S+) on (\S+)", line):
-                self.truth = {"rank": int(found[1]), "job": found[2], "host": found[3]}
-            elif line.startswith("@"):
-                self.node.append(line)
-            elif "=" in line and not line.startswith("#"):
-                key, _, value = line.partition("=")
-                self.env[key] = value
-            elif key and line and not line.startswith("#"):
-                self.env[key] += "\n" + line  # a value of several lines
-
-    def answer(self):
-        """What it expects, as `rollcall show --json` says it."""
-        return expand(self.expected, self.env)
-
-    def ask(self, command):
-        """What `command` answers, without the messages' text."""
-        done = subprocess.run([command, "show", "--json", "--from", self.path, *self.options],
-                              stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode not in (0, 1):
-            raise ValueError(f"rollcall show ends with {done.returncode}")
-        answer = json.loads(done.stdout)
-        for message in answer["messages"]:
-            del message["text"]
-        return answer
-
-    def write(self, expected):
-        """The file anew, its expectation below its first comments."""
-        lines = [line for line in self.lines if not line.startswith(MARK)]
-        head = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
-        lines[head:head] = [MARK + line for line in expected]
-        with open(self.path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.writelines(line + "\n" for line in lines)
+def is_first(line):
+    """Whether a line is the first one of an expectation."""
+    return line.partition(" ")[0] not in ("set", "absent", "unset", *LEVELS)
 
 
-def recordings():
-    """All of this folder."""
-    return [Recording(name[:-4]) for name in sorted(os.listdir(FOLDER)) if name.endswith(".env")]
+def placed(first, recording):
+    """A shared first line, with what follows from where this task was."""
+    launcher, mode, *rest = first.split(" ")
+    nodes = recording.nodes
+    if rest[:1] == [NODES_UNKNOWN]:
+        nodes, rest = "?", rest[1:]
+    where = [f"node={recording.node_rank}/{nodes}"] if mode in ("worker", "torchrun", "launcher") else []
+    if mode in ("worker", "torchrun"):
+        where[:0] = [f"rank={recording.rank}/{recording.size}", f"local={recording.local_rank}/{recording.local_size}"]
+    return " ".join([launcher, mode, *where, *rest])
 
 
-def compare(recording, command, renew):
-    """Why a recording is not answered as it expects; "" where it is."""
-    answer = recording.ask(command)
+def lines_of(recording):
+    """All lines of what a recording expects."""
+    lines = [*recording.shared_expected, *recording.expected]
+    first = next(line for line in lines if is_first(line))
+    lines.remove(first)
+    if first in recording.shared_expected and recording.size:
+        first = placed(first, recording)
+    return [first, *lines]
+
+
+def answer_of(recording):
+    """What a recording expects, as `rollcall show --json` says it."""
+    return expand(lines_of(recording), recording.env)
+
+
+def alike(words, per_task):
+    """The lines with these words, if all tasks have the same ones in the same order."""
+    of_words = [[line for line in lines if line.partition(" ")[0] in words] for lines in per_task]
+    return of_words[0] if all(lines == of_words[0] for lines in of_words) else []
+
+
+def shared_first(job, firsts):
+    """The first line that all tasks of a job can share; None where there is none."""
+    if not job[0].size:
+        return firsts[0] if len(set(firsts)) == 1 else None
+    launcher, mode, *rest = re.sub(r" (rank|local|node)=\S+", "", firsts[0]).split(" ")
+    for unknown in ([], [NODES_UNKNOWN]):
+        first = " ".join([launcher, mode, *unknown, *rest])
+        if firsts == [placed(first, recording) for recording in job]:
+            return first
+    return None
+
+
+def share(job, per_task):
+    """Splits the lines that the tasks of a job expect: those that all have, and each one's others."""
+    if len(job) == 1:
+        return [], per_task
+    shared = []
+    if first := shared_first(job, [lines[0] for lines in per_task]):
+        shared.append(first)
+        per_task = [lines[1:] for lines in per_task]
+    shared += [line for line in per_task[0]
+               if line.startswith(("set ", "absent ")) and all(line in lines for lines in per_task)]
+    shared += alike(("unset",), per_task) + alike(LEVELS, per_task)
+    return shared, [[line for line in lines if line not in shared] for lines in per_task]
+
+
+def ask(recording, command):
+    """What `command` answers, without the messages' text."""
+    done = subprocess.run([command, "show", "--json", "--from", "-", *recording.options], stdout=subprocess.PIPE,
+                          input=recording.text(), text=True, encoding="utf-8", errors="surrogateescape", check=False)
+    if done.returncode not in (0, 1):
+        raise ValueError(f"rollcall show ends with {done.returncode}")
+    answer = json.loads(done.stdout)
+    for message in answer["messages"]:
+        del message["text"]
+    return answer
+
+
+def asked_lines(recording, command):
+    """What `command` answers, as lines."""
+    answer = ask(recording, command)
     lines = compact(answer, recording.env)
     again = expand(lines, recording.env)
     if again != answer:
-        return f"expectation.py cannot write this answer:\n{json.dumps(answer)}\nit reads:\n{json.dumps(again)}\n"
-    if renew:
-        recording.write(lines)
-    elif lines != recording.expected:
-        return "\n".join(difflib.unified_diff(recording.expected, lines, "expected", "answered", lineterm="")) + "\n"
-    return ""
+        raise ValueError(f"these lines do not say all of the answer:\n{json.dumps(answer)}\nthey say:\n{json.dumps(again)}")
+    return lines
+
+
+def write(path, command):
+    """The answers of a file's recordings as what they expect."""
+    job = recordings.read(path)
+    shared, own = share(job, [asked_lines(recording, command) for recording in job])
+    for recording, lines in zip(job, own):
+        recording.expected = lines
+    recordings.write(path, job, shared)
+
+
+def check(path, command):
+    """Why recordings of a file are not answered as they expect; nothing where they are."""
+    for recording in recordings.read(path):
+        expected, answered = answer_of(recording), asked_lines(recording, command)
+        if expected != expand(answered, recording.env):
+            lines = compact(expected, recording.env)
+            yield from difflib.unified_diff(lines, answered, f"{recording.name} expected", "answered", lineterm="")
 
 
 def main(what, command=None):
     """The exit status."""
     failed = 0
-    for recording in recordings():
-        if what == "print":
-            print(json.dumps({"name": recording.name, "truth": recording.truth, **recording.answer()}))
-            continue
+    for path in recordings.paths():
         try:
-            difference = compare(recording, command, what == "write")
-        except (ValueError, KeyError, TypeError) as error:
-            difference = f"{error!r}\n"
-        if difference:
+            if what == "print":
+                for recording in recordings.read(path):
+                    print(json.dumps({"name": recording.name, **answer_of(recording)}))
+            elif what == "write":
+                write(path, command)
+            else:
+                for line in check(path, command):
+                    failed = 1
+                    print(line)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
             failed = 1
-            print(f"{recording.name}:\n{difference}")
+            print(f"{path}: {error!r}")
     return failed
 
 

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""recordings.py - reads and writes the recorded environments of this folder.
+
+    recordings.py unpack FOLDER     writes FOLDER/NAME.env for each recording, as `rollcall show --from` reads it
+    recordings.py print NAME        prints one recording so
+
+JOB.env has the recorded tasks of a job. Lines above the first "# rank" hold for all of them. A file without such a
+line is one recording, named as the file; else each task is one, named JOB-RANK:
+
+    # rank R on HOST            where the task was; all tasks of the job are recorded
+    # rank R                    not all of them are, or nobody knows where it was
+    # expect ...                what `rollcall show --json` must answer (expectation.py)
+    # rollcall show OPTION...   the options that it is asked with
+    # TEXT                      where the recording comes from
+    @host=NAME, @ancestor=...   what the node says (lib/console/recording.c)
+    NAME=VALUE                  a variable; its value may go on in the next lines
+"""
+import collections
+import os
+import re
+import sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+EXPECT = "# expect "
+SHOW = "# rollcall show"
+RANK = re.compile(r"# rank (\d+)(?: on (\S+))?")
+
+
+class Block:
+    """The lines of one task, or those that all tasks of a job share."""
+
+    def __init__(self):
+        self.rank = self.host = None
+        self.comments, self.expected, self.entries = [], [], []
+        self.show = None
+
+    def add(self, line):
+        """Takes one line of a file."""
+        if line.startswith(EXPECT):
+            self.expected.append(line[len(EXPECT):])
+        elif line.startswith(SHOW):
+            self.show = line
+        elif line.startswith("#"):
+            self.comments.append(line)
+        elif "=" in line:
+            self.entries.append(line)
+        elif line and self.entries:
+            self.entries[-1] += "\n" + line
+
+    def lines(self):
+        """Its lines in a file."""
+        if self.rank is not None:
+            yield f"# rank {self.rank}" + (f" on {self.host}" if self.host else "")
+        yield from self.comments
+        yield from [self.show] if self.show else []
+        yield from (EXPECT + line for line in self.expected)
+        yield from self.entries
+
+
+class Recording:
+    """One task: its variables, the lines about its node, the options it is asked with, where it really was."""
+
+    def __init__(self, name, head, block, size):
+        self.name = name
+        self.rank, self.host = block.rank, block.host
+        self.size = size  # of its job, where all tasks are recorded
+        self.job = name.rpartition("-")[0] if block.host else None
+        self.comments = [*head.comments, *block.comments] if block is not head else head.comments
+        self.show = block.show or head.show
+        self.options = self.show.split()[3:] if self.show else []
+        self.expected = block.expected
+        self.shared_expected = head.expected if block is not head else []
+        self.entries = block.entries if block is head else merged(head.entries, block.entries)
+        self.node = [entry for entry in self.entries if entry.startswith("@")]
+        self.env = dict(entry.split("=", 1) for entry in self.entries if not entry.startswith("@"))
+        self.local_rank = self.local_size = self.node_rank = self.nodes = None
+
+    def text(self):
+        """It alone, as `rollcall show --from` reads it."""
+        return "".join(line + "\n" for line in [*([self.show] if self.show else []), *self.entries])
+
+
+def of_names(entries):
+    """The entries of each name, in their order."""
+    names = collections.defaultdict(list)
+    for entry in entries:
+        names[entry.partition("=")[0]].append(entry)
+    return names
+
+
+def merged(shared, own):
+    """A task's entries; those of one name, as its ancestors, begin with its own."""
+    names = of_names([*own, *shared])
+    return [entry for name in sorted(names) for entry in names[name]]
+
+
+def shared_by(recordings):
+    """The entries that are alike in all of these: of each name the last ones, as the outermost ancestors are."""
+    per_task = [of_names(recording.entries) for recording in recordings]
+    shared = []
+    for name, entries in sorted(per_task[0].items()):
+        alike = 0
+        while alike < len(entries) and all(names[name][-1 - alike:] == entries[-1 - alike:] for names in per_task):
+            alike += 1
+        shared += entries[len(entries) - alike:]
+    return shared
+
+
+def without(entries, shared):
+    """A task's own entries."""
+    names, taken = of_names(entries), of_names(shared)
+    return [entry for name in sorted(names) for entry in names[name][:len(names[name]) - len(taken[name])]]
+
+
+def place(recordings):
+    """Tells the tasks of a wholly recorded job where they are on their nodes, whose order is that of their first ranks."""
+    hosts = list(dict.fromkeys(recording.host for recording in recordings))
+    for recording in recordings:
+        neighbours = [other for other in recordings if other.host == recording.host]
+        recording.local_rank, recording.local_size = neighbours.index(recording), len(neighbours)
+        recording.node_rank, recording.nodes = hosts.index(recording.host), len(hosts)
+
+
+def read(path):
+    """The recordings of a file, by their ranks."""
+    name = os.path.basename(path)[:-len(".env")]
+    blocks = [Block()]
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        for line in file.read().splitlines():
+            if found := RANK.fullmatch(line):
+                blocks.append(Block())
+                blocks[-1].rank, blocks[-1].host = int(found[1]), found[2]
+            else:
+                blocks[-1].add(line)
+    head, *tasks = blocks
+    if not tasks:
+        return [Recording(name, head, head, None)]
+    tasks.sort(key=lambda task: task.rank)
+    whole = all(task.host for task in tasks)
+    recordings = [Recording(f"{name}-{task.rank}", head, task, len(tasks) if whole else None) for task in tasks]
+    if whole:
+        place(recordings)
+    return recordings
+
+
+def write(path, recordings, shared_expected):
+    """The file anew: what its recordings share comes first, once."""
+    head = Block()
+    blocks = [head]
+    head.expected = shared_expected
+    if len(recordings) == 1 and recordings[0].rank is None:
+        head.comments, head.show, head.entries = recordings[0].comments, recordings[0].show, recordings[0].entries
+        head.expected = recordings[0].expected
+    else:
+        first = recordings[0]
+        head.comments = [line for line in first.comments if all(line in other.comments for other in recordings)]
+        head.show = first.show if all(other.show == first.show for other in recordings) else None
+        head.entries = shared_by(recordings)
+        for recording in recordings:
+            block = Block()
+            block.rank, block.host, block.expected = recording.rank, recording.host, recording.expected
+            block.comments = [line for line in recording.comments if line not in head.comments]
+            block.show = None if head.show else recording.show
+            block.entries = without(recording.entries, head.entries)
+            blocks.append(block)
+    text = "\n".join("".join(line + "\n" for line in block.lines()) for block in blocks)
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text.lstrip("\n"))
+
+
+def paths():
+    """The files of this folder."""
+    return [os.path.join(FOLDER, name) for name in sorted(os.listdir(FOLDER)) if name.endswith(".env")]
+
+
+def recordings():
+    """All recorded tasks."""
+    return [recording for path in paths() for recording in read(path)]
+
+
+def unpack(folder):
+    """Each in a file of its own."""
+    os.makedirs(folder, exist_ok=True)
+    for recording in recordings():
+        with open(os.path.join(folder, recording.name + ".env"), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(recording.text())
+
+
+def print_one(name):
+    """One recording, on standard output."""
+    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    print(next(recording.text() for recording in recordings() if recording.name == name), end="")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in ("unpack", "print"):
+        sys.exit(__doc__)
+    {"unpack": unpack, "print": print_one}[sys.argv[1]](sys.argv[2])
