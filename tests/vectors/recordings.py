@@ -5,11 +5,12 @@
     recordings.py unpack FOLDER     writes FOLDER/NAME.env for each recording, as `rollcall show --from` reads it
     recordings.py print NAME        prints one recording so
 
-JOB.env has the recorded tasks of a job. Lines above the first "# rank" hold for all of them. A file without such a
-line is one recording, named as the file; else each task is one, named JOB-RANK:
+JOB.env has the recorded tasks of a job, or like cases. Lines above the first "# rank" or "# case" hold for all of
+them. A file without such a line is one recording, named as the file; else each task is one, named JOB-RANK:
 
     # rank R on HOST            where the task was; all tasks of the job are recorded
     # rank R                    not all of them are, or nobody knows where it was
+    # case NAME: TEXT           a case that was made by hand, and how it differs from the others
     # expect ...                what `rollcall show --json` must answer (expectation.py)
     # rollcall show OPTION...   the options that it is asked with
     # TEXT                      where the recording comes from
@@ -25,13 +26,17 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 EXPECT = "# expect "
 SHOW = "# rollcall show"
 RANK = re.compile(r"# rank (\d+)(?: on (\S+))?")
+CASE = re.compile(r"# case (\S+): .+")
 
 
 class Block:
     """The lines of one task, or those that all tasks of a job share."""
 
-    def __init__(self):
-        self.rank = self.host = None
+    def __init__(self, title=""):
+        self.title = title
+        rank, case = RANK.fullmatch(title), CASE.fullmatch(title)
+        self.rank, self.host = (int(rank[1]), rank[2]) if rank else (None, None)
+        self.case = case[1] if case else None
         self.comments, self.expected, self.entries = [], [], []
         self.show = None
 
@@ -50,8 +55,8 @@ class Block:
 
     def lines(self):
         """Its lines in a file."""
-        if self.rank is not None:
-            yield f"# rank {self.rank}" + (f" on {self.host}" if self.host else "")
+        if self.title:
+            yield self.title
         yield from self.comments
         yield from [self.show] if self.show else []
         yield from (EXPECT + line for line in self.expected)
@@ -63,9 +68,9 @@ class Recording:
 
     def __init__(self, name, head, block, size):
         self.name = name
+        self.title = block.title
         self.rank, self.host = block.rank, block.host
         self.size = size  # of its job, where all tasks are recorded
-        self.job = name.rpartition("-")[0] if block.host else None
         self.comments = [*head.comments, *block.comments] if block is not head else head.comments
         self.show = block.show or head.show
         self.options = self.show.split()[3:] if self.show else []
@@ -128,17 +133,17 @@ def read(path):
     blocks = [Block()]
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         for line in file.read().splitlines():
-            if found := RANK.fullmatch(line):
-                blocks.append(Block())
-                blocks[-1].rank, blocks[-1].host = int(found[1]), found[2]
+            if RANK.fullmatch(line) or CASE.fullmatch(line):
+                blocks.append(Block(line))
             else:
                 blocks[-1].add(line)
     head, *tasks = blocks
     if not tasks:
         return [Recording(name, head, head, None)]
-    tasks.sort(key=lambda task: task.rank)
+    tasks.sort(key=lambda task: task.rank or 0)
     whole = all(task.host for task in tasks)
-    recordings = [Recording(f"{name}-{task.rank}", head, task, len(tasks) if whole else None) for task in tasks]
+    recordings = [Recording(task.case or f"{name}-{task.rank}", head, task, len(tasks) if whole else None)
+                  for task in tasks]
     if whole:
         place(recordings)
     return recordings
@@ -149,7 +154,7 @@ def write(path, recordings, shared_expected):
     head = Block()
     blocks = [head]
     head.expected = shared_expected
-    if len(recordings) == 1 and recordings[0].rank is None:
+    if not recordings[0].title:
         head.comments, head.show, head.entries = recordings[0].comments, recordings[0].show, recordings[0].entries
         head.expected = recordings[0].expected
     else:
@@ -158,8 +163,8 @@ def write(path, recordings, shared_expected):
         head.show = first.show if all(other.show == first.show for other in recordings) else None
         head.entries = shared_by(recordings)
         for recording in recordings:
-            block = Block()
-            block.rank, block.host, block.expected = recording.rank, recording.host, recording.expected
+            block = Block(recording.title)
+            block.expected = recording.expected
             block.comments = [line for line in recording.comments if line not in head.comments]
             block.show = None if head.show else recording.show
             block.entries = without(recording.entries, head.entries)
