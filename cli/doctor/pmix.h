@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix.h - whether the libpmix that programs of this task would load fits the launch's PMIx server. */
+/* pmix.h - whether Open MPI's own PMIx fits the launch's PMIx server. */
 #ifndef ROLLCALL_CLI_DOCTOR_PMIX_H
 #define ROLLCALL_CLI_DOCTOR_PMIX_H
 

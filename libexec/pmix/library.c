@@ -46,8 +46,7 @@ int pmix_open_library(void)
         find_symbol(handle, "PMIx_Put", &pmix_library.put) < 0 ||
         find_symbol(handle, "PMIx_Commit", &pmix_library.commit) < 0 ||
         find_symbol(handle, "PMIx_Finalize", &pmix_library.finalize) < 0 ||
-        find_symbol(handle, "PMIx_Error_string", &pmix_library.error_string) < 0 ||
-        find_symbol(handle, "PMIx_Get_version", &pmix_library.version) < 0)
+        find_symbol(handle, "PMIx_Error_string", &pmix_library.error_string) < 0)
         return -1;
     return 0;
 }

@@ -19,7 +19,6 @@ extern struct pmix_library {
     pmix_status_t (*commit)(void);
     pmix_status_t (*finalize)(const pmix_info_t *info, size_t count);
     const char *(*error_string)(pmix_status_t status);
-    const char *(*version)(void);
 } pmix_library;
 
 /* 0, or -1 after pmix_fail(). */

@@ -5,8 +5,6 @@
  *   rollcall-pmix put   tells the job's other nodes where to meet (endpoint.h)
  *   rollcall-pmix get   asks where
  *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
- *   rollcall-pmix open, open-psec, open-gds, open-psec-gds   whether libpmix would open
- *                       here, or without what is asked for as to these (opening.h): no session
  *
  * A program of its own, because PMIx must not stay connected in an application
  * (Slurm ends a step in which a connected process ends without a word), keeps a
@@ -29,7 +27,6 @@
 #include "endpoint.h"
 #include "job.h"
 #include "library.h"
-#include "opening.h"
 
 enum { DEADLINE = 10, DEADLINE_OF_ENDPOINT = 600 }; /* seconds; the caller waits a little longer, or less */
 
@@ -47,8 +44,7 @@ static void set_deadline(unsigned seconds)
 
 static bool is_verb(const char *what)
 {
-    static const char *const verbs[] = { "job",  "put",       "get",      "put-store",    "get-store",
-                                         "open", "open-psec", "open-gds", "open-psec-gds" };
+    static const char *const verbs[] = { "job", "put", "get", "put-store", "get-store" };
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
         if (strcmp(what, verbs[i]) == 0)
@@ -72,18 +68,12 @@ int main(int argc, char **argv)
     int answer;
 
     if (!is_verb(what)) {
-        fputs("usage: rollcall-pmix job|put|get|put-store|get-store|open[-psec][-gds] "
-              "(rollcall's own; see rollcall --help)\n",
-              stderr);
+        fputs("usage: rollcall-pmix job|put|get|put-store|get-store (rollcall's own; see rollcall --help)\n", stderr);
         return 2;
     }
     /* the answer is of no use once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_deadline(*what == 'j' || *what == 'o' ? DEADLINE : DEADLINE_OF_ENDPOINT);
-    if (*what == 'o')
-        return pmix_print_opening((strstr(what, "-psec") ? PMIX_FREE_PSEC : 0) |
-                                  (strstr(what, "-gds") ? PMIX_FREE_GDS : 0)) < 0 ||
-               fflush(stdout) != 0;
+    set_deadline(*what == 'j' ? DEADLINE : DEADLINE_OF_ENDPOINT);
     memset(&self, 0, sizeof(self));
     if (pmix_open_library() < 0)
         return 1;

@@ -100,22 +100,6 @@ needs_firewall()
     said 'is [0-9.]+ here, but the addresses of rank'
 }
 
-# In a container without /run/munge, and with the variable that enroot's hook makes of the server's.
-# bats test_tags=series
-@test "a component of PMIx that the task's libpmix cannot open" {
-    local task=(-N1 -n2 --mpi=pmix)
-    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
-    attempt 60 srun --ddp "${task[@]}" rollcall doctor
-    succeeded
-    finds 2 'nothing found'
-    said '^PMIx +the server is [0-9]'
-    attempt 60 srun --ddp "${task[@]}" unshare --mount sh -c '
-        mount -t tmpfs none /run && PMIX_MCA_psec=munge rollcall doctor'
-    failed
-    finds 1 'nothing found'
-    finds 1 '1 warning; begin with D106'
-}
-
 # bats test_tags=series
 @test "another version of rollcall on one node" {
     faults_up
