@@ -42,14 +42,3 @@ version=$(cat "$(dirname "$BATS_TEST_FILENAME")/../../VERSION")
     # a rule of Mandriva's, and a macro of theirs
     [ -z "$(grep -E ': E: ' <<< "$output" | grep -v 'lib-package-without-%mklibname')" ]
 }
-
-@test "Spack's and EasyBuild's recipes are Python, and their options are configure's" {
-    for file in "$top/packaging/spack/package.py" "$top"/packaging/easybuild/rollcall-"$version"-*.eb; do
-        python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file"
-    done
-    # every option of configure that they use is one
-    for option in $(grep -hoE -- '--with(out)?-[a-z]+' "$top/packaging/spack/package.py" "$top"/packaging/easybuild/*.eb |
-        sed -E 's/--with(out)?-//' | sort -u); do
-        "$top/configure" --help | grep -qE -- "--with-$option\b" || { echo "no --with-$option"; return 1; }
-    done
-}
