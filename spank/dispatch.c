@@ -22,12 +22,16 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
 
+#include "base/plugin.h"
 #include "batch.h"
+#include "config.h"
 #include "hosts.h"
 #include "options.h"
 #include "server.h"
 #include "step.h"
 #include "task.h"
+
+__attribute__((used)) static const char for_slurm[] = RC_PLUGIN_FOR_SLURM SLURM_SERIES;
 
 /* Runs as root in slurmd and slurmstepd, so it only registers the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* memmem */
 #include "pmix.h"
 
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/findprogram.h"
 #include "rendezvous/pmixserver.h"
+#include "textinfile.h"
 
 #define OWN_PMIX "openmpi/mca_pmix_pmix3x.so"
 
@@ -35,26 +33,6 @@ static bool find_own_pmix(char path[2 * PATH_MAX])
     return false;
 }
 
-/* Whether a file contains a text. */
-static bool has_text(const char *path, const char *text)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat file;
-    bool found = false;
-
-    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0) {
-        void *map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-        if (map != MAP_FAILED) {
-            found = memmem(map, (size_t)file.st_size, text, strlen(text)) != NULL;
-            munmap(map, (size_t)file.st_size);
-        }
-    }
-    if (fd >= 0)
-        close(fd);
-    return found;
-}
-
 /* Open MPI 4.1 contains a PMIx 3.2. It does not start if it is asked for a component that it does not have
  * (openpmix#3731). */
 static void check_openmpi_own(struct findings *findings)
@@ -63,7 +41,7 @@ static void check_openmpi_own(struct findings *findings)
     char path[2 * PATH_MAX];
 
     if (!getenv("PMIX_MCA_gds") && asked && strstr(asked, "shmem") && find_own_pmix(path) &&
-        has_text(path, "component version 3.2."))
+        doctor_text_in_file(path, "component version 3.2.", NULL, 0))
         doctor_findings_add(findings, FINDING_D106, NULL, 0, NULL, "%s (PMIx 3.2) cannot do PMIX_GDS_MODULE=%.200s",
                             path, asked);
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slurm.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/plugin.h"
 #include "cli/findprogram.h"
-#include "pluginversion.h"
 #include "plugstack.h"
 #include "system/program.h"
+#include "textinfile.h"
 
 extern char **environ;
 
@@ -107,35 +105,15 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
     types[used] = '\0';
 }
 
-static uint32_t read_plugin_version(const char *plugin)
-{
-    int fd = open(plugin, O_RDONLY | O_CLOEXEC);
-    uint32_t version = 0;
-    struct stat file;
-
-    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0) {
-        void *map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-        if (map != MAP_FAILED) {
-            version = doctor_plugin_version(map, (size_t)file.st_size);
-            munmap(map, (size_t)file.st_size);
-        }
-    }
-    if (fd >= 0)
-        close(fd);
-    return version;
-}
-
 /* Finds out why srun does not know --ddp. */
 static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm)
 {
     struct doctor_plugstack stack;
     bool named = doctor_plugstack_find(&stack);
-    uint32_t version = named ? read_plugin_version(stack.plugin) : 0;
     char series[DOCTOR_SERIES];
+    bool has_series = named && doctor_text_in_file(stack.plugin, RC_PLUGIN_FOR_SLURM, series, sizeof(series));
 
-    snprintf(series, sizeof(series), "%02u.%02u", version >> 16 & 0xff, version >> 8 & 0xff);
-    if (version && strcmp(series, slurm->series) != 0)
+    if (has_series && strcmp(series, slurm->series) != 0)
         doctor_findings_add(findings, FINDING_D103, stack.conf, stack.line, NULL,
                             "%s was built for Slurm %s, srun is of %s", stack.plugin, series, slurm->series);
     else if (named && stack.plugin[0] == '/' && access(stack.plugin, F_OK) < 0)

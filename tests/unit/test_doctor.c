@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The doctor's pure parts: NCCL's filters, a plugin's version, the order of findings. */
+/* The doctor's pure parts: NCCL's filters, texts in files, the order of findings. */
 #include "cli/doctor/filter.h"
 #include "cli/doctor/findings.h"
-#include "cli/doctor/pluginversion.h"
+#include "cli/doctor/textinfile.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *filter;
@@ -42,38 +43,41 @@ static void test_filters(const void *row)
             fail_msg("%s and %s: %s", filters[i].filter, filters[i].name, filters[i].why);
 }
 
-/* Whatever is cut off or changed of a file, nothing behind it is read: valgrind and the sanitizers see that. */
-static void test_no_plugin(const void *row)
+static void write_file(const char *path, const char *text, size_t size)
 {
-    unsigned char *self;
-    size_t size;
-    FILE *file = fopen("/proc/self/exe", "rb");
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Whatever is cut off of a file, nothing after its end is read: valgrind and the sanitizers see that. */
+static void test_text_in_file(const void *row)
+{
+    static const char content[] = "\177ELF\0 other for Slurm 1\0plugin for Slurm 22.05\0plugin for Slurm 24.11";
+    char path[] = "/tmp/rollcall-test-XXXXXX";
+    char series[6] = "none";
+    int fd = mkstemp(path);
 
     (void)row;
-    assert_non_null(file);
-    assert_int_equal(doctor_plugin_version((const unsigned char *)"", 0), 0);
-    assert_int_equal(doctor_plugin_version((const unsigned char *)"\177ELF and not more than that", 26), 0);
-    self = malloc(1 << 20);
-    assert_non_null(self);
-    size = fread(self, 1, 1 << 20, file);
-    fclose(file);
-    assert_int_equal(doctor_plugin_version(self, size), 0);
-    for (size_t n = 0; n < size; n += 997) {
-        unsigned char *part = malloc(n + 1);
-
-        assert_non_null(part);
-        memcpy(part, self, n);
-        assert_int_equal(doctor_plugin_version(part, n), 0);
-        free(part);
-    }
-    for (size_t i = 16; i < 64; i++) {
-        unsigned char kept = self[i];
-
-        self[i] = 0xff;
-        doctor_plugin_version(self, size);
-        self[i] = kept;
-    }
-    free(self);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_false(doctor_text_in_file(path, "plugin for Slurm ", series, sizeof(series)));
+    write_file(path, content, sizeof(content) - 1);
+    assert_false(doctor_text_in_file(path, "plugin of Slurm ", series, sizeof(series)));
+    assert_string_equal(series, "none");
+    assert_true(doctor_text_in_file(path, "plugin for Slurm ", series, sizeof(series)));
+    assert_string_equal(series, "22.05");
+    assert_true(doctor_text_in_file(path, "other ", series, sizeof(series)));
+    assert_string_equal(series, "for S");
+    assert_true(doctor_text_in_file(path, "plugin for Slurm 24", series, sizeof(series)));
+    assert_string_equal(series, ".11");
+    assert_true(doctor_text_in_file(path, "24.11", series, sizeof(series)));
+    assert_string_equal(series, "");
+    assert_true(doctor_text_in_file(path, "ELF", NULL, 0));
+    unlink(path);
+    assert_false(doctor_text_in_file(path, "ELF", NULL, 0));
 }
 
 static void test_order(const void *row)
@@ -107,7 +111,7 @@ static void test_order(const void *row)
 int main(void)
 {
     unit_add_one(test_filters, "filters of interfaces and devices");
-    unit_add_one(test_no_plugin, "files that are no plugin");
+    unit_add_one(test_text_in_file, "a text in a file, and what follows");
     unit_add_one(test_order, "errors first, then by file and line");
     return unit_run("doctor");
 }
