@@ -31,12 +31,15 @@ static int run_map(int argc, char **argv)
 const struct subcommand cli_map = {
     .name = "map",
     .summary = "which GPU, cores and NIC belong together on a node; binds nothing",
-    .help = "usage: rollcall map [OPTION]...\n"
+    .help = "usage: rollcall map [OPTION]... [PICTURE]\n"
             "\n"
             "Shows which GPU, cores, memory and network card belong together for each task\n"
             "of this machine, from its topology: whole cores next to the task's GPU, none\n"
             "for two; and what nic=auto would tell NCCL, UCX and gloo of the cards. Opens no\n"
             "driver and changes nothing.\n"
+            "\n"
+            "PICTURE, a file that ends in .svg, .pdf or .png, shows the machine with its\n"
+            "tasks instead. lstopo draws it.\n"
             "\n"
             "      --tasks N     so many tasks; else those of the launch that this process is\n"
             "                    a task of, else one a GPU\n"
@@ -46,12 +49,12 @@ const struct subcommand cli_map = {
             "      --from FILE   the topology of another machine, as its lstopo writes it:\n"
             "                    lstopo FILE.xml\n"
             "      --json        one JSON object instead of text\n"
-            "      --svg FILE, --png FILE\n"
-            "                    a picture of the machine with its tasks, drawn by lstopo\n"
+            "      --xml FILE    the topology with the tasks' colours, to draw it elsewhere:\n"
+            "                    lstopo -i FILE --no-factorize\n"
             "  -h, --help        this help\n"
             "\n"
             "Exit status: 0 shown, 2 wrong usage, a topology that cannot be read, or no\n"
-            "lstopo for a picture.\n"
+            "lstopo for a picture; else lstopo's.\n"
             "\n"
             "  srun -l --ntasks-per-node=1 rollcall map\n",
     .run = run_map,

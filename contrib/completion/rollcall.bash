@@ -69,10 +69,10 @@ _rollcall()
 
     case $current,$previous in
         --ddp=*) _rollcall_ddp "$current" ;;
-        --from=* | --svg=* | --png=* | --script=*)
+        --from=* | --xml=* | --script=*)
             mapfile -t candidates < <(compgen -P "${current%%=*}=" -f -- "${current#*=}")
             ;;
-        *,--from | *,--svg | *,--png | *,--script)
+        *,--from | *,--xml | *,--script)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             compopt -o filenames 2> /dev/null
             return
@@ -93,7 +93,7 @@ _rollcall()
                     candidates=(--script --json --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <(compgen -f -- "$current")
                     ;;
-                *,map) candidates=(--tasks --gpus --cpus --from --json --svg --png --help) ;;
+                *,map) candidates=(--tasks --gpus --cpus --from --json --xml --help) ;;
             esac
             ;;
     esac

@@ -44,7 +44,6 @@ complete -c rollcall -n '__rollcall_in map' -l cpus -x -d 'of these hardware thr
 complete -c rollcall -n '__rollcall_in check' -l html -d 'a page for a browser'
 complete -c rollcall -n '__rollcall_in check' -l from -r -F -d 'the record of a step'
 complete -c rollcall -n '__rollcall_in map' -l from -r -F -d 'the topology of another machine'
-complete -c rollcall -n '__rollcall_in map' -l svg -r -F -d 'a picture'
-complete -c rollcall -n '__rollcall_in map' -l png -r -F -d 'a picture'
+complete -c rollcall -n '__rollcall_in map' -l xml -r -F -d 'the topology with colours'
 complete -c rollcall -n '__rollcall_in doctor' -l script -r -F -d 'a job script'
 complete -c rollcall -n '__rollcall_in doctor' -F

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* memfd_create */
 #include "picture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <hwloc/export.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "console/usage.h"
 
-enum { NOT_THERE = 127, PATH_SIZE = 4096, NAME_SIZE = 32, LEGEND_SIZE = 400, DESCRIBED_MAX = 16 };
-
-/* What lstopo is to draw. */
-struct drawing {
-    const char *xml;
-    const char *file;
-    bool unfolded; /* each core has its own box */
-    bool plain;    /* for an lstopo that does not know the options of a new one */
-};
+enum { NAME_SIZE = 32, LEGEND_SIZE = 400, DESCRIBED_MAX = 16 };
 
 /* Told apart by colour-blind eyes, too: M. Okabe, K. Ito, "Color Universal Design"; olive (P. Tol,
  * "Colour Schemes") in the place of its black, on which text cannot be read. */
@@ -154,169 +147,7 @@ static void describe(struct mapping *mapping)
         describe_task(mapping, i);
 }
 
-static unsigned task_of(const struct mapping *mapping, hwloc_obj_t core)
-{
-    unsigned task = 0;
-
-    while (task < mapping->tasks && !hwloc_bitmap_intersects(core->cpuset, mapping->place[task].cpus))
-        task++;
-    return task;
-}
-
-/* What lstopo draws a core beside others in; its own caches may lie between. */
-static hwloc_obj_t row_of(hwloc_obj_t core)
-{
-    while (core->parent && core->parent->arity == 1)
-        core = core->parent;
-    return core->parent;
-}
-
-/* Whether cores that lstopo would fold into one box are of different tasks. */
-static bool has_border(const struct mapping *mapping)
-{
-    hwloc_obj_t last = NULL;
-
-    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(mapping->topology, HWLOC_OBJ_CORE, o)) != NULL;) {
-        if (last && row_of(o) == row_of(last) && task_of(mapping, o) != task_of(mapping, last))
-            return true;
-        last = o;
-    }
-    return false;
-}
-
-static void become_lstopo(const struct drawing *drawing, const char *format)
-{
-    static const char *const names[] = { "lstopo", "lstopo-no-graphics" };
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    for (int fd = 0; null >= 0 && fd < 3; fd++)
-        dup2(null, fd);
-    /* links say their speed without its unit */
-    for (unsigned i = 0; i < 2; i++)
-        execlp(names[i], names[i], "-i", drawing->xml, "--if", "xml", "-f", "--of", format, drawing->file,
-               drawing->plain ? (char *)NULL : "--no-default-legend", "--no-useless-caches", "--no-text=bridge",
-               drawing->unfolded ? "--no-factorize" : (char *)NULL, "--no-smt", (char *)NULL);
-    _exit(NOT_THERE);
-}
-
-/* Runs a program and returns its status as waitpid(2) gives it, or -1. */
-static int draw_as(const struct drawing *drawing, const char *format)
-{
-    pid_t child = fork();
-    int status = -1;
-    pid_t ended;
-
-    if (child == 0)
-        become_lstopo(drawing, format);
-    do
-        ended = waitpid(child, &status, 0);
-    while (child > 0 && ended < 0 && errno == EINTR);
-    return child < 0 || ended < 0 ? -1 : status;
-}
-
-static bool has_refused(int status)
-{
-    return status > 0 && WIFEXITED(status) && WEXITSTATUS(status) != NOT_THERE;
-}
-
-/* Draws as well as this lstopo can: an old one has no such format, or folds all cores. */
-static int draw(struct drawing *drawing, const char *format)
-{
-    bool svg = strcmp(format, "svg") == 0;
-    /* "nativesvg" keeps text as text, where cairo's SVG draws shapes */
-    int status = draw_as(drawing, svg ? "nativesvg" : format);
-
-    if (svg && has_refused(status))
-        status = draw_as(drawing, format);
-    if (!has_refused(status) || drawing->plain)
-        return status;
-    drawing->plain = true;
-    return draw(drawing, format);
-}
-
-static int run_lstopo(struct drawing *drawing, const char *format)
-{
-    bool svg = strcmp(format, "svg") == 0;
-    int status = draw(drawing, format);
-
-    if (status < 0)
-        console_fail("map: cannot start lstopo: %s", strerror(errno));
-    else if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE)
-        console_fail(
-            "map: --%s needs lstopo, which is not there; install it (Debian: hwloc; for --svg hwloc-nox will do)",
-            format);
-    else if (status != 0 && !svg)
-        console_fail(
-            "map: this lstopo draws no PNG: it was built without cairo; install the whole one (Debian: hwloc, in the "
-            "place of hwloc-nox; Red Hat: hwloc-gui), or draw --svg");
-    else if (status != 0)
-        console_fail("map: lstopo could not draw %.200s", drawing->file);
-    else
-        return 0;
-    return -1;
-}
-
-/* Returns the file's name so that lstopo takes it for no option where it begins with a dash. */
-static int write_target(const char *file, char path[PATH_SIZE])
-{
-    return snprintf(path, PATH_SIZE, "%s%s", *file == '-' ? "./" : "", file) < PATH_SIZE ? 0 : -1;
-}
-
-/* Checks whether the file can be written, because lstopo's status does not say why it
- * failed. *made says that the file was not there before. */
-static int create_picture(const char *file, bool *made)
-{
-    int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-    *made = fd >= 0;
-    if (fd < 0 && errno == EEXIST)
-        fd = open(file, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) {
-        console_fail("map: cannot write %.200s: %s", file, strerror(errno));
-        return -1;
-    }
-    close(fd);
-    return 0;
-}
-
-static int draw_topology(const struct mapping *mapping, const char *format, const char *file)
-{
-    struct drawing drawing = { .unfolded = has_border(mapping) };
-    const char *folder = getenv("TMPDIR");
-    char xml[PATH_SIZE];
-    char path[PATH_SIZE];
-    bool made;
-    int status = -1;
-    int fd;
-
-    if (write_target(file, path) < 0 ||
-        snprintf(xml, sizeof(xml), "%s/rollcall-map.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof(xml)) {
-        console_fail("map: the name of the file is too long");
-        return -1;
-    }
-    if (create_picture(path, &made) < 0)
-        return -1;
-    fd = mkstemp(xml);
-    if (fd < 0) {
-        console_fail("map: cannot make %.200s: %s", xml, strerror(errno));
-        if (made)
-            unlink(path);
-        return -1;
-    }
-    close(fd);
-    drawing.xml = xml;
-    drawing.file = path;
-    if (hwloc_topology_export_xml(mapping->topology, xml, 0) < 0)
-        console_fail("map: cannot write %.200s: %s", xml, strerror(errno));
-    else
-        status = run_lstopo(&drawing, format);
-    unlink(xml);
-    if (status < 0 && made)
-        unlink(path);
-    return status;
-}
-
-int map_draw_picture(struct mapping *mapping, const char *format, const char *file)
+static void annotate(struct mapping *mapping)
 {
     for (unsigned i = 0; i < mapping->tasks; i++)
         mark_cores(mapping, i);
@@ -325,5 +156,48 @@ int map_draw_picture(struct mapping *mapping, const char *format, const char *fi
     for (unsigned i = 0; i < mapping->nics.count; i++)
         mark_nic(mapping, (int)i);
     describe(mapping);
-    return draw_topology(mapping, format, file);
+}
+
+int map_write_xml(struct mapping *mapping, const char *file)
+{
+    annotate(mapping);
+    if (hwloc_topology_export_xml(mapping->topology, file, 0) == 0)
+        return 0;
+    console_fail("map: cannot write %.200s: %s", file, strerror(errno));
+    return -1;
+}
+
+/* "nativesvg" keeps text as text, where cairo's SVG draws shapes. */
+const char *map_picture_format(const char *file)
+{
+    static const struct {
+        const char *ending;
+        const char *format;
+    } formats[] = { { ".svg", "nativesvg" }, { ".pdf", "pdf" }, { ".png", "png" } };
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+        if (rc_str_ends(rc_str(file), formats[i].ending))
+            return formats[i].format;
+    return NULL;
+}
+
+int map_draw_picture(struct mapping *mapping, const char *file)
+{
+    static const char *const names[] = { "lstopo", "lstopo-no-graphics" };
+    char xml[32];
+
+    /* lstopo inherits it */
+    snprintf(xml, sizeof(xml), "/dev/fd/%d", memfd_create("map.xml", 0));
+    if (map_write_xml(mapping, xml) < 0)
+        return STATUS_USAGE;
+    /* cores of several tasks are not folded into one box; links would say their speed without its unit */
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        execlp(names[i], names[i], "-i", xml, "--if", "xml", "--no-factorize", "--no-smt", "--no-useless-caches",
+               "--no-text=bridge", "--of", map_picture_format(file), "-f", file, (char *)NULL);
+    if (errno == ENOENT)
+        console_fail("map: a picture needs lstopo, which is not there; install it (Debian: hwloc; Red Hat: hwloc-gui), "
+                     "or write --xml and draw it elsewhere");
+    else
+        console_fail("map: cannot start lstopo: %s", strerror(errno));
+    return STATUS_USAGE;
 }

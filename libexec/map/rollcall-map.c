@@ -17,17 +17,41 @@
 
 struct output {
     bool json;
-    const char *format;
-    const char *file;
+    const char *xml;
+    const char *picture;
 };
+
+/* The operand is a picture's file. Another file may be a topology, which lstopo would overwrite. */
+static int read_operands(int count, char **operand, struct output *output)
+{
+    if (count > 0 && !map_picture_format(operand[0])) {
+        console_fail("map: unexpected argument '%.64s'; a picture ends in .svg, .pdf or .png, a topology goes after "
+                     "--from",
+                     operand[0]);
+        return -1;
+    }
+    if (count > 1) {
+        console_fail("map: unexpected argument '%.64s'; options go before the picture", operand[1]);
+        return -1;
+    }
+    if (output->json + (output->xml != NULL) + count > 1) {
+        console_fail("map: one output at a time: --json, --xml or a picture");
+        return -1;
+    }
+    output->picture = operand[0];
+    return 0;
+}
 
 static int read_arguments(int argc, char **argv, struct wishes *wishes, struct output *output)
 {
     static const struct option options[] = {
-        { "tasks", required_argument, NULL, 't' }, { "gpus", required_argument, NULL, 'g' },
-        { "cpus", required_argument, NULL, 'c' },  { "from", required_argument, NULL, 'f' },
-        { "json", no_argument, NULL, 'j' },        { "svg", required_argument, NULL, 's' },
-        { "png", required_argument, NULL, 'p' },   { NULL, 0, NULL, 0 },
+        { "tasks", required_argument, NULL, 't' },
+        { "gpus", required_argument, NULL, 'g' },
+        { "cpus", required_argument, NULL, 'c' },
+        { "from", required_argument, NULL, 'f' },
+        { "json", no_argument, NULL, 'j' },
+        { "xml", required_argument, NULL, 'x' },
+        { NULL, 0, NULL, 0 },
     };
 
     for (int c; (c = console_getopt("map", argc, argv, options)) != -1;) {
@@ -47,33 +71,22 @@ static int read_arguments(int argc, char **argv, struct wishes *wishes, struct o
         case 'j':
             output->json = true;
             break;
-        case 's':
-        case 'p':
-            if (output->file || !*optarg) {
-                console_fail(*optarg ? "map: one picture at a time: --svg or --png"
-                                     : "map: a picture needs the name of a file");
-                return -1;
-            }
-            output->format = c == 's' ? "svg" : "png";
-            output->file = optarg;
+        case 'x':
+            output->xml = optarg;
             break;
         default:
             return -1;
         }
     }
-    if (optind < argc) {
-        console_fail("map: unexpected argument '%.64s'; a file goes after --from", argv[optind]);
-        return -1;
-    }
-    return 0;
+    return read_operands(argc - optind, argv + optind, output);
 }
 
 static int show_mapping(struct mapping *mapping, const struct output *output)
 {
-    if (output->file && map_draw_picture(mapping, output->format, output->file) < 0)
-        return STATUS_USAGE;
-    if (output->file && !output->json)
-        return STATUS_RESOLVED;
+    if (output->picture)
+        return map_draw_picture(mapping, output->picture);
+    if (output->xml)
+        return map_write_xml(mapping, output->xml) < 0 ? STATUS_USAGE : STATUS_RESOLVED;
     if ((output->json ? map_print_json(mapping) : map_print_text(mapping)) < 0)
         return console_fail("cannot write the map");
     return STATUS_RESOLVED;

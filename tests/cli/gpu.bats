@@ -56,7 +56,7 @@ PYTHON
 
 @test "the picture of this machine has its GPUs" {
     command -v lstopo || command -v lstopo-no-graphics || skip 'there is no lstopo'
-    run -0 "$rollcall" map --svg "$BATS_TEST_TMPDIR/map.svg"
+    run -0 "$rollcall" map "$BATS_TEST_TMPDIR/map.svg"
     for id in $("$rollcall" map --json | python3 -c 'import json, sys; print(*(g["pci"] for g in json.load(sys.stdin)["gpus"]))'); do
         grep -q "${id#0000:}" "$BATS_TEST_TMPDIR/map.svg"
     done

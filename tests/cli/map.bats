@@ -304,11 +304,16 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$rollcall" map --from "$bad"
         fails_with 2 'is not a list of hardware threads' "$rollcall" map "${from[@]}" --cpus "$cpus"
     done
     fails_with 2 'the topology has none of them' "$rollcall" map "${from[@]}" --cpus 4000
-    fails_with 2 "map: unexpected argument 'x'" "$rollcall" map x
+    fails_with 2 "map: unexpected argument 'x'; a picture ends in .svg, .pdf or .png, a topology goes after --from" \
+        "$rollcall" map x
+    fails_with 2 "map: unexpected argument '--json'; options go before the picture" "$rollcall" map x.svg --json
     fails_with 2 'did you mean --json?' "$rollcall" map --jsno
     fails_with 2 '--from needs a value' "$rollcall" map --from
     fails_with 2 "'--step'" "$rollcall" map --step
-    fails_with 2 'one picture at a time' "$rollcall" map "${from[@]}" --svg a --png b
+    fails_with 2 'one output at a time: --json, --xml or a picture' "$rollcall" map "${from[@]}" --json a.svg
+    fails_with 2 'one output at a time' "$rollcall" map "${from[@]}" --xml a --json
+    fails_with 2 'one output at a time' "$rollcall" map "${from[@]}" --xml a b.png
+    fails_with 2 'cannot write /no/such/map.xml: No such file' "$rollcall" map "${from[@]}" --xml /no/such/map.xml
 }
 
 @test "text for a terminal: 80 columns, each task a line" {
@@ -466,31 +471,31 @@ state()
 }
 
 @test "a picture: every task's number and colour, drawn by lstopo" {
-    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" --svg "$BATS_TEST_TMPDIR/map.svg"
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" "$BATS_TEST_TMPDIR/map.svg"
     [ -z "$output" ]
     head -n 3 "$BATS_TEST_TMPDIR/map.svg" | grep -q '<svg\|<?xml'
     for task in 0 1 2 3; do
         grep -q "task $task" "$BATS_TEST_TMPDIR/map.svg"
     done
     grep -q '86,180,233\|#56b4e9\|33\.7.*70\.5' "$BATS_TEST_TMPDIR/map.svg"
-    # nothing is left behind
+    # nothing is left in the temporary folder
     mkdir "$BATS_TEST_TMPDIR/tmp"
-    TMPDIR=$BATS_TEST_TMPDIR/tmp "$rollcall" map --from "$BATS_FILE_TMPDIR/laptop.xml" --svg "$BATS_TEST_TMPDIR/map.svg"
+    TMPDIR=$BATS_TEST_TMPDIR/tmp "$rollcall" map --from "$BATS_FILE_TMPDIR/laptop.xml" "$BATS_TEST_TMPDIR/map.svg"
     [ -z "$(ls "$BATS_TEST_TMPDIR/tmp")" ]
 }
 
 # The border between two tasks runs through 16 cores, which lstopo would fold into one box.
 @test "a picture of a DGX A100 has each core, each GPU's and card's task, and a caption" {
-    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/dgx-a100.xml" --svg "$BATS_TEST_TMPDIR/map.svg"
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/dgx-a100.xml" "$BATS_TEST_TMPDIR/map.svg"
     for text in 'Core L#55' 'Core L#56' 'GPU 7' 'rollcall map of .*: each task.*colour' \
         'task 1: GPU 1, 8 cores (hardware threads 56-63,184-191), network card mlx5_1'; do
         grep -q "$text" "$BATS_TEST_TMPDIR/map.svg" || { echo "no $text"; return 1; }
     done
-    ! grep -q 'x total' "$BATS_TEST_TMPDIR/map.svg" || { echo "folded"; return 1; }
+    run ! grep 'x total' "$BATS_TEST_TMPDIR/map.svg"
     [ "$(grep -c '>task 0<' "$BATS_TEST_TMPDIR/map.svg")" -eq 2 ]
-    # a GPU of Frontier has cores of its own, which may fold; two tasks share a card
-    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --svg "$BATS_TEST_TMPDIR/map.svg"
-    [ "$(grep -c 'x total' "$BATS_TEST_TMPDIR/map.svg")" -eq 8 ]
+    # two tasks share a card of Frontier
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" "$BATS_TEST_TMPDIR/map.svg"
+    [ "$(grep -c '>Core L#[0-9]*<' "$BATS_TEST_TMPDIR/map.svg")" -eq 64 ]
     grep -q 'task 1: GPU 1, .*network card hsn0' "$BATS_TEST_TMPDIR/map.svg"
 }
 
@@ -503,7 +508,7 @@ draws_png()
 @test "a PNG: the same picture, with every task's colour" {
     draws_png || skip 'this lstopo was built without cairo'
     png=$BATS_TEST_TMPDIR/map.png
-    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" --png "$png"
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" "$png"
     [ -z "$output" ]
     # 8 bits, RGB, and of this size; the colours that the SVG has, of more than a few pixels each
     python3 - "$png" <<'END'
@@ -540,28 +545,25 @@ for task in ("56b4e9", "e69f00", "009e73", "f0e442"):
 END
 }
 
-@test "no PNG where lstopo has none: one line, and no file" {
-    if draws_png; then
-        # what one without cairo does: everything but this
-        mkdir "$BATS_TEST_TMPDIR/bin"
-        printf '#!/bin/sh\necho "Unrecognized file format" >&2\nexit 1\n' > "$BATS_TEST_TMPDIR/bin/lstopo"
-        chmod +x "$BATS_TEST_TMPDIR/bin/lstopo"
-        PATH=$BATS_TEST_TMPDIR/bin:$PATH
-    fi
-    fails_with 2 'this lstopo draws no PNG: it was built without cairo; install the whole one (Debian: hwloc' \
-        "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" --png "$BATS_TEST_TMPDIR/map.png"
-    [ ! -e "$BATS_TEST_TMPDIR/map.png" ]
-    # what was there before is left alone
-    printf x > "$BATS_TEST_TMPDIR/map.png"
-    fails_with 2 'draws no PNG' "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" --png "$BATS_TEST_TMPDIR/map.png"
-    [ "$(cat "$BATS_TEST_TMPDIR/map.png")" = x ]
+# lstopo counts its objects by itself: what it reads is what hwloc wrote.
+@test "the topology with the tasks' colours, which lstopo draws and the map reads again" {
+    xml=$BATS_TEST_TMPDIR/annotated.xml
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --xml "$xml"
+    [ -z "$output" ]
+    [ "$(grep -c 'name="lstopoStyle" value="Background=#56b4e9"' "$xml")" -ge 17 ]
+    [ "$(grep -c 'name="lstopoLegend" value="task [0-7]: GPU' "$xml")" -eq 8 ]
+    cmp "$xml" <("$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --xml -)
+    lstopo -i "$xml" --if xml --of nativesvg -f "$BATS_TEST_TMPDIR/map.svg"
+    grep -q 'task 1: GPU 1, .*network card hsn0' "$BATS_TEST_TMPDIR/map.svg"
+    [ "$("$rollcall" map --from "$xml" --json | jq -c '[.tasks, .gpus]')" = \
+        "$("$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --json | jq -c '[.tasks, .gpus]')" ]
 }
 
-@test "without lstopo, or where it cannot write: one line" {
+@test "without lstopo: one line; where lstopo fails: what it says, and its status" {
     xml=$BATS_FILE_TMPDIR/laptop.xml
-    fails_with 2 'needs lstopo, which is not there' env PATH="$BATS_TEST_TMPDIR" "$rollcall" map --from "$xml" \
-        --svg "$BATS_TEST_TMPDIR/x.svg"
+    fails_with 2 'a picture needs lstopo, which is not there; install it (Debian: hwloc; Red Hat: hwloc-gui), or' \
+        env PATH="$BATS_TEST_TMPDIR" "$rollcall" map --from "$xml" "$BATS_TEST_TMPDIR/x.svg"
     [ ! -e "$BATS_TEST_TMPDIR/x.svg" ]
-    fails_with 2 'cannot write' "$rollcall" map --from "$xml" --svg "$BATS_TEST_TMPDIR/no/such/folder/map.svg"
-    fails_with 2 'Is a directory' "$rollcall" map --from "$xml" --svg "$BATS_TEST_TMPDIR"
+    run -1 "$rollcall" map --from "$xml" "$BATS_TEST_TMPDIR/no/such/folder/map.svg"
+    [[ $output == *"$BATS_TEST_TMPDIR/no/such/folder/map.svg"* ]]
 }
