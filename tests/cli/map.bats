@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # map.bats - rollcall map: which GPU, cores, memory and NIC belong together, on machines that people use
-# (tests/topologies/machines.py), on bad topologies, and on this machine.
+# (tests/cli/topologies/machines.py), on bad topologies, and on this machine.
 
 load helper
 
 setup_file()
 {
     local machine
-    for machine in $(python3 "$BATS_TEST_DIRNAME/../topologies/machines.py" --list); do
-        python3 "$BATS_TEST_DIRNAME/../topologies/machines.py" "$machine" > "$BATS_FILE_TMPDIR/$machine.xml"
+    for machine in $(python3 "$BATS_TEST_DIRNAME/topologies/machines.py" --list); do
+        python3 "$BATS_TEST_DIRNAME/topologies/machines.py" "$machine" > "$BATS_FILE_TMPDIR/$machine.xml"
     done
 }
 
@@ -203,7 +203,7 @@ expect()
 
 # What must hold on every machine, for any number of tasks, any GPUs, any cores: see the program's head.
 @test "whatever is asked: no empty mask, none too wide, no core twice, none in parts" {
-    python3 "$top/tests/topologies/hold.py" "$rollcall" "$BATS_FILE_TMPDIR"
+    python3 "$top/tests/cli/topologies/hold.py" "$rollcall" "$BATS_FILE_TMPDIR"
 }
 
 @test "files that are no topology: one line, and no crash" {

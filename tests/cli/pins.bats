@@ -9,7 +9,7 @@ setup_file()
 {
     local machine
     for machine in dgx-a100 frontier abci-v cpu-node gh200 large laptop; do
-        python3 "$BATS_TEST_DIRNAME/../topologies/machines.py" "$machine" > "$BATS_FILE_TMPDIR/$machine.xml"
+        python3 "$BATS_TEST_DIRNAME/topologies/machines.py" "$machine" > "$BATS_FILE_TMPDIR/$machine.xml"
     done
 }
 

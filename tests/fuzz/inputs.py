@@ -59,7 +59,7 @@ def recordings():
 
 
 def topologies():
-    machines = [sys.executable, os.path.join(TESTS, "topologies", "machines.py")]
+    machines = [sys.executable, os.path.join(TESTS, "cli", "topologies", "machines.py")]
     for name in subprocess.check_output(machines + ["--list"], text=True).split():
         yield b"4\n" + subprocess.check_output(machines + [name])
 
