@@ -19,6 +19,7 @@ teardown_file()
     cluster_down
 }
 
+# bats test_tags=all
 @test "T1 today: env:// finds no RANK" {
     attempt 90 srun -N2 --ntasks-per-node=2 python "$programs/env.py"
     failed
