@@ -2,12 +2,10 @@
 """devices.py - which GPU a process takes: none, the first one, or another node's."""
 import ast
 
+from frameworks import DEVICES, takes_over
 from ranks import INIT, starts_workers
 from source import constant, literal, UNKNOWN
 
-LAUNCHED_BY_FRAMEWORK = ("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "deepspeed", "horovod",
-                         "composer", "colossalai", "mmengine", "mmcv", "megatron", "transformers", "ray", "timm",
-                         "fairseq", "nemo", "jax", "tensorflow", "torchtitan", "torchtune", "apex")
 # A script with one of these names chooses its device itself.
 CHOSEN = ("set_device", "device_id", "device_ids", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "set_device_index",
           "set_device_idx", "init_device_mesh", "LOCAL_RANK", "SLURM_LOCALID", "local_rank", "gpu_id", "gpu")
@@ -37,7 +35,7 @@ def first_gpu(program):
 
 
 def missing(program, report):
-    if program.imports_any(*LAUNCHED_BY_FRAMEWORK) or starts_workers(program):
+    if takes_over(program, DEVICES) or starts_workers(program):
         return
     groups = list(program.calls(*INIT))
     if not groups or not all(backend_is_nccl(program, source, call) for source, call in groups):

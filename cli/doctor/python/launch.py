@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""launch.py - what a command line starts: its tasks, GPUs and cores against each other, and against what the launcher and
-the script do with them.
+"""launch.py - what a command line starts: its tasks, GPUs and cores against each other, against the launcher's own
+numbers, and against what the script does with them.
 """
 import os
 import re
 import shutil
 
-from ranks import INIT, TRAINERS
+from frameworks import FABRICS, TRAINERS
+from ranks import INIT
 from source import literal
 
 PYTHON = re.compile(r"^python[\d.]*$")
@@ -226,7 +227,7 @@ def line_of(job, name, launch):
     if launch is not None and launch.command.srun is not None and name in launch.command.srun:
         return launch.command.line
     if job.batch:
-        for number, text in enumerate(open_lines(job.path), 1):
+        for number, text in enumerate(job.text, 1):
             if text.startswith("#SBATCH") and re.search(r"(--%s\b|-%s[ =]?\d)" % (name, short(name)), text):
                 return number
     return launch.command.line if launch is not None else 1
@@ -234,11 +235,6 @@ def line_of(job, name, launch):
 
 def short(name):
     return {"nodes": "N", "ntasks": "n", "cpus-per-task": "c", "gpus": "G"}.get(name, "\0")
-
-
-def open_lines(path):
-    with open(path, "rb") as file:
-        return file.read().decode("utf-8", "replace").splitlines()
 
 
 def sizes(layout, launch, job, report):
@@ -321,7 +317,7 @@ def trainer_sizes(program, layout, launch, job, report):
     """Trainer(devices=, num_nodes=) against the step."""
     for source in program.sources:
         for call in source.calls:
-            if call.name not in TRAINERS or call.open:
+            if call.name not in TRAINERS + FABRICS or call.open:
                 continue
             size = call.argument(None, "devices", "gpus")
             number = program.number(source, size, launch.arguments) if size is not None else None
@@ -355,7 +351,7 @@ def spawned(program, layout, launch, job, report):
             report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
                 launch.title(), place(job, launch)), "srun --ntasks-per-node=1 python SCRIPT")
         return
-    for source, call in program.calls(*TRAINERS):
+    for source, call in program.calls(*TRAINERS, *FABRICS):
         strategy = call.argument(None, "strategy", "accelerator")
         if layout.tasks_per_node and layout.tasks_per_node > 1 and launch.command.srun is not None and \
                 strategy is not None and str(literal(strategy)).startswith(("ddp_spawn", "ddp_notebook", "ddp_fork")):
@@ -423,12 +419,10 @@ REMOVED = {
     "multiple_trainloader_mode": "(leave it out)", "move_metrics_to_cpu": "(leave it out)",
 }
 STRATEGIES = ("ddp", "ddp2", "ddp_spawn", "dp", "ddp_cpu", "horovod")
-TRAINER_NAMES = ("lightning.pytorch.Trainer", "pytorch_lightning.Trainer", "lightning.Trainer",
-         "pytorch_lightning.trainer.Trainer", "lightning.pytorch.trainer.Trainer")
 
 
 def removed_arguments(program, report):
-    for source, call in program.calls(*TRAINER_NAMES):
+    for source, call in program.calls(*TRAINERS):
         gone = sorted(name for name in call.keywords if name in REMOVED)
         backend = call.keywords.get("accelerator")
         if gone:

@@ -20,13 +20,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # pylint: disable=wrong-import-position
 import devices
+import frameworks
 import launch as launching
 import master
 import mixed
 import ranks
 import script as scripts
 from job import Job
-from program import Program, Programs, frameworks
+from program import Program, Programs
 from source import Unreadable, text_of
 from words import PYTHON, Layout, is_job, kind_of, take
 
@@ -58,7 +59,7 @@ def unreadable(path, error, report):
 def emit_program(program, report):
     """What a program is, and which of its modules could not be read."""
     emit("fact", "script", "%s: %s" % (
-        program.main.path, ", ".join(frameworks(program)) or "no framework that is known here"))
+        program.main.path, ", ".join(frameworks.names(program)) or "no framework that is known here"))
     for module, error in program.unreadable:
         report("D422", module, error.line, "not looked at: %s" % error, "")
 

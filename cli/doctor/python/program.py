@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""program.py - a training script with the modules of its own folder that it imports, and the programs that a job starts."""
+"""program.py - a training script with the modules of its own folder that it imports; the programs that a job starts."""
 import ast
 import os
 
 from source import Source, Unreadable, UNKNOWN, literal
 
 MOST_FILES = 200
+MOST_PROGRAMS = 20
 
 
 class Program:
@@ -130,26 +131,6 @@ def relative(folder, name):
     """A module's path as the user would write it, relative to the script as given."""
     path = os.path.join(folder, name)
     return os.path.normpath(path) if name.startswith(os.pardir) else path
-
-
-def frameworks(program):
-    """The names of the frameworks that a program uses."""
-    rows = (
-        ("lightning", "Lightning"), ("pytorch_lightning", "PyTorch Lightning"), ("lightning_fabric", "Fabric"),
-        ("accelerate", "Accelerate"), ("deepspeed", "DeepSpeed"), ("horovod", "Horovod"), ("jax", "JAX"),
-        ("composer", "Composer"), ("mmengine", "MMEngine"), ("fairseq", "fairseq"), ("megatron", "Megatron"),
-        ("nemo", "NeMo"), ("ray", "Ray"), ("ignite", "Ignite"), ("colossalai", "ColossalAI"),
-        ("transformers", "Transformers"), ("tensorflow", "TensorFlow"), ("mpi4py", "mpi4py"),
-    )
-    found = [title for package, title in rows if program.imports_any(package)]
-    if program.imports_any("torch") and any(program.calls("torch.distributed.init_process_group")):
-        found.append("torch.distributed")
-    elif program.imports_any("torch") and not found:
-        found.append("PyTorch")
-    return found
-
-
-MOST_PROGRAMS = 20
 
 
 class Programs:

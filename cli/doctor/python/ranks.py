@@ -7,15 +7,13 @@ import glob
 import os
 import re
 
+from frameworks import DATA, DEVICES, FABRICS, FILES, RANKS, TRAINERS, takes_over
 from source import UNKNOWN, Unreadable, constant, guarded, literal, mentions, text_of, within
 
 INIT = ("torch.distributed.init_process_group", "torch.distributed.distributed_c10d.init_process_group")
 SPAWN = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "multiprocessing.Process",
          "torch.multiprocessing.Process", "ray.init", "accelerate.notebook_launcher", "notebook_launcher",
          "torch.multiprocessing.Pool", "multiprocessing.Pool")
-TRAINERS = {"lightning.pytorch.Trainer", "pytorch_lightning.Trainer", "lightning.Trainer",
-            "pytorch_lightning.trainer.Trainer", "lightning.pytorch.trainer.Trainer",
-            "lightning.Fabric", "lightning.fabric.Fabric", "lightning_fabric.Fabric"}
 
 # Names that no version of Slurm sets, and the names that were meant.
 MISSPELT = {
@@ -121,8 +119,7 @@ def replaced(source, default):
 def local_rank_option(program, report):
     """--local_rank in a script that does not read LOCAL_RANK: only torch.distributed.launch passed the option."""
     if starts_workers(program) or program.reads("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK") or \
-            program.imports_any("deepspeed", "transformers", "accelerate", "lightning", "pytorch_lightning",
-                                "colossalai", "mmengine", "mmcv", "apex", "timm", "megatron", "horovod"):
+            takes_over(program, DEVICES):
         return
     if program.says("LOCAL_RANK", "SLURM_LOCALID") or not any(program.calls(*INIT)):
         return
@@ -140,10 +137,6 @@ def local_rank_option(program, report):
 
 # Something in the job, or in the program, sets or may set the variables.
 SETS = re.compile(r"\bRANK=|\bPET_|\bROLLCALL|rollcall|task-prolog|\bSLURM_TASK_PROLOG")
-OWN_WAYS = ("idr_torch", "submitit", "ezpz", "ignite", "mmengine", "mmcv", "composer", "horovod", "deepspeed", "ray",
-            "jax", "lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "colossalai", "torchx",
-            "hostlist", "dask", "transformers", "megatron", "nemo", "fairseq", "mpi4py", "hydra", "pytorchltr",
-            "torchlaunch")
 
 
 def is_env(source, program, call):
@@ -175,7 +168,7 @@ def called_certainly(program, source, call, depth=3):
 
 def sets_rank(program):
     """Whether the program itself sets RANK, or leaves it to a library that may."""
-    return any(program.settings("RANK", "WORLD_SIZE")) or program.imports_any(*OWN_WAYS) or any(
+    return any(program.settings("RANK", "WORLD_SIZE")) or takes_over(program, RANKS) or any(
         call.name in ("os.environ.setdefault", "os.putenv", "os.environ.update") for source in program.sources
         for call in source.calls) or program.reads("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") or \
         bool(starts_workers(program)) or program.is_test()
@@ -237,7 +230,7 @@ def lightning_by_mpirun(job, step, report):
         return
     for source in program.sources:
         for call in source.calls:
-            if call.name in TRAINERS:
+            if call.name in TRAINERS + FABRICS:
                 report("D530", source.path, call.line,
                        "mpirun starts this, but Lightning takes its rank from Slurm (%s:%d)" % (
                            os.path.basename(job.path), launch.command.line), "mpirun rollcall exec -- python SCRIPT")
@@ -261,10 +254,6 @@ LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader
 # Parts of names in a program that divides its data in a way of its own, or that has another library do it.
 DIVIDES = ("sampler", "shard", "iterabledataset", "split", "webdataset", "wds", "ffcv", "dali", "streaming", "subset",
            "partition", "get_worker_info", "scatter")
-DIVIDING = ("lightning", "pytorch_lightning", "accelerate", "transformers", "deepspeed", "horovod", "composer",
-             "ignite", "mmengine", "mmcv", "colossalai", "fairseq", "webdataset", "ffcv", "nvidia", "streaming",
-             "timm", "catalyst", "torchtnt", "datasets", "dgl", "torch_geometric", "ray", "megatron", "nemo", "jax",
-             "torchtitan", "detectron2")
 
 
 def ranks_in(node):
@@ -279,7 +268,7 @@ def ranks_in(node):
 def is_divided(program):
     names = {word.lower() for source in program.sources for word in source.words} | {
         str(entry.item).lower() for source in program.sources for entry in source.imports}
-    return program.imports_any(*DIVIDING) or program.is_test() or any(
+    return takes_over(program, DATA) or program.is_test() or any(
         part in name for part in DIVIDES for name in names)
 
 
@@ -301,8 +290,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What a condition asks where one rank is to write.
 ASKS = ("rank", "main", "master", "primary", "proc", "save", "leader", "chief", "coordinator", "gpu", "local", "zero",
         "device", "node")
-SAVING = ("lightning", "pytorch_lightning", "accelerate", "transformers", "deepspeed", "horovod", "ray", "composer",
-             "mmengine", "colossalai", "megatron", "nemo", "ignite", "fairseq", "jax")
 
 
 def asks(node):
@@ -356,7 +343,7 @@ def file_of(program, source, call):
 
 
 def saved_by_all(program, report):
-    if not any(program.calls(*INIT)) or not any(program.calls(*DDP[:2])) or program.imports_any(*SAVING) or \
+    if not any(program.calls(*INIT)) or not any(program.calls(*DDP[:2])) or takes_over(program, FILES) or \
             program.is_test():
         return
     for source, call in program.calls("torch.save"):

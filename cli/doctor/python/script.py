@@ -6,8 +6,8 @@ import difflib
 import os
 import re
 
-from devices import LAUNCHED_BY_FRAMEWORK
-from ranks import INIT, MISSPELT, TRAINERS, starts_workers
+from frameworks import DEVICES, FABRICS, NODES, TRAINERS, takes_over
+from ranks import INIT, MISSPELT, starts_workers
 from words import KNOWN, SIZES, bash_refuses, interpreter, unquoted
 
 VARIABLE = re.compile(r"(?<!\\)\$(\{?[A-Za-z_]\w*|\()")
@@ -121,7 +121,7 @@ def is_unused(job, line, steps):
 
 def reads(program, name):
     """Whether a program may take a number from the environment, itself or in torch."""
-    if program.reads(name) or program.imports_any(*LAUNCHED_BY_FRAMEWORK):
+    if program.reads(name) or takes_over(program, DEVICES):
         return True
     return name in ("RANK", "WORLD_SIZE") and any(
         call.argument(None, "rank" if name == "RANK" else "world_size") is None for _, call in program.calls(*INIT))
@@ -171,7 +171,6 @@ HELPERS = {"hostname", "echo", "printf", "date", "env", "printenv", "nvidia-smi"
            "sync", "dcgmi", "kill"}
 OTHERS = {"ssh", "pdsh", "clush", "ibrun", "jsrun", "aprun", "flux", "parallel", "ray", "dask", "sbatch", "srun_multi",
           "horovodrun", "pssh", "mpirun.lsf", "charmrun", "prun", "torchx", "docker", "kubectl", "xargs"}
-STARTERS = ("ray", "dask", "submitit", "parsl", "paramiko", "fabric", "horovod", "dask_jobqueue", "subprocess")
 
 
 def is_helper(command):
@@ -192,14 +191,14 @@ def waits(program):
         return False
     for source in program.sources:
         for call in source.calls:
-            if call.name in TRAINERS:
+            if call.name in TRAINERS + FABRICS:
                 number = program.number(source, call.argument(None, "devices"))
                 return number is not None and number > 1
     return any(program.calls(*INIT))
 
 
 def starts_others(program):
-    return program is not None and (program.imports_any(*STARTERS) or program.says("srun", "mpirun"))
+    return program is not None and (takes_over(program, NODES) or program.says("srun", "mpirun"))
 
 
 def finds_nodes(launch):
