@@ -5,19 +5,19 @@
 #
 # The twenty, by how many of the public threads that were collected speak of them, and the findings that name them:
 #
-#    1  one GPU visible to a task: invalid device ordinal, no P2P   D509 D302
-#    2  a constant master port, taken on the node                   D403 D516
+#    1  one GPU visible to a task: invalid device ordinal, no P2P   D302
+#    2  a constant master port, taken on the node                   D403
 #    3  cores that srun does not take over, or that nobody asked for D510 D511 D304
 #    4  launchers in several tasks of a node, workers spawned twice D504 D503
 #    5  host -I, host -i and the name at loopback as master address D519 D202
 #    6  gloo's interface in NCCL's words                            D420 D205
 #    7  the framework's devices are not the tasks of the node       D501 D507
-#    8  several ranks on one GPU                                    D412 D508 RC902
+#    8  several ranks on one GPU                                    D412 RC902
 #    9  $SLURM_PROCID and $SLURM_NODEID expanded by the batch shell D515
-#   10  localhost as master address                                 D404 D517
+#   10  localhost as master address                                 D404
 #   11  an interface filter that matches nothing                    D204 D419
 #   12  a node rank that is 0 on all nodes                          D512
-#   13  the whole node list, or the login node, as master address   D409 D410 D518
+#   13  the whole node list, or the login node, as master address   D409 D410
 #   14  each process at a port of its own                           D406
 #   15  --mpi type and plugin that are not there                    D105 D102 D103 D104
 #   16  rank or size by arithmetic instead of the launcher's        D407 D408 D416
@@ -180,11 +180,11 @@ init='import os, torch, torch.distributed as dist'
 
 @test " 1 one GPU visible to each task" {
     job '#SBATCH -N 2' '#SBATCH --ntasks-per-node=4' '#SBATCH --gpus-per-task=1' 'srun python train.py'
-    found 'D509 job.sh:4' --script job.sh
-    found 'D509 command line:1' -- srun -N2 --ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=closest python train.py
+    found 'D302 job.sh:4' --script job.sh
+    found 'D302 command line:1' -- srun -N2 --ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=closest python train.py
     jq -e '.findings[0].change == "--gpus-per-node=4 --gpu-bind=none"' json
     found '' -- srun --ddp -N2 --ntasks-per-node=4 --gpus-per-task=1 python train.py
-    found 'D509 command line:1' -- srun -N2 --ntasks-per-node=2 --gpus-per-task=1 python train.py
+    found 'D302 command line:1' -- srun -N2 --ntasks-per-node=2 --gpus-per-task=1 python train.py
     [[ $(jq -r '.findings[0].what' json) == *' hides the other GPU of the node from each task' ]]
 }
 
@@ -195,7 +195,7 @@ init='import os, torch, torch.distributed as dist'
     found 'D403 train.py:4' train.py
     : > train.py
     job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_PORT=29500' 'srun python train.py'
-    found 'D516 job.sh:3' --script job.sh
+    found 'D403 job.sh:3' --script job.sh
     script "$init" 'import torch.multiprocessing as mp' 'def work(gpu):' \
         '    dist.init_process_group("nccl", init_method="tcp://127.0.0.1:2345", rank=gpu, world_size=4)' 'mp.spawn(work, nprocs=4)'
     found 'D403 train.py:4' train.py
@@ -210,7 +210,7 @@ init='import os, torch, torch.distributed as dist'
     job 'if [ -z "${MASTER_PORT:-}" ]; then' '    MASTER_PORT=29500' 'fi' 'srun python train.py'
     found '' --script job.sh
     job 'if true; then' '    MASTER_PORT=29500' 'fi' 'srun python train.py'
-    found 'D516 job.sh:3' --script job.sh
+    found 'D403 job.sh:3' --script job.sh
 }
 
 # launches ARG...: what the doctor says that is started
@@ -300,8 +300,8 @@ launches()
 @test " 8 several ranks on one GPU" {
     script "$init" 'dist.init_process_group("nccl")' 'x = torch.ones(1).cuda()'
     found 'D412 train.py:3' train.py
-    found 'D508 command line:1' -- srun -N2 --ntasks-per-node=8 --gpus-per-node=4 python other.py
-    found 'D508 command line:1' -- srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=4 torchrun --nproc-per-node=8 other.py
+    found 'D412 command line:1' -- srun -N2 --ntasks-per-node=8 --gpus-per-node=4 python other.py
+    found 'D412 command line:1' -- srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=4 torchrun --nproc-per-node=8 other.py
 }
 
 @test " 9 variables of a task, expanded by the batch shell" {
@@ -324,7 +324,7 @@ launches()
     found 'D404 train.py:3' train.py
     : > train.py
     job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_ADDR=127.0.0.1' 'srun python train.py'
-    found 'D517 job.sh:3' --script job.sh
+    found 'D404 job.sh:3' --script job.sh
 }
 
 @test "11 an interface that is written down" {
@@ -351,7 +351,7 @@ launches()
     found '' train.py -- srun -N1 -n4 python train.py
     : > train.py
     job '#SBATCH -N 2 --ntasks-per-node=4' 'export MASTER_ADDR=$SLURM_JOB_NODELIST' 'srun python train.py'
-    found 'D518 job.sh:3' --script job.sh
+    found 'D409 job.sh:3' --script job.sh
 }
 
 @test "14 each process at a port of its own" {

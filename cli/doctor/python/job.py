@@ -20,8 +20,8 @@ ADDITION = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\+=(" + VALUE + r")\s*$")
 ARRAY = re.compile(r"^(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?(\w+)(\+?)=\((.*)\)$", re.S)
 ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
 # programs that take the name of another one, and do not start it; and modes of --ddp, which are none
-STARTS_NONE = {"echo", "printf", "ls", "which", "type", "mkdir", "cp", "mv", "rm", "rsync", "scp", "cat", "grep", "find",
-               "tar", "pip", "pip3", "mamba", "module", "pkill", "killall", "pgrep", "kill", "apt-get", "chmod", "test",
+STARTS_NONE = {"echo", "printf", "ls", "which", "type", "mkdir", "cp", "mv", "rm", "rsync", "scp", "cat", "grep",
+               "find", "tar", "pip", "pip3", "mamba", "module", "pkill", "killall", "pgrep", "kill", "apt-get", "chmod", "test",
                "worker", "launcher", "auto", "off"}
 PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
 RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")

@@ -180,7 +180,7 @@ def torchrun_numbers(launch, layout, job, report):
             nodes, layout.nodes, "s" if layout.nodes > 1 else ""), "--nnodes=%d" % layout.nodes)
     workers = launch.number("nproc_per_node")
     if workers and layout.gpus_per_node and workers > layout.gpus_per_node:
-        report("D508", job.path, line, "--nproc_per_node=%d, but %d GPU%s a node" % (
+        report("D412", job.path, line, "--nproc_per_node=%d, but %d GPU%s a node" % (
             workers, layout.gpus_per_node, "s" if layout.gpus_per_node > 1 else ""),
             "--nproc_per_node=%d" % layout.gpus_per_node)
 
@@ -260,7 +260,7 @@ def gpus(layout, launch, job, report):
         return
     per_node, gpus = layout.tasks_per_node, layout.gpus_per_node
     if per_node and gpus and per_node > gpus and "ntasks-per-gpu" not in layout.options:
-        report("D508", job.path, line_of(job, "ntasks-per-node", launch),
+        report("D412", job.path, line_of(job, "ntasks-per-node", launch),
                "%d tasks a node, but %d GPU%s" % (per_node, gpus, "s" if gpus > 1 else ""),
                "--ntasks-per-node=%d" % gpus)
     bind = layout.options.get("gpu-bind", "")
@@ -271,7 +271,7 @@ def gpus(layout, launch, job, report):
     if per_node and per_node > 1 and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
         name = "gpus-per-task" if layout.gpus_per_task == 1 else "accel-bind" if nearest else "gpu-bind"
         others = "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)
-        report("D509", job.path, line_of(job, name, launch),
+        report("D302", job.path, line_of(job, name, launch),
                "--%s=%s hides the %s of the node from each task" % (name, layout.options[name], others),
                "--gpus-per-node=%d --gpu-bind=none" % per_node)
 

@@ -11,6 +11,10 @@ LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$"
 URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")
 OWN_NAME = ("socket.gethostname", "platform.node", "socket.getfqdn", "os.uname")
 READS = {"os.getenv", "os.environ.get"}
+WHOLE_LIST = "MASTER_ADDR is the whole list of nodes, such as n[01-04]"
+TYPED_THERE = "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed"
+OWN_HOST = "each process takes its own host for MASTER_ADDR"
+LEAVE_OUT = "(leave the line out: the launcher sets MASTER_ADDR)"
 LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
 
 
@@ -142,19 +146,15 @@ def addresses(program, nodes, report):
                        'os.environ.setdefault("MASTER_ADDR", "%s")' % value)
             elif isinstance(value, str) and value.strip() and re.match(r"^[\w.:-]+$", value):
                 report("D405", source.path, setting.line, 'MASTER_ADDR is set to "%s", one machine\'s' % value,
-                       '(leave the line out: the launcher sets MASTER_ADDR)')
+                       LEAVE_OUT)
             elif nodes == 1:  # the "list" is a name: each process's own
                 continue
             elif names & set(LISTS) and isinstance(node, (ast.Subscript, ast.Call)) and plain_read(source, node):
-                report("D409", source.path, setting.line, "MASTER_ADDR is the whole list of nodes, such as n[01-04]",
-                       '(leave the line out: the launcher sets MASTER_ADDR)')
+                report("D409", source.path, setting.line, WHOLE_LIST, LEAVE_OUT)
             elif "SLURM_LAUNCH_NODE_IPADDR" in names:
-                report("D410", source.path, setting.line,
-                       "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where srun was typed",
-                       '(leave the line out: the launcher sets MASTER_ADDR)')
+                report("D410", source.path, setting.line, TYPED_THERE, LEAVE_OUT)
             elif names & set(OWN_NAME) and not own and not single(setting):
-                report("D411", source.path, setting.line, "each process takes its own host for MASTER_ADDR",
-                       '(leave the line out: the launcher sets MASTER_ADDR)')
+                report("D411", source.path, setting.line, OWN_HOST, LEAVE_OUT)
 
 
 def plain_read(source, node):
@@ -276,7 +276,8 @@ def check_program(program, nodes, report):
 
 ENDPOINTS = ("rdzv_endpoint", "rdzv-endpoint", "master_addr", "master-addr", "main_process_ip")
 ADDRESS = re.compile(r"--(rdzv[_-]endpoint|master[_-]addr|main_process_ip)[= ]+[\"']?([^\s\"']+)")
-OWN_HOST = re.compile(r"\bMASTER_ADDR=[\"']?(\$\(\s*hostname[^)]*\)|`hostname[^`]*`|\$\{?(HOSTNAME|SLURMD_NODENAME)\b)")
+HOST_OF_TASK = re.compile(
+    r"\bMASTER_ADDR=[\"']?(\$\(\s*hostname[^)]*\)|`hostname[^`]*`|\$\{?(HOSTNAME|SLURMD_NODENAME)\b)")
 FALLBACK = re.compile(r"\|\|\s*echo\s+[\"']?(localhost|127\.\d+\.\d+\.\d+)")
 FIRST_NODE = 'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 
@@ -289,7 +290,7 @@ def endpoints(job, steps, report):
         for name in ENDPOINTS:
             value = step.launch.options.get(name)
             if value is not None and is_loopback(re.sub(r":\d+$", "", value)):
-                report("D517", job.path, step.launch.command.line, "--%s=%s on %d nodes" % (
+                report("D404", job.path, step.launch.command.line, "--%s=%s on %d nodes" % (
                     name, value, step.layout.nodes), "srun --ddp %s SCRIPT" % step.launch.title())
 
 
@@ -298,7 +299,7 @@ def launch_node(job, report):
     for line, number in job.lines:
         found = ADDRESS.search(unquoted(line))
         if found and re.match(r"\$\{?SLURM_LAUNCH_NODE_IPADDR", found.group(2)):
-            report("D518", job.path, number, "--%s is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed" %
+            report("D410", job.path, number, "--%s is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed" %
                    found.group(1), "srun --ddp torchrun SCRIPT")
 
 
@@ -319,8 +320,8 @@ def own_host(job, nodes, report):
         return
     for line, number in job.lines + job.inner:
         text = line if (line, number) in job.inner else in_tasks(line)
-        if OWN_HOST.search(text):
-            report("D527", job.path, number, "each task takes its own host for MASTER_ADDR",
+        if HOST_OF_TASK.search(text):
+            report("D411", job.path, number, OWN_HOST,
                    "export MASTER_ADDR=$(hostname)   (in the batch script, before srun)")
 
 
@@ -328,7 +329,7 @@ def fallback(job, nodes, report):
     for name, value, number in job.exports:
         found = FALLBACK.search(value)
         if name in ("MASTER_ADDR", "HEAD_NODE", "MASTER_IP", "head_node_ip") and found and (nodes or 0) > 1:
-            report("D528", job.path, number, "%s falls back to %s" % (name, found.group(1)), FIRST_NODE)
+            report("D404", job.path, number, "%s falls back to %s" % (name, found.group(1)), FIRST_NODE)
 
 
 PORTS = ("MASTER_PORT", "RDZV_PORT", "MAIN_PROCESS_PORT")
@@ -364,25 +365,27 @@ def may_speak_gloo(steps):
     return not steps.all or any(step.program is None or speaks_gloo(step.program) for step in steps.all)
 
 
-def masters(job, steps, nodes, report):
+def master_address(job, value, number, nodes, report):
+    """MASTER_ADDR=value in a job script."""
+    if is_loopback(value) and (nodes or 0) > 1:
+        report("D404", job.path, number, 'MASTER_ADDR is "%s" on %d nodes' % (value, nodes),
+               "(leave the line out: srun --ddp sets it)")
+    elif re.match(r"^\$\{?SLURM_(JOB_|STEP_)?NODELIST\}?$", value):
+        report("D409", job.path, number, WHOLE_LIST, FIRST_NODE)
+    elif "SLURM_LAUNCH_NODE_IPADDR" in value:
+        report("D410", job.path, number, TYPED_THERE, FIRST_NODE)
+    elif re.search(r"\bhostname\s+(-I|--all-ip-addresses|-i\b|--ip-address)", value) and (nodes or 0) > 1:
+        report("D519", job.path, number, "MASTER_ADDR is the first address that `hostname` finds", FIRST_NODE)
+
+
+def exports(job, steps, nodes, report):
     for name, value, number in job.exports:
         plain = value.strip("\"'")
-        if name == "MASTER_PORT" and re.match(r"^\d+$", plain) and "exclusive" not in job.options:
-            report("D516", job.path, number, "MASTER_PORT is always %s" % plain,
+        if name == "MASTER_ADDR":
+            master_address(job, plain, number, nodes, report)
+        elif name == "MASTER_PORT" and re.match(r"^\d+$", plain) and "exclusive" not in job.options:
+            report("D403", job.path, number, "MASTER_PORT is always %s" % plain,
                    "(leave the line out: srun --ddp holds a free port)")
-        elif name == "MASTER_ADDR" and is_loopback(plain) and (nodes or 0) > 1:
-            report("D517", job.path, number, 'MASTER_ADDR is "%s" on %d nodes' % (plain, nodes),
-                   "(leave the line out: srun --ddp sets it)")
-        elif name == "MASTER_ADDR" and re.match(r"^\$\{?SLURM_(JOB_|STEP_)?NODELIST\}?$", plain):
-            report("D518", job.path, number, "MASTER_ADDR is the whole list of nodes, such as n[01-04]",
-                   'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)')
-        elif name == "MASTER_ADDR" and "SLURM_LAUNCH_NODE_IPADDR" in plain:
-            report("D518", job.path, number, "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed",
-                   'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)')
-        elif name == "MASTER_ADDR" and re.search(r"\bhostname\s+(-I|--all-ip-addresses|-i\b|--ip-address)", plain) and \
-                (nodes or 0) > 1:
-            report("D519", job.path, number, "MASTER_ADDR is the first address that `hostname` finds",
-                   'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)')
         elif name == "GLOO_SOCKET_IFNAME" and not_concrete(plain) and may_speak_gloo(steps):
             report("D420", job.path, number, 'GLOO_SOCKET_IFNAME is "%s"' % plain, "export GLOO_SOCKET_IFNAME=ib0")
 
@@ -403,7 +406,7 @@ def default_master(program, layout, launch, report):
 def check_job(job, steps, report):
     nodes = steps.nodes()
     if job.batch:
-        masters(job, steps, nodes, report)
+        exports(job, steps, nodes, report)
         drawn_ports(job, report)
     endpoints(job, steps, report)
     launch_node(job, report)
