@@ -4,7 +4,7 @@ import ast
 
 from frameworks import DEVICES, takes_over
 from ranks import INIT, starts_workers
-from source import constant, literal, UNKNOWN
+from source import UNKNOWN, constant, function_around, is_main_guard, literal
 
 # A script with one of these names chooses its device itself.
 CHOSEN = ("set_device", "device_id", "device_ids", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "set_device_index",
@@ -64,20 +64,9 @@ def global_rank(source, value):
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and \
             value.func.id == "int" and len(value.args) == 1:
         return global_rank(source, value.args[0])
-    if isinstance(value, ast.Call):
-        name = source.dotted(value.func)
-        if name == "torch.distributed.get_rank" and not value.args:
-            return True
-        return name in ("os.getenv", "os.environ.get") and value.args and \
-            constant(value.args[0]) in ("RANK", "SLURM_PROCID")
-    return source.environment_name(value) in ("RANK", "SLURM_PROCID")
-
-
-def enclosing(call):
-    for node in reversed(call.stack):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return node
-    return None
+    if isinstance(value, ast.Call) and source.dotted(value.func) == "torch.distributed.get_rank" and not value.args:
+        return True
+    return source.variable(value) in ("RANK", "SLURM_PROCID")
 
 
 def inserted(node):
@@ -119,7 +108,7 @@ def by_global_rank(program, nodes, report):
     for source in program.sources:
         for call in source.calls:
             device = chosen(source, call)
-            if device is not None and is_global_rank(program, source, device, enclosing(call)):
+            if device is not None and is_global_rank(program, source, device, function_around(call.stack)):
                 report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
                        'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
                 return
@@ -132,14 +121,10 @@ def overwritten(program, report):
         if value is UNKNOWN or str(value).strip() in ("", "-1") or \
                 not str(value).replace(",", "").replace(" ", "").isdigit():
             continue
-        if not setting.stack or not any(isinstance(node, (ast.If, ast.Try)) and not main_guard(node)
+        if not setting.stack or not any(isinstance(node, (ast.If, ast.Try)) and not is_main_guard(node)
                                         for node in setting.stack):
             report("D418", source.path, setting.line,
                    'CUDA_VISIBLE_DEVICES is set to "%s" here' % value, "(leave the line out)")
-
-
-def main_guard(node):
-    return isinstance(node, ast.If) and any(getattr(part, "id", "") == "__name__" for part in ast.walk(node.test))
 
 
 def check(program, nodes, report):

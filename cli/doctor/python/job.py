@@ -8,8 +8,15 @@ import os
 import re
 
 from source import Unreadable, text_of
-from words import SIZES, Options, gpus_per_node, logical_lines, read_directives, split, statements, take
+from words import SIZES, Options, bare, gpus_per_node, logical_lines, read_directives, split, statements, take
 
+DEEPEST = 6  # wrappers in wrappers
+DEEPEST_VALUE = 4  # variables in the values of variables
+SCRIPTS = (".sh", ".bash")
+KEYWORDS = ("if", "then", "else", "do", "while", "!", "{", "(", "time", "exec", "eval")
+SET_BY_SLURM = {"SLURM_NNODES": "nodes", "SLURM_JOB_NUM_NODES": "nodes", "SLURM_NTASKS": "ntasks",
+                "SLURM_NPROCS": "ntasks", "SLURM_NTASKS_PER_NODE": "ntasks-per-node",
+                "SLURM_CPUS_PER_TASK": "cpus-per-task"}
 WRAPPERS = {"env", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsys", "ncu", "bash", "sh", "apptainer",
             "singularity", "rollcall", "command", "nice", "timeout", "conda", "uv", "poetry", "dlprof", "shifter",
             "podman", "podman-hpc", "ch-run", "catchsegv", "/bin/bash", "/usr/bin/env"}
@@ -21,9 +28,13 @@ ARRAY = re.compile(r"^(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)
 ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
 # programs that take the name of another one, and do not start it; and modes of --ddp, which are none
 STARTS_NONE = {"echo", "printf", "ls", "which", "type", "mkdir", "cp", "mv", "rm", "rsync", "scp", "cat", "grep",
-               "find", "tar", "pip", "pip3", "mamba", "module", "pkill", "killall", "pgrep", "kill", "apt-get", "chmod", "test",
-               "worker", "launcher", "auto", "off"}
+               "find", "tar", "pip", "pip3", "mamba", "module", "pkill", "killall", "pgrep", "kill", "apt-get", "chmod",
+               "test", "worker", "launcher", "auto", "off"}
 PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
+EXPORT = re.compile(r"^(export|declare\s+-x|readonly)\s")
+TEST = re.compile(r"^(\[|test\s)")
+SHELL_TEXT = re.compile(r"^-[a-z]*c$")
+NO_COMMAND = re.compile(r"^(export|if|for|while|case|\[)\b")
 RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")
 ARITHMETIC = re.compile(r"\$\(\(([^()]*)\)\)")
 ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*=" + VALUE + r"\s*)+$")
@@ -34,6 +45,17 @@ def hides(name, words):
     if name in STARTS_NONE or PROGRAMS.match(name) or name.startswith(("mpi", "prte", "orte")):
         return False
     return any(PROGRAMS.match(os.path.basename(word)) for word in words[1:])
+
+
+def is_wrapper(name, words, srun):
+    """Whether a program starts another one. In a step, programs of the site's own count, too."""
+    return name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh") or hides(name, words))
+
+
+def leading_variables(words):
+    """NAME=value before a command, and the command."""
+    count = next((at for at, word in enumerate(words) if not re.match(r"^[A-Za-z_]\w*=", word)), len(words))
+    return dict(word.split("=", 1) for word in words[:count]), words[count:]
 
 
 class Command:
@@ -99,22 +121,18 @@ class Job:
         test = ""
         for part in statements(line):
             part = self.conditions(part)
-            added = ADDITION.match(part)
-            array = ARRAY.match(part)
+            array, addition = ARRAY.match(part), ADDITION.match(part)
             if array:
-                self.fill(array.group(1), array.group(2), array.group(3))
-                continue
-            if re.match(r"^(export|declare\s+-x|readonly)\s", part) or ASSIGNMENTS.match(part):
+                self.fill(*array.groups())
+            elif EXPORT.match(part) or ASSIGNMENTS.match(part):
                 for name, value in ASSIGNMENT.findall(part):
                     self.assign(name, value, number, test)
-            elif added:
-                self.add(added.group(1), added.group(2), test)
-            elif re.match(r"^(\[|test\s)", part):
+            elif addition:
+                self.add(addition.group(1), addition.group(2), test)
+            elif TEST.match(part):
                 test = part
-            elif part:
-                words = split(part)
-                if words:
-                    self.start(words, None, number)
+            else:
+                self.start(split(part), None, number)
 
     def conditions(self, part):
         """Keeps track of if, case and loops. Returns the command without `then` and the like."""
@@ -139,7 +157,7 @@ class Job:
 
         def before(match):
             old = self.variables.get(name, match.group(1))
-            return match.group(0) if old is None else old.strip("\"'")
+            return match.group(0) if old is None else bare(old)
 
         self.variables[name] = own.sub(before, value)
         if self.around or test:
@@ -159,46 +177,48 @@ class Job:
         """Reads NAME+=value."""
         if name not in self.variables or self.around or test:
             self.doubtful.add(name)
-        self.variables[name] = self.variables.get(name, "").strip("\"'") + value.strip("\"'")
+        self.variables[name] = bare(self.variables.get(name, "")) + bare(value)
 
     def start(self, words, srun, number, depth=0):
         """Finds the command that srun, wrappers and `bash -c` run in the end."""
-        local = {}
-        while words and re.match(r"^[A-Za-z_]\w*=", words[0]):
-            name, _, value = words.pop(0).partition("=")
-            local[name] = value
-        while words and words[0] in ("if", "then", "else", "do", "while", "!", "{", "(", "time", "exec", "eval"):
-            words = words[1:]
-        if not words or depth > 6:
+        variables, words = leading_variables(words)
+        words = self.without_keywords(words)
+        if not words or depth > DEEPEST:
             return
         if words[0].startswith("$"):
-            words = self.expand(words)
-            if words and words[0].startswith("$"):
-                self.wrapped = words[0]
-                self.unwrap("", words[1:], srun, number, depth)
-                return
-            if not words:
-                return
+            self.wrapped = words[0]
+            self.unwrap("", words[1:], srun, number, depth)
+            return
         name = os.path.basename(words[0])
         if name == "cd" and len(words) == 2 and srun is None:
             self.folder = None if self.around else self.expand_word(words[1])
-            return
-        if name == "srun":
-            options, rest = take(self.expand([word for word in words[1:] if not self.is_harmless(word)]), True)
-            if rest and rest[0].startswith("$"):  # there may be more options in it
-                self.commands.append(Command(rest, options, number, self))
-                self.lose(rest[0], number)
-            else:
-                self.start(rest, options, number, depth + 1)
-            return
-        if name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh") or hides(name, words)):
+        elif name == "srun":
+            self.start_srun(words[1:], number, depth)
+        elif is_wrapper(name, words, srun):
             self.wrappers.append(name)
             self.wrapped = words[0]
             self.unwrap(name, words[1:], srun, number, depth)
             self.wrappers.pop()
-            return
+        else:
+            self.keep(words, srun, number, variables)
+
+    def without_keywords(self, words):
+        """A command without `then` and the like before it. One that is a variable is expanded."""
+        while words and words[0] in KEYWORDS:
+            words = words[1:]
+        return self.expand(words) if words and words[0].startswith("$") else words
+
+    def start_srun(self, words, number, depth):
+        options, rest = take(self.expand([word for word in words if not self.is_harmless(word)]), True)
+        if rest and rest[0].startswith("$"):  # there may be more options in it
+            self.commands.append(Command(rest, options, number, self))
+            self.lose(rest[0], number)
+        else:
+            self.start(rest, options, number, depth + 1)
+
+    def keep(self, words, srun, number, variables):
         command = Command(self.expand(words), srun, number, self)
-        command.variables = local
+        command.variables = variables
         self.commands.append(command)
 
     def is_harmless(self, word):
@@ -206,7 +226,7 @@ class Job:
         found = re.match(r"^\$\{?(\w+)\}?$", word)
         if not found or found.group(1) not in self.doubtful:
             return False
-        value = self.variables.get(found.group(1), "$").strip("\"'")
+        value = bare(self.variables.get(found.group(1), "$"))
         options, rest = take(split(value), True)
         return "$" not in value and not rest and not set(options) & SIZES
 
@@ -215,38 +235,38 @@ class Job:
         self.lost.append((word, "is known in the job alone" if "$" in word else "is not here", number))
 
     def unwrap(self, name, rest, srun, number, depth):
-        if name in ("bash", "sh") and "-c" in rest or name in ("bash", "sh") and any(
-                re.match(r"^-[a-z]*c$", word) for word in rest):
-            at = next(i for i, word in enumerate(rest) if re.match(r"^-[a-z]*c$", word))
-            if at + 1 < len(rest):
-                for part in re.split(r"&&|\|\||;|\n", rest[at + 1]):
-                    words = split(part)
-                    if words:
-                        self.start(words, srun, number, depth + 1)
-            return
-        for at, word in enumerate(rest):
-            if PROGRAMS.match(os.path.basename(word)):
-                self.start(rest[at:], srun, number, depth + 1)
-                return
-        if name in ("bash", "sh") and rest:
-            started = rest[0]
+        """Finds what a wrapper starts, from the words after it."""
+        is_shell = name in ("bash", "sh")
+        option = next((at for at, word in enumerate(rest) if SHELL_TEXT.match(word)), None) if is_shell else None
+        program = next((at for at, word in enumerate(rest) if PROGRAMS.match(os.path.basename(word))), None)
+        if option is not None:
+            for part in re.split(r"&&|\|\||;|\n", "".join(rest[option + 1:option + 2])):
+                self.start(split(part), srun, number, depth + 1)
+        elif program is not None:
+            self.start(rest[program:], srun, number, depth + 1)
         else:
-            started = next((word for word in [self.wrapped] + rest if word.endswith((".sh", ".bash"))), self.wrapped)
+            self.start_script(name, rest, srun, number, depth)
+
+    def start_script(self, name, rest, srun, number, depth):
+        """A wrapper that starts a shell script, or something that is not known here."""
+        is_shell = name in ("bash", "sh") and bool(rest)
+        scripts = rest[:1] if is_shell else [word for word in [self.wrapped] + rest if word.endswith(SCRIPTS)]
+        started = scripts[0] if scripts else self.wrapped
         script = self.script_of(started)
-        if script and srun is not None:
+        if srun is not None and script:
             self.inside(script, srun, number, depth)
             return
-        if srun is not None and (not name or "$" in started or started.endswith((".sh", ".bash"))):
+        if srun is not None and (not name or "$" in started or started.endswith(SCRIPTS)):
             self.lose(started, number)
-        if name in ("bash", "sh") and rest:
-            self.commands.append(Command(self.expand([name] + rest), srun, number, self))
+        if is_shell:
+            self.keep([name] + rest, srun, number, {})
 
     def script_of(self, word):
         """The path of a shell script that is here, or None."""
         word = self.expand_word(word)
         for folder in (self.folder or "", "", os.path.dirname(self.path) if self.batch else ""):
             path = os.path.join(folder, word)
-            if word.endswith((".sh", ".bash")) and os.path.isfile(path) and path != self.path:
+            if word.endswith(SCRIPTS) and os.path.isfile(path) and path != self.path:
                 return path
         return None
 
@@ -262,7 +282,7 @@ class Job:
             self.inner.append((line, number))
             for part in statements(line):
                 part = re.sub(r"^(then|else|do|\{)\s+", "", part)
-                if not ASSIGNMENTS.match(part) and not re.match(r"^(export|if|for|while|case|\[)\b", part):
+                if not ASSIGNMENTS.match(part) and not NO_COMMAND.match(part):
                     self.start(split(part), srun, number, depth + 1)
 
     def expand(self, words):
@@ -274,36 +294,37 @@ class Job:
             elements = ELEMENTS.match(word)
             if elements and elements.group(1) in self.arrays and elements.group(1) not in self.doubtful:
                 expanded.extend(self.expand_word(element) for element in self.arrays[elements.group(1)])
-            elif BARE.match(word) and text != word and not (position and re.match(r"^-[a-z]*c$", words[position - 1])):
+            elif BARE.match(word) and text != word and not (position and SHELL_TEXT.match(words[position - 1])):
                 expanded.extend(split(text))
             else:
                 expanded.append(text)
         return expanded
 
-    def expand_word(self, word, depth=4):
-        def value(match):
-            name = match.group(1) or match.group(3)
-            if name in self.doubtful:
-                return match.group(0)
-            if name in self.variables and not RUNS.search(self.variables[name]):
-                return self.variables[name].strip("\"'")
-            known = self.known(name)
-            if known is None and match.group(2) is not None and not name.startswith("SLURM_"):
-                return match.group(2).strip("\"'")
-            return str(known) if known is not None else match.group(0)
-
-        for _ in range(depth):
-            new = re.sub(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+))", value, word)
+    def expand_word(self, word):
+        for _ in range(DEEPEST_VALUE):
+            new = re.sub(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+))", self.value_of, word)
             if new == word:
                 break
             word = new
         return ARITHMETIC.sub(self.product, word)
 
+    def value_of(self, match):
+        """The value of $NAME, ${NAME} or ${NAME:-default}; the text itself where it is not certain."""
+        name, default = match.group(1) or match.group(3), match.group(2)
+        if name in self.doubtful:
+            return match.group(0)
+        if name in self.variables and not RUNS.search(self.variables[name]):
+            return bare(self.variables[name])
+        known = self.known(name)
+        if known is not None:
+            return str(known)
+        return match.group(0) if default is None or name.startswith("SLURM_") else bare(default)
+
     def product(self, match):
         """$((NODES * 4)) as a number, else as one word."""
         def value(name):
             known = self.variables.get(name.group(), self.known(name.group()))
-            return name.group() if known is None or name.group() in self.doubtful else str(known).strip("\"'")
+            return name.group() if known is None or name.group() in self.doubtful else bare(str(known))
 
         text = re.sub(r"[A-Za-z_]\w*", value, match.group(1))
         if not re.match(r"^\s*\d{1,6}(\s*\*\s*\d{1,6}){0,3}\s*$", text):
@@ -315,14 +336,6 @@ class Job:
 
     def known(self, name):
         """The value that Slurm will give a variable, from the job's options."""
-        if name in ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"):
-            return self.options.number("nodes")
-        if name in ("SLURM_NTASKS", "SLURM_NPROCS"):
-            return self.options.number("ntasks")
-        if name == "SLURM_NTASKS_PER_NODE":
-            return self.options.number("ntasks-per-node")
-        if name == "SLURM_CPUS_PER_TASK":
-            return self.options.number("cpus-per-task")
         if name in ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"):
             return gpus_per_node(self.options)
-        return None
+        return self.options.number(SET_BY_SLURM.get(name))

@@ -9,6 +9,7 @@ import shutil
 from frameworks import FABRICS, TRAINERS
 from ranks import INIT
 from source import literal
+from words import counted
 
 PYTHON = re.compile(r"^python[\d.]*$")
 # Options of torchrun that take no value, and options of Python whose value is the next word.
@@ -176,12 +177,12 @@ def torchrun_numbers(launch, layout, job, report):
         elif launch.options.get("node_rank") == "0":
             report("D512", job.path, line, "--node_rank=0 on all %d nodes" % layout.nodes, "srun --ddp torchrun SCRIPT")
     if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(launch, nodes, layout):
-        report("D512", job.path, line, "--nnodes=%d, but the step has %d node%s" % (
-            nodes, layout.nodes, "s" if layout.nodes > 1 else ""), "--nnodes=%d" % layout.nodes)
+        report("D512", job.path, line, "--nnodes=%d, but the step has %s" % (
+            nodes, counted(layout.nodes, "node")), "--nnodes=%d" % layout.nodes)
     workers = launch.number("nproc_per_node")
     if workers and layout.gpus_per_node and workers > layout.gpus_per_node:
-        report("D412", job.path, line, "--nproc_per_node=%d, but %d GPU%s a node" % (
-            workers, layout.gpus_per_node, "s" if layout.gpus_per_node > 1 else ""),
+        report("D412", job.path, line, "--nproc_per_node=%d, but %s a node" % (
+            workers, counted(layout.gpus_per_node, "GPU")),
             "--nproc_per_node=%d" % layout.gpus_per_node)
 
 
@@ -223,18 +224,10 @@ ONE_EACH = re.compile(
 
 
 def line_of(job, name, launch):
-    """Where an option stands: its #SBATCH line, else the srun line."""
-    if launch is not None and launch.command.srun is not None and name in launch.command.srun:
+    """Where an option stands: the srun line, else its #SBATCH line."""
+    if launch.command.srun is not None and name in launch.command.srun:
         return launch.command.line
-    if job.batch:
-        for number, text in enumerate(job.text, 1):
-            if text.startswith("#SBATCH") and re.search(r"(--%s\b|-%s[ =]?\d)" % (name, short(name)), text):
-                return number
-    return launch.command.line if launch is not None else 1
-
-
-def short(name):
-    return {"nodes": "N", "ntasks": "n", "cpus-per-task": "c", "gpus": "G"}.get(name, "\0")
+    return next((row.line for row in job.directives if name in row.options and not row.ignored), launch.command.line)
 
 
 def sizes(layout, launch, job, report):
@@ -261,7 +254,7 @@ def gpus(layout, launch, job, report):
     per_node, gpus = layout.tasks_per_node, layout.gpus_per_node
     if per_node and gpus and per_node > gpus and "ntasks-per-gpu" not in layout.options:
         report("D412", job.path, line_of(job, "ntasks-per-node", launch),
-               "%d tasks a node, but %d GPU%s" % (per_node, gpus, "s" if gpus > 1 else ""),
+               "%d tasks a node, but %s" % (per_node, counted(gpus, "GPU")),
                "--ntasks-per-node=%d" % gpus)
     bind = layout.options.get("gpu-bind", "")
     # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
@@ -324,16 +317,16 @@ def trainer_sizes(program, layout, launch, job, report):
             ddp = "ddp" in (launch.command.srun or {}) or "ddp" in job.options
             if number and number > 0 and layout.tasks_per_node and number != layout.tasks_per_node and not (
                     layout.tasks_per_node == 1 and (ddp or launch.starts_workers())) and not launch.starts_workers():
-                report("D501", source.path, size.lineno, "devices=%d, but %d task%s a node (%s)" % (
-                    number, layout.tasks_per_node, "s" if layout.tasks_per_node > 1 else "", place(job, launch)),
+                report("D501", source.path, size.lineno, "devices=%d, but %s a node (%s)" % (
+                    number, counted(layout.tasks_per_node, "task"), place(job, launch)),
                     "srun --ntasks-per-node=%d" % number)
             nodes = call.argument(None, "num_nodes")
             count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
             if count and layout.nodes and count != layout.nodes:
                 report("D502", source.path, nodes.lineno if nodes is not None else call.line,
-                       "num_nodes=%d%s, but %d node%s (%s)" % (
+                       "num_nodes=%d%s, but %s (%s)" % (
                            count, "" if nodes is not None else ", the default",
-                           layout.nodes, "s" if layout.nodes > 1 else "", place(job, launch)),
+                           counted(layout.nodes, "node"), place(job, launch)),
                        "num_nodes=%d" % layout.nodes)
 
 

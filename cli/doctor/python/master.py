@@ -4,13 +4,12 @@ import ast
 import re
 
 from ranks import INIT, starts_workers
-from source import UNKNOWN, constant, guarded, literal, mentions
+from source import UNKNOWN, constant, function_around, guarded, literal, mentions
 from words import unquoted
 
 LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$")
 URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")
 OWN_NAME = ("socket.gethostname", "platform.node", "socket.getfqdn", "os.uname")
-READS = {"os.getenv", "os.environ.get"}
 WHOLE_LIST = "MASTER_ADDR is the whole list of nodes, such as n[01-04]"
 TYPED_THERE = "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed"
 OWN_HOST = "each process takes its own host for MASTER_ADDR"
@@ -23,10 +22,10 @@ def is_loopback(text):
 
 
 def names_in(source, node):
-    return {source.dotted(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)} | {
-        source.environment_name(part) for part in ast.walk(node)} | {
-            constant(part.args[0]) for part in ast.walk(node)
-            if isinstance(part, ast.Call) and part.args and source.dotted(part.func) in ("os.getenv", "os.environ.get")}
+    """The functions and variables of the environment in an expression."""
+    parts = list(ast.walk(node))
+    return {source.dotted(part.func) for part in parts if isinstance(part, ast.Call)} | {
+        source.variable(part) for part in parts}
 
 
 def draws(source, node, depth=3):
@@ -35,8 +34,7 @@ def draws(source, node, depth=3):
         if isinstance(part, (ast.Name, ast.Attribute)) and depth:
             name = source.dotted(part)
             rows = [value for value, _, _ in source.assigned.get(name, [])]
-            if told(source, name) or any(READS & names_of_calls(source, value) or reads_environment(source, value)
-                                         for value in rows):
+            if told(source, name) or any(reads_environment(source, value) for value in rows):
                 continue
             for value in rows:
                 drawn = not guarded(source.around.get(id(value), ()), name) and draws(source, value, depth - 1)
@@ -53,12 +51,8 @@ def draws(source, node, depth=3):
     return None
 
 
-def names_of_calls(source, node):
-    return {source.dotted(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
-
-
 def reads_environment(source, node):
-    return any(source.environment_name(part) for part in ast.walk(node))
+    return any(source.variable(part) for part in ast.walk(node))
 
 
 def spreads(name):
@@ -112,13 +106,9 @@ def starts_processes(program):
 
 def as_first(source, setting):
     """Whether RANK=0 is set beside it: the process sets up a group of its own."""
-    return any(other.name == "RANK" and str(literal(other.value)) == "0" and innermost(other) is innermost(setting)
+    return any(other.name == "RANK" and str(literal(other.value)) == "0" and \
+               function_around(other.stack) is function_around(setting.stack)
                for other in source.settings)
-
-
-def innermost(setting):
-    return next((node for node in reversed(setting.stack)
-                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
 
 
 def preferred(source, node, others):
@@ -149,18 +139,12 @@ def addresses(program, nodes, report):
                        LEAVE_OUT)
             elif nodes == 1:  # the "list" is a name: each process's own
                 continue
-            elif names & set(LISTS) and isinstance(node, (ast.Subscript, ast.Call)) and plain_read(source, node):
+            elif names & set(LISTS) and source.variable(node):
                 report("D409", source.path, setting.line, WHOLE_LIST, LEAVE_OUT)
             elif "SLURM_LAUNCH_NODE_IPADDR" in names:
                 report("D410", source.path, setting.line, TYPED_THERE, LEAVE_OUT)
             elif names & set(OWN_NAME) and not own and not single(setting):
                 report("D411", source.path, setting.line, OWN_HOST, LEAVE_OUT)
-
-
-def plain_read(source, node):
-    """os.environ["X"] or os.getenv("X") alone: nothing is done to the list."""
-    return source.environment_name(node) is not None or (
-        isinstance(node, ast.Call) and source.dotted(node.func) in ("os.getenv", "os.environ.get"))
 
 
 def single(setting):

@@ -8,7 +8,8 @@ import os
 import re
 
 from frameworks import DATA, DEVICES, FABRICS, FILES, RANKS, TRAINERS, takes_over
-from source import UNKNOWN, Unreadable, constant, guarded, literal, mentions, text_of, within
+from source import UNKNOWN, Unreadable, constant, function_around, guarded, is_main_guard, literal, mentions, text_of, \
+    within
 
 INIT = ("torch.distributed.init_process_group", "torch.distributed.distributed_c10d.init_process_group")
 SPAWN = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "multiprocessing.Process",
@@ -42,26 +43,14 @@ def misspelt(program, report):
                        "%s is read, which Slurm does not set" % name, 'os.environ["%s"]' % MISSPELT[name])
 
 
-def variables(node, program, source):
+def variables(node, source):
     """The variables of the environment in an expression, through names that are assigned once."""
-    found = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call) and source.dotted(part.func) in ("os.getenv", "os.environ.get") and part.args:
-            found.add(constant(part.args[0]))
-        name = source.environment_name(part)
-        if name:
-            found.add(name)
-        if isinstance(part, (ast.Name, ast.Attribute)):
-            rows = source.assigned.get(source.dotted(part), [])
-            if len(rows) == 1 and rows[0][0] is not node:
-                for inner in ast.walk(rows[0][0]):
-                    if isinstance(inner, ast.Call) and inner.args and source.dotted(inner.func) in (
-                            "os.getenv", "os.environ.get"):
-                        found.add(constant(inner.args[0]))
-                    name = source.environment_name(inner)
-                    if name:
-                        found.add(name)
-    return found
+    parts = list(ast.walk(node))
+    for part in list(parts):
+        rows = source.assigned.get(source.dotted(part), []) if isinstance(part, (ast.Name, ast.Attribute)) else []
+        if len(rows) == 1 and rows[0][0] is not node:
+            parts.extend(ast.walk(rows[0][0]))
+    return {source.variable(part) for part in parts}
 
 
 def by_hand(program, report):
@@ -73,8 +62,8 @@ def by_hand(program, report):
             for left, right in ((node.left, node.right), (node.right, node.left)):
                 if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mult):
                     continue
-                names = variables(left, program, source)
-                if names & {"SLURM_NODEID", "NODE_RANK", "GROUP_RANK"} and variables(right, program, source) & {
+                names = variables(left, source)
+                if names & {"SLURM_NODEID", "NODE_RANK", "GROUP_RANK"} and variables(right, source) & {
                         "SLURM_LOCALID", "LOCAL_RANK"}:
                     report("D407", source.path, node.lineno, "a rank is computed of %s and the local rank" % sorted(
                         names & {"SLURM_NODEID", "NODE_RANK", "GROUP_RANK"})[0], 'rank = int(os.environ["RANK"])')
@@ -150,7 +139,7 @@ def is_env(source, program, call):
 def is_certain(call):
     """Whether a call is made whatever the environment says: in no condition but `if __name__ == ...`."""
     return not within(call.stack, ast.Try, ast.ExceptHandler, ast.IfExp, ast.While) and not any(
-        isinstance(node, ast.If) and not any(getattr(part, "id", "") == "__name__" for part in ast.walk(node.test))
+        isinstance(node, ast.If) and not is_main_guard(node)
         for node in call.stack)
 
 
@@ -158,7 +147,7 @@ def called_certainly(program, source, call, depth=3):
     """As is_certain(), for the functions that it is in, too."""
     if not is_certain(call):
         return False
-    function = next((node for node in reversed(call.stack) if isinstance(node, ast.FunctionDef)), None)
+    function = function_around(call.stack)
     if function is None:
         return True
     calls = [(other, inner) for other in program.sources for inner in other.calls if inner.last == function.name or
@@ -250,17 +239,18 @@ def option_without_srun(job, report):
 
 DDP = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel",
        "torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
+RANK_WORDS = ("rank", "world", "replica")
 LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
 # Parts of names in a program that divides its data in a way of its own, or that has another library do it.
 DIVIDES = ("sampler", "shard", "iterabledataset", "split", "webdataset", "wds", "ffcv", "dali", "streaming", "subset",
            "partition", "get_worker_info", "scatter")
 
 
-def ranks_in(node):
-    """Whether an expression speaks of ranks, or of how many there are."""
+def speaks_of(node, words):
+    """Whether an expression has a name or text with one of these words in it."""
     for part in ast.walk(node):
         name = getattr(part, "id", None) or getattr(part, "attr", None) or constant(part)
-        if isinstance(name, str) and any(word in name.lower() for word in ("rank", "world", "replica")):
+        if isinstance(name, str) and any(word in name.lower() for word in words):
             return True
     return False
 
@@ -280,7 +270,7 @@ def undivided(program, report):
         shuffles = call.argument(None, "shuffle")
         if data is None or call.open or shuffles is None or constant(shuffles) is not True:
             continue
-        if not any(ranks_in(value) for value in program.values(source, data)):
+        if not any(speaks_of(value, RANK_WORDS) for value in program.values(source, data)):
             report("D424", source.path, call.line, "each rank reads all of the data: no sampler divides them",
                    "DataLoader(dataset, sampler=DistributedSampler(dataset), ...)")
             return
@@ -292,32 +282,20 @@ ASKS = ("rank", "main", "master", "primary", "proc", "save", "leader", "chief", 
         "device", "node")
 
 
-def asks(node):
-    """Whether an expression has a name or text that speaks of one process among several."""
-    for part in ast.walk(node):
-        name = getattr(part, "id", None) or getattr(part, "attr", None) or constant(part)
-        if isinstance(name, str) and any(word in name.lower() for word in ASKS):
-            return True
-    return False
-
-
 def leaves_early(function):
     """Whether a function returns or raises for the other ranks: if rank != 0: return."""
-    return any(isinstance(node, ast.If) and asks(node.test) and any(
+    return any(isinstance(node, ast.If) and speaks_of(node.test, ASKS) and any(
         isinstance(inner, (ast.Return, ast.Raise)) for inner in node.body) for node in ast.walk(function))
-
-
-def decorated(function):
-    return any(asks(decorator) for decorator in function.decorator_list)
 
 
 def is_guarded(stack):
     for node in stack:
-        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and asks(node.test):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and speaks_of(node.test, ASKS):
             return True
-        if isinstance(node, ast.With) and any(asks(item) for item in node.items):
+        if isinstance(node, ast.With) and any(speaks_of(item, ASKS) for item in node.items):
             return True
-        if isinstance(node, FUNCTIONS) and (leaves_early(node) or decorated(node)):
+        if isinstance(node, FUNCTIONS) and (leaves_early(node) or any(
+                speaks_of(decorator, ASKS) for decorator in node.decorator_list)):
             return True
     return False
 
@@ -326,7 +304,7 @@ def is_reached_by_all(program, stack, depth=4):
     """Whether all ranks come to a place: it, and some call of the function that it is in, is in no such condition."""
     if is_guarded(stack):
         return False
-    function = next((node for node in reversed(stack) if isinstance(node, FUNCTIONS)), None)
+    function = function_around(stack)
     if function is None:
         return True
     calls = [call for source in program.sources for call in source.calls
@@ -336,19 +314,14 @@ def is_reached_by_all(program, stack, depth=4):
                              if function not in call.stack)
 
 
-def file_of(program, source, call):
-    """The expressions of the file that torch.save writes."""
-    where = call.argument(1, "f")
-    return [] if where is None else program.values(source, where)
-
-
 def saved_by_all(program, report):
     if not any(program.calls(*INIT)) or not any(program.calls(*DDP[:2])) or takes_over(program, FILES) or \
             program.is_test():
         return
     for source, call in program.calls("torch.save"):
-        files = file_of(program, source, call)
-        if files and not any(asks(value) or isinstance(value, ast.Call) and "IO" in source.dotted(value.func)
+        file = call.argument(1, "f")
+        files = program.values(source, file) if file is not None else []
+        if files and not any(speaks_of(value, ASKS) or isinstance(value, ast.Call) and "IO" in source.dotted(value.func)
                              for value in files) and is_reached_by_all(program, call.stack):
             report("D425", source.path, call.line, "every rank writes this file",
                    "if dist.get_rank() == 0: torch.save(...)")

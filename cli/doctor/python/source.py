@@ -200,6 +200,13 @@ class Source(ast.NodeVisitor):
             if not node.level:
                 self.aliases[alias.asname or alias.name] = "%s.%s" % (node.module, alias.name)
 
+    def variable(self, node):
+        """X of os.environ["X"], os.getenv("X") and os.environ.get("X"); UNKNOWN for a name that is computed, else
+        None."""
+        if isinstance(node, ast.Call) and node.args and self.dotted(node.func) in ("os.getenv", "os.environ.get"):
+            return constant(node.args[0])
+        return self.environment_name(node)
+
     def environment_name(self, node):
         """X of os.environ["X"], else None."""
         if isinstance(node, ast.Subscript) and self.dotted(node.value) == "os.environ":
@@ -216,18 +223,12 @@ class Source(ast.NodeVisitor):
             self.reads.setdefault(name, []).append(node.lineno)
         self.generic_visit(node)
 
-    def function(self):
-        for node in reversed(self.stack):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                return node
-        return None
-
     def assign(self, target, value, line):
         name = self.environment_name(target)
         if name:
             self.settings.append(Setting(name, value, line, self.here()))
         elif isinstance(target, (ast.Name, ast.Attribute)):
-            self.assigned.setdefault(self.dotted(target) or "?", []).append((value, line, self.function()))
+            self.assigned.setdefault(self.dotted(target) or "?", []).append((value, line, function_around(self.stack)))
             self.around[id(value)] = self.here()
         elif isinstance(target, (ast.Tuple, ast.List)):
             values = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
@@ -325,6 +326,16 @@ class Source(ast.NodeVisitor):
 
 def within(stack, *kinds):
     return any(isinstance(node, kinds) for node in stack)
+
+
+def function_around(stack):
+    """The innermost function that a place is in, or None."""
+    return next((node for node in reversed(stack) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
+
+
+def is_main_guard(node):
+    """Whether it is if __name__ == "__main__"."""
+    return isinstance(node, ast.If) and any(getattr(part, "id", "") == "__name__" for part in ast.walk(node.test))
 
 
 def mentions(node, text):

@@ -116,6 +116,11 @@ def open_quote(text):
     return how in ("'", '"')
 
 
+def bare(value):
+    """A value without the quotes around it."""
+    return value.strip("\"'")
+
+
 def split(text):
     """The words of a command."""
     text = "".join(letter for letter, how in scan(text) if how != "#")
@@ -224,6 +229,7 @@ NAMES = {"account", "accel-bind", "acctg-freq", "array", "batch", "bb", "bbf", "
          "consolidate-segments", "spread-segments", "exclusive", "stepmgr", "mincores", "minsockets", "minthreads",
          "gpu_bind"}
 KNOWN = NAMES | FLAGS
+NUMBER = re.compile(r"^[0-9]{1,9}$")
 ALIASES = {"tasks-per-node": "ntasks-per-node"}
 
 
@@ -240,7 +246,20 @@ class Options(dict):
     def number(self, name):
         """The option as a number, or None; --nodes=2-4 is none."""
         value = self.get(name)
-        return int(value) if value is not None and re.match(r"^\d+$", value) else None
+        return int(value) if value is not None and NUMBER.match(value) else None
+
+
+def read_option(word):
+    """(name, value) of a word that begins with -; the value is None where it may be the next word."""
+    if word.startswith("--"):
+        name, sign, value = word[2:].partition("=")
+        name = whole_name(name)
+        return name, value if sign or name in FLAGS else None
+    letter, value = word[1], word[2:]
+    name = SHORT.get(letter, letter)
+    if letter in SHORT_FLAGS:
+        return name, value
+    return name, value.lstrip("=") if value else None
 
 
 def take(words, until_command):
@@ -252,79 +271,78 @@ def take(words, until_command):
         if word == "--":
             position += 1
             break
-        if not word.startswith("-") or word == "-":
-            if until_command:
-                break
-            position += 1
-            continue
+        is_option = word.startswith("-") and word != "-"
+        if not is_option and until_command:
+            break
         position += 1
-        if word.startswith("--"):
-            name, sign, value = word[2:].partition("=")
-            name = whole_name(name)
-            if not sign and name not in FLAGS and position < len(words) and not words[position].startswith("-"):
-                value = words[position]
-                position += 1
-            options[name] = value
-        else:
-            letter, value = word[1], word[2:]
-            if letter in SHORT_FLAGS:
-                options[SHORT.get(letter, letter)] = value
-                continue
-            if not value and position < len(words):
-                value = words[position]
-                position += 1
-            options[SHORT.get(letter, letter)] = value.lstrip("=")
+        if not is_option:
+            continue
+        name, value = read_option(word)
+        if value is None:
+            following = words[position:position + 1]
+            has_value = bool(following) and not (word.startswith("--") and following[0].startswith("-"))
+            value = following[0] if has_value else ""
+            position += has_value
+        options[name] = value
     return options, words[position:]
+
+
+def last_number(value):
+    """4 of "4", "gpu:4", "gpu:a100:4" and "gpu:4(S:0-1)"; None where there is none."""
+    number = value.split("(")[0].split(":")[-1]
+    return int(number) if NUMBER.match(number) else None
 
 
 def gpus_per_node(options):
     for name in ("gpus-per-node", "gres"):
         value = options.get(name)
-        if value is None:
-            continue
-        if name == "gres" and not value.startswith("gpu"):
-            continue
-        number = value.split(":")[-1].split("(")[0]
-        if number.isdigit():
-            return int(number)
-        return 1 if number in ("gpu",) else None
-    whole, nodes = options.get("gpus"), options.number("nodes")
-    if whole is not None and nodes:
-        number = whole.split(":")[-1]
-        if number.isdigit() and int(number) % nodes == 0:
-            return int(number) // nodes
-    return None
+        if value is not None and (name != "gres" or value.startswith("gpu")):
+            return 1 if value == "gpu" else last_number(value)
+    whole, nodes = last_number(options.get("gpus", "")), options.number("nodes")
+    return whole // nodes if whole is not None and nodes and whole % nodes == 0 else None
+
+
+def counted(number, thing):
+    """"1 node", "2 nodes"."""
+    return "%d %s%s" % (number, thing, "s" if number > 1 else "")
 
 
 class Layout:
-    """The tasks of a step: a job's options below those of its srun."""
+    """The tasks of a step: a job's options below those of its srun. What is not known is None."""
 
     def __init__(self, job, srun):
-        merged = Options(job.options)
+        self.options = Options(job.options)
         if srun:
-            for name, value in srun.items():
-                merged[name] = job.expand_word(value)
-            if "ntasks" in srun and "ntasks-per-node" not in srun and srun.number("ntasks") == 1:
-                merged.pop("ntasks-per-node", None)
-        self.options = merged
-        self.nodes = merged.number("nodes")
-        self.ntasks = merged.number("ntasks")
-        self.tasks_per_node = merged.number("ntasks-per-node")
-        self.gpus_per_node = gpus_per_node(merged)
-        self.gpus_per_task = None
-        if "gpus-per-task" in merged:
-            number = merged["gpus-per-task"].split(":")[-1]
-            self.gpus_per_task = int(number) if number.isdigit() else None
-        self.cpus_per_task = merged.number("cpus-per-task")
-        if self.tasks_per_node is None and "ntasks-per-gpu" in merged and self.gpus_per_node:
-            per = merged.number("ntasks-per-gpu")
-            self.tasks_per_node = per * self.gpus_per_node if per else None
-        elif self.tasks_per_node is None and self.ntasks and self.nodes:
-            if self.ntasks % self.nodes == 0:
-                self.tasks_per_node = self.ntasks // self.nodes
-        elif self.tasks_per_node is None and not self.ntasks and "ntasks" not in merged and \
-                "ntasks-per-gpu" not in merged and "exclusive" not in merged and "nodes" in merged:
-            self.tasks_per_node = 1
+            self.add_srun(job, srun)
+        self.nodes = self.options.number("nodes")
+        self.ntasks = self.options.number("ntasks")
+        self.gpus_per_node = gpus_per_node(self.options)
+        self.gpus_per_task = last_number(self.options.get("gpus-per-task", ""))
+        self.tasks_per_node = self.tasks_of_node()
+        self.complete()
+
+    def add_srun(self, job, srun):
+        for name, value in srun.items():
+            self.options[name] = job.expand_word(value)
+        if srun.number("ntasks") == 1 and "ntasks-per-node" not in srun:
+            self.options.pop("ntasks-per-node", None)
+
+    def tasks_of_node(self):
+        """The tasks of each node, as far as one or two options say."""
+        options = self.options
+        given = options.number("ntasks-per-node")
+        if given is not None:
+            return given
+        if "ntasks-per-gpu" in options and self.gpus_per_node:
+            each = options.number("ntasks-per-gpu")
+            return each * self.gpus_per_node if each else None
+        if self.ntasks and self.nodes:
+            return self.ntasks // self.nodes if self.ntasks % self.nodes == 0 else None
+        is_default = "nodes" in options and not {"ntasks", "ntasks-per-gpu", "exclusive"} & set(options)
+        return 1 if is_default else None
+
+    def complete(self):
+        """Numbers that follow from the others."""
         if self.nodes is None and self.ntasks and self.tasks_per_node and self.ntasks % self.tasks_per_node == 0:
             self.nodes = self.ntasks // self.tasks_per_node
         if self.nodes is None and self.ntasks == 1:
@@ -339,13 +357,13 @@ class Layout:
     def words(self):
         parts = []
         if self.nodes:
-            parts.append("%d node%s" % (self.nodes, "s" if self.nodes > 1 else ""))
+            parts.append(counted(self.nodes, "node"))
         if self.tasks_per_node:
-            parts.append("%d task%s a node" % (self.tasks_per_node, "s" if self.tasks_per_node > 1 else ""))
+            parts.append(counted(self.tasks_per_node, "task") + " a node")
         elif self.ntasks:
             parts.append("%d tasks" % self.ntasks)
         if self.gpus_per_node:
-            parts.append("%d GPU%s a node" % (self.gpus_per_node, "s" if self.gpus_per_node > 1 else ""))
+            parts.append(counted(self.gpus_per_node, "GPU") + " a node")
         return ", ".join(parts)
 
 
