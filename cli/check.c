@@ -127,16 +127,13 @@ static int refuse_job(struct rc_str word)
     return console_fail("check takes no job; use srun --jobid=%u --overlap -N1 -n1 rollcall check", (unsigned)number);
 }
 
-/* A live step, or one of which there is a record. */
-static int check_step(const char *pid, const char *record, enum form form)
+static int check_step(const char *pid, enum form form)
 {
     static struct stepserver server;
     struct roster roster = { .count = 0 };
     int status = STATUS_USAGE;
 
-    if (record && cli_roster_load(&roster, record) == 0)
-        status = print_roster(&roster, form, true);
-    else if (!record && cli_stepserver_find(&server, pid) == 0 && cli_roster_ask(&roster, &server) == 0)
+    if (cli_stepserver_find(&server, pid) == 0 && cli_roster_ask(&roster, &server) == 0)
         status = print_roster(&roster, form, cli_stepserver_is_first_to_ask(&server));
     cli_roster_free(&roster);
     return status;
@@ -145,17 +142,12 @@ static int check_step(const char *pid, const char *record, enum form form)
 static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' },
-        { "from", required_argument, NULL, 'f' },
-        { "pid", required_argument, NULL, 'p' },
+        { "json", no_argument, NULL, 'j' },        { "pid", required_argument, NULL, 'p' },
         { "jobid", required_argument, NULL, 'J' }, /* as of srun: for refuse_job */
-        { "exclude", no_argument, NULL, 'x' },
-        { "html", no_argument, NULL, 'H' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "exclude", no_argument, NULL, 'x' },     { "html", no_argument, NULL, 'H' },
+        { "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
     };
     const char *pid = NULL;
-    const char *record = NULL;
     enum form form = FORM_TEXT;
 
     for (int c; (c = console_getopt("check", argc, argv, options)) != -1;) {
@@ -168,9 +160,6 @@ static int run_check(int argc, char **argv)
             break;
         case 'x':
             form = FORM_EXCLUDE;
-            break;
-        case 'f':
-            record = optarg;
             break;
         case 'p':
             pid = optarg;
@@ -186,9 +175,7 @@ static int run_check(int argc, char **argv)
     }
     if (optind < argc)
         return refuse_job(rc_str(argv[optind]));
-    if (pid && record)
-        return console_fail("check: --pid and --from exclude each other");
-    return check_step(pid, record, form);
+    return check_step(pid, form);
 }
 
 const struct subcommand cli_check = {
@@ -204,7 +191,6 @@ const struct subcommand cli_check = {
             "  srun --jobid=JOB --overlap -N1 -n1 rollcall check\n"
             "\n"
             "      --pid PID     the step that this process is a task of\n"
-            "      --from FILE   a step that has ended: the record that its server left\n"
             "      --exclude     that last line alone; nothing where no node is to blame\n"
             "      --json        one JSON object instead of text\n"
             "      --html        a page for a browser, in one file\n"

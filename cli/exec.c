@@ -145,10 +145,6 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         return refuse_task(result, a->debug);
     cli_bind_task(&context, result);
     rc_forgotten_say(&context, result);
-    if (context.options.report && !result->stamped)
-        rc_message_add(&result->messages, RC625,
-                       "no report is written: rollcall exec has no server that outlives the tasks' start; use srun "
-                       "--ddp=report=FILE");
     if (apply_plan(&result->plan) < 0) {
         rc_message_add(&result->messages, RC503,
                        rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));

@@ -60,13 +60,8 @@ static void put_head(const struct roster *roster, const struct facts *facts)
 
     if (roster->findings.count)
         verdict = count_messages(&roster->findings, &arena);
-    if (roster->stopped)
-        verdict = rc_format(&arena, "not started: %s", roster->findings.count ? verdict : "a node cannot start");
     page_put(PAGE_head, { "version", rc_str(PACKAGE_VERSION) }, { "step", rc_str(roster->step) },
-             { "verdict", rc_str(verdict) },
-             { "level", rc_str(roster->stopped         ? "error"
-                               : level > RC_LEVEL_NOTE ? rc_level_name(level)
-                                                       : "good") },
+             { "verdict", rc_str(verdict) }, { "level", rc_str(level > RC_LEVEL_NOTE ? rc_level_name(level) : "good") },
              { "nodes", rc_str(rc_format(&arena, "%U of %u", (uint64_t)roster->count, roster->nodes)) });
     put_sum("Tasks", roster->world ? rc_str(rc_format(&arena, "%u", roster->world)) : RC_ABSENT);
     put_sum("Mode", facts->of[FACT_MODE].usual);
@@ -118,7 +113,7 @@ static bool put_messages(const struct roster *roster)
     for (unsigned i = 0; i < roster->findings.count; i++)
         if (!put_message(roster, i))
             return false;
-    if (roster->findings.count == 0 && !roster->stopped)
+    if (roster->findings.count == 0)
         page_put_plain(PAGE_no_messages);
     if (!put_exclude(roster))
         return false;

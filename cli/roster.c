@@ -7,18 +7,15 @@
 #include <string.h>
 
 #include "cli.h"
-#include "console/input.h"
 #include "rendezvous/protocol.h"
 #include "roll/check.h"
 #include "roll/items.h"
 #include "roll/netorder.h"
-#include "roll/record.h"
 
-enum { RANKS_SIZE = 24, TEXT_SIZE = RC_CHECK_ARENA + RC_RECORD_SIZE };
+enum { RANKS_SIZE = 24 };
 
-/* The parts of a text end with a blank line: entries, and before them in a record what is known of the step itself, and
- * the times of its start-up. */
-static int split_parts(struct roster *roster, struct rc_record *record, struct rc_arena *arena)
+/* A blank line ends each entry. */
+static int split_entries(struct roster *roster)
 {
     size_t most = 0;
     char *next;
@@ -28,16 +25,9 @@ static int split_parts(struct roster *roster, struct rc_record *record, struct r
     roster->roll = calloc(most + 1, sizeof(*roster->roll));
     if (!roster->roll)
         return -1;
-    for (char *p = roster->text; (next = strstr(p, "\n\n")); p = next + 2) {
-        struct rc_str part = { p, (size_t)(next + 1 - p) };
-
-        if (rc_roll_read(part, &roster->roll[roster->count]))
+    for (char *p = roster->text; (next = strstr(p, "\n\n")); p = next + 2)
+        if (rc_roll_read((struct rc_str){ p, (size_t)(next + 1 - p) }, &roster->roll[roster->count]))
             roster->count++;
-        else if (!record->step.p)
-            (void)rc_record_read(part, record, arena);
-        else if (!roster->times.known)
-            cli_times_read(&roster->times, part);
-    }
     return 0;
 }
 
@@ -85,107 +75,35 @@ static int fail_memory(const char *what)
     return -1;
 }
 
-static unsigned find_finding(const struct roster *roster, enum rc_message_id id)
+static int read_text(struct roster *roster)
 {
-    unsigned i = 0;
+    const struct rc_roll_known known = { .item_lines = RC_ITEMS };
+    struct rc_arena arena = { .size = RC_CHECK_ARENA };
 
-    while (i < roster->findings.count && roster->findings.list[i].id != id)
-        i++;
-    return i;
-}
-
-/* Whether a task of the node has not reached init_process_group. */
-static bool is_late(const struct rc_times *times, const struct rc_roll *roll)
-{
-    struct rc_str rest = roll->tasks;
-    uint32_t first, last;
-
-    while (rc_roll_next_range(&rest, &first, &last))
-        for (uint32_t task = first; task <= last && task < times->tasks; task++)
-            if (!times->task[task].at[RC_MARK_INIT])
-                return true;
-    return false;
-}
-
-/* Those for whom the others have waited in vain, if they are fewer than half. False without memory. */
-static bool blame_late(struct roster *roster)
-{
-    unsigned finding = find_finding(roster, RC707);
-    const struct rc_times *times = &roster->times.read.times;
-    size_t late = 0;
-
-    if (finding == roster->findings.count || find_finding(roster, RC708) < roster->findings.count || !times->task)
-        return true;
-    for (size_t i = 0; i < roster->count; i++)
-        late += is_late(times, &roster->roll[i]);
-    if (late >= roster->count - roster->count / 2)
-        return true;
-    for (size_t i = 0; i < roster->count; i++)
-        if (is_late(times, &roster->roll[i]) && !rc_blame_add(&roster->blame, finding, &roster->roll[i]))
-            return false;
-    return true;
-}
-
-/* The findings anew, and behind them what the server has said in addition. */
-static bool find_again(struct roster *roster, const struct rc_record *record, struct rc_arena *arena)
-{
-    const struct rc_roll_known known = { .deadline = record->deadline, .item_lines = RC_ITEMS };
-    bool decided = record->deadline > 0;
-
-    if ((roster->count > 0 || decided) &&
-        !rc_roll_check(roster->roll, roster->count, &known, &roster->findings, &roster->blame, arena))
-        return false;
-    for (unsigned i = 0; i < record->said.count; i++)
-        rc_message_add(&roster->findings, record->said.list[i].id, record->said.list[i].text);
-    return blame_late(roster);
-}
-
-/* Reads roster->text, which may begin with a record. */
-static int read_text(struct roster *roster, struct rc_record *record)
-{
-    struct rc_arena arena = { .size = TEXT_SIZE };
-
-    arena.base = roster->findings_text = malloc(TEXT_SIZE);
-    if (!arena.base || split_parts(roster, record, &arena) < 0)
+    arena.base = roster->findings_text = malloc(RC_CHECK_ARENA);
+    if (!arena.base || split_entries(roster) < 0)
         return fail_memory("read");
+    if (roster->count == 0) {
+        console_fail("no node of step %s has answered yet", roster->step);
+        return -1;
+    }
     qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
-    if (!find_again(roster, record, &arena))
+    if (!rc_roll_check(roster->roll, roster->count, &known, &roster->findings, &roster->blame, &arena))
         return fail_memory("check");
-    if (roster->count > 0 && !follow_order(roster))
+    if (!follow_order(roster))
         return fail_memory("sort");
-    roster->nodes = roster->count ? roster->roll[0].nodes : 0;
-    roster->world = roster->count ? roster->roll[0].world : 0;
+    roster->nodes = roster->roll[0].nodes;
+    roster->world = roster->roll[0].world;
     return 0;
 }
 
 int cli_roster_ask(struct roster *roster, const struct stepserver *server)
 {
-    struct rc_record none = { .deadline = 0 };
-
     *roster = (struct roster){ .text = cli_stepserver_ask(server, RC_SERVER_QUESTION) };
     memcpy(roster->step, server->step, sizeof(roster->step));
-    if (!roster->text || read_text(roster, &none) < 0)
+    if (!roster->text || read_text(roster) < 0)
         return -1;
     cli_times_ask(&server->endpoint, &roster->times);
-    if (roster->count > 0)
-        return 0;
-    console_fail("no node of step %s has answered yet", roster->step);
-    return -1;
-}
-
-int cli_roster_load(struct roster *roster, const char *path)
-{
-    struct rc_record record = { .deadline = 0 };
-
-    *roster = (struct roster){ .text = input_text(path) };
-    if (!roster->text || read_text(roster, &record) < 0)
-        return -1;
-    if (!record.step.p) {
-        console_fail("%s is no record of a step", strcmp(path, "-") == 0 ? "standard input" : path);
-        return -1;
-    }
-    memcpy(roster->step, record.step.p, record.step.n);
-    roster->stopped = record.stop;
     return 0;
 }
 

@@ -15,7 +15,6 @@ struct roster {
     size_t count;
     uint32_t nodes; /* of the step; 0: no node has answered */
     uint32_t world;
-    bool stopped; /* it was not to start */
     bool ordered; /* with order=topology: the entries say who is who in the order of the network, and stand in it */
     struct rc_messages findings;
     struct rc_blame blame; /* of the findings */
@@ -28,10 +27,6 @@ struct roster {
 /* Asks the server for the roll, and checks the roll anew. 0, or -1 after one line on standard error. Free the roster
  * with cli_roster_free, in both cases. */
 int cli_roster_ask(struct roster *roster, const struct stepserver *server);
-
-/* The same for a step that has ended, of which srun's server has left a record (roll/record.h): a file, or - for
- * standard input. */
-int cli_roster_load(struct roster *roster, const char *path);
 
 void cli_roster_free(struct roster *roster);
 

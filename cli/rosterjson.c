@@ -106,9 +106,8 @@ static json_t *count_json(uint32_t count)
 
 int cli_roster_print_json(const struct roster *roster)
 {
-    return value_print(json_pack("{s:i, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "step",
-                                 roster->step, "nnodes", count_json(roster->nodes), "world_size",
-                                 count_json(roster->world), "stopped", roster->stopped, "entries", entries_json(roster),
-                                 "messages", findings_json(roster), "exclude", exclude_json(roster), "startup",
-                                 cli_times_json(&roster->times)));
+    return value_print(json_pack(
+        "{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step, "nnodes",
+        count_json(roster->nodes), "world_size", count_json(roster->world), "entries", entries_json(roster), "messages",
+        findings_json(roster), "exclude", exclude_json(roster), "startup", cli_times_json(&roster->times)));
 }

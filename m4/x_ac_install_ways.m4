@@ -7,7 +7,6 @@
 # DESCRIPTION
 #   Defines the ways from one installed folder to another that programs and
 #   libraries need at run time, so that an installed tree can be moved:
-#   ROLLCALL_BIN_FROM_LIBEXEC to the command,
 #   ROLLCALL_LIBEXEC_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to rollcall-exchange
 #   and rollcall-pmix, ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to the
 #   folder of the watch (_FROM_PRELOAD, too), and ROLLCALL_PRELOAD_FROM_BIN, _FROM_LIB, _FROM_PLUGIN
@@ -39,7 +38,6 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
   x_exec_prefix=$exec_prefix
   AS_IF([test "x$prefix" = xNONE], [prefix=$ac_default_prefix])
   AS_IF([test "x$exec_prefix" = xNONE], [exec_prefix=$prefix])
-  X_WAY([x_bin_from_libexec], [$libexecdir/$PACKAGE], [$bindir])
   X_WAY([x_libexec_from_bin], [$bindir], [$libexecdir/$PACKAGE])
   X_WAY([x_libexec_from_lib], [$libdir], [$libexecdir/$PACKAGE])
   X_WAY([x_libexec_from_plugin], [$plugindir], [$libexecdir/$PACKAGE])
@@ -55,8 +53,6 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
   X_WAY([x_preload_from_preload], [$preloaddir], [$preloaddir])
   prefix=$x_prefix
   exec_prefix=$x_exec_prefix
-  AC_DEFINE_UNQUOTED([ROLLCALL_BIN_FROM_LIBEXEC], ["$x_bin_from_libexec"],
-    [where the command is, from the folder of our own programs])
   AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_BIN], ["$x_libexec_from_bin"],
     [where our own programs are, from the folder of the command])
   AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_LIB], ["$x_libexec_from_lib"],

@@ -91,6 +91,5 @@ int slurm_spank_exit(spank_t spank, int argc, char *argv[])
 {
     (void)spank, (void)argc, (void)argv;
     rc_spank_step_end();
-    rc_spank_server_end();
     return 0;
 }

@@ -96,15 +96,6 @@ static enum rc_transport choose_transport(const struct rc_result *result, const 
     return RC_TRANSPORT_NONE;
 }
 
-/* The only node has nobody to meet, but srun's server is to know it where it writes a report. */
-static bool is_alone(const struct rc_result *result, const struct rc_options *options, struct rc_arena *arena)
-{
-    struct rc_endpoint endpoint;
-
-    return result->identity.field[RC_NNODES] == 1 &&
-           !(options->report && choose_transport(result, options, &endpoint, arena) == RC_TRANSPORT_SRUN);
-}
-
 /* In task_init the block may move. */
 static void choose_store(spank_t spank, struct rc_context *context, struct rc_result *result)
 {
@@ -160,7 +151,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     char name[RC_HOST_MAX + 1];
     const char *failed = NULL;
     bool asks_order = rc_session_asks_order(&context->options, result);
-    bool alone = is_alone(result, &context->options, &arena);
+    bool alone = result->identity.field[RC_NNODES] == 1;
     uint16_t port;
     bool holds;
 

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
@@ -21,7 +19,6 @@
 #include "rendezvous/protocol.h"
 #include "rendezvous/wire.h"
 #include "resolve/precedence.h"
-#include "say.h"
 #include "system/program.h"
 
 extern char **environ;
@@ -29,16 +26,6 @@ extern char **environ;
 /* Higher than both descriptor numbers that the server expects (protocol.h), so that one
  * dup2 does not close the source of the other. */
 enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128, ENVIRONMENT_MAX = 1 + RC_PROGRAM_SLURM_VARIABLES };
-
-/* How long srun waits for a report at its end, in all ten seconds. */
-enum { PAUSE_NS = 10000000, PAUSES = 1000 };
-
-/* The server that is to write one. */
-static struct reporter {
-    pid_t own; /* srun */
-    pid_t child;
-    int life; /* closed at the step's end */
-} reporter;
 
 /* A function of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -77,8 +64,7 @@ static void add_variables(char *env[ENVIRONMENT_MAX + 1])
 
 /* Starts the server in a session of its own, because keys typed at the terminal are for
  * srun. It prints findings of the roll call to the standard error of srun. */
-static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings,
-                          pid_t *child)
+static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings)
 {
     char text[ARGUMENTS_SIZE];
     char variable[VARIABLE_SIZE];
@@ -102,7 +88,7 @@ static bool start_program(int listener, int life, const char *token, const struc
            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, life, RC_SERVER_LIFE) == 0 &&
-           posix_spawn(child, rc_spank_program(RC_EXCHANGE), &actions, &attributes, (char *const *)(uintptr_t)argv,
+           posix_spawn(NULL, rc_spank_program(RC_EXCHANGE), &actions, &attributes, (char *const *)(uintptr_t)argv,
                        env) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -123,7 +109,6 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
     uint16_t first, last;
     int life[2] = { -1, -1 };
     int listener = -1;
-    pid_t child = 0;
     bool good = false;
 
     port_range(&first, &last);
@@ -133,8 +118,7 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
     if (pipe2(life, O_CLOEXEC) == 0) {
         life[0] = raise_descriptor(life[0]);
         life[1] = raise_descriptor(life[1]);
-        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 &&
-               start_program(listener, life[0], token, settings, &child);
+        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start_program(listener, life[0], token, settings);
     }
     if (listener >= 0)
         close(listener);
@@ -142,22 +126,20 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
         close(life[0]);
     if (!good && life[1] >= 0)
         close(life[1]);
-    if (good && settings->report[0])
-        reporter = (struct reporter){ .own = getpid(), .child = child, .life = life[1] };
     return good;
 }
 
-static bool read_settings(spank_t spank, const struct rc_options *options, struct rc_server_settings *settings)
+static bool read_settings(spank_t spank, const struct rc_options *options, struct rc_server_settings *settings,
+                          uint32_t *step)
 {
     *settings = (struct rc_server_settings){ .seconds = rc_options_deadline(options),
                                              .check = rc_options_check(options),
                                              .same = rc_options_same(options),
-                                             .watch_seconds = options->watch_seconds,
-                                             .report = options->report ? options->report : "" };
+                                             .watch_seconds = options->watch_seconds };
     if (spank_get_item(spank, S_JOB_NNODES, &settings->nodes) != ESPANK_SUCCESS)
         settings->nodes = 0;
     return spank_get_item(spank, S_JOB_ID, &settings->job) == ESPANK_SUCCESS &&
-           spank_get_item(spank, S_JOB_STEPID, &settings->step) == ESPANK_SUCCESS;
+           spank_get_item(spank, S_JOB_STEPID, step) == ESPANK_SUCCESS;
 }
 
 /* Starts it. Returns what names it to the tasks, "" without one. */
@@ -165,11 +147,13 @@ static const char *start_server(spank_t spank, const struct rc_options *options,
 {
     char token[RC_WIRE_TOKEN + 1];
     struct rc_server_settings settings;
+    uint32_t step;
     uint16_t port;
 
-    if (!may_have_server(options) || !read_settings(spank, options, &settings) || !open_server(&settings, token, &port))
+    if (!may_have_server(options) || !read_settings(spank, options, &settings, &step) ||
+        !open_server(&settings, token, &port))
         return "";
-    return rc_step_server_write(arena, token, port, settings.job, settings.step);
+    return rc_step_server_write(arena, token, port, settings.job, step);
 }
 
 void rc_spank_server_start(spank_t spank)
@@ -179,29 +163,11 @@ void rc_spank_server_start(spank_t spank)
     const char *value = "";
     struct rc_options options;
 
-    if (rc_spank_asked_here(&options)) {
+    if (rc_spank_asked_here(&options))
         value = start_server(spank, &options, &arena);
-        if (!*value && options.report)
-            rc_spank_say(RC_LEVEL_WARNING, RC625,
-                         "no report is written: this step has no rendezvous server beside srun; use exchange=auto, and "
-                         "one component a step");
-    }
     /* a value from an outer step can only be emptied, not unset: srun has copied its
      * environment already and only adds what is set now
      * (srun_job.c:pre_launch_srun_job) */
     if (*value || getenv(RC_SERVER))
         setenv(RC_SERVER, value, 1);
-}
-
-void rc_spank_server_end(void)
-{
-    const struct timespec pause = { .tv_nsec = PAUSE_NS };
-
-    /* not in a process that srun has forked */
-    if (reporter.child <= 0 || reporter.own != getpid())
-        return;
-    close(reporter.life);
-    for (int i = 0; i < PAUSES && waitpid(reporter.child, NULL, WNOHANG) == 0; i++)
-        nanosleep(&pause, NULL);
-    reporter.child = 0;
 }

@@ -10,8 +10,4 @@
  * with it, and names it to the tasks (RC_SERVER). Whatever fails leaves srun as it was. */
 void rc_spank_server_start(spank_t spank);
 
-/* In srun, at its end: waits some seconds for the report, if one was asked for, because the end of a batch script ends
- * all that it has started. */
-void rc_spank_server_end(void);
-
 #endif

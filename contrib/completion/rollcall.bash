@@ -29,7 +29,7 @@ _rollcall_ddp()
         lookup=*) before+=lookup= words=(system numeric) ;;
         *=*) words=() ;;
         *)
-            words+=(order= nproc= addr= port= exchange= check= same= deadline= report= watch watch= guard= gpus= bind=
+            words+=(order= nproc= addr= port= exchange= check= same= deadline= watch watch= guard= gpus= bind=
                 nic= lookup=)
             ;;
     esac
@@ -88,7 +88,7 @@ _rollcall()
                     candidates=(--from --pid --ddp --ddp= --json --list --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <("$1" explain --list 2> /dev/null | cut -d' ' -f1)
                     ;;
-                *,check) candidates=(--from --pid --exclude --json --html --help) ;;
+                *,check) candidates=(--pid --exclude --json --html --help) ;;
                 *,doctor)
                     candidates=(--script --json --help --)
                     [[ $current == -* ]] || mapfile -t candidates < <(compgen -f -- "$current")

@@ -6,7 +6,7 @@ function __rollcall_ddp
     set -l modes auto worker launcher off
     string match -q '*,*' -- $text; and set modes
     for word in $modes order={launcher,node,topology} nproc= addr=given port= exchange={auto,pmix,srun,off} \
-            check={off,warn,stop,strict} same={off,warn,stop} deadline= report= watch watch={on,off} \
+            check={off,warn,stop,strict} same={off,warn,stop} deadline= watch watch={on,off} \
             guard={nccl,off} gpus={auto,all,own} bind={auto,cores,numa,none} nic={auto,none} lookup={system,numeric}
         echo $before$word
     end
@@ -42,7 +42,6 @@ complete -c rollcall -n '__rollcall_in map' -l tasks -x -d 'so many tasks'
 complete -c rollcall -n '__rollcall_in map' -l gpus -x -d 'the GPUs of the local ranks'
 complete -c rollcall -n '__rollcall_in map' -l cpus -x -d 'of these hardware threads alone'
 complete -c rollcall -n '__rollcall_in check' -l html -d 'a page for a browser'
-complete -c rollcall -n '__rollcall_in check' -l from -r -F -d 'the record of a step'
 complete -c rollcall -n '__rollcall_in map' -l from -r -F -d 'the topology of another machine'
 complete -c rollcall -n '__rollcall_in map' -l xml -r -F -d 'the topology with colours'
 complete -c rollcall -n '__rollcall_in doctor' -l script -r -F -d 'a job script'

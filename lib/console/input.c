@@ -192,14 +192,6 @@ static int read_file(const char *path, char **data, size_t *size)
     return -1;
 }
 
-char *input_text(const char *path)
-{
-    char *text = NULL;
-    size_t size;
-
-    return read_file(path, &text, &size) < 0 ? NULL : text;
-}
-
 int input_file(struct input *input, const char *path)
 {
     size_t size = 0;

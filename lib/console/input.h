@@ -34,7 +34,4 @@ int input_process(struct input *input, const char *pid);
 int input_quietly(struct input *input, uint32_t pid);
 void input_free(struct input *input);
 
-/* Reads a file, or - for standard input. Returns the text to free, or NULL after one line on standard error. */
-char *input_text(const char *path);
-
 #endif

@@ -2,7 +2,7 @@
 /* protocol.h - what plugin, command and library agree on with rollcall-exchange, which they start.
  *
  *   rollcall-exchange node                                   request.h on standard input
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME STEP REPORT]   srun's rendezvous server
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]   srun's rendezvous server
  *   rollcall-exchange store                                  a server for values alone
  */
 #ifndef ROLLCALL_RENDEZVOUS_PROTOCOL_H
@@ -20,7 +20,7 @@
 #define RC_EXCHANGE_STORE  "store"
 
 /* srun's server inherits its listening socket, and a pipe whose other end srun holds. */
-enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 10 };
+enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
 
 /* The variable with its token: on a command line every user could read it. */
 #define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
@@ -47,16 +47,14 @@ struct rc_server_settings {
     uint32_t job;
     uint32_t nodes;     /* of the step; 0: not known */
     enum rc_check same; /* what a node does that is not like the others */
-    uint32_t step;
-    const char *report; /* the name of the file that it writes at its end (option.h); "": none */
 };
 
 /* The program's arguments, from its name on, NULL behind the last; text of the
- * arena, and settings->report. False where there is no room. */
+ * arena. False where there is no room. */
 bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
                               const char *argv[RC_SERVER_ARGUMENTS + 1]);
 
-/* Returns false, and leaves *settings, for malformed arguments. settings->report is one of them. */
+/* Returns false, and leaves *settings, for malformed arguments. */
 bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings);
 
 #endif

@@ -200,26 +200,6 @@ static bool read_port(struct reading *r, struct rc_str value)
     return false;
 }
 
-/* %j and %s stand for the numbers of the job and the step, %% for a percent sign. */
-static bool is_file_pattern(struct rc_str name)
-{
-    for (size_t i = 0; i < name.n; i++)
-        if (name.p[i] == '%' && (++i == name.n || (name.p[i] != 'j' && name.p[i] != 's' && name.p[i] != '%')))
-            return false;
-    return name.n > 0 && name.p[name.n - 1] != '/';
-}
-
-static bool read_report(struct reading *r, struct rc_str value)
-{
-    if (is_file_pattern(value)) {
-        r->options.report = rc_copy(r->arena, value);
-        return true;
-    }
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: report=%q is no file; use report=ddp-%%j.%%s.html", r->where, &value));
-    return false;
-}
-
 static bool read_watch(struct reading *r, struct rc_str value)
 {
     if (!value.p || rc_str_is(value, "on"))
@@ -256,8 +236,6 @@ static bool read_value(struct reading *r, enum key key, struct rc_str value)
         return read_deadline(r, value);
     case KEY_port:
         return read_port(r, value);
-    case KEY_report:
-        return read_report(r, value);
     case KEY_watch:
         return read_watch(r, value);
     default:

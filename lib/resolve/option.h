@@ -66,7 +66,6 @@ struct rc_options {
     enum rc_check check;
     enum rc_check same;  /* what a node that is not like the others does: OFF, WARN or STOP */
     uint32_t deadline;   /* of the exchange, in seconds; 0: not given */
-    const char *report;  /* NULL: not given; in the arena that it was read with */
     uint16_t port_first; /* port=N or port=N-M; 0: not given */
     uint16_t port_last;
     bool port_by_user;      /* after combining */

@@ -28,8 +28,6 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
     }
     if (!over->deadline)
         over->deadline = under->deadline;
-    if (!over->report)
-        over->report = under->report;
     if (!over->port_first) {
         over->port_first = under->port_first;
         over->port_last = under->port_last;

@@ -6,14 +6,14 @@
 
 #define HEAD "answer=1\n"
 
-void rc_findings_put(struct rc_arena *arena, const char *name, const struct rc_messages *messages)
+static void put_findings(struct rc_arena *arena, const struct rc_messages *findings)
 {
-    for (unsigned i = 0; i < messages->count && i < RC_FINDINGS_MAX; i++) {
-        if (!messages->list[i].text[0])
+    for (unsigned i = 0; i < findings->count && i < RC_FINDINGS_MAX; i++) {
+        if (!findings->list[i].text[0])
             continue;
-        rc_format(arena, "%s=%s ", name, rc_message_entry(messages->list[i].id)->id);
+        rc_format(arena, "finding=%s ", rc_message_entry(findings->list[i].id)->id);
         rc_join(arena);
-        rc_lines_put_value(arena, rc_str(messages->list[i].text), RC_FINDING_MAX);
+        rc_lines_put_value(arena, rc_str(findings->list[i].text), RC_FINDING_MAX);
     }
 }
 
@@ -37,7 +37,7 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
         rc_format(arena, "seat=%u %u\n", answer->place, answer->before);
         rc_join(arena);
     }
-    rc_findings_put(arena, "finding", &answer->findings);
+    put_findings(arena, &answer->findings);
     return rc_lines_end(arena, start);
 }
 
@@ -48,7 +48,8 @@ static bool is_id(struct rc_str id)
            id.p[3] <= '9' && id.p[4] >= '0' && id.p[4] <= '9';
 }
 
-bool rc_findings_take(struct rc_messages *messages, unsigned *count, struct rc_str value, struct rc_arena *arena)
+/* Those beyond RC_FINDINGS_MAX, and ids that this rollcall does not have, are skipped. */
+static bool take_finding(struct rc_messages *findings, unsigned *count, struct rc_str value, struct rc_arena *arena)
 {
     struct rc_str text;
     struct rc_str name = rc_str_split(value, ' ', &text);
@@ -59,7 +60,7 @@ bool rc_findings_take(struct rc_messages *messages, unsigned *count, struct rc_s
         return true;
     for (unsigned id = 0; id < RC_MESSAGE_COUNT; id++)
         if (rc_str_is(name, rc_message_entry((enum rc_message_id)id)->id))
-            rc_message_add(messages, (enum rc_message_id)id, rc_copy(arena, text));
+            rc_message_add(findings, (enum rc_message_id)id, rc_copy(arena, text));
     return !arena->full;
 }
 
@@ -124,7 +125,7 @@ bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_aren
         else if (rc_str_is(name, "seat"))
             good = take_seat(&found, value);
         else if (rc_str_is(name, "finding"))
-            good = rc_findings_take(&found.findings, &count, value, arena);
+            good = take_finding(&found.findings, &count, value, arena);
         else
             good = !rc_str_is(name, "answer");
     }

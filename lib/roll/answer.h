@@ -49,11 +49,4 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
  * it is none or does not fit. */
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);
 
-/* Writes messages into a text that was begun (lines.h): a line NAME=RC601 TEXT each, the first RC_FINDINGS_MAX. */
-void rc_findings_put(struct rc_arena *arena, const char *name, const struct rc_messages *messages);
-
-/* Adds the message of such a line's value, its text in the arena, unless this rollcall does not have its id, or it is
- * one too many; *count is how many such lines there were. False for a malformed value, and where it does not fit. */
-bool rc_findings_take(struct rc_messages *messages, unsigned *count, struct rc_str value, struct rc_arena *arena);
-
 #endif

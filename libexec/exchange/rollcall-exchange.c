@@ -4,12 +4,11 @@
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.h)
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME STEP REPORT]
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]
  *                                           srun's server: where all nodes go (server.h); WATCH
  *                                           seconds after the first process of job JOB has
  *                                           reached init_process_group it names who has not; where
- *                                           none of several NODES calls, it says so; at its end it
- *                                           writes the file REPORT, if that is not empty (report.h)
+ *                                           none of several NODES calls, it says so
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.h)
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
@@ -35,7 +34,6 @@
 #include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
-#include "report.h"
 #include "storeserver.h"
 #include "verdict.h"
 
@@ -44,51 +42,31 @@ enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|store|server SECONDS CHECK [WATCH JOB NODES SAME STEP REPORT] "
-          "(rollcall's own; see rollcall --help)\n",
+    fputs("usage: rollcall-exchange node|store|server SECONDS CHECK [WATCH JOB NODES SAME] (rollcall's own; see "
+          "rollcall --help)\n",
           stderr);
     return STATUS_USAGE;
 }
 
-/* srun's server. */
-struct service {
-    struct rc_verdict verdict;
-    struct report report;
-    struct rc_record record;
-    struct rc_arena said; /* texts of the record */
-    char text[RC_RECORD_SIZE];
-};
-
 /* One call a line: srun's own lines stand on the same terminal. */
-static void print_finding(enum rc_message_id id, const char *text)
+static void print_finding(void *more, enum rc_message_id id, const char *text)
 {
     char line[LINE_SIZE];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
+    (void)more;
     fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
-}
-
-/* What is no finding of the roll is kept for the report, which finds those anew. */
-static void print_and_keep(void *more, enum rc_message_id id, const char *text)
-{
-    struct service *service = more;
-
-    print_finding(id, text);
-    if (id != RC625)
-        rc_message_add(&service->record.said, id, rc_copy(&service->said, rc_str(text)));
 }
 
 /* The server's own decision, said where srun stands. */
 static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
-    struct service *service = more;
-    struct rc_answer *answer = &service->verdict.answer;
-    struct rc_str text = rc_verdict_decide(&service->verdict, rolls, count, complete);
+    struct rc_verdict *verdict = more;
+    struct rc_messages *findings = &verdict->answer.findings;
+    struct rc_str text = rc_verdict_decide(verdict, rolls, count, complete);
 
-    for (unsigned i = 0; i < answer->findings.count; i++)
-        print_finding(answer->findings.list[i].id, answer->findings.list[i].text);
-    service->record.deadline = service->verdict.seconds;
-    service->record.stop = answer->stop;
+    for (unsigned i = 0; i < findings->count; i++)
+        print_finding(NULL, findings->list[i].id, findings->list[i].text);
     return text;
 }
 
@@ -113,22 +91,18 @@ static bool is_answer_read(void)
 
 static int serve_srun(const struct rc_server_settings *settings)
 {
-    static struct service service;
-    char step[RC_RECORD_STEP_MAX + 1];
+    static struct rc_verdict verdict;
     const char *token = getenv(RC_SERVER_TOKEN);
     struct rc_server *server;
     int rc;
 
     if (!rc_wire_is_token(rc_str(token)))
         return usage();
-    service.verdict.seconds = settings->seconds;
-    service.verdict.check = settings->check;
-    service.verdict.same = settings->same;
-    service.verdict.job = settings->job;
-    service.verdict.has_kinds = exchange_asked_for_several_kinds;
-    service.said = (struct rc_arena){ .base = service.text, .size = sizeof(service.text) };
-    snprintf(step, sizeof(step), "%u.%u", (unsigned)settings->job, (unsigned)settings->step);
-    service.record.step = rc_str(step);
+    verdict.seconds = settings->seconds;
+    verdict.check = settings->check;
+    verdict.same = settings->same;
+    verdict.job = settings->job;
+    verdict.has_kinds = exchange_asked_for_several_kinds;
     close_from(RC_SERVER_LIFE + 1);
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);
@@ -136,13 +110,11 @@ static int serve_srun(const struct rc_server_settings *settings)
     server = rc_server_create(RC_SERVER_LISTENER, token);
     if (!server)
         return 1;
-    rc_server_watch(server, settings->watch_seconds, settings->job, print_and_keep, &service);
+    rc_server_watch(server, settings->watch_seconds, settings->job, print_finding, NULL);
     /* one node does without a server */
     if (settings->nodes > 1)
         rc_server_expect(server, SILENCE_SECONDS);
-    exchange_report_begin(&service.report, settings, print_and_keep, &service);
-    rc = rc_server_run(server, settings->seconds, RC_SERVER_LIFE, decide_and_say, &service);
-    exchange_report_end(&service.report, &service.record, server);
+    rc = rc_server_run(server, settings->seconds, RC_SERVER_LIFE, decide_and_say, &verdict);
     rc_server_destroy(server);
     return rc < 0;
 }

@@ -54,101 +54,102 @@ entry()
     echo
 }
 
-# record [LINE...]: the record of step 42.0 without its entries
-record()
-{
-    printf 'record=1\nstep=42.0\n'
-    [ $# -eq 0 ] || printf '%s\n' "$@"
-    echo
-}
-
+# sound: four nodes that agree
 sound()
 {
-    record deadline=10
     entry n1 0 0-1 port=29500
     entry n2 1 2-3
     entry n3 2 4-5
     entry n4 3 6-7
 }
 
-# n3 has another version, n4 has not come
+# unsound: n3 has another version, n4 has not come
 unsound()
 {
-    record deadline=10 'said=RC707 120 s after the first, 3 of 4 tasks have reached init_process_group'
     entry n1 0 0-1 port=29500
     entry n2 1 2-3
     entry n3 2 4-5 version=0.8.0 | sed '/^version=0.9.0/d'
 }
 
-@test "a recorded step whose nodes agree" {
-    sound > "$BATS_TEST_TMPDIR/step"
-    run -0 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step"
-    [ "${lines[0]}" = 'step 42.0: 4 of 4 nodes, 8 tasks' ]
+# check [OPTION]: rollcall check of a step whose server has the entries of $step
+check()
+{
+    env "${at_server[@]}" "$rollcall" check "$@"
+}
+
+# in_step COMMAND...: a step whose entries are what the command prints
+in_step()
+{
+    step=$BATS_TEST_TMPDIR/step
+    "$@" > "$step"
+    [ -n "${server_pid:-}" ] || open_server roll "$step"
+}
+
+@test "a step whose nodes agree" {
+    in_step sound
+    run -0 --separate-stderr check
+    [ "${lines[0]}" = 'step 42.7: 4 of 4 nodes, 8 tasks' ]
     [[ $output != *exclude* ]]
     [ -z "$stderr" ]
-    run -0 --separate-stderr "$rollcall" check --from - --exclude < "$BATS_TEST_TMPDIR/step"
+    run -0 --separate-stderr check --exclude
     [ -z "$output$stderr" ]
-    [ "$("$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json | jq -c '[.exclude, .stopped, .messages]')" = '[null,false,[]]' ]
+    [ "$(check --json | jq -c '[.exclude, .messages]')" = '[null,[]]' ]
 }
 
 @test "nodes to leave out are the last line, all of --exclude, and in JSON" {
-    unsound > "$BATS_TEST_TMPDIR/step"
-    run -1 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step"
+    in_step unsound
+    run -1 --separate-stderr check
     [ "${lines[-1]}" = --exclude=n3,n4 ]
-    [[ $output == *'RC601: nothing from n4 (tasks 6-7) within 10 s'* ]]
-    [[ $output == *'RC707: 120 s after the first'* ]]
-    run -0 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --exclude
+    [[ $output == *'RC601: nothing from n4 (tasks 6-7); '* ]]
+    run -0 --separate-stderr check --exclude
     [ "$output" = --exclude=n3,n4 ]
-    run -1 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
+    run -1 --separate-stderr check --json
     [ "$(jq -c '[.exclude, .nnodes], (.messages[] | [.id, .nodes])' <<< "$output" | paste -sd' ')" = \
-        '["n3,n4",4] ["RC601",["n4"]] ["RC608",["n3"]] ["RC707",[]]' ]
+        '["n3,n4",4] ["RC601",["n4"]] ["RC608",["n3"]]' ]
 }
 
-@test "many nodes to leave out have brackets; a long name stands by itself" {
-    local node long
-    record deadline=10 > "$BATS_TEST_TMPDIR/step"
+# every third of thirty nodes has another mode
+thirty()
+{
+    local node
     for node in {0..29}; do
         entry "n$node" "$node" "$node" | sed 's/hosts=.*/hosts=n[0-29]/; s/nodes=4/nodes=30/; s/world=8/world=30/' |
             sed "$([ $((node % 3)) -gt 0 ] || echo s/worker/launcher/)"
-    done >> "$BATS_TEST_TMPDIR/step"
-    [ "$("$rollcall" check --from "$BATS_TEST_TMPDIR/step" --exclude)" = '--exclude=n[0,3,6,9,12,15,18,21,24,27]' ]
-    long=$(printf 'x%.0s' {1..100})
-    sed "s/n\[0-29\]/n[0-26],$long,n[28-29]/; s/^host=n27\$/host=$long/" "$BATS_TEST_TMPDIR/step" > "$BATS_TEST_TMPDIR/long"
-    [ "$("$rollcall" check --from "$BATS_TEST_TMPDIR/long" --exclude)" = "--exclude=n0,n3,n6,n9,n12,n15,n18,n21,n24,$long" ]
+    done
 }
 
-@test "a step that was not to start, and a node whose tasks do not" {
-    { record deadline=10 stop=1 && entry n1 0 0-1 && entry n2 1 2-3 dead=RC405 && entry n3 2 4-5 && entry n4 3 6-7; } > "$BATS_TEST_TMPDIR/step"
-    run -0 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
-    [ "$(jq -c '[.stopped, .exclude, .entries[1].dead]' <<< "$output")" = '[true,"n2","RC405"]' ]
-    # nobody has called
-    record 'said=RC621 the step has ended' > "$BATS_TEST_TMPDIR/step"
-    run -1 --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
-    [ "$(jq -c '[.nnodes, .entries, .messages[0].id]' <<< "$output")" = '[null,[],"RC621"]' ]
+@test "many nodes to leave out have brackets; a long name is written by itself" {
+    local long
+    in_step thirty
+    [ "$(check --exclude)" = '--exclude=n[0,3,6,9,12,15,18,21,24,27]' ]
+    long=$(printf 'x%.0s' {1..100})
+    sed -i "s/n\[0-29\]/n[0-26],$long,n[28-29]/; s/^host=n27\$/host=$long/" "$step"
+    [ "$(check --exclude)" = "--exclude=n0,n3,n6,n9,n12,n15,n18,n21,n24,$long" ]
+}
+
+@test "a node whose tasks do not start, and a step of which no node has called" {
+    in_step sound
+    sed -i 's/^node=1$/&\ndead=RC405/' "$step"
+    run -0 --separate-stderr check --json
+    [ "$(jq -c '[.exclude, .entries[1].dead]' <<< "$output")" = '["n2","RC405"]' ]
+    in_step true
+    fails_with 2 'no node of step 42.7 has answered yet' check
 }
 
 @test "what a node has is in JSON" {
-    sound > "$BATS_TEST_TMPDIR/step"
-    sed -i 's/^port=29500$/&\nhas=gpus 8 NVIDIA H100\nhas=kernel 6.1.0/' "$BATS_TEST_TMPDIR/step"
-    run --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --json
+    in_step sound
+    sed -i 's/^port=29500$/&\nhas=gpus 8 NVIDIA H100\nhas=kernel 6.1.0/' "$step"
+    run --separate-stderr check --json
     [ "$(jq -c '.entries[:2][].has' <<< "$output" | paste -sd' ')" = '{"gpus":"8 NVIDIA H100","kernel":"6.1.0"} {}' ]
 }
 
-@test "what is no record" {
-    fails_with 2 'standard input is no record of a step' "$rollcall" check --from - < /dev/null
-    fails_with 2 'there is no such file' "$rollcall" check --from "$BATS_TEST_TMPDIR/none"
-    { record && entry n1 0 0-1; } | sed s/^step=.*/step=/ > "$BATS_TEST_TMPDIR/step"
-    fails_with 2 'is no record of a step' "$rollcall" check --from "$BATS_TEST_TMPDIR/step"
-    fails_with 2 '--pid and --from exclude each other' "$rollcall" check --from - --pid 1
-}
-
-# page NODES [ODD]: rollcall check --html of record.py's step
+# page NODES [ODD]: rollcall check --html of entries.py's step
 page()
 {
     local findings=$(($# - 1))
     [[ ${2:-} != components ]] || findings=0
-    python3 "$BATS_TEST_DIRNAME/record.py" "$@" > "$BATS_TEST_TMPDIR/step"
-    run --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --html
+    in_step python3 "$BATS_TEST_DIRNAME/entries.py" "$@"
+    run --separate-stderr check --html
     [ "$status" = $findings ]
     [ -z "$stderr" ]
 }
@@ -162,7 +163,7 @@ text()
 @test "a page of a step whose nodes are alike" {
     page 3
     [[ $output == '<!DOCTYPE html>'* && ${lines[-1]} = '</html>' ]]
-    [[ $(text) == *' Step 42.0 all nodes agree Nodes 3 of 3 Tasks 24 Mode worker Master n1:24512 '* ]]
+    [[ $(text) == *' Step 42.7 all nodes agree Nodes 3 of 3 Tasks 24 Mode worker Master n1:24512 '* ]]
     [[ $(text) == *' n[1-3] 3 0-23 8 NVIDIA H100 80GB HBM3 8 mlx5 192 '* ]]
     [[ $output != *'What differs'* && $output != *--exclude* ]]
 }
@@ -176,7 +177,6 @@ text()
     [[ $(text) == *' --exclude='*n14*n40* ]]
     [[ $(text) == *' n40 has not answered '* ]]
     [[ $(text) == *' Cause: '*' Cure: '* ]]
-    [[ $(text) == *' Start-up start-up took 75 s: '*' n2 '*'n[1'* ]]
 }
 
 @test "components are not compared with each other, on the page either" {
@@ -197,6 +197,7 @@ text()
     [[ $output != *'<script'* && $output != *'<img'* && $output != *'<b>"'* ]]
     [[ $output == *'&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;{{step}}'* ]]
     [[ $output != *'class="paste"'* ]]
-    sed 's/^host=.*/host=n1;reboot/; s/^hosts=.*/hosts=x/; s/^launcher=.*/launcher=mpi/' "$BATS_TEST_TMPDIR/step" > "$BATS_TEST_TMPDIR/other"
-    [ -z "$("$rollcall" check --from "$BATS_TEST_TMPDIR/other" --exclude)" ]
+    sed 's/^host=.*/host=n1;reboot/; s/^hosts=.*/hosts=x/; s/^launcher=.*/launcher=mpi/' "$step" > "$BATS_TEST_TMPDIR/other"
+    in_step cat "$BATS_TEST_TMPDIR/other"
+    [ -z "$(check --exclude)" ]
 }

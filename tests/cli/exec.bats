@@ -148,17 +148,6 @@ PYTHON
     [ -z "$stderr" ]
 }
 
-@test "report=: exec says that nobody writes one, in the first task alone" {
-    run -0 --separate-stderr with "${task_0[@]}" "$rollcall" exec --ddp=report=step.json -- true
-    [[ $stderr == 'rollcall: warning RC625: no report is written: '*'use srun --ddp=report=FILE'* ]]
-    run -0 --separate-stderr with "${task_0[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 "$rollcall" exec --ddp=report=step.json -- true
-    [ -z "$stderr" ]
-    # srun's server writes the report of a task that the plugin has set up
-    run -0 --separate-stderr with "${task_0[@]}" ROLLCALL=report=step.json "$rollcall" exec --ddp -- \
-        "$rollcall" exec -- true
-    [ "$(grep -c RC625 <<< "$stderr")" = 1 ]
-}
-
 @test "--verbose and ROLLCALL_DEBUG say what was found; without them there is silence" {
     run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec -- true
     [ -z "$stderr" ]

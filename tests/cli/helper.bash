@@ -90,3 +90,34 @@ fails_with()
         return 1
     fi
 }
+
+# open_server KIND ARG...: server.py in the background, until close_server or the end of the test
+open_server()
+{
+    local folder=$BATS_TEST_TMPDIR/server
+    mkdir -p "$folder"
+    rm -f "$folder"/*
+    coproc server { exec python3 "$BATS_TEST_DIRNAME/server.py" "$1" "$folder" "${@:2}" 3>&- > /dev/null; }
+    # shellcheck disable=SC2154 # of coproc
+    server_pid=$server_PID
+    until [ -e "$folder/port" ]; do
+        kill -0 "$server_pid" || return 1
+        sleep 0.05
+    done
+    at_server=("SLURM_ROLLCALL_SERVER=0123456789abcdef0123456789abcdef $(cat "$folder/port") 42.7"
+        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 SLURM_SRUN_COMM_HOST=localhost)
+}
+
+close_server()
+{
+    local pid=$server_pid
+    server_pid=
+    # shellcheck disable=SC1083,SC2154 # of coproc
+    exec {server[1]}>&-
+    wait "$pid"
+}
+
+teardown()
+{
+    [ -z "${server_pid:-}" ] || kill "$server_pid" || true
+}

@@ -6,11 +6,12 @@
 
 load helper
 
-# opens NODES [ODD]: the page of record.py's step; browser.py finds nothing wrong with it
+# opens NODES [ODD]: the page of entries.py's step; browser.py finds nothing wrong with it
 opens()
 {
-    python3 "$BATS_TEST_DIRNAME/record.py" "$@" > "$BATS_TEST_TMPDIR/step"
-    run --separate-stderr "$rollcall" check --from "$BATS_TEST_TMPDIR/step" --html
+    python3 "$BATS_TEST_DIRNAME/entries.py" "$@" > "$BATS_TEST_TMPDIR/step"
+    [ -n "${server_pid:-}" ] || open_server roll "$BATS_TEST_TMPDIR/step"
+    run --separate-stderr env "${at_server[@]}" "$rollcall" check --html
     echo "$output" > "$BATS_TEST_TMPDIR/page.html"
     expect_nothing_wrong
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody at a server of tests/cli/watch.bats. server.py KIND FOLDER
+"""Somebody at a rendezvous server. server.py KIND FOLDER
 
 The port comes to FOLDER/port, and what is said there to FOLDER/heard, a line each: the whole message where it is one
-of TOKEN's. KIND: answers; or what no server does: silent, garbage, leaves (hangs up without a word). Or real with the
-arguments EXCHANGE SECONDS: rollcall-exchange, as the plugin starts it; what it prints comes to FOLDER/said. Until its
+of TOKEN's. KIND: answers; roll (with the text of FILE, its third argument); or what no
+server does: silent, garbage, leaves (hangs up without a word). Or real with the arguments EXCHANGE SECONDS: rollcall-exchange, as the plugin starts it; what it prints comes to FOLDER/said. Until its
 standard input ends.
 """
 
@@ -35,7 +35,11 @@ def read(caller):
         return head + file.read(int(length) if length.isdigit() else 0)
 
 
-def serve(kind, folder):
+def message(text):
+    return f"rollcall 1 {TOKEN} {len(text)}\n".encode() + text
+
+
+def serve(kind, folder, reply=None):
     listener = listen(folder)
     kept = []
     while True:
@@ -45,7 +49,11 @@ def serve(kind, folder):
         caller, _ = listener.accept()
         with open(folder + "/heard", "a", encoding="ascii") as file:
             file.write(repr(read(caller))[2:-1].replace(TOKEN, "TOKEN") + "\n")
-        if kind in REPLIES:
+        if reply:
+            with open(reply, "rb") as text:
+                caller.sendall(message(text.read()))
+            caller.close()
+        elif kind in REPLIES:
             caller.sendall(REPLIES[kind])
             caller.close()
         else:
@@ -65,7 +73,7 @@ def start_real(folder, exchange, seconds):
         os.dup2(40, 4)
 
     with open(folder + "/said", "w", encoding="ascii") as said:
-        server = subprocess.Popen([exchange, "server", "10", "stop", seconds, "42", "0", "warn", "0", ""],
+        server = subprocess.Popen([exchange, "server", "10", "stop", seconds, "42", "0", "warn"],
                                   env={"ROLLCALL_TOKEN": TOKEN},
                                 stderr=said, preexec_fn=inherit, close_fds=False)
     listener.close()

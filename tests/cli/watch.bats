@@ -329,36 +329,6 @@ dist.init_process_group("gloo", rank=0, world_size=4); print(sys.stderr.getvalue
 dist.init_process_group(rank=0, world_size=1)'
 }
 
-# open_server ARG...: server.py with them, in the background; ends with close_server, or with the test
-open_server()
-{
-    mkdir -p "$BATS_TEST_TMPDIR/server"
-    rm -f "$BATS_TEST_TMPDIR"/server/*
-    coproc server { exec "$python" "$BATS_TEST_DIRNAME/server.py" "$1" "$BATS_TEST_TMPDIR/server" "${@:2}" 3>&- > /dev/null; }
-    # shellcheck disable=SC2154 # of coproc
-    server_pid=$server_PID
-    until [ -e "$BATS_TEST_TMPDIR/server/port" ]; do
-        kill -0 "$server_pid" || return 1
-        sleep 0.05
-    done
-    at_server=("SLURM_ROLLCALL_SERVER=0123456789abcdef0123456789abcdef $(cat "$BATS_TEST_TMPDIR/server/port") 42.7"
-        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 SLURM_SRUN_COMM_HOST=localhost)
-}
-
-close_server()
-{
-    local pid=$server_pid
-    server_pid=
-    # shellcheck disable=SC2154
-    exec {server[1]}>&-
-    wait "$pid"
-}
-
-teardown()
-{
-    [ -z "${server_pid:-}" ] || kill "$server_pid" || true
-}
-
 until_told='import atexit, os, threading, torch
 def told(): return all(thread.name != "rollcall-watch" for thread in threading.enumerate())
 def wait(): [thread.join() for thread in threading.enumerate() if thread.name == "rollcall-watch"]

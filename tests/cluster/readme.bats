@@ -268,7 +268,7 @@ centre()
         bash -n "$tree/docs/jobs/$job.sbatch"
     done
     # none that nobody runs
-    # report.bats runs sparenodes
+    # roll.bats runs sparenodes
     set -- "$tree"/docs/jobs/*.sbatch
     [ $# -eq 11 ]
 }

@@ -1,23 +1,30 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # roll.bats - what a live step tells of itself from inside: rollcall check, its roll, from one of its tasks and
-# from beside it; rollcall map, the map of each of its nodes.
+# from beside it; a job template that leaves out nodes; rollcall map, the map of each of its nodes.
 
 # bats file_tags=series
 
 # shellcheck disable=SC2154 # shared, out, err and status come from helpers.bash
 
 load helpers
+load faults
 
 setup_file()
 {
     needs_root || return 0
     cluster_up --nodes 3 --cpus 4 --mpi pmix
+    faults_up
 }
 
 teardown_file()
 {
     cluster_down
+}
+
+teardown()
+{
+    faults_end
 }
 
 nodes='  0 +n1 +0-1 +worker +n1:[0-9]+ .held here.
@@ -124,6 +131,33 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
     attempt 30 srun --ddp=exchange=pmix -N3 -n3 --kill-on-bad-exit=0 rollcall check
     failed
     [ "$(grep -c 'no task of job .* whose roll was called beside srun' "$err")" -eq 3 ] || explain "not said"
+}
+
+@test "as a page" {
+    # shellcheck disable=SC2016 # expanded in the task
+    attempt 30 srun --ddp -N3 -n3 sh -c '[ "$RANK" != 1 ] || rollcall check --html'
+    succeeded
+    grep -q '<dd>3 of 3</dd>' "$out"
+}
+
+@test "the job template with spare nodes trains without the odd one" {
+    # shellcheck disable=SC2016 # expanded there
+    inject n2 <<< 'sed s/^version=.*/version=0.1.0/ | exec $real "$@"'
+    mkdir -p "$shared/work"
+    cp "$whoami" "$shared/work/train.py"
+    sed 's/--nodes=9/--nodes=3/; s/^nodes=8/nodes=2/; /gpus-per-node/d; s/-per-node=4/-per-node=2/; s/per-task=8/per-task=2/' \
+        "$tree/docs/jobs/sparenodes.sbatch" > "$shared/work/job.sbatch"
+    rm -f "$shared/batch.out"
+    attempt 120 sbatch --wait --chdir "$shared/work" --output "$shared/batch.out" "$shared/work/job.sbatch"
+    cat "$shared/batch.out" >> "$out"
+    everybody whoami world=4 nodes=2
+    said '^left out: n2$'
+    # and with nothing to leave out
+    faults_end
+    attempt 120 sbatch --wait --chdir "$shared/work" --output "$shared/batch.out" "$shared/work/job.sbatch"
+    cat "$shared/batch.out" >> "$out"
+    everybody whoami world=4 nodes=2
+    said '^left out: none$'
 }
 
 # A series' nodes have a / of their own, perhaps without hwloc.

@@ -18,7 +18,6 @@
 #include "resolve/pins.h"
 #include "roll/answer.h"
 #include "roll/netorder.h"
-#include "roll/record.h"
 #include "roll/roll.h"
 
 enum { FEW = 64, WORDS = 128 };
@@ -51,21 +50,6 @@ static void try_answer(struct rc_str text)
     CHECK(again.port == answer.port && again.stop == answer.stop && again.said == answer.said);
     CHECK(again.has_seat == answer.has_seat && again.findings.count == answer.findings.count);
     CHECK(strcmp(rc_answer_write(&again, &arena), written) == 0);
-}
-
-static void try_record(struct rc_str text)
-{
-    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
-    struct rc_record record, again;
-    const char *written;
-
-    if (!rc_record_read(text, &record, &arena))
-        return;
-    fuzz_check_messages(&record.said);
-    CHECK(fuzz_is_within(record.step, text) && record.step.n <= RC_RECORD_STEP_MAX);
-    written = rc_record_write(&record, &arena);
-    CHECK(written && rc_record_read(rc_str(written), &again, &arena));
-    CHECK(again.deadline == record.deadline && again.stop == record.stop && again.said.count == record.said.count);
 }
 
 static void try_roll(struct rc_str text)
@@ -207,9 +191,8 @@ static void try_settings(struct rc_str text)
 }
 
 static const struct fuzz_reader readers[] = {
-    { 'p', try_pins },     { 'A', try_answer },   { 'R', try_roll },    { 'N', try_netorder },
-    { 'Q', try_request },  { 'e', try_endpoint }, { 'u', try_outcome }, { 'k', try_store },
-    { 's', try_settings }, { 'r', try_record },   { 'T', try_times },
+    { 'p', try_pins },     { 'A', try_answer },  { 'R', try_roll },  { 'N', try_netorder }, { 'Q', try_request },
+    { 'e', try_endpoint }, { 'u', try_outcome }, { 'k', try_store }, { 's', try_settings }, { 'T', try_times },
 };
 
 void fuzz_one(struct rc_str input)

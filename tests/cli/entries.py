@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The record of a step of made-up nodes (lib/roll/record.h). record.py NODES [ODD]
+"""The entries of a step of made-up nodes (lib/roll/roll.h). entries.py NODES [ODD]
 
 Without ODD all nodes are alike. With it one has a GPU fewer, one another rollcall, two less memory, one another
-libnccl, the last one has not come, and one was slow to import torch. ODD hostile: texts that a page must not take for
-its own. ODD components: two components, alike inside, each with other GPUs.
+libnccl, and the last one has not come. ODD hostile: texts that a page must not take for its own. ODD components: two components, alike inside, each with other GPUs.
 """
 
 import sys
@@ -41,28 +40,11 @@ def write_entry(node, nodes, has, **more):
     print(*(f"has={name} {value}" for name, value in has.items()), sep="\n", end="\n\n")
 
 
-def write_times(nodes, slow):
-    print("times=1", f"tasks={8 * nodes}", "answered=3100", sep="\n")
-    for node in range(nodes):
-        print(f"node={node} {2000 + 7 * node % 900} {8 * node}-{8 * node + 7} n{node + 1}")
-    for task in range(8 * nodes):
-        torch = 11000 + 37 * task % 900 + (61000 if task // 8 == slow else 0)
-        print(f"task={task} {3300 + task % 50} {torch} {torch + 400 + task % 100} {13000 if slow < 0 else 74500}")
-    print()
-
-
 def main():
     nodes = int(sys.argv[1])
     odd = sys.argv[2] if len(sys.argv) > 2 else ""
     components = odd == "components"
     odd = "" if components else odd
-    print("record=1", "step=42.0", "deadline=10", sep="\n")
-    if odd == "hostile":
-        print(f"said=RC707 {HOSTILE}")
-    elif odd:
-        print("said=RC708 all 8 tasks have now reached init_process_group")
-    print()
-    write_times(nodes, 1 if odd else -1)
     for node in range(nodes - bool(odd)):
         has = dict(HAS)
         more = {}
