@@ -16,11 +16,6 @@ setup_file()
     export loss
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # What the tasks of a step were told, one line for all that were told the same.
 # shellcheck disable=SC2016 # expanded in the task
 told='echo "TOLD $MASTER_ADDR ${GLOO_SOCKET_IFNAME--} ${NCCL_SOCKET_IFNAME--} ${TP_SOCKET_IFNAME--}"'

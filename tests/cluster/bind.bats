@@ -20,11 +20,6 @@ setup_file()
     cluster_up --nodes 2 --cpus "$cpus" --conf TaskPlugin=task/affinity
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 setup()
 {
     unless_left_out

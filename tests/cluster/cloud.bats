@@ -17,11 +17,6 @@ setup_file()
     export loss
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # on_both SECONDS PLATFORM CMD...: CMD on n1 and n2 at once, each with the environment that `PLATFORM INDEX`
 # prints, one NAME=VALUE a line. $status is the sum of both.
 on_both()

@@ -21,11 +21,6 @@ teardown()
     login scancel --user="$(id -un)"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # What a step could leave on a node: files, processes, and those that nobody waits for.
 remains()
 {

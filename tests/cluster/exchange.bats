@@ -24,11 +24,6 @@ teardown()
     login scancel --user="$(id -un)"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # bats test_tags=series
 @test "all tasks have the port that RANK 0 holds, over each transport" {
     local transport

@@ -12,11 +12,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # one_port SIZE: everybody was there, with one address and one port
 one_port()
 {

@@ -28,11 +28,6 @@ teardown()
     login scancel --user="$(id -un)"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 one_launcher="start all tasks with one launcher, and unset what a script exports of another's variables"
 
 # changes EXPRESSION NODE...: sed's, of what the node says.

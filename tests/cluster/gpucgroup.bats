@@ -13,13 +13,6 @@ setup_file()
     fi
 }
 
-teardown_file()
-{
-    if device_cgroups; then
-        cluster_down
-    fi
-}
-
 setup()
 {
     device_cgroups || skip "no cgroups of version 1 for devices"

@@ -15,11 +15,6 @@ setup_file()
     gpu_cluster
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 @test "the step's GPUs in each task: nothing changes" {
     gpus_are << 'END'
 2 | 0 1     | rank | 0,1,2,3 | - | --gpus-per-node=4

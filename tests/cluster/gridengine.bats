@@ -39,11 +39,6 @@ QRSH
     chmod 755 "$shared/sge/bin/lx-amd64/qrsh"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # job HOSTS: runs the job script on standard input as a job on these hosts, on the first of them.
 job()
 {

@@ -20,11 +20,6 @@ setup_file()
     gcc "${options[@]}" -o join "$programs/join.c"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 setup()
 {
     unless_left_out

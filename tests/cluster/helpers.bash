@@ -10,7 +10,7 @@
 #                         that all nodes see, and $mpi, pmix where Slurm has it, else none; plugin=no leaves
 #                         the plugin out
 #   on NODE CMD, login CMD   runs CMD there
-#   cluster_down          in teardown_file: fails if a job drained a node
+#   cluster_down          fails if a job drained a node; a file with its own teardown_file calls it there
 #   attempt SECONDS CMD   runs CMD on the login node, or on $from: $status, and the files $out and $err
 #   everybody, said ...   what must be true of it; each explains a failure
 
@@ -159,6 +159,7 @@ cluster_down()
     drained=$(login sinfo --noheader --Node --states=drain,draining,drained,down,fail -o '%N %T %E')
     "$minicluster" down --name "$MINICLUSTER_NAME" > "$BATS_FILE_TMPDIR/cluster.log" 2>&1 3>&- ||
         cat "$BATS_FILE_TMPDIR/cluster.log" >&2
+    rm -f "$BATS_FILE_TMPDIR/cluster.log"
     [ -z "$drained" ] || {
         echo "nodes that take no jobs any more: $drained" >&2
         return 1
@@ -168,6 +169,12 @@ cluster_down()
         cat "$BATS_FILE_TMPDIR/alarms" >&2
         return 1
     }
+}
+
+teardown_file()
+{
+    # a file that has no cluster, or none any more, leaves the user's alone
+    [ ! -e "$BATS_FILE_TMPDIR/cluster.log" ] || cluster_down
 }
 
 on()

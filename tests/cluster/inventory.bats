@@ -13,11 +13,6 @@ setup_file()
     cluster_up --nodes 3 --cpus 4 --mpi pmix
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # the_roll SRUN-OPTION...: the step's roll, as JSON in $out
 the_roll()
 {

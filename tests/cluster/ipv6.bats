@@ -14,11 +14,6 @@ setup_file()
     export loss
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # The master address that all processes were told.
 master()
 {

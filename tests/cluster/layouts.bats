@@ -12,11 +12,6 @@ setup_file()
     cluster_up --nodes 3 --cpus 4 --gpus 2 --mpi pmix
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # bats test_tags=series
 @test "even" {
     attempt 30 srun --ddp -N2 -n4 -c2 "$whoami"

@@ -12,11 +12,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # The line that Lightning prints for each process; twice the same is the bug this project exists for.
 member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 

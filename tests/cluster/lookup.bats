@@ -23,11 +23,6 @@ teardown()
     fast_names
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # slow_names MILLISECONDS|silent: from now on n1 has such a name server, which writes to $asked.
 slow_names()
 {

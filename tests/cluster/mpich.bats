@@ -30,11 +30,6 @@ setup_file()
     unset -v HYDRA_HOST_FILE HYDRA_LAUNCHER HYDRA_RMK
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 over_ssh()
 {
     attempt 60 mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" "$@"

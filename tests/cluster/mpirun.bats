@@ -14,11 +14,6 @@ setup_file()
     export loss
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # as torch.bats shows for srun
 # bats test_tags=all
 @test "M2 today: RANK is missing" {

@@ -25,11 +25,6 @@ setup_file()
     chmod 755 "$shared/step" "$shared/step_child" "$shared/mpi" "$shared/only"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 @test "srun inside a task of mpirun" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=none
     everybody whoami world=4 nodes=2 n1=0,1 n2=2,3

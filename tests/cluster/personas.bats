@@ -18,11 +18,6 @@ setup_file()
     export loss
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # It is no part of what another Slurm series comes with; tests/run --all puts it there.
 need_mpich()
 {

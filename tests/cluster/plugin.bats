@@ -36,11 +36,6 @@ environments()
         sed -E "s/^([0-9]+ ($by_nature))=.*/\1/; s|$MINICLUSTER_NAME|CLUSTER|g" | sort
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 @test "a batch step gets nothing" {
     batch 30 --ddp -N2 -n4 <<< "$whoami"
     everybody nothing count=1

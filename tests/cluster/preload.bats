@@ -14,11 +14,6 @@ setup_file()
     export loss
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 @test "preload: srun without --ddp" {
     attempt 90 env LD_PRELOAD="$preload" srun -N2 --ntasks-per-node=2 python "$programs/env.py"
     everybody ranks world=4 nodes=2 loss="$loss"

@@ -29,11 +29,6 @@ setup()
     export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # refused REGEX: status 1, one line from each task that prterun let end by itself, and nobody got anything
 refused()
 {

@@ -22,11 +22,6 @@ setup_file()
     job_of_readme - > "$shared/work/job.sh"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # The job of README.md as it was (+: without the lines that come) or as it becomes (-: without those that go).
 job_of_readme()
 {

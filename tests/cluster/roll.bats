@@ -17,11 +17,6 @@ setup_file()
     faults_up
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 teardown()
 {
     faults_end

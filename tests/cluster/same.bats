@@ -70,11 +70,6 @@ teardown()
     login scancel --user="$(id -un)"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # dress NODE [NAME=VALUE]...: the node's files.
 dress()
 {

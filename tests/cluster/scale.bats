@@ -23,11 +23,6 @@ teardown()
     login scancel --user="$(id -un)"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # sizes OPTION SRUN-ARGUMENT...: nodes and ranks as they come.
 sizes()
 {

@@ -13,11 +13,6 @@ setup_file()
     cluster_up --nodes 4 --cpus 4 --mpi pmix --topology 'tree:n[3-4],n[1-2]'
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # What programs take for the rank and the node's number is the same in whatever variable they look.
 # shellcheck disable=SC2016 # expanded in the task
 numbers='echo "$SLURMD_NODENAME: $RANK $NODE_RANK $SLURM_PROCID $SLURM_NODEID $PET_NODE_RANK $MASTER_ADDR"'

@@ -14,11 +14,6 @@ setup_file()
     export loss
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # bats test_tags=all
 @test "T1 today: env:// finds no RANK" {
     attempt 90 srun -N2 --ntasks-per-node=2 python "$programs/env.py"

@@ -21,11 +21,6 @@ setup_file()
     export LD_LIBRARY_PATH=$nccl PYTHONPATH=$ROLLCALL_PREFIX/share/rollcall/python
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # alike COUNT [PROGRAMS]: so many ranks say the same ids, each program's others, and none of them twice
 alike()
 {

@@ -14,11 +14,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --gpus 2
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # named ID TEXT...: a line with each of them, of this id, from any process
 named()
 {

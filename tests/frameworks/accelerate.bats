@@ -13,11 +13,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # bats test_tags=all
 @test "today: srun, each process trains alone and thinks it is the only one" {
     attempt 90 srun -N2 --ntasks-per-node=1 python "$ours/accelerate_train.py"

@@ -15,11 +15,6 @@ setup_file()
     printf '%s\n' n2 n1 n1 n2 > "$shared/hosts"
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 jax=(python "$ours/jax_roll.py")
 
 @test "today: srun, JAX finds Slurm itself" {

@@ -13,11 +13,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 @test "the version is 2.1" {
     attempt 60 python -c 'from importlib.metadata import version
 print(version("lightning"), version("pytorch_lightning"))'

@@ -13,11 +13,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 equal_ranks()
 {
     everybody ranks world=4 nodes=2 "$@" || return 1

@@ -17,11 +17,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 pairs=(/usr/bin/python3 "$ours/pairs.py" mpi)
 
 every_pair()

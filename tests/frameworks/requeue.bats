@@ -12,11 +12,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --conf JobRequeue=1
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 # in_output COUNT REGEX SECONDS: until that many lines of the batch job match
 in_output()
 {

@@ -12,11 +12,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --mpi pmix
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 @test "T6: send, recv, isend, irecv and the collectives between all pairs, gloo, under srun" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/pairs.py" gloo
     everybody ranks world=4 nodes=2 n1=0,2 n2=1,3

@@ -21,11 +21,6 @@ setup_file()
     }
 }
 
-teardown_file()
-{
-    cluster_down
-}
-
 @test "today: Trainer under srun has no process group" {
     attempt 120 srun -N2 --ntasks-per-node=1 python "$ours/trainer.py" "$shared/today"
     failed
