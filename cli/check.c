@@ -85,7 +85,7 @@ static int print_text(const struct roster *roster)
 
 static int print_json(const struct roster *roster)
 {
-    return cli_roster_print_json(roster) < 0 ? console_fail("cannot write the roll") : STATUS_RESOLVED;
+    return cli_roster_print_json(roster) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
 }
 
 enum form { FORM_TEXT, FORM_JSON, FORM_HTML, FORM_EXCLUDE };

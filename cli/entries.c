@@ -89,7 +89,7 @@ int cli_entries_print(char *const *ids, size_t count, bool json)
     for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++)
         status = find_entry(ids[i], &entry[i]);
     if (status == STATUS_RESOLVED && json) {
-        status = cli_json_print_entries(entry, count) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
+        cli_json_print_entries(entry, count);
     } else if (status == STATUS_RESOLVED) {
         paint_choose();
         for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++) {
@@ -111,7 +111,7 @@ int cli_entries_list(bool json)
         if (!json)
             printf("%-5s %-7s  %s\n", entry[i].id, rc_level_name(entry[i].level), entry[i].cause);
     }
-    if (json && cli_json_print_entries(entry, COUNT) < 0)
-        return console_fail("out of memory");
+    if (json)
+        cli_json_print_entries(entry, COUNT);
     return STATUS_RESOLVED;
 }

@@ -108,8 +108,10 @@ static int print_inspection(const struct inspection *inspection)
 {
     const struct rc_result *result = &inspection->result;
 
-    if (inspection->json)
-        return cli_json_print(result, true);
+    if (inspection->json) {
+        cli_json_print(result, true);
+        return 0;
+    }
     paint_choose();
     if (cli_report_head(result) < 0 || (cli_report_has_identity(result) && print_identity(result) < 0) ||
         print_environment(result) < 0 || print_rejected(&result->plan) < 0)

@@ -2,150 +2,137 @@
 #include "json.h"
 
 #include "catalogue.h"
-#include "console/value.h"
+#include "console/json.h"
 #include "report.h"
 
-static json_t *number_json(uint32_t value)
+static void write_identity(struct json *json, const struct rc_result *result)
 {
-    return value == RC_UNKNOWN ? json_null() : json_integer(value);
+    json_open_object(json, "identity");
+    for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
+        uint32_t value = result->identity.field[field];
+
+        json_number_if(json, cli_report_field_key(field), value != RC_UNKNOWN, value);
+    }
+    json_close(json);
 }
 
-static json_t *identity_json(const struct rc_result *result)
+static void write_master(struct json *json, const struct rc_master *master)
 {
-    json_t *object = json_object();
-    int failed = 0;
-
-    for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
-        failed |= value_put(object, cli_report_field_key(field), number_json(result->identity.field[field]));
-    return value_whole(object, failed);
-}
-
-static json_t *master_json(const struct rc_result *result)
-{
-    const struct rc_master *m = &result->master;
-
-    return json_pack("{s:o, s:o, s:o}", "addr", value_text(m->addr), "port",
-                     m->port ? json_integer(m->port) : json_null(), "source",
-                     value_text(m->addr ? m->addr_source : NULL));
+    json_open_object(json, "master");
+    json_text(json, "addr", master->addr);
+    json_number_if(json, "port", master->port != 0, master->port);
+    json_text(json, "source", master->addr ? master->addr_source : NULL);
+    json_close(json);
 }
 
 /* {NAME: VALUE} of the plan's entries of one kind. */
-static json_t *values_json(const struct rc_plan *plan, enum rc_action action)
+static void write_values(struct json *json, const char *name, const struct rc_plan *plan, enum rc_action action)
 {
-    json_t *object = json_object();
-    int failed = 0;
-
+    json_open_object(json, name);
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->entry[i].action == action)
-            failed |= value_put(object, plan->entry[i].name.p, value_text(plan->entry[i].value));
-    return value_whole(object, failed);
+            json_text(json, plan->entry[i].name.p, plan->entry[i].value);
+    json_close(json);
 }
 
-static json_t *names_json(const struct rc_plan *plan, enum rc_action action)
+static void write_unset(struct json *json, const struct rc_plan *plan)
 {
-    json_t *array = json_array();
-    int failed = 0;
-
+    json_open_array(json, "unset");
     for (unsigned i = 0; i < plan->count; i++)
-        if (plan->entry[i].action == action)
-            failed |= json_array_append_new(array, value_text(plan->entry[i].name.p));
-    return value_whole(array, failed);
+        if (plan->entry[i].action == RC_UNSET)
+            json_text(json, NULL, plan->entry[i].name.p);
+    json_close(json);
 }
 
-static json_t *message_json(enum rc_message_id id, const char *text, bool explain)
+static void write_messages(struct json *json, const struct rc_messages *messages, bool explain)
 {
-    const struct cli_catalogue_entry *words = cli_catalogue_message(id);
-    json_t *object = value_message(id, text);
+    json_open_array(json, "messages");
+    for (unsigned i = 0; i < messages->count; i++) {
+        const struct cli_catalogue_entry *words = cli_catalogue_message(messages->list[i].id);
 
-    if (!explain || !object)
-        return object;
-    return value_whole(object, value_put(object, "cause", value_text(words->cause)) |
-                                   value_put(object, "cure", value_text(words->cure)));
-}
-
-static json_t *messages_json(const struct rc_messages *list, bool explain)
-{
-    json_t *array = json_array();
-    int failed = 0;
-
-    for (unsigned i = 0; i < list->count; i++)
-        failed |= json_array_append_new(array, message_json(list->list[i].id, list->list[i].text, explain));
-    return value_whole(array, failed);
+        json_open_object(json, NULL);
+        json_message(json, messages->list[i].id, messages->list[i].text);
+        if (explain) {
+            json_text(json, "cause", words->cause);
+            json_text(json, "cure", words->cure);
+        }
+        json_close(json);
+    }
+    json_close(json);
 }
 
 /* Where each value comes from, in the identity and in the variables. */
-static json_t *sources_json(const struct rc_result *result)
+static void write_sources(struct json *json, const struct rc_result *result)
 {
-    json_t *object = json_object();
-    int failed = 0;
-
+    json_open_object(json, "sources");
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
         const char *source = cli_report_field_source(result, field);
 
         if (*source)
-            failed |= value_put(object, cli_report_field_key(field), value_text(source));
+            json_text(json, cli_report_field_key(field), source);
     }
     for (unsigned i = 0; i < result->plan.count; i++)
         if (result->plan.entry[i].source)
-            failed |= value_put(object, result->plan.entry[i].name.p, value_text(result->plan.entry[i].source));
-    return value_whole(object, failed);
+            json_text(json, result->plan.entry[i].name.p, result->plan.entry[i].source);
+    json_close(json);
 }
 
-static json_t *reasons_json(const struct rc_result *result)
+static void write_reasons(struct json *json, const struct rc_result *result)
 {
-    json_t *object = json_object();
-    int failed = value_put(object, "mode", value_text(result->mode_reason));
-
+    json_open_object(json, "reasons");
+    json_text(json, "mode", result->mode_reason);
     for (unsigned i = 0; i < result->plan.count; i++)
-        failed |= value_put(object, result->plan.entry[i].name.p, value_text(result->plan.entry[i].reason));
-    return value_whole(object, failed);
+        json_text(json, result->plan.entry[i].name.p, result->plan.entry[i].reason);
+    json_close(json);
 }
 
-static json_t *rejected_json(const struct rc_plan *plan)
+static void write_rejected(struct json *json, const struct rc_plan *plan)
 {
-    json_t *array = json_array();
-    int failed = 0;
-
-    for (unsigned i = 0; i < plan->rejected_count; i++)
-        failed |= json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "name", plan->rejected[i].name, "value",
-                                                         value_slice(plan->rejected[i].value), "reason",
-                                                         value_text(plan->rejected[i].reason)));
-    return value_whole(array, failed);
+    json_open_array(json, "rejected");
+    for (unsigned i = 0; i < plan->rejected_count; i++) {
+        json_open_object(json, NULL);
+        json_text(json, "name", plan->rejected[i].name);
+        json_slice(json, "value", plan->rejected[i].value);
+        json_text(json, "reason", plan->rejected[i].reason);
+        json_close(json);
+    }
+    json_close(json);
 }
 
-static json_t *build_result(const struct rc_result *result, bool explain)
+void cli_json_print(const struct rc_result *result, bool explain)
 {
-    json_t *object = json_object();
-    int failed = value_put(object, "schema", json_integer(JSON_SCHEMA)) |
-                 value_put(object, "launcher", value_text(result->launcher ? result->launcher->id : NULL)) |
-                 value_put(object, "mode", json_string(rc_mode_name(result->mode))) |
-                 value_put(object, "identity", identity_json(result)) |
-                 value_put(object, "master", master_json(result)) |
-                 value_put(object, "set", values_json(&result->plan, RC_SET)) |
-                 value_put(object, "unset", names_json(&result->plan, RC_UNSET)) |
-                 value_put(object, "messages", messages_json(&result->messages, explain));
+    struct json json = json_begin(stdout);
 
-    if (explain)
-        failed |= value_put(object, "keep", values_json(&result->plan, RC_KEEP)) |
-                  value_put(object, "sources", sources_json(result)) |
-                  value_put(object, "reasons", reasons_json(result)) |
-                  value_put(object, "rejected", rejected_json(&result->plan));
-    return value_whole(object, failed);
+    json_text(&json, "launcher", result->launcher ? result->launcher->id : NULL);
+    json_text(&json, "mode", rc_mode_name(result->mode));
+    write_identity(&json, result);
+    write_master(&json, &result->master);
+    write_values(&json, "set", &result->plan, RC_SET);
+    write_unset(&json, &result->plan);
+    write_messages(&json, &result->messages, explain);
+    if (explain) {
+        write_values(&json, "keep", &result->plan, RC_KEEP);
+        write_sources(&json, result);
+        write_reasons(&json, result);
+        write_rejected(&json, &result->plan);
+    }
+    json_end(&json);
 }
 
-int cli_json_print(const struct rc_result *result, bool explain)
+void cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count)
 {
-    return value_print(build_result(result, explain));
-}
+    struct json json = json_begin(stdout);
 
-int cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count)
-{
-    json_t *array = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < count; i++)
-        failed |= json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", entry[i].id, "level",
-                                                         rc_level_name(entry[i].level), "cause", entry[i].cause,
-                                                         "example", entry[i].example, "cure", entry[i].cure));
-    return value_print(json_pack("{s:i, s:o}", "schema", JSON_SCHEMA, "messages", value_whole(array, failed)));
+    json_open_array(&json, "messages");
+    for (size_t i = 0; i < count; i++) {
+        json_open_object(&json, NULL);
+        json_text(&json, "id", entry[i].id);
+        json_text(&json, "level", rc_level_name(entry[i].level));
+        json_text(&json, "cause", entry[i].cause);
+        json_text(&json, "example", entry[i].example);
+        json_text(&json, "cure", entry[i].cure);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_end(&json);
 }

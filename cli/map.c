@@ -23,8 +23,7 @@ static int run_map(int argc, char **argv)
         execv(path, argv);
     if (errno == ENOENT)
         return console_fail(
-            "map: this rollcall was built without hwloc or jansson; install them (Debian: libhwloc-dev, "
-            "libjansson-dev) and build again");
+            "map: this rollcall was built without hwloc; install it (Debian: libhwloc-dev) and build again");
     return console_fail("map: cannot start rollcall-map: %s", strerror(errno));
 }
 

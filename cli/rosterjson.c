@@ -3,111 +3,94 @@
 
 #include <stdlib.h>
 
-#include "console/value.h"
+#include "console/json.h"
 #include "exclude.h"
-#include "json.h"
 #include "roll/items.h"
 #include "timesjson.h"
 
-static json_t *gpus_json(const struct rc_roll *roll)
+static void write_gpus(struct json *json, const struct rc_roll *roll)
 {
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (unsigned i = 0; i < roll->gpu_count; i++)
-        failed |= json_array_append_new(
-            list, json_pack("{s:I, s:o}", "rank", (json_int_t)roll->gpu[i].rank, "gpu", value_slice(roll->gpu[i].id)));
-    return value_whole(list, failed);
+    json_open_array(json, "gpus");
+    for (unsigned i = 0; i < roll->gpu_count; i++) {
+        json_open_object(json, NULL);
+        json_number(json, "rank", roll->gpu[i].rank);
+        json_slice(json, "gpu", roll->gpu[i].id);
+        json_close(json);
+    }
+    json_close(json);
 }
 
 /* What the node has, by the names of items.def. */
-static json_t *items_json(const struct rc_roll *roll)
+static void write_items(struct json *json, const struct rc_roll *roll)
 {
     struct rc_str lines = roll->items;
-    json_t *object = json_object();
     struct rc_str value;
     enum rc_item item;
-    int failed = 0;
 
+    json_open_object(json, "has");
     while (rc_items_next(&lines, &item, &value))
-        failed |= value_put(object, rc_item_row(item)->name, value_slice(value));
-    return value_whole(object, failed);
+        json_slice(json, rc_item_row(item)->name, value);
+    json_close(json);
 }
 
-static json_t *entry_json(const struct rc_roll *roll)
+static void write_entry(struct json *json, const struct rc_roll *roll)
 {
-    json_t *object = json_object();
-    int failed = value_put(object, "node_rank", json_integer(roll->node)) |
-                 value_put(object, "host", value_slice(roll->host)) |
-                 value_put(object, "boot_id", value_slice(roll->boot)) |
-                 value_put(object, "place", value_slice(roll->place)) |
-                 value_put(object, "tasks", value_slice(roll->tasks)) |
-                 value_put(object, "launcher", value_slice(roll->launcher)) |
-                 value_put(object, "mode", value_slice(roll->mode)) |
-                 value_put(object, "master_addr", value_slice(roll->addr)) |
-                 value_put(object, "master_port", roll->port ? json_integer(roll->port) : json_null()) |
-                 value_put(object, "version", value_slice(roll->version)) |
-                 value_put(object, "visible", value_slice(roll->visible)) | value_put(object, "gpus", gpus_json(roll)) |
-                 value_put(object, "dead", value_slice(roll->dead)) | value_put(object, "has", items_json(roll));
-
-    return value_whole(object, failed);
+    json_open_object(json, NULL);
+    json_number(json, "node_rank", roll->node);
+    json_slice(json, "host", roll->host);
+    json_slice(json, "boot_id", roll->boot);
+    json_slice(json, "place", roll->place);
+    json_slice(json, "tasks", roll->tasks);
+    json_slice(json, "launcher", roll->launcher);
+    json_slice(json, "mode", roll->mode);
+    json_slice(json, "master_addr", roll->addr);
+    json_number_if(json, "master_port", roll->port != 0, roll->port);
+    json_slice(json, "version", roll->version);
+    json_slice(json, "visible", roll->visible);
+    write_gpus(json, roll);
+    json_slice(json, "dead", roll->dead);
+    write_items(json, roll);
+    json_close(json);
 }
 
-static json_t *entries_json(const struct roster *roster)
+static void write_findings(struct json *json, const struct roster *roster)
 {
-    json_t *list = json_array();
-    int failed = 0;
+    const struct rc_blame *blame = &roster->blame;
 
-    for (size_t i = 0; i < roster->count; i++)
-        failed |= json_array_append_new(list, entry_json(&roster->roll[i]));
-    return value_whole(list, failed);
-}
-
-/* Those whom one finding blames. */
-static json_t *nodes_json(const struct rc_blame *blame, unsigned finding)
-{
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < blame->count; i++)
-        if (blame->list[i].finding == finding)
-            failed |= json_array_append_new(list, value_text(blame->list[i].name));
-    return value_whole(list, failed);
-}
-
-static json_t *findings_json(const struct roster *roster)
-{
-    const struct rc_messages *messages = &roster->findings;
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (unsigned i = 0; i < messages->count; i++) {
-        json_t *message = value_message(messages->list[i].id, messages->list[i].text);
-
-        failed |= value_put(message, "nodes", nodes_json(&roster->blame, i)) | json_array_append_new(list, message);
+    json_open_array(json, "messages");
+    for (unsigned finding = 0; finding < roster->findings.count; finding++) {
+        json_open_object(json, NULL);
+        json_message(json, roster->findings.list[finding].id, roster->findings.list[finding].text);
+        json_open_array(json, "nodes");
+        for (size_t i = 0; i < blame->count; i++)
+            if (blame->list[i].finding == finding)
+                json_text(json, NULL, blame->list[i].name);
+        json_close(json);
+        json_close(json);
     }
-    return value_whole(list, failed);
-}
-
-static json_t *exclude_json(const struct roster *roster)
-{
-    char *list = cli_exclude_list(&roster->blame);
-    json_t *value = !list ? NULL : *list ? value_text(list) : json_null();
-
-    free(list);
-    return value;
-}
-
-/* Nothing where no node has answered. */
-static json_t *count_json(uint32_t count)
-{
-    return count ? json_integer(count) : json_null();
+    json_close(json);
 }
 
 int cli_roster_print_json(const struct roster *roster)
 {
-    return value_print(json_pack(
-        "{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "step", roster->step, "nnodes",
-        count_json(roster->nodes), "world_size", count_json(roster->world), "entries", entries_json(roster), "messages",
-        findings_json(roster), "exclude", exclude_json(roster), "startup", cli_times_json(&roster->times)));
+    char *exclude = cli_exclude_list(&roster->blame);
+    struct json json;
+
+    if (!exclude)
+        return -1;
+    json = json_begin(stdout);
+    json_text(&json, "step", roster->step);
+    /* 0 where no node has answered */
+    json_number_if(&json, "nnodes", roster->nodes != 0, roster->nodes);
+    json_number_if(&json, "world_size", roster->world != 0, roster->world);
+    json_open_array(&json, "entries");
+    for (size_t i = 0; i < roster->count; i++)
+        write_entry(&json, &roster->roll[i]);
+    json_close(&json);
+    write_findings(&json, roster);
+    json_text(&json, "exclude", *exclude ? exclude : NULL);
+    cli_times_json(&json, &roster->times);
+    json_end(&json);
+    free(exclude);
+    return 0;
 }

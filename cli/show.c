@@ -144,8 +144,10 @@ static int print_line(const struct rc_result *result)
 
 static int print_inspection(const struct inspection *inspection)
 {
-    if (inspection->json)
-        return cli_json_print(&inspection->result, false);
+    if (inspection->json) {
+        cli_json_print(&inspection->result, false);
+        return 0;
+    }
     paint_choose();
     return is_one_line(inspection) ? print_line(&inspection->result) : print_text(&inspection->result);
 }

@@ -3,12 +3,10 @@
 #ifndef ROLLCALL_CLI_TIMESJSON_H
 #define ROLLCALL_CLI_TIMESJSON_H
 
-#include <jansson.h>
-
+#include "console/json.h"
 #include "times.h"
 
-/* The member startup of `rollcall check --json`, described in rollcall(1); null where it is not known. NULL without
- * memory. */
-json_t *cli_times_json(const struct cli_times *times);
+/* The member startup of `rollcall check --json`, described in rollcall(1); null where it is not known. */
+void cli_times_json(struct json *json, const struct cli_times *times);
 
 #endif

@@ -24,14 +24,6 @@ AC_DEFUN([X_AC_SUMMARY], [
     [x_preload="yes, without system calls
       costs: it sets the identity, but holds no master port and says no error.
              It can do both on x86_64, aarch64, ppc64le and riscv64."])
-  AS_IF([test "$have_jansson" = yes],
-    [x_command="yes, with jansson $JANSSON_VERSION"
-     x_command_why=],
-    [x_command="yes, without jansson"
-     x_command_why="
-      costs: --json, and rollcall map.
-      cure:  install jansson (Debian: libjansson-dev, Red Hat: jansson-devel)
-             or give --with-jansson=DIR, then run configure again."])
   AS_IF([test "$have_pmix" = yes],
     [x_pmix="yes, with the headers of PMIx $PMIX_VERSION"
      x_pmix_why=],
@@ -49,9 +41,6 @@ AC_DEFUN([X_AC_SUMMARY], [
       costs: rollcall map.
       cure:  install hwloc 2.5 or later (Debian: libhwloc-dev, Red Hat: hwloc-devel)
              or give --with-hwloc=DIR, then run configure again."])
-  AS_IF([test "$have_jansson" = no],
-    [x_map="no, without jansson"
-     x_map_why=])
   AS_IF([test "$have_cmocka" = yes],
     [x_unit="yes, with cmocka $CMOCKA_VERSION"
      x_unit_why=],
@@ -65,7 +54,7 @@ rollcall $PACKAGE_VERSION
   plugin            $x_plugin$x_plugin_why
   preload library   $x_preload
   librollcall       yes
-  command           $x_command$x_command_why
+  command           yes
   asking PMIx       $x_pmix$x_pmix_why
   rollcall map      $x_map$x_map_why
   unit tests        $x_unit$x_unit_why

@@ -6,8 +6,7 @@
 #
 # DESCRIPTION
 #   Looks for hwloc 2.5 or later, which rollcall-map alone links: without it
-#   `rollcall map` says so, and the rest is built. Conditionals: BUILD_PLACEMENT,
-#   and BUILD_MAP, which needs jansson as well (call X_AC_WITH_JANSSON before).
+#   `rollcall map` says so, and the rest is built. Conditional: BUILD_PLACEMENT.
 
 AC_DEFUN([X_AC_WITH_HWLOC], [
   X_AC_FIND_LIBRARY([hwloc], [hwloc], [hwloc.h], [hwloc_topology_load], [hwloc])
@@ -23,5 +22,4 @@ AC_DEFUN([X_AC_WITH_HWLOC], [
     AC_MSG_RESULT([$have_hwloc])
   ])
   AM_CONDITIONAL([BUILD_PLACEMENT], [test "$have_hwloc" = yes])
-  AM_CONDITIONAL([BUILD_MAP], [test "$have_hwloc" = yes && test "$have_jansson" = yes])
 ])

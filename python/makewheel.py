@@ -58,8 +58,8 @@ This wheel has the command rollcall with its manual pages, the libraries for LD_
 (lib/librollcall-preload.so in the environment's folder), librollcall for C and C++ (include, lib, lib/pkgconfig), and
 the Python module rollcall. It runs on Linux with glibc 2.17 or later.
 
-It does not have `rollcall map`, binding to cores (bind=), --json, asking a launcher's PMIx server (uneven jobs of
-Open MPI 5, prterun) and the Slurm plugin (srun --ddp): a build from the source has those.
+It does not have `rollcall map`, binding to cores (bind=), asking a launcher's PMIx server (uneven jobs of Open MPI 5,
+prterun) and the Slurm plugin (srun --ddp): a build from the source has those.
 
 The Python module:
 

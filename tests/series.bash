@@ -10,8 +10,8 @@
 
 # shellcheck shell=bash
 
-# What the jobs need there beyond minicluster: rollcall's own library, and those that a Python comes with.
-series_packages=(libjansson4 python3)
+# What the jobs need there beyond minicluster.
+series_packages=(python3)
 
 need_root_folder()
 {

@@ -303,7 +303,7 @@ need_cross()
         return 1
     }
     # what they are linked with; gcc-12 brings the rest
-    need_packages gcc-12 libjansson4 || return 1
+    need_packages gcc-12 || return 1
     for package in "$folder"/*.deb; do
         dpkg-deb --extract "$package" "$folder" && rm "$package" || return 1
     done
@@ -312,7 +312,7 @@ need_cross()
 
 # Packages that a build with every part needs.
 setup_build_packages=(gcc ccache perl procps libc6-dev make autoconf automake libtool pkg-config
-    libslurm-dev libjansson-dev libcmocka-dev libpmix-dev libhwloc-dev)
+    libslurm-dev libcmocka-dev libpmix-dev libhwloc-dev)
 
 # Builds that differ in a part, and distcheck's, compile most files alike. Paths below the tree count as relative
 # ones: a build finds what another build folder of the same depth has compiled.

@@ -123,8 +123,10 @@ static int print_findings(struct findings *findings, bool json)
 {
     doctor_findings_sort(findings);
     paint_choose();
-    if (findings->failed || (json ? doctor_print_json(findings) : doctor_print_text(findings)) < 0)
+    if (findings->failed || (!json && doctor_print_text(findings) < 0))
         return console_fail("out of memory");
+    if (json)
+        doctor_print_json(findings);
     return findings->count ? STATUS_CONTRADICTION : STATUS_RESOLVED;
 }
 

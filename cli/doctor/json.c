@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
-#include "cli/json.h"
-#include "console/value.h"
+#include "console/json.h"
 #include "report.h"
 
-static json_t *facts_json(const struct findings *findings)
+static void write_facts(struct json *json, const struct findings *findings)
 {
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < findings->fact_count; i++)
-        failed |= json_array_append_new(list, json_pack("{s:o, s:o}", "name", value_text(findings->facts[i].name),
-                                                        "text", value_text(findings->facts[i].text)));
-    return value_whole(list, failed);
-}
-
-static json_t *findings_json(const struct findings *findings)
-{
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *f = &findings->list[i];
-
-        failed |= json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "id", f->id, "level", rc_level_name(f->level),
-                            "file", value_text(f->file), "line", f->line ? json_integer(f->line) : json_null(), "what",
-                            value_text(f->what), "why", f->why, "change", value_text(f->change)));
+    json_open_array(json, "looked_at");
+    for (size_t i = 0; i < findings->fact_count; i++) {
+        json_open_object(json, NULL);
+        json_text(json, "name", findings->facts[i].name);
+        json_text(json, "text", findings->facts[i].text);
+        json_close(json);
     }
-    return value_whole(list, failed);
+    json_close(json);
 }
 
-int doctor_print_json(const struct findings *findings)
+static void write_finding(struct json *json, const struct finding *finding)
+{
+    json_open_object(json, NULL);
+    json_text(json, "id", finding->id);
+    json_text(json, "level", rc_level_name(finding->level));
+    json_text(json, "file", finding->file);
+    json_number_if(json, "line", finding->line != 0, finding->line);
+    json_text(json, "what", finding->what);
+    json_text(json, "why", finding->why);
+    json_text(json, "change", finding->change);
+    json_close(json);
+}
+
+void doctor_print_json(const struct findings *findings)
 {
     char verdict[DOCTOR_VERDICT];
+    struct json json = json_begin(stdout);
 
+    write_facts(&json, findings);
+    json_open_array(&json, "findings");
+    for (size_t i = 0; i < findings->count; i++)
+        write_finding(&json, &findings->list[i]);
+    json_close(&json);
     doctor_verdict(findings, verdict);
-    return value_print(json_pack("{s:i, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "looked_at", facts_json(findings),
-                                 "findings", findings_json(findings), "verdict", value_text(verdict)));
+    json_text(&json, "verdict", verdict);
+    json_end(&json);
 }

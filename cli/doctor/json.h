@@ -5,7 +5,7 @@
 
 #include "findings.h"
 
-/* Prints one object, described in rollcall(1). -1 without memory. */
-int doctor_print_json(const struct findings *findings);
+/* Prints one object, described in rollcall(1). */
+void doctor_print_json(const struct findings *findings);
 
 #endif

@@ -11,7 +11,4 @@
  * memory. */
 char *console_escape(struct rc_str text, size_t limit);
 
-/* The same for JSON: valid UTF-8 stays, other bytes become \xNN. */
-char *console_escape_utf8(struct rc_str text);
-
 #endif

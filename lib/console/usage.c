@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "config.h"
-
 #include "console/usage.h"
 
 #include <stdarg.h>
@@ -63,28 +61,14 @@ static void report_unknown(const char *subcommand, const char *given, const stru
         console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
 }
 
-/* A build without jansson has no code that writes JSON. */
-static bool is_without_json(int c, int option_index, const struct option *options)
-{
-    static const char jansson[] = JANSSON_VERSION;
-
-    return sizeof(jansson) == 1 && c == 'j' && strcmp(options[option_index].name, "json") == 0;
-}
-
 int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
 {
     /* "+" stops at the first operand, which is exec's command; ":" tells a missing
      * value from an unknown option */
-    int option_index = 0;
-    int c = getopt_long(argc, argv, "+:hv", options, &option_index);
+    int c = getopt_long(argc, argv, "+:hv", options, NULL);
     const char *given = optind > 0 ? argv[optind - 1] : "";
     bool known = false;
 
-    if (is_without_json(c, option_index, options)) {
-        console_fail("%s: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)",
-                     subcommand);
-        return '?';
-    }
     for (const struct option *o = options; o->name; o++)
         known = known || o->val == (c == '?' || c == ':' ? optopt : c);
     if (c == -1 || (c != '?' && c != ':' && known))

@@ -178,7 +178,7 @@ static const char *run_map(const char *path, struct rc_str request, char *answer
     ssize_t n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
 
     if (n == -ENOENT)
-        return "rollcall-map is not there (a build without hwloc or jansson)";
+        return "rollcall-map is not there (a build without hwloc)";
     if (n < 0)
         return rc_format(arena, "rollcall-map cannot be asked: %s", strerror((int)-n));
     if (rc_program_not_loaded(n, status))

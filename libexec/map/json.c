@@ -2,20 +2,10 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "console/value.h"
+#include "console/json.h"
 #include "mapping.h"
 #include "placement/near.h"
 #include "proposals.h"
-
-static json_t *number_value(int64_t value)
-{
-    return value < 0 ? json_null() : json_integer(value);
-}
-
-static json_t *known_value(uint32_t value)
-{
-    return value == RC_UNKNOWN ? json_null() : json_integer((json_int_t)value);
-}
 
 static const char *const nearness[] = {
     [RC_NEAR_NUMA] = "numa",
@@ -24,132 +14,153 @@ static const char *const nearness[] = {
     [RC_NEAR_UNKNOWN] = NULL,
 };
 
-/* Returns what nic=auto would set: the values of this task alone (own), or those that all
- * tasks share. */
-static json_t *make_proposals(const struct mapping *mapping, const struct proposals *proposals, unsigned task, bool own)
+/* null for -1. */
+static void write_index(struct json *json, const char *name, int64_t index)
 {
-    json_t *object = json_object();
-
-    for (unsigned i = 0; object && i < RC_NIC_VARIABLES; i++) {
-        const char *value = map_proposals_is_own(i) == own ? map_proposals_value(proposals, mapping, task, i) : NULL;
-
-        if (value && json_object_set_new(object, rc_nicnames_variable(i).p, json_string(value)) < 0) {
-            json_decref(object);
-            return NULL;
-        }
-    }
-    return object;
+    json_number_if(json, name, index >= 0, index);
 }
 
-static json_t *make_task(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
+/* What nic=auto would set: the values of this task alone (own), or those that all tasks share. */
+static void write_proposals(struct json *json, const struct mapping *mapping, const struct proposals *proposals,
+                            unsigned task, bool own)
+{
+    json_open_object(json, "nic_auto");
+    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        const char *value = map_proposals_is_own(i) == own ? map_proposals_value(proposals, mapping, task, i) : NULL;
+
+        if (value)
+            json_text(json, rc_nicnames_variable(i).p, value);
+    }
+    json_close(json);
+}
+
+/* Returns 0, or -1 without memory. */
+static int write_task(struct json *json, const struct mapping *mapping, const struct proposals *proposals, unsigned i)
 {
     const struct rc_place *place = &mapping->place[i];
     const struct rc_nic *nic = place->nic >= 0 ? &mapping->nics.nic[place->nic] : NULL;
+    bool is_ours = i == mapping->local_rank && mapping->rank != RC_UNKNOWN;
     char *cpus = NULL;
-    json_t *object;
 
     if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
-        return NULL;
-    object = json_pack(
-        "{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o}", "local_rank", (int)i, "rank",
-        known_value(i == mapping->local_rank ? mapping->rank : RC_UNKNOWN), "gpu", number_value(place->gpu), "pci",
-        value_text(place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL), "near",
-        value_text(nearness[place->nearness]), "numa", number_value(place->memory), "cores", (int)place->cores, "cpus",
-        value_text(cpus), "shared", place->shared, "nic", value_text(nic ? rc_nic_name(nic) : NULL), "nic_auto",
-        make_proposals(mapping, proposals, i, true));
+        return -1;
+    json_open_object(json, NULL);
+    json_number(json, "local_rank", i);
+    json_number_if(json, "rank", is_ours, mapping->rank);
+    write_index(json, "gpu", place->gpu);
+    json_text(json, "pci", place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL);
+    json_text(json, "near", nearness[place->nearness]);
+    write_index(json, "numa", place->memory);
+    json_number(json, "cores", place->cores);
+    json_text(json, "cpus", cpus);
+    json_bool(json, "shared", place->shared);
+    json_text(json, "nic", nic ? rc_nic_name(nic) : NULL);
+    write_proposals(json, mapping, proposals, i, true);
+    json_close(json);
     free(cpus);
-    return object;
+    return 0;
 }
 
 /* "gi1/ci0" and so on; those that there was no room for are missing. */
-static json_t *make_slices(const struct rc_gpu_ids *ids)
+static void write_slices(struct json *json, const struct rc_gpu_ids *ids)
 {
     struct rc_str rest = ids->slices[0] ? rc_str(ids->slices) : RC_ABSENT;
-    json_t *list = json_array();
-    int failed = 0;
 
+    json_open_array(json, "mig");
     while (rest.p)
-        failed |= json_array_append_new(list, value_slice(rc_str_split(rest, ',', &rest)));
-    return value_whole(list, failed);
+        json_slice(json, NULL, rc_str_split(rest, ',', &rest));
+    json_close(json);
 }
 
-static json_t *make_gpu(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
+static void write_gpus(struct json *json, const struct mapping *mapping)
 {
-    const struct rc_pci_gpu *gpu = &mapping->gpus.gpu[i];
-    const struct rc_gpu_ids *ids = &mapping->ids[i];
+    json_open_array(json, "gpus");
+    for (unsigned i = 0; i < mapping->gpus.count; i++) {
+        const struct rc_pci_gpu *gpu = &mapping->gpus.gpu[i];
+        const struct rc_gpu_ids *ids = &mapping->ids[i];
 
-    (void)proposals;
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "index", (int)i, "pci",
-                     value_text(gpu->bus_id), "vendor", value_text(rc_gpu_vendor_name(gpu->vendor)), "model",
-                     value_text(rc_pci_gpu_model(gpu)), "numa", number_value(rc_near_numa(gpu->pci)), "used",
-                     i < mapping->gpus.used, "uuid", value_text(ids->uuid[0] ? ids->uuid : NULL), "render",
-                     value_text(ids->render[0] ? ids->render : NULL), "minor", number_value(ids->minor), "rocr_index",
-                     number_value(ids->rocr), "mig", make_slices(ids));
-}
-
-static json_t *make_nic(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
-{
-    const struct rc_nic *nic = &mapping->nics.nic[i];
-
-    (void)proposals;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "fabric", value_text(nic->fabric), "network",
-                     value_text(nic->network), "kind", value_text(rc_nic_kind_name(nic->kind)), "pci",
-                     value_text(nic->bus_id), "numa", number_value(rc_near_numa(nic->pci)), "used",
-                     i < mapping->nics.used, "down", nic->down);
-}
-
-static json_t *make_variable(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
-{
-    const struct rc_gpu_variable *row = &rc_gpu_variables[i];
-
-    (void)mapping;
-    (void)proposals;
-    return json_pack("{s:o, s:o, s:o, s:o}", "name", value_text(row->name), "vendor",
-                     value_text(rc_gpu_vendor_name(row->vendor)), "forms", value_text(row->forms), "order",
-                     value_text(row->order));
-}
-
-static json_t *make_note(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
-{
-    (void)proposals;
-    return value_text(mapping->note[i]);
-}
-
-static json_t *make_list(const struct mapping *mapping, const struct proposals *proposals, size_t count,
-                         json_t *(*make)(const struct mapping *mapping, const struct proposals *proposals, unsigned i))
-{
-    json_t *array = json_array();
-
-    for (unsigned i = 0; array && i < count; i++) {
-        if (json_array_append_new(array, make(mapping, proposals, i)) < 0) {
-            json_decref(array);
-            return NULL;
-        }
+        json_open_object(json, NULL);
+        json_number(json, "index", i);
+        json_text(json, "pci", gpu->bus_id);
+        json_text(json, "vendor", rc_gpu_vendor_name(gpu->vendor));
+        json_text(json, "model", rc_pci_gpu_model(gpu));
+        write_index(json, "numa", rc_near_numa(gpu->pci));
+        json_bool(json, "used", i < mapping->gpus.used);
+        json_text(json, "uuid", ids->uuid[0] ? ids->uuid : NULL);
+        json_text(json, "render", ids->render[0] ? ids->render : NULL);
+        write_index(json, "minor", ids->minor);
+        write_index(json, "rocr_index", ids->rocr);
+        write_slices(json, ids);
+        json_close(json);
     }
-    return array;
+    json_close(json);
 }
 
-static json_t *make_document(const struct mapping *mapping, const struct proposals *proposals)
+static void write_nics(struct json *json, const struct mapping *mapping)
 {
-    size_t variables = 0;
+    json_open_array(json, "nics");
+    for (unsigned i = 0; i < mapping->nics.count; i++) {
+        const struct rc_nic *nic = &mapping->nics.nic[i];
 
-    while (rc_gpu_variables[variables].name)
-        variables++;
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", JSON_SCHEMA, "from",
-                     value_text(mapping->file), "local_rank", known_value(mapping->local_rank), "tasks",
-                     make_list(mapping, proposals, mapping->tasks, make_task), "gpus",
-                     make_list(mapping, proposals, mapping->gpus.count, make_gpu), "nics",
-                     make_list(mapping, proposals, mapping->nics.count, make_nic), "nic_auto",
-                     make_proposals(mapping, proposals, 0, false), "variables",
-                     make_list(mapping, proposals, variables, make_variable), "notes",
-                     make_list(mapping, proposals, mapping->notes, make_note));
+        json_open_object(json, NULL);
+        json_text(json, "fabric", nic->fabric);
+        json_text(json, "network", nic->network);
+        json_text(json, "kind", rc_nic_kind_name(nic->kind));
+        json_text(json, "pci", nic->bus_id);
+        write_index(json, "numa", rc_near_numa(nic->pci));
+        json_bool(json, "used", i < mapping->nics.used);
+        json_bool(json, "down", nic->down);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static void write_variables(struct json *json)
+{
+    json_open_array(json, "variables");
+    for (const struct rc_gpu_variable *row = rc_gpu_variables; row->name; row++) {
+        json_open_object(json, NULL);
+        json_text(json, "name", row->name);
+        json_text(json, "vendor", rc_gpu_vendor_name(row->vendor));
+        json_text(json, "forms", row->forms);
+        json_text(json, "order", row->order);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static int write_document(struct json *json, const struct mapping *mapping, const struct proposals *proposals)
+{
+    json_text(json, "from", mapping->file);
+    json_number_if(json, "local_rank", mapping->local_rank != RC_UNKNOWN, mapping->local_rank);
+    json_open_array(json, "tasks");
+    for (unsigned i = 0; i < mapping->tasks; i++)
+        if (write_task(json, mapping, proposals, i) < 0)
+            return -1;
+    json_close(json);
+    write_gpus(json, mapping);
+    write_nics(json, mapping);
+    write_proposals(json, mapping, proposals, 0, false);
+    write_variables(json);
+    json_open_array(json, "notes");
+    for (unsigned i = 0; i < mapping->notes; i++)
+        json_text(json, NULL, mapping->note[i]);
+    json_close(json);
+    return 0;
 }
 
 int map_print_json(const struct mapping *mapping)
 {
     struct proposals proposals;
-    int status = value_print(map_proposals_make(mapping, &proposals) == 0 ? make_document(mapping, &proposals) : NULL);
+    int status = map_proposals_make(mapping, &proposals);
 
+    if (status == 0) {
+        struct json json = json_begin(stdout);
+
+        status = write_document(&json, mapping, &proposals);
+        if (status == 0)
+            json_end(&json);
+    }
     map_proposals_free(&proposals);
     return status;
 }

@@ -236,7 +236,7 @@ fake()
     rm "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
     both "${given[@]}" -- --ddp=bind=cores -v
     [ "$first" = "$all $all $all -" ]
-    [[ $said == *'rollcall: warning RC912: bind=cores was asked for, but rollcall-map is not there (a build without hwloc or jansson); the tasks run unbound'* ]]
+    [[ $said == *'rollcall: warning RC912: bind=cores was asked for, but rollcall-map is not there (a build without hwloc); the tasks run unbound'* ]]
     both "${given[@]}" --
     [ -z "$said" ]
 }

@@ -173,7 +173,7 @@ def test_without_helper_it_says_so_once(host):
     played = host.step(TWO, ["bind=numa"])
     line, = played.lines()
     assert line == ("rollcall: warning RC912: bind=numa was asked for, but rollcall-map is not there "
-                    "(a build without hwloc or jansson); the tasks run unbound")
+                    "(a build without hwloc); the tasks run unbound")
     assert [t.exit for t in played.all_tasks] == [0, 0] and cpus(played) == [ALL, ALL]
 
 

@@ -48,6 +48,9 @@ enum { FUZZ_ARENA = 1 << 20 };
 
 bool fuzz_is_printable(struct rc_str text);
 
+/* Whether a text is one JSON object as the writer of all --json output has it: integers, and printable ASCII. */
+bool fuzz_is_json(struct rc_str text);
+
 /* Each message is one line of printable ASCII, with an id of the catalogue. */
 void fuzz_check_messages(const struct rc_messages *messages);
 

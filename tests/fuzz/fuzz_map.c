@@ -14,8 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "base/numbers.h"
 #include "libexec/map/mapping.h"
 
@@ -48,11 +46,8 @@ static void check_output(const struct mapping *mapping)
 {
     struct rc_str text = print_mapping(mapping, map_print_text);
     struct rc_str json = print_mapping(mapping, map_print_json);
-    json_error_t error;
-    json_t *read = json_loadb(json.p, json.n, 0, &error);
 
-    CHECK(read != NULL);
-    json_decref(read);
+    CHECK(fuzz_is_json(json));
     for (struct rc_str rest = text; rest.p;)
         CHECK(fuzz_is_printable(rc_str_split(rest, '\n', &rest)));
     fuzz_free(text);

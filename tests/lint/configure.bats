@@ -28,7 +28,7 @@ setup_file()
 {
     (cd "$BATS_FILE_TMPDIR" && "${BATS_TEST_DIRNAME%/tests/lint}/configure" --quiet --config-cache) \
         > "$BATS_FILE_TMPDIR/configure.log" 2>&1
-    sed -i -E '/slurm|spank|pmix|hwloc|jansson|cmocka|pkg_|PKG_/Id' "$BATS_FILE_TMPDIR/config.cache"
+    sed -i -E '/slurm|spank|pmix|hwloc|cmocka|pkg_|PKG_/Id' "$BATS_FILE_TMPDIR/config.cache"
 }
 
 # configure [ARGUMENT...]: in a folder of this test's own.
@@ -48,7 +48,6 @@ with_cache()
     run configure
     [ "$status" -eq 0 ]
     [[ $output == *"plugin            yes, for Slurm "* ]]
-    [[ $output == *"command           yes, with jansson "* ]]
     [[ $output == *"asking PMIx       yes, with the headers of PMIx "* ]]
     [[ $output == *"rollcall map      yes, with hwloc "* ]]
     [[ $output == *"unit tests        yes, with cmocka "* ]]
@@ -64,8 +63,8 @@ with_cache()
 }
 
 # bats test_tags=all
-@test "--with-pmix, --with-hwloc, --with-jansson and --with-cmocka, too" {
-    for part in pmix hwloc jansson cmocka; do
+@test "--with-pmix, --with-hwloc and --with-cmocka, too" {
+    for part in pmix hwloc cmocka; do
         run with_cache --with-$part="$BATS_TEST_TMPDIR/none"
         [ "$status" -ne 0 ]
         [[ $output == *"--with-$part=$BATS_TEST_TMPDIR/none was given, but no usable $part is there"* ]]
@@ -83,33 +82,22 @@ with_cache()
     [[ $output == *"plugin            yes, for Slurm 25.05"* ]]
 }
 
-# With Slurm alone, or jansson alone, others here and distcheck build it.
 # bats test_tags=all
-@test "without Slurm and jansson the rest is built, and --json says what is missing" {
-    run with_cache --enable-werror --without-jansson --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
+@test "without Slurm the rest is built" {
+    run with_cache --enable-werror --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
     [ "$status" -eq 0 ]
     [[ $output == *"plugin            no"*"costs: srun --ddp"*"libslurm-dev"* ]]
-    [[ $output == *"command           yes, without jansson"*"costs: --json"*"libjansson-dev"*"rollcall map      no, without jansson"* ]]
     make -C "$tree" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
     prefix=$BATS_TEST_TMPDIR/prefix
     [ -f "$prefix/lib/librollcall-preload.so" ]
     [ -f "$prefix/include/rollcall.h" ]
     [ ! -e "$prefix/lib/slurm" ]
     [ ! -e "$prefix/etc" ]
-    [ ! -e "$prefix/libexec/rollcall/rollcall-map" ]
     run env -i OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 \
         "$prefix/bin/rollcall" show --long
     [[ $output == *"set  RANK "*"set  MASTER_PORT "* ]]
     run "$prefix/bin/rollcall" explain RC301
     [ "$status" -eq 0 ]
-    for command in 'show --json' 'explain --js' 'explain RC301 --json' 'check --json' 'doctor --json'; do
-        # shellcheck disable=SC2086 # its words
-        run "$prefix/bin/rollcall" $command
-        [ "$status" -eq 2 ]
-        [ "$output" = "rollcall: ${command%% *}: --json is not there: this rollcall was built without jansson (Debian: libjansson-dev)" ]
-    done
-    run "$prefix/bin/rollcall" map
-    [[ $output == *'without hwloc or jansson'* ]]
 }
 
 # bats test_tags=all
@@ -138,7 +126,7 @@ with_cache()
     make -C "$tree" -j2 rollcall
     run "$tree/rollcall" map
     [ "$status" -eq 2 ]
-    [ "$output" = "rollcall: map: this rollcall was built without hwloc or jansson; install them (Debian: libhwloc-dev, libjansson-dev) and build again" ]
+    [ "$output" = "rollcall: map: this rollcall was built without hwloc; install it (Debian: libhwloc-dev) and build again" ]
     "$tree/rollcall" map --help > /dev/null
 }
 

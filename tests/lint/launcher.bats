@@ -69,7 +69,7 @@ build_command()
     done
     # shellcheck disable=SC2086
     (cd "$build" && $cc -pie -o "$tree/rollcall" $objects lib/.libs/librollcall-{console,rendezvous,system}.a \
-        "$tree"/{resolve,launcher,base}.a $(made JANSSON_LIBS))
+        "$tree"/{resolve,launcher,base}.a)
 }
 
 @test "a new launcher is one file and its lines in the registry: nothing else changes" {

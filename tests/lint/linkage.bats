@@ -32,13 +32,13 @@ segments()
     expect_same libc.so.6 "$(needed "$guard")"
 }
 
-@test "the command loads libc and jansson and nothing else" {
-    expect_same "$(printf '%s\n' libc.so.6 libjansson.so.4)" "$(needed "$command")"
+@test "the command loads libc and nothing else" {
+    expect_same libc.so.6 "$(needed "$command")"
 }
 
 # hwloc is for `rollcall map`: what is loaded into others, and what each task starts, does without.
 @test "the program that draws the map, and no other, loads hwloc" {
-    expect_same "$(printf '%s\n' libc.so.6 libhwloc.so.15 libjansson.so.4)" "$(needed "$mapper")"
+    expect_same "$(printf '%s\n' libc.so.6 libhwloc.so.15)" "$(needed "$mapper")"
     for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$prefix/libexec/rollcall/rollcall-exchange"; do
         run needed "$object"
         [[ $output != *hwloc* ]]

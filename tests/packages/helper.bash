@@ -13,9 +13,9 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 roots=${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}/packages
 make_root=$top/contrib/minicluster/make-root
 minicluster=$top/contrib/minicluster/minicluster
-build_packages=(debhelper dh-python libcmocka-dev libhwloc-dev libjansson-dev libpmix-dev pkgconf python3 lintian
+build_packages=(debhelper dh-python libcmocka-dev libhwloc-dev libpmix-dev pkgconf python3 lintian
     dpkg-dev build-essential lmod)
-clean_packages=(libjansson4 libhwloc15 python3)
+clean_packages=(libhwloc15 python3)
 system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 # inside ROOT CMD...: there, in a mount namespace of its own
