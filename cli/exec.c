@@ -222,24 +222,11 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     return 0;
 }
 
-/* Help text that follows the modes and keys. */
-static const char more_help[] = "  -v, --verbose     say what was found; twice: each variable as well\n"
-                                "  -h, --help        this help\n"
-                                "\n"
-                                "ROLLCALL=MODE,KEY=VALUE,... is the same as --ddp, which goes first;\n"
-                                "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1..3 is -v.\n"
-                                "\n"
-                                "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
-                                "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
-                                "\n"
-                                "  mpirun -np 4 rollcall exec -- python train.py\n"
-                                "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n";
-
 static void print_help(void)
 {
     fputs(cli_exec.help, stdout);
     cli_print_ddp_help();
-    fputs(more_help, stdout);
+    fputs(cli_exec.more_help, stdout);
 }
 
 static int run_exec(int argc, char **argv)
@@ -268,5 +255,18 @@ const struct subcommand cli_exec = {
             "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
             "\n"
             "      --ddp[=MODE][,KEY=VALUE]...\n",
+    .more_help = "  -v, --verbose     say what was found; twice: each variable as well\n"
+                 "  -h, --help        this help\n"
+                 "\n"
+                 "ROLLCALL=MODE,KEY=VALUE,... is the same as --ddp, which goes first;\n"
+                 "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1..3 is -v.\n"
+                 "\n"
+                 "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
+                 "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
+                 "\n"
+                 "  mpirun -np 4 rollcall exec -- python train.py\n"
+                 "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n",
+    .operands = OPERANDS_COMMAND,
+    .has_line = true,
     .run = run_exec,
 };

@@ -182,5 +182,7 @@ const struct subcommand cli_explain = {
             "with D403 the same of what rollcall doctor has found.\n"
             "\n"
             "      --list        all ids, one line each\n" INSPECT_HELP,
+    .operands = OPERANDS_IDS,
+    .has_line = true,
     .run = run_explain,
 };

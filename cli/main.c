@@ -9,10 +9,12 @@
 #include "cli.h"
 #include "findprogram.h"
 
-static const struct subcommand *const subcommands[] = { &cli_exec,  &cli_show, &cli_explain,
-                                                        &cli_check, &cli_map,  &cli_doctor };
+const struct subcommand *const cli_subcommands[] = { &cli_exec, &cli_show,   &cli_explain, &cli_check,
+                                                     &cli_map,  &cli_doctor, NULL };
 
-enum { COUNT = sizeof(subcommands) / sizeof(*subcommands) };
+const char *const cli_globals[] = { "--help", "--version", NULL };
+
+enum { COUNT = sizeof(cli_subcommands) / sizeof(*cli_subcommands) - 1 };
 
 static void print_help(FILE *out)
 {
@@ -23,7 +25,7 @@ static void print_help(FILE *out)
           "\n",
           out);
     for (unsigned i = 0; i < COUNT; i++)
-        fprintf(out, "  %-9s %s\n", subcommands[i]->name, subcommands[i]->summary);
+        fprintf(out, "  %-9s %s\n", cli_subcommands[i]->name, cli_subcommands[i]->summary);
     fputs("\n"
           "  rollcall SUBCOMMAND --help (or rollcall help SUBCOMMAND), rollcall --version\n"
           "\n"
@@ -69,12 +71,11 @@ static bool is_command(const char *word)
 
 static const char *find_nearest(const char *name)
 {
-    static const char *const globals[] = { "--help", "--version" };
     const char *names[COUNT];
 
     for (unsigned i = 0; i < COUNT; i++)
-        names[i] = subcommands[i]->name;
-    return name[0] == '-' ? console_nearest(name, globals, 2) : console_nearest(name, names, COUNT);
+        names[i] = cli_subcommands[i]->name;
+    return name[0] == '-' ? console_nearest(name, cli_globals, 2) : console_nearest(name, names, COUNT);
 }
 
 static int refuse_subcommand(const char *word)
@@ -92,8 +93,8 @@ static int refuse_subcommand(const char *word)
 static int run_subcommand(int argc, char **argv)
 {
     for (unsigned i = 0; i < COUNT; i++)
-        if (strcmp(argv[0], subcommands[i]->name) == 0)
-            return subcommands[i]->run(argc, argv);
+        if (strcmp(argv[0], cli_subcommands[i]->name) == 0)
+            return cli_subcommands[i]->run(argc, argv);
     return refuse_subcommand(argv[0]);
 }
 
@@ -125,5 +126,7 @@ int main(int argc, char **argv)
         print_version();
         return finish_output(STATUS_RESOLVED);
     }
+    if (strcmp(argv[1], "complete") == 0)
+        return finish_output(cli_complete(argc - 1, argv + 1));
     return finish_output(run_subcommand(argc - 1, argv + 1));
 }

@@ -42,7 +42,7 @@ const struct subcommand cli_map = {
             "\n"
             "      --tasks N     so many tasks; else those of the launch that this process is\n"
             "                    a task of, else one a GPU\n"
-            "      --gpus LIST   the GPUs of local rank 0, 1, ..., over again where there are\n"
+            "      --gpus LIST   the GPUs of local rank 0, 1, ...; over again where there are\n"
             "                    more tasks: indices by PCI bus id, or bus ids (3b:00.0)\n"
             "      --cpus LIST   of these hardware threads alone, such as 0-15,64-79\n"
             "      --from FILE   the topology of another machine, as its lstopo writes it:\n"
@@ -56,5 +56,6 @@ const struct subcommand cli_map = {
             "lstopo for a picture; else lstopo's.\n"
             "\n"
             "  srun -l --ntasks-per-node=1 rollcall map\n",
+    .operands = OPERANDS_FILES,
     .run = run_map,
 };

@@ -168,5 +168,6 @@ const struct subcommand cli_show = {
             "and whether something is wrong.\n"
             "\n"
             "      --long        all values and sources in a launch of several tasks, too\n" INSPECT_HELP,
+    .has_line = true,
     .run = run_show,
 };

@@ -175,5 +175,7 @@ const struct subcommand cli_doctor = {
             "\n"
             "Exit status: 0 nothing found, 1 something found or not looked at, 2 wrong usage\n"
             "or a file that cannot be read.\n",
+    .operands = OPERANDS_FILES,
+    .has_line = true,
     .run = run_doctor,
 };

@@ -40,18 +40,32 @@ bash_completes()
         - "$completions/bash-completion/completions/rollcall.bash" "$1" "$rollcall"
 }
 
-fish_completes()
+fish_describes()
 {
-    HOME=$BATS_TEST_TMPDIR fish -N -c 'source $argv[1]; complete -C $argv[2]' \
-        "$completions/fish/vendor_completions.d/rollcall.fish" "$1" | cut -f1
+    HOME=$BATS_TEST_TMPDIR PATH=$prefix/bin:$PATH fish -N -c 'source $argv[1]; complete -C $argv[2]' \
+        "$completions/fish/vendor_completions.d/rollcall.fish" "$1"
 }
 
-# zsh_has FUNCTION: the arguments that it gives to _arguments or _values
-zsh_has()
+fish_completes()
+{
+    fish_describes "$1" | cut -f1
+}
+
+# zsh_completes LINE: "CANDIDATE:MEANING" a line. Its functions for a terminal are replaced by what prints their arguments.
+zsh_completes()
 {
     # shellcheck disable=SC2016 # zsh's
-    zsh -f -c 'source $1; _arguments() print -rl -- "$@"; _values() _arguments "$@"; $2' \
-        - "$completions/zsh/site-functions/_rollcall" "$1"
+    zsh -f -c '
+        source $1
+        _call_program() { shift; eval "$@" }
+        _describe() { print -rl -- ${(P)2} }
+        _files() { print -r -- "files after $after" }
+        _normal() { print -r -- "line $words, word $CURRENT" }
+        compset() { [[ $words[CURRENT] != ${~2}* ]] || after=${words[CURRENT]%%=*}= }
+        words=(${(s: :)2}) after=
+        [[ $2 != *" " ]] || words+=("")
+        words[1]=$3 CURRENT=$#words
+        _rollcall' - "$completions/zsh/site-functions/_rollcall" "$1" "$rollcall" | grep .
 }
 
 subcommands()
@@ -66,12 +80,12 @@ subcommands()
         [[ " $help " == *" --help "* ]]
         [ "$(in_manual "$name")" = "$help" ]
         [ "$(bash_completes "rollcall $name --" | in_line)" = "$help" ]
-        [ "$(zsh_has "_rollcall_$name" | sed 's/\[.*//' | in_line)" = "$help" ]
+        [ "$(zsh_completes "rollcall $name --" | in_line)" = "$help" ]
         [ "$(fish_completes "rollcall $name --" | in_line)" = "$help" ]
     done
     [ "$(in_help -)" = '--help --version' ]
     [ "$(bash_completes 'rollcall --' | in_line)" = '--help --version' ]
-    [ "$(zsh_has _rollcall 2> /dev/null | sed 's/\[.*//' | in_line)" = '--help --version' ]
+    [ "$(zsh_completes 'rollcall --' | in_line)" = '--help --version' ]
     [ "$(fish_completes 'rollcall --' | in_line)" = '--help --version' ]
 }
 
@@ -80,8 +94,8 @@ subcommands()
     [ "$(wc -l <<< "$names")" -ge 5 ]
     [ "$(sed -n 's/^\.SS //p' "$prefix/share/man/man1/rollcall.1" | LC_ALL=C sort)" = "$names" ]
     [ "$(bash_completes 'rollcall ' | grep -v -- -- | LC_ALL=C sort)" = "$names" ]
-    [ "$(fish_completes 'rollcall ' | LC_ALL=C sort)" = "$names" ]
-    [ "$(sed -nE "s/^        '([a-z]+):.*/\1/p" "$completions/zsh/site-functions/_rollcall" | LC_ALL=C sort)" = "$names" ]
+    [ "$(fish_completes 'rollcall ' | grep -v '^-' | LC_ALL=C sort)" = "$names" ]
+    [ "$(zsh_completes 'rollcall ' | grep -v '^-' | cut -d: -f1 | LC_ALL=C sort)" = "$names" ]
 }
 
 @test "--ddp=: the modes, keys and words of option.def" {
@@ -92,24 +106,29 @@ subcommands()
     [ "$(fish_completes 'rollcall exec --ddp=' | sed 's/^--ddp=//' | grep -vE '=|^watch$' | LC_ALL=C sort)" = "$modes" ]
     [ "$(bash_completes 'rollcall exec --ddp=worker,' | sed 's/.*,//; s/=.*//' | LC_ALL=C sort -u)" = "$keys" ]
     [ "$(fish_completes 'rollcall exec --ddp=worker,' | sed 's/^--ddp=worker,//; s/=.*//' | LC_ALL=C sort -u)" = "$keys" ]
-    [ "$(zsh_has _rollcall_ddp | sed -nE 's/^([a-z]+)\[.*/\1/p' | LC_ALL=C sort -u)" = "$keys" ]
+    [ "$(zsh_completes 'rollcall exec --ddp=worker,' | sed 's/^--ddp=worker,//; s/[=:].*//' | LC_ALL=C sort -u)" = "$keys" ]
     for key in $keys; do
         words=$(option_keys | awk -F'\t' -v key="$key" '$1 == key { print $3 }' | tr '|' '\n' | grep -x '[a-z]*' | paste -sd' ')
         [ -n "$words" ] || continue
         echo "$key: $words"
         [ "$(bash_completes "rollcall exec --ddp=$key=" | paste -sd' ')" = "$words" ]
-        [ "$(zsh_has _rollcall_ddp | sed -n "s/^$key\[.*(\([^()]*\)).*/\1/p")" = "$words" ]
+        [ "$(zsh_completes "rollcall exec --ddp=$key=" | sed 's/^--ddp=[a-z]*=//; s/:.*//' | paste -sd' ')" = "$words" ]
         sorted=$(tr ' ' '\n' <<< "$words" | LC_ALL=C sort)
         [ "$(fish_completes "rollcall exec --ddp=$key=" | sed 's/.*=//' | LC_ALL=C sort)" = "$sorted" ]
     done
 }
 
-@test "--ddp=: zsh describes modes and keys as --help does" {
-    { option_modes | cut -f1,2; option_keys | cut -f1,4; } > "$BATS_TEST_TMPDIR/said"
-    while IFS=$'\t' read -r word help; do
-        zsh_has _rollcall_ddp | grep -qE "^(\(.*\))?$word\[" || { echo "no $word"; return 1; }
-        zsh_has _rollcall_ddp | grep -qF -e "${word}[$help]" || { echo "$word: $help"; return 1; }
-    done < "$BATS_TEST_TMPDIR/said"
+@test "modes, keys, subcommands and options are described as --help does" {
+    cd "$BATS_TEST_TMPDIR"
+    { option_modes | cut -f1,2; option_keys | awk -F'\t' '{ print $1 "=\t" $4 }'; } | sed 's/^/--ddp=/' > said
+    diff -u <(LC_ALL=C sort said) <("$rollcall" complete exec --ddp= | grep -v $'^--ddp=watch\t' | LC_ALL=C sort)
+    sed 's/\t/:/' said | while read -r line; do
+        zsh_completes 'rollcall exec --ddp=' | grep -qxF -e "$line"
+    done
+    diff -u <("$rollcall" --help | sed -nE '/^  rollcall /q; s/^  ([a-z]+) +(.*)/\1\t\2/p') <("$rollcall" complete '' | grep -v '^-')
+    # without a detail
+    fish_describes 'rollcall map --g' | grep -qx -e "--gpus"$'\t'"the GPUs of local rank 0, 1, ..."
+    fish_describes 'rollcall show --f' | grep -qx -e "--from"$'\t'"a recorded environment"
 }
 
 # expect LINE CANDIDATE...
@@ -141,8 +160,8 @@ expect()
     [[ " $(bash_completes 'rollcall check --pid ' | paste -sd' ') " == *" $$ "* ]]
     # where the = parts no words
     # shellcheck disable=SC2016 # bash's
-    [ "$(bash --norc -c '. "$1"; COMP_WORDBREAKS=" " COMP_LINE="rollcall exec --ddp=wo" COMP_POINT=22; _rollcall rollcall
-        echo "$COMPREPLY"' - "$completions/bash-completion/completions/rollcall.bash")" = --ddp=worker ]
+    [ "$(bash --norc -c '. "$1"; COMP_WORDBREAKS=" " COMP_LINE="rollcall exec --ddp=wo" COMP_POINT=22; _rollcall "$2"
+        echo "$COMPREPLY"' - "$completions/bash-completion/completions/rollcall.bash" "$rollcall")" = --ddp=worker ]
 }
 
 @test "zsh and fish read their files" {
@@ -150,6 +169,14 @@ expect()
     [ "$(head -n 1 "$completions/zsh/site-functions/_rollcall")" = '#compdef rollcall' ]
     fish -n "$completions/fish/vendor_completions.d/rollcall.fish"
     [ "$(fish_completes 'rollcall exec --ddp=worker,order=n')" = --ddp=worker,order=node ]
-    PATH=$prefix/bin:$PATH
     [ "$(fish_completes 'rollcall explain RC60' | wc -l)" = 9 ]
+    cd "$BATS_TEST_TMPDIR"
+    touch task.env
+    [ "$(fish_completes 'rollcall show --from ta')" = task.env ]
+    [ "$(fish_completes 'rollcall show --from=ta')" = --from=task.env ]
+    [ "$(fish_completes 'rollcall exec -- cat ta')" = task.env ]
+    [ "$(zsh_completes 'rollcall show --from ta')" = 'files after ' ]
+    [ "$(zsh_completes 'rollcall show --from=ta')" = 'files after --from=' ]
+    [ "$(zsh_completes 'rollcall exec --verbose python -u tr')" = 'line python -u tr, word 3' ]
+    [ "$(zsh_completes 'rollcall show -- pyth')" = 'line pyth, word 1' ]
 }
