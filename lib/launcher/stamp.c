@@ -3,17 +3,17 @@
 
 #include "base/numbers.h"
 
-/* Reads MODE[/PORT], which ends the first word. */
+/* Reads MODE/PORT, which ends the first word. */
 static bool read_mode(struct rc_str text, struct rc_stamp *stamp)
 {
     struct rc_str port;
     struct rc_str mode = rc_str_split(text, '/', &port);
-    uint32_t number = 0;
+    uint32_t number;
 
     stamp->launcher = rc_str_is(mode, "launcher");
     if (!stamp->launcher && !rc_str_is(mode, "worker"))
         return false;
-    if (port.p && (!rc_parse_u32(port, UINT16_MAX, &number) || number == 0))
+    if (!rc_parse_u32(port, UINT16_MAX, &number) || number == 0)
         return false;
     stamp->port = (uint16_t)number;
     return true;
@@ -104,12 +104,8 @@ bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job)
 const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
                            const uint32_t *told, const char *const *outer, unsigned outer_count)
 {
-    const char *text = rc_format(arena, "%s/%u/%s", scope, rank, launcher ? "launcher" : "worker");
+    const char *text = rc_format(arena, "%s/%u/%s/%u", scope, rank, launcher ? "launcher" : "worker", (uint32_t)port);
 
-    if (port) {
-        rc_join(arena);
-        rc_format(arena, "/%u", (uint32_t)port);
-    }
     if (told) {
         rc_join(arena);
         rc_format(arena, " =%u/%u/%u/%u/%u", told[0], told[1], told[2], told[3], told[4]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stamp.h - what rollcall leaves in a task that it has set up: the variable ROLLCALL_SCOPE (RC_STAMP).
  *
- *   SCOPE/RANK/MODE[/PORT][ =TOLD][ OUTER-SCOPE]...
+ *   SCOPE/RANK/MODE/PORT[ =TOLD][ OUTER-SCOPE]...
  *
  *   slurm:42.0/3/worker/29512 =3/8/1/2/1      task 3 of step 42.0, which was told master port 29512
  *   openmpi:7/0/launcher/29512 slurm:42.0     mpirun's task 0, in a step of Slurm's
@@ -14,8 +14,7 @@
  *
  * A later rollcall in the same process tree that finds its own scope and rank
  * changes nothing; a launcher whose scope the stamp does not have was started
- * later, inside. Older stamps have neither PORT nor TOLD; older releases take TOLD
- * for an outer scope, of nothing that there is.
+ * later, inside.
  *
  * All functions are pure and as thread safe as their arguments.
  */
@@ -30,7 +29,7 @@ struct rc_stamp {
     struct rc_str scope; /* absent where text has not the form above: then all below is empty too */
     uint32_t rank;
     bool launcher;       /* the mode; false: worker */
-    uint16_t port;       /* the MASTER_PORT that the task was told; 0 where the stamp does not say */
+    uint16_t port;       /* the MASTER_PORT that the task was told */
     struct rc_str told;  /* without the sign; absent where it is not RC_STAMP_TOLD numbers, rank < size */
     struct rc_str outer; /* the outer scopes, parted by blanks; absent where there are none */
 };
@@ -56,8 +55,7 @@ bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job);
 /* How many numbers TOLD has. */
 enum { RC_STAMP_TOLD = 5 };
 
-/* The value for a task, in the arena. port 0 is left out; told[] are RC_STAMP_TOLD numbers,
- * or NULL; outer[] are outer_count scopes. */
+/* The value for a task, in the arena. told[] are RC_STAMP_TOLD numbers, or NULL; outer[] are outer_count scopes. */
 const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
                            const uint32_t *told, const char *const *outer, unsigned outer_count);
 

@@ -61,8 +61,6 @@ static const char *told_or_set(struct rc_result *result)
 {
     uint32_t told = result->stamp.port;
 
-    if (!told)
-        return "as this task was told it, or has set it since";
     if (told == result->master.port)
         return "as this task was told it";
     return rc_format(&result->arena, "set since; all tasks were told %u", told);

@@ -145,7 +145,7 @@ static const char *make_stamp(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
     const uint32_t *field = result->identity.field;
-    uint16_t port = master->port_given == RC_GIVEN_BY_STAMP && result->stamp.port ? result->stamp.port : master->port;
+    uint16_t port = master->port_given == RC_GIVEN_BY_STAMP ? result->stamp.port : master->port;
     bool launcher = result->mode == RC_MODE_LAUNCHER;
     uint32_t told[RC_STAMP_TOLD] = {
         field[RC_RANK],

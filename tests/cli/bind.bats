@@ -300,6 +300,6 @@ fake()
 
 @test "a task that rollcall has set already is not bound once more" {
     fake 'node'
-    run -0 one 0 "${given[@]}" ROLLCALL_SCOPE=slurm:42.7/2/worker -- "$rollcall" exec -- "${masks[@]}"
+    run -0 one 0 "${given[@]}" ROLLCALL_SCOPE=slurm:42.7/2/worker/29500 -- "$rollcall" exec -- "${masks[@]}"
     [ ! -e "$asked" ]
 }

@@ -197,7 +197,7 @@ def child(**variables):
     silent "${task_3[@]}" -- 'import subprocess; p = subprocess.Popen(["cat"], stdin=-1)
 dist.init_process_group("gloo", rank=6, world_size=8); p.communicate()'
     # mpirun in the task, without rollcall
-    inside=(OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 ROLLCALL_SCOPE=slurm:42.7/3/worker
+    inside=(OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 ROLLCALL_SCOPE=slurm:42.7/3/worker/29500
         ROLLCALL_IDENTITY='rank=3 size=4 node=1 nodes=2' PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1)
     for rank in 0 1; do
         run -0 --separate-stderr with "${inside[@]}" "$python" -c "import torch.distributed as d, torch
@@ -235,7 +235,7 @@ PYTHON
 
 @test "torchrun has the last word on its workers, but not on the number of nodes" {
     torchrun=(TORCHELASTIC_RUN_ID=42 RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 GROUP_RANK=1 GROUP_WORLD_SIZE=2
-        ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher PYTHONPATH="$folder:$fake"
+        ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher/29500 PYTHONPATH="$folder:$fake"
         PYTHONDONTWRITEBYTECODE=1)
     join()
     {
@@ -261,7 +261,7 @@ import torch.distributed as d, torch; d.init_process_group("gloo")'
 }
 
 @test "launcher mode without torchrun: node 1 of 2 cannot have rank 0" {
-    agent=(ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher PYTHONPATH="$folder:$fake"
+    agent=(ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher/29500 PYTHONPATH="$folder:$fake"
         PYTHONDONTWRITEBYTECODE=1)
     join()
     {

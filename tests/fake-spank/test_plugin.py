@@ -340,7 +340,7 @@ def test_stale_values_of_an_outer_step(host):
     env = {"SLURM_PROCID": "11", "SLURM_LOCALID": "3", "SLURM_NODEID": "2", "SLURM_GTIDS": "8,9,10,11",
            "SLURMD_NODENAME": "n9", "RANK": "11", "WORLD_SIZE": "12", "LOCAL_RANK": "3",
            "MASTER_ADDR": "elsewhere", "MASTER_PORT": "1234",
-           SCOPE: "slurm:42.7/11/worker", "SLURM_ROLLCALL_TASK_HOSTS": "", "PET_NNODES": "3"}
+           SCOPE: "slurm:42.7/11/worker/29500", "SLURM_ROLLCALL_TASK_HOSTS": "", "PET_NNODES": "3"}
     is_worker(host.step(EVEN, ["worker"], env=env), EVEN)
 
 

@@ -65,7 +65,7 @@ SIGNALS = [
     ("the task of n2", task("n2"), HASTY, {"while nodes meet": (FAILED,) * 3, "while tasks run": (FAILED,) * 3}),
 ]
 HOSTILE = {
-    "ROLLCALL_SCOPE": "slurm:1.0/0/worker slurm:2.0", "ROLLCALL_SERVER": "\n", "ROLLCALL_TOKEN": "x" * 4096,
+    "ROLLCALL_SCOPE": "slurm:1.0/0/worker/29500 slurm:2.0", "ROLLCALL_SERVER": "\n", "ROLLCALL_TOKEN": "x" * 4096,
     "ROLLCALL_IDENTITY": "@", "ROLLCALL_RANK": "-1", "OF_LINES": "first\nRANK=9\nMASTER_PORT=1\n",
     "OF_BYTES": "".join(map(chr, range(1, 10))) + "\udc80\udcff" * 1000, "LARGE": "x" * 100_000, "EMPTY": "",
 }

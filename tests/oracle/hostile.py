@@ -42,6 +42,6 @@ WORDS = ["arbitrary", "block", "cyclic", "plane", "node", "slot", "ppr:2:node", 
 
 VALUES = list(dict.fromkeys(ANY + NUMBERS + COUNTS + LISTS + PROCESSES + WORDS))
 # For a second variable beside a bad one: a stamp as nested launches leave it, of the task's own, and what is wrong in it.
-STAMPS = ["{own}", "{own} slurm:41.0", "{own} slurm:41.0 openmpi:7", "slurm:41.0/0/worker {own}", "{own} ", "{own}  x",
-          " {own}", "{own}/{own}", "slurm:41.0/0/worker"]
+STAMPS = ["{own}", "{own} slurm:41.0", "{own} slurm:41.0 openmpi:7", "slurm:41.0/0/worker/29512 {own}", "{own} ", "{own}  x",
+          " {own}", "{own}/{own}", "slurm:41.0/0/worker/29512"]
 SECOND = ["x", "", " ", "-1", "0", "1", "07", "4294967296", "1,", "(null)"]

@@ -219,7 +219,7 @@ def test_stamp_and_another_launcher(core, which):
     which Slurm's process id does not tell from a task of another launcher."""
     task, argv = GOOD[which]
     good, = core.ask([send(task, argv, task.env)])
-    own = next((value for _, name, value, *_ in good["plan"] if name == "ROLLCALL_SCOPE"), "slurm:42.0/0/worker")
+    own = next((value for _, name, value, *_ in good["plan"] if name == "ROLLCALL_SCOPE"), "slurm:42.0/0/worker/29512")
     todo = [{"ROLLCALL_SCOPE": stamp.format(own=own), name: value}
             for stamp in hostile.STAMPS for name in markers() if name not in task.env for value in hostile.SECOND]
     answers = core.ask(send(task, argv, {**task.env, **change}, task.pid + 1) for change in todo)
@@ -239,7 +239,7 @@ def pairs(draw):
 @seed(SEED)
 @settings(max_examples=600, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(pairs())
-@example(("block", {"ROLLCALL_SCOPE": "slurm:42.0/1/worker slurm:41.0", "FLUX_TASK_RANK": "x"}, True))
+@example(("block", {"ROLLCALL_SCOPE": "slurm:42.0/1/worker/29512 slurm:41.0", "FLUX_TASK_RANK": "x"}, True))
 def test_two_variables(core, pair):
     which, change, in_child = pair
     task, argv = GOOD[which]

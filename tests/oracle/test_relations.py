@@ -139,7 +139,7 @@ def test_ranks_below_a_decorated_daemon(core):
     for task in launch.tasks:
         task.env.update({"RANK": str(task.node), "LOCAL_RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1",
                          "NODE_RANK": str(task.node), "MASTER_ADDR": "n9", "MASTER_PORT": "20480",
-                         "ROLLCALL_SCOPE": f"slurm:7.0/{task.node}/worker"})
+                         "ROLLCALL_SCOPE": f"slurm:7.0/{task.node}/worker/29500"})
     answers = core.ask(send(launch, task) for task in launch.tasks)
     after = judge.whole_launch(launch, answers)
     assert [e["RANK"] for e in after] == [str(t.rank) for t in launch.tasks]

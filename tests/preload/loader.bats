@@ -207,7 +207,7 @@ in_site()
     [ "$status" -eq 0 ]
     [ "${lines[0]}" = "secure 1, RANK=9" ]
     # nor is it bound as a launcher's worker (pins.bats)
-    worker=(ROLLCALL_SCOPE=slurm:42.7/0/launcher TORCHELASTIC_RUN_ID=42.7 RANK=0 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
+    worker=(ROLLCALL_SCOPE=slurm:42.7/0/launcher/29500 TORCHELASTIC_RUN_ID=42.7 RANK=0 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
         ROLLCALL_PINS="$(taskset -cp $$ | sed 's/.*: //')")
     in_site "${worker[@]}" "$suid/probe" ROLLCALL_PINNED
     expect ROLLCALL_PINNED=0

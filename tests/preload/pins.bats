@@ -29,7 +29,7 @@ setup()
     [ -n "${second:-}" ] || skip "a machine with one hardware thread"
     taskset -p -c "$first,$second" $$ > /dev/null
     all=$first,$second
-    in_launcher=("${task_environment[@]}" ROLLCALL_SCOPE=slurm:42.7/3/launcher ROLLCALL_PINS="$first $second")
+    in_launcher=("${task_environment[@]}" ROLLCALL_SCOPE=slurm:42.7/3/launcher/29500 ROLLCALL_PINS="$first $second")
     torchrun=(TORCHELASTIC_RUN_ID=42.7 RANK=5 LOCAL_RANK=1 WORLD_SIZE=8 LOCAL_WORLD_SIZE=2)
     lightning=(PET_NNODES=2 NODE_RANK=1 WORLD_SIZE=4 LOCAL_RANK=1)
 }

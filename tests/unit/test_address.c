@@ -231,7 +231,7 @@ static void user_interface_stays(const void *data)
 /* What a rollcall further outside set is no wish of the user's. */
 static void own_interface_is_replaced(const void *data)
 {
-    static const char *const outer[] = { "ROLLCALL_SCOPE=slurm:41.0/0/worker",
+    static const char *const outer[] = { "ROLLCALL_SCOPE=slurm:41.0/0/worker/29500",
                                          "ROLLCALL_IFNAME=ib0",
                                          "GLOO_SOCKET_IFNAME=ib0",
                                          "NCCL_SOCKET_IFNAME==ib0",

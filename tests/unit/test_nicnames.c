@@ -71,7 +71,7 @@ static void gives(const void *data)
     "node fabric=mlx5_0,mlx5_1 network=ib0\n"          \
     "pin cpus=0-7 cores=8 fabric=mlx5_0 network=ib0\n" \
     "pin cpus=8-11 cores=4 fabric=mlx5_1 network=ib0\n"
-#define STALE "ROLLCALL_SCOPE=slurm:1.0/7/worker"
+#define STALE "ROLLCALL_SCOPE=slurm:1.0/7/worker/29500"
 
 struct plan_row {
     struct rc_str input;

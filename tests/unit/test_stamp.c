@@ -20,7 +20,6 @@ struct good_row {
 
 static const struct good_row good[] = {
     { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, "with the port", { 0 } },
-    { TEXT("slurm:42.0/3/worker"), "slurm:42.0", 3, false, 0, NULL, "an older rollcall's, without a port", { 0 } },
     { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, "launcher mode", { 0 } },
     { TEXT("openmpi:7/3/worker/65535 slurm:42.0"),
       "openmpi:7",
@@ -30,11 +29,11 @@ static const struct good_row good[] = {
       "slurm:42.0",
       "one outer launch",
       { 0 } },
-    { TEXT("flux:f1/0/worker openmpi:7 slurm:42.0"),
+    { TEXT("flux:f1/0/worker/29512 openmpi:7 slurm:42.0"),
       "flux:f1",
       0,
       false,
-      0,
+      29512,
       "openmpi:7 slurm:42.0",
       "two of them",
       { 0 } },
@@ -84,15 +83,16 @@ static const struct bad_row bad[] = {
     { TEXT("slurm:42.0/3"), "cut off behind the rank" },
     { TEXT("slurm:42.0/3/"), "cut off before the mode" },
     { TEXT("slurm:42.0/3/work"), "cut off in the mode" },
+    { TEXT("slurm:42.0/3/worker"), "cut off behind the mode" },
     { TEXT("slurm:42.0/3/worker/"), "cut off before the port" },
     { TEXT("slurm:42.0/3/worker/0"), "port 0" },
     { TEXT("slurm:42.0/3/worker/65536"), "a port above 65535" },
     { TEXT("slurm:42.0/3/worker/29512/1"), "one field too many" },
-    { TEXT("slurm:42.0/x/worker"), "a rank that is no number" },
-    { TEXT("slurm:42.0/4294967295/worker"), "a rank that means unknown" },
-    { TEXT("/3/worker"), "no scope" },
-    { TEXT(" slurm:42.0/3/worker"), "a blank before it" },
-    { TEXT("=1/3/worker"), "a scope that would be read as what the task was told" },
+    { TEXT("slurm:42.0/x/worker/29512"), "a rank that is no number" },
+    { TEXT("slurm:42.0/4294967295/worker/29512"), "a rank that means unknown" },
+    { TEXT("/3/worker/29512"), "no scope" },
+    { TEXT(" slurm:42.0/3/worker/29512"), "a blank before it" },
+    { TEXT("=1/3/worker/29512"), "a scope that would be read as what the task was told" },
     { TEXT("other"), "another program's" },
 };
 
@@ -155,7 +155,7 @@ static struct rc_result result;
 /* A launcher whose values are broken has no scope that the stamp could know: it is taken for one further inside. */
 static void broken_beside_stamp(const void *data)
 {
-    static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker slurm:41.0", "FLUX_TASK_RANK=x",
+    static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512 slurm:41.0", "FLUX_TASK_RANK=x",
                                        NULL };
     struct rc_context context = { .env = env };
 
