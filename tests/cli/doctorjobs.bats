@@ -75,6 +75,15 @@ setup()
     fails_with 2 'cannot read .: Is a directory' "$rollcall" doctor .
 }
 
+@test "a line that ends as on Windows, which sbatch does not take" {
+    printf '#!/bin/bash\n#SBATCH -N 2\r\nsrun --ddp python train.py\n' > job.sh
+    touch train.py
+    run -1 doctor job.sh
+    [[ $output == *'error D523  job.sh:2'*'carriage return'* ]]
+    sed -i 's/\r$//' job.sh
+    run -0 doctor job.sh
+}
+
 @test "--ddp= of a job is read as srun would read it" {
     touch train.py
     for option in workr worker,nproc=4; do
