@@ -8,8 +8,7 @@
 #   Sets HARDEN_CFLAGS and HARDEN_LDFLAGS for the plugin, the library and the
 #   command, PIE_CFLAGS and PIE_LDFLAGS for the command alone, and
 #   SHIM_LDFLAGS for the preload library, which takes only what the linker
-#   does, and GUARD_CFLAGS for the guard, which takes only what every libc has:
-#   nothing fortified. "--disable-hardening" leaves it to CFLAGS and LDFLAGS. Fortifying
+#   does. "--disable-hardening" leaves it to CFLAGS and LDFLAGS. Fortifying
 #   needs an optimising compiler and is in the way of the sanitizers.
 
 AC_DEFUN([X_AC_HARDENING], [
@@ -21,8 +20,6 @@ AC_DEFUN([X_AC_HARDENING], [
   PIE_CFLAGS=
   PIE_LDFLAGS=
   SHIM_LDFLAGS=
-  GUARD_CFLAGS=
-  X_AC_CHECK_CFLAGS([GUARD_CFLAGS], [-U_FORTIFY_SOURCE -fno-sanitize=all -fno-lto])
   X_AC_CHECK_LDFLAGS([SHIM_LDFLAGS], [-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack])
   AS_IF([test "x$enable_hardening" = xyes], [
     HARDEN_LDFLAGS=$SHIM_LDFLAGS
@@ -30,7 +27,6 @@ AC_DEFUN([X_AC_HARDENING], [
     X_AC_CHECK_LDFLAGS([PIE_LDFLAGS], [-pie])
     AS_IF([test "x$enable_sanitizers" = xno], [
       X_AC_CHECK_CFLAGS([HARDEN_CFLAGS], [-fstack-protector-strong -fstack-clash-protection])
-      X_AC_CHECK_CFLAGS([GUARD_CFLAGS], [-fstack-protector-strong -fstack-clash-protection])
       AS_CASE([" $CFLAGS "],
         [*" -O0 "*|*" -Og "*], [],
         [*" -O"*], [
@@ -57,5 +53,4 @@ AC_DEFUN([X_AC_HARDENING], [
   AC_SUBST([PIE_CFLAGS])
   AC_SUBST([PIE_LDFLAGS])
   AC_SUBST([SHIM_LDFLAGS])
-  AC_SUBST([GUARD_CFLAGS])
 ])

@@ -10,7 +10,7 @@
 #   ROLLCALL_LIBEXEC_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to rollcall-exchange
 #   and rollcall-pmix, ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to the
 #   folder of the watch (_FROM_PRELOAD, too), and ROLLCALL_PRELOAD_FROM_BIN, _FROM_LIB, _FROM_PLUGIN
-#   and _FROM_PRELOAD to the guard's, that of the libraries for LD_PRELOAD. Substitutes library_from_python, the
+#   and _FROM_PRELOAD to that of the libraries for LD_PRELOAD. Substitutes library_from_python, the
 #   way from the Python module to the libraries. Wants plugindir and preloaddir.
 
 # X_EXPAND(VARIABLE, FOLDER): the folder without make variables; prefix and exec_prefix are set

@@ -15,7 +15,6 @@
 #include "options.h"
 #include "outside.h"
 #include "programs.h"
-#include "resolve/guard.h"
 #include "resolve/pinning.h"
 #include "resolve/reverse.h"
 #include "say.h"
@@ -62,14 +61,6 @@ static void find_watch(void)
 
     step.here.learned |= RC_LEARN_WATCH;
     step.here.watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, path, sizeof(path));
-}
-
-static void find_guard(void)
-{
-    static char path[4096];
-
-    step.here.learned |= RC_LEARN_GUARD;
-    step.here.guard = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_GUARD_LIBRARY, path, sizeof(path));
 }
 
 static void find_reverse(void)
@@ -193,8 +184,6 @@ void rc_spank_step_begin(spank_t spank)
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
     if (step.options.watch == RC_WATCH_ON)
         find_watch();
-    if (step.options.guard == RC_GUARD_NCCL)
-        find_guard();
     if (step.options.lookup == RC_REVERSE_NUMERIC)
         find_reverse();
     rc_command_read(rc_spank_command(spank), &result.command);

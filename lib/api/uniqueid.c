@@ -30,16 +30,6 @@ static bool look_up(void *handle, const char *name, void *function)
     return address;
 }
 
-/* Whether a function is that of librollcall-nccl.so (guard=nccl), which needs an NCCL that is loaded already. */
-static bool is_guards(int (*function)(struct nccl_id *id))
-{
-    void *address;
-    Dl_info info;
-
-    memcpy(&address, &function, sizeof(address));
-    return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "librollcall-nccl.so");
-}
-
 /* Finds the NCCL that the program itself would call. One that another library has
  * loaded may be outside of the program's global scope. */
 static bool find_nccl(struct nccl *nccl)
@@ -47,12 +37,12 @@ static bool find_nccl(struct nccl *nccl)
     bool is_global = look_up(RTLD_DEFAULT, "ncclGetUniqueId", &nccl->get_unique_id);
     void *handle = RTLD_DEFAULT;
 
-    if (!is_global || is_guards(nccl->get_unique_id)) {
+    if (!is_global) {
         handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
         if (!handle)
             handle = dlopen("libnccl.so.2", RTLD_NOW);
         /* never closed: NCCL has a thread that waits for the ranks */
-        if (!handle || (!is_global && !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id)))
+        if (!handle || !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id))
             return false;
     }
     if (!look_up(handle, "ncclGetErrorString", &nccl->error_string))

@@ -29,10 +29,6 @@
  * srun that the processes are to tell, " task=3 tasks=4" follows: Slurm's number. */
 #define RC_IDENTITY "ROLLCALL_IDENTITY"
 
-/* What the guard compares with: the same, and how long the first process waits for
- * the last: "rank=3 size=4 node=1 nodes=2 deadline=10". */
-#define RC_GUARD "ROLLCALL_GUARD"
-
 /* The hardware threads of each worker that a launcher starts, by local rank:
  * "0-7,64-71 8-15,72-79". */
 #define RC_PINS "ROLLCALL_PINS"

@@ -58,7 +58,7 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
         return -1;
     *here = (struct rc_here){
         .learned = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX |
-                   RC_LEARN_WATCH | RC_LEARN_GUARD | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES,
+                   RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES,
         .gpus = RC_UNKNOWN,
     };
     for (const char *const *entry = block; *entry; entry++) {
@@ -68,8 +68,6 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
             here->host = rc_str(text);
         else if ((text = text_behind(*entry, "@watch=")))
             here->watch = rc_str(text);
-        else if ((text = text_behind(*entry, "@guard=")))
-            here->guard = rc_str(text);
         else if ((text = text_behind(*entry, "@lookup=")))
             here->reverse = rc_str(text);
         else if ((text = text_behind(*entry, "@gpus=")))

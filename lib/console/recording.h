@@ -7,7 +7,6 @@
  *   @host-file=LINE           a line of the launcher's file of hosts
  *   @gpus=N                   the GPUs that the task could find
  *   @watch=FOLDER             the folder of the watch (watch.h)
- *   @guard=FILE               the library of guard=nccl (guard.h)
  *   @lookup=FILE              the library of lookup=numeric (reverse.h)
  *   @pmix=NAME=VALUE          a line of what its PMIx server says (pmixjob.h)
  * so that one that was taken on a cluster is answered like the task itself.

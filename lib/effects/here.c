@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "effects/here.h"
 
-#include "resolve/guard.h"
 #include "resolve/reverse.h"
 #include "system/beside.h"
 #include "system/file.h"
@@ -51,9 +50,6 @@ static void learn_wanted(struct rc_here_storage *storage, unsigned wants, uint32
         here->pmix = storage->ask_pmix ? storage->ask_pmix() : RC_ABSENT;
     if (wants & RC_LEARN_WATCH)
         here->watch = rc_beside_watch(storage->watch_relative, storage->watch, sizeof(storage->watch));
-    if (wants & RC_LEARN_GUARD)
-        here->guard = rc_beside_library(storage->libraries_relative, RC_GUARD_LIBRARY, storage->guard,
-                                        sizeof(storage->guard));
     if (wants & RC_LEARN_REVERSE)
         here->reverse = rc_beside_library(storage->libraries_relative, RC_REVERSE_LIBRARY, storage->reverse,
                                           sizeof(storage->reverse));

@@ -23,7 +23,6 @@ struct rc_here_storage {
     /* The relative path from the folder of this very program or library to that of the
      * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
     const char *watch_relative;
-    char guard[RC_HERE_PATH];
     char reverse[RC_HERE_PATH];
     const char *libraries_relative; /* likewise, to that of the libraries that go into LD_PRELOAD: "../lib" */
     /* Asks the PMIx server of this process (cli/pmixask.h). NULL where that is not

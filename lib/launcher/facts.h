@@ -49,11 +49,10 @@ enum rc_learn {
     RC_LEARN_GPUS = 8,        /* the number of GPUs that the process may find */
     RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (pmixjob.h) */
     RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
-    RC_LEARN_GUARD = 64,      /* the guard's library, which belongs into LD_PRELOAD (guard.h) */
-    RC_LEARN_REVERSE = 256,   /* the library of lookup=numeric, likewise (reverse.h) */
+    RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (reverse.h) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/devicefiles.h) */
     /* those of which the plan alone depends, not who the task is (rc_resolve_again) */
-    RC_LEARN_TO_PLAN = RC_LEARN_WATCH | RC_LEARN_GUARD | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES,
+    RC_LEARN_TO_PLAN = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES,
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
@@ -71,7 +70,6 @@ struct rc_here {
     bool gpu_files_amd;      /* they are not NVIDIA's */
     struct rc_str pmix;      /* absent where the server could not be asked */
     struct rc_str watch;     /* absent where it was not found; ends with a NUL */
-    struct rc_str guard;     /* likewise */
     struct rc_str reverse;   /* likewise */
 };
 

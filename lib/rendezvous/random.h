@@ -11,12 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { RC_RANDOM_NOW = 1 }; /* fail rather than wait for the kernel's start; GRND_NONBLOCK */
-
 /* Fills size bytes, at most 256; false where the kernel has none. */
-static inline bool rc_random(void *bytes, size_t size, unsigned flags)
+static inline bool rc_random(void *bytes, size_t size)
 {
-    return syscall(SYS_getrandom, bytes, size, flags) == (long)size;
+    return syscall(SYS_getrandom, bytes, size, 0) == (long)size;
 }
 
 #endif

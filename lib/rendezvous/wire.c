@@ -126,7 +126,7 @@ int rc_wire_new_token(char token[RC_WIRE_TOKEN + 1])
     static const char digits[] = "0123456789abcdef";
     unsigned char bytes[RC_WIRE_TOKEN / 2];
 
-    if (!rc_random(bytes, sizeof(bytes), 0))
+    if (!rc_random(bytes, sizeof(bytes)))
         return -EIO;
     for (unsigned i = 0; i < sizeof(bytes); i++) {
         token[2 * i] = digits[bytes[i] >> 4];

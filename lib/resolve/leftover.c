@@ -16,8 +16,8 @@ static const struct rc_name launcher_names[] = { RC_NAME("NODE_RANK"), RC_NAME("
                                                  RC_NAME("PET_RDZV_ID") };
 
 static const struct rc_name own_names[] = {
-    RC_NAME(RC_STAMP), RC_NAME(RC_KEPT_NAME), RC_NAME(RC_ORDERED), RC_NAME(RC_IDENTITY),
-    RC_NAME(RC_GUARD), RC_NAME(RC_PINS),      RC_NAME(RC_PINNED),  RC_NAME(RC_REPORTED),
+    RC_NAME(RC_STAMP), RC_NAME(RC_KEPT_NAME), RC_NAME(RC_ORDERED),  RC_NAME(RC_IDENTITY),
+    RC_NAME(RC_PINS),  RC_NAME(RC_PINNED),    RC_NAME(RC_REPORTED),
 };
 
 static const struct rc_name masters[][2] = { { RC_NAME("MASTER_ADDR"), RC_NAME("MASTER_PORT") },

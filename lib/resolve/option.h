@@ -33,7 +33,6 @@ enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_C
 enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
 
 /* Whether processes are checked at the moment when they join an NCCL communicator. */
-enum rc_guard { RC_GUARD_UNSET, RC_GUARD_NCCL, RC_GUARD_OFF };
 
 /* Which of its node's GPUs a task sees (visible.h). AUTO, the default: those of
  * the whole step wherever cuda:LOCAL_RANK can be the task's own among them; ALL:
@@ -71,7 +70,6 @@ struct rc_options {
     bool port_by_user;      /* after combining */
     enum rc_watch watch;    /* watch alone is watch=on */
     uint32_t watch_seconds; /* watch=SECONDS, which is on, too; 0: not given */
-    enum rc_guard guard;
     enum rc_gpus gpus;
     enum rc_bind bind;
     enum rc_nics nic;

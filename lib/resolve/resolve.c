@@ -3,7 +3,6 @@
 
 #include "launcher/ancestry.h"
 #include "resolve/container.h"
-#include "resolve/guard.h"
 #include "resolve/identity.h"
 #include "resolve/leftover.h"
 #include "resolve/master.h"
@@ -252,7 +251,6 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
             rc_identity_list_rejected(result);
         rc_container_warn(context, result);
         rc_watch_plan(context, result);
-        rc_guard_plan(context, result);
         rc_reverse_plan(context, result);
         rc_pinning_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)

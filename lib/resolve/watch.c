@@ -50,7 +50,8 @@ static const char *with_task(struct rc_result *result, const char *text)
     return rc_format(&result->arena, "%s task=%u tasks=%u", text, field[RC_RANK].value, field[RC_WORLD_SIZE].value);
 }
 
-const char *rc_watch_identity(struct rc_result *result)
+/* The task's numbers, but for that. */
+static const char *identity_text(struct rc_result *result)
 {
     const uint32_t *field = result->identity.field;
     uint32_t other = result->facts.field[RC_RANK].value;
@@ -96,7 +97,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
                          "installed to; no process is watched; install all of rollcall on this node");
         return false;
     }
-    who = rc_watch_identity(result);
+    who = identity_text(result);
     if (seconds && has_server(result))
         who = with_task(result, who);
     else if (seconds)

@@ -21,7 +21,4 @@ void rc_watch_plan(const struct rc_context *context, struct rc_result *result);
 /* PYTHONPATH with the watch's folder, in the result's arena; NULL where there is no room for it. */
 const char *rc_watch_path(struct rc_result *result, struct rc_str folder);
 
-/* That text, without the task's number. */
-const char *rc_watch_identity(struct rc_result *result);
-
 #endif

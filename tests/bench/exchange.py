@@ -28,7 +28,7 @@ TASKS_A_NODE = 8
 STORE_RANKS = 64
 SERVICE_RANKS = 16384
 SERVICE_DESCRIPTORS = 4096  # a usual hard limit of login hosts
-SERVICES = {"id": "an NCCL id", "broadcast": "a broadcast", "guard": "guard=nccl", "watch": "watch=SECONDS"}
+SERVICES = {"id": "an NCCL id", "broadcast": "a broadcast", "watch": "watch=SECONDS"}
 BARE_SESSION = """#include <pmix.h>
 int main(void)
 {

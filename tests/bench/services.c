@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* services RANKS DESCRIPTORS: what tasks ask srun's server while they start, all RANKS of them at once, each over
- * connections of its own: an NCCL id, a broadcast, the guard's four questions, and that init_process_group was
- * reached and left. Rank 0 comes last. DESCRIPTORS is the server's limit: 0 is the most that the system allows. One
- * process is the server, one all ranks. Prints a line each: name, milliseconds until the last rank has its answer, and
- * the server's own microseconds of processor a rank. */
+ * connections of its own: an NCCL id, a broadcast, and that init_process_group was reached and left. Rank 0 comes
+ * last. DESCRIPTORS is the server's limit: 0 is the most that the system allows. One process is the server, one all
+ * ranks. Prints a line each: name, milliseconds until the last rank has its answer, and the server's own microseconds
+ * of processor a rank. */
 #include "config.h"
 
 #include <errno.h>
@@ -71,23 +71,6 @@ static bool ask_broadcast(uint32_t rank, uint32_t ranks, unsigned step, char tex
     return step == 0 && ask_value(rank, 1, "broadcast", text);
 }
 
-static bool ask_guard(uint32_t rank, uint32_t ranks, unsigned step, char text[TEXT_SIZE])
-{
-    static const char record[] = "node00001 12345 1234567890123456789 task";
-
-    if (step == 0)
-        snprintf(text, TEXT_SIZE, "store put guard/0123456789abcdef/size\n%u %u %s %u", ranks, rank, record, rank);
-    else if (step == 1)
-        snprintf(text, TEXT_SIZE, "store put guard/0123456789abcdef/r%u\n%s %u", rank, record, rank);
-    else if (step == 2)
-        snprintf(text, TEXT_SIZE, "store count guard/0123456789abcdef/n\n");
-    else if (rank == 0)
-        snprintf(text, TEXT_SIZE, "store put guard/0123456789abcdef/done\nok");
-    else
-        snprintf(text, TEXT_SIZE, "store get guard/0123456789abcdef/done\n");
-    return step < 4;
-}
-
 static bool ask_watch(uint32_t rank, uint32_t ranks, unsigned step, char text[TEXT_SIZE])
 {
     snprintf(text, TEXT_SIZE, "reached=%u %u torch=11000 init=11520 %ssent=12901\n", rank, ranks,
@@ -98,7 +81,7 @@ static bool ask_watch(uint32_t rank, uint32_t ranks, unsigned step, char text[TE
 static const struct {
     const char *name;
     ask_next *ask;
-} services[] = { { "id", ask_id }, { "broadcast", ask_broadcast }, { "guard", ask_guard }, { "watch", ask_watch } };
+} services[] = { { "id", ask_id }, { "broadcast", ask_broadcast }, { "watch", ask_watch } };
 
 static void hang_up(struct rank *rank)
 {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools import Missing, need, output_of
 
-PROGRAMS = Path(__file__).resolve().parent.parent / "preload/programs"
+HERE = Path(__file__).resolve().parent
 TOKEN = "0123456789abcdef" * 2
 IMPORTS = 9
 CALLS = 15
@@ -46,7 +46,7 @@ class Watch:
 
     def watch_calls(self):
         exchange = self.prefix / "libexec/rollcall/rollcall-exchange"
-        with subprocess.Popen([sys.executable, PROGRAMS / "server.py", exchange, TOKEN], stdin=subprocess.PIPE,
+        with subprocess.Popen([sys.executable, HERE / "server.py", exchange, TOKEN], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True) as server:
             told = {"PYTHONPATH": str(self.prefix / "share/rollcall/watch"), **IDENTITY,
                     "SLURM_ROLLCALL_SERVER": f"{TOKEN} {server.stdout.readline().strip()} 42.0"}

@@ -153,7 +153,7 @@ expect()
     expect 'rollcall exec --ddp=worker,order=n' node
     expect 'rollcall exec --verbose python -u tr' train.py
     expect 'rollcall exec -- python ta' task.env
-    expect 'rollcall explain RC80' "$("$rollcall" explain --list | grep -o '^RC80[0-9]' | paste -sd' ')"
+    expect 'rollcall explain RC30' "$("$rollcall" explain --list | grep -o '^RC30[0-9]' | paste -sd' ')"
     expect 'rollcall map --tasks '
     expect 'rollcall doctor tr' train.py
     expect 'rollcall doctor --script t' task.env train.py

@@ -86,16 +86,6 @@ alike()
     alike 1 "$output"
 }
 
-@test "with guard=nccl, whose library stands before NCCL's" {
-    need_nccl_here
-    run -0 --separate-stderr here env LD_PRELOAD="$prefix/lib/librollcall-nccl.so" mpirun --oversubscribe -np 2 python3 "$ring" 1
-    alike 2 "$output"
-    begin 1 2 env LD_PRELOAD="$prefix/lib/librollcall-nccl.so" "$BATS_FILE_TMPDIR/library" share 0
-    run -0 by_hand 0 2 env LD_PRELOAD="$prefix/lib/librollcall-nccl.so" "$BATS_FILE_TMPDIR/library" share 0
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
-    [[ $output == *'id '* ]]
-}
-
 @test "each program of a task has ids of its own" {
     need_nccl_here
     # shellcheck disable=SC2016 # expanded in the task

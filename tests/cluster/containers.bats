@@ -56,10 +56,10 @@ step()
 }
 
 @test "ch-run: torchrun in there is found, and none of rollcall's libraries is asked for that is not there" {
-    tasks=1 step bind=cores,nproc=2,guard=nccl -- torchrun --nproc-per-node=2 train.py
+    tasks=1 step bind=cores,nproc=2,lookup=numeric -- torchrun --nproc-per-node=2 train.py
     everybody launcher nodes=2 nproc=2
     said 'warning RC922: .* but a container \(ch-run\) does not see librollcall-pins\.so'
-    said 'warning RC807: .* but a container \(ch-run\) does not see librollcall-nccl\.so'
+    said 'warning RC505: .* but a container \(ch-run\) does not see librollcall-lookup\.so'
     unsaid 'preload'
     # bind=auto makes no noise of it
     tasks=1 step nproc=2 -- torchrun --nproc-per-node=2 train.py
@@ -68,12 +68,12 @@ step()
 }
 
 @test "ch-run: with rollcall's folder mounted, its libraries are there" {
-    tasks=1 step bind=cores,nproc=2,guard=nccl --bind "$ROLLCALL_PREFIX" -- torchrun --nproc-per-node=2 train.py
+    tasks=1 step bind=cores,nproc=2,lookup=numeric --bind "$ROLLCALL_PREFIX" -- torchrun --nproc-per-node=2 train.py
     everybody launcher nodes=2 nproc=2
     unsaid 'RC|preload'
-    step guard=nccl --bind "$ROLLCALL_PREFIX" -- sh -c 'echo "list=$LD_PRELOAD"'
+    step lookup=numeric --bind "$ROLLCALL_PREFIX" -- sh -c 'echo "list=$LD_PRELOAD"'
     succeeded
-    [ "$(grep -c "^list=$ROLLCALL_PREFIX/lib/librollcall-nccl.so$" "$out")" -eq 4 ]
+    [ "$(grep -c "^list=$ROLLCALL_PREFIX/lib/librollcall-lookup.so$" "$out")" -eq 4 ]
     unsaid 'RC|preload'
 }
 
@@ -97,14 +97,14 @@ within()
 }
 
 @test "a plugin's container: what it does not see is not asked for, and what is mounted is" {
-    within guard=nccl,watch sh -c 'echo "list=$LD_PRELOAD$PYTHONPATH."'
+    within lookup=numeric,watch sh -c 'echo "list=$LD_PRELOAD$PYTHONPATH."'
     succeeded
     [ "$(grep -cx 'list=.' "$out")" -eq 4 ]
-    said 'warning RC807: .* but the container does not see librollcall-nccl\.so'
+    said 'warning RC505: .* but the container does not see librollcall-lookup\.so'
     said 'warning RC706: .* but the container does not see its folder share/rollcall/watch'
-    TEST_MOUNTS=$ROLLCALL_PREFIX within guard=nccl,watch sh -c 'echo "list=$LD_PRELOAD:$PYTHONPATH."'
+    TEST_MOUNTS=$ROLLCALL_PREFIX within lookup=numeric,watch sh -c 'echo "list=$LD_PRELOAD:$PYTHONPATH."'
     succeeded
-    [ "$(grep -cx "list=$ROLLCALL_PREFIX/lib/librollcall-nccl.so:$ROLLCALL_PREFIX/share/rollcall/watch." "$out")" -eq 4 ]
+    [ "$(grep -cx "list=$ROLLCALL_PREFIX/lib/librollcall-lookup.so:$ROLLCALL_PREFIX/share/rollcall/watch." "$out")" -eq 4 ]
     unsaid 'RC|preload'
 }
 

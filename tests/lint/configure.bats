@@ -171,23 +171,13 @@ with_cache()
     [ "$status" -ne 0 ]
 }
 
-# The guard that was built here wants what is in the list, and nothing that is fortified.
-expect_guard()
-{
-    make -C "$tree" -j2 shim/nccl/librollcall-nccl.la
-    expect_same "" "$(comm -13 <(list guard.imports | LC_ALL=C sort) <(nm -D --undefined-only \
-        "$tree/shim/nccl/.libs/librollcall-nccl.so" |
-        awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort))"
-}
-
 # bats test_tags=all
-@test "a distribution's hardening flags do not reach the preload, nor those of glibc alone the guard" {
+@test "a distribution's hardening flags do not reach the preload" {
     run configure CFLAGS="-g -O2 -fstack-protector-all -fstack-clash-protection" CPPFLAGS=-D_FORTIFY_SOURCE=2
     [ "$status" -eq 0 ]
     make -C "$tree" -j2 shim/librollcall-preload.la lib/librollcall.la
     expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
     wanted "$tree/lib/.libs/librollcall.so" | grep -qx __stack_chk_fail
-    expect_guard
 }
 
 # bats test_tags=all
@@ -204,7 +194,6 @@ expect_guard()
     [ "$status" -eq 0 ]
     make -C "$tree" -j2
     expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
-    expect_guard
 }
 
 # The unit tests as they are run in another layer, and the plugin with sanitizers in a third.

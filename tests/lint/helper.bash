@@ -11,7 +11,6 @@ prefix=${ROLLCALL_PREFIX:-$top/build/prefix}
 
 plugin=$prefix/lib/slurm/rollcall.so
 preload=$prefix/lib/librollcall-preload.so
-guard=$prefix/lib/librollcall-nccl.so
 pins=$prefix/lib/librollcall-pins.so
 lookup=$prefix/lib/librollcall-lookup.so
 library=$prefix/lib/librollcall.so

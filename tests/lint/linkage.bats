@@ -28,10 +28,6 @@ segments()
     expect_same "" "$(needed "$lookup")"
 }
 
-@test "the guard loads libc and nothing else" {
-    expect_same libc.so.6 "$(needed "$guard")"
-}
-
 @test "the command loads libc and nothing else" {
     expect_same libc.so.6 "$(needed "$command")"
 }
@@ -55,47 +51,45 @@ soname()
     dynamic "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p'
 }
 
-@test "the library's soname has a version, those of plugin, preload and guard have none" {
+@test "the library's soname has a version, those of plugin and preload have none" {
     expect_same librollcall.so.0 "$(soname "$library")"
     expect_same rollcall.so "$(soname "$plugin")"
     expect_same librollcall-preload.so "$(soname "$preload")"
-    expect_same librollcall-nccl.so "$(soname "$guard")"
     expect_same librollcall-pins.so "$(soname "$pins")"
     expect_same librollcall-lookup.so "$(soname "$lookup")"
     [ ! -L "$preload" ]
     [ ! -L "$plugin" ]
-    [ ! -L "$guard" ]
 }
 
 @test "no object has a search path of its own" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
         run dynamic "$object"
         [[ $output != *RPATH* && $output != *RUNPATH* ]]
     done
 }
 
 @test "no object relocates its code" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
         run dynamic "$object"
         [[ $output != *TEXTREL* ]]
     done
 }
 
 @test "no object has a stack that can be executed" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
         segments "$object" | grep -qE 'GNU_STACK.* RW +0x'
     done
 }
 
 @test "no object has a segment that can be written and executed" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
         run segments "$object"
         [[ ! $output =~ LOAD[^$'\n']*RWE ]]
     done
 }
 
 @test "every object binds at start and makes its tables read-only" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
         segments "$object" | grep -q GNU_RELRO
         dynamic "$object" | grep -qE '\(FLAGS_1\).*NOW|BIND_NOW'
     done
@@ -107,8 +101,8 @@ soname()
     done
 }
 
-@test "plugin, guard, library and programs have a stack protector, the preload has none" {
-    for object in "$plugin" "$guard" "$library" "$command" "$asker" "$mapper"; do
+@test "plugin, library and programs have a stack protector, the preload has none" {
+    for object in "$plugin" "$library" "$command" "$asker" "$mapper"; do
         wanted "$object" | grep -qx __stack_chk_fail
     done
     run wanted "$preload"
@@ -129,7 +123,7 @@ soname()
 }
 
 @test "no object holds a folder of the machine that it was built on" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$guard" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
         strip --strip-debug -o "$BATS_TEST_TMPDIR/stripped" "$object"
         run grep -cF "$top" "$BATS_TEST_TMPDIR/stripped"
         [ "$output" = 0 ]

@@ -68,7 +68,7 @@ section()
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man1/rollcall.1" | tr -d '"' | paste -sd' ')"
     sections='NAME SYNOPSIS DESCRIPTION RETURN VALUE ATTRIBUTES FILES EXAMPLES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man3/librollcall.3" | tr -d '"' | paste -sd' ')"
-    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH GUARD STORE GPUS CORES MAP'
+    sections='NAME SYNOPSIS DESCRIPTION MODES ADDRESSES MASTER PORT AND ROLL CALL WATCH STORE GPUS CORES MAP'
     sections+=' LAUNCHERS FRAMEWORKS TRAPS ENVIRONMENT FILES MESSAGES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$page" | paste -sd' ')"
     sections='NAME SYNOPSIS DESCRIPTION INSTALLATION PORTS WHAT RUNS AS WHOM CONTAINERS UPGRADING SWITCHING IT OFF'
@@ -128,7 +128,7 @@ section()
     text=$(shown)
     names+=" $(cd "$top" && sed -n 's/^ROLLCALL_FRAMEWORK("\([A-Z_]*\)",.*/\1/p' lib/resolve/frameworks.def)"
     [[ $names == *" JAX_"* ]]
-    for name in $names ROLLCALL ROLLCALL_DEBUG ROLLCALL_SCOPE ROLLCALL_IDENTITY PYTHONPATH ROLLCALL_GUARD LD_PRELOAD; do
+    for name in $names ROLLCALL ROLLCALL_DEBUG ROLLCALL_SCOPE ROLLCALL_IDENTITY PYTHONPATH LD_PRELOAD; do
         grep -qw "$name" <<< "$text" || { echo "$name is not in the page"; return 1; }
     done
 }

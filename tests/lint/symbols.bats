@@ -67,20 +67,8 @@ load helper
     expect_same dl_iterate_phdr "$(wanted "$lookup")"
 }
 
-@test "the guard exports the four functions of NCCL" {
-    expect_same "$(printf '%s\n' ncclCommInitRank ncclCommInitRankConfig ncclCommInitRankScalable ncclGetUniqueId)" \
-        "$(defined "$guard")"
-}
-
-# It is loaded into programs of any libc: musl ends one for which a name is missing.
-@test "the guard wants of libc no more than its list" {
-    found=$(nm -D --undefined-only "$guard" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | LC_ALL=C sort)
-    [ -n "$found" ]
-    expect_same "" "$(comm -13 <(list guard.imports | LC_ALL=C sort) <(printf '%s\n' "$found"))"
-}
-
 @test "no object has a symbol of the core that others could see" {
-    for object in "$library" "$plugin" "$preload" "$pins" "$lookup" "$guard" "$command" "$asker" "$mapper"; do
+    for object in "$library" "$plugin" "$preload" "$pins" "$lookup" "$command" "$asker" "$mapper"; do
         run defined "$object"
         [[ $output != *rc_* ]]
     done

@@ -78,8 +78,8 @@ used()
     # each part finds the others
     run -0 login rollcall --version
     [[ $output == *"plugin: for Slurm $1"* ]]
-    run -0 login srun -N2 -n2 --ddp=watch,guard=nccl sh -c 'echo "$PYTHONPATH $LD_PRELOAD"; ls -d "$PYTHONPATH" "$LD_PRELOAD"'
-    [ "$(grep -cE '^/usr/share/rollcall/watch /usr/lib/[^/]*/rollcall/librollcall-nccl.so$' <<< "$output")" -eq 2 ]
+    run -0 login srun -N2 -n2 --ddp=watch,lookup=numeric sh -c 'echo "$PYTHONPATH $LD_PRELOAD"; ls -d "$PYTHONPATH" "$LD_PRELOAD"'
+    [ "$(grep -cE '^/usr/share/rollcall/watch /usr/lib/[^/]*/rollcall/librollcall-lookup.so$' <<< "$output")" -eq 2 ]
     run -0 login srun -N2 -n2 --ddp python3 -c 'import rollcall; print(rollcall.identity().rank, rollcall.broadcast("x", b"y"))'
     [ "$(sort <<< "$output")" = "0 b'y'"$'\n'"1 b'y'" ]
     run -0 login srun -N2 --ntasks-per-node=2 sh -c "LD_PRELOAD=\$(echo /usr/lib/*/rollcall/librollcall-preload.so) sh -c '$print'"

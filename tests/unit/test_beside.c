@@ -104,22 +104,22 @@ static void finds_a_library(const void *data)
 
     (void)data;
     own_folder(folder);
-    assert_null(rc_beside_library(NULL, "librollcall-nccl.so", path, sizeof(path)).p);
+    assert_null(rc_beside_library(NULL, "librollcall-lookup.so", path, sizeof(path)).p);
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         char name[64];
         struct rc_str found;
         int n, fd;
 
-        snprintf(name, sizeof(name), "guard-%d%s", (int)getpid(), rows[i].more);
+        snprintf(name, sizeof(name), "library-%d%s", (int)getpid(), rows[i].more);
         snprintf(file, sizeof(file), "%s/%s", folder, name);
         assert_int_equal(mkdir(file, 0700), 0);
-        assert_null(rc_beside_library(name, "librollcall-nccl.so", path, sizeof(path)).p);
-        n = snprintf(file, sizeof(file), "%s/%s/librollcall-nccl.so", folder, name);
+        assert_null(rc_beside_library(name, "librollcall-lookup.so", path, sizeof(path)).p);
+        n = snprintf(file, sizeof(file), "%s/%s/librollcall-lookup.so", folder, name);
         assert_in_range(n, 1, sizeof(file) - 1);
         fd = open(file, O_CREAT | O_WRONLY, 0600);
         assert_true(fd >= 0);
         close(fd);
-        found = rc_beside_library(name, "librollcall-nccl.so", path, sizeof(path));
+        found = rc_beside_library(name, "librollcall-lookup.so", path, sizeof(path));
         unlink(file);
         if (rows[i].good)
             assert_string_equal(found.p, file);
@@ -135,6 +135,6 @@ int main(void)
     UNIT_TABLE(goes, "from", steps);
     unit_add_one(needs_room, "a path that does not fit is none");
     unit_add_one(finds_itself, "the folder of the watch, beside this program");
-    unit_add_one(finds_a_library, "the guard, where LD_PRELOAD can hold its name");
+    unit_add_one(finds_a_library, "a library, where LD_PRELOAD can hold its name");
     return unit_run("beside");
 }

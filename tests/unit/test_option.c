@@ -41,8 +41,6 @@ static const struct taken_row taken[] = {
     { TEXT("watch=1"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a second" },
     { TEXT("worker,watch=86400"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "a day" },
     { TEXT("launcher,watch=on,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with its value, among others" },
-    { TEXT("worker,guard=nccl"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "a guard" },
-    { TEXT("guard=off,nproc=3"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 3, "no guard" },
     { TEXT("gpus=own"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "GPUs" },
     { TEXT("worker,gpus=all,bind=none,nic=auto"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "GPUs, cores and NICs" },
     { TEXT("launcher,addr=10.1.0.0/16,nproc=2"), true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 2, "with other keys" },
@@ -136,12 +134,6 @@ static const struct refused_row refused[] = {
     { TEXT("watch,auto,watch=off"), RC201, "'auto' is not known", "a mode behind a key" },
     { TEXT("watch=off,watch=on"), RC203, "watch is given twice", "two values" },
     { TEXT("watch=60,watch"), RC203, "watch is given twice", "seconds, and without" },
-    { TEXT("guard"), RC201, "'guard' is not known", "a guard of nothing" },
-    { TEXT("guard="), RC202, "guard='' is not known; use guard=nccl or guard=off", "no value" },
-    { TEXT("guard=NCCL"), RC202, "guard='NCCL' is not known", "capitals" },
-    { TEXT("guard=on"), RC202, "guard='on' is not known", "another key's value" },
-    { TEXT("guard=nccl,guard=nccl"), RC203, "guard= is given twice", "the same guard twice" },
-    { TEXT("guard=off,guard=nccl"), RC203, "guard= is given twice", "two guards" },
     { TEXT("gpus=none"), RC202, "gpus='none' is not known; use gpus=auto, all or own", "no such GPUs" },
     { TEXT("bind=core"), RC202, "bind='core' is not known; use bind=auto, cores, numa or none", "a shorter word" },
     { TEXT("nic=ib0"), RC202, "nic='ib0' is not known; use nic=auto or nic=none", "a card" },
@@ -529,21 +521,17 @@ struct placement_row {
     enum rc_gpus gpus;
     enum rc_bind bind;
     enum rc_nics nic;
-    enum rc_guard guard;
 };
 
-/* And guard, and each of the three that say where a task goes. */
+/* Each of the three that say where a task goes. */
 static void combines_placements(const void *data)
 {
     static const struct placement_row rows[] = {
-        { "", "-", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET, RC_GUARD_UNSET },
-        { "gpus=own,bind=numa,nic=auto,guard=nccl", "gpus=all,guard=off", "bind=none,guard=off", RC_GPUS_OWN,
-          RC_BIND_NUMA, RC_NICS_AUTO, RC_GUARD_NCCL },
-        { "bind=cores,guard=off", "gpus=auto,guard=nccl", "nic=none,bind=none,guard=nccl", RC_GPUS_AUTO, RC_BIND_CORES,
-          RC_NICS_NONE, RC_GUARD_OFF },
-        { "watch", "guard=nccl", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET, RC_GUARD_NCCL },
-        { "-", "-", "off,bind=none,gpus=all,nic=auto,guard=nccl", RC_GPUS_ALL, RC_BIND_NONE, RC_NICS_AUTO,
-          RC_GUARD_NCCL },
+        { "", "-", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET },
+        { "gpus=own,bind=numa,nic=auto", "gpus=all", "bind=none", RC_GPUS_OWN, RC_BIND_NUMA, RC_NICS_AUTO },
+        { "bind=cores", "gpus=auto", "nic=none,bind=none", RC_GPUS_AUTO, RC_BIND_CORES, RC_NICS_NONE },
+        { "watch", "nic=auto", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_AUTO },
+        { "-", "-", "off,bind=none,gpus=all,nic=auto", RC_GPUS_ALL, RC_BIND_NONE, RC_NICS_AUTO },
     };
 
     (void)data;
@@ -554,7 +542,6 @@ static void combines_placements(const void *data)
         assert_int_equal(all.gpus, rows[i].gpus);
         assert_int_equal(all.bind, rows[i].bind);
         assert_int_equal(all.nic, rows[i].nic);
-        assert_int_equal(all.guard, rows[i].guard);
     }
 }
 
@@ -566,7 +553,7 @@ int main(void)
     unit_add_one(combines_addresses, "addr= is the first one's that has it");
     unit_add_one(combines_watches, "watch is the first one's that has it");
     unit_add_one(combines_sames, "same= is the first one's that has it, and a site's nodes are not compared");
-    unit_add_one(combines_placements, "gpus=, bind=, nic= and guard= are each the first one's that has it");
+    unit_add_one(combines_placements, "gpus=, bind= and nic= are each the first one's that has it");
     UNIT_TABLE(switches_mode, "ROLLCALL", switches);
     UNIT_TABLE(hints_at, "option hints at", hints);
     unit_add_one(names_modes, "every mode has its name");

@@ -148,13 +148,13 @@ static const struct preload_row preloads[] = {
       0,
       "behind the user's own" },
     { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so:/x/p.so", { NULL }, "/a.so:/x/p.so", 0, "once" },
-    { TEXT("launcher,guard=nccl"),
+    { TEXT("launcher,lookup=numeric"),
       "/x/p.so",
       "LD_PRELOAD=/a.so",
       { NULL },
-      "/a.so:/x/g.so:/x/p.so",
+      "/a.so:/x/l.so:/x/p.so",
       0,
-      "beside the guard" },
+      "beside that of look-ups" },
     { TEXT("launcher"), "/x/p.so", NULL, { "env", "torchrun", "t.py" }, "/x/p.so", 0, "in a wrapper" },
     { TEXT("launcher"), "/x/p.so", NULL, { "apptainer", "torchrun", "t.py" }, NULL, RC921, "in a container" },
     { TEXT("launcher,bind=cores"),
@@ -181,7 +181,7 @@ static void plans_library(const void *data)
                           "MASTER_PORT=29500",
                           row->there,
                           NULL };
-    struct rc_here here = { .learned = RC_LEARN_GUARD, .guard = RC_STR("/x/g.so") };
+    struct rc_here here = { .learned = RC_LEARN_REVERSE, .reverse = RC_STR("/x/l.so") };
     struct rc_pins pins;
     struct rc_context context = {
         .env = env, .argv = row->argv, .here = &here, .pins = &pins, .pins_library = rc_str(row->library)

@@ -8,7 +8,7 @@
 
 enum {
     ALL = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX | RC_LEARN_WATCH |
-          RC_LEARN_GUARD | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES
+          RC_LEARN_REVERSE | RC_LEARN_GPU_FILES
 };
 
 static void is(struct rc_str found, const char *expected, size_t size)
@@ -37,7 +37,6 @@ static void reads_all_kinds(const void *row)
         "@gpus=4",
         "A=@ancestor=x",
         "@watch=/w",
-        "@guard=/g.so",
         "@lookup=/l.so",
         "@pmix=rank=1",
         "@host-file=n2 slots=2",
@@ -55,7 +54,6 @@ static void reads_all_kinds(const void *row)
     is(here.ancestor[1], "slurmstepd:\0[42.0]\0", 19);
     is(here.host, "n2", 2);
     is(here.watch, "/w", 2);
-    is(here.guard, "/g.so", 5);
     is(here.reverse, "/l.so", 5);
     is(here.host_file, "n1\nn2 slots=2\n", 14);
     is(here.pmix, "rank=1\nsize=4\n", 14);
@@ -79,7 +77,6 @@ static void knows_nothing(const void *row)
     assert_int_equal(here.ancestor_count, 0);
     assert_null(here.host.p);
     assert_null(here.watch.p);
-    assert_null(here.guard.p);
     assert_null(here.reverse.p);
     assert_null(here.host_file.p);
     assert_null(here.pmix.p);
