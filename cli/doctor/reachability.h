@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reachability.h - whether this node reaches the master port.
  *
- * The port is held, and nothing listens there before the program does. So rank 0's
- * doctor listens there meanwhile. Where the doctor runs on all nodes of a step of
- * srun --ddp, the nodes agree on that through the store of srun's rendezvous server,
- * under the number N of the check:
- *
- *   doctor/arrived     counted by each node; the last one sets doctor/all/N
- *   doctor/listener/N  set by rank 0's node, which listens now: "TOKEN ADDRESS...", or "closed"
- *   doctor/done/N      counted by each other node after its probe; the last one sets doctor/over/N
- *
- * Otherwise, or where not all nodes arrive in time, each node probes alone. A port
- * that refuses is then taken for the held one.
+ * The port is held, and nothing listens there before the program does. So a port that refuses is taken for the held
+ * one: a firewall that answers with a reset looks the same, and only one that drops, or no route, is found.
  */
 #ifndef ROLLCALL_CLI_DOCTOR_REACHABILITY_H
 #define ROLLCALL_CLI_DOCTOR_REACHABILITY_H
