@@ -35,7 +35,7 @@ series_plugin()
         setup_say "$root has headers of another Slurm than $series"
         return 1
     }
-    # the file alone: make install would put libtool's own beside it, while others look at what is installed
+    # the file alone: make install would install the rest once more, while others use what is installed
     with_ccache make -C "$dir" -j"$(nproc)" spank/rollcall.la &&
         install -D "$dir/spank/.libs/rollcall.so" "$ROLLCALL_PREFIX/lib/slurm-$series/rollcall.so"
 }

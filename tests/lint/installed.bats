@@ -21,6 +21,15 @@ tree()
     expect_same "" "$(find "$stage" -path "$stage$prefix" -prune -o ! -type d -print)"
 }
 
+# The hook that removes libtool's own files of them comes after install-exec, and beside install-data.
+@test "every library is installed by install-exec: make -j install" {
+    make -C "$build" install-data DESTDIR="$BATS_TEST_TMPDIR/data"
+    expect_same "" "$(find "$BATS_TEST_TMPDIR/data" -name '*.so*' -o -name '*.la')"
+    make -C "$build" install-exec DESTDIR="$BATS_TEST_TMPDIR/exec"
+    expect_same "" "$(find "$BATS_TEST_TMPDIR/exec" -name '*.la')"
+    expect_same "$(list installed.txt | grep '\.so')" "$(tree "$BATS_TEST_TMPDIR/exec$prefix" | grep '\.so')"
+}
+
 @test "make uninstall leaves nothing" {
     make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage"
     make -C "$build" uninstall DESTDIR="$BATS_TEST_TMPDIR/stage"
