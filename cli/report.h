@@ -6,7 +6,7 @@
 #include "console/table.h"
 #include "resolve/resolve.h"
 
-enum { REPORT_CUT = 64 }; /* bytes of a value that a table shows */
+enum { REPORT_CUT = 64 }; /* bytes that are shown of a value that is not rollcall's own */
 
 const char *cli_report_field_name(enum rc_field field);
 const char *cli_report_field_key(enum rc_field field); /* in JSON */

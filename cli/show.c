@@ -34,7 +34,7 @@ static void environment_table(const struct rc_plan *plan, struct table *table)
             continue;
         table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, cli_report_verb(entry));
         table_text(table, PAINT_STRONG, entry->name.p);
-        table_cell(table, PAINT_NONE, rc_str(entry->value), REPORT_CUT);
+        table_cell(table, PAINT_NONE, rc_str(entry->value), entry->action == RC_SET ? 0 : REPORT_CUT);
         table_text(table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
     }
 }

@@ -24,6 +24,13 @@ as_file()
     run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
 }
 
+@test "show: a path that rollcall sets is shown to its end" {
+    local long
+    long=/$(printf 'folder%.0s' {1..40})
+    run -0 with "${task_3[@]}" PYTHONPATH="$long/last" "$rollcall" show --long --ddp=watch
+    grep -qE "^  set +PYTHONPATH +$long/last:/[^ ]+/watch\$" <<< "$output"
+}
+
 @test "show: every value with where it came from" {
     as_file "${task_3[@]}" RANK=7 PET_NNODES=5
     run -0 --separate-stderr "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
