@@ -93,7 +93,8 @@ fake()
     both "${given[@]}" -- -v
     apart
     [[ $said == *"note RC913: bound to "*"(bind=auto)"* ]]
-    [ "${first##* }" -ge 1 ] && [ "${first##* }" -le "$count" ]
+    [ "${first##* }" -ge 1 ]
+    [ "${first##* }" -le "$count" ]
     # without -v not a word
     both "${given[@]}" --
     [ -z "$said" ]

@@ -111,7 +111,8 @@ PYTHON
     with "${task_3[@]}" "$rollcall" exec -- cat < "$BATS_TEST_TMPDIR/data" > "$BATS_TEST_TMPDIR/copy"
     cmp "$BATS_TEST_TMPDIR/data" "$BATS_TEST_TMPDIR/copy"
     run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec -- sh -c 'echo out; echo err >&2'
-    [ "$output" = out ] && [ "$stderr" = err ]
+    [ "$output" = out ]
+    [ "$stderr" = err ]
     # closed ones stay closed
     run -0 with "${task_0[@]}" "$rollcall" exec -- sh -c 'ls /proc/self/fd | xargs' <&-
     run -0 with "${task_0[@]}" bash -c '"$@" 0<&- 2>&-' - "$rollcall" exec -- sh -c '[ ! -e /proc/$$/fd/0 ] && [ ! -e /proc/$$/fd/2 ] && echo closed'

@@ -523,7 +523,8 @@ $2"
 @test "srun forgotten: nothing is said of a process that meets the others, or that a launcher has started" {
     slow=FAKE_SECONDS=0.5
     in_script RANK=0 WORLD_SIZE=4 -- 'dist.init_process_group(); time.sleep(0.3)'
-    [ "$status" = 0 ] && [ -z "$stderr" ]
+    [ "$status" = 0 ]
+    [ -z "$stderr" ]
     in_script -- 'time.sleep(0.3)'
     [ -z "$stderr" ]
     for set in RANK=1 WORLD_SIZE=1 SLURM_STEP_ID=0 OMPI_COMM_WORLD_RANK=0 PMI_RANK=0 TORCHELASTIC_RUN_ID=x SLURM_JOB_ID=43 \
@@ -558,7 +559,8 @@ PYTHON
     take='import torch.cuda as c; c.set_device(DEVICE); dist.init_process_group(); print("called")'
     for device in '2 % c.device_count()' '"cuda:0"' 'device=0' 'type("device", (), {"index": 0})()'; do
         says RC710 "$text" "${cyclic_2[@]}" FAKE_GPUS=2 -- "${take/DEVICE/$device}"
-        [[ $stderr == *"take LOCAL_RANK, which is 1" ]] && [[ $output == *set* ]]
+        [[ $stderr == *"take LOCAL_RANK, which is 1" ]]
+        [[ $output == *set* ]]
     done
     # its own; four GPUs, where the two differ; blocks; more tasks than GPUs; another's, but by no such arithmetic
     silent "${cyclic_2[@]}" FAKE_GPUS=2 -- "${take/DEVICE/int(os.environ[\"LOCAL_RANK\"])}"

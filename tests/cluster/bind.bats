@@ -76,7 +76,8 @@ all_cpus()
     said 'note RC913: bound to [0-9]+ cores?, hardware threads [0-9,-]+ \(bind=auto\)'
     # a thread for each core
     for line in $(sed -n 's/.*cpus=\([^ ]*\) .* omp=\([0-9-]*\) .*/\1:\2/p' "$out"); do
-        [ "${line#*:}" != - ] && [ "${line#*:}" -le "$(tr , '\n' <<< "${line%:*}" | wc -l)" ]
+        [ "${line#*:}" != - ]
+        [ "${line#*:}" -le "$(tr , '\n' <<< "${line%:*}" | wc -l)" ]
     done
 }
 

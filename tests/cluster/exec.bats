@@ -26,7 +26,8 @@ one_port()
 
 held()
 {
-    said '^PORT rank=0 .* held$' && said '^rollcall: MASTER_PORT=.*held by rank 0, which told all nodes'
+    said '^PORT rank=0 .* held$' || return 1
+    said '^rollcall: MASTER_PORT=.*held by rank 0, which told all nodes'
 }
 
 computed()
@@ -43,7 +44,9 @@ need_pmix()
 @test "srun --mpi=pmix, two nodes: the port is held, and a stranger does not get it" {
     need_pmix
     attempt 60 srun -N2 --ntasks-per-node=2 --mpi=pmix rollcall exec -vv -- python3 "$programs/port.py"
-    one_port 4 && held && unsaid 'RC6'
+    one_port 4
+    held
+    unsaid 'RC6'
 }
 
 # bats test_tags=series
@@ -51,7 +54,9 @@ need_pmix()
     need_pmix
     SLURM_ROLLCALL_SERVER='0123456789abcdef0123456789abcdef 1 1.0' attempt 60 srun -N2 --ntasks-per-node=2 --mpi=pmix \
         sh -c "rollcall exec -- true && rollcall exec -vv -- python3 '$programs/port.py'"
-    one_port 4 && computed && unsaid 'RC6'
+    one_port 4
+    computed
+    unsaid 'RC6'
 }
 
 # bats test_tags=series
@@ -68,13 +73,17 @@ need_pmix()
 # bats test_tags=series
 @test "srun --ddp: the plugin has done it, and rollcall exec leaves it" {
     attempt 60 srun --ddp -N2 --ntasks-per-node=2 rollcall exec -- python3 "$programs/port.py"
-    one_port 4 && said '^PORT rank=0 .* held$' && unsaid 'RC6'
+    one_port 4
+    said '^PORT rank=0 .* held$'
+    unsaid 'RC6'
 }
 
 # bats test_tags=series
 @test "srun without PMIx: a computed port, and nobody waits" {
     attempt 60 srun -N2 --ntasks-per-node=2 --mpi=none rollcall exec --ddp=deadline=600 -vv -- python3 "$programs/port.py"
-    one_port 4 && computed && unsaid 'RC6'
+    one_port 4
+    computed
+    unsaid 'RC6'
 }
 
 # bats test_tags=series
@@ -97,15 +106,21 @@ need_pmix()
     # shellcheck disable=SC2016 # expanded by that shell
     from=n1 attempt 60 mpirun --host n1:4 -np 4 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 3 ] || exec sleep 5
         exec rollcall exec --ddp=deadline=4 -vv -- python3 "$0"' "$programs/port.py"
-    one_port 3 && computed && said 'RC611.*only 3 of the 4 tasks were there within 2000 ms'
+    one_port 3
+    computed
+    said 'RC611.*only 3 of the 4 tasks were there within 2000 ms'
 }
 
 # bats test_tags=series
 @test "mpirun on two nodes: a computed port, and nobody waits" {
     from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec --ddp=deadline=600 -vv -- python3 "$programs/port.py"
-    one_port 4 && computed && unsaid 'RC6'
+    one_port 4
+    computed
+    unsaid 'RC6'
     from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec --ddp=exchange=pmix -vv -- python3 "$programs/port.py"
-    one_port 4 && computed && said 'RC611.*several nodes can meet under srun --mpi=pmix alone'
+    one_port 4
+    computed
+    said 'RC611.*several nodes can meet under srun --mpi=pmix alone'
 }
 
 # example NUMBER: what stands in rollcall(1), EXAMPLES, run as one script where a job can be had
@@ -129,6 +144,7 @@ example()
         explain "not every rank three times"
     example 2
     succeeded
-    said '^[0-3]: .*rank' && said '^[0-3]: .*why'
+    said '^[0-3]: .*rank'
+    said '^[0-3]: .*why'
     [ "$(grep -xE '[0-3]' "$out" | sort | paste -sd,)" = 0,1,2,3 ] || explain "not four ranks"
 }

@@ -44,7 +44,9 @@ alike()
         explain "torch: $(has 0 .torch)"
     [[ $(has 0 .memory) =~ ^[0-9]+\ [MG]iB$ ]]
     [[ $(has 0 .nofile) =~ ^[0-9]+ ]]
-    [ "$(has 0 .shm)" != null ] && [ "$(has 0 .stack)" != null ] && [ "$(has 0 .hugepages)" != null ]
+    [ "$(has 0 .shm)" != null ]
+    [ "$(has 0 .stack)" != null ]
+    [ "$(has 0 .hugepages)" != null ]
 }
 
 @test "what differs on one node is in its entry" {
@@ -61,12 +63,17 @@ alike()
     on n2 umount "$shared/mine"
     on n2 umount /dev/shm
     on n3 umount /proc/driver
-    [ "$(has 1 .shm)" = '64 MiB' ] && [ "$(has 0 .shm)" = "$(has 2 .shm)" ] && [ "$(has 0 .shm)" != '64 MiB' ]
-    [ "$(has 2 .gpus)" = '1 NVIDIA H100 80GB HBM3' ] && [ "$(has 2 .gpu_driver)" = 535.104.05 ]
-    [ "$(has 0 .gpus)" = null ] && [ "$(has 1 .gpus)" = null ]
+    [ "$(has 1 .shm)" = '64 MiB' ]
+    [ "$(has 0 .shm)" = "$(has 2 .shm)" ]
+    [ "$(has 0 .shm)" != '64 MiB' ]
+    [ "$(has 2 .gpus)" = '1 NVIDIA H100 80GB HBM3' ]
+    [ "$(has 2 .gpu_driver)" = 535.104.05 ]
+    [ "$(has 0 .gpus)" = null ]
+    [ "$(has 1 .gpus)" = null ]
     said "RC622: GPUs are '1 NVIDIA H100 80GB HBM3' on n3, none on the other 2;"
     said "RC622: /dev/shm has '64 MiB' on n2, '[0-9]+ [MG]iB' on the other 2;"
-    [ "$(has 1 .torch)" = "99.0 in $shared/mine" ] && [ "$(has 0 .torch)" = "$(has 2 .torch)" ]
+    [ "$(has 1 .torch)" = "99.0 in $shared/mine" ]
+    [ "$(has 0 .torch)" = "$(has 2 .torch)" ]
 }
 
 # Who looks there waits until the server is back: the task would as well, if it were to look.
@@ -85,7 +92,8 @@ alike()
     kill "$server"
     [ $((SECONDS - started)) -lt 15 ] || explain "it took $((SECONDS - started)) s"
     unsaid RC622
-    [ "$(has 2 .torch)" = null ] && [ "$(has 2 .kernel)" = "$(uname -r)" ]
+    [ "$(has 2 .torch)" = null ]
+    [ "$(has 2 .kernel)" = "$(uname -r)" ]
     alike 0 1
     [ "$(has 0 .torch)" != null ]
 }
@@ -101,5 +109,6 @@ alike()
     the_roll -N3
     alike 0 2
     [ "$(has 1 .memlock)" = '64 KiB' ] && [ "$(has 1 .nofile)" = '512 (hard limit 4096)' ] || explain "$(has 1)"
-    [ "$(has 0 .memlock)" != '64 KiB' ] && [ "$(has 0 .stack)" = "$(has 1 .stack)" ]
+    [ "$(has 0 .memlock)" != '64 KiB' ]
+    [ "$(has 0 .stack)" = "$(has 1 .stack)" ]
 }

@@ -329,7 +329,9 @@ ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
 
 no_sleeper()
 {
-    ! "$minicluster" run n1 pgrep -f 'sleep 432[12]'
+    if "$minicluster" run n1 pgrep -f 'sleep 432[12]'; then
+        return 1
+    fi
 }
 
 # What a killed process leaves is gone soon, not at once: CMD must succeed within five seconds.
@@ -406,7 +408,8 @@ n3:top.s2.n3:switch.switch.node n4:top.s1.n4:switch.switch.node" ]
 n2_stopped()
 {
     run "$minicluster" status --name crash 3>&-
-    [ "$status" -eq 1 ] && [[ $output == *"n2: stopped"* ]]
+    [ "$status" -eq 1 ] || return 1
+    [[ $output == *"n2: stopped"* ]]
 }
 
 @test "down leaves nothing, whatever was killed before" {
@@ -473,7 +476,7 @@ n2_stopped()
         [ ${#also[@]} -eq 0 ] || opens_its_own
         "$minicluster" down --name two
         [ ! -e "$root$MINICLUSTER_STATE" ]
-        ! grep -F "$root" /proc/self/mountinfo
+        run ! grep -F "$root" /proc/self/mountinfo
         [ -c /dev/null ]
     done
 }

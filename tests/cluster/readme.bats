@@ -94,7 +94,8 @@ typed_beside()
         done
         echo "$text"; scancel "${id%.*}"; wait' bash "$1"
     succeeded
-    said 'n1.*' && said 'n2'
+    said 'n1.*'
+    said 'n2'
 }
 
 # try_command COMMAND: types it; what starts train.py has each rank once, all others print something and succeed
@@ -125,14 +126,36 @@ try_command()
             ;;
         *rollcall\ doctor*) # its findings are about this machine
             typed "$command"
-            [ "$status" -le 1 ] && said '^verdict' || explain "$command"
+            [ "$status" -le 1 ] || explain "$command"
+            said '^verdict'
             ;;
-        *"rollcall --version"*) typed "$command" && succeeded && said '^ *2 rollcall ' ;;
-        *"srun -l "*"rollcall map") typed "$command" && succeeded && said '1:.*this task, rank 1' ;;
-        *rollcall\ map*) typed "$command" && succeeded && said 'cores?' ;;
-        *-per-node=1\ --gpus*" python train.py") typed "$command" && everybody launcher nodes=2 nproc=2 ;;
-        *" train.py") typed "$command" && everybody whoami ;;
-        export\ * | *make\ -C\ * | scontrol\ *) typed "$command" && succeeded ;;
+        *"rollcall --version"*)
+            typed "$command"
+            succeeded
+            said '^ *2 rollcall '
+            ;;
+        *"srun -l "*"rollcall map")
+            typed "$command"
+            succeeded
+            said '1:.*this task, rank 1'
+            ;;
+        *rollcall\ map*)
+            typed "$command"
+            succeeded
+            said 'cores?'
+            ;;
+        *-per-node=1\ --gpus*" python train.py")
+            typed "$command"
+            everybody launcher nodes=2 nproc=2
+            ;;
+        *" train.py")
+            typed "$command"
+            everybody whoami
+            ;;
+        export\ * | *make\ -C\ * | scontrol\ *)
+            typed "$command"
+            succeeded
+            ;;
         *) typed "$command" && succeeded && [ -s "$out" ] || explain "it prints nothing" ;;
     esac
 }

@@ -32,7 +32,8 @@ in_debian()
     version=$(cat "$top/VERSION")-1
     check=(dpkg-gensymbols -plibrollcall0 "-v$version" "-e$library.0" -c4 -O/dev/null)
     # it wants a debian/control in the folder that it runs in
-    mkdir "$BATS_TEST_TMPDIR/debian" && cp "$debian/control" "$debian/changelog" "$BATS_TEST_TMPDIR/debian"
+    mkdir "$BATS_TEST_TMPDIR/debian"
+    cp "$debian/control" "$debian/changelog" "$BATS_TEST_TMPDIR/debian"
     cd "$BATS_TEST_TMPDIR"
     "${check[@]}" "-I$symbols"
     # a symbol that is gone, and one that nobody has written down

@@ -61,7 +61,8 @@ links()
 @test "README.md is short: its first link to a page of docs comes after 450 words at most" {
     words=$(awk '/\]\(docs\/[a-z]*\.md/ { exit } { print }' README.md | wc -w)
     echo "$words words"
-    [ "$words" -le 450 ] && [ "$words" -ge 100 ]
+    [ "$words" -le 450 ]
+    [ "$words" -ge 100 ]
 }
 
 @test "every link leads to a file that is there" {

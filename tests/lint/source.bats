@@ -167,7 +167,7 @@ c_files()
         case $file in
             *.bats | *helper*.bash) ;;
             *.sh | *.bash) echo "$file" ;;
-            *) head -c 64 "$file" | head -n 1 | grep -qaE '^#!.*\b(ba|da)?sh$' && echo "$file" ;;
+            *) if head -c 64 "$file" | head -n 1 | grep -qaE '^#!.*\b(ba|da)?sh$'; then echo "$file"; fi ;;
         esac
     done)
     [ ${#scripts[@]} -ge 4 ]
@@ -198,10 +198,29 @@ c_files()
     expect_same "$(cat "${scripts[@]}" | grep -c '^@test ')" "$(bats --count "${scripts[@]}")"
 }
 
+@test "bats files have no assertion that cannot fail: one condition a statement, run ! for what must fail" {
+    mapfile -t scripts < <(files tests | grep '\.bats$')
+    cd "$top"
+    expect_same "" "$(python3 "$here/statements.py" "${scripts[@]}")"
+    # it finds them
+    printf '%s\n' '@test "x" {' '    for i in 1; do' '        [ "$a" = "&&" ] && [[ $b == *y ]]' '        ! grep x file' \
+        '        [ "$a" = "$(c && d)" ]' '    done' '}' > "$BATS_TEST_TMPDIR/x.bats"
+    expect_same 3,4, "$(python3 "$here/statements.py" "$BATS_TEST_TMPDIR/x.bats" | cut -d : -f 2 | tr '\n' ,)"
+}
+
+# A watchdog (alarm) and a lower bound are right on a busy machine, too.
+@test "no unit test fails because it took too long" {
+    mapfile -t sources < <(c_files tests/unit)
+    clocks='rc_milliseconds|clock_gettime|gettimeofday|timespec_get|time'
+    found=$(code "${sources[@]}" | grep -E "\\b($clocks)[[:space:]]*\\([^;]*(<|assert_in_range)|assert_in_range[^;]*\\b($clocks)\\(" || true)
+    expect_same "" "$found"
+}
+
 # bats itself reports a syntax error when it runs the file
 # bats test_tags=all
 @test "bats files pass shellcheck" {
     mapfile -t scripts < <(files tests | grep '\.bats$')
     cd "$top"
     shellcheck -S error -s bats "${scripts[@]}"
+    shellcheck -i SC2314,SC2315 -s bats "${scripts[@]}"
 }

@@ -71,7 +71,8 @@ build()
 
 build_all()
 {
-    cd "$bin/build-$1" && with_cross make all
+    cd "$bin/build-$1" || return 1
+    with_cross make all
 }
 
 # in_machine MACHINE [NAME=VALUE...] PROGRAM...: in_task, there

@@ -89,7 +89,8 @@ expects()
     [ -x "$python" ]
     store=("$python" "$here/programs/store.py" 3)
     asks 0 "${store[@]}"
-    [ "$status" = 0 ] && [ "$output" = $'libuv=True clients=3\nlibuv=False clients=3' ]
+    [ "$status" = 0 ]
+    [ "$output" = $'libuv=True clients=3\nlibuv=False clients=3' ]
     [ "$queries" -ge 16 ]
     asks 0 env LD_PRELOAD="$lookup" "${store[@]}"
     expects 0 'libuv=True clients=3' 'libuv=False clients=3'
