@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "catalogue.h"
 #include "cli.h"
-#include "json.h"
+#include "console/json.h"
 #include "report.h"
 
 /* Both catalogues, one behind the other: messages first. */
@@ -81,6 +81,24 @@ static int print_entry(const struct cli_catalogue_entry *entry)
     return STATUS_RESOLVED;
 }
 
+static void print_json(const struct cli_catalogue_entry *entry, size_t count)
+{
+    struct json json = json_begin(stdout);
+
+    json_open_array(&json, "messages");
+    for (size_t i = 0; i < count; i++) {
+        json_open_object(&json, NULL);
+        json_text(&json, "id", entry[i].id);
+        json_text(&json, "level", rc_level_name(entry[i].level));
+        json_text(&json, "cause", entry[i].cause);
+        json_text(&json, "example", entry[i].example);
+        json_text(&json, "cure", entry[i].cure);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_end(&json);
+}
+
 int cli_entries_print(char *const *ids, size_t count, bool json)
 {
     struct cli_catalogue_entry *entry = calloc(count + 1, sizeof(*entry));
@@ -89,7 +107,7 @@ int cli_entries_print(char *const *ids, size_t count, bool json)
     for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++)
         status = find_entry(ids[i], &entry[i]);
     if (status == STATUS_RESOLVED && json) {
-        cli_json_print_entries(entry, count);
+        print_json(entry, count);
     } else if (status == STATUS_RESOLVED) {
         paint_choose();
         for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++) {
@@ -112,6 +130,6 @@ int cli_entries_list(bool json)
             printf("%-5s %-7s  %s\n", entry[i].id, rc_level_name(entry[i].level), entry[i].cause);
     }
     if (json)
-        cli_json_print_entries(entry, COUNT);
+        print_json(entry, COUNT);
     return STATUS_RESOLVED;
 }

@@ -118,21 +118,3 @@ void cli_json_print(const struct rc_result *result, bool explain)
     }
     json_end(&json);
 }
-
-void cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count)
-{
-    struct json json = json_begin(stdout);
-
-    json_open_array(&json, "messages");
-    for (size_t i = 0; i < count; i++) {
-        json_open_object(&json, NULL);
-        json_text(&json, "id", entry[i].id);
-        json_text(&json, "level", rc_level_name(entry[i].level));
-        json_text(&json, "cause", entry[i].cause);
-        json_text(&json, "example", entry[i].example);
-        json_text(&json, "cure", entry[i].cure);
-        json_close(&json);
-    }
-    json_close(&json);
-    json_end(&json);
-}

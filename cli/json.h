@@ -3,14 +3,10 @@
 #ifndef ROLLCALL_CLI_JSON_H
 #define ROLLCALL_CLI_JSON_H
 
-#include "catalogue.h"
 #include "resolve/resolve.h"
 
 /* Prints one object. `explain` adds where each value came from, what was
  * kept, what was not believed, and why. */
 void cli_json_print(const struct rc_result *result, bool explain);
-
-/* Prints one object with entries of the catalogue of messages. */
-void cli_json_print_entries(const struct cli_catalogue_entry *entry, size_t count);
 
 #endif
