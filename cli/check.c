@@ -8,9 +8,9 @@
 #include "console/table.h"
 #include "exclude.h"
 #include "html.h"
+#include "json.h"
 #include "report.h"
 #include "roster.h"
-#include "rosterjson.h"
 
 /* The width of the widest value of a column. There is one line a node, and there may be
  * thousands. */
