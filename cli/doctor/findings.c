@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 1024 };
+#include "cli/report.h"
+#include "console/escape.h"
+#include "console/json.h"
+#include "console/table.h"
+
+enum { LONGEST = 1024, NAME = 10, PLACE = 512, VERDICT = PLACE + 64 };
 
 static char *copy_text(struct findings *findings, const char *text)
 {
@@ -126,6 +131,135 @@ size_t doctor_findings_count(const struct findings *findings, enum rc_level leve
     for (size_t i = 0; i < findings->count; i++)
         count += findings->list[i].level == level;
     return count;
+}
+
+static const char *plural_s(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void format_place(const struct finding *finding, char *text, size_t size)
+{
+    if (finding->file && finding->line)
+        snprintf(text, size, "%s:%u", finding->file, finding->line);
+    else
+        snprintf(text, size, "%s", finding->file ? finding->file : "");
+}
+
+/* Says how many findings there are, and where to begin. */
+static void format_verdict(const struct findings *findings, char text[VERDICT])
+{
+    const size_t size = VERDICT;
+    size_t errors = doctor_findings_count(findings, RC_LEVEL_ERROR);
+    size_t warnings = doctor_findings_count(findings, RC_LEVEL_WARNING);
+    char where[PLACE];
+    int n;
+
+    if (findings->count == 0) {
+        snprintf(text, size, "nothing found");
+        return;
+    }
+    format_place(&findings->list[0], where, sizeof(where));
+    if (!errors && !warnings) {
+        snprintf(text, size, "nothing found, but not all was looked at; see %s%s%s", findings->list[0].id,
+                 *where ? ", " : "", where);
+        return;
+    }
+    if (errors && warnings)
+        n = snprintf(text, size, "%zu error%s, %zu warning%s", errors, plural_s(errors), warnings, plural_s(warnings));
+    else
+        n = snprintf(text, size, "%zu %s%s", errors + warnings, errors ? "error" : "warning",
+                     plural_s(errors + warnings));
+    if (n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "; begin with %s%s%s", findings->list[0].id, *where ? ", " : "", where);
+}
+
+static int print_finding(const struct finding *finding)
+{
+    char where[PLACE];
+    char *clean;
+
+    format_place(finding, where, sizeof(where));
+    clean = console_escape(rc_str(where), 0);
+    if (!clean)
+        return -1;
+    printf("\n%s%s %s%s%s%s\n", paint_on(cli_report_level_paint(finding->level)), rc_level_name(finding->level),
+           finding->id, paint_off(), *clean ? "  " : "", clean);
+    free(clean);
+    return cli_report_detail("what", finding->what) < 0 || cli_report_detail("why", finding->why) < 0 ||
+                   cli_report_detail("change", finding->change) < 0
+               ? -1
+               : 0;
+}
+
+/* Always one line, so that scripts can look for it. */
+static int print_verdict(const struct findings *findings)
+{
+    enum paint paint = findings->count ? cli_report_level_paint(findings->list[0].level) : PAINT_GOOD;
+    char text[VERDICT];
+    char *clean;
+
+    format_verdict(findings, text);
+    clean = console_escape(rc_str(text), 0);
+    if (!clean)
+        return -1;
+    printf("%s%s%-*s%s%s%s%s\n", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
+           paint_on(paint), clean, paint_off());
+    free(clean);
+    return 0;
+}
+
+int doctor_print_text(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->fact_count; i++) {
+        printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
+        if (console_print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < findings->count; i++)
+        if (print_finding(&findings->list[i]) < 0)
+            return -1;
+    return print_verdict(findings);
+}
+
+static void write_facts(struct json *json, const struct findings *findings)
+{
+    json_open_array(json, "looked_at");
+    for (size_t i = 0; i < findings->fact_count; i++) {
+        json_open_object(json, NULL);
+        json_text(json, "name", findings->facts[i].name);
+        json_text(json, "text", findings->facts[i].text);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static void write_finding(struct json *json, const struct finding *finding)
+{
+    json_open_object(json, NULL);
+    json_text(json, "id", finding->id);
+    json_text(json, "level", rc_level_name(finding->level));
+    json_text(json, "file", finding->file);
+    json_number_if(json, "line", finding->line != 0, finding->line);
+    json_text(json, "what", finding->what);
+    json_text(json, "why", finding->why);
+    json_text(json, "change", finding->change);
+    json_close(json);
+}
+
+void doctor_print_json(const struct findings *findings)
+{
+    char verdict[VERDICT];
+    struct json json = json_begin(stdout);
+
+    write_facts(&json, findings);
+    json_open_array(&json, "findings");
+    for (size_t i = 0; i < findings->count; i++)
+        write_finding(&json, &findings->list[i]);
+    json_close(&json);
+    format_verdict(findings, verdict);
+    json_text(&json, "verdict", verdict);
+    json_end(&json);
 }
 
 void doctor_findings_free(struct findings *findings)

@@ -46,6 +46,13 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
 void doctor_findings_sort(struct findings *findings);
 
 size_t doctor_findings_count(const struct findings *findings, enum rc_level level);
+
+/* Prints all findings, 80 columns wide; the last line is the verdict. Returns 0, or -1 without memory. */
+int doctor_print_text(const struct findings *findings);
+
+/* Prints one object, described in rollcall(1). */
+void doctor_print_json(const struct findings *findings);
+
 void doctor_findings_free(struct findings *findings);
 
 #endif
