@@ -78,8 +78,6 @@ static int print_text(const struct roster *roster)
                                   roster->findings.list[i].text) < 0)
             return console_fail("out of memory");
     }
-    if (cli_times_print(&roster->times) < 0)
-        return console_fail("out of memory");
     return print_exclude(roster, "\n");
 }
 

@@ -10,7 +10,6 @@
 #include "catalogue.h"
 #include "exclude.h"
 #include "htmlnodes.h"
-#include "htmltimes.h"
 #include "page.h"
 #include "roll/group.h"
 
@@ -193,8 +192,7 @@ static void put_foot(void)
 static bool put_page(const struct roster *roster, const struct facts *facts, const struct fold *fold)
 {
     put_head(roster, facts);
-    if (!put_messages(roster) || !put_differences(fold) || !cli_html_glance(roster, facts) ||
-        !cli_html_times(&roster->times))
+    if (!put_messages(roster) || !put_differences(fold) || !cli_html_glance(roster, facts))
         return false;
     cli_html_nodes(fold);
     put_foot();

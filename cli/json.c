@@ -8,7 +8,6 @@
 #include "exclude.h"
 #include "report.h"
 #include "roll/items.h"
-#include "timesjson.h"
 
 static void write_identity(struct json *json, const struct rc_result *result)
 {
@@ -196,16 +195,14 @@ int cli_roster_print_json(const struct roster *roster)
         return -1;
     json = json_begin(stdout);
     json_text(&json, "step", roster->step);
-    /* 0 where no node has answered */
-    json_number_if(&json, "nnodes", roster->nodes != 0, roster->nodes);
-    json_number_if(&json, "world_size", roster->world != 0, roster->world);
+    json_number(&json, "nnodes", roster->nodes);
+    json_number(&json, "world_size", roster->world);
     json_open_array(&json, "entries");
     for (size_t i = 0; i < roster->count; i++)
         write_entry(&json, &roster->roll[i]);
     json_close(&json);
     write_findings(&json, roster);
     json_text(&json, "exclude", *exclude ? exclude : NULL);
-    cli_times_json(&json, &roster->times);
     json_end(&json);
     free(exclude);
     return 0;

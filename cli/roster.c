@@ -101,10 +101,7 @@ int cli_roster_ask(struct roster *roster, const struct stepserver *server)
 {
     *roster = (struct roster){ .text = cli_stepserver_ask(server, RC_SERVER_QUESTION) };
     memcpy(roster->step, server->step, sizeof(roster->step));
-    if (!roster->text || read_text(roster) < 0)
-        return -1;
-    cli_times_ask(&server->endpoint, &roster->times);
-    return 0;
+    return roster->text ? read_text(roster) : -1;
 }
 
 void cli_roster_free(struct roster *roster)
@@ -114,6 +111,5 @@ void cli_roster_free(struct roster *roster)
     free(roster->findings_text);
     free(roster->order_text);
     rc_blame_free(&roster->blame);
-    cli_times_free(&roster->times);
     *roster = (struct roster){ .count = 0 };
 }

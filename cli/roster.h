@@ -7,19 +7,17 @@
 #include "roll/blame.h"
 #include "roll/roll.h"
 #include "stepserver.h"
-#include "times.h"
 
 struct roster {
     char step[CLI_STEP_SIZE]; /* "42.0" */
     struct rc_roll *roll;
     size_t count;
-    uint32_t nodes; /* of the step; 0: no node has answered */
+    uint32_t nodes; /* of the step */
     uint32_t world;
     bool ordered; /* with order=topology: the entries say who is who in the order of the network, and stand in it */
     struct rc_messages findings;
     struct rc_blame blame; /* of the findings */
-    struct cli_times times;
-    char *text; /* that the entries are slices of, and the findings' */
+    char *text;            /* that the entries are slices of, and the findings' */
     char *findings_text;
     char *order_text;
 };

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "rendezvous/startup.h"
 #include "roll/group.h"
 
 #define REACHED "reached="
@@ -18,7 +17,7 @@ bool rc_arrivals_is_one(struct rc_str text)
     return rc_str_starts(text, REACHED);
 }
 
-static bool read_arrival(struct rc_str text, uint32_t *task, uint32_t *tasks, struct rc_told *told)
+static bool read_arrival(struct rc_str text, uint32_t *task, uint32_t *tasks)
 {
     struct rc_str rest;
     struct rc_str end;
@@ -27,8 +26,8 @@ static bool read_arrival(struct rc_str text, uint32_t *task, uint32_t *tasks, st
     rc_str_split(text, '=', &rest);
     number = rc_str_split(rest, ' ', &rest);
     rest = rc_str_split(rest, '\n', &end);
-    return end.p && end.n == 0 && rc_parse_u32(rc_str_split(rest, ' ', &rest), RC_MAX_TASKS, tasks) &&
-           rc_parse_u32(number, RC_MAX_TASKS, task) && *task < *tasks && rc_told_read(rest, told);
+    return end.p && end.n == 0 && rc_parse_u32(rest, RC_MAX_TASKS, tasks) && rc_parse_u32(number, RC_MAX_TASKS, task) &&
+           *task < *tasks;
 }
 
 static bool make_room(struct rc_arrivals *arrivals, uint32_t tasks, int64_t now)
@@ -45,10 +44,9 @@ static bool make_room(struct rc_arrivals *arrivals, uint32_t tasks, int64_t now)
 
 bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t tasks, int64_t now)
 {
-    struct rc_told told;
     uint32_t task, of;
 
-    if (!read_arrival(text, &task, &of, &told) || (tasks && of != tasks) || (arrivals->tasks && of != arrivals->tasks))
+    if (!read_arrival(text, &task, &of) || (tasks && of != tasks) || (arrivals->tasks && of != arrivals->tasks))
         return false;
     if (!arrivals->seconds)
         return true;
@@ -57,29 +55,15 @@ bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t
     if (!has_come(arrivals, task)) {
         arrivals->come[task / 8] |= (unsigned char)(1 << task % 8);
         arrivals->count++;
-        arrivals->last = now;
     }
-    rc_times_take(&arrivals->times, task, of, &told, now);
     return true;
-}
-
-static int64_t due_after(const struct rc_arrivals *arrivals, int64_t when)
-{
-    return when + arrivals->seconds * INT64_C(1000);
-}
-
-static bool have_all_joined(const struct rc_arrivals *arrivals)
-{
-    return arrivals->times.joined == arrivals->tasks;
 }
 
 int64_t rc_arrivals_due(const struct rc_arrivals *arrivals)
 {
-    if (!arrivals->tasks || arrivals->done)
+    if (!arrivals->tasks || arrivals->named || arrivals->done)
         return INT64_MAX;
-    if (arrivals->count == arrivals->tasks)
-        return due_after(arrivals, arrivals->last);
-    return arrivals->named ? INT64_MAX : due_after(arrivals, arrivals->first);
+    return arrivals->first + arrivals->seconds * INT64_C(1000);
 }
 
 /* Counts the missing tasks of one node. */
@@ -170,21 +154,12 @@ static const char *name_missing(const struct rc_arrivals *arrivals, const struct
 
 static const char *say_all(struct rc_arrivals *arrivals, int64_t now, enum rc_message_id *id, struct rc_arena *arena)
 {
-    arrivals->all = true;
-    arrivals->done = !arrivals->times.told;
+    arrivals->done = true;
     if (!arrivals->named)
         return NULL;
     *id = RC708;
     return rc_format(arena, "all %u tasks have reached init_process_group now, %U s after the first", arrivals->tasks,
                      (uint64_t)(now - arrivals->first + 500) / 1000);
-}
-
-static const char *say_times(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,
-                             enum rc_message_id *id, struct rc_arena *arena)
-{
-    arrivals->done = true;
-    *id = RC711;
-    return rc_startup_line(&arrivals->times, rolls, count, arena);
 }
 
 static const char *say_missing(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,
@@ -201,24 +176,15 @@ static const char *say_missing(struct rc_arrivals *arrivals, const struct rc_rol
 const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
                             enum rc_message_id *id, struct rc_arena *arena)
 {
-    const char *text = NULL;
-
     if (!arrivals->tasks || arrivals->done)
         return NULL;
-    if (arrivals->count == arrivals->tasks && !arrivals->all)
-        text = say_all(arrivals, now, id, arena);
-    if (text || arrivals->done)
-        return text;
-    if (arrivals->all && (have_all_joined(arrivals) || now >= rc_arrivals_due(arrivals)))
-        return say_times(arrivals, rolls, count, id, arena);
-    if (!arrivals->all && !arrivals->named && now >= rc_arrivals_due(arrivals))
-        return say_missing(arrivals, rolls, count, id, arena);
-    return NULL;
+    if (arrivals->count == arrivals->tasks)
+        return say_all(arrivals, now, id, arena);
+    return now >= rc_arrivals_due(arrivals) ? say_missing(arrivals, rolls, count, id, arena) : NULL;
 }
 
 void rc_arrivals_free(struct rc_arrivals *arrivals)
 {
     free(arrivals->come);
     arrivals->come = NULL;
-    rc_times_free(&arrivals->times);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* arrivals.h - which tasks of a step have reached init_process_group, and which have not when it is time to ask.
  *
- * A task's process says "reached=3 4\n", its task and how many there are, when
- * it gets there, and once more when it has joined (shim/watch/rollcall_watch.py). Behind
- * the two numbers it may say what took how long (times.h). Several processes of one task count
- * once. Some seconds after the first arrival one line names the missing tasks
- * (RC707). If they come later, another line says so (RC708). When all have joined, or
- * so many seconds after the last one has come, a line says where the time went (RC711).
+ * A task's process says "reached=3 4\n", its task and how many there are, when it gets there
+ * (shim/watch/rollcall_watch.py). Several processes of one task count once. Some seconds after the first arrival one
+ * line names the missing tasks (RC707). If they come later, another line says so (RC708).
  * Nothing is said again for a second process group.
  * The caller passes the time: `now` is in milliseconds.
  */
@@ -17,10 +14,9 @@
 #include <stdint.h>
 
 #include "base/message.h"
-#include "rendezvous/times.h"
 #include "roll/roll.h"
 
-/* Zero it but for `seconds`, `job` and `times.base` to begin, rc_arrivals_free to end. */
+/* Zero it but for `seconds` and `job` to begin, rc_arrivals_free to end. */
 struct rc_arrivals {
     uint32_t seconds;    /* after the first arrival; 0: never say anything */
     uint32_t job;        /* Slurm's, for the command in RC707; 0: not known */
@@ -28,11 +24,8 @@ struct rc_arrivals {
     uint32_t count;      /* tasks that have come */
     unsigned char *come; /* a bit for each */
     int64_t first;
-    int64_t last;          /* when the last one has come so far */
-    struct rc_times times; /* kept only where `seconds` is not 0, but for the nodes' */
-    bool named;            /* RC707 has been said */
-    bool all;              /* that all have come has been said, or need not be */
-    bool done;             /* there is nothing left to say */
+    bool named; /* RC707 has been said */
+    bool done;  /* there is nothing left to say */
 };
 
 /* Whether the text is of this kind, right or wrong. */
@@ -46,7 +39,7 @@ bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t
 /* When rc_arrivals_say has to be called even if no task comes until then; INT64_MAX: never. */
 int64_t rc_arrivals_due(const struct rc_arrivals *arrivals);
 
-/* What is to be said now, once, and then what is to be said next; NULL: nothing. Tasks are named with the hosts of
+/* What is to be said now, once; NULL: nothing. Tasks are named with the hosts of
  * the roll's entries, as far as there are any. */
 const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
                             enum rc_message_id *id, struct rc_arena *arena);

@@ -29,9 +29,6 @@ enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
  * they came, a blank line behind each. */
 #define RC_SERVER_QUESTION "question=roll\n"
 
-/* Asks what the step's start has taken so far (times.h). */
-#define RC_SERVER_TIMES "question=times\n"
-
 /* A server's reply to who waits for one, where it needs the descriptor for others. A question to
  * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */
 #define RC_SERVER_AGAIN  "again=1\n"

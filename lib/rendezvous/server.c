@@ -44,7 +44,6 @@ struct rc_server *rc_server_create(int listener, const char *token)
     if (!server)
         return NULL;
     memcpy(server->token, token, RC_WIRE_TOKEN);
-    server->arrivals.times.base = rc_milliseconds();
     server->first = -1;
     server->silent_until = INT64_MAX;
     server->store = rc_store_create();
@@ -91,7 +90,6 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry)
 {
     if (!rc_registrations_add(&server->registrations, entry))
         return false;
-    rc_times_call(&server->arrivals.times, server->registrations.count - 1, rc_milliseconds());
     if (server->first < 0)
         server->first = rc_milliseconds();
     return true;
@@ -109,41 +107,14 @@ static void reply_answer(const struct rc_server *server, struct rc_connection *c
     connection->reply_size = server->answer_size;
 }
 
-/* text: of malloc, or NULL. */
-static bool reply_and_free(const struct rc_server *server, struct rc_connection *connection, char *text, size_t size)
+static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
 {
+    size_t size;
+    char *text = rc_registrations_text(&server->registrations, &size);
     bool good = text && reply_text(server, connection, (struct rc_str){ text, size });
 
     free(text);
     return good;
-}
-
-char *rc_server_roll(const struct rc_server *server, size_t *size)
-{
-    return rc_registrations_text(&server->registrations, size);
-}
-
-char *rc_server_times(const struct rc_server *server, size_t *size)
-{
-    const struct rc_registrations *registrations = &server->registrations;
-
-    return rc_times_text(&server->arrivals.times, registrations->rolls, registrations->count, size);
-}
-
-static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
-{
-    size_t size;
-    char *text = rc_server_roll(server, &size);
-
-    return reply_and_free(server, connection, text, size);
-}
-
-static bool tell_times(const struct rc_server *server, struct rc_connection *connection)
-{
-    size_t size;
-    char *text = rc_server_times(server, &size);
-
-    return reply_and_free(server, connection, text, size);
 }
 
 static bool reply_value(const struct rc_server *server, struct rc_connection *connection,
@@ -247,8 +218,6 @@ static bool handle_message(void *more, struct rc_connection *connection)
     server->silent_until = INT64_MAX;
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
-    if (rc_str_is(text, RC_SERVER_TIMES))
-        return tell_times(server, connection);
     if (rc_str_is(text, RC_SERVER_ANSWER))
         return take_returned(server, connection);
     if (rc_store_is_question(text))
@@ -270,7 +239,6 @@ static int answer_all(struct rc_server *server, rc_server_decide *decide, void *
     server->answer = rc_wire_pack(server->token, text, &server->answer_size);
     if (!server->answer)
         return -ENOMEM;
-    rc_times_answer(&server->arrivals.times, rc_milliseconds());
     for (struct rc_link *link = server->connections.authenticated.first; link; link = next) {
         next = link->next;
         if (!rc_connection_of(link)->reply)

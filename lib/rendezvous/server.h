@@ -2,7 +2,7 @@
 /* server.h - the rendezvous server of a launch: takes one entry from each node, gives all the same answer.
  *
  * As long as it runs it also keeps the store of the launch's tasks (store.h), and
- * counts which tasks have reached init_process_group, and what their start took (arrivals.h, times.h).
+ * counts which tasks have reached init_process_group (arrivals.h).
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
  * one loop. A connection without the token costs a few hundred bytes and a
@@ -27,11 +27,6 @@ struct rc_server;
 struct rc_server *rc_server_create(int listener, const char *token);
 void rc_server_destroy(struct rc_server *server);
 
-/* The replies to RC_SERVER_QUESTION and RC_SERVER_TIMES as they are now, *size bytes and a NUL, to be freed. NULL
- * without memory. */
-char *rc_server_roll(const struct rc_server *server, size_t *size);
-char *rc_server_times(const struct rc_server *server, size_t *size);
-
 /* The entry of the server's own node, which has no connection. False if it cannot be read. */
 bool rc_server_add(struct rc_server *server, struct rc_str entry);
 
@@ -39,7 +34,7 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry);
 typedef void rc_server_say(void *more, enum rc_message_id id, const char *text);
 
 /* So many seconds after the first task has reached init_process_group, `say` gets
- * the names of those that have not, and when all have joined, where the time went (arrivals.h). job: Slurm's. */
+ * the names of those that have not (arrivals.h). job: Slurm's. */
 void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more);
 
 /* Where no client has sent the token so many seconds after the server was made, or by the end of its life,

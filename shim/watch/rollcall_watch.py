@@ -9,7 +9,7 @@ In the batch script of a job that was asked for `--ddp`, it names a process that
 would have started (Script).
 
 With `watch=SECONDS` it also tells srun's server (SLURM_ROLLCALL_SERVER) that its task has reached
-init_process_group, and that it has left it, and when (Times); the server says who has not, and where the time went.
+init_process_group; the server says who has not.
 
 It prints lines and changes nothing: what goes wrong in here is passed over (a line with ROLLCALL_DEBUG=1),
 nothing is ever ended, and init_process_group gets what it was given. For Python 3.8 and later.
@@ -74,49 +74,6 @@ def start_environment():
     return dict(entry.split("=", 1) for entry in entries if "=" in entry)
 
 
-class Times:
-    """How far this process has come, in milliseconds since its start.
-
-    The server knows by its own clock when it hears of them, so no clocks of two machines are compared."""
-
-    PLAUSIBLE = 86400 * 366  # seconds
-
-    def __init__(self):
-        self.marks = {}
-        self.start = None
-        try:
-            self.start = self.find_start()
-            self.mark("torch")
-        except Exception as error:  # a /proc or a clock of another kind
-            explain(error)
-
-    def now(self):
-        import time
-
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-    def find_start(self):
-        """/proc counts it in ticks since the machine was booted; the program's name in it may hold anything."""
-        with open("/proc/self/stat", "rb") as file:
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        start = ticks / os.sysconf("SC_CLK_TCK")
-        if not 0 <= self.now() - start < self.PLAUSIBLE:
-            raise ValueError("no start of this process")
-        return start
-
-    def age(self):
-        return int((self.now() - self.start) * 1000)
-
-    def mark(self, name):
-        """What the server is to know from now on."""
-        if self.start is not None:
-            self.marks = {**self.marks, name: self.age()}
-
-    def words(self, marks):
-        """As lib/rendezvous/times.h has it; nothing where the start is not known."""
-        return "".join(" %s=%d" % item for item in {**marks, "sent": self.age()}.items()) if marks else ""
-
-
 class Server:
     """srun's rendezvous server, which waits for this process's task; found when torch is imported."""
 
@@ -127,18 +84,17 @@ class Server:
 
     def __init__(self, identity):
         self.hosts = []
-        self.patience = self.PATIENCE
         try:
             if "task" in identity:
-                self.times = Times()
                 self.find(identity["task"], identity["tasks"])
         except Exception as error:
             explain(error)
 
     def find(self, task, tasks):
         variables = {**os.environ, **start_environment()}
-        self.token, port, step = variables.get(SERVER, "").split()
-        self.text = "reached=%d %d" % (task, tasks)
+        token, port, step = variables.get(SERVER, "").split()
+        text = "reached=%d %d\n" % (task, tasks)
+        self.message = ("rollcall 1 %s %d\n%s" % (token, len(text), text)).encode()
         self.port = int(port)
         here = variables.get("SLURM_JOB_ID"), variables.get("SLURM_STEP_ID")
         if None in here or step == "%s.%s" % here:  # else a step inside the task, which is not watched
@@ -146,30 +102,17 @@ class Server:
             self.hosts = [name.encode() for name in names if name]
 
     def enter(self):
-        """Before init_process_group, once a process; a function for its end."""
+        """Before init_process_group, once a process; in the background where it takes longer than PATIENCE."""
         if self.told or not self.hosts:
-            return lambda: None
-        Server.told = True
-        self.tell("init")
-        return lambda: self.tell("joined")
-
-    def tell(self, mark):
-        """In the background where it takes longer than is noticed; PATIENCE is all that the process waits in all."""
+            return
         import threading  # torch has imported all three
-        import time
 
-        self.times.mark(mark)
-        thread = threading.Thread(target=self.send, args=(self.times.marks,), name="rollcall-watch", daemon=True)
-        before = time.monotonic()
+        Server.told = True
+        thread = threading.Thread(target=self.send, name="rollcall-watch", daemon=True)
         thread.start()
-        thread.join(self.patience)
-        self.patience = max(0, self.patience - (time.monotonic() - before))
+        thread.join(self.PATIENCE)
 
-    def message(self, marks):
-        text = self.text + self.times.words(marks) + "\n"
-        return ("rollcall 1 %s %d\n%s" % (self.token, len(text), text)).encode()
-
-    def send(self, marks):
+    def send(self):
         import socket
         import time
 
@@ -181,7 +124,7 @@ class Server:
                     try:
                         with socket.create_connection((host, self.port), self.CONNECT) as connection:
                             connection.settimeout(self.REPLY)
-                            connection.sendall(self.message(marks))
+                            connection.sendall(self.message)
                             if connection.recv(1):
                                 return
                     except OSError as error:
@@ -485,14 +428,12 @@ class Watch:
         """torchrun reports by itself which node is missing."""
 
     def enter(self, call, caller):
-        joined = self.server.enter()
+        self.server.enter()
         done = compare(self.task, call, caller)
 
         def leave(error):
-            if not error:
-                joined()
-                if not done:
-                    self.compare_with_world(caller)
+            if not error and not done:
+                self.compare_with_world(caller)
 
         return leave
 

@@ -12,9 +12,7 @@
 #include "rendezvous/protocol.h"
 #include "rendezvous/request.h"
 #include "rendezvous/session.h"
-#include "rendezvous/startup.h"
 #include "rendezvous/store.h"
-#include "rendezvous/timesread.h"
 #include "resolve/pins.h"
 #include "roll/answer.h"
 #include "roll/netorder.h"
@@ -152,30 +150,6 @@ static void try_store(struct rc_str text)
     rc_store_destroy(store);
 }
 
-static void try_times(struct rc_str text)
-{
-    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
-    struct rc_times_read times = { .count = 0 };
-    struct rc_times_read again = { .count = 0 };
-    const char *line;
-    char *first, *second;
-    size_t size, size_again;
-
-    if (rc_times_read(text, &times)) {
-        line = rc_startup_line(&times.times, times.roll, times.count, &arena);
-        CHECK(!line || fuzz_is_printable(rc_str(line)));
-        first = rc_times_text(&times.times, times.roll, times.count, &size);
-        CHECK(first && rc_times_read((struct rc_str){ first, size }, &again));
-        second = rc_times_text(&again.times, again.roll, again.count, &size_again);
-        CHECK(second && size == size_again && memcmp(first, second, size) == 0);
-        free(first);
-        free(second);
-    }
-    rc_times_read_free(&times);
-    rc_times_read_free(&again);
-}
-
-/* SECONDS CHECK [WATCH JOB] */
 static void try_settings(struct rc_str text)
 {
     struct rc_server_settings settings;
@@ -192,7 +166,7 @@ static void try_settings(struct rc_str text)
 
 static const struct fuzz_reader readers[] = {
     { 'p', try_pins },     { 'A', try_answer },  { 'R', try_roll },  { 'N', try_netorder }, { 'Q', try_request },
-    { 'e', try_endpoint }, { 'u', try_outcome }, { 'k', try_store }, { 's', try_settings }, { 'T', try_times },
+    { 'e', try_endpoint }, { 'u', try_outcome }, { 'k', try_store }, { 's', try_settings },
 };
 
 void fuzz_one(struct rc_str input)

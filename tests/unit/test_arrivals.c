@@ -51,9 +51,7 @@ static const struct row wrong[] = {
     { TEXT("reached=0\0 4\n"), "a NUL" },
     { TEXT("reached=node=0 4\n"), "a name too many" },
     { TEXT("reached=0,1 4\n"), "a list" },
-    { TEXT("reached=0 4 torch=1\n"), "times that are not whole" },
-    { TEXT("reached=0 4 torch=1 init=2 sent=1\n"), "times that are not in order" },
-    { TEXT("reached=0 torch=1 init=2 sent=3\n"), "times, and not of how many" },
+    { TEXT("reached=0 4 more\n"), "a word too many" },
 };
 
 static bool take(struct rc_arrivals *arrivals, uint32_t task, uint32_t tasks, int64_t now)
@@ -181,68 +179,12 @@ static void some_stay_away(const void *data)
     rc_arrivals_free(&arrivals);
 }
 
-static bool take_text(struct rc_arrivals *arrivals, const char *text, int64_t now)
-{
-    return rc_arrivals_take(arrivals, rc_str(text), 0, now);
-}
-
-/* When all have joined, in whatever order they say so. */
-static void where_the_time_went(const void *data)
-{
-    struct rc_arrivals arrivals = { .seconds = 60, .times.base = 1000 };
-    enum rc_message_id id = RC708;
-
-    (void)data;
-    assert_true(take_text(&arrivals, "reached=0 2 torch=2000 init=3000 sent=3000\n", 5000));
-    silent(&arrivals, 5000);
-    assert_int_equal(rc_arrivals_due(&arrivals), 65000);
-    assert_true(take_text(&arrivals, "reached=1 2 torch=12000 init=13000 joined=13500 sent=13501\n", 15000));
-    silent(&arrivals, 15000);
-    assert_int_equal(rc_arrivals_due(&arrivals), 75000);
-    assert_true(take_text(&arrivals, "reached=0 2 torch=2000 init=3000 joined=13400 sent=13401\n", 15001));
-    assert_string_equal(say(&arrivals, NULL, 0, 15001, &id),
-                        "start-up took 14 s: torch came in after 12 s in task 1, 2.0 s in the median of 2 tasks");
-    assert_int_equal(id, RC711);
-    assert_int_equal(rc_arrivals_due(&arrivals), INT64_MAX);
-    assert_true(take_text(&arrivals, "reached=0 2 torch=2000 init=3000 joined=33400 sent=33401\n", 35001));
-    silent(&arrivals, INT64_MAX);
-    rc_arrivals_free(&arrivals);
-}
-
-/* Behind the two lines of a task that was late, one that never joins, and one that tells nothing. */
-static void where_the_time_went_so_far(const void *data)
-{
-    struct rc_arrivals arrivals = { .seconds = 10 };
-    enum rc_message_id id = RC708;
-
-    (void)data;
-    assert_true(take_text(&arrivals, "reached=0 3 torch=2000 init=3000 sent=3000\n", 4000));
-    assert_true(take(&arrivals, 1, 3, 5000));
-    names(&arrivals, NULL, 0, 14000,
-          "10 s after the first, 2 of 3 tasks have reached init_process_group, but not task 2");
-    silent(&arrivals, 20000);
-    assert_true(take_text(&arrivals, "reached=2 3 torch=31000 init=31000 joined=31000 sent=31000\n", 32000));
-    assert_string_equal(say(&arrivals, NULL, 0, 32000, &id),
-                        "all 3 tasks have reached init_process_group now, 28 s after the first");
-    assert_int_equal(id, RC708);
-    silent(&arrivals, 41999);
-    assert_int_equal(rc_arrivals_due(&arrivals), 42000);
-    assert_string_equal(say(&arrivals, NULL, 0, 42000, &id),
-                        "start-up of 2 of 3 tasks so far: torch came in after 31 s "
-                        "in task 2, 2.0 s in the median of 2 tasks");
-    assert_int_equal(id, RC711);
-    silent(&arrivals, INT64_MAX);
-    rc_arrivals_free(&arrivals);
-}
-
 static void nobody_asks(const void *data)
 {
     struct rc_arrivals arrivals = { .seconds = 0 };
 
     (void)data;
     assert_true(take(&arrivals, 0, 4, 0));
-    assert_true(take_text(&arrivals, "reached=1 4 torch=2000 init=3000 sent=3000\n", 4000));
-    assert_null(arrivals.times.task);
     assert_int_equal(rc_arrivals_due(&arrivals), INT64_MAX);
     silent(&arrivals, INT64_MAX);
     assert_null(arrivals.come);
@@ -431,25 +373,6 @@ static void behind_a_roll(const void *data)
     close_office(&office);
 }
 
-/* Behind a roll, of which the times of start-up know who is where. */
-static void tells_the_times(const void *data)
-{
-    struct office office = open_office(30, 0);
-    struct rc_reply reply;
-
-    (void)data;
-    hand_in(&office, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n");
-    is_heard(&office, "reached=0 2 torch=2000 init=3000 joined=3001 sent=3001\n");
-    is_not_heard(&office, "reached=1 2 torch=2000 init=3000 joined=2999 sent=3001\n");
-    assert_int_equal(rc_client_request(&office.endpoint, RC_STR(RC_SERVER_TIMES), LONG, &reply, NULL), 0);
-    assert_true(strncmp(reply.text, "times=1\ntasks=2\nanswered=", 25) == 0);
-    assert_non_null(strstr(reply.text, " 0-1 n1\ntask=0 1 2001 3001 3002\n"));
-    free(reply.text);
-    is_heard(&office, "reached=1 2 torch=52000 init=53000 joined=53001 sent=53001\n");
-    says(&office, "RC711 start-up took 53 s: torch came in after 52 s on n1, 2.0 s in the median of 2 tasks");
-    close_office(&office);
-}
-
 static void at_a_server_that_does_not_watch(const void *data)
 {
     struct office office = open_office(0, 0);
@@ -512,14 +435,11 @@ int main(void)
     unit_add_one(all_in_time, "all in time");
     unit_add_one(one_is_missing, "one is missing, and comes");
     unit_add_one(some_stay_away, "some stay away");
-    unit_add_one(where_the_time_went, "where the time went");
-    unit_add_one(where_the_time_went_so_far, "where the time went so far");
     unit_add_one(nobody_asks, "nobody asks");
     unit_add_one(on_hosts, "tasks with their hosts");
     unit_add_one(many, "a step as large as there can be");
     unit_add_one(at_a_server, "at a server without a roll");
     unit_add_one(behind_a_roll, "at a server behind its roll");
-    unit_add_one(tells_the_times, "who asks for the times");
     unit_add_one(at_a_server_that_does_not_watch, "at a server that does not watch");
     unit_add_one(lookups_are_slow, "look-ups are slow, which is said once");
     unit_add_one(nobody_calls, "nobody calls the server");
