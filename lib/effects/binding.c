@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "effects/keptpins.h"
 #include "launcher/mpidaemon.h"
 #include "launcher/tasklist.h"
 #include "resolve/pinning.h"
@@ -162,21 +161,25 @@ static const char *write_request(const struct rc_binding *binding, uint32_t task
     return text;
 }
 
-/* NULL, or what is wrong with rollcall-map. *length is that of its answer. */
-static const char *run_map(const char *path, struct rc_str request, char *answer, size_t *length,
-                           struct rc_arena *arena)
+const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
+                           char *answer, struct rc_pins *pins, struct rc_arena *arena)
 {
     static const char *const nothing[] = { NULL };
+    char text[REQUEST_SIZE];
+    struct rc_arena request = { .base = text, .size = sizeof(text) };
     struct rc_program program = {
         .path = path,
         .argument = "pins",
         .env = nothing, /* the user's HWLOC_* could describe another machine */
-        .input = request,
+        .input = rc_str(write_request(binding, tasks, gpus, &request)),
         .milliseconds = DEADLINE_MS,
     };
+    ssize_t n;
     int status;
-    ssize_t n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
 
+    if (request.full)
+        return "the question to rollcall-map would be too long";
+    n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
     if (n == -ENOENT)
         return "rollcall-map is not there (a build without hwloc)";
     if (n < 0)
@@ -185,44 +188,8 @@ static const char *run_map(const char *path, struct rc_str request, char *answer
         return "rollcall-map cannot be run: a library that it needs cannot be loaded (see ldd)";
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return "rollcall-map finds no cores in the machine's topology";
-    *length = (size_t)n;
-    return NULL;
-}
-
-/* Network cards come and go, and have names that can be changed. A GPU's UUID is told once the GPU has been used. */
-static bool lasts(const struct rc_binding *binding, const char *gpus)
-{
-    return !binding->cards && !(gpus && strchr(gpus, '-'));
-}
-
-static bool read_answer(const char *answer, size_t length, uint32_t tasks, struct rc_pins *pins)
-{
-    return rc_pins_read((struct rc_str){ answer, length }, pins) && pins->count == tasks;
-}
-
-const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
-                           char *answer, struct rc_pins *pins, struct rc_arena *arena)
-{
-    char text[REQUEST_SIZE];
-    struct rc_arena writing = { .base = text, .size = sizeof(text) };
-    struct rc_str request = rc_str(write_request(binding, tasks, gpus, &writing));
-    struct rc_keptpins kept = { .length = 0 };
-    const char *failed;
-    size_t length;
-
-    if (writing.full)
-        return "the question to rollcall-map would be too long";
-    if (lasts(binding, gpus))
-        rc_keptpins_begin(&kept, path, request, gpus != NULL);
-    length = rc_keptpins_find(&kept, answer, RC_BINDING_ANSWER);
-    if (length > 0 && read_answer(answer, length, tasks, pins))
-        return NULL;
-    failed = run_map(path, request, answer, &length, arena);
-    if (failed)
-        return failed;
-    if (!read_answer(answer, length, tasks, pins))
+    if (!rc_pins_read((struct rc_str){ answer, (size_t)n }, pins) || pins->count != tasks)
         return "rollcall-map answers something else (of another release?)";
-    rc_keptpins_keep(&kept, (struct rc_str){ answer, length });
     return NULL;
 }
 

@@ -51,8 +51,7 @@ if os.fork() == 0:
 os.wait()
 print(*seen, os.read(read, 999).decode(), os.environ.get("OMP_NUM_THREADS", "-"))')
 
-# both [NAME=VALUE...] -- OPTION...: $first and $second, what the two tasks print, $said, what the first one says.
-# "${through[@]}" starts the command, if it is set.
+# both [NAME=VALUE...] -- OPTION...: $first and $second, what the two tasks print, $said, what the first one says
 both()
 {
     local own=()
@@ -61,8 +60,8 @@ both()
         shift
     done
     shift
-    first=$(one 0 "${own[@]}" -- "${through[@]}" "$rollcall" exec "$@" -- "${masks[@]}" 2> "$BATS_TEST_TMPDIR/said")
-    second=$(one 1 "${own[@]}" -- "${through[@]}" "$rollcall" exec "$@" -- "${masks[@]}" 2> /dev/null)
+    first=$(one 0 "${own[@]}" -- "$rollcall" exec "$@" -- "${masks[@]}" 2> "$BATS_TEST_TMPDIR/said")
+    second=$(one 1 "${own[@]}" -- "$rollcall" exec "$@" -- "${masks[@]}" 2> /dev/null)
     said=$(< "$BATS_TEST_TMPDIR/said")
 }
 
@@ -84,9 +83,8 @@ fake()
     cp "$rollcall" "$tree/bin/rollcall"
     rollcall=$tree/bin/rollcall
     asked=$BATS_TEST_TMPDIR/asked
-    rollcall_map=$tree/libexec/rollcall/rollcall-map
-    printf '#!/bin/sh\n{ cat; echo; } >> %s\ncat << END\n%s\nEND\n' "$asked" "$1" > "$rollcall_map"
-    chmod +x "$rollcall_map"
+    printf '#!/bin/sh\n{ cat; echo; } >> %s\ncat << END\n%s\nEND\n' "$asked" "$1" > "$tree/libexec/rollcall/rollcall-map"
+    chmod +x "$tree/libexec/rollcall/rollcall-map"
 }
 
 @test "two tasks of a step that has the node: cores of their own, a thread for each" {
@@ -176,59 +174,6 @@ fake()
     apart
 }
 
-@test "what rollcall-map has answered is kept for the user's next step, not for another question" {
-    local own=() through
-    fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all##*,}"' cores=1'
-    : > "$asked"
-    chmod 666 "$asked"
-    # a user's keyring is one for all tests that run at the same time, so this test is another user's
-    [ "$EUID" -ne 0 ] || own=(setpriv --reuid "$((200000 + BASHPID))" --clear-groups)
-    through=("${own[@]}")
-    # asked COUNT OPTION...: both tasks are bound, and rollcall-map is asked so many times
-    asked()
-    {
-        local count=$1
-        shift
-        : > "$asked"
-        both "${given[@]}" -- "$@"
-        apart
-        [ "$(grep -c '^tasks=' "$asked")" -eq "$count" ] || { cat "$asked"; return 1; }
-    }
-    one 0 "${given[@]}" -- strace -f -qq -o "$BATS_TEST_TMPDIR/calls" -e trace=add_key "${own[@]}" "$rollcall" exec \
-        --ddp=bind=cores -- true
-    grep -q 'add_key(.* = [1-9]' "$BATS_TEST_TMPDIR/calls" || skip "this machine keeps nothing for its users"
-    touch "$rollcall_map"
-    # the second task has the first one's answer, and so has the next step
-    asked 1 --ddp=bind=cores
-    asked 0 --ddp=bind=cores
-    asked 1 --ddp=bind=numa
-    asked 1 --ddp=bind=cores
-    touch "$rollcall_map"
-    asked 1 --ddp=bind=cores
-    # other devices
-    if [ "$EUID" -eq 0 ]; then
-        # shellcheck disable=SC2016 # expanded there
-        through=(unshare --mount sh -c 'mount -t tmpfs none /sys/bus/pci/devices &&
-            mkdir "/sys/bus/pci/devices/0000:$$" && exec "$@"' sh "${own[@]}")
-        asked 2 --ddp=bind=cores
-        through=("${own[@]}")
-    fi
-    # cards and UUIDs may be others each time
-    asked 2 --ddp=bind=cores,nic=auto
-    given+=(CUDA_VISIBLE_DEVICES=GPU-b,GPU-a)
-    asked 2 --ddp=bind=cores
-}
-
-@test "without keyrings rollcall-map is asked each time" {
-    fake $'node\npin cpus='"${all%%,*}"$' cores=1\npin cpus='"${all##*,}"' cores=1'
-    local through=(strace -f -qq -o "$BATS_TEST_TMPDIR/calls" -e trace=keyctl,add_key
-        -e inject=keyctl,add_key:error=ENOSYS)
-    both "${given[@]}" -- --ddp=bind=cores
-    apart
-    grep -q INJECTED "$BATS_TEST_TMPDIR/calls"
-    [ "$(grep -c '^tasks=' "$asked")" -eq 2 ]
-}
-
 @test "without rollcall-map, or with one that fails: unbound, and a line for who asked by name" {
     fake 'x'
     both "${given[@]}" -- -v
@@ -250,7 +195,6 @@ fake()
         local expected=$1
         shift
         rm -f "$asked"
-        touch "$rollcall_map" # what it has answered is not kept
         both "${given[@]}" "$@" -- --ddp=worker
         apart
         [ "$(sed -n 's/^gpus=//p' "$asked" | sort -u)" = "$expected" ] || { cat "$asked"; return 1; }

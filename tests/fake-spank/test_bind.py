@@ -66,19 +66,12 @@ def test_each_task_has_its_own(bound):
     assert [t.env["OMP_NUM_THREADS"] for t in played.all_tasks] == ["1"] * 4
     assert [line for line in played.lines() if "RC91" in line] == [
         f"rollcall: note RC913: bound to 1 core, hardware threads {ALL[0]} (bind=auto)"]
-
-
-def test_each_node_asks_once(bound):
-    bound.step(TWO, [""], env=GIVEN)
-    assert len(bound.questions()) == 1
-    # the nodes are one machine here, and an answer about cores may be kept for the other one
-    bound.step(Step([[0, 1], [2, 3]]), ["exchange=off,nic=auto"], env=GIVEN)
-    assert len(bound.questions()) == 3
+    # each node asks once
+    assert len(bound.questions()) == 2
 
 
 def test_the_question(bound):
     for options, bind in [("", "cores"), ("bind=cores", "cores"), ("bind=numa", "numa")]:
-        bound.says(PINS)  # as of another release: nothing is kept
         bound.step(TWO, [options], env={**GIVEN, "HWLOC_XMLFILE": "/no/such/file"})
         question = bound.questions()[-1].split("\n")
         assert question[:3] == ["2", f"bind={bind}", "cards=no"]
