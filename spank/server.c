@@ -21,11 +21,9 @@
 #include "resolve/precedence.h"
 #include "system/program.h"
 
-extern char **environ;
-
 /* Higher than both descriptor numbers that the server expects (protocol.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128, ENVIRONMENT_MAX = 1 + RC_PROGRAM_SLURM_VARIABLES };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128 };
 
 /* A function of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -51,17 +49,6 @@ static int raise_descriptor(int fd)
     return raised;
 }
 
-/* For scontrol, which the server asks where nodes differ. */
-static void add_variables(char *env[ENVIRONMENT_MAX + 1])
-{
-    unsigned count = 1;
-
-    for (char **own = environ; *own && count < ENVIRONMENT_MAX; own++)
-        if (rc_program_is_slurm_variable(*own))
-            env[count++] = *own;
-    env[count] = NULL;
-}
-
 /* Starts the server in a session of its own, because keys typed at the terminal are for
  * srun. It prints findings of the roll call to the standard error of srun. */
 static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings)
@@ -70,13 +57,12 @@ static bool start_program(int listener, int life, const char *token, const struc
     char variable[VARIABLE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *argv[RC_SERVER_ARGUMENTS + 1];
-    char *env[ENVIRONMENT_MAX + 1] = { variable };
+    char *env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     bool good;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
-    add_variables(env);
     if (!rc_server_settings_write(settings, &arena, argv) || posix_spawn_file_actions_init(&actions) != 0)
         return false;
     if (posix_spawnattr_init(&attributes) != 0) {

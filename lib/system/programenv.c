@@ -3,6 +3,7 @@
 
 #include "system/programenv.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,11 +28,6 @@ static bool is_for_loader(const char *entry)
         if (starts_with(entry, loader_variables[i]))
             return true;
     return starts_with(entry, RC_PROGRAM_LIBRARIES);
-}
-
-bool rc_program_is_slurm_variable(const char *variable)
-{
-    return starts_with(variable, "PATH=") || starts_with(variable, "SLURM_CONF=");
 }
 
 /* The entry as rollcall-pmix gets it, from the task or from a program between; else NULL. */

@@ -7,8 +7,6 @@
 #ifndef ROLLCALL_SYSTEM_PROGRAMENV_H
 #define ROLLCALL_SYSTEM_PROGRAMENV_H
 
-#include <stdbool.h>
-
 /* What a program gets of the variables that change how programs are loaded and how the C
  * library works: LD_*, GLIBC_TUNABLES, MALLOC_*, GCONV_PATH and others. */
 enum rc_program_kind {
@@ -23,9 +21,5 @@ enum rc_program_kind {
 /* Copies the list for a program; NULL without memory. To be freed; most strings stay the
  * caller's and have to live as long. */
 char **rc_program_environment(enum rc_program_kind kind, const char *const *env);
-
-/* Whether NAME=VALUE is what Slurm's own commands need, wherever they are installed: PATH or SLURM_CONF. */
-enum { RC_PROGRAM_SLURM_VARIABLES = 2 };
-bool rc_program_is_slurm_variable(const char *variable);
 
 #endif

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
-#include "constraint.h"
 #include "endpoints.h"
 #include "inventory/inventory.h"
 #include "lookups.h"
@@ -89,8 +87,6 @@ static int receive_all(const struct rc_request *request)
     }
     verdict.check = request->check;
     verdict.same = request->same;
-    rc_parse_u32(rc_str(getenv("SLURM_JOB_ID")), UINT32_MAX, &verdict.job);
-    verdict.has_kinds = exchange_asked_for_several_kinds;
     verdict.seconds = request->seconds;
     rc = rc_server_add(server, request->entry)
              ? rc_server_run(server, request->seconds, -1, rc_verdict_decide, &verdict)

@@ -29,7 +29,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "constraint.h"
 #include "node.h"
 #include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
@@ -101,8 +100,6 @@ static int serve_srun(const struct rc_server_settings *settings)
     verdict.seconds = settings->seconds;
     verdict.check = settings->check;
     verdict.same = settings->same;
-    verdict.job = settings->job;
-    verdict.has_kinds = exchange_asked_for_several_kinds;
     close_from(RC_SERVER_LIFE + 1);
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);

@@ -110,17 +110,6 @@ static bool has_odd_node(const struct rc_messages *findings)
     return false;
 }
 
-/* Nodes that were asked for as different ones are. */
-static void forget_odd_nodes(struct rc_messages *findings)
-{
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < findings->count; i++)
-        if (findings->list[i].id != RC622)
-            findings->list[kept++] = findings->list[i];
-    findings->count = kept;
-}
-
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;
@@ -133,8 +122,6 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
 
     if (verdict->check != RC_CHECK_OFF && !rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
-    if (verdict->has_kinds && verdict->job && has_odd_node(&answer->findings) && verdict->has_kinds(verdict->job))
-        forget_odd_nodes(&answer->findings);
     complete = complete && are_all_tasks(rolls, count) && !has_absent_node(rolls, count);
     if (ask_for_order(rolls, count)) {
         find_order(answer, rolls, count, complete, &arena);

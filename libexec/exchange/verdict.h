@@ -13,10 +13,7 @@ struct rc_verdict {
     /* in */
     enum rc_check check;
     enum rc_check same; /* what a node does that is not like the others */
-    uint32_t job;       /* of Slurm's; 0: not known */
-    /* NULL, or whether that job asked for nodes of several kinds; is asked where nodes differ */
-    bool (*has_kinds)(uint32_t job);
-    uint32_t seconds; /* the deadline, for its message */
+    uint32_t seconds;   /* the deadline, for its message */
     /* out */
     struct rc_answer answer; /* with its findings */
     char text[RC_VERDICT_TEXT];

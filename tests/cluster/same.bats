@@ -171,23 +171,6 @@ END
     odd "GPUs are '2 NVIDIA H100' on n[1,4], '1 NVIDIA H100' on n[2-3]; $kind"
 }
 
-@test "nodes that were asked for as different ones: a constraint with kinds or counts" {
-    local constraint transport
-    login scontrol update nodename='n[1-2]' availablefeatures=a,x activefeatures=a,x
-    login scontrol update nodename='n[3-4]' availablefeatures=b,x activefeatures=b,x
-    dress n1 gpus=1
-    dress n2 gpus=1
-    for transport in $transports; do
-        for constraint in 'a|b' '[a*2&b*2]'; do
-            step 30 "--ddp=same=stop,exchange=$transport" "${four[@]}" -C "$constraint"
-            even
-        done
-        step 30 "--ddp=exchange=$transport" "${four[@]}" -C x
-        one_port 4
-        odd "GPUs are '1 NVIDIA H100' on n[1-2], '2 NVIDIA H100' on n[3-4]; $kind"
-    done
-}
-
 @test "same=off is silent, same=stop stops; a site's default is silent unless it says same=warn" {
     local conf transport
     dress n2 gpus=1
