@@ -138,7 +138,6 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
          * only if its user said so */
         .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
         .same = m->context->options.same == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.same,
-        .program = rc_request_program(m->context->argv, &m->result->command),
         .entry = rc_str(rc_entry_write(m->result, ranks, port, failed, asks_order(m), &arena)),
     };
     struct rc_answer answer;

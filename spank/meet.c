@@ -145,8 +145,6 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
         .same = rc_options_same(&context->options),
-        /* the files of a plugin's container are not the node's either */
-        .program = context->contained ? RC_ABSENT : rc_request_program(context->argv, &result->command),
     };
     char name[RC_HOST_MAX + 1];
     const char *failed = NULL;

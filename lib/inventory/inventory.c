@@ -8,14 +8,12 @@
 #include "inventory/cards.h"
 #include "inventory/component.h"
 #include "inventory/gpus.h"
-#include "inventory/libraries.h"
 #include "inventory/limits.h"
 #include "roll/items.h"
 #include "roll/roll.h"
 #include "system/bounded.h"
-#include "system/node.h"
 
-enum { LIBRARIES_SIZE = 600, NODE_SIZE = RC_INVENTORY_SIZE - LIBRARIES_SIZE, VALUE_SIZE = 2048 };
+enum { VALUE_SIZE = 2048 };
 
 /* Where each item of the node comes from, the gravest first: what does not fit is left out. */
 static const struct {
@@ -38,15 +36,15 @@ static const struct {
     { RC_ITEM_memory, rc_inventory_memory },
 };
 
-/* Writes a line, or nothing where all lines would get longer than `limit`. The arena ends with the NUL of them. */
-static void put_item(enum rc_item item, struct rc_str value, size_t limit, size_t start, struct rc_arena *arena)
+/* Writes a line, or nothing where all lines would get too long. The arena ends with the NUL of them. */
+static void put_item(enum rc_item item, struct rc_str value, size_t start, struct rc_arena *arena)
 {
     size_t before = arena->used;
 
     rc_join(arena);
     rc_item_put(arena, item, value);
     rc_format(arena, "");
-    if (!arena->full && arena->used - start <= limit)
+    if (!arena->full && arena->used - start <= RC_INVENTORY_SIZE)
         return;
     arena->full = false;
     arena->used = before;
@@ -72,76 +70,29 @@ const char *rc_inventory_write_node(const struct rc_inventory_request *request, 
     if (arena->full)
         return lines;
     rc_env_index(&env, request->env);
-    put_item(RC_ITEM_component, rc_inventory_component(&env, &value), NODE_SIZE, start, arena);
+    put_item(RC_ITEM_component, rc_inventory_component(&env, &value), start, arena);
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         value = (struct rc_arena){ .base = text, .size = sizeof(text) };
-        put_item(sources[i].item, sources[i].find(request->root, &value), NODE_SIZE, start, arena);
+        put_item(sources[i].item, sources[i].find(request->root, &value), start, arena);
     }
     value = (struct rc_arena){ .base = text, .size = sizeof(text) };
-    put_item(RC_ITEM_cores, rc_inventory_cores(request->root, has_even_processors(&env), &value), NODE_SIZE, start,
-             arena);
+    put_item(RC_ITEM_cores, rc_inventory_cores(request->root, has_even_processors(&env), &value), start, arena);
     return lines;
 }
 
-/* Sites call folders on a node's own disk by its name: /local/n7/venv is /local/NODE/venv on each of them. */
-static struct rc_str replace_node(struct rc_str value, struct rc_str node, struct rc_arena *arena)
-{
-    char own[RC_NODE_NAME_SIZE];
-    const char *text = rc_format(arena, "");
-    const char *between = "";
-
-    rc_node_name(own);
-    for (struct rc_str rest = value; rest.p;) {
-        struct rc_str part = rc_str_split(rest, '/', &rest);
-
-        if (part.n > 0 && (rc_str_eq(part, node) || rc_str_is(part, own)))
-            part = RC_STR("NODE");
-        rc_join(arena);
-        rc_format(arena, "%s%S", between, &part);
-        between = "/";
-    }
-    return value.p && !arena->full ? rc_str(text) : RC_ABSENT;
-}
-
-const char *rc_inventory_write_libraries(const struct rc_inventory_request *request, struct rc_arena *arena)
-{
-    static struct rc_python python;
-    static struct rc_env env;
-    char text[2 * VALUE_SIZE];
-    struct rc_arena value = { .base = text, .size = sizeof(text) };
-    size_t start = arena->used;
-    const char *lines = rc_format(arena, "");
-    struct rc_str node;
-
-    if (arena->full || !request->program.n)
-        return lines;
-    rc_env_index(&env, request->env);
-    node = rc_env_get(&env, "SLURMD_NODENAME");
-    rc_python_find(request->root, request->program, &env, &python);
-    put_item(RC_ITEM_nccl, replace_node(rc_inventory_nccl(request->root, &python, &env, &value), node, &value),
-             LIBRARIES_SIZE, start, arena);
-    value.used = 0;
-    put_item(RC_ITEM_torch, replace_node(rc_inventory_torch(request->root, &python, &value), node, &value),
-             LIBRARIES_SIZE, start, arena);
-    return lines;
-}
-
-/* In the child: two pieces, so that a folder of the user's that hangs costs the second alone. */
-static void write_pieces(const void *data, int fd)
+static void write_lines(const void *data, int fd)
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
     rc_bounded_write(fd, rc_str(rc_inventory_write_node(data, &arena)));
-    arena.used = 0;
-    rc_bounded_write(fd, rc_str(rc_inventory_write_libraries(data, &arena)));
 }
 
 const char *rc_inventory_write(const struct rc_inventory_request *request, uint32_t milliseconds,
                                struct rc_arena *arena)
 {
     char text[RC_INVENTORY_SIZE];
-    size_t n = rc_bounded_run(write_pieces, request, milliseconds, text, sizeof(text));
+    size_t n = rc_bounded_run(write_lines, request, milliseconds, text, sizeof(text));
 
     return rc_copy(arena, (struct rc_str){ text, n });
 }

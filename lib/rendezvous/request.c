@@ -4,35 +4,7 @@
 #include "base/lines.h"
 #include "base/numbers.h"
 
-enum { SECONDS_MAX = 600, WORDS_MAX = 64 };
-
-/* The Python of "numactl -m 0 /opt/bin/python3 train.py" */
-static struct rc_str find_python(const char *const *argv, struct rc_str script)
-{
-    for (unsigned i = 0; i < WORDS_MAX && argv[i]; i++) {
-        struct rc_str word = rc_str(argv[i]);
-
-        if (script.p && rc_str_eq(word, script))
-            break;
-        if (rc_str_starts(rc_str_base_name(word), "python"))
-            return word;
-    }
-    return RC_ABSENT;
-}
-
-struct rc_str rc_request_program(const char *const *argv, const struct rc_command *command)
-{
-    struct rc_str program;
-    struct rc_str rest;
-
-    if (!argv || !argv[0] || command->container.p)
-        return RC_ABSENT;
-    program = find_python(argv, command->script);
-    if (!program.p)
-        program = rc_command_starts_another(rc_str(argv[0])) ? RC_STR("python3") : rc_str(argv[0]);
-    rc_str_split(program, '\n', &rest);
-    return rest.p ? RC_ABSENT : program;
-}
+enum { SECONDS_MAX = 600 };
 
 static const char *write_lookups(const struct rc_request *request, struct rc_arena *arena)
 {
@@ -58,18 +30,15 @@ const char *rc_request_write(const struct rc_request *request, struct rc_arena *
 {
     const char *where = "";
     const char *same = "";
-    const char *program = "";
     const char *text;
 
     if (request->transport == RC_TRANSPORT_SRUN)
         where = rc_format(arena, "endpoint=%s\n", rc_endpoint_write(&request->endpoint, arena));
     if (request->same != RC_CHECK_UNSET)
         same = rc_format(arena, "same=%s\n", rc_check_name(request->same));
-    if (request->program.n)
-        program = rc_format(arena, "program=%S\n", &request->program);
-    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s%s%s\n%S",
+    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s%s\n%S",
                      request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
-                     request->seconds, rc_check_name(request->check), same, program, write_lookups(request, arena),
+                     request->seconds, rc_check_name(request->check), same, write_lookups(request, arena),
                      &request->entry);
     return arena->full ? NULL : text;
 }
@@ -94,10 +63,6 @@ static bool read_pair(struct rc_str name, struct rc_str value, struct rc_request
         return rc_parse_u32(value, SECONDS_MAX, &request->seconds) && request->seconds > 0;
     if (rc_str_is(name, "same"))
         return rc_check_read(value, &request->same);
-    if (rc_str_is(name, "program")) {
-        request->program = value;
-        return value.n > 0;
-    }
     if (rc_str_is(name, "lookups"))
         return read_lookups(value, request);
     return rc_str_is(name, "check") && rc_check_read(value, &request->check);

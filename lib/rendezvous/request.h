@@ -7,7 +7,6 @@
  *   seconds=10           deadline
  *   check=stop           off, warn or stop: what an error in the roll call does
  *   same=warn            likewise, what a node does that is not like the others: off, and it does not say what it has
- *   program=python3      what the task's command begins with; not where it is in a container
  *   lookups=n2 2 16      measure a reverse look-up of that node's address, for so many nodes and ranks (lookuptime.h);
  *                        srun's server hears of it if it is slow
  *
@@ -20,7 +19,6 @@
 
 #include "base/text.h"
 #include "rendezvous/endpoint.h"
-#include "resolve/command.h"
 #include "resolve/option.h"
 
 enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
@@ -32,7 +30,6 @@ struct rc_request {
     uint32_t seconds;
     enum rc_check check;
     enum rc_check same;
-    struct rc_str program;
     struct {
         struct rc_str host; /* absent: nothing is measured */
         uint32_t nodes;
@@ -40,11 +37,6 @@ struct rc_request {
     } lookups;
     struct rc_str entry;
 };
-
-/* What a task's command begins with, for `program`: its Python, or else its first word. Of a shell or a wrapper it is
- * the python3 that a script of it would find; absent for a container, whose files are not the node's, and for a name
- * with a newline. */
-struct rc_str rc_request_program(const char *const *argv, const struct rc_command *command);
 
 /* NULL where it does not fit. */
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena);

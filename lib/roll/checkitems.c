@@ -29,7 +29,7 @@ static size_t common_beginning(const struct rc_group *group, size_t groups)
     return common;
 }
 
-/* "'7 NVIDIA H100'"; of long values the part that differs, "...'torch 2.13.0'". */
+/* "'7 NVIDIA H100'"; of long values the part that differs, "...'B HBM3, 1 Tesla T4'". */
 static const char *show_part(struct rc_namer *namer, struct rc_str value, size_t common)
 {
     size_t from = value.n > VALUE_LIMIT && common > BEFORE_DIFFERENCE ? common - BEFORE_DIFFERENCE : 0;

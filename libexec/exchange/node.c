@@ -122,7 +122,6 @@ static void add_inventory(struct rc_request *request)
     struct rc_inventory_request inventory = {
         .root = "",
         .env = (const char *const *)environ,
-        .program = request->program,
     };
     struct rc_str rest;
 

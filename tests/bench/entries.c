@@ -19,10 +19,7 @@ static const char items[] = "has=gpus 8 NVIDIA H100 80GB HBM3\n"
                             "has=shm 1007 GiB\n"
                             "has=hugepages 0 of 2048 kB, transparent ones: madvise\n"
                             "has=memory 2015 GiB\n"
-                            "has=cores 128 of 128\n"
-                            "has=nccl 2.27.5 (402653184 bytes) in /home/user/venv/lib/python3.11/site-packages/nvidia/"
-                            "nccl/lib\n"
-                            "has=torch 2.13.0+cu126 in /home/user/venv/lib/python3.11/site-packages\n";
+                            "has=cores 128 of 128\n";
 
 /* Each task has a GPU, with a UUID of its own. */
 static void add_gpus(struct rc_roll *roll, uint32_t first, uint32_t tasks, struct rc_arena *arena)

@@ -52,9 +52,7 @@ int main(int argc, char **argv)
 {
     int rounds = argc == 2 ? atoi(argv[1]) : 0;
     char root[] = "/dev/shm/rollcall-inventory.XXXXXX";
-    const struct rc_inventory_request request = { .root = root,
-                                                  .env = (const char *const *)environ,
-                                                  .program = RC_STR("python3") };
+    const struct rc_inventory_request request = { .root = root, .env = (const char *const *)environ };
     double nothing[ROUNDS_MAX], whole[ROUNDS_MAX];
     char text[RC_INVENTORY_SIZE];
     double used = 0;

@@ -2,7 +2,8 @@
 """The entries of a step of made-up nodes (lib/roll/roll.h). entries.py NODES [ODD]
 
 Without ODD all nodes are alike. With it one has a GPU fewer, one another rollcall, two less memory, one another
-libnccl, and the last one has not come. ODD hostile: texts that a page must not take for its own. ODD components: two components, alike inside, each with other GPUs.
+kernel, and the last one has not come. ODD hostile: texts that a page must not take for its own. ODD components: two
+components, alike inside, each with other GPUs.
 """
 
 import sys
@@ -13,8 +14,6 @@ HAS = {
     "gpu_driver": "550.54.15",
     "nics": "8 mlx5",
     "nic_ports": "8 ACTIVE 400 Gb/sec",
-    "nccl": "2.26.2 /opt/venv/lib/libnccl.so.2",
-    "torch": "2.13.0 /opt/venv/lib/python3.11/site-packages/torch",
     "kernel": "6.1.0-28-amd64",
     "memlock": "unlimited",
     "nofile": "1048576",
@@ -59,7 +58,7 @@ def main():
         if odd and nodes > 5 and node in (3, 4):
             has["memory"] = "1511 GiB"
         if odd and nodes > 9 and node == 8:
-            has["nccl"] = "2.25.1 /usr/lib/libnccl.so.2"
+            has["kernel"] = "5.14.0-503"
         if odd == "hostile":
             has["kernel"] = more["mode"] = HOSTILE
             more["host"] = f"n{node + 1}<b>\"'&"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a node has, from the files of imaginary nodes: what healthy ones differ in makes no difference, each fault does,
- * and files that hang cost a bounded time. test_libraries.c has what a task would load. */
+ * and files that hang cost a bounded time. */
 #include "inventory/inventory.h"
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lines.h"
 #include "inventorytree.h"
 #include "system/bounded.h"
 #include "unit.h"
@@ -364,6 +365,79 @@ static void has_room(const void *data)
     assert_null(strstr(text, "has=memory"));
 }
 
+static const char *const any_texts[] = {
+    "",
+    "\n\n\n",
+    "=",
+    "[[]",
+    "99999999999999999999",
+    "-1",
+    "\x1b[2J\x7f\xff",
+    ": : :",
+    "GT/s",
+    "32.999999 GT/s",
+    "Model:",
+    "HugePages_Total:",
+};
+
+static const char *const any_files[] = {
+    "proc/driver/nvidia/gpus/0000:13:00.0/information",
+    "proc/driver/nvidia/version",
+    "proc/meminfo",
+    "proc/sys/kernel/osrelease",
+    "sys/devices/system/cpu/online",
+    "sys/kernel/mm/transparent_hugepage/enabled",
+    "sys/class/infiniband/mlx5_0/hca_type",
+    "sys/class/infiniband/mlx5_0/ports/1/state",
+    "sys/class/infiniband/mlx5_0/ports/1/rate",
+    "sys/bus/pci/devices/0000:13:00.0/current_link_width",
+    "sys/bus/pci/devices/0000:13:00.0/current_link_speed",
+    "sys/bus/pci/devices/0000:13:00.0/max_link_speed",
+};
+
+/* Whatever is in the files, there are lines of printable characters, each with a name. */
+static void takes_anything(const void *data)
+{
+    static char longest[9000];
+    const struct rc_inventory_request request = { .root = root, .env = no_env };
+
+    (void)data;
+    memset(longest, 'a', sizeof(longest) - 1);
+    for (size_t i = 0; i <= UNIT_COUNT(any_texts); i++) {
+        char text[2 * RC_INVENTORY_SIZE];
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+        tree_make(root, &tree_healthy);
+        for (size_t f = 0; f < UNIT_COUNT(any_files); f++)
+            tree_file(root, any_files[f], i < UNIT_COUNT(any_texts) ? any_texts[i] : longest);
+        rc_inventory_write_node(&request, &arena);
+        tree_remove(root);
+        assert_in_range(strlen(text), 1, RC_INVENTORY_SIZE);
+        for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+            assert_memory_equal(line, "has=", 4);
+        for (const char *c = text; *c; c++)
+            assert_true(*c == '\n' || rc_lines_printable(*c));
+    }
+}
+
+/* What the child writes is what this process would. */
+static void writes_all(const void *data)
+{
+    char text[RC_INVENTORY_SIZE];
+    char again[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_arena own = { .base = again, .size = sizeof(again) };
+    const struct rc_inventory_request request = { .root = root, .env = no_env };
+
+    (void)data;
+    tree_make(root, &tree_healthy);
+    rc_inventory_write(&request, 60000, &arena);
+    rc_inventory_write_node(&request, &own);
+    tree_remove(root);
+    assert_string_equal(text, again);
+    assert_non_null(strstr(text, "has=gpus 8 NVIDIA H100"));
+}
+
 static void hangs(const void *data, int fd)
 {
     rc_bounded_write(fd, rc_str(data));
@@ -422,6 +496,8 @@ int main(void)
     unit_add_one(tells_cores, "inventory: processors of a job");
     unit_add_one(tells_component, "inventory: components of a job");
     unit_add_one(has_room, "inventory: lines without room are left out");
+    unit_add_one(takes_anything, "inventory: files with anything in them");
+    unit_add_one(writes_all, "inventory: all of it, by a child");
     unit_add_one(is_bounded, "inventory: a child that hangs is ended");
     return unit_run("inventory");
 }

@@ -2,11 +2,10 @@
 /* What nodes have: one row an item and a difference, with its exact line, and what is no difference. */
 #include "launch.h"
 
-#define ALL_THINGS(value)                                                                                          \
-    " has=cores:" value " has=memory:" value " has=hugepages:" value " has=shm:" value " has=stack:" value         \
-    " has=nofile:" value " has=memlock:" value " has=kernel:" value " has=torch:" value " has=nccl:" value         \
-    " has=nic_links:" value " has=nic_ports:" value " has=nics:" value " has=imex:" value " has=gpu_driver:" value \
-    " has=gpu_links:" value " has=gpus:" value
+#define ALL_THINGS(value)                                                                                           \
+    " has=cores:" value " has=memory:" value " has=hugepages:" value " has=shm:" value " has=stack:" value          \
+    " has=nofile:" value " has=memlock:" value " has=kernel:" value " has=nic_links:" value " has=nic_ports:" value \
+    " has=nics:" value " has=imex:" value " has=gpu_driver:" value " has=gpu_links:" value " has=gpus:" value
 
 #define X16  "xxxxxxxxxxxxxxxx"
 #define X64  X16 X16 X16 X16
@@ -14,7 +13,7 @@
 
 #define ODD      "; mend or leave out the odd one, or say same=off"
 #define ONE_KIND "; use nodes of one kind, or say same=off"
-#define TORCH    "/work/someone/venvs/a-project-with-a-long-name/lib64/python3.12/site-packages/torch"
+#define MIXED    "8~NVIDIA~A100-SXM4-80GB,~4~NVIDIA~A100-PCIE-40GB,~2~NVIDIA~H100~80GB~HBM3,~1~Tesla~"
 
 /* What nodes have. */
 static const struct launch_row things[] = {
@@ -37,8 +36,8 @@ static const struct launch_row things[] = {
       "RC622 network cards are none on n3, '8 mlx5' on the other 2" ODD, "no card" },
     { TEXT("n1 0 0 has=imex:there; n2 1 1 has=imex:there; n3 2 2 has=kernel:6.1"), 3, 3,
       "RC622 IMEX channels are none on n3, 'there' on the other 2" ODD, "no IMEX channel" },
-    { TEXT("n1 0 0 has=torch:2.13.0; n2 1 1 has=torch:2.13.0; n3 2 2 has=kernel:6.1"), 3, 3, "",
-      "a library that was not found" },
+    { TEXT("n1 0 0 has=gpu_driver:550.54.15; n2 1 1 has=gpu_driver:550.54.15; n3 2 2 has=kernel:6.1"), 3, 3, "",
+      "a driver whose version is not known" },
     { TEXT("n1 0 0 has=kernel:6.1; n2 1 1 has=kernel:6.1; n3 2 2 has=kernel:6.8; n4 3 3 has=kernel:6.9"), 4, 4,
       "RC622 the kernel is '6.1' on n[1-2], '6.8' on n3, '6.9' on n4" ONE_KIND, "half are alike, and half are not" },
     { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:7~H100; n3 2 2 has=gpus:8~H100; n4 3 3 has=gpus:7~H100; "
@@ -51,15 +50,14 @@ static const struct launch_row things[] = {
       "RC622 GPUs are '8 H100' on n[1,3], '4 A100' on n[2,4]" ONE_KIND, "half and half" },
     { TEXT("n1 0 0 has=gpus:8~H100; n2 1 1 has=gpus:4~A100"), 2, 2,
       "RC622 GPUs are '8 H100' on n1, '4 A100' on n2" ONE_KIND, "of two nodes none is odd" },
-    { TEXT("n1 0 0 has=torch:1; n2 1 1 has=torch:2; n3 2 2 has=torch:3; n4 3 3 has=torch:4; n5 4 4 has=torch:5"), 5, 5,
-      "RC622 torch is '1' on n1, '2' on n2, '3' on n3, others on 2 more" ONE_KIND, "all differ" },
-    { TEXT("n1 0 0 has=torch:1; n2 1 1 has=torch:2; n3 2 2 has=torch:3; n4 3 3 has=torch:4; n5 4 4 has=torch:0; "
-           "n6 5 5 has=torch:0; n7 6 6 has=torch:0; n8 7 7 has=torch:0; n9 8 8 has=torch:0"),
-      9, 9, "RC622 torch is '1' on n1, '2' on n2, others on 2 more, '0' on the other 5" ODD,
+    { TEXT("n1 0 0 has=stack:1; n2 1 1 has=stack:2; n3 2 2 has=stack:3; n4 3 3 has=stack:4; n5 4 4 has=stack:5"), 5, 5,
+      "RC622 the limit of the stack is '1' on n1, '2' on n2, '3' on n3, others on 2 more" ONE_KIND, "all differ" },
+    { TEXT("n1 0 0 has=stack:1; n2 1 1 has=stack:2; n3 2 2 has=stack:3; n4 3 3 has=stack:4; n5 4 4 has=stack:0; "
+           "n6 5 5 has=stack:0; n7 6 6 has=stack:0; n8 7 7 has=stack:0; n9 8 8 has=stack:0"),
+      9, 9, "RC622 the limit of the stack is '1' on n1, '2' on n2, others on 2 more, '0' on the other 5" ODD,
       "more than there is room for" },
-    { TEXT("n1 0 0 has=torch:2.13.0~" TORCH "~rocm; n2 1 1 has=torch:2.13.0~" TORCH
-           "~cu128; n3 2 2 has=torch:2.13.0~" TORCH "~rocm"),
-      3, 3, "RC622 torch is ...'-packages/torch cu128' on n2, ...'-packages/torch rocm' on the other 2" ODD,
+    { TEXT("n1 0 0 has=gpus:" MIXED "V100; n2 1 1 has=gpus:" MIXED "T4; n3 2 2 has=gpus:" MIXED "V100"), 3, 3,
+      "RC622 GPUs are ...'B HBM3, 1 Tesla T4' on n2, ...'B HBM3, 1 Tesla V100' on the other 2" ODD,
       "of a long value the end that differs" },
     { TEXT("n1 0 0 has=kernel:6.1; n2 1 1 has=kernel:6.1; n3 2 2 has=kernel:" X128 "; n4 3 3 has=kernel:6.1"), 4, 4,
       "RC622 the kernel is '" X64 "'... on n3, '6.1' on the other 3" ODD, "a long value among short ones" },
@@ -108,8 +106,8 @@ static const struct launch_row things[] = {
       "RC622 GPUs are '2' on n3, '1' on the other 2" ODD "\nRC622 the GPU driver is '2' on n3, '1' on the other 2" ODD
       "\nRC622 IMEX channels are '2' on n3, '1' on the other 2" ODD
       "\nRC622 network cards are '2' on n3, '1' on the other 2" ODD
-      "\nRC622 libnccl is '2' on n3, '1' on the other 2" ODD
-      "\nRC622 torch, kernel, memlock, nofile, stack, shm, hugepages, memory, cores differ, "
+      "\nRC622 the kernel is '2' on n3, '1' on the other 2" ODD
+      "\nRC622 memlock, nofile, stack, shm, hugepages, memory, cores differ, "
       "too; rollcall check shows on which nodes",
       "the gravest first, and the rest in one line" },
 };

@@ -71,9 +71,8 @@ static const struct row requests[] = {
     { TEXT("transport=pmix\n" MORE "\nroll=1\n"), "PMIx needs no endpoint" },
     { TEXT(MORE "transport=pmix\n\nroll=1\n"), "in any order" },
     { TEXT("transport=pmix\nseconds=600\ncheck=off\n\nroll=1\n\n\n"), "an entry with empty lines" },
-    { TEXT("transport=pmix\n" MORE "same=warn\nprogram=/opt/a b=c/python\n\nroll=1\n"),
-      "what the node is to look for" },
-    { TEXT("transport=pmix\n" MORE "same=off\n\nroll=1\n"), "no program" },
+    { TEXT("transport=pmix\n" MORE "same=warn\n\nroll=1\n"), "the node says what it has" },
+    { TEXT("transport=pmix\n" MORE "same=off\n\nroll=1\n"), "it does not" },
     { TEXT(SRUN MORE "lookups=n2 2 16\n\nroll=1\n"), "a look-up to measure" },
 };
 
@@ -97,7 +96,6 @@ static const struct row no_requests[] = {
     { TEXT("transport=pmix\nseconds=1\nroot=\n\nroll=1\n"), "an empty flag" },
     { TEXT("transport=pmix\nseconds=1\ncheck=maybe\n\nroll=1\n"), "a check that is none" },
     { TEXT("transport=pmix\nseconds=1\nsame=1\n\nroll=1\n"), "same as a flag" },
-    { TEXT("transport=pmix\nseconds=1\nprogram=\n\nroll=1\n"), "an empty program" },
     { TEXT("transport=pmix\nseconds=1\nnewer=1\n\nroll=1\n"), "a line that is not known" },
     { TEXT("transport=pmix\nseconds=1\n=\n\nroll=1\n"), "a line without a name" },
     { TEXT("transport=pmix\nseconds=1\nlookups=\n\nroll=1\n"), "a look-up of nobody's address" },
@@ -125,8 +123,6 @@ static void check_request(const void *data)
     assert_int_equal(again.seconds, request.seconds);
     assert_int_equal(again.check, request.check);
     assert_int_equal(again.same, request.same);
-    assert_int_equal(again.program.n, request.program.n);
-    assert_true(!request.program.n || rc_str_eq(again.program, request.program));
     assert_int_equal(again.lookups.host.n, request.lookups.host.n);
     assert_true(!request.lookups.host.n || rc_str_eq(again.lookups.host, request.lookups.host));
     assert_int_equal(again.lookups.nodes, request.lookups.nodes);
@@ -176,54 +172,12 @@ static void check_no_room(const void *data)
     assert_null(rc_request_write(&request, &arena));
 }
 
-struct program_row {
-    struct rc_str input; /* words, parted by blanks; '+' stands for a newline */
-    const char *expected;
-    const char *why;
-};
-
-static const struct program_row programs[] = {
-    { TEXT("python train.py"), "python", "a Python" },
-    { TEXT("numactl -m 0 /opt/bin/python3.11 -u train.py"), "/opt/bin/python3.11", "behind a wrapper" },
-    { TEXT("torchrun --nproc-per-node 8 train.py"), "torchrun", "a launcher's script" },
-    { TEXT("./all_reduce_perf -b 8"), "./all_reduce_perf", "a program in C" },
-    { TEXT("python3 train.py --with python"), "python3", "no further than the script" },
-    { TEXT("bash job.sh"), "python3", "a shell" },
-    { TEXT("apptainer exec torch.sif python train.py"), NULL, "a container" },
-    { TEXT("./a+b"), NULL, "a name with a newline" },
-    { TEXT(""), NULL, "no command" },
-};
-
-static void check_program(const void *data)
-{
-    const struct program_row *row = data;
-    struct rc_command command;
-    struct rc_str found;
-    char text[128];
-    const char *argv[16];
-    unsigned count = 0;
-
-    snprintf(text, sizeof(text), "%.*s", (int)row->input.n, row->input.p);
-    for (char *word = strtok(text, " "); word && count < 15; word = strtok(NULL, " "))
-        argv[count++] = word;
-    argv[count] = NULL;
-    for (char *c = strchr(text, '+'); c; c = strchr(c, '+'))
-        *c = '\n';
-    rc_command_read(argv, &command);
-    found = rc_request_program(argv, &command);
-    if (row->expected)
-        assert_true(rc_str_is(found, row->expected));
-    else
-        assert_null(found.p);
-}
-
 int main(void)
 {
     UNIT_TABLE(check_endpoint, "an endpoint", endpoints);
     UNIT_TABLE(check_no_endpoint, "no endpoint", no_endpoints);
     UNIT_TABLE(check_request, "a request", requests);
     UNIT_TABLE(check_no_request, "no request", no_requests);
-    UNIT_TABLE(check_program, "the program of", programs);
     unit_add_one(check_cut, "a request that is cut anywhere");
     unit_add_one(check_no_room, "a request without room");
     return unit_run("request");

@@ -44,7 +44,7 @@ static const struct row entries[] = {
     { TEXT(LEAST "user=A=" X15("0123456789abcdef") "0123456789abc\n"), "a variable of 255 bytes" },
     { TEXT(LEAST "gpu=3 GPU-1c6f\ngpu=0 GPU-1c6f\n"), "a GPU of two tasks: not for the reader to judge" },
     { TEXT(LEAST "gpu=3 a b\n"), "a blank in a GPU's name" },
-    { TEXT(LEAST "has=gpus 8 NVIDIA H100\nhas=torch 2.13.0 /venv/torch\n"), "two items" },
+    { TEXT(LEAST "has=gpus 8 NVIDIA H100\nhas=gpu_driver 550.54.15 (open)\n"), "two items" },
     { TEXT(HEAD SCOPE "has=gpus 1\nhas=memory 4096 MiB\n" HOST SIZES TASKS), "items between other lines" },
     { TEXT(LEAST "has=newer 1\nhas=newer 2\nhas=gpus 1\n"), "an item that is not known, twice" },
     { TEXT(LEAST "has=kernel " X15("0123456789abcdef") "0123456789abcde\n"), "an item of 255 bytes" },
@@ -336,9 +336,9 @@ static void writes_items(const void *data)
     assert_int_equal(arena.used, 0);
     rc_item_put(&arena, RC_ITEM_gpus, RC_STR("8 NVIDIA H100"));
     rc_item_put(&arena, RC_ITEM_kernel, RC_STR("6.1\nhost=n9"));
-    rc_item_put(&arena, RC_ITEM_torch, (struct rc_str)TEXT(X256("t")));
+    rc_item_put(&arena, RC_ITEM_stack, (struct rc_str)TEXT(X256("t")));
     assert_non_null(rc_lines_end(&arena, 0));
-    assert_string_equal(text, "has=gpus 8 NVIDIA H100\nhas=kernel 6.1?host=n9\nhas=torch " X255("t") "\n");
+    assert_string_equal(text, "has=gpus 8 NVIDIA H100\nhas=kernel 6.1?host=n9\nhas=stack " X255("t") "\n");
     assert_int_equal(rc_item_find(RC_STR("cores")), RC_ITEM_cores);
     assert_int_equal(rc_item_find(RC_STR("core")), RC_ITEMS);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""deadfolder.py FOLDER: mounts a file system whose server says nothing, as one over a network whose server is gone: who
-looks into it waits. Prints a line once it is there. It is gone with this process, and who waits gets an error."""
+"""deadfolder.py FOLDER: mounts a file system whose server says nothing, like a driver whose device is gone: who looks
+into it waits. Prints a line once it is there. It is gone with this process, and who waits gets an error."""
 
 import ctypes
 import os
