@@ -12,7 +12,6 @@
 #include "rendezvous/protocol.h"
 #include "rendezvous/session.h"
 #include "resolve/precedence.h"
-#include "resolve/reverse.h"
 #include "roll/entry.h"
 #include "say.h"
 #include "system/port.h"
@@ -107,19 +106,6 @@ static void choose_store(spank_t spank, struct rc_context *context, struct rc_re
     rc_env_index(&result->env, context->env);
 }
 
-/* Where the store is going to look up names, and the user is to hear of slow ones: the node of RANK 0 tries with
- * another node's name. */
-static void ask_for_lookups(const struct rc_context *context, const struct rc_result *result,
-                            struct rc_request *request, char name[RC_HOST_MAX + 1])
-{
-    if (!request->root || request->transport != RC_TRANSPORT_SRUN || !context->options.by_user ||
-        context->options.lookup == RC_REVERSE_NUMERIC || !rc_reverse_neighbour(result, name))
-        return;
-    request->lookups.host = rc_str(name);
-    request->lookups.nodes = result->identity.field[RC_NNODES];
-    request->lookups.ranks = rc_reverse_ranks(context, result);
-}
-
 /* Runs the exchange for all tasks of the node, and prints findings at once. */
 static void run_exchange(const struct rc_context *context, const struct rc_request *request, uint32_t node)
 {
@@ -146,7 +132,6 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         .check = rc_options_check(&context->options),
         .same = rc_options_same(&context->options),
     };
-    char name[RC_HOST_MAX + 1];
     const char *failed = NULL;
     bool asks_order = rc_session_asks_order(&context->options, result);
     bool alone = result->identity.field[RC_NNODES] == 1;
@@ -179,7 +164,6 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         failed = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
     request.entry = rc_str(
         rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), port, failed, asks_order, &arena));
-    ask_for_lookups(context, result, &request, name);
     shared->pmix = request.transport == RC_TRANSPORT_PMIX;
     if (shared->pmix)
         choose_store(spank, context, result);

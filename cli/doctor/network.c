@@ -9,9 +9,7 @@
 #include "filter.h"
 #include "resolve/identity.h"
 #include "resolve/masterport.h"
-#include "resolve/reverse.h"
 #include "system/interfaces.h"
-#include "system/lookuptime.h"
 #include "system/node.h"
 #include "system/resolver.h"
 
@@ -163,27 +161,6 @@ static void check_infiniband(struct findings *findings)
                             names[0] ? names : "there are none");
 }
 
-/* In the task that has the store. One look-up may take as long as the resolver likes, but is not waited for. */
-static void check_lookups(struct findings *findings, const struct rc_result *result)
-{
-    const struct rc_context context = { .env = NULL };
-    struct rc_str preloaded = rc_env_get(&result->env, "LD_PRELOAD");
-    struct rc_lookup_time time;
-    char text[LIST];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    char own[RC_NODE_NAME_SIZE];
-    char other[RC_HOST_MAX + 1];
-    const char *cost;
-
-    if (!rc_reverse_has_store(result) || !rc_reverse_neighbour(result, other) ||
-        (preloaded.p && strstr(preloaded.p, RC_REVERSE_LIBRARY)) || rc_lookup_time(other, &time) < 0)
-        return;
-    cost = rc_lookup_cost(&time, rc_node_name(own), result->identity.field[RC_NNODES],
-                          rc_reverse_ranks(&context, result), &arena);
-    if (cost)
-        doctor_findings_add(findings, FINDING_D211, NULL, 0, NULL, "%s", cost);
-}
-
 void doctor_network(struct findings *findings, const struct rc_result *result)
 {
     static struct rc_interface list[RC_INTERFACES_MAX];
@@ -193,8 +170,6 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
     /* outside of any launch this node may become one of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
         check_own_name(findings, result, list, count);
-    if (spans_nodes(result))
-        check_lookups(findings, result);
     check_nccl_interfaces(findings, list, count);
     check_gloo_interfaces(findings, list, count);
     check_infiniband(findings);

@@ -34,9 +34,6 @@ enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
 #define RC_SERVER_AGAIN  "again=1\n"
 #define RC_SERVER_ANSWER "question=answer\n"
 
-/* Begins what the node of RANK 0 says of its resolver (lookuptime.h): the text of RC624, which srun's server prints. */
-#define RC_SERVER_LOOKUPS "lookups="
-
 struct rc_server_settings {
     uint32_t seconds; /* it waits for the last node, after the first */
     enum rc_check check;

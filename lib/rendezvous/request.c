@@ -6,26 +6,6 @@
 
 enum { SECONDS_MAX = 600 };
 
-static const char *write_lookups(const struct rc_request *request, struct rc_arena *arena)
-{
-    if (!request->lookups.host.n)
-        return "";
-    return rc_format(arena, "lookups=%S %u %u\n", &request->lookups.host, request->lookups.nodes,
-                     request->lookups.ranks);
-}
-
-static bool read_lookups(struct rc_str value, struct rc_request *request)
-{
-    struct rc_str numbers;
-    struct rc_str ranks;
-
-    request->lookups.host = rc_str_split(value, ' ', &numbers);
-    numbers = rc_str_split(numbers, ' ', &ranks);
-    return request->lookups.host.n && rc_parse_u32(numbers, RC_MAX_TASKS, &request->lookups.nodes) &&
-           request->lookups.nodes > 0 && rc_parse_u32(ranks, RC_MAX_TASKS, &request->lookups.ranks) &&
-           request->lookups.ranks >= request->lookups.nodes;
-}
-
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
 {
     const char *where = "";
@@ -36,10 +16,9 @@ const char *rc_request_write(const struct rc_request *request, struct rc_arena *
         where = rc_format(arena, "endpoint=%s\n", rc_endpoint_write(&request->endpoint, arena));
     if (request->same != RC_CHECK_UNSET)
         same = rc_format(arena, "same=%s\n", rc_check_name(request->same));
-    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s%s\n%S",
+    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s\n%S",
                      request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
-                     request->seconds, rc_check_name(request->check), same, write_lookups(request, arena),
-                     &request->entry);
+                     request->seconds, rc_check_name(request->check), same, &request->entry);
     return arena->full ? NULL : text;
 }
 
@@ -63,8 +42,6 @@ static bool read_pair(struct rc_str name, struct rc_str value, struct rc_request
         return rc_parse_u32(value, SECONDS_MAX, &request->seconds) && request->seconds > 0;
     if (rc_str_is(name, "same"))
         return rc_check_read(value, &request->same);
-    if (rc_str_is(name, "lookups"))
-        return read_lookups(value, request);
     return rc_str_is(name, "check") && rc_check_read(value, &request->check);
 }
 

@@ -7,8 +7,6 @@
  *   seconds=10           deadline
  *   check=stop           off, warn or stop: what an error in the roll call does
  *   same=warn            likewise, what a node does that is not like the others: off, and it does not say what it has
- *   lookups=n2 2 16      measure a reverse look-up of that node's address, for so many nodes and ranks (lookuptime.h);
- *                        srun's server hears of it if it is slow
  *
  * A pipe carries them, because every user can read a command line. The
  * program writes an answer (roll.h); or one line failed=WHY, where the others
@@ -30,11 +28,6 @@ struct rc_request {
     uint32_t seconds;
     enum rc_check check;
     enum rc_check same;
-    struct {
-        struct rc_str host; /* absent: nothing is measured */
-        uint32_t nodes;
-        uint32_t ranks;
-    } lookups;
     struct rc_str entry;
 };
 

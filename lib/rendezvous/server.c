@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lines.h"
 #include "rendezvous/arrivals.h"
 #include "rendezvous/connections.h"
 #include "rendezvous/protocol.h"
@@ -29,7 +28,6 @@ struct rc_server {
     void *say_more;
     int64_t silent_until; /* when to say that nobody has called; INT64_MAX: somebody has, or it need not be said */
     uint32_t silent_seconds;
-    bool lookups_said;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
@@ -164,26 +162,6 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
            reply_text(server, connection, RC_STR(""));
 }
 
-/* What the node of RANK 0 has measured (RC624), said once. The reply is empty. */
-static bool take_lookups(struct rc_server *server, struct rc_connection *connection)
-{
-    char space[SAY_SIZE];
-    struct rc_arena arena = { .base = space, .size = sizeof(space) };
-    struct rc_str cost;
-
-    rc_str_split(rc_wire_text(&connection->wire), '=', &cost);
-    for (size_t i = 0; i < cost.n; i++)
-        if (!rc_lines_printable(cost.p[i]))
-            return false;
-    rc_format(&arena, "%S; use --ddp=lookup=numeric, or see docs/admin.md, \"Names of nodes\"", &cost);
-    if (arena.full || !server->say)
-        return false;
-    if (!server->lookups_said)
-        server->say(server->say_more, RC624, space);
-    server->lookups_said = true;
-    return reply_text(server, connection, RC_STR(""));
-}
-
 static bool is_absent(const struct rc_server *server)
 {
     return server->registrations.rolls[server->registrations.count - 1].absent.p;
@@ -224,8 +202,6 @@ static bool handle_message(void *more, struct rc_connection *connection)
         return ask_store(server, connection);
     if (rc_arrivals_is_one(text))
         return take_arrival(server, connection);
-    if (rc_str_starts(text, RC_SERVER_LOOKUPS))
-        return take_lookups(server, connection);
     return take_entry(server, connection);
 }
 

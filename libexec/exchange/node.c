@@ -10,7 +10,6 @@
 
 #include "endpoints.h"
 #include "inventory/inventory.h"
-#include "lookups.h"
 #include "rendezvous/client.h"
 #include "rendezvous/listen.h"
 #include "rendezvous/request.h"
@@ -148,7 +147,6 @@ int exchange_node(void)
 
     if (!rc_request_read(read_input(), &request))
         return print_failed("the request", "cannot be read");
-    exchange_time_lookups(&request);
     add_inventory(&request);
     if (request.transport == RC_TRANSPORT_SRUN)
         status = request_from_server(&request, &request.endpoint, request.seconds * 1000 + BEYOND_MS);

@@ -383,20 +383,6 @@ static void at_a_server_that_does_not_watch(const void *data)
     close_office(&office);
 }
 
-/* What the node of RANK 0 has measured of its resolver. */
-static void lookups_are_slow(const void *data)
-{
-    struct office office = open_office(0, 0);
-
-    (void)data;
-    is_not_heard(&office, "lookups=a line\nand another");
-    is_not_heard(&office, "lookups=\033[2J");
-    is_heard(&office, "lookups=a reverse look-up takes 20 ms on n1");
-    says(&office, "RC624 a reverse look-up takes 20 ms on n1; use --ddp=lookup=numeric, ");
-    is_heard(&office, "lookups=a reverse look-up takes 30 ms on n1");
-    close_office(&office);
-}
-
 static void nobody_calls(const void *data)
 {
     struct office office = open_office(0, 1);
@@ -441,7 +427,6 @@ int main(void)
     unit_add_one(at_a_server, "at a server without a roll");
     unit_add_one(behind_a_roll, "at a server behind its roll");
     unit_add_one(at_a_server_that_does_not_watch, "at a server that does not watch");
-    unit_add_one(lookups_are_slow, "look-ups are slow, which is said once");
     unit_add_one(nobody_calls, "nobody calls the server");
     unit_add_one(nobody_has_called, "nobody has called it by its end");
     unit_add_one(somebody_calls, "a question is a call");

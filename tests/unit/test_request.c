@@ -73,7 +73,6 @@ static const struct row requests[] = {
     { TEXT("transport=pmix\nseconds=600\ncheck=off\n\nroll=1\n\n\n"), "an entry with empty lines" },
     { TEXT("transport=pmix\n" MORE "same=warn\n\nroll=1\n"), "the node says what it has" },
     { TEXT("transport=pmix\n" MORE "same=off\n\nroll=1\n"), "it does not" },
-    { TEXT(SRUN MORE "lookups=n2 2 16\n\nroll=1\n"), "a look-up to measure" },
 };
 
 static const struct row no_requests[] = {
@@ -98,11 +97,6 @@ static const struct row no_requests[] = {
     { TEXT("transport=pmix\nseconds=1\nsame=1\n\nroll=1\n"), "same as a flag" },
     { TEXT("transport=pmix\nseconds=1\nnewer=1\n\nroll=1\n"), "a line that is not known" },
     { TEXT("transport=pmix\nseconds=1\n=\n\nroll=1\n"), "a line without a name" },
-    { TEXT("transport=pmix\nseconds=1\nlookups=\n\nroll=1\n"), "a look-up of nobody's address" },
-    { TEXT("transport=pmix\nseconds=1\nlookups=n2\n\nroll=1\n"), "a look-up for no ranks" },
-    { TEXT("transport=pmix\nseconds=1\nlookups=n2 0 16\n\nroll=1\n"), "a look-up for no nodes" },
-    { TEXT("transport=pmix\nseconds=1\nlookups=n2 2 1\n\nroll=1\n"), "a look-up for fewer ranks than nodes" },
-    { TEXT("transport=pmix\nseconds=1\nlookups=n2 2 16 7\n\nroll=1\n"), "a look-up with a number too many" },
 };
 
 static void check_request(const void *data)
@@ -123,10 +117,6 @@ static void check_request(const void *data)
     assert_int_equal(again.seconds, request.seconds);
     assert_int_equal(again.check, request.check);
     assert_int_equal(again.same, request.same);
-    assert_int_equal(again.lookups.host.n, request.lookups.host.n);
-    assert_true(!request.lookups.host.n || rc_str_eq(again.lookups.host, request.lookups.host));
-    assert_int_equal(again.lookups.nodes, request.lookups.nodes);
-    assert_int_equal(again.lookups.ranks, request.lookups.ranks);
     assert_int_equal(again.entry.n, request.entry.n);
     assert_memory_equal(again.entry.p, request.entry.p, request.entry.n);
 }
