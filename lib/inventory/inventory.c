@@ -11,7 +11,6 @@
 #include "inventory/limits.h"
 #include "roll/items.h"
 #include "roll/roll.h"
-#include "system/bounded.h"
 
 enum { VALUE_SIZE = 2048 };
 
@@ -59,7 +58,7 @@ static bool has_even_processors(const struct rc_env *env)
     return counts.n > 0 && !memchr(counts.p, ',', counts.n);
 }
 
-const char *rc_inventory_write_node(const struct rc_inventory_request *request, struct rc_arena *arena)
+const char *rc_inventory_write(const char *root, const char *const *variables, struct rc_arena *arena)
 {
     static struct rc_env env;
     char text[VALUE_SIZE];
@@ -69,30 +68,13 @@ const char *rc_inventory_write_node(const struct rc_inventory_request *request, 
 
     if (arena->full)
         return lines;
-    rc_env_index(&env, request->env);
+    rc_env_index(&env, variables);
     put_item(RC_ITEM_component, rc_inventory_component(&env, &value), start, arena);
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         value = (struct rc_arena){ .base = text, .size = sizeof(text) };
-        put_item(sources[i].item, sources[i].find(request->root, &value), start, arena);
+        put_item(sources[i].item, sources[i].find(root, &value), start, arena);
     }
     value = (struct rc_arena){ .base = text, .size = sizeof(text) };
-    put_item(RC_ITEM_cores, rc_inventory_cores(request->root, has_even_processors(&env), &value), start, arena);
+    put_item(RC_ITEM_cores, rc_inventory_cores(root, has_even_processors(&env), &value), start, arena);
     return lines;
-}
-
-static void write_lines(const void *data, int fd)
-{
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    rc_bounded_write(fd, rc_str(rc_inventory_write_node(data, &arena)));
-}
-
-const char *rc_inventory_write(const struct rc_inventory_request *request, uint32_t milliseconds,
-                               struct rc_arena *arena)
-{
-    char text[RC_INVENTORY_SIZE];
-    size_t n = rc_bounded_run(write_lines, request, milliseconds, text, sizeof(text));
-
-    return rc_copy(arena, (struct rc_str){ text, n });
 }

@@ -17,8 +17,9 @@
 #include "system/clock.h"
 #include "system/descriptor.h"
 
-/* So often it looks whether the program has ended and left its output open to others. */
-enum { LOOK_MS = 100 };
+/* So often it looks whether the program has ended and left its output open to others; and so long it waits for the end
+ * of one that it has killed. */
+enum { LOOK_MS = 100, END_MS = 100 };
 
 /* Opens a pipe, or a pair of sockets, with both ends above the standard streams. A daemon may have
  * closed those, and the dup2 of the child would then close its own source. 0 or an errno. */
@@ -138,15 +139,17 @@ static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, s
         struct pollfd in = { .fd = fd, .events = POLLIN };
         int64_t left = deadline - rc_milliseconds();
         bool ended = has_ended(child);
+        int ready;
         ssize_t n;
 
         if (left <= 0)
             return -ETIMEDOUT;
-        if (poll(&in, 1, ended ? 0 : left > LOOK_MS ? LOOK_MS : (int)left) <= 0) {
-            if (ended)
-                break;
+        ready = poll(&in, 1, ended ? 0 : left > LOOK_MS ? LOOK_MS : (int)left);
+        if (ready == 0 && ended)
+            break;
+        /* a signal says nothing of the pipe */
+        if (ready <= 0)
             continue;
-        }
         n = read(fd, output + used, size - 1 - used);
         if (n < 0 && errno == EINTR)
             continue;
@@ -160,19 +163,25 @@ static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, s
     return (ssize_t)used;
 }
 
-/* Waits for the child and writes how it ended. After the deadline kills it and returns false. */
-static bool reap_child(pid_t child, int64_t deadline, int *status)
+/* Waits for the child until then, and writes how it ended. */
+static bool has_reaped(pid_t child, int64_t deadline, int *status)
 {
     pid_t ended;
 
-    /* the child closes its output when it ends, or just before */
     while ((ended = waitpid(child, status, WNOHANG)) == 0 && rc_milliseconds() < deadline)
         poll(NULL, 0, 1);
-    if (ended != 0)
+    return ended != 0;
+}
+
+/* Likewise. After the deadline kills the child and returns false. One that waits for a device does not end by that: it
+ * is left to init. */
+static bool reap_child(pid_t child, int64_t deadline, int *status)
+{
+    /* the child closes its output when it ends, or just before */
+    if (has_reaped(child, deadline, status))
         return true;
     kill(child, SIGKILL);
-    while (waitpid(child, status, 0) < 0 && errno == EINTR)
-        continue;
+    has_reaped(child, rc_milliseconds() + END_MS, status);
     return false;
 }
 

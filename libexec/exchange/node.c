@@ -4,17 +4,21 @@
 #include "node.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "endpoints.h"
 #include "inventory/inventory.h"
 #include "rendezvous/client.h"
 #include "rendezvous/listen.h"
+#include "rendezvous/protocol.h"
 #include "rendezvous/request.h"
 #include "rendezvous/wire.h"
 #include "roll/roll.h"
+#include "system/beside.h"
 #include "system/clock.h"
 #include "system/program.h"
 #include "verdict.h"
@@ -24,6 +28,9 @@ extern char **environ;
 /* How long a node waits beyond the server's deadline. The server counts from the first
  * node's arrival, and every node is to hear the server's decision before its own time is up. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
+
+/* For files of devices, of which one may not answer. Most nodes take some milliseconds. */
+enum { INVENTORY_MS = 300 };
 
 static int print_failed(const char *what, const char *why)
 {
@@ -112,23 +119,45 @@ static int find_and_request(const struct rc_request *request)
     return request_from_server(request, &endpoint, used < all ? all - used : 1);
 }
 
+int exchange_inventory(void)
+{
+    char text[RC_INVENTORY_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    fputs(rc_inventory_write("", (const char *const *)environ, &arena), stdout);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* Lines of what the node has; "" where nobody knows in time: such a node is compared with none. */
+static const char *ask_inventory(char *text, size_t size)
+{
+    char path[PATH_MAX];
+    struct rc_program program = {
+        .path = path,
+        .argument = EXCHANGE_INVENTORY,
+        .env = (const char *const *)environ,
+        .milliseconds = INVENTORY_MS,
+    };
+    int status;
+
+    if (!rc_beside_file(".", RC_EXCHANGE, path, sizeof(path)).p || rc_program_run(&program, text, size, &status) < 0 ||
+        !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return "";
+    return text;
+}
+
 /* Adds what the node has to its entry, as many lines of it as there is room for. */
 static void add_inventory(struct rc_request *request)
 {
     static char text[RC_ROLL_SIZE];
-    char lines[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = lines, .size = sizeof(lines) };
-    struct rc_inventory_request inventory = {
-        .root = "",
-        .env = (const char *const *)environ,
-    };
+    char lines[RC_INVENTORY_SIZE + 1];
     struct rc_str rest;
 
     if (request->same == RC_CHECK_UNSET || request->same == RC_CHECK_OFF || request->entry.n > sizeof(text))
         return;
     memcpy(text, request->entry.p, request->entry.n);
     request->entry.p = text;
-    rest = rc_str(rc_inventory_write(&inventory, RC_INVENTORY_MS, &arena));
+    rest = rc_str(ask_inventory(lines, sizeof(lines)));
     while (rest.n > 0) {
         struct rc_str line = rc_str_split(rest, '\n', &rest);
 

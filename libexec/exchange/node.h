@@ -7,4 +7,9 @@
  * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */
 int exchange_node(void);
 
+/* The argument with which this program is its own child, and what it does then: it prints what the node has
+ * (lib/inventory). Returns an exit status, likewise. */
+#define EXCHANGE_INVENTORY "inventory"
+int exchange_inventory(void);
+
 #endif

@@ -10,6 +10,7 @@
  *                                           reached init_process_group it names who has not; where
  *                                           none of several NODES calls, it says so
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.h)
+ *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
  * the process that becomes the user's: no connection, no thread, no memory.
@@ -41,8 +42,8 @@ enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|store|server SECONDS CHECK [WATCH JOB NODES SAME] (rollcall's own; see "
-          "rollcall --help)\n",
+    fputs("usage: rollcall-exchange node|inventory|store|server SECONDS CHECK [WATCH JOB NODES SAME] (rollcall's own; "
+          "see rollcall --help)\n",
           stderr);
     return STATUS_USAGE;
 }
@@ -124,6 +125,10 @@ int main(int argc, char **argv)
         /* the answer is of no use once the task is gone */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         return is_answer_read() ? exchange_node() : 1;
+    }
+    if (argc == 2 && strcmp(argv[1], EXCHANGE_INVENTORY) == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return exchange_inventory();
     }
     if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_STORE) == 0) {
         close_from(STDERR_FILENO + 1);

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a node has, from the files of imaginary nodes: what healthy ones differ in makes no difference, each fault does,
- * and files that hang cost a bounded time. */
+/* What a node has, from the files of imaginary nodes: what healthy ones differ in makes no difference, and each fault
+ * does. */
 #include "inventory/inventory.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/lines.h"
 #include "inventorytree.h"
-#include "system/bounded.h"
 #include "unit.h"
 
 static char root[] = "/tmp/rollcall-inventory.XXXXXX";
@@ -22,11 +17,10 @@ static const char *const no_env[] = { NULL };
 
 static const char *read_node(const struct tree_node *node, struct rc_arena *arena)
 {
-    const struct rc_inventory_request request = { .root = root, .env = no_env };
     const char *lines;
 
     tree_make(root, node);
-    lines = rc_inventory_write_node(&request, arena);
+    lines = rc_inventory_write(root, no_env, arena);
     tree_remove(root);
     assert_false(arena->full);
     assert_in_range(strlen(lines), 0, RC_INVENTORY_SIZE);
@@ -176,10 +170,9 @@ static void reads_nothing(const void *data)
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const struct rc_inventory_request request = { .root = "/nowhere", .env = no_env };
 
     (void)data;
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write("/nowhere", no_env, &arena);
     assert_null(strstr(text, "has=gpus"));
     assert_null(strstr(text, "has=nics"));
     assert_null(strstr(text, "has=memory"));
@@ -192,7 +185,6 @@ static void reads_amd(const void *data)
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const struct rc_inventory_request request = { .root = root, .env = no_env };
     char name[128];
 
     (void)data;
@@ -207,7 +199,7 @@ static void reads_amd(const void *data)
         tree_file(root, name, i < 2 ? "0" : "4711");
     }
     tree_file(root, "sys/module/amdgpu/version", "6.8.5");
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write(root, no_env, &arena);
     tree_remove(root);
     assert_true(has_line(text, "has=gpus 8 AMD Instinct MI300X OAM in 32 parts", 46));
     assert_true(has_line(text, "has=gpu_driver amdgpu 6.8.5", 27));
@@ -218,7 +210,6 @@ static void reads_virtual_machine(const void *data)
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const struct rc_inventory_request request = { .root = root, .env = no_env };
 
     (void)data;
     tree_file(root, "proc/driver/nvidia/gpus/0001:00:00.0/information", "Model: \t\t NVIDIA A100-SXM4-80GB");
@@ -227,7 +218,7 @@ static void reads_virtual_machine(const void *data)
     tree_file(root, "sys/bus/pci/devices/0001:00:00.0/max_link_width", "0");
     tree_file(root, "sys/bus/pci/devices/0001:00:00.0/current_link_speed", "Unknown");
     tree_file(root, "sys/bus/pci/devices/0001:00:00.0/max_link_speed", "Unknown");
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write(root, no_env, &arena);
     tree_remove(root);
     assert_true(has_line(text, "has=gpus 1 NVIDIA, 1 NVIDIA A100-SXM4-80GB", 42));
     assert_null(strstr(text, "has=gpu_links"));
@@ -239,7 +230,6 @@ static void reads_other_cards(const void *data)
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const struct rc_inventory_request request = { .root = root, .env = no_env };
 
     (void)data;
     tree_file(root, "sys/class/infiniband/rdmap16s27/device/vendor", "0x1d0f");
@@ -251,7 +241,7 @@ static void reads_other_cards(const void *data)
     tree_file(root, "sys/class/cxi/cxi0/device/net/hsn0/operstate", "up");
     tree_file(root, "sys/class/cxi/cxi0/device/net/hsn0/speed", "200000");
     tree_file(root, "sys/class/cxi/cxi1/device/net/hsn1/operstate", "down");
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write(root, no_env, &arena);
     tree_remove(root);
     assert_non_null(strstr(text, "has=nics 2 of no known kind, 1 efa 0x1d0f:0xefa2\n"));
     assert_non_null(strstr(text, "has=nic_ports 1 ACTIVE Unspecified 100 Gb/sec (4X EDR), 1 down, 1 up 200000 Mb/s\n"));
@@ -262,7 +252,6 @@ static void tells_limits(const void *data)
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const struct rc_inventory_request request = { .root = "", .env = no_env };
     struct rlimit before;
     struct rlimit files;
     struct rlimit less = { .rlim_cur = 65536, .rlim_max = 65536 };
@@ -273,7 +262,7 @@ static void tells_limits(const void *data)
     less.rlim_max = before.rlim_max;
     setrlimit(RLIMIT_MEMLOCK, &less);
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 64, files.rlim_max });
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write("", no_env, &arena);
     setrlimit(RLIMIT_MEMLOCK, &before);
     setrlimit(RLIMIT_NOFILE, &files);
     assert_non_null(
@@ -290,15 +279,13 @@ static void tells_cores(const void *data)
     static const char *const uneven[] = { "SLURM_JOB_CPUS_PER_NODE=8(x3),4", NULL };
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_inventory_request request = { .root = root, .env = even };
 
     (void)data;
     tree_file(root, "sys/devices/system/cpu/online", "0-127");
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write(root, even, &arena);
     assert_non_null(strstr(text, " of 128\n"));
     arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
-    request.env = uneven;
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write(root, uneven, &arena);
     tree_remove(root);
     assert_non_null(strstr(text, "has=cores 128\n"));
 }
@@ -329,10 +316,9 @@ static void tells_component(const void *data)
     (void)data;
     for (unsigned i = 0; i < UNIT_COUNT(all); i++) {
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        const struct rc_inventory_request request = { .root = root, .env = all[i] };
 
         tree_file(root, "proc/sys/kernel/osrelease", "6.8.0");
-        rc_inventory_write_node(&request, &arena);
+        rc_inventory_write(root, all[i], &arena);
         tree_remove(root);
         assert_memory_equal(text, expected[i], strlen(expected[i]));
     }
@@ -343,7 +329,6 @@ static void has_room(const void *data)
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = 420 };
-    const struct rc_inventory_request request = { .root = root, .env = no_env };
     struct tree_node node = tree_healthy;
     char name[128];
 
@@ -356,7 +341,7 @@ static void has_room(const void *data)
         snprintf(model, sizeof(model), "Model: %u%060d", i, 0);
         tree_file(root, name, model);
     }
-    rc_inventory_write_node(&request, &arena);
+    rc_inventory_write(root, no_env, &arena);
     tree_remove(root);
     assert_false(arena.full);
     assert_in_range(strlen(text), 300, 419);
@@ -366,18 +351,9 @@ static void has_room(const void *data)
 }
 
 static const char *const any_texts[] = {
-    "",
-    "\n\n\n",
-    "=",
-    "[[]",
-    "99999999999999999999",
-    "-1",
-    "\x1b[2J\x7f\xff",
-    ": : :",
-    "GT/s",
-    "32.999999 GT/s",
-    "Model:",
-    "HugePages_Total:",
+    "",       "\n\n\n",           "=",     "[[]",  "99999999999999999999",
+    "-1",     "\x1b[2J\x7f\xff",  ": : :", "GT/s", "32.999999 GT/s",
+    "Model:", "HugePages_Total:",
 };
 
 static const char *const any_files[] = {
@@ -399,7 +375,6 @@ static const char *const any_files[] = {
 static void takes_anything(const void *data)
 {
     static char longest[9000];
-    const struct rc_inventory_request request = { .root = root, .env = no_env };
 
     (void)data;
     memset(longest, 'a', sizeof(longest) - 1);
@@ -410,7 +385,7 @@ static void takes_anything(const void *data)
         tree_make(root, &tree_healthy);
         for (size_t f = 0; f < UNIT_COUNT(any_files); f++)
             tree_file(root, any_files[f], i < UNIT_COUNT(any_texts) ? any_texts[i] : longest);
-        rc_inventory_write_node(&request, &arena);
+        rc_inventory_write(root, no_env, &arena);
         tree_remove(root);
         assert_in_range(strlen(text), 1, RC_INVENTORY_SIZE);
         for (const char *line = text; *line; line = strchr(line, '\n') + 1)
@@ -418,67 +393,6 @@ static void takes_anything(const void *data)
         for (const char *c = text; *c; c++)
             assert_true(*c == '\n' || rc_lines_printable(*c));
     }
-}
-
-/* What the child writes is what this process would. */
-static void writes_all(const void *data)
-{
-    char text[RC_INVENTORY_SIZE];
-    char again[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena own = { .base = again, .size = sizeof(again) };
-    const struct rc_inventory_request request = { .root = root, .env = no_env };
-
-    (void)data;
-    tree_make(root, &tree_healthy);
-    rc_inventory_write(&request, 60000, &arena);
-    rc_inventory_write_node(&request, &own);
-    tree_remove(root);
-    assert_string_equal(text, again);
-    assert_non_null(strstr(text, "has=gpus 8 NVIDIA H100"));
-}
-
-static void hangs(const void *data, int fd)
-{
-    rc_bounded_write(fd, rc_str(data));
-    for (;;)
-        pause();
-}
-
-static void ends(const void *data, int fd)
-{
-    rc_bounded_write(fd, rc_str(data));
-}
-
-static void is_bounded(const void *data)
-{
-    char text[64];
-    unsigned descriptors = unit_open_descriptors();
-    struct rlimit files;
-    unsigned limit = 50;
-    size_t n = 0;
-    int status = 0;
-
-    (void)data;
-    /* on a busy machine the child may need longer until it has written */
-    while (n == 0 && limit < 60000) {
-        n = rc_bounded_run(hangs, "one\n", limit, text, sizeof(text));
-        limit *= 2;
-    }
-    assert_int_equal(n, 4);
-    assert_memory_equal(text, "one\n", 4);
-    /* the child has ended, whether its end has been waited for or not; the next ones end before their deadline */
-    alarm(50);
-    while (waitpid(-1, &status, 0) > 0)
-        assert_true(WIFSIGNALED(status));
-    assert_int_equal(rc_bounded_run(ends, "two\n", 60000, text, sizeof(text)), 4);
-    assert_int_equal(rc_bounded_run(ends, "a longer text", 60000, text, 8), 8);
-    alarm(0);
-    assert_int_equal(unit_open_descriptors(), descriptors);
-    getrlimit(RLIMIT_NOFILE, &files);
-    setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, files.rlim_max });
-    assert_int_equal(rc_bounded_run(ends, "no pipe", 60000, text, sizeof(text)), 0);
-    setrlimit(RLIMIT_NOFILE, &files);
 }
 
 int main(void)
@@ -497,7 +411,5 @@ int main(void)
     unit_add_one(tells_component, "inventory: components of a job");
     unit_add_one(has_room, "inventory: lines without room are left out");
     unit_add_one(takes_anything, "inventory: files with anything in them");
-    unit_add_one(writes_all, "inventory: all of it, by a child");
-    unit_add_one(is_bounded, "inventory: a child that hangs is ended");
     return unit_run("inventory");
 }

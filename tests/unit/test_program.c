@@ -8,12 +8,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -23,6 +26,37 @@ enum {
 };
 
 extern char **environ;
+
+/* Signals interrupt poll for as long as the child lives, and once more after its end. */
+static bool is_interrupted;
+
+/* SIGKILL does not end a process that waits for a device: here it ends none, and this one was to end. */
+static bool is_kill_in_vain;
+static pid_t spared;
+
+/* In the place of libc's, for the code that is tested. */
+int poll(struct pollfd *list, nfds_t count, int timeout)
+{
+    const struct timespec time = { .tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000L };
+    siginfo_t ended;
+
+    if (!is_interrupted)
+        return (int)syscall(SYS_ppoll, list, count, timeout < 0 ? NULL : &time, NULL, 0);
+    if (timeout == 0)
+        is_interrupted = false;
+    else
+        waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT);
+    errno = EINTR;
+    return -1;
+}
+
+int kill(pid_t process, int signal)
+{
+    if (!is_kill_in_vain)
+        return (int)syscall(SYS_kill, process, signal);
+    spared = process;
+    return 0;
+}
 
 static struct rc_program program(const char *behaviour)
 {
@@ -244,6 +278,41 @@ static void check_hangs(const void *data)
     }
 }
 
+/* Whoever started it goes on, and nothing of its output is open. */
+static void check_cannot_be_killed(const void *data)
+{
+    unsigned before = unit_open_descriptors();
+    struct rc_program what = program("hang");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.milliseconds = SHORT;
+    is_kill_in_vain = true;
+    alarm(LONG / 1000);
+    assert_int_equal(rc_program_run(&what, output, sizeof(output), &status), -ETIMEDOUT);
+    alarm(0);
+    is_kill_in_vain = false;
+    assert_int_equal(unit_open_descriptors(), before);
+    assert_int_equal(waitpid(spared, &status, WNOHANG), 0);
+    kill(spared, SIGKILL);
+    assert_int_equal(waitpid(spared, &status, 0), spared);
+}
+
+static void check_interrupted(const void *data)
+{
+    struct rc_program what = program("copy");
+    char output[SMALL];
+    int status;
+
+    (void)data;
+    what.input = RC_STR("a word");
+    is_interrupted = true;
+    assert_int_equal(run(&what, output, sizeof(output), &status), 6);
+    assert_string_equal(output, "a word");
+    assert_false(is_interrupted);
+}
+
 static void check_dies(const void *data)
 {
     struct rc_program what = program("die");
@@ -451,6 +520,8 @@ int main(int argc, char **argv)
     unit_add_one(check_exact_room, "as much as there is room for");
     unit_add_one(check_flood, "a program that writes too much");
     unit_add_one(check_hangs, "programs that do not end");
+    unit_add_one(check_cannot_be_killed, "a program that cannot be killed");
+    unit_add_one(check_interrupted, "signals while it runs, and at its end");
     unit_add_one(check_dies, "a program that dies");
     unit_add_one(check_reads_nothing, "a program that does not read");
     unit_add_one(check_not_there, "no program");
