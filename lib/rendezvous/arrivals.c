@@ -180,7 +180,9 @@ const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *
         return NULL;
     if (arrivals->count == arrivals->tasks)
         return say_all(arrivals, now, id, arena);
-    return now >= rc_arrivals_due(arrivals) ? say_missing(arrivals, rolls, count, id, arena) : NULL;
+    if (arrivals->named || now < rc_arrivals_due(arrivals))
+        return NULL;
+    return say_missing(arrivals, rolls, count, id, arena);
 }
 
 void rc_arrivals_free(struct rc_arrivals *arrivals)
