@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +11,15 @@
 #include "cli.h"
 #include "console/table.h"
 #include "exclude.h"
-#include "html.h"
 #include "json.h"
 #include "report.h"
 #include "roster.h"
+#include "system/beside.h"
+
+#define PAGE   "step.html"
+#define MARKER "@ROLL@" /* in the page: where the JSON comes */
+
+enum { PAGE_SIZE = 1 << 16 };
 
 /* The width of the widest value of a column. There is one line a node, and there may be
  * thousands. */
@@ -86,6 +95,44 @@ static int print_json(const struct roster *roster)
     return cli_roster_print_json(roster) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
 }
 
+/* Reads the page that was installed, a NUL behind it. False after one line on standard error. */
+static bool read_page(char page[PAGE_SIZE])
+{
+    char path[PATH_MAX] = PAGE;
+    FILE *file;
+    size_t size;
+
+    (void)rc_beside_file(ROLLCALL_DATA_FROM_BIN, PAGE, path, sizeof(path));
+    file = fopen(path, "re");
+    if (!file) {
+        console_fail("cannot read the page %s: %s; install rollcall again, or use check --json", path, strerror(errno));
+        return false;
+    }
+    size = fread(page, 1, PAGE_SIZE - 1, file);
+    fclose(file);
+    page[size] = '\0';
+    if (size < PAGE_SIZE - 1 && strstr(page, MARKER))
+        return true;
+    console_fail("%s is not rollcall's page; install rollcall again, or use check --json", path);
+    return false;
+}
+
+/* JSON has no `<` of its own (console/json.h), so that nothing in it can end the script's element. */
+static int print_page(const struct roster *roster)
+{
+    static char page[PAGE_SIZE];
+    char *marker;
+    int status;
+
+    if (!read_page(page))
+        return STATUS_USAGE;
+    marker = strstr(page, MARKER);
+    fwrite(page, 1, (size_t)(marker - page), stdout);
+    status = print_json(roster);
+    fputs(marker + strlen(MARKER), stdout);
+    return status;
+}
+
 enum form { FORM_TEXT, FORM_JSON, FORM_HTML, FORM_EXCLUDE };
 
 static int print_form(const struct roster *roster, enum form form)
@@ -94,7 +141,7 @@ static int print_form(const struct roster *roster, enum form form)
     case FORM_JSON:
         return print_json(roster);
     case FORM_HTML:
-        return cli_html_print(roster) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
+        return print_page(roster);
     case FORM_EXCLUDE:
         return print_exclude(roster, "");
     case FORM_TEXT:

@@ -143,61 +143,46 @@ thirty()
     [ "$(jq -c '.entries[:2][].has' <<< "$output" | paste -sd' ')" = '{"gpus":"8 NVIDIA H100","kernel":"6.1.0"} {}' ]
 }
 
-# page NODES [ODD]: rollcall check --html of entries.py's step
+# page COMMAND...: check --html of such a step; $output is the page, $json what it has for its script
 page()
 {
-    local findings=$(($# - 1))
-    [[ ${2:-} != components ]] || findings=0
-    in_step python3 "$BATS_TEST_DIRNAME/entries.py" "$@"
+    in_step "$@"
     run --separate-stderr check --html
-    [ "$status" = $findings ]
     [ -z "$stderr" ]
+    json=$(sed -n '/^<script type="application.json" id="roll">/,/^<.script>/p' <<< "$output" | sed '1s/^[^>]*>//; $d')
 }
 
-# text: what one reads of it
-text()
-{
-    sed 's/<[^>]*>/ /g; s/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g' <<< "$output" | tr -s ' \n' ' '
+@test "a page is one document with what --json prints in it" {
+    page unsound
+    [ "$status" = 1 ]
+    [ "${lines[0]}" = '<!DOCTYPE html>' ]
+    [ "${lines[-1]}" = '</html>' ]
+    [ "$json" = "$(check --json || true)" ]
+    page sound
+    [ "$status" = 0 ]
+    [ "$json" = "$(check --json)" ]
 }
 
-@test "a page of a step whose nodes are alike" {
-    page 3
-    [[ $output == '<!DOCTYPE html>'* && ${lines[-1]} = '</html>' ]]
-    [[ $(text) == *' Step 42.7 all nodes agree Nodes 3 of 3 Tasks 24 Mode worker Master n1:24512 '* ]]
-    [[ $(text) == *' n[1-3] 3 0-23 8 NVIDIA H100 80GB HBM3 8 mlx5 192 '* ]]
-    [[ $output != *'What differs'* && $output != *--exclude* ]]
-}
-
-@test "a page of a step with odd nodes: each thing that differs, and the others' value beside it" {
-    page 40 odd
-    [[ $(text) == *' GPUs 8 NVIDIA H100 80GB HBM3 7 NVIDIA H100 80GB HBM3 on n21 '* ]]
-    # a node with fewer GPUs has fewer links
-    [[ $(text) == *' What differs '*' At a glance '* && $(text) != *' What differs '*' PCIe links '*' At a glance '* ]]
-    [[ $(text) == *' memory 2015 GiB 1511 GiB on n[4-5] '* ]]
-    [[ $(text) == *' --exclude='*n14*n40* ]]
-    [[ $(text) == *' n40 has not answered '* ]]
-    [[ $(text) == *' Cause: '*' Cure: '* ]]
-}
-
-@test "components are not compared with each other, on the page either" {
-    page 6 components
-    [[ $(text) == *' all nodes agree '* && $(text) == *' 8 NVIDIA A100 '* && $(text) == *' 8 NVIDIA H100 '* ]]
-    [[ $output != *'What differs'* && $output != *'class="odd"'* ]]
-}
-
-@test "a thousand nodes are some rows" {
-    page 1000 odd
-    [ "$(grep -c '^<tr class="first">' <<< "$output")" -le 8 ]
-    [ "$(grep -c '^<li class="' <<< "$output")" = 1000 ]
-    [ "${#output}" -lt 2000000 ]
-}
-
-@test "what users and nodes write stays text, on the page and in the line to paste" {
-    page 3 hostile
-    [[ $output != *'<script'* && $output != *'<img'* && $output != *'<b>"'* ]]
-    [[ $output == *'&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;{{step}}'* ]]
-    [[ $output != *'class="paste"'* ]]
-    sed 's/^host=.*/host=n1;reboot/; s/^hosts=.*/hosts=x/; s/^launcher=.*/launcher=mpi/' "$step" > "$BATS_TEST_TMPDIR/other"
-    in_step cat "$BATS_TEST_TMPDIR/other"
+@test "what users and nodes write is text, on the page and in the line to paste" {
+    page python3 "$BATS_TEST_DIRNAME/entries.py" 3 hostile
+    [[ $json == *'script>alert(1)'* ]]
+    [[ $json != *'<'* ]]
+    [ "$(grep -o '<script' <<< "$output" | wc -l)" = 2 ]
+    [ "$(jq -r '.entries[0].has.kernel' <<< "$json")" = "$(sed -n 's/^has=kernel //p;T;q' "$step")" ]
+    [ "$(jq .exclude <<< "$json")" = null ]
+    sed -i 's/^host=.*/host=n1;reboot/; s/^hosts=.*/hosts=x/; s/^launcher=.*/launcher=mpi/' "$step"
     [ -z "$(check --exclude)" ]
+}
+
+@test "a page that is not installed, or is another one, is one line" {
+    local tree=$BATS_TEST_TMPDIR/tree cure='install rollcall again, or use check --json'
+    mkdir "$tree"
+    cp -r "$prefix/bin" "$prefix/share" "$tree"
+    in_step sound
+    rollcall=$tree/bin/rollcall
+    run -0 check --html
+    echo '<html></html>' > "$tree/share/rollcall/step.html"
+    fails_with 2 "share/rollcall/step.html is not rollcall's page; $cure" check --html
+    rm "$tree/share/rollcall/step.html"
+    fails_with 2 "share/rollcall/step.html: No such file or directory; $cure" check --html
 }

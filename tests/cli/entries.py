@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The entries of a step of made-up nodes (lib/roll/roll.h). entries.py NODES [ODD]
 
-Without ODD all nodes are alike. With it one has a GPU fewer, one another rollcall, two less memory, one another
-kernel, and the last one has not come. ODD hostile: texts that a page must not take for its own. ODD components: two
-components, alike inside, each with other GPUs.
+Without ODD all nodes are alike. ODD odd: one node has a GPU fewer, one another rollcall, two less memory, one another
+limit, and the last one has not come. hostile: the same, and texts that a page must not take for its own. components:
+two components, alike inside, each with other GPUs. kernels: the second half has another kernel. twice: the last node
+has the ranks of the one before it.
 """
 
 import sys
@@ -24,8 +25,8 @@ HAS = {
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=\"alert('1')\">&amp;{{step}}"
 
 
-def write_entry(node, nodes, has, **more):
-    ranks = range(8 * node, 8 * node + 8)
+def write_entry(node, nodes, has, block, **more):
+    ranks = range(8 * block, 8 * block + 8)
     entry = {"version": "0.9.0", "scope": "slurm:42.0", "launcher": "slurm", "mode": "worker", "host": f"n{node + 1}",
              "addr": "n1", "hosts": f"n[1-{nodes}]", "node": node, "nodes": nodes, "world": 8 * nodes,
              "tasks": f"{ranks[0]}-{ranks[-1]}"}
@@ -41,15 +42,19 @@ def write_entry(node, nodes, has, **more):
 
 def main():
     nodes = int(sys.argv[1])
-    odd = sys.argv[2] if len(sys.argv) > 2 else ""
-    components = odd == "components"
-    odd = "" if components else odd
-    for node in range(nodes - bool(odd)):
+    kind = sys.argv[2] if len(sys.argv) > 2 else ""
+    odd = kind in ("odd", "hostile")
+    for node in range(nodes - odd):
         has = dict(HAS)
-        more = {}
-        if components:
-            has["component"] = str(int(node >= nodes // 2))
-            has["gpus"] = "8 NVIDIA " + ("A100" if node < nodes // 2 else "H100")
+        more = {"block": node}
+        second = node >= nodes // 2
+        if kind == "components":
+            has["component"] = str(int(second))
+            has["gpus"] = "8 NVIDIA " + ("H100" if second else "A100")
+        if kind == "kernels":
+            has["kernel"] = "6.5.0" if second else "6.1.0"
+        if kind == "twice" and node == nodes - 1:
+            more["block"] = node - 1
         if odd and node == nodes // 2:
             has["gpus"] = "7 NVIDIA H100 80GB HBM3"
             has["gpu_links"] = "7 16x 32.0 GT/s PCIe"
@@ -58,8 +63,8 @@ def main():
         if odd and nodes > 5 and node in (3, 4):
             has["memory"] = "1511 GiB"
         if odd and nodes > 9 and node == 8:
-            has["kernel"] = "5.14.0-503"
-        if odd == "hostile":
+            has["nofile"] = "1024"
+        if kind == "hostile":
             has["kernel"] = more["mode"] = HOSTILE
             more["host"] = f"n{node + 1}<b>\"'&"
         write_entry(node, nodes, has, **more)

@@ -1,50 +1,101 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# page.bats - the page of rollcall check --html in a real browser, a headless Chromium. Its text: check.bats.
+# page.bats - the page of rollcall check --html in a headless Chromium. What the command writes: check.bats.
 
 # bats file_tags=all
 
 load helper
 
-# opens NODES [ODD]: the page of entries.py's step; browser.py finds nothing wrong with it
+# opens NODES [ODD]: the page of entries.py's step, with which browser.py finds nothing wrong
 opens()
 {
-    python3 "$BATS_TEST_DIRNAME/entries.py" "$@" > "$BATS_TEST_TMPDIR/step"
-    [ -n "${server_pid:-}" ] || open_server roll "$BATS_TEST_TMPDIR/step"
+    local step=$BATS_TEST_TMPDIR/step
+    page=$BATS_TEST_TMPDIR/page.html
+    python3 "$BATS_TEST_DIRNAME/entries.py" "$@" > "$step"
+    [ -n "${server_pid:-}" ] || open_server roll "$step"
     run --separate-stderr env "${at_server[@]}" "$rollcall" check --html
-    echo "$output" > "$BATS_TEST_TMPDIR/page.html"
-    expect_nothing_wrong
-}
-
-expect_nothing_wrong()
-{
-    run -0 python3 "$BATS_TEST_DIRNAME/browser.py" "$BATS_TEST_TMPDIR/page.html"
+    [ -z "$stderr" ]
+    echo "$output" > "$page"
+    run -0 python3 "$BATS_TEST_DIRNAME/browser.py" "$page"
     echo "$output"
     [ -z "$output" ]
 }
 
-@test "a page of three nodes, alike and not" {
-    opens 3
-    opens 3 odd
+# shows SELECTOR: the texts of such elements in the browser, a line each
+shows()
+{
+    python3 "$BATS_TEST_DIRNAME/browser.py" "$page" "$1"
 }
 
-@test "a page of forty nodes" {
+# Rows of nodes: names, how many, ranks, GPUs, cards, cores, what differs
+rows='section:last-of-type tr.first'
+
+@test "two nodes that are alike are one row, and nothing is coloured" {
+    opens 2
+    [ "$(shows h1)" = 'Step 42.7' ]
+    [ "$(shows .verdict)" = 'all nodes agree' ]
+    [ "$(shows '.sums dd')" = $'2 of 2\n16\nworker\nn1:24512' ]
+    [ "$(shows "$rows")" = 'n[1-2] 2 0-15 8 NVIDIA H100 80GB HBM3 8 mlx5 192' ]
+    [ "$(shows '.dots li')" = $'n1 ranks 0-7\nn2 ranks 8-15' ]
+    [ -z "$(shows '.odd, .odd-node, .blamed:not(i), pre')" ]
+}
+
+@test "odd nodes come first, each with the others' value beside its own" {
     opens 40 odd
+    [ "$(shows .verdict)" = '5 warnings' ]
+    [ "$(shows "$rows th")" = $'n21\nn[4-5]\nn9\nn14\nn[1-3,6-8,10-13,15-20,22-39]' ]
+    [ "$(shows "$rows:first-child .odd")" = $'7 NVIDIA H100 80GB HBM3\n7 16x 32.0 GT/s PCIe' ]
+    [ "$(shows "$rows:first-child .usual")" = $'others: 8 NVIDIA H100 80GB HBM3\nothers: 8 16x 32.0 GT/s PCIe' ]
+    shows '#what-differs ~ div tr' | grep -qx 'memory 2015 GiB 1511 GiB on n\[4-5\]'
+    [ "$(shows '.dots .missing')" = 'n40 has not answered' ]
+    [ "$(shows '.dots .blamed b')" = $'n4\nn5\nn9\nn14\nn21' ]
+    [ "$(shows pre)" = '--exclude=n4,n5,n9,n14,n21,n40' ]
 }
 
-@test "a page of a thousand nodes" {
+@test "a thousand nodes are as many rows, and a dot each" {
     opens 1000 odd
+    [ "$(shows "$rows th" | tail -n 1)" = 'n[1-3,6-8,10-333,335-500,502-999]' ]
+    [ "$(shows "$rows" | wc -l)" = 5 ]
+    [ "$(shows '.dots li[title]' | wc -l)" = 1000 ]
+    [ "$(shows '.dots .blamed' | wc -l)" = 5 ]
+    # what a row stands for is drawn when it is opened
+    [ "$(shows 'td' | wc -l)" -lt 100 ]
 }
 
-@test "a page of texts that are none of its own" {
-    opens 40 hostile
+@test "where no value is that of most nodes, each is coloured" {
+    opens 2 kernels
+    [ "$(shows .odd)" = $'6.1.0\n6.5.0\n6.1.0\n6.5.0' ]
+    [ "$(shows '#what-differs ~ div td:nth-child(2)')" = - ]
+    [ -z "$(shows .usual)" ]
+}
+
+@test "a roll with errors" {
+    opens 4 twice
+    [ "$(shows .verdict.error)" = '1 error' ]
+    [ "$(shows '.message.error b')" = 'error RC602' ]
+}
+
+@test "components are not compared with each other" {
+    opens 6 components
+    [ "$(shows .verdict)" = 'all nodes agree' ]
+    [ "$(shows "$rows th")" = $'n[1-3]\nn[4-6]' ]
+    [ -z "$(shows .odd)" ]
+}
+
+@test "texts of users and nodes are shown and not run" {
+    opens 6 hostile
+    shows '.sums dd' | grep -qF '</script><script>alert(1)</script><img src=x onerror="alert('
+    [ -z "$(shows 'img, b b')" ]
 }
 
 @test "a page that loads something, hides the keyboard or is hard to read is found" {
     opens 3
     sed -i 's|^<body>|<body><script>1</script><img src="http://127.0.0.1:1/x.png">|; s/--text: #1b1f26/--text: #999/
-        s/:focus-visible { outline: 3px solid/:focus-visible { outline: 0 none/; s/^<thead>.*//' "$BATS_TEST_TMPDIR/page.html"
-    run -0 python3 "$BATS_TEST_DIRNAME/browser.py" "$BATS_TEST_TMPDIR/page.html"
-    [[ $output == *'it has script'* && $output == *'it has img'* && $output == *'a table without headings'* ]]
-    [[ $output == *'light: a contrast of '* && $output == *'where the keyboard is cannot be seen'* ]]
+        s/:focus-visible { outline: 3px solid/:focus-visible { outline: 0 none/; s/make("thead"/make("tbody"/' "$page"
+    run -0 python3 "$BATS_TEST_DIRNAME/browser.py" "$page"
+    [[ $output == *'it has 3 scripts'* ]]
+    [[ $output == *'it has img'* ]]
+    [[ $output == *'a table without headings'* ]]
+    [[ $output == *'light: a contrast of '* ]]
+    [[ $output == *'where the keyboard is cannot be seen'* ]]
 }
