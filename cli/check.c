@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "cli.h"
 #include "console/table.h"
-#include "exclude.h"
+#include "inspect.h"
 #include "json.h"
-#include "report.h"
 #include "roster.h"
-#include "system/beside.h"
+#include "system/node.h"
 
 #define PAGE   "step.html"
 #define MARKER "@ROLL@" /* in the page: where the JSON comes */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cli.h - the subcommands of the rollcall command. */
+/* cli.h - the subcommands. */
 #ifndef ROLLCALL_CLI_CLI_H
 #define ROLLCALL_CLI_CLI_H
 
 #include "console/usage.h"
+
+/* The subcommands of the rollcall command. */
 
 /* What is typed after the options. */
 enum operands { OPERANDS_NONE, OPERANDS_COMMAND, OPERANDS_FILES, OPERANDS_IDS };
@@ -31,5 +33,8 @@ extern const char *const cli_globals[];
 
 /* `rollcall complete`, which only the completions of shells call: no subcommand of the help. */
 int cli_complete(int argc, char **argv);
+
+/* Prints a line for each mode and each key to standard output, indented and 80 columns wide at most. */
+void cli_print_ddp_help(void);
 
 #endif

@@ -7,7 +7,7 @@
  *   :files      file names, after the = if the word has one
  *   :command N  the line from the N-th word on is another command's
  *
- * The options are those of the help texts, modes and keys those of option.def: nothing is listed for completion alone.
+ * The options are those of the help texts, modes and keys those of options.def: nothing is listed for completion alone.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -15,15 +15,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalogue.h"
 #include "cli.h"
+#include "entries.h"
 
 static const struct {
     const char *word;
     const char *help;
 } modes[] = {
 #define ROLLCALL_MODE(mode, word, help) { word, help },
-#include "resolve/option.def"
+#include "resolve/options.def"
 };
 
 static const struct {
@@ -33,7 +33,7 @@ static const struct {
     const char *help;
 } keys[] = {
 #define ROLLCALL_KEY(key, shape, values, help, section, reader) { #key, #shape, values, help },
-#include "resolve/option.def"
+#include "resolve/options.def"
 };
 
 /* An option of a help text: "  -v, --verbose     say what was found", "      --from FILE   a recorded environment". */

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#include "catalogue.h"
 #include "console/json.h"
-#include "exclude.h"
-#include "report.h"
+#include "entries.h"
+#include "inspect.h"
 #include "roll/items.h"
+#include "roster.h"
 
 static void write_identity(struct json *json, const struct rc_result *result)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meet.h - rollcall exec's part in the exchange (lib/rendezvous): a master port that RANK 0 holds and all know of. */
+/* meet.h - exec's meeting with the other tasks, and RANK 0's part. */
 #ifndef ROLLCALL_CLI_MEET_H
 #define ROLLCALL_CLI_MEET_H
 
@@ -14,5 +14,14 @@
  * command is not to be run. */
 bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
               bool *speaks);
+
+/* What this command brings along for rank 0's part. */
+const struct rc_rank0 *cli_rank0_hooks(void);
+
+/* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does what
+ * it asks of this process (lib/effects/rank0.h). If `held` is a descriptor, it holds
+ * the port already, and stays open across exec. 0, or -1 with an error in
+ * result->messages. */
+int cli_settle_master(struct rc_result *result, int held);
 
 #endif

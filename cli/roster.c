@@ -1,16 +1,191 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roster.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "rendezvous/protocol.h"
+#include "console/input.h"
+#include "rendezvous/client.h"
+#include "rendezvous/wire.h"
 #include "roll/check.h"
 #include "roll/items.h"
+#include "roll/names.h"
 #include "roll/netorder.h"
+
+enum { PATIENCE_MS = 5000 };
+
+/* The step's server, as the environment of a task names it. */
+static bool find_in(const struct input *input, const char *job, struct stepserver *server)
+{
+    static struct rc_env env;
+    struct rc_arena arena = { .base = server->text, .size = sizeof(server->text) };
+    struct rc_str step;
+
+    rc_env_index(&env, input->env);
+    if (!rc_endpoint_of_srun(&env, &server->endpoint, &step, &arena) || step.n >= sizeof(server->step) ||
+        (job && !rc_str_is(rc_env_get(&env, "SLURM_JOB_ID"), job)))
+        return false;
+    memcpy(server->step, step.p, step.n);
+    server->step[step.n] = '\0';
+    return true;
+}
+
+/* Looks for the step on this node: `srun --jobid=J --overlap` starts this process beside it. */
+static bool find_on_node(const char *job, struct stepserver *server)
+{
+    DIR *folder = opendir("/proc");
+    bool found = false;
+
+    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+        struct input input;
+        uint32_t pid;
+
+        if (!rc_parse_u32(rc_str(entry->d_name), INT32_MAX, &pid))
+            continue;
+        found = input_quietly(&input, pid) == 0 && find_in(&input, job, server);
+        input_free(&input);
+    }
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static bool is_own_step(const char *step)
+{
+    static struct rc_env env;
+    struct input input;
+
+    input_own(&input);
+    rc_env_index(&env, input.env);
+    return rc_endpoint_is_own_step(&env, rc_str(step));
+}
+
+static int find_server(const char *pid, struct stepserver *server)
+{
+    const char *job = getenv("SLURM_JOB_ID");
+    struct input input;
+    bool found;
+
+    if (pid) {
+        if (input_process(&input, pid) < 0) {
+            input_free(&input);
+            return -1;
+        }
+        found = find_in(&input, NULL, server);
+        input_free(&input);
+        if (!found)
+            console_fail("process %.64s is no task of a step whose roll was called beside srun", pid);
+        return found ? 0 : -1;
+    }
+    input_own(&input);
+    if (find_in(&input, NULL, server) || (job && find_on_node(job, server)))
+        return 0;
+    if (job)
+        console_fail(
+            "no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
+            job);
+    else
+        console_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
+    return -1;
+}
+
+int cli_stepserver_find(struct stepserver *server, const char *pid)
+{
+    if (find_server(pid, server) < 0)
+        return -1;
+    server->is_own = !pid && is_own_step(server->step);
+    return 0;
+}
+
+/* Returns what it replies, to be freed; NULL after one line on standard error. */
+static char *cli_stepserver_ask(const struct stepserver *server, const char *question)
+{
+    struct rc_reply reply;
+    int rc = rc_client_request(&server->endpoint, rc_str(question), PATIENCE_MS, &reply, NULL);
+
+    if (rc == 0)
+        return reply.text;
+    console_fail("the rendezvous server of step %s does not answer: %s", server->step, strerror(-rc));
+    return NULL;
+}
+
+bool cli_stepserver_is_first_to_ask(const struct stepserver *server)
+{
+    const char *task = getenv("SLURM_PROCID");
+    char counter[RC_STORE_KEY_MAX];
+    char key[RC_STORE_KEY_MAX];
+    uint64_t round;
+
+    if (!server->is_own || !task)
+        return true;
+    snprintf(counter, sizeof(counter), "check/%.32s", task);
+    if (rc_store_client_count(&server->endpoint, counter, PATIENCE_MS, &round) < 0)
+        return true;
+    snprintf(key, sizeof(key), "check/round/%llu", (unsigned long long)round);
+    return rc_store_client_put(&server->endpoint, key, rc_str(task), PATIENCE_MS, NULL, 0, NULL) != 0;
+}
+
+/* So many names are shorter without brackets, which some shells take for a pattern. */
+enum { PLAIN_MAX = 8 };
+
+static int by_name(const void *a, const void *b)
+{
+    return rc_compact_order(*(const struct rc_str *)a, *(const struct rc_str *)b);
+}
+
+static size_t keep_one_each(struct rc_str *name, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || !rc_str_eq(name[kept - 1], name[i]))
+            name[kept++] = name[i];
+    return kept;
+}
+
+/* Names that rc_compact_hosts would cut stand by themselves. */
+static bool are_short(const struct rc_str *name, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (name[i].n > RC_COMPACT_NAME_MAX)
+            return false;
+    return true;
+}
+
+static void write_list(const struct rc_str *name, size_t count, struct rc_arena *arena)
+{
+    if (count > PLAIN_MAX && are_short(name, count)) {
+        rc_compact_hosts(name, count, arena->size, arena);
+        return;
+    }
+    rc_format(arena, "");
+    for (size_t i = 0; i < count; i++) {
+        rc_join(arena);
+        rc_format(arena, "%s%S", i ? "," : "", &name[i]);
+    }
+}
+
+char *cli_exclude_list(const struct rc_blame *blame)
+{
+    struct rc_str *name = calloc(blame->count + 1, sizeof(*name));
+    struct rc_arena arena = { .size = 1 };
+    size_t count = 0;
+
+    for (size_t i = 0; name && i < blame->count; i++) {
+        name[count++] = rc_str(blame->list[i].name);
+        arena.size += name[count - 1].n + sizeof("[],");
+    }
+    if (name && (arena.base = malloc(arena.size))) {
+        qsort(name, count, sizeof(*name), by_name);
+        write_list(name, keep_one_each(name, count), &arena);
+    }
+    free(name);
+    return arena.base;
+}
 
 enum { RANKS_SIZE = 24 };
 

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roster.h - the roll of a step: all nodes' entries, as the server beside its srun has them, and what is wrong. */
+/* roster.h - the roll of a step, nodes to leave out, and equal nodes in one row. */
 #ifndef ROLLCALL_CLI_ROSTER_H
 #define ROLLCALL_CLI_ROSTER_H
 
 #include "base/message.h"
-#include "roll/blame.h"
+#include "rendezvous/wire.h"
+#include "roll/checking.h"
 #include "roll/roll.h"
-#include "stepserver.h"
+
+/* The rendezvous server beside a live step's srun, and what the command asks it. */
+
+enum { CLI_STEP_SIZE = 32, CLI_STEPSERVER_TEXT = 4096 };
+
+struct stepserver {
+    char step[CLI_STEP_SIZE]; /* "42.0" */
+    bool is_own;              /* of a step that this process is a task of */
+    struct rc_endpoint endpoint;
+    char text[CLI_STEPSERVER_TEXT];
+};
+
+/* Finds the server of the step of process `pid`. NULL: of the step of this process, or if it is in none, of the first
+ * step of the same Slurm job on this node. 0, or -1 after one line on standard error. */
+int cli_stepserver_find(struct stepserver *server, const char *pid);
+
+/* Whether this process is to print for its step, all of whose tasks may run the same command: the first one that asks
+ * is. Each further time that they all ask, it is the first of them again. True for a server that is not of the
+ * process's own step, and for one that does not answer. */
+bool cli_stepserver_is_first_to_ask(const struct stepserver *server);
 
 struct roster {
     char step[CLI_STEP_SIZE]; /* "42.0" */
@@ -27,5 +47,12 @@ struct roster {
 int cli_roster_ask(struct roster *roster, const struct stepserver *server);
 
 void cli_roster_free(struct roster *roster);
+
+/* The names of all who are blamed, in order, each once: "n7,n12", many with brackets: "n[1-9,12]". "" for nobody.
+ * Memory to free; NULL without memory. */
+char *cli_exclude_list(const struct rc_blame *blame);
+
+/* How such a list is typed. */
+#define CLI_EXCLUDE "--exclude="
 
 #endif

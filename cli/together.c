@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "together.h"
+#include "tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "rendezvous/client.h"
 #include "rendezvous/discovery.h"
-#include "rendezvous/gather.h"
-#include "rendezvous/storeclient.h"
-#include "system/clock.h"
+#include "rendezvous/local.h"
+#include "system/node.h"
 
 /* How long the first task of a node waits for the others of it, and node 0 for the other nodes. Tasks of a launch
  * start within a second or two, on a busy machine. A reply takes PRINT_MS at most. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pin.h"
+#include "shim.h"
 
-#include "process.h"
 #include "resolve/command.h"
-#include "resolve/pinning.h"
-#include "say.h"
-#include "system/affinity.h"
+#include "resolve/pins.h"
+#include "system/node.h"
 #include "system/sys.h"
 
 /* Asks the kernel which program this is: argv[0] may be anything, and musl does not

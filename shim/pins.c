@@ -2,16 +2,15 @@
 /* pins.c - librollcall-pins.so: the workers of torchrun and Lightning on their own cores.
  *
  * rollcall puts it into LD_PRELOAD of a task in launcher mode whose workers get cores
- * (lib/resolve/pinning.h). All programs of the task load it, so it is only the part of the
+ * (lib/resolve/pins.h). All programs of the task load it, so it is only the part of the
  * preload library (preload.c) that binds. It sets no identity, also where mpirun or srun
  * starts another launch in the task. It follows the same rules: no libc, no import but
  * environ, no output.
  */
 #include "config.h"
 
-#include "pin.h"
-#include "process.h"
-#include "resolve/pinning.h"
+#include "resolve/pins.h"
+#include "shim.h"
 
 static struct rc_env env;
 static struct shim_pin pin;

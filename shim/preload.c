@@ -1,5 +1,168 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload.c - librollcall-preload.so: sets RANK and the like in tasks whose command line can't change.
+#include "config.h"
+
+#include <sys/utsname.h>
+
+#include "base/text.h"
+#include "effects/look.h"
+#include "effects/rank0.h"
+#include "launcher/hosts.h"
+#include "launcher/launcher.h"
+#include "resolve/options.h"
+#include "resolve/resolve.h"
+#include "shim.h"
+#include "system/node.h"
+#include "system/port.h"
+#include "system/sys.h"
+
+/* What the shim says, which is nothing unless it must.
+ *
+ * Outside of a task: nothing at any time (a program's standard error must be
+ * the same with and without the shim). Inside: an error, once for the program
+ * that the launcher started and not again by the programs that this one
+ * starts; and with ROLLCALL_DEBUG what was done. */
+
+static enum rc_message_id first_error(const struct rc_messages *messages, const char **text)
+{
+    for (unsigned i = 0; i < messages->count; i++) {
+        if (rc_message_entry(messages->list[i].id)->level == RC_LEVEL_ERROR) {
+            *text = messages->list[i].text;
+            return messages->list[i].id;
+        }
+    }
+    /* no message: it was too long for the arena */
+    *text = "a value in the environment is too long; nothing is set";
+    return RC502;
+}
+
+static void add_message(struct shim_page *page, enum rc_message_id id, const char *text)
+{
+    rc_message_line(&page->arena, rc_message_entry(id)->level, id, text);
+    shim_page_end_line(page);
+}
+
+/* Writes the first error of messages, unless `reported` names it already.
+ * Returns what to put into RC_REPORTED (it lives in arena), or NULL where it
+ * has been said before, or could not be said: the next program tries again. */
+static const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported, struct rc_arena *arena)
+{
+    struct shim_page page;
+    const char *text;
+    enum rc_message_id id = first_error(messages, &text);
+    /* the hash only tells one error's text from another's */
+    const char *mark = rc_format(arena, "%s:%U", rc_message_entry(id)->id, rc_hash(text, rc_str(text).n));
+
+    if (rc_str_is(reported, mark))
+        return NULL;
+    shim_page_open(&page);
+    add_message(&page, id, text);
+    return shim_page_say(&page) ? mark : NULL;
+}
+
+static void add_messages(struct shim_page *page, const struct rc_messages *messages)
+{
+    for (unsigned i = 0; i < messages->count; i++)
+        add_message(page, messages->list[i].id, messages->list[i].text);
+}
+
+static void add_plan(struct shim_page *page, const struct rc_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct rc_plan_entry *e = &plan->entry[i];
+        struct rc_str value = rc_str(e->value);
+
+        switch (e->action) {
+        case RC_SET:
+            rc_format(&page->arena, "rollcall: %S=%q\n", &e->name, &value);
+            break;
+        case RC_UNSET:
+            rc_format(&page->arena, "rollcall: %S is unset\n", &e->name);
+            break;
+        case RC_KEEP:
+            rc_format(&page->arena, "rollcall: %S is kept\n", &e->name);
+            break;
+        }
+        shim_page_end_line(page);
+    }
+}
+
+/* ROLLCALL_DEBUG for a task whose plan has been carried out. */
+static void shim_report_result(const struct rc_result *result, uint32_t level)
+{
+    unsigned count[RC_KEEP + 1] = { 0 };
+    struct shim_page page;
+
+    for (unsigned i = 0; i < result->plan.count; i++)
+        count[result->plan.entry[i].action]++;
+    shim_page_open(&page);
+    rc_format(&page.arena, "rollcall: launcher %s, mode %s (%s), %u set, %u unset\n",
+              result->launcher ? result->launcher->id : "none", rc_mode_name(result->mode),
+              result->mode_reason ? result->mode_reason : "no reason", (uint32_t)count[RC_SET],
+              (uint32_t)count[RC_UNSET]);
+    shim_page_end_line(&page);
+    add_messages(&page, &result->messages);
+    if (level > 1)
+        add_plan(&page, &result->plan);
+    shim_page_say(&page);
+}
+
+/* ROLLCALL_DEBUG for a task that could not be helped. */
+static void shim_report_nothing(const char *reason)
+{
+    struct shim_page page;
+
+    shim_page_open(&page);
+    rc_format(&page.arena, "rollcall: nothing is set: %s\n", reason);
+    shim_page_end_line(&page);
+    shim_page_say(&page);
+}
+
+/* What RANK 0's process does for all processes (lib/effects/rank0.h), without a libc. */
+
+/* Names cannot be looked up without a libc, but this node's own name may be
+ * another one of the list than RANK 0's. */
+static bool is_other_host(const struct rc_result *result)
+{
+    const struct rc_facts *facts = &result->facts;
+    struct utsname uts;
+    struct rc_str name;
+    uint32_t index;
+
+    if (!facts->hosts.p || facts->master_node == RC_UNKNOWN || rc_sys_uname(&uts) < 0)
+        return false;
+    name = rc_str(uts.nodename);
+    index = rc_hostlist_find(facts->hosts, name);
+    if (index == RC_UNKNOWN) {
+        struct rc_str domain;
+
+        index = rc_hostlist_find(facts->hosts, rc_str_split(name, '.', &domain));
+    }
+    return index != RC_UNKNOWN && index != facts->master_node;
+}
+
+/* Does what result->master asks of this process. *fd is the descriptor that
+ * holds the port, or -1 where none is held. False, with an error in result->messages,
+ * where MASTER_ADDR is another node, or where another program has the port. It is no
+ * error if that cannot be found out here (a name that only a resolver knows, a sandbox
+ * without sockets). */
+static bool shim_rank0(struct rc_result *result, int *fd)
+{
+    const struct rc_rank0 hooks = { .outcome = "nothing is set", .is_elsewhere = is_other_host };
+    const struct rc_master *master = &result->master;
+
+    *fd = -1;
+    if (master->kind == RC_ADDRESS_INTERFACE || master->kind == RC_ADDRESS_NETWORK) {
+        rc_message_add(&result->messages, RC413,
+                       rc_format(&result->arena,
+                                 "addr=%s needs a look at interfaces and names, which the preload library cannot take; "
+                                 "nothing is set; use rollcall exec, or a suffix of node names (addr=-ib)",
+                                 master->wish));
+        return false;
+    }
+    return rc_rank0_begin(result, &hooks, fd);
+}
+
+/* Librollcall-preload.so: sets RANK and the like in tasks whose command line can't change.
  *
  *   LD_PRELOAD=/usr/lib/librollcall-preload.so python train.py
  *
@@ -14,7 +177,7 @@
  * - Outside of a task (no launcher's variable is there) it looks through the
  *   environment once and returns. It never prints anything there.
  * - It binds a worker that torchrun or Lightning has started to its own cores, where
- *   rollcall has divided the task's cores among the workers (pin.h).
+ *   rollcall has divided the task's cores among the workers (shim.h).
  * - In any doubt it changes nothing. It never fails, prints once or nothing
  *   (report.h), allocates nothing, starts nothing.
  * - It stamps the environment (ROLLCALL_SCOPE), and leaves a process alone that finds
@@ -31,21 +194,7 @@
  *
  * System calls are raw ones (lib/system/sys.h), of x86_64, aarch64, ppc64le and
  * riscv64. Other architectures go without: there the master port is computed but not
- * held, the range of local ports is taken to be Linux's default, and there is no output.
- */
-#include "config.h"
-
-#include "effects/here.h"
-#include "launcher/registry.h"
-#include "pin.h"
-#include "process.h"
-#include "rank0.h"
-#include "report.h"
-#include "resolve/resolve.h"
-#include "system/node.h"
-#include "system/port.h"
-#include "system/sys.h"
-#include "table.h"
+ * held, the range of local ports is taken to be Linux's default, and there is no output. */
 
 /* Static, because a constructor must not use much of the first thread's stack. Pages
  * that are not touched cost nothing. */

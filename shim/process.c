@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "process.h"
-
 #include <elf.h>
+#include <poll.h>
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
+#include "base/text.h"
+#include "shim.h"
 #include "system/sys.h"
 
 /* A loader that passes no arguments leaves random values here. The kernel puts argc,
@@ -33,4 +35,28 @@ bool shim_is_privileged(const char *const *argv, unsigned variables)
         if (auxiliary[0] == AT_SECURE)
             return auxiliary[1] != 0;
     return false;
+}
+
+enum { STDERR = 2 };
+
+void shim_page_open(struct shim_page *page)
+{
+    page->arena = (struct rc_arena){ .base = page->text, .size = sizeof(page->text) };
+}
+
+void shim_page_end_line(struct shim_page *page)
+{
+    if (!page->arena.full)
+        page->arena.used--;
+}
+
+/* A write to a pipe without a reader would end the program by SIGPIPE, and one to a full
+ * pipe would block it. So this polls first. */
+bool shim_page_say(const struct shim_page *page)
+{
+    struct pollfd out = { .fd = STDERR, .events = POLLOUT };
+    struct timespec at_once = { .tv_sec = 0 };
+
+    return page->arena.used && rc_sys_call(RC_SYS_NR(ppoll), (long)&out, 1, (long)&at_once, 0, 0) == 1 &&
+           out.revents == POLLOUT && rc_sys_write(STDERR, page->text, page->arena.used) > 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "table.h"
+#include "shim.h"
 
 _Static_assert(SHIM_TABLE_MAX < UINT16_MAX, "1 + a place fits 16 bits");
 

@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "effects/binding.h"
-#include "once.h"
-#include "outside.h"
-#include "programs.h"
-#include "resolve/pinning.h"
-#include "say.h"
+#include "node.h"
+#include "resolve/pins.h"
+#include "slurm.h"
 
 /* For rollcall-map's five seconds, and its end. */
 enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };

@@ -23,13 +23,10 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #pragma GCC visibility pop
 
 #include "base/plugin.h"
-#include "batch.h"
 #include "config.h"
-#include "hosts.h"
+#include "dispatch.h"
 #include "options.h"
-#include "server.h"
 #include "step.h"
-#include "task.h"
 
 __attribute__((used)) static const char for_slurm[] = RC_PLUGIN_FOR_SLURM SLURM_SERIES;
 

@@ -3,17 +3,14 @@
 
 #include "meet.h"
 
-#include "items.h"
-#include "launcher/slurmpmix.h"
-#include "once.h"
-#include "outside.h"
-#include "programs.h"
-#include "rendezvous/pmixserver.h"
-#include "rendezvous/protocol.h"
+#include "launcher/families.h"
+#include "node.h"
+#include "rendezvous/discovery.h"
 #include "rendezvous/session.h"
-#include "resolve/precedence.h"
+#include "rendezvous/wire.h"
+#include "resolve/options.h"
 #include "roll/entry.h"
-#include "say.h"
+#include "slurm.h"
 #include "system/port.h"
 
 /* The first task of the node fills this in. */

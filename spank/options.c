@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "resolve/precedence.h"
-#include "say.h"
+#include "resolve/options.h"
+#include "slurm.h"
 
 /* The longest argument of an option that Slurm passes on. */
 enum { TEXT_SIZE = 2048 };
@@ -68,10 +68,10 @@ void rc_spank_register(spank_t spank)
         "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and all that PyTorch and its "
         "launchers want. MODE:"
 #define ROLLCALL_MODE(mode, word, help) " " word " (" help "),"
-#include "resolve/option.def"
+#include "resolve/options.def"
         " and keys:"
 #define ROLLCALL_KEY(key, shape, values, help, section, reader) " " RC_KEY_SHOWN(shape, key, values) ","
-#include "resolve/option.def"
+#include "resolve/options.def"
         " as rollcall(7) explains them";
     static struct spank_option option = {
         .name = name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h - what was asked for: --ddp, the ROLLCALL variable, plugstack.conf.
  *
- * One grammar for all three (lib/resolve/option.h). Slurm calls back for the option in
+ * One grammar for all three (lib/resolve/options.h). Slurm calls back for the option in
  * srun, sbatch and salloc, where a wrong value is refused at once, and again in
  * slurmstepd, as root and where an error would be dropped together with the option: there
  * the text is kept, and read by the tasks.
@@ -14,7 +14,7 @@
 
 #include <slurm/spank.h>
 
-#include "resolve/option.h"
+#include "resolve/options.h"
 
 /* Registers --ddp. Call it only from slurm_spank_init. */
 void rc_spank_register(spank_t spank);
@@ -23,7 +23,7 @@ void rc_spank_register(spank_t spank);
  * Reports and ignores a word that it does not understand. */
 void rc_spank_read_arguments(int argc, char *argv[]);
 
-/* The value of log= in plugstack.conf (event.h). */
+/* The value of log= in plugstack.conf (dispatch.h). */
 enum rc_spank_log { RC_SPANK_LOG_NONE, RC_SPANK_LOG_TEXT, RC_SPANK_LOG_JSON };
 
 enum rc_spank_log rc_spank_log(void);

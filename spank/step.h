@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* step.h - what holds for all tasks of the step on this node.
- *
- * user_init, where slurmstepd can have root back, only keeps copies; each task reads them, and comes to the same
- * result.
- */
+/* step.h - what holds for the step, and the mode of the node. */
 #ifndef ROLLCALL_SPANK_STEP_H
 #define ROLLCALL_SPANK_STEP_H
 
+#include <slurm/spank.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <slurm/spank.h>
-
 #include "effects/lookup.h"
 #include "resolve/resolve.h"
+
+/* What holds for all tasks of the step on this node.
+ *
+ * user_init, where slurmstepd can have root back, only keeps copies; each task reads them, and comes to the same
+ * result. */
 
 struct rc_spank_step {
     bool active;     /* rollcall was asked for, and this is a step of tasks */
@@ -51,5 +51,18 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result, con
 
 /* Scratch for one resolution at a time; 45 KiB are too much for a stack. */
 struct rc_result *rc_spank_result(void);
+
+/* The mode of all tasks of a node.
+ *
+ * The mode is the node's decision, because in the block of user_init the GPUs of all its
+ * tasks can be seen: a task that Slurm binds to GPUs sees only its own. In a step of several het
+ * components this node's place is not right, because Slurm's items count within the
+ * component and the environment over all; the mode does not depend on it. */
+
+/* Recognises the node's first task, as it will be, in the step's environment (step->env, of which result->env is an
+ * index). RC_MODE_AUTO where that does not work: each task decides then. Writes why into
+ * *reason; overwrites *result. */
+enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, struct rc_result *result,
+                                struct rc_arena *reason);
 
 #endif

@@ -1,21 +1,234 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "task.h"
+#include "config.h"
 
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+#include <stdint.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include "apply.h"
 #include "bind.h"
-#include "effects/lastline.h"
+#include "dispatch.h"
 #include "effects/lookup.h"
 #include "effects/rank0.h"
-#include "event.h"
-#include "items.h"
 #include "meet.h"
-#include "outside.h"
-#include "report.h"
+#include "node.h"
+#include "options.h"
+#include "resolve/resolve.h"
+#include "slurm.h"
 #include "step.h"
-#include "system/devicefiles.h"
-#include "system/portowner.h"
+#include "system/gpufiles.h"
+#include "system/net.h"
+#include "system/node.h"
+#include "system/program.h"
+
+/* One line a step in Slurm's own log, for a site that wants it: `log=text` or `log=json` in plugstack.conf.
+ *
+ * Written by the task of RANK 0, or where no task starts, by one of the first
+ * node's: to the log of that node's slurmd. It holds numbers, names of nodes and
+ * ids of messages; never a message's text, which may quote what a user has set.
+ *
+ *   rollcall: {"event":"step","version":"0.1.0","job":42,"step":0,"node":"n1","outcome":"set",
+ *   "mode":"worker","tasks":4,"nodes":2,"master_addr":"n1","master_port":23456,"messages":["RC301"]} */
+
+enum { LINE_SIZE = 1024, NAME_MAX_LENGTH = 255 };
+
+/* A host's name or address, unchanged. In any other text each character that could
+ * end a string or a line becomes a question mark. */
+static const char *plain_name(struct rc_str text, struct rc_arena *arena)
+{
+    char name[NAME_MAX_LENGTH + 1];
+    size_t n = text.n < NAME_MAX_LENGTH ? text.n : NAME_MAX_LENGTH;
+
+    for (size_t i = 0; i < n; i++) {
+        char c = text.p[i];
+
+        name[i] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+                          c == ':' || c == '_'
+                      ? c
+                      : '?';
+    }
+    name[n] = '\0';
+    return rc_format(arena, "%s", name);
+}
+
+/* "RC301", "RC610" or, in text, RC301 RC610; errors and warnings alone. */
+static const char *list_ids(const struct rc_messages *messages, bool json, struct rc_arena *arena)
+{
+    const char *list = rc_format(arena, "");
+    const char *between = "";
+
+    for (unsigned i = 0; i < messages->count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
+
+        if (entry->level == RC_LEVEL_NOTE)
+            continue;
+        rc_join(arena);
+        rc_format(arena, json ? "%s\"%s\"" : "%s%s", between, entry->id);
+        between = json ? "," : " ";
+    }
+    return list;
+}
+
+static const char *format_count(uint32_t number, const char *unknown, struct rc_arena *arena)
+{
+    return number != RC_UNKNOWN && number > 0 ? rc_format_number(arena, number) : unknown;
+}
+
+static void write_line(const struct rc_result *result, const struct rc_messages *messages, bool set)
+{
+    char text[LINE_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    bool json = rc_spank_log() == RC_SPANK_LOG_JSON;
+    const char *unknown = json ? "null" : "?";
+    uint32_t job, step;
+    const char *node, *master, *ids, *tasks, *nodes;
+
+    if (rc_spank_log() == RC_SPANK_LOG_NONE ||
+        !rc_parse_u32(rc_env_get(&result->env, "SLURM_JOB_ID"), UINT32_MAX, &job) ||
+        !rc_parse_u32(rc_env_get(&result->env, "SLURM_STEP_ID"), UINT32_MAX, &step))
+        return;
+    node = plain_name(rc_env_get(&result->env, "SLURMD_NODENAME"), &arena);
+    master = plain_name(rc_str(set && result->master.addr ? result->master.addr : ""), &arena);
+    tasks = format_count(result->facts.field[RC_WORLD_SIZE].value, unknown, &arena);
+    nodes = format_count(result->facts.field[RC_NNODES].value, unknown, &arena);
+    ids = list_ids(messages, json, &arena);
+    if (json)
+        slurm_info("rollcall: {\"event\":\"step\",\"version\":\"%s\",\"job\":%u,\"step\":%u,\"node\":\"%s\","
+                   "\"outcome\":\"%s\",\"mode\":\"%s\",\"tasks\":%s,\"nodes\":%s,\"master_addr\":\"%s\","
+                   "\"master_port\":%u,\"messages\":[%s]}",
+                   PACKAGE_VERSION, job, step, node, set ? "set" : "refused", rc_mode_name(result->mode), tasks, nodes,
+                   master, (unsigned)result->master.port, ids);
+    else
+        slurm_info("rollcall: step %u.%u %s: %s mode, %s tasks on %s nodes, master %s port %u%s%s", job, step,
+                   set ? "set" : "refused", rc_mode_name(result->mode), tasks, nodes, *master ? master : "none",
+                   (unsigned)result->master.port, *ids ? ", " : "", ids);
+}
+
+/* The step's identity was set, or refused. Where no log= was given, nothing. */
+static void rc_spank_event_set(const struct rc_result *result)
+{
+    write_line(result, &result->messages, true);
+}
+
+static void rc_spank_event_refused(const struct rc_result *result, const struct rc_messages *messages)
+{
+    write_line(result, messages, false);
+}
+
+/* Which of a task's messages the user reads, and from which task: columns of messages.def. */
+
+static unsigned find_error(const struct rc_messages *messages)
+{
+    unsigned i = 0;
+
+    while (i < messages->count && rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
+        i++;
+    return i;
+}
+
+/* Prints the first error: once a step if it is the same on all nodes, else once a node.
+ * False if another task prints it. */
+static bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages)
+{
+    const struct rc_spank_step *step = rc_spank_step();
+    unsigned i = find_error(messages);
+    bool everywhere = i == messages->count || rc_message_entry(messages->list[i].id)->said == RC_SAID_PER_LAUNCH;
+
+    if ((everywhere && !step->first_node) || !rc_spank_step_speaks(spank))
+        return false;
+    if (i == messages->count) /* the message did not fit into the list */
+        rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
+    else
+        rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, messages->list[i].id,
+                     messages->list[i].text);
+    return true;
+}
+
+/* Prints warnings, if this is the task of RANK 0. With ROLLCALL_DEBUG also notes, the
+ * mode and the master's address. */
+static void rc_spank_report_warnings(const struct rc_result *result)
+{
+    const struct rc_spank_step *step = rc_spank_step();
+    const struct rc_master *master = &result->master;
+    uint32_t debug = rc_debug_level(rc_env_get(&result->env, RC_DEBUG));
+
+    if (!rc_spank_is_first(&result->env))
+        return;
+    for (unsigned i = 0; i < result->messages.count; i++) {
+        enum rc_message_id id = result->messages.list[i].id;
+        const struct rc_message_entry *entry = rc_message_entry(id);
+        bool wanted = step->options.by_user || entry->wanted == RC_WANTED_ALWAYS;
+
+        if (entry->level == RC_LEVEL_ERROR)
+            continue;
+        if (debug || (entry->level == RC_LEVEL_WARNING && wanted))
+            rc_spank_say(entry->level, id, result->messages.list[i].text);
+    }
+    if (debug)
+        slurm_spank_log("rollcall: %s mode: %s", rc_mode_name(result->mode),
+                        *step->reason ? step->reason : result->mode_reason);
+    if (debug && master->addr)
+        slurm_spank_log("rollcall: master address %s (%s), port %u (%s)", master->addr, master->addr_source,
+                        (unsigned)master->port, master->port_source);
+}
+
+/* Task_init of a batch script: no task, but it may inherit one, and srun may be forgotten. */
+
+enum { TEXT_SIZE = 4608 };
+
+/* Only users who asked by themselves have tasks in mind that the script may have forgotten to start. */
+static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages wrong = { .count = 0 };
+    bool understood = rc_spank_asked(rc_env_get(env, "ROLLCALL"), options, &wrong, &arena);
+
+    options->addr = NULL;
+    return understood && options->given && options->by_user && options->mode != RC_MODE_OFF &&
+           options->watch != RC_WATCH_OFF;
+}
+
+/* Lets torch say that srun was forgotten (RC309). */
+static void plan_forgotten(struct rc_context *context, struct rc_result *result)
+{
+    static char path[4096];
+    static struct rc_here here;
+
+    here.learned = RC_LEARN_WATCH;
+    here.watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, path, sizeof(path));
+    context->here = &here;
+    rc_forgotten_plan(context, result);
+}
+
+void rc_spank_batch_begin(spank_t spank)
+{
+    struct rc_result *result = rc_spank_result();
+    struct rc_context context = { .env = rc_spank_environment(spank) };
+    struct rc_str job;
+    uint32_t step;
+    bool asked;
+
+    if (!context.env || !rc_spank_number(spank, S_JOB_STEPID, &step) || step != SLURM_BATCH_SCRIPT)
+        return;
+    rc_env_index(&result->env, context.env);
+    asked = is_asked_for(&result->env, &context.options);
+    if (!asked && !rc_env_get(&result->env, RC_STAMP).p)
+        return;
+    /* a script that was submitted from a task inherits what looks like one: it is none, whatever it inherits */
+    context.options.mode = RC_MODE_OFF;
+    if (rc_resolve(&context, result) != RC_RESOLVED)
+        return;
+    job = rc_env_get(&result->env, "SLURM_JOB_ID");
+    if (job.n)
+        rc_leftover_plan(result, rc_format(&result->arena, "slurm:%S", &job));
+    if (asked)
+        plan_forgotten(&context, result);
+    rc_spank_apply(spank, &result->plan);
+}
+
+/* Task_init, once a task: its plan, applied, and the master port held. */
 
 /* A task during rc_spank_task_begin. */
 struct task {

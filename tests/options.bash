@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# options.bash - the rows of lib/resolve/option.def, for tests that compare texts with them. $top is the tree.
+# options.bash - the rows of lib/resolve/options.def, for tests that compare texts with them. $top is the tree.
 # shellcheck disable=SC2154 # $top comes from helper.bash
 
 # option_rows MACRO FIELD...: one row a line, with tabs between its fields

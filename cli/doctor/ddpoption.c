@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "resolve/option.h"
+#include "resolve/options.h"
 
 enum { WORDS = 4096 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "cli/inspect.h"
 #include "console/escape.h"
 #include "console/json.h"
 #include "console/table.h"
@@ -75,7 +75,7 @@ void doctor_findings_add_message(struct findings *findings, enum rc_message_id i
 
 void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)
 {
-    struct fact *facts = realloc(findings->facts, (findings->fact_count + 1) * sizeof(*facts));
+    struct doctor_fact *facts = realloc(findings->facts, (findings->fact_count + 1) * sizeof(*facts));
     char text[LONGEST];
     va_list args;
 

@@ -4,7 +4,7 @@
 #define ROLLCALL_CLI_DOCTOR_FINDINGS_H
 
 #include "base/message.h"
-#include "cli/catalogue.h"
+#include "cli/entries.h"
 
 struct finding {
     const char *id;
@@ -18,7 +18,7 @@ struct finding {
 };
 
 /* Something that was looked at: name "script", text "train.py: Lightning". */
-struct fact {
+struct doctor_fact {
     char *name;
     char *text;
 };
@@ -27,7 +27,7 @@ struct fact {
 struct findings {
     struct finding *list;
     size_t count;
-    struct fact *facts;
+    struct doctor_fact *facts;
     size_t fact_count;
     bool failed;
 };

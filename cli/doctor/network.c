@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "filter.h"
-#include "resolve/identity.h"
-#include "resolve/masterport.h"
-#include "system/interfaces.h"
+#include "resolve/resolve.h"
+#include "system/net.h"
 #include "system/node.h"
-#include "system/resolver.h"
 
 enum { LIST = 512 };
 

@@ -9,8 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
-#include "resolve/identity.h"
+#include "base/text.h"
+#include "resolve/resolve.h"
 #include "system/node.h"
 
 enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256, LEAST_LOCKED_MIB = 1024 };

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/numbers.h"
-#include "cli/findprogram.h"
+#include "base/text.h"
+#include "cli/programs.h"
 #include "system/program.h"
 
 extern char **environ;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/findprogram.h"
-#include "rendezvous/pmixserver.h"
+#include "cli/programs.h"
+#include "rendezvous/discovery.h"
 #include "textinfile.h"
 
 #define OWN_PMIX "openmpi/mca_pmix_pmix3x.so"

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "resolve/identity.h"
-#include "system/clock.h"
-#include "system/resolver.h"
+#include "resolve/resolve.h"
+#include "system/net.h"
+#include "system/node.h"
 
 enum { PROBE_MS = 5000 /* for all connections to one name */ };
 

@@ -11,10 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "cli/cli.h"
-#include "cli/findprogram.h"
-#include "cli/pmixask.h"
+#include "cli/programs.h"
 #include "ddpoption.h"
 #include "openmpi.h"
 #include "system/program.h"

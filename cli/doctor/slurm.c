@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/plugin.h"
-#include "cli/findprogram.h"
+#include "cli/programs.h"
 #include "plugstack.h"
 #include "system/program.h"
 #include "textinfile.h"

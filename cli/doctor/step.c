@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/roster.h"
-#include "rendezvous/endpoint.h"
+#include "rendezvous/wire.h"
 
 static void check_roll(struct findings *findings)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "api/call.h"
+#include "api/api.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rendezvous/storeclient.h"
-#include "system/clock.h"
+#include "rendezvous/client.h"
+#include "system/node.h"
 
 enum {
     TIMEOUT_MS = 300000, /* as torch's own for its store */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/cpuset.h"
 
-#include "base/numbers.h"
+#include "base/text.h"
 
 enum { WORDS = RC_CPUS_MAX / 64 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/message.h"
 
-#include "base/numbers.h"
+#include "base/text.h"
 
 static const struct rc_message_entry catalogue[] = {
 #define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) \

@@ -3,7 +3,7 @@
  *
  * messages.def is the catalogue. A message is one lower-case line: what was
  * found, what was done instead, what to change. Its cause, its cure and an
- * example are the command's alone (cli/catalogue.h).
+ * example are the command's alone (cli/entries.h).
  */
 #ifndef ROLLCALL_BASE_MESSAGE_H
 #define ROLLCALL_BASE_MESSAGE_H

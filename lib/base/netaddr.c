@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/netaddr.h"
 
-#include "base/numbers.h"
+#include "base/text.h"
 
 enum { GROUPS = RC_IPV6_BYTES / 2, GROUP_DIGITS = 4 };
 

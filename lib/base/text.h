@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.h - pieces of text and the one place where generated text lives.
+/* text.h - pieces of text, numbers in text, and the one place where generated text lives.
  *
  * The core neither allocates nor copies what it reads: a value is a slice of
  * the caller's environment block. What the core writes itself (plan values,
@@ -11,6 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Pieces of text and the one place where generated text lives.
+ *
+ * The core neither allocates nor copies what it reads: a value is a slice of
+ * the caller's environment block. What the core writes itself (plan values,
+ * messages) goes into an arena inside the caller's struct rc_result. */
 
 /* A slice: n bytes at p, not NUL-terminated. p == NULL means "not there",
  * which is not the same as an empty value. */
@@ -88,5 +94,36 @@ static inline void rc_join(struct rc_arena *arena)
     if (!arena->full)
         arena->used--;
 }
+
+static inline uint64_t rc_hash(const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* "Unknown": no rank, count or index ever has this value (Slurm's own NO_VAL
+ * is 0xfffffffe, so neither passes for a number). */
+#define RC_UNKNOWN UINT32_MAX
+
+/* More tasks than any machine has; sums of counts stay far from overflow. */
+#define RC_MAX_TASKS 16777216u
+
+/* Plain decimal, 0..max, nothing before or after it: no sign, no blank, no
+ * leading zero ("007"), no 0x. *value is written only on success. */
+bool rc_parse_u64(struct rc_str s, uint64_t max, uint64_t *value);
+bool rc_parse_u32(struct rc_str s, uint32_t max, uint32_t *value);
+
+enum { RC_NEAREST_LONGEST = 32 };
+
+/* The least number of letters to insert, remove, replace, or swap with the next one. Capitals are small letters.
+ * Only the first RC_NEAREST_LONGEST bytes count. */
+unsigned rc_nearest_distance(struct rc_str a, struct rc_str b);
+
+/* The largest distance at which a word is still taken for a mistyped one; 0 for a text that is too long. */
+unsigned rc_nearest_limit(struct rc_str mistyped);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "console/recording.h"
 #include "console/usage.h"
 

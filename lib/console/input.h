@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "launcher/facts.h"
+#include "launcher/launcher.h"
 
 /* The size limit of a block. The kernel's own limit is a quarter of the stack limit, 6
  * MiB at most, so a larger recorded file is no environment. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 
 /* Copies `text` to *end with each `from` replaced by `to`, adds one `to`, and moves
  * *end behind that. */

@@ -8,13 +8,13 @@
  *   @gpus=N                   the GPUs that the task could find
  *   @watch=FOLDER             the folder of the watch (watch.h)
  *   @lookup=FILE              the library of lookup=numeric (reverse.h)
- *   @pmix=NAME=VALUE          a line of what its PMIx server says (pmixjob.h)
+ *   @pmix=NAME=VALUE          a line of what its PMIx server says (families.h)
  * so that one that was taken on a cluster is answered like the task itself.
  */
 #ifndef ROLLCALL_CONSOLE_RECORDING_H
 #define ROLLCALL_CONSOLE_RECORDING_H
 
-#include "launcher/facts.h"
+#include "launcher/launcher.h"
 
 /* Reads such entries of a block of `size` bytes into *here. A fact without an entry
  * counts as looked for and not found. *here points into *storage, which the caller

@@ -7,9 +7,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "console/escape.h"
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
 
 enum { GAP = 2, MARGIN = 2, NARROWEST = 24, USUAL_WIDTH = 80, LEAST_WIDTH = 20, WIDEST = 1000 };
 

@@ -7,14 +7,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "launcher/mpidaemon.h"
-#include "launcher/tasklist.h"
-#include "resolve/pinning.h"
-#include "system/affinity.h"
-#include "system/beside.h"
-#include "system/file.h"
+#include "launcher/families.h"
+#include "launcher/layout.h"
+#include "resolve/pins.h"
+#include "system/gpufiles.h"
+#include "system/node.h"
 #include "system/program.h"
-#include "system/sysfs.h"
 
 /* Reading the topology takes some hundredths of a second on a machine of 256 cores, but
  * the library may have to come from a file server that all nodes ask at once. */

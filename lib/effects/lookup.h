@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lookup.h - MASTER_ADDR as this node sees it: names resolved, addr= looked up. Not for the preload.
+/* lookup.h - MASTER_ADDR as this node resolves it. */
+#ifndef ROLLCALL_EFFECTS_LOOKUP_H
+#define ROLLCALL_EFFECTS_LOOKUP_H
+
+#include "launcher/hosts.h"
+#include "resolve/resolve.h"
+#include "system/net.h"
+
+/* MASTER_ADDR as this node sees it: names resolved, addr= looked up. Not for the preload.
  *
  * Names go to the C library's resolver, so a call may take as long as the site's
  * DNS. The answer holds for all tasks of a node: one of them asks.
@@ -12,14 +20,7 @@
  *                the node's name leads elsewhere NAME-ib0 and NAME-ib are tried
  *
  * Every node finds the same address by itself: the lowest of those that the name
- * resolves to, IPv4 before IPv6. RANK 0 then checks that it is its own (rank0.h).
- */
-#ifndef ROLLCALL_EFFECTS_LOOKUP_H
-#define ROLLCALL_EFFECTS_LOOKUP_H
-
-#include "resolve/resolve.h"
-#include "system/interfaces.h"
-#include "system/resolver.h"
+ * resolves to, IPv4 before IPv6. RANK 0 then checks that it is its own (rank0.h). */
 
 enum { RC_LOOKUP_TEXT = 448 };
 
@@ -57,5 +58,13 @@ bool rc_lookup_settle(struct rc_result *result, const char *outcome);
 /* Whether all of these addresses are surely other nodes'; and those that MASTER_ADDR resolves to. */
 bool rc_lookup_are_elsewhere(const struct rc_addresses *addresses);
 bool rc_lookup_is_elsewhere(const struct rc_result *result);
+
+/* A MASTER_ADDR that stays a name, as this node resolves it; and the errors of every look-up. */
+
+/* What an error message tells about this node. */
+struct rc_lookup_place {
+    char node[RC_HOST_MAX + 1];
+    const char *outcome;
+};
 
 #endif

@@ -15,7 +15,7 @@ struct rc_rank0 {
     const char *outcome; /* what an error ends in: "the command is not run" */
     /* Returns whether the name result->master.addr belongs to another node. */
     bool (*is_elsewhere)(const struct rc_result *result);
-    /* Writes which process has a port (portowner.h); NULL where that cannot be found out. */
+    /* Writes which process has a port (net.h); NULL where that cannot be found out. */
     void (*name_owner)(uint16_t port, char *text, size_t size);
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "inventory/files.h"
-
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "system/file.h"
+#include "inventory/inventory.h"
+#include "launcher/families.h"
+#include "system/node.h"
 
 bool rc_files_join(const char *root, const char *folder, const char *name, char path[RC_FILES_PATH])
 {
@@ -85,4 +85,71 @@ unsigned rc_files_list(const char *root, const char *folder, unsigned max, char 
     closedir(all);
     qsort(name, count, RC_FILES_NAME, compare_names);
     return count;
+}
+
+/* Things of a node, counted by what is said of them: "7 at x16, 1 at x8". The order in which they were found
+ * makes no difference. */
+
+void rc_tally_add(struct rc_tally *tally, struct rc_str text)
+{
+    struct rc_tally_kind *kind = tally->kind;
+    struct rc_tally_kind *end = kind + tally->kinds;
+
+    if (text.n >= RC_TALLY_TEXT)
+        text.n = RC_TALLY_TEXT - 1;
+    while (kind < end && !rc_str_is(text, kind->text))
+        kind++;
+    if (kind == tally->kind + RC_TALLY_KINDS) {
+        tally->others++;
+        return;
+    }
+    if (kind == end) {
+        tally->kinds++;
+        kind->count = 0;
+        memcpy(kind->text, text.p, text.n);
+        kind->text[text.n] = '\0';
+    }
+    kind->count++;
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+    const struct rc_tally_kind *left = a;
+    const struct rc_tally_kind *right = b;
+
+    return left->count == right->count ? strcmp(left->text, right->text) : (left->count < right->count) * 2 - 1;
+}
+
+struct rc_str rc_tally_write(struct rc_tally *tally, struct rc_arena *arena)
+{
+    const char *text = rc_format(arena, "");
+
+    if (tally->kinds == 0 || arena->full)
+        return RC_ABSENT;
+    qsort(tally->kind, tally->kinds, sizeof(tally->kind[0]), compare_kinds);
+    for (unsigned i = 0; i < tally->kinds; i++) {
+        rc_join(arena);
+        rc_format(arena, "%s%u %s", i ? ", " : "", tally->kind[i].count, tally->kind[i].text);
+    }
+    if (tally->others) {
+        rc_join(arena);
+        rc_format(arena, ", %u others", tally->others);
+    }
+    return arena->full ? RC_ABSENT : rc_str(text);
+}
+
+/* Which component of its job this node is of (srun A : B), as Slurm's variables have it. Components are
+ * asked for as different ones. */
+
+struct rc_str rc_inventory_component(const struct rc_env *env, struct rc_arena *arena)
+{
+    struct rc_str node = rc_env_get(env, "SLURMD_NODENAME");
+    struct rc_slurmcomponents components;
+    struct rc_slurmposition position;
+
+    if (!rc_env_get(env, "SLURM_HET_SIZE").n || !node.n)
+        return RC_ABSENT;
+    if (rc_slurmcomponents_read(env, &components) && rc_slurmcomponents_find(&components, node, &position))
+        return rc_str(rc_format_number(arena, position.component));
+    return rc_str(rc_copy(arena, node));
 }

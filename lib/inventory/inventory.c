@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-#include "inventory/cards.h"
-#include "inventory/component.h"
-#include "inventory/gpus.h"
-#include "inventory/limits.h"
 #include "roll/items.h"
 #include "roll/roll.h"
 

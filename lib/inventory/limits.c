@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "inventory/limits.h"
+#include "inventory/inventory.h"
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
-#include "base/numbers.h"
-#include "inventory/files.h"
-#include "system/affinity.h"
-#include "system/sysfs.h"
+#include "base/text.h"
+#include "system/gpufiles.h"
+#include "system/node.h"
 
 enum { FILE_SIZE = 4096, EXACT_MAX = 99999, ROUGH_GIB = 100 };
 

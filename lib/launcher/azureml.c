@@ -26,7 +26,7 @@
  * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables;
  * DeepSpeed deepspeed/comm/comm.py (in_aml, patch_aml_env_for_torch_nccl_backend).
  */
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
 
 static bool is_set(const struct rc_env *env, struct rc_str name)
 {

@@ -5,7 +5,7 @@
  * number of its own GPUs and that of all nodes' GPUs together.
  *
  * The rule:
- * - recognised by DSTACK_NODE_RANK, without LOCAL_RANK (pernode.h);
+ * - recognised by DSTACK_NODE_RANK, without LOCAL_RANK (families.h);
  * - DSTACK_NODE_RANK is the node's index, DSTACK_NODES_NUM the number of nodes,
  *   one task a node;
  * - the master is DSTACK_MASTER_NODE_IP, the first line of DSTACK_NODES_IPS,
@@ -19,8 +19,8 @@
  * Source: dstackai/dstack runner/internal/runner/executor/executor.go (execJob),
  * server/background/pipeline_tasks/jobs_running.py (2026-08).
  */
-#include "launcher/pernode.h"
-#include "launcher/registry.h"
+#include "launcher/families.h"
+#include "launcher/launcher.h"
 
 static struct rc_pernode node_names(const struct rc_env *env)
 {

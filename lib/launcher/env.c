@@ -36,8 +36,8 @@
  *    or above RANK, or if there are more nodes than can have a process.
  * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
  */
-#include "launcher/hostlist.h"
-#include "launcher/registry.h"
+#include "launcher/hosts.h"
+#include "launcher/launcher.h"
 
 static const struct rc_name names[] = {
     RC_NAME("RANK"),

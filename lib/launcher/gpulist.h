@@ -9,7 +9,7 @@
 #define ROLLCALL_LAUNCHER_GPULIST_H
 
 #include "base/env.h"
-#include "base/numbers.h"
+#include "base/text.h"
 
 enum rc_gpu_list_index {
 #define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) RC_GPU_LIST_##id,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "launcher/hostfile.h"
+#include "launcher/hosts.h"
 
 enum { NAME_MAX_LENGTH = 255 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "launcher/hostlist.h"
+#include "launcher/hosts.h"
 
 /* One comma-separated item, cut at its brackets:
  * literal[0] [brackets[0]] literal[1] [brackets[1]] ... literal[n] */

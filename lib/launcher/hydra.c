@@ -1,10 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "launcher/hydra.h"
-
-#include "launcher/ancestry.h"
-#include "launcher/hostfile.h"
-#include "launcher/hostlist.h"
+#include "launcher/families.h"
+#include "launcher/hosts.h"
+#include "launcher/launcher.h"
 #include "launcher/layout.h"
+
+/* A task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH.
+ *
+ * Of the launch a task's environment has four numbers (PMI_RANK, PMI_SIZE,
+ * MPI_LOCALRANKID, MPI_LOCALNRANKS) and nothing else: no nodes, no hosts, no
+ * name of the job. The process that it descends from has more on its command
+ * line (measured with MPICH 4.0.2):
+ *
+ *   hydra_pmi_proxy --control-port n1:35397 --rmk user --launcher ssh ... --pgid 0 ... --proxy-id 1
+ *
+ * control-port is mpiexec's, with its host as the list of hosts has it; the
+ * proxies are numbered in the order of the nodes, and ranks are dealt out to
+ * them in turn, so proxy 0 has rank 0. --rmk is where the hosts come from.
+ * Started by srun (--launcher slurm) all proxies have --proxy-id -1 and take
+ * SLURM_NODEID for it, which their tasks inherit with the rest of that step:
+ * one proxy a node. Where mpiexec runs in a batch script, MPICH 4.3 hands on
+ * what that has, SLURM_NODEID=0 on all nodes (measured under Slurm 24.11; not
+ * 4.0.2 under 22.05), and only the host's name is the node's own. Intel MPI has
+ * another process between:
+ *
+ *   hydra_bstrap_proxy --upstream-host n1 --upstream-port 34921 --pgid 0 --launcher ssh ...
+ *       --tree-width 16 --tree-level 1 ... --proxy-id 0 --node-id 0 ...
+ *
+ * whose upstream is mpiexec only for the first tree-width proxies (llnl and
+ * volcano-sh issue reports; there is no public source).
+ *
+ * The rules, for both families:
+ * - nodes: 1 if the local size is the size; SLURM_STEP_NUM_NODES if srun
+ *   started the proxies; else size / local size, if there is no rest.
+ * - node rank: if srun started the proxies, this host's place in
+ *   SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by another name there, where
+ *   ranks that are dealt out in turn can be there (not with -rankmap); else the proxy's
+ *   number, if an even layout agrees with it (rc_layout_agrees); without a
+ *   proxy in sight, that of an even layout by slot.
+ * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies
+ *   (rank 0 and that node's first rank refuse where a rank map begins elsewhere);
+ *   else the first of SLURM_JOB_NODELIST (--rmk slurm, and it has as many hosts
+ *   as there are nodes), of PBS_NODEFILE (--rmk pbs) or PE_HOSTFILE (--rmk sge)
+ *   where this node has that file, of HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE
+ *   if it is set; else mpiexec's own host. All but the first only until RANK 0
+ *   has compared it with its own addresses. mpiexec's command line, which
+ *   names the hosts too, is to be had on its own node only: what one node
+ *   knows and another does not is no master for both. */
 
 /* The nearest proxy; absent fields where it does not say, or is not in sight. */
 struct proxy {
@@ -58,14 +99,17 @@ static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
     return false;
 }
 
-bool rc_hydra_in_sight(struct rc_reader *reader)
+/* The task descends from a proxy of either; asks for the ancestors. */
+static bool rc_hydra_in_sight(struct rc_reader *reader)
 {
     struct proxy proxy;
 
     return find_proxy(reader, &proxy);
 }
 
-bool rc_hydra_is_intel(struct rc_reader *reader)
+/* The nearest proxy is Intel MPI's; without one in sight, variables are there
+ * that only its launcher sets. */
+static bool rc_hydra_is_intel(struct rc_reader *reader)
 {
     const struct rc_env *env = reader->env;
     struct proxy proxy;
@@ -147,7 +191,7 @@ static bool is_dealt_in_turn(const struct rc_facts *facts, uint32_t place)
     return rank >= local_rank && rank - local_rank >= place && (place > 0 || local_rank > 0 || rank == 0);
 }
 
-/* SLURM_NODEID may be the batch script's (hydra.h); this host's name tells. */
+/* SLURM_NODEID may be the batch script's (families.h); this host's name tells. */
 static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
 {
     const struct rc_number *field = facts->field;
@@ -275,7 +319,7 @@ static bool is_below(struct rc_reader *reader, const struct rc_number *index, co
     return false;
 }
 
-bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
+static bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
 {
     const char *const marker = "MPI_LOCALRANKID";
     struct proxy proxy;
@@ -302,3 +346,166 @@ bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher,
     rc_read_gpus(reader, facts);
     return true;
 }
+
+/* A task of MPICH's mpiexec (Hydra), or of one that sets the same.
+ *
+ * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone
+ * is what srun --mpi=pmi2 and Cray's PALS set as well. The rules are in
+ * families.h. Absent where
+ * - the task is Intel MPI's (hydra.c),
+ * - PALS_RANKID is equal and no proxy of Hydra is in sight: people export
+ *   MPI_LOCALRANKID by hand there, for oneCCL.
+ * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
+ * src/pm/hydra/proxy/pmip_cb.c sets the same. */
+
+enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str pals = rc_env_get(reader->env, "PALS_RANKID");
+
+    if (rc_hydra_is_intel(reader) ||
+        (pals.n && rc_str_eq(pals, rc_env_get(reader->env, "PMI_RANK")) && !rc_hydra_in_sight(reader)))
+        return RC_CLAIM_ABSENT;
+    return rc_hydra_recognise(reader, "mpich", facts);
+}
+
+bool rc_mpich_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    return rc_hydra_read(reader, &rc_launcher_mpich, facts);
+}
+
+const struct rc_launcher rc_launcher_mpich = {
+    .id = "mpich",
+    .title = "MPICH (mpiexec)",
+    .processes = "hydra_pmi_proxy mpiexec.hydra mpiexec.mpich mpirun.mpich",
+    .pass = "mpiexec -genv MASTER_ADDR HOST",
+    .each = "mpiexec -ppn N",
+    .variables = {
+        RC_VARIABLE("PMI_RANK", RC_RANK),
+        RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("MPI_LOCALRANKID", RC_LOCAL_RANK),
+        RC_VARIABLE("MPI_LOCALNRANKS", RC_LOCAL_WORLD_SIZE),
+    },
+};
+
+/* A task of Intel MPI's mpirun (Hydra too).
+ *
+ * Its tasks have Hydra's four variables, and some of Intel's own, whatever the
+ * user sets: I_MPI_MPIRUN from the mpirun script, I_MPI_HYDRA_TOPOLIB from
+ * mpiexec.hydra (I_MPI_DEBUG's list in many logs). I_MPI_ROOT proves nothing: a
+ * module file sets it, and Slurm itself I_MPI_HYDRA_BOOTSTRAP. An MPICH task
+ * inside of an Intel MPI task has these too; the proxy above it tells.
+ * Intel MPI has no public source, and it was not run: the facts are from Intel's
+ * manual, and from command lines and variables in published logs. */
+
+enum rc_claim rc_intelmpi_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    return rc_hydra_is_intel(reader) ? rc_hydra_recognise(reader, "intelmpi", facts) : RC_CLAIM_ABSENT;
+}
+
+bool rc_intelmpi_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    return rc_hydra_read(reader, &rc_launcher_intelmpi, facts);
+}
+
+const struct rc_launcher rc_launcher_intelmpi = {
+    .id = "intelmpi",
+    .title = "Intel MPI (mpirun)",
+    .processes = "hydra_pmi_proxy hydra_bstrap_proxy mpiexec.hydra",
+    .pass = "mpirun -genv MASTER_ADDR HOST",
+    .each = "mpirun -ppn N",
+    .variables = {
+        RC_VARIABLE("PMI_RANK", RC_RANK),
+        RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("MPI_LOCALRANKID", RC_LOCAL_RANK),
+        RC_VARIABLE("MPI_LOCALNRANKS", RC_LOCAL_WORLD_SIZE),
+    },
+};
+
+/* A task of MVAPICH's mpirun_rsh (version 2, and MVP_ since 3).
+ *
+ * Marker MV2_COMM_WORLD_RANK or MVP_COMM_WORLD_RANK, with _SIZE, _LOCAL_RANK and
+ * _LOCAL_SIZE. mpispawn, one a node, was started with its orders in the
+ * environment, which its tasks inherit:
+ * - number of nodes: MPISPAWN_NNODES, else MV2_NUM_NODES_IN_JOB, else size /
+ *   local size if there is no rest,
+ * - node rank: MPISPAWN_ID, the hosts' number in the order in which they first
+ *   stand in the host file, which is that of their lowest ranks; else that of
+ *   an even layout by slot,
+ * - host of rank 0: MPISPAWN_MPIRUN_HOST, where mpirun_rsh runs, until RANK 0 has
+ *   compared it with its own addresses; the host file is not named to tasks.
+ * MVAPICH's own Hydra sets these names beside MPI_LOCALRANKID: with equal ranks,
+ * and no MPISPAWN_MPIRUN_ID, the task is hydra.c's. Under srun there are none of them.
+ * Source: mvapich2 src/pm/mpirun/{mpirun_rsh,mpispawn}.c; not run. */
+
+enum rc_claim rc_mvapich_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number *rank = &facts->field[RC_RANK];
+    struct rc_number hydra = { RC_UNKNOWN, NULL };
+    struct rc_str host = rc_env_get(reader->env, "MPISPAWN_MPIRUN_HOST");
+    struct rc_str id = rc_env_get(reader->env, "MPISPAWN_MPIRUN_ID");
+
+    if (!rc_read_either(reader, RC_STR("MV2_COMM_WORLD_RANK"), RC_STR("MVP_COMM_WORLD_RANK"), RC_MAX_TASKS, rank))
+        return RC_CLAIM_BROKEN;
+    if (rank->value == RC_UNKNOWN)
+        return RC_CLAIM_ABSENT;
+    if (!id.n && rc_env_get(reader->env, "MPI_LOCALRANKID").n &&
+        rc_parse_u32(rc_env_get(reader->env, "PMI_RANK"), RC_MAX_TASKS, &hydra.value) && hydra.value == rank->value)
+        return RC_CLAIM_ABSENT;
+    rc_facts_name(reader, facts, "mvapich",
+                  host.n && id.n ? rc_str(rc_format(reader->arena, "%S.%S", &host, &id)) : RC_ABSENT);
+    return RC_CLAIM_TASK;
+}
+
+static bool read_place(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number *field = facts->field;
+
+    if (!rc_read_either(reader, RC_STR("MPISPAWN_NNODES"), RC_STR("MV2_NUM_NODES_IN_JOB"), RC_MAX_TASKS,
+                        &field[RC_NNODES]) ||
+        !rc_read_number(reader, RC_STR("MPISPAWN_ID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
+        !rc_layout_nnodes(reader, facts))
+        return false;
+    if (field[RC_NODE_RANK].value == RC_UNKNOWN) {
+        field[RC_NODE_RANK].value = rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value);
+        field[RC_NODE_RANK].source = "derived from rank, local rank and local size";
+    }
+    return field[RC_NODE_RANK].value != RC_UNKNOWN;
+}
+
+bool rc_mvapich_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    const char *const marker = "MV2_COMM_WORLD_RANK";
+
+    if (!rc_read_fields(reader, &rc_launcher_mvapich, facts) ||
+        !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "MV2_COMM_WORLD_SIZE") ||
+        !rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "MV2_COMM_WORLD_LOCAL_RANK") ||
+        !rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, marker, "MV2_COMM_WORLD_LOCAL_SIZE"))
+        return false;
+    if (!read_place(reader, facts))
+        return rc_layout_refuse(reader, facts, rc_launcher_mvapich.each);
+    rc_layout_spread(facts);
+    if (facts->field[RC_NNODES].value > 1) {
+        facts->master_host = rc_env_get(reader->env, "MPISPAWN_MPIRUN_HOST");
+        facts->master_source = "mpirun_rsh's host in MPISPAWN_MPIRUN_HOST, checked by rank 0";
+    }
+    rc_read_gpus(reader, facts);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_mvapich = {
+    .id = "mvapich",
+    .title = "MVAPICH (mpirun_rsh)",
+    .processes = "mpispawn mpirun_rsh",
+    .pass = "mpirun_rsh ... MASTER_ADDR=HOST",
+    .each = "mpirun_rsh -ppn N",
+    .variables = {
+        RC_VARIABLE("MV2_COMM_WORLD_RANK", RC_RANK),
+        RC_VARIABLE("MV2_COMM_WORLD_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("MV2_COMM_WORLD_LOCAL_RANK", RC_LOCAL_RANK),
+        RC_VARIABLE("MV2_COMM_WORLD_LOCAL_SIZE", RC_LOCAL_WORLD_SIZE),
+        RC_VARIABLE("MVP_COMM_WORLD_RANK", RC_RANK),
+        RC_VARIABLE("MVP_COMM_WORLD_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("MVP_COMM_WORLD_LOCAL_RANK", RC_LOCAL_RANK),
+        RC_VARIABLE("MVP_COMM_WORLD_LOCAL_SIZE", RC_LOCAL_WORLD_SIZE),
+    },
+};

@@ -10,7 +10,7 @@
  *
  * The rule:
  * - recognised by PET_NNODES and KUBERNETES_SERVICE_HOST (which Kubernetes puts
- *   into every pod), without LOCAL_RANK (pernode.h): PET_* elsewhere are
+ *   into every pod), without LOCAL_RANK (families.h): PET_* elsewhere are
  *   a user's arguments for torchrun;
  * - PET_RDZV_ENDPOINT means elastic: PET_NNODES may be a range, and torchrun's
  *   agents number themselves. Left alone (RC118);
@@ -27,8 +27,8 @@
  * elastic.go, master.go (v1.9); kubeflow/trainer
  * pkg/runtime/framework/plugins/torch/torch.go (2026-08).
  */
-#include "launcher/pernode.h"
-#include "launcher/registry.h"
+#include "launcher/families.h"
+#include "launcher/launcher.h"
 
 static struct rc_pernode node_names(const struct rc_env *env)
 {

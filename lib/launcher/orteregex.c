@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "launcher/orteregex.h"
+#include "launcher/families.h"
 
 enum { WIDTH_MAX = 9 };
 

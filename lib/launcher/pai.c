@@ -9,7 +9,7 @@
  * The rule:
  * - recognised by DLC_JOB_ID; or by NPROC_PER_NODE together with a MASTER_ADDR
  *   as the service writes it (dlc...-master-0); and by RANK or WORLD_SIZE
- *   without LOCAL_RANK (pernode.h). NPROC_PER_NODE alone is a name that many
+ *   without LOCAL_RANK (families.h). NPROC_PER_NODE alone is a name that many
  *   people's own scripts use;
  * - RANK is the node's index, WORLD_SIZE the number of nodes, one task a node;
  * - NPROC_PER_NODE is the number of GPUs (a narrower CUDA_VISIBLE_DEVICES first);
@@ -18,8 +18,8 @@
  * Source: alibabacloud.com/help/en/pai/general-environment-variables; DLC_JOB_ID
  * is in no document that was found, but in what its users' scripts read.
  */
-#include "launcher/pernode.h"
-#include "launcher/registry.h"
+#include "launcher/families.h"
+#include "launcher/launcher.h"
 
 static struct rc_pernode node_names(const struct rc_env *env)
 {

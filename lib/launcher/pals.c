@@ -1,5 +1,209 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pals.c - a task that Cray PALS started (HPE's mpiexec and aprun, under PBS or alone).
+#include "launcher/families.h"
+#include "launcher/launcher.h"
+#include "launcher/layout.h"
+
+/* The file that tells Cray's PMI where each task of an application runs.
+ *
+ * PALS_APINFO names it, on each node. PALS writes it, and so do Slurm's
+ * mpi/cray_shasta and Flux's cray-pals for the same library. A header with the
+ * offset, the size and the number of the records of each table, of which two
+ * matter: the tasks in order of rank, with the index of their node, and the
+ * nodes with their names. Versions 1 and 5 are alike in that.
+ * Source: flux-framework/flux-coral2 src/common/libapinfo/apinfo{1,5}.h. */
+
+/* Offsets in the header: int, padded to eight bytes, and size_t. */
+enum {
+    VERSION = 0,
+    TASK_SIZE = 64,
+    TASK_OFFSET = 72,
+    TASK_COUNT = 80,
+    NODE_SIZE = 88,
+    NODE_OFFSET = 96,
+    NODE_COUNT = 104,
+    HEADER_SIZE = 108,
+};
+
+/* And in the records. */
+enum {
+    TASK_LOCAL = 0,
+    TASK_NODE = 8,
+    TASK_RECORD = 12,
+    NODE_NAME = 4,
+    NODE_NAME_SIZE = 64,
+    NODE_RECORD = NODE_NAME + NODE_NAME_SIZE,
+};
+
+/* The node that reads the file has written it: it is in the node's byte order. */
+static uint64_t number_at(const struct rc_apinfo *info, uint64_t offset, unsigned size)
+{
+    union {
+        unsigned char bytes[8];
+        uint32_t four;
+        uint64_t eight;
+    } value = { .eight = 0 };
+
+    for (unsigned i = 0; i < size; i++)
+        value.bytes[i] = (unsigned char)info->bytes.p[offset + i];
+    return size == 4 ? value.four : value.eight;
+}
+
+static bool table_fits(const struct rc_apinfo *info, uint64_t offset, uint64_t size, uint32_t count, uint64_t least)
+{
+    return size >= least && size <= info->bytes.n && offset <= info->bytes.n && count > 0 &&
+           count <= (info->bytes.n - offset) / size;
+}
+
+static bool read_header(struct rc_apinfo *info)
+{
+    uint64_t version;
+    uint64_t tasks;
+    uint64_t nodes;
+
+    if (!info->bytes.p || info->bytes.n < HEADER_SIZE)
+        return false;
+    version = number_at(info, VERSION, 4);
+    tasks = number_at(info, TASK_COUNT, 4);
+    nodes = number_at(info, NODE_COUNT, 4);
+    if (version < 1 || version > 5 || tasks > RC_MAX_TASKS || nodes > RC_MAX_TASKS)
+        return false;
+    info->tasks = (uint32_t)tasks;
+    info->nodes = (uint32_t)nodes;
+    info->task_size = number_at(info, TASK_SIZE, 8);
+    info->task_offset = number_at(info, TASK_OFFSET, 8);
+    info->node_size = number_at(info, NODE_SIZE, 8);
+    info->node_offset = number_at(info, NODE_OFFSET, 8);
+    return table_fits(info, info->task_offset, info->task_size, info->tasks, TASK_RECORD) &&
+           table_fits(info, info->node_offset, info->node_size, info->nodes, NODE_RECORD);
+}
+
+void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node, uint32_t *local_rank)
+{
+    uint64_t record = info->task_offset + rank * info->task_size;
+
+    *node = (uint32_t)number_at(info, record + TASK_NODE, 4);
+    *local_rank = (uint32_t)number_at(info, record + TASK_LOCAL, 4);
+}
+
+bool rc_apinfo_read(struct rc_str bytes, struct rc_apinfo *out)
+{
+    struct rc_apinfo info = { .bytes = bytes };
+    uint32_t node;
+    uint32_t local_rank;
+
+    if (!read_header(&info))
+        return false;
+    for (uint32_t rank = 0; rank < info.tasks; rank++) {
+        rc_apinfo_task(&info, rank, &node, &local_rank);
+        if (node >= info.nodes || local_rank >= info.tasks)
+            return false;
+    }
+    *out = info;
+    return true;
+}
+
+struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node)
+{
+    struct rc_str name = { info->bytes.p + info->node_offset + node * info->node_size + NODE_NAME, 0 };
+
+    while (name.n < NODE_NAME_SIZE && name.p[name.n])
+        name.n++;
+    return name.n ? name : RC_ABSENT;
+}
+
+static bool contradicts_field(struct rc_reader *reader, struct rc_number *field, uint32_t value)
+{
+    if (field->value != RC_UNKNOWN && field->value != value) {
+        rc_message_add(reader->messages, RC103,
+                       rc_format(reader->arena,
+                                 "%s is %u, but %u in the file PALS_APINFO; nothing is set; start the command with its "
+                                 "launcher again",
+                                 field->source, field->value, value));
+        return true;
+    }
+    field->value = value;
+    field->source = "PALS_APINFO";
+    return false;
+}
+
+/* Nodes are numbered in the order of their lowest ranks, so that RANK 0 is on
+ * the first: nearly always the file's own order. */
+static void number_nodes(const struct rc_apinfo *info, struct rc_facts *facts, uint32_t own_node, uint64_t *seen)
+{
+    uint32_t before = 0;
+    uint32_t tasks_before = 0;
+    uint32_t largest = 0;
+    uint32_t local_rank;
+    uint32_t node;
+
+    for (uint32_t i = 0; i < RC_NODE_SET_BITS / 64; i++)
+        seen[i] = 0;
+    for (uint32_t rank = 0; rank < info->tasks; rank++) {
+        rc_apinfo_task(info, rank, &node, &local_rank);
+        if (node == own_node)
+            break;
+        before += !(seen[node / 64] >> node % 64 & 1);
+        seen[node / 64] |= (uint64_t)1 << node % 64;
+    }
+    for (uint32_t rank = 0; rank < info->tasks; rank++) {
+        rc_apinfo_task(info, rank, &node, &local_rank);
+        tasks_before += (uint32_t)(seen[node / 64] >> node % 64 & 1);
+        if (local_rank >= largest)
+            largest = local_rank + 1;
+    }
+    facts->field[RC_NODE_RANK].value = before;
+    facts->node_order_rank.value = tasks_before + facts->field[RC_LOCAL_RANK].value;
+    facts->node_order_rank.source = "PALS_APINFO";
+    facts->max_local_size = largest;
+    /* unless all have as many as the largest, some have fewer than the mean */
+    facts->min_local_size = (uint64_t)largest * info->nodes == info->tasks ? largest : info->tasks / info->nodes;
+}
+
+enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str path = rc_env_get(reader->env, "PALS_APINFO");
+    struct rc_number *field = facts->field;
+    uint32_t rank = field[RC_RANK].value;
+    uint32_t local_size = 0;
+    uint32_t local_rank;
+    uint32_t node;
+    uint32_t first;
+    struct rc_apinfo info;
+
+    if (!path.n || !rc_learned_file(reader, path) || !rc_apinfo_read(reader->here->host_file, &info) ||
+        info.nodes > RC_NODE_SET_BITS)
+        return RC_APINFO_NONE;
+    if (rank >= info.tasks) {
+        contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks);
+        rc_message_add(reader->messages, RC103,
+                       rc_format(reader->arena,
+                                 "%s is %u, but the file PALS_APINFO has %u tasks; nothing is set; start the command "
+                                 "with its launcher again",
+                                 field[RC_RANK].source, rank, info.tasks));
+        return RC_APINFO_WRONG;
+    }
+    rc_apinfo_task(&info, rank, &node, &local_rank);
+    for (uint32_t i = 0; i < info.tasks; i++) {
+        uint32_t other;
+
+        rc_apinfo_task(&info, i, &first, &other);
+        local_size += first == node;
+    }
+    if (contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks) ||
+        contradicts_field(reader, &field[RC_NODE_RANK], node) ||
+        contradicts_field(reader, &field[RC_LOCAL_RANK], local_rank) ||
+        contradicts_field(reader, &field[RC_LOCAL_WORLD_SIZE], local_size) ||
+        contradicts_field(reader, &field[RC_NNODES], info.nodes))
+        return RC_APINFO_WRONG;
+    number_nodes(&info, facts, node, reader->node_set);
+    rc_apinfo_task(&info, 0, &first, &local_rank);
+    facts->master_host = rc_apinfo_host(&info, first);
+    facts->master_source = "host of rank 0 in the file PALS_APINFO";
+    facts->master_certain = true;
+    return RC_APINFO_READ;
+}
+
+/* A task that Cray PALS started (HPE's mpiexec and aprun, under PBS or alone).
  *
  * PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE, PALS_NODEID, PALS_APID and
  * PALS_APINFO, with PMI_RANK, PMI_SIZE, PMI_LOCAL_RANK and PMI_LOCAL_SIZE for
@@ -12,7 +216,7 @@
  * - rank, local rank, local size and node are PALS_*'s, or PMI_*'s where that
  *   one is missing; the size is PMI_SIZE. Two that speak of one number have to
  *   agree (RC103);
- * - the file PALS_APINFO (apinfo.h), which is on every node, has all of them
+ * - the file PALS_APINFO (families.h), which is on every node, has all of them
  *   once more, and the number of nodes and the host of rank 0 as well. Nodes
  *   are numbered by their lowest ranks;
  * - where it cannot be read, the number of nodes is size / local size, if there
@@ -21,11 +225,7 @@
  *   (rc_layout_agrees); else RC110. MASTER_ADDR has to be passed: PBS_NODEFILE
  *   is on one node only, and mpiexec --hosts chooses others.
  * Source: HPE's pals.h (2018-2023, in cray-cti and dragon); slurm
- * src/plugins/mpi/cray_shasta; flux-coral2 src/shell/plugins/cray_pals.c.
- */
-#include "launcher/apinfo.h"
-#include "launcher/layout.h"
-#include "launcher/registry.h"
+ * src/plugins/mpi/cray_shasta; flux-coral2 src/shell/plugins/cray_pals.c. */
 
 static bool is_number(struct rc_str text)
 {
@@ -127,5 +327,111 @@ const struct rc_launcher rc_launcher_pals = {
         RC_VARIABLE("PALS_LOCAL_SIZE", RC_LOCAL_WORLD_SIZE),
         RC_VARIABLE("PMI_LOCAL_SIZE", RC_LOCAL_WORLD_SIZE),
         RC_VARIABLE("PALS_NODEID", RC_NODE_RANK),
+    },
+};
+
+/* A task that Flux's job shell started (flux run, flux submit).
+ *
+ * FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE, FLUX_JOB_NNODES and
+ * FLUX_JOB_ID are in every task. PMI_RANK, PMI_SIZE and PMI_FD are beside them
+ * nearly always, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: the
+ * families of these then give way to this one. No variable says how many tasks
+ * each node has, or on which host they are. A broker removes all these variables
+ * before it starts the script of flux batch and flux alloc, so the tasks of a
+ * nested instance have their own alone.
+ *
+ * The rule:
+ * - rank, local rank, size and number of nodes are the variables';
+ * - with -o pmi=cray-pals everything else is in a file (families.h);
+ * - else a node has size / nodes tasks, dealt out block by block, which is
+ *   Flux's default: node rank = rank / local size. Where there is a rest, or
+ *   rank % local size is not the local rank (--taskmap=cyclic, nodes with
+ *   different numbers), the task is refused (RC110); in such a job at least one
+ *   task is;
+ * - the host of rank 0 is not known then: MASTER_ADDR has to be passed.
+ * Source: flux-core 0.88 src/shell/{task,shell}.c, src/shell/pmi/pmi.c,
+ * src/broker/runat.c. */
+
+/* An id may begin with a florin sign. What rollcall makes of it is ASCII: it writes
+ * "f" instead, as Flux does under FLUX_F58_FORCE_ASCII. */
+static struct rc_str ascii_id(struct rc_reader *reader, struct rc_str id)
+{
+    struct rc_str rest;
+
+    if (!rc_str_starts(id, "\xc6\x92"))
+        return id;
+    rest = (struct rc_str){ id.p + 2, id.n - 2 };
+    return rc_str(rc_format(reader->arena, "f%S", &rest));
+}
+
+enum rc_claim rc_flux_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number rank;
+
+    if (!rc_env_get(reader->env, "FLUX_TASK_RANK").n)
+        return RC_CLAIM_ABSENT;
+    if (!rc_read_number(reader, RC_STR("FLUX_TASK_RANK"), RC_MAX_TASKS, &rank))
+        return RC_CLAIM_BROKEN;
+    facts->field[RC_RANK] = rank;
+    rc_facts_name(reader, facts, "flux", ascii_id(reader, rc_env_get(reader->env, "FLUX_JOB_ID")));
+    return RC_CLAIM_TASK;
+}
+
+static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number *field = facts->field;
+    uint32_t size = field[RC_WORLD_SIZE].value;
+    uint32_t nnodes = field[RC_NNODES].value;
+
+    if (nnodes == 0 || nnodes > size) {
+        rc_message_add(
+            reader->messages, RC103,
+            rc_format(reader->arena,
+                      "FLUX_JOB_NNODES is %u and FLUX_JOB_SIZE is %u; nothing is set; start the command with "
+                      "flux run again",
+                      nnodes, size));
+        return false;
+    }
+    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ (size + nnodes - 1) / nnodes, "FLUX_JOB_SIZE / FLUX_JOB_NNODES" };
+    if (size % nnodes != 0)
+        return rc_layout_refuse(reader, facts, rc_launcher_flux.each);
+    field[RC_NODE_RANK].value = rc_layout_node_rank(facts, size / nnodes);
+    field[RC_NODE_RANK].source = "FLUX_TASK_RANK, dealt out in blocks";
+    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
+        return rc_layout_refuse(reader, facts, rc_launcher_flux.each);
+    rc_layout_spread(facts);
+    return true;
+}
+
+bool rc_flux_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    const char *const rank = "FLUX_TASK_RANK";
+    enum rc_apinfo_answer file;
+
+    if (!rc_read_fields(reader, &rc_launcher_flux, facts) ||
+        !rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "FLUX_JOB_SIZE") ||
+        !rc_need_field(reader, facts, RC_LOCAL_RANK, rank, "FLUX_TASK_LOCAL_ID") ||
+        !rc_need_field(reader, facts, RC_NNODES, rank, "FLUX_JOB_NNODES"))
+        return false;
+    file = rc_str_eq(rc_env_get(reader->env, "PALS_RANKID"), rc_env_get(reader->env, "FLUX_TASK_RANK"))
+               ? rc_apinfo_fill(reader, facts)
+               : RC_APINFO_NONE;
+    if (file == RC_APINFO_WRONG || (file == RC_APINFO_NONE && !by_blocks(reader, facts)))
+        return false;
+    rc_read_gpus(reader, facts);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_flux = {
+    .id = "flux",
+    .title = "Flux (flux run)",
+    .processes = "flux-shell",
+    .pass = "flux run --env=MASTER_ADDR=HOST",
+    .each = "flux run --tasks-per-node=N",
+    .variables = {
+        RC_VARIABLE("FLUX_TASK_RANK", RC_RANK),
+        RC_VARIABLE("FLUX_JOB_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("FLUX_TASK_LOCAL_ID", RC_LOCAL_RANK),
+        RC_VARIABLE("FLUX_JOB_NNODES", RC_NNODES),
     },
 };

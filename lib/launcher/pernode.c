@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "launcher/pernode.h"
+#include "launcher/families.h"
 
 static bool is_set(const struct rc_env *env, struct rc_str name)
 {

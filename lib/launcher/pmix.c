@@ -1,19 +1,218 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix.c - a task of a PMIx launcher that says no more than PMIx's own variables.
+#include "launcher/families.h"
+#include "launcher/launcher.h"
+#include "launcher/layout.h"
+
+/* What a launcher's PMIx server says of the job, where its variables do not say enough.
+ *
+ * The core does not ask: a family does (rc_learned, RC_LEARN_PMIX), and where
+ * the caller can, it has the program rollcall-pmix ask (libexec/pmix/rollcall-pmix.c),
+ * whose answer is lines of NAME=VALUE:
+ *   rank=2                       this process's own
+ *   size=5                       of the job
+ *   local_rank=0
+ *   node=2                       its node, in order of the nodes' lowest rank
+ *   map=(vector,(0,2,2),(2,1,1)) runs of (first node, nodes, tasks on each), in order of rank
+ *   tasks=2(x2),1                on each node
+ *   ids=1,2,3                    the launcher's own numbers of the nodes, if it has any
+ *   host=n1                      of rank 0
+ * or one line failed=WHY TEXT, with WHY one of program, library, server, answer. */
+
+enum {
+    LAYOUT_MAX = 256,   /* characters that a message can take */
+    WORK_MAX = 1 << 24, /* runs walked before an answer is given up as absurd */
+};
+
+static const char source[] = "the PMIx server";
+
+/* The value of a line; absent where there is none. */
+static struct rc_str line_of(struct rc_str text, const char *name)
+{
+    size_t n = rc_str(name).n;
+
+    while (text.p) {
+        struct rc_str line = rc_str_split(text, '\n', &text);
+
+        if (rc_str_starts(line, name) && line.n > n && line.p[n] == '=')
+            return (struct rc_str){ line.p + n + 1, line.n - n - 1 };
+    }
+    return RC_ABSENT;
+}
+
+static enum rc_pmixjob_answer tell_failure(struct rc_reader *reader, struct rc_str why, const char *cure)
+{
+    struct rc_str text;
+    struct rc_str kind = rc_str_split(why, ' ', &text);
+
+    if (rc_str_is(kind, "program"))
+        rc_message_add(reader->messages, RC120,
+                       rc_format(reader->arena,
+                                 "rollcall-pmix, which asks the PMIx server, cannot be run: %q; nothing is set; %s",
+                                 &text, cure));
+    else if (rc_str_is(kind, "library"))
+        rc_message_add(reader->messages, RC121,
+                       rc_format(reader->arena,
+                                 "the PMIx server cannot be asked without libpmix.so.2: %q; nothing is set; put its "
+                                 "folder into LD_LIBRARY_PATH, or %s",
+                                 &text, cure));
+    else if (rc_str_is(kind, "server"))
+        rc_message_add(
+            reader->messages, RC122,
+            rc_format(reader->arena, "the PMIx server does not answer: %q; nothing is set; %s", &text, cure));
+    else
+        rc_message_add(
+            reader->messages, RC123,
+            rc_format(reader->arena, "the PMIx server's answer is incomplete: %q; nothing is set; %s", &text, cure));
+    return RC_PMIXJOB_WRONG;
+}
+
+static enum rc_pmixjob_answer tell_missing_line(struct rc_reader *reader, const char *line, const char *cure)
+{
+    return tell_failure(reader, rc_str(rc_format(reader->arena, "answer %s", line)), cure);
+}
+
+/* What the launcher's variables say as well has to be the same. */
+static bool contradicts_number(struct rc_reader *reader, struct rc_number *number, uint32_t value, const char *what,
+                               const char *cure)
+{
+    if (number->value != RC_UNKNOWN && number->value != value) {
+        rc_message_add(reader->messages, RC123,
+                       rc_format(reader->arena, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
+                                 number->source, number->value, what, value, cure));
+        return true;
+    }
+    if (number->value == RC_UNKNOWN)
+        *number = (struct rc_number){ value, source };
+    return false;
+}
+
+enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure)
+{
+    struct rc_number *field = facts->field;
+    struct rc_taskmap_node place;
+    struct rc_tasklist tasks;
+    struct rc_str answer;
+    struct rc_str text;
+    uint32_t rank;
+    uint32_t size;
+    uint32_t local_rank;
+    uint32_t before;
+    uint32_t node;
+
+    if (!rc_learned(reader, RC_LEARN_PMIX) || !reader->here->pmix.p)
+        return RC_PMIXJOB_NONE;
+    answer = reader->here->pmix;
+    text = line_of(answer, "failed");
+    if (text.p)
+        return tell_failure(reader, text, cure);
+    if (!rc_parse_u32(line_of(answer, "rank"), RC_MAX_TASKS, &rank))
+        return tell_missing_line(reader, "rank=", cure);
+    if (!rc_parse_u32(line_of(answer, "size"), RC_MAX_TASKS, &size) || rank >= size)
+        return tell_missing_line(reader, "size=", cure);
+    if (!rc_parse_u32(line_of(answer, "local_rank"), RC_MAX_TASKS, &local_rank))
+        return tell_missing_line(reader, "local_rank=", cure);
+    if (!rc_parse_u32(line_of(answer, "node"), RC_NODE_SET_BITS - 1, &node))
+        return tell_missing_line(reader, "node=", cure);
+    text = line_of(answer, "tasks");
+    if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != size || tasks.nodes > RC_NODE_SET_BITS)
+        return tell_missing_line(reader, "tasks=", cure);
+    if (!rc_taskmap_read(line_of(answer, "map"), size, tasks.nodes, node, reader->node_set, &place) ||
+        place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node, &before))
+        return tell_missing_line(reader, "map=", cure);
+    if (contradicts_number(reader, &field[RC_RANK], rank, "the rank", cure) ||
+        contradicts_number(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
+        contradicts_number(reader, &field[RC_LOCAL_RANK], local_rank, "the local rank", cure) ||
+        contradicts_number(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure))
+        return RC_PMIXJOB_WRONG;
+    field[RC_NODE_RANK] = (struct rc_number){ node, source };
+    field[RC_NNODES] = (struct rc_number){ tasks.nodes, source };
+    facts->nnodes_derived = false;
+    facts->min_local_size = tasks.smallest;
+    facts->max_local_size = tasks.largest;
+    if (text.n <= LAYOUT_MAX)
+        facts->layout = text;
+    facts->node_order_rank = (struct rc_number){ place.tasks_before + local_rank, source };
+    facts->master_host = line_of(answer, "host");
+    facts->master_source = "host of rank 0, by the PMIx server";
+    facts->master_certain = tasks.nodes == 1;
+    return RC_PMIXJOB_READ;
+}
+
+/* The next of "(0,2,2),(2,1,1))", which was checked before. */
+static bool next_run(struct rc_str *map, uint32_t *first, uint32_t *nodes, uint32_t *tasks)
+{
+    struct rc_str run;
+
+    rc_str_split(*map, '(', &run);
+    return run.p && rc_parse_u32(rc_str_split(run, ',', &run), RC_MAX_TASKS, first) &&
+           rc_parse_u32(rc_str_split(run, ',', &run), RC_MAX_TASKS, nodes) &&
+           rc_parse_u32(rc_str_split(run, ')', map), RC_MAX_TASKS, tasks);
+}
+
+/* All ranks of a node. */
+static bool visit_node(struct rc_str map, struct rc_pmixjob_rank place, const struct rc_facts *facts, uint32_t more,
+                       uint32_t *work,
+                       bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more))
+{
+    uint32_t rank = 0;
+    uint32_t first;
+    uint32_t nodes;
+    uint32_t tasks;
+
+    for (; next_run(&map, &first, &nodes, &tasks); rank += nodes * tasks) {
+        if (++*work > WORK_MAX)
+            return false;
+        if (place.node < first || place.node - first >= nodes)
+            continue;
+        place.rank = rank + (place.node - first) * tasks;
+        for (uint32_t i = 0; i < tasks; i++, place.rank++, place.local_rank++)
+            if (!visit(&place, facts, more))
+                return false;
+    }
+    return true;
+}
+
+bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts, uint32_t more,
+                    bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more))
+{
+    struct rc_str answer = reader->here->pmix;
+    struct rc_str ids = line_of(answer, "ids");
+    struct rc_str map = line_of(answer, "map");
+    struct rc_str rest = line_of(answer, "tasks");
+    uint32_t node = 0;
+    uint32_t work = 0;
+
+    /* behind "(vector," */
+    rc_str_split(map, ',', &map);
+    while (rest.p) {
+        struct rc_tasklist run;
+        uint32_t nodes;
+
+        if (!rc_tasklist_parse(rc_str_split(rest, ',', &rest), &run))
+            return false;
+        for (nodes = run.nodes; nodes; nodes--, node++) {
+            struct rc_pmixjob_rank place = { .node = node, .local_size = run.largest };
+
+            if (!rc_parse_u32(rc_str_split(ids, ',', &ids), RC_MAX_TASKS, &place.id))
+                return false;
+            if (facts->field[RC_WORLD_SIZE].value % run.largest == 0 &&
+                !visit_node(map, place, facts, more, &work, visit))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A task of a PMIx launcher that says no more than PMIx's own variables.
  *
  * prterun, prun and `srun --mpi=pmix` put PMIX_NAMESPACE and PMIX_RANK into the
  * environment; sizes and hosts are only to be had from the PMIx server, which
- * rollcall exec and show ask (pmixjob.h). So:
+ * rollcall exec and show ask (families.h). So:
  * - a namespace slurm.pmix.JOB.STEP is Slurm's own, and the Slurm family says
  *   all that it means (rank equal, sizes besides);
  * - any other namespace is a launcher further inside. Where the server cannot be
  *   asked (the preload, a recorded environment) its rank without a size is half an
- *   identity, and saying so beats guessing.
- */
-#include "launcher/registry.h"
-
-#include "launcher/pmixjob.h"
-#include "launcher/slurmpmix.h"
+ *   identity, and saying so beats guessing. */
 
 /* True where another launcher has set PMIx's variables, and says more by its own.
  * In one of PRRTE's namespaces, "prterun-n1-306@1", that can be Open MPI alone. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
 
-#include "launcher/slurmpmix.h"
+#include "launcher/families.h"
 
 #define ROLLCALL_MARKER(name, variable)
 

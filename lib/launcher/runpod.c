@@ -7,7 +7,7 @@
  *
  * The rule:
  * - recognised by RUNPOD_POD_ID, which every pod has, and PRIMARY_ADDR, which
- *   those of a cluster have, without LOCAL_RANK (pernode.h). None of the other
+ *   those of a cluster have, without LOCAL_RANK (families.h). None of the other
  *   names is RunPod's own: NODE_RANK and NUM_NODES stand in many people's scripts;
  * - NODE_RANK is the node's index, NUM_NODES the number of nodes, one task a node;
  * - the master is PRIMARY_ADDR, its port PRIMARY_PORT. MASTER_ADDR and
@@ -18,8 +18,8 @@
  * instant-clusters/configuration.mdx, pytorch.mdx, ray-vllm.mdx (2026-08). The
  * platform's own code is not public.
  */
-#include "launcher/pernode.h"
-#include "launcher/registry.h"
+#include "launcher/families.h"
+#include "launcher/launcher.h"
 
 static struct rc_pernode node_names(const struct rc_env *env)
 {

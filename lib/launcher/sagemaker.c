@@ -8,7 +8,7 @@
  * mpirun: those families are further inside.
  *
  * The rule:
- * - recognised by SM_HOSTS and SM_CURRENT_HOST, without LOCAL_RANK (pernode.h);
+ * - recognised by SM_HOSTS and SM_CURRENT_HOST, without LOCAL_RANK (families.h);
  *   SM_HOSTS alone is half of it (RC102);
  * - the node's index is the place of SM_CURRENT_HOST in SM_HOSTS as it stands
  *   there (the toolkit sorts it as text: algo-1, algo-10, algo-2), the number of
@@ -23,8 +23,8 @@
  * Source: aws/sagemaker-training-toolkit src/sagemaker_training/environment.py
  * (to_env_vars, get_master_hostname), mapping.py, torch_distributed.py.
  */
-#include "launcher/pernode.h"
-#include "launcher/registry.h"
+#include "launcher/families.h"
+#include "launcher/launcher.h"
 
 struct hosts {
     uint32_t count;

@@ -6,7 +6,7 @@
  * SKYPILOT_NODE_IPS names all nodes of the job, not only those of the step.
  *
  * The rule:
- * - recognised by SKYPILOT_NODE_RANK, without LOCAL_RANK (pernode.h). The setup
+ * - recognised by SKYPILOT_NODE_RANK, without LOCAL_RANK (families.h). The setup
  *   commands have SKYPILOT_SETUP_NODE_RANK instead, and are no task;
  * - SKYPILOT_NODE_RANK is the node's index, SKYPILOT_NUM_NODES the number of
  *   nodes, one task a node;
@@ -18,8 +18,8 @@
  * Source: skypilot-org/skypilot sky/backends/task_codegen.py (RayCodeGen.add_setup,
  * _add_ray_task), sky/skylet/executor/slurm.py, sky/skylet/constants.py (2026-08).
  */
-#include "launcher/pernode.h"
-#include "launcher/registry.h"
+#include "launcher/families.h"
+#include "launcher/launcher.h"
 
 static struct rc_pernode node_names(const struct rc_env *env)
 {

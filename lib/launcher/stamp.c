@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/stamp.h"
 
-#include "base/numbers.h"
+#include "base/env.h"
+#include "base/text.h"
 
 /* Reads MODE/PORT, which ends the first word. */
 static bool read_mode(struct rc_str text, struct rc_stamp *stamp)
@@ -115,4 +116,46 @@ const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t r
         rc_format(arena, " %s", outer[i]);
     }
     return text;
+}
+
+static bool read_number(struct rc_str *rest, uint32_t *number)
+{
+    return rest->p && rc_parse_u32(rc_str_split(*rest, '/', rest), RC_MAX_TASKS, number);
+}
+
+bool rc_ordered_read(const struct rc_env *env, const char *scope, struct rc_ordered *ordered)
+{
+    struct rc_str rest = rc_env_get(env, RC_ORDERED);
+    struct rc_ordered found;
+
+    if (!scope || !rest.n || !rc_str_is(rc_str_split(rest, '/', &rest), scope) || !read_number(&rest, &found.rank) ||
+        !read_number(&rest, &found.node) || !read_number(&rest, &found.place) || !read_number(&rest, &found.before) ||
+        !rest.n)
+        return false;
+    found.host = rest;
+    *ordered = found;
+    return true;
+}
+
+const char *rc_ordered_write(const struct rc_ordered *ordered, const char *scope, struct rc_arena *arena)
+{
+    return rc_format(arena, "%s/%u/%u/%u/%u/%S", scope, ordered->rank, ordered->node, ordered->place, ordered->before,
+                     &ordered->host);
+}
+
+bool rc_step_server_read(const struct rc_env *env, struct rc_step_server *server)
+{
+    struct rc_step_server read;
+
+    read.token = rc_str_split(rc_env_get(env, RC_SERVER), ' ', &read.step);
+    read.port = rc_str_split(read.step, ' ', &read.step);
+    if (read.step.n == 0)
+        return false;
+    *server = read;
+    return true;
+}
+
+const char *rc_step_server_write(struct rc_arena *arena, const char *token, uint16_t port, uint32_t job, uint32_t step)
+{
+    return rc_format(arena, "%s %u %u.%u", token, (uint32_t)port, job, step);
 }

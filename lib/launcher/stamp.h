@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stamp.h - what rollcall leaves in a task that it has set up: the variable ROLLCALL_SCOPE (RC_STAMP).
+/* stamp.h - rollcall's own variables: who has set the environment, in which order, and where srun's server is. */
+#ifndef ROLLCALL_LAUNCHER_STAMP_H
+#define ROLLCALL_LAUNCHER_STAMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/text.h"
+
+/* What rollcall leaves in a task that it has set up: the variable ROLLCALL_SCOPE (RC_STAMP).
  *
  *   SCOPE/RANK/MODE/PORT[ =TOLD][ OUTER-SCOPE]...
  *
@@ -16,13 +26,7 @@
  * changes nothing; a launcher whose scope the stamp does not have was started
  * later, inside.
  *
- * All functions are pure and as thread safe as their arguments.
- */
-#ifndef ROLLCALL_LAUNCHER_STAMP_H
-#define ROLLCALL_LAUNCHER_STAMP_H
-
-#include "base/env.h"
-#include "base/variables.h"
+ * All functions are pure and as thread safe as their arguments. */
 
 struct rc_stamp {
     struct rc_str text;  /* the variable's value as it stands there; absent where it is not set */
@@ -58,5 +62,50 @@ enum { RC_STAMP_TOLD = 5 };
 /* The value for a task, in the arena. told[] are RC_STAMP_TOLD numbers, or NULL; outer[] are outer_count scopes. */
 const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
                            const uint32_t *told, const char *const *outer, unsigned outer_count);
+
+/* Where a task's node stands in an order that the nodes were told: the variable ROLLCALL_ORDER.
+ *
+ *   SCOPE/RANK/NODE/PLACE/BEFORE/HOST
+ *   slurm:42.0/4/2/0/0/n3      task 4, on SLURM_NODEID 2, of step 42.0: its node n3 is now the first
+ *
+ * order=topology replaces SLURM_PROCID and SLURM_NODEID, because programs read them. Here they are kept for a later
+ * rollcall in the same task, which goes by Slurm's numbers and has not met the other nodes.
+ *
+ * All functions are pure and as thread safe as their arguments. */
+
+struct rc_ordered {
+    uint32_t rank; /* the launcher's own numbers of task and node */
+    uint32_t node;
+    uint32_t place;     /* the node's number in the order */
+    uint32_t before;    /* tasks on the nodes before it */
+    struct rc_str host; /* the first node of all, on which RANK 0 is; absent: no order was told */
+};
+
+/* What the environment keeps of this launch; of another one nothing. False, with *ordered untouched, where it is not
+ * there. The host is a slice of the environment. scope may be NULL. */
+bool rc_ordered_read(const struct rc_env *env, const char *scope, struct rc_ordered *ordered);
+
+/* The variable's value, in the arena. */
+const char *rc_ordered_write(const struct rc_ordered *ordered, const char *scope, struct rc_arena *arena);
+
+/* How the tasks of a step learn of srun's rendezvous server.
+ *
+ *   SLURM_ROLLCALL_SERVER=TOKEN PORT JOB.STEP
+ *
+ * The plugin in srun sets it. The host is where srun runs, which Slurm itself tells
+ * the tasks. shim/watch/rollcall_watch.py reads the variable as well. Pure. */
+
+/* Slices of the variable, not checked. */
+struct rc_step_server {
+    struct rc_str token;
+    struct rc_str port;
+    struct rc_str step; /* "JOB.STEP" */
+};
+
+/* False, with *server untouched, where the environment names no server. */
+bool rc_step_server_read(const struct rc_env *env, struct rc_step_server *server);
+
+/* The variable's value; see arena->full. */
+const char *rc_step_server_write(struct rc_arena *arena, const char *token, uint16_t port, uint32_t job, uint32_t step);
 
 #endif

@@ -8,7 +8,7 @@
  *
  * The rule:
  * - recognised by CLUSTER_SPEC (the cluster as JSON, in every job) or
- *   CLOUD_ML_JOB_ID, and by RANK or WORLD_SIZE without LOCAL_RANK (pernode.h);
+ *   CLOUD_ML_JOB_ID, and by RANK or WORLD_SIZE without LOCAL_RANK (families.h);
  *   a job without both is not one of PyTorch;
  * - RANK is the node's index, WORLD_SIZE the number of nodes, one task a node;
  * - MASTER_ADDR and MASTER_PORT are the service's, and are kept;
@@ -17,8 +17,8 @@
  * cloud.google.com/vertex-ai/docs/training/distributed-training. The JSON only
  * repeats it, and is not read.
  */
-#include "launcher/pernode.h"
-#include "launcher/registry.h"
+#include "launcher/families.h"
+#include "launcher/launcher.h"
 
 static struct rc_pernode node_names(const struct rc_env *env)
 {

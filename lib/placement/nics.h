@@ -3,7 +3,7 @@
 #ifndef ROLLCALL_PLACEMENT_NICS_H
 #define ROLLCALL_PLACEMENT_NICS_H
 
-#include "placement/pcigpus.h"
+#include "placement/gpus.h"
 
 /* In the order in which a job wants them: where there is one of a kind, those of
  * a later one are for something else. */

@@ -1,5 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.h - GPU, cores, memory and NIC for each task of a node, from one topology.
+/* place.h - where each task of a node goes: its seats and its place. */
+#ifndef ROLLCALL_PLACEMENT_PLACE_H
+#define ROLLCALL_PLACEMENT_PLACE_H
+
+#include "placement/gpus.h"
+#include "placement/near.h"
+#include "placement/nics.h"
+
+/* Whole cores for each task of a node, near what it asks to be near to.
+ *
+ * Tasks that ask for the same object are seated together in the bins of cores
+ * (near.h) near it, those with the least choice first. More tasks than a bin has
+ * cores move on, in their package, then anywhere. place.h says what comes of it. */
+
+struct rc_seats {
+    hwloc_topology_t topology;
+    hwloc_const_bitmap_t allowed;
+    unsigned tasks;          /* 1.. */
+    const hwloc_obj_t *near; /* of each task; the root: anywhere */
+};
+
+/* GPU, cores, memory and NIC for each task of a node, from one topology.
  *
  * A task gets whole cores (all allowed threads of a core together) beside its
  * GPU: of the NUMA node that the GPU hangs from; of its package, where that has
@@ -9,14 +30,7 @@
  * its NUMA nodes. The same input gives the same plan on each of the node's tasks,
  * so each may compute it for itself.
  *
- * Applying it (sched_setaffinity, visible devices) is the caller's.
- */
-#ifndef ROLLCALL_PLACEMENT_PLACE_H
-#define ROLLCALL_PLACEMENT_PLACE_H
-
-#include "placement/nics.h"
-#include "placement/pcigpus.h"
-#include "placement/result.h"
+ * Applying it (sched_setaffinity, visible devices) is the caller's. */
 
 enum { RC_PLACE_TASKS_MAX = 65536 };
 

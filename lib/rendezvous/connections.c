@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rendezvous/protocol.h"
-#include "system/clock.h"
+#include "rendezvous/wire.h"
+#include "system/node.h"
 
 /* A round accepts at most WELCOMES connections, so that those that are open already are
  * read in between. A rush of nodes then never fills the pending queue. */

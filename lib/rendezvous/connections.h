@@ -1,5 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* connections.h - the connections of a server: accepted, read, replied to, closed.
+/* connections.h - a server's connections and their queues. */
+#ifndef ROLLCALL_RENDEZVOUS_CONNECTIONS_H
+#define ROLLCALL_RENDEZVOUS_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rendezvous/wire.h"
+
+/* A list whose links stand inside of what is listed: to put in and take out costs no memory. */
+
+struct rc_queue;
+
+struct rc_link {
+    struct rc_queue *queue; /* that it stands in; NULL: none */
+    struct rc_link *previous;
+    struct rc_link *next;
+};
+
+/* Zero it to begin. */
+struct rc_queue {
+    struct rc_link *first;
+    struct rc_link *last;
+    size_t count;
+};
+
+static inline void rc_queue_leave(struct rc_link *link)
+{
+    struct rc_queue *queue = link->queue;
+
+    if (!queue)
+        return;
+    *(link->previous ? &link->previous->next : &queue->first) = link->next;
+    *(link->next ? &link->next->previous : &queue->last) = link->previous;
+    queue->count--;
+    link->queue = NULL;
+}
+
+/* At its end; leaves the one that it stood in. */
+static inline void rc_queue_join(struct rc_queue *queue, struct rc_link *link)
+{
+    rc_queue_leave(link);
+    link->queue = queue;
+    link->next = NULL;
+    link->previous = queue->last;
+    *(queue->last ? &queue->last->next : &queue->first) = link;
+    queue->last = link;
+    queue->count++;
+}
+
+/* The connections of a server: accepted, read, replied to, closed.
  *
  * A connection is pending until its message is whole and carries the token. From
  * then on it is authenticated, until it has its reply. Pending ones are kept in
@@ -8,18 +59,8 @@
  *
  * Where descriptors run out, a newcomer gets that of a pending connection that has been
  * silent for half a second, or else that of the one that has waited longest for its reply, which is
- * asked to come again (protocol.h, RC_SERVER_AGAIN). So who only puts something is
- * always heard, and nobody is lost: any number of clients share a few descriptors.
- */
-#ifndef ROLLCALL_RENDEZVOUS_CONNECTIONS_H
-#define ROLLCALL_RENDEZVOUS_CONNECTIONS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rendezvous/queue.h"
-#include "rendezvous/wire.h"
+ * asked to come again (wire.h, RC_SERVER_AGAIN). So who only puts something is
+ * always heard, and nobody is lost: any number of clients share a few descriptors. */
 
 enum {
     RC_CONNECTIONS_PATIENCE = 5,     /* seconds */

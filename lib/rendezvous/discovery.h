@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* discovery.h - how the tasks of a launch find the server whose store they exchange values in (storeclient.h).
+/* discovery.h - where a launch's store is; the PMIx server. */
+#ifndef ROLLCALL_RENDEZVOUS_DISCOVERY_H
+#define ROLLCALL_RENDEZVOUS_DISCOVERY_H
+
+#include "rendezvous/local.h"
+#include "rendezvous/wire.h"
+#include "resolve/resolve.h"
+
+/* How the tasks of a launch find the server whose store they exchange values in (client.h).
  *
  *   SRUN   srun's rendezvous server, as long as srun is there: the environment names it
  *   NODE   one node: rank 0's process, the root, starts a store server (rollcall-exchange
  *          store); the node's other processes hear of it at a local name (local.h)
  *   PMIX   several nodes: the same, and the others hear of it from their PMIx server
  *
- * Nothing is opened, asked or started before rc_discovery_open.
- */
-#ifndef ROLLCALL_RENDEZVOUS_DISCOVERY_H
-#define ROLLCALL_RENDEZVOUS_DISCOVERY_H
-
-#include "rendezvous/endpoint.h"
-#include "rendezvous/local.h"
-#include "resolve/resolve.h"
+ * Nothing is opened, asked or started before rc_discovery_open. */
 
 enum rc_discovery_kind { RC_DISCOVERY_NONE, RC_DISCOVERY_SRUN, RC_DISCOVERY_NODE, RC_DISCOVERY_PMIX };
 
@@ -39,5 +40,14 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
  * (rc_milliseconds). Returns 0; -ETIMEDOUT where it is not known by then; or -EIO,
  * with the reason in `text`. */
 int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT]);
+
+/* Whether it is this very launch's, and not an outer one's whose variables are left. */
+bool rc_pmix_server_is_own(const struct rc_result *result);
+
+#define RC_PMIX_GDS "PMIX_MCA_gds"
+
+/* What it has to be, by PMIX_VERSION, in the environment of rollcall-pmix and of
+ * all tasks of the node, unless it says something there; NULL: nothing. */
+const char *rc_pmix_server_gds(struct rc_str version);
 
 #endif

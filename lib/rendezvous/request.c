@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rendezvous/request.h"
+#include "rendezvous/session.h"
 
-#include "base/lines.h"
-#include "base/numbers.h"
+#include "base/pairs.h"
+#include "base/text.h"
 
 enum { SECONDS_MAX = 600 };
 

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rendezvous/arrivals.h"
 #include "rendezvous/connections.h"
-#include "rendezvous/protocol.h"
-#include "rendezvous/registrations.h"
 #include "rendezvous/store.h"
-#include "system/clock.h"
+#include "rendezvous/wire.h"
+#include "system/node.h"
 
 enum { FAREWELL_MS = 2000, SAY_SIZE = 1536 };
 

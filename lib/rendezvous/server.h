@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server.h - the rendezvous server of a launch: takes one entry from each node, gives all the same answer.
- *
- * As long as it runs it also keeps the store of the launch's tasks (store.h), and
- * counts which tasks have reached init_process_group (arrivals.h).
- *
- * A listening TCP socket, a token that every message must carry (wire.h), and
- * one loop. A connection without the token costs a few hundred bytes and a
- * descriptor until it has been silent for RC_CONNECTIONS_PATIENCE seconds. Where there are
- * fewer descriptors than clients, those who wait for a reply are asked to come again
- * (connections.h). Entries that cannot be read are refused.
- */
+/* server.h - entries in, one answer out; who has arrived. */
 #ifndef ROLLCALL_RENDEZVOUS_SERVER_H
 #define ROLLCALL_RENDEZVOUS_SERVER_H
 
@@ -19,6 +9,17 @@
 
 #include "base/message.h"
 #include "roll/roll.h"
+
+/* The rendezvous server of a launch: takes one entry from each node, gives all the same answer.
+ *
+ * As long as it runs it also keeps the store of the launch's tasks (store.h), and
+ * counts which tasks have reached init_process_group (server.h).
+ *
+ * A listening TCP socket, a token that every message must carry (wire.h), and
+ * one loop. A connection without the token costs a few hundred bytes and a
+ * descriptor until it has been silent for RC_CONNECTIONS_PATIENCE seconds. Where there are
+ * fewer descriptors than clients, those who wait for a reply are asked to come again
+ * (connections.h). Entries that cannot be read are refused. */
 
 struct rc_server;
 
@@ -34,7 +35,7 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry);
 typedef void rc_server_say(void *more, enum rc_message_id id, const char *text);
 
 /* So many seconds after the first task has reached init_process_group, `say` gets
- * the names of those that have not (arrivals.h). job: Slurm's. */
+ * the names of those that have not (server.h). job: Slurm's. */
 void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more);
 
 /* Where no client has sent the token so many seconds after the server was made, or by the end of its life,
@@ -52,5 +53,66 @@ typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, 
  * an answer, too, that ends everything); without (-1) returns when all have
  * their answer. 0, or -errno for what makes a server impossible (out of descriptors). */
 int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_server_decide *decide, void *more);
+
+/* The entries that a server has taken, in the order in which they came. */
+
+/* Zero it to begin, rc_registrations_free to end. */
+struct rc_registrations {
+    struct rc_roll *rolls;
+    char **texts; /* that the rolls are slices of */
+    size_t count;
+    size_t room;
+    uint32_t nodes; /* the lowest number of them that an entry has */
+};
+
+/* Keeps a copy. False, with nothing kept, where it is no entry, and without memory. */
+bool rc_registrations_add(struct rc_registrations *registrations, struct rc_str entry);
+
+/* Whether as many nodes are there as the lowest number that one of them names: where
+ * they disagree, the others are not kept waiting for nodes that only one knows of. */
+bool rc_registrations_is_complete(const struct rc_registrations *registrations);
+
+/* All entries as they came, a blank line behind each, from malloc; NULL without memory. */
+char *rc_registrations_text(const struct rc_registrations *registrations, size_t *size);
+
+void rc_registrations_free(struct rc_registrations *registrations);
+
+/* Which tasks of a step have reached init_process_group, and which have not when it is time to ask.
+ *
+ * A task's process says "reached=3 4\n", its task and how many there are, when it gets there
+ * (shim/watch/rollcall_watch.py). Several processes of one task count once. Some seconds after the first arrival one
+ * line names the missing tasks (RC707). If they come later, another line says so (RC708).
+ * Nothing is said again for a second process group.
+ * The caller passes the time: `now` is in milliseconds. */
+
+/* Zero it but for `seconds` and `job` to begin, rc_arrivals_free to end. */
+struct rc_arrivals {
+    uint32_t seconds;    /* after the first arrival; 0: never say anything */
+    uint32_t job;        /* Slurm's, for the command in RC707; 0: not known */
+    uint32_t tasks;      /* of the step; 0: no task has come yet */
+    uint32_t count;      /* tasks that have come */
+    unsigned char *come; /* a bit for each */
+    int64_t first;
+    bool named; /* RC707 has been said */
+    bool done;  /* there is nothing left to say */
+};
+
+/* Whether the text is of this kind, right or wrong. */
+bool rc_arrivals_is_one(struct rc_str text);
+
+/* Takes a text of this kind. `tasks` is how many the step has; 0: not known. Returns false,
+ * and changes nothing, for a malformed text, a task that the step does not have, and
+ * without memory. */
+bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t tasks, int64_t now);
+
+/* When rc_arrivals_say has to be called even if no task comes until then; INT64_MAX: never. */
+int64_t rc_arrivals_due(const struct rc_arrivals *arrivals);
+
+/* What is to be said now, once; NULL: nothing. Tasks are named with the hosts of
+ * the roll's entries, as far as there are any. */
+const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
+                            enum rc_message_id *id, struct rc_arena *arena);
+
+void rc_arrivals_free(struct rc_arrivals *arrivals);
 
 #endif

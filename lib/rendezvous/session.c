@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "rendezvous/client.h"
-#include "rendezvous/protocol.h"
+#include "rendezvous/wire.h"
 #include "roll/netorder.h"
 #include "system/port.h"
 #include "system/program.h"

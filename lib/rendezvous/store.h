@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
-#include "rendezvous/queue.h"
+#include "rendezvous/connections.h"
 
 enum {
     RC_STORE_KEY_MAX = 128, /* characters: letters, digits and ._:/- */

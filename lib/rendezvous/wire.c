@@ -4,13 +4,16 @@
 #include "rendezvous/wire.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "base/numbers.h"
-#include "rendezvous/random.h"
+#include "base/text.h"
+#include "launcher/stamp.h"
+#include "system/node.h"
 
 #define MAGIC "rollcall 1 "
 
@@ -142,4 +145,134 @@ bool rc_wire_is_token(struct rc_str text)
         if (!(text.p[i] >= '0' && text.p[i] <= '9') && !(text.p[i] >= 'a' && text.p[i] <= 'f'))
             return false;
     return text.n == RC_WIRE_TOKEN;
+}
+
+bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint)
+{
+    struct rc_endpoint read;
+    struct rc_str rest;
+    uint32_t port;
+
+    read.token = rc_str_split(text, ' ', &rest);
+    if (!rc_wire_is_token(read.token) || !rc_parse_u32(rc_str_split(rest, ' ', &read.hosts), UINT16_MAX, &port) ||
+        port == 0 || read.hosts.n == 0)
+        return false;
+    read.port = (uint16_t)port;
+    *endpoint = read;
+    return true;
+}
+
+const char *rc_endpoint_write(const struct rc_endpoint *endpoint, struct rc_arena *arena)
+{
+    return rc_format(arena, "%S %u %S", &endpoint->token, (uint32_t)endpoint->port, &endpoint->hosts);
+}
+
+bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
+                         struct rc_arena *arena)
+{
+    struct rc_step_server server;
+    struct rc_str address = rc_env_get(env, "SLURM_LAUNCH_NODE_IPADDR");
+    struct rc_str name = rc_env_get(env, "SLURM_SRUN_COMM_HOST");
+
+    if (!rc_step_server_read(env, &server) || address.n == 0 ||
+        !rc_endpoint_read(
+            rc_str(rc_format(arena, "%S %S %S%s%S", &server.token, &server.port, &address, name.n ? " " : "", &name)),
+            endpoint))
+        return false;
+    *step = server.step;
+    return true;
+}
+
+bool rc_endpoint_is_own_step(const struct rc_env *env, struct rc_str step)
+{
+    struct rc_str number;
+    struct rc_str job = rc_str_split(step, '.', &number);
+
+    return rc_str_eq(job, rc_env_get(env, "SLURM_JOB_ID")) && rc_str_eq(number, rc_env_get(env, "SLURM_STEP_ID"));
+}
+
+enum { BACKLOG = 4096 };
+
+static int bind_any(int family, uint16_t port)
+{
+    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any };
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int no = 0;
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    if (family == AF_INET6)
+        rc = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0 ||
+             bind(fd, (struct sockaddr *)&six, sizeof(six)) < 0;
+    else
+        rc = bind(fd, (struct sockaddr *)&four, sizeof(four)) < 0;
+    if (!rc && listen(fd, BACKLOG) == 0)
+        return fd;
+    rc = -errno;
+    close(fd);
+    return rc;
+}
+
+static int bind_somehow(uint16_t port)
+{
+    int fd = bind_any(AF_INET6, port);
+
+    return fd >= 0 || fd == -EADDRINUSE || fd == -EACCES ? fd : bind_any(AF_INET, port);
+}
+
+int rc_listen(uint16_t first, uint16_t last, uint16_t *port)
+{
+    struct sockaddr_in6 name;
+    socklen_t size = sizeof(name);
+    uint32_t span = (uint32_t)last - first + 1;
+    uint32_t start = (uint32_t)rc_milliseconds() % span;
+    int fd = -EADDRINUSE;
+
+    /* many steps of one host share the range: not all of them begin at its beginning */
+    for (uint32_t i = 0; fd == -EADDRINUSE && i < span; i++)
+        fd = bind_somehow((uint16_t)(first + (start + i) % span));
+    if (fd < 0)
+        return fd;
+    /* the port stands at the same place in both families' addresses */
+    if (getsockname(fd, (struct sockaddr *)&name, &size) < 0) {
+        int rc = -errno;
+
+        close(fd);
+        return rc;
+    }
+    *port = ntohs(name.sin6_port);
+    return fd;
+}
+
+bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
+                              const char *argv[RC_SERVER_ARGUMENTS + 1])
+{
+    argv[0] = RC_EXCHANGE;
+    argv[1] = RC_EXCHANGE_SERVER;
+    argv[2] = rc_format(arena, "%u", settings->seconds);
+    argv[3] = rc_check_name(settings->check);
+    argv[4] = rc_format(arena, "%u", settings->watch_seconds);
+    argv[5] = rc_format(arena, "%u", settings->job);
+    argv[6] = rc_format(arena, "%u", settings->nodes);
+    argv[7] = rc_check_name(settings->same);
+    argv[RC_SERVER_ARGUMENTS] = NULL;
+    return !arena->full;
+}
+
+bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings)
+{
+    struct rc_server_settings read = { .same = RC_CHECK_WARN };
+
+    if ((argc != 4 && argc != RC_SERVER_ARGUMENTS) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
+        !rc_parse_u32(rc_str(argv[2]), UINT16_MAX, &read.seconds) || !rc_check_read(rc_str(argv[3]), &read.check))
+        return false;
+    if (argc == RC_SERVER_ARGUMENTS &&
+        (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
+         !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job) ||
+         !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes) || !rc_check_read(rc_str(argv[7]), &read.same)))
+        return false;
+    *settings = read;
+    return true;
 }

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire.h - one message on a stream: a line that says whose it is and how long, then the text.
- *
- *   rollcall 1 0123456789abcdef0123456789abcdef 312\n
- *   version=0.1.0\n...
- *
- * The token is the launch's own: a message without it is not read, and an
- * answer without it is not believed. A reader takes no more memory
- * than the head needs until the token was right.
- */
+/* wire.h - one message, its token, an endpoint, a listener, and what starts rollcall-exchange. */
 #ifndef ROLLCALL_RENDEZVOUS_WIRE_H
 #define ROLLCALL_RENDEZVOUS_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/env.h"
 #include "base/text.h"
+#include "resolve/options.h"
+
+/* The kernel's random numbers. Thread-safe.
+ *
+ * By the system call: glibc has getrandom() from 2.25 on, and the wheels run with 2.17. */
+
+/* Fills size bytes, at most 256; false where the kernel has none. */
+static inline bool rc_random(void *bytes, size_t size)
+{
+    return syscall(SYS_getrandom, bytes, size, 0) == (long)size;
+}
+
+/* One message on a stream: a line that says whose it is and how long, then the text.
+ *
+ *   rollcall 1 0123456789abcdef0123456789abcdef 312\n
+ *   version=0.1.0\n...
+ *
+ * The token is the launch's own: a message without it is not read, and an
+ * answer without it is not believed. A reader takes no more memory
+ * than the head needs until the token was right. */
 
 enum {
     RC_WIRE_TOKEN = 32, /* characters: 128 bits in hexadecimal */
@@ -51,5 +66,77 @@ int rc_wire_new_token(char token[RC_WIRE_TOKEN + 1]);
 
 /* Whether it has the form of a token. */
 bool rc_wire_is_token(struct rc_str text);
+
+/* Where a rendezvous server listens, and the token that it wants to see. */
+
+struct rc_endpoint {
+    struct rc_str token;
+    uint16_t port;
+    struct rc_str hosts; /* names or addresses of one host, separated by blanks, in the order to try them */
+};
+
+/* "TOKEN PORT HOST..."; false, with *endpoint untouched, where it is not that. */
+bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint);
+
+/* The same text, in the arena; see arena->full. */
+const char *rc_endpoint_write(const struct rc_endpoint *endpoint, struct rc_arena *arena);
+
+/* srun's rendezvous server, as the environment of a task names it, and the step
+ * that it serves, "JOB.STEP". The hosts are text in the arena. False, with nothing
+ * written, where the environment names none. */
+bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
+                         struct rc_arena *arena);
+
+/* Whether the process with this environment belongs to that step, "JOB.STEP". A step inside a task of another one has
+ * that one's server in its environment, too. */
+bool rc_endpoint_is_own_step(const struct rc_env *env, struct rc_str step);
+
+/* A listening socket at any address of this host, IPv6 and IPv4 where there is
+ * IPv6, closed on exec, not blocking, at a port from first to last (0, 0: any).
+ * Its port goes into *port. Returns it or -errno. */
+int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
+
+/* What plugin, command and library agree on with rollcall-exchange, which they start.
+ *
+ *   rollcall-exchange node                                   session.h on standard input
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]   srun's rendezvous server
+ *   rollcall-exchange store                                  a server for values alone */
+
+#define RC_EXCHANGE        "rollcall-exchange"
+#define RC_EXCHANGE_NODE   "node"
+#define RC_EXCHANGE_SERVER "server"
+#define RC_EXCHANGE_STORE  "store"
+
+/* srun's server inherits its listening socket, and a pipe whose other end srun holds. */
+enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
+
+/* The variable with its token: on a command line every user could read it. */
+#define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
+
+/* Asks for the roll as it is now. The reply has all entries in the order in which
+ * they came, a blank line behind each. */
+#define RC_SERVER_QUESTION "question=roll\n"
+
+/* A server's reply to who waits for one, where it needs the descriptor for others. A question to
+ * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */
+#define RC_SERVER_AGAIN  "again=1\n"
+#define RC_SERVER_ANSWER "question=answer\n"
+
+struct rc_server_settings {
+    uint32_t seconds; /* it waits for the last node, after the first */
+    enum rc_check check;
+    uint32_t watch_seconds; /* 0: it does not watch who joins */
+    uint32_t job;
+    uint32_t nodes;     /* of the step; 0: not known */
+    enum rc_check same; /* what a node does that is not like the others */
+};
+
+/* The program's arguments, from its name on, NULL behind the last; text of the
+ * arena. False where there is no room. */
+bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
+                              const char *argv[RC_SERVER_ARGUMENTS + 1]);
+
+/* Returns false, and leaves *settings, for malformed arguments. */
+bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings);
 
 #endif

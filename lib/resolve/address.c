@@ -2,12 +2,8 @@
 #include "resolve/address.h"
 
 #include "base/netaddr.h"
-#include "launcher/hostlist.h"
-#include "resolve/agents.h"
-#include "resolve/frameworks.h"
-#include "resolve/master.h"
-#include "resolve/ownnics.h"
-#include "resolve/result.h"
+#include "launcher/hosts.h"
+#include "resolve/steps.h"
 
 /* The kernel's rule for an interface's name (dev_valid_name): shorter than IFNAMSIZ,
  * without '/', ':' and blanks. */

@@ -23,15 +23,7 @@
 #ifndef ROLLCALL_RESOLVE_ADDRESS_H
 #define ROLLCALL_RESOLVE_ADDRESS_H
 
-#include "base/text.h"
-
-enum rc_address_kind {
-    RC_ADDRESS_DEFAULT, /* no addr=: the node is called as the launcher calls it */
-    RC_ADDRESS_INTERFACE,
-    RC_ADDRESS_NETWORK,
-    RC_ADDRESS_SUFFIX,
-    RC_ADDRESS_GIVEN,
-};
+#include "resolve/model.h"
 
 /* Tells the kind of a value of addr=. Returns NULL where the value is good, else what is
  * wrong with it, for a message. */
@@ -40,8 +32,6 @@ const char *rc_address_read(struct rc_str value, enum rc_address_kind *kind);
 /* Returns the name of a node with a suffix. NULL for an address, which takes no suffix,
  * and where the name becomes too long. */
 const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, struct rc_arena *arena);
-
-struct rc_result;
 
 /* Puts the address that was found into result->master and its plan. With an
  * interface (NULL where it is not known) gloo, NCCL and tensorpipe are told to

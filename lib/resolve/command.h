@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command.h - what the task's command line tells about how workers are started. */
+/* command.h - what a command line starts: a program, or a launcher of workers, behind any wrapper. */
 #ifndef ROLLCALL_RESOLVE_COMMAND_H
 #define ROLLCALL_RESOLVE_COMMAND_H
 
-#include "resolve/commandoptions.h"
+#include "resolve/model.h"
 
-enum rc_command_kind {
-    RC_COMMAND_UNKNOWN,
-    RC_COMMAND_LAUNCHER, /* torchrun, accelerate, deepspeed, ...: starts the workers itself */
-    RC_COMMAND_DAEMON,   /* orted, prted, hydra_pmi_proxy, mpirun, ray, ...: ranks are not its business */
-};
+/* The words of a command line, of an argument list or of a shell's text.
+ *
+ * A text is not parsed as a shell does: it is cut at blanks, quotes and operators, and nothing is expanded. That is
+ * enough to find which programs it names. A long command line costs no more than a few hundred words. */
 
-struct rc_command {
-    enum rc_command_kind kind;
-    struct rc_str name;              /* the word that decided */
-    bool torchrun;                   /* torchrun or torch.distributed.run|launch: reads PET_* */
-    bool accelerate;                 /* accelerate launch: builds torchrun's arguments from its own */
-    bool same_on_all_nodes;          /* filled in by the caller: the words are the step's, not this node's alone */
-    struct rc_str container;         /* the wrapper that starts it in one; absent if there is none */
-    struct rc_str script;            /* the file or module that Python runs; absent for a launcher, and for -c */
-    struct rc_command_options given; /* torchrun's or accelerate's options */
-};
+/* Takes the next word, a slice of the list or text. False behind the last one. */
+bool rc_words_next(struct rc_words *words, struct rc_str *word);
+
+/* The options that torchrun or accelerate was given, as they stand there.
+ *
+ * What they mean beside a launch is for arguments.h to say. */
+
+/* What the task's command line tells about how workers are started. */
 
 /* Looks through wrappers (env, numactl, nice, ...) and `sh -c '...'`, and no
  * further than the user's script: what follows it is the script's own. argv is

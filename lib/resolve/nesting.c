@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "resolve/nesting.h"
+#include "resolve/steps.h"
 
-#include "launcher/ancestry.h"
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
 
 /* A family that has something to say, and what. */
 struct candidate {

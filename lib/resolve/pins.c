@@ -2,7 +2,8 @@
 #include "resolve/pins.h"
 
 #include "base/cpuset.h"
-#include "base/lines.h"
+#include "base/pairs.h"
+#include "resolve/steps.h"
 
 /* A pin has at most as many cores as hardware threads. */
 static bool is_sound(const struct rc_pin *pin)
@@ -96,4 +97,111 @@ bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *
         if (i == local_rank)
             return read_pin(words, pin);
     return false;
+}
+
+/* Checks the room first: a plan that is full sets nothing at all, and a binding is no
+ * reason for that. */
+enum { LIST_LENGTH_MAX = 4096, ARENA_LEFT = 2048, ENTRIES_LEFT = 4 };
+
+static const char placement[] = "the placement of the node's tasks"; /* the source that explain names */
+
+/* Without OMP_NUM_THREADS a library starts a thread for each core of the machine, and
+ * torchrun sets one for each worker. */
+static void set_threads(struct rc_result *result, uint32_t cores)
+{
+    if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p)
+        rc_plan_set(result, RC_STR("OMP_NUM_THREADS"), rc_format_number(&result->arena, cores), placement,
+                    "a thread for each core");
+}
+
+static bool has_room(const struct rc_result *result, size_t bytes)
+{
+    return result->plan.count + ENTRIES_LEFT <= RC_PLAN_MAX &&
+           result->arena.used + bytes + ARENA_LEFT <= result->arena.size;
+}
+
+/* Returns the cores of all workers, "0-7,64-71 8-15,72-79", or NULL where that is too long. */
+static const char *list_cpus(const struct rc_pins *pins, struct rc_result *result)
+{
+    const char *list = rc_format(&result->arena, "");
+    struct rc_pin pin;
+    size_t length = 0;
+
+    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++)
+        length += pin.cpus.n + 1;
+    if (length > LIST_LENGTH_MAX || !has_room(result, length))
+        return NULL;
+    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++) {
+        rc_join(&result->arena);
+        rc_format(&result->arena, i ? " %S" : "%S", &pin.cpus);
+    }
+    return list;
+}
+
+/* Returns why nobody binds the workers, or NULL where somebody does. */
+static const char *preload_pins(const struct rc_context *context, const char *list, struct rc_result *result)
+{
+    if (!list)
+        return "the list of their cores is too long";
+    return rc_preloading_add(context, result, context->pins_library, RC_PINS_LIBRARY, placement,
+                             "binds the workers that are started here, behind all other libraries");
+}
+
+/* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */
+static bool plan_workers(const struct rc_context *context, struct rc_result *result)
+{
+    const char *list = list_cpus(context->pins, result);
+    enum rc_bind wish = context->options.bind;
+    const char *why = preload_pins(context, list, result);
+
+    if (!why) {
+        rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
+        set_threads(result, context->pins->least_cores);
+    } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
+        rc_message_add(&result->messages, RC922,
+                       rc_format(&result->arena, "bind=%s was asked for, but %s; the workers run unbound",
+                                 wish == RC_BIND_NUMA ? "numa" : "cores", why));
+    } else {
+        rc_message_add(&result->messages, RC921, rc_format(&result->arena, "workers are not bound to cores: %s", why));
+    }
+    return !why;
+}
+
+bool rc_pins_wanted(const struct rc_options *options)
+{
+    return options->bind != RC_BIND_NONE || options->nic == RC_NICS_AUTO;
+}
+
+/* torchrun's own argument goes before the variables; Lightning has its number in the script. */
+uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
+{
+    uint32_t gpus = result->facts.gpus.value;
+    uint32_t workers;
+
+    if (result->command.given.nproc.p && rc_parse_u32(result->command.given.nproc, RC_MAX_TASKS, &workers))
+        return workers;
+    if (context->options.nproc)
+        return context->options.nproc;
+    if (rc_parse_u32(rc_env_get(&result->env, "PET_NPROC_PER_NODE"), RC_MAX_TASKS, &workers))
+        return workers;
+    return gpus != RC_UNKNOWN ? gpus : 0;
+}
+
+bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
+{
+    bool bound = !context->nics_only && context->options.bind != RC_BIND_NONE;
+    const struct rc_pins *pins = bound ? context->pins : NULL;
+    static const char outer[] = "left over from a launch further outside";
+    bool carried = false;
+    struct rc_pin pin;
+
+    if (pins && result->mode == RC_MODE_LAUNCHER)
+        carried = plan_workers(context, result);
+    else if (pins && rc_pins_at(pins, context->pin, &pin) && has_room(result, 0))
+        set_threads(result, pin.cores);
+    if (!carried)
+        rc_plan_unset(result, RC_STR(RC_PINS), outer);
+    rc_plan_unset(result, RC_STR(RC_PINNED), outer);
+    rc_nicnames_plan(context, result);
+    return carried || result->mode != RC_MODE_LAUNCHER;
 }

@@ -8,30 +8,11 @@
  *   pin cpus=8-15,72-79 cores=8 gpu=1 fabric=mlx5_1 network=ib1
  *
  * A key that there is nothing to say for is left out; one that is not known is
- * skipped. gpu= counts in the list of GPUs that was asked about.
- */
+ * skipped. gpu= counts in the list of GPUs that was asked about. */
 #ifndef ROLLCALL_RESOLVE_PINS_H
 #define ROLLCALL_RESOLVE_PINS_H
 
-#include "base/numbers.h"
-#include "base/text.h"
-
-struct rc_pins {
-    struct rc_str text; /* the lines of the local ranks; borrowed, and checked */
-    uint32_t count;
-    uint32_t least_cores; /* the smallest number of cores of a local rank */
-    struct rc_str fabric; /* of the node's cards that a job uses; absent without */
-    struct rc_str network;
-};
-
-struct rc_pin {
-    struct rc_str cpus; /* a list as rc_cpuset_read takes it */
-    uint32_t cores;
-    uint32_t gpu; /* RC_UNKNOWN where it has no GPU */
-    struct rc_str fabric;
-    struct rc_str network;
-    bool shared; /* "shared=yes": other local ranks have these cores, too */
-};
+#include "resolve/model.h"
 
 /* Reads an answer of rollcall-map. False, with *pins untouched, where the text is no such
  * answer. */
@@ -39,5 +20,29 @@ bool rc_pins_read(struct rc_str answer, struct rc_pins *pins);
 
 /* Finds the pin of a local rank. False where it has none. */
 bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *pin);
+
+/* What a placement does to the environment of a task.
+ *
+ * Binding a task is a system call of the caller's. Here are the variables that go
+ * with it: threads for the cores of a worker, and for a launcher (torchrun,
+ * Lightning) the cores of each worker that it is going to start, which a
+ * library in LD_PRELOAD binds when LOCAL_RANK is known (shim/shim.h). */
+
+/* The library that binds workers by RC_PINS; it goes into LD_PRELOAD. The preload library
+ * could bind them too, but would also give ranks to tasks of an mpirun inside the task. */
+#define RC_PINS_LIBRARY "librollcall-pins.so"
+
+/* Whether the caller has to ask for a placement: for tasks that are bound, or only for the
+ * cards of nic=auto. */
+bool rc_pins_wanted(const struct rc_options *options);
+
+/* Returns how many workers this task's command is going to start here, each of which needs
+ * a pin; 0 where nobody says. */
+uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result);
+
+/* Adds to the plan of worker or launcher mode what context->pins say, and takes an outer
+ * launch's away. A caller that learns of the pins after rc_resolve calls it again, which
+ * replaces the first answer. False where a launcher's workers stay unbound. */
+bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "resolve/plan.h"
-
-#include "resolve/result.h"
+#include "resolve/steps.h"
 
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name)
 {

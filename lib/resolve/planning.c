@@ -1,11 +1,106 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "resolve/planning.h"
+#include "resolve/steps.h"
 
-#include "launcher/registry.h"
-#include "resolve/agents.h"
-#include "resolve/arguments.h"
-#include "resolve/frameworks.h"
-#include "resolve/result.h"
+#include "launcher/launcher.h"
+#include "resolve/address.h"
+
+/* Variables that one framework alone reads: the table in frameworks.def. */
+
+enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
+
+/* JAX takes the port behind MASTER_PORT: a script may use torch as well, and MASTER_PORT
+ * is torch's. Ports are computed in blocks (master.c), so no other step has this one. */
+static const char *jax_coordinator(struct rc_result *result)
+{
+    const struct rc_master *master = &result->master;
+    uint32_t port = master->port + 1u;
+
+    if (!master->addr || master->port == 0 || port > LAST_PORT)
+        return NULL;
+    return rc_master_endpoint(result, port);
+}
+
+static const char *jax_local_devices(struct rc_result *result)
+{
+    uint32_t visible = result->visible.count;
+    uint32_t count = visible != RC_UNKNOWN ? visible : result->facts.gpus.value;
+    const char *list = "0";
+
+    if (result->mode == RC_MODE_WORKER)
+        return visible == 1 && result->identity.field[RC_LOCAL_WORLD_SIZE] > 1 ? list : NULL;
+    if (count == RC_UNKNOWN || count < 2 || count > DEVICES_MAX)
+        return NULL;
+    for (uint32_t i = 1; i < count; i++)
+        list = rc_format(&result->arena, "%s,%u", list, i);
+    return list;
+}
+
+static const char *torchrun_signals(struct rc_result *result)
+{
+    return result->mode == RC_MODE_LAUNCHER ? "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2" : NULL;
+}
+
+struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index)
+{
+    struct rc_framework_variable none = { .value = NULL };
+
+    /* a table of pointers would need relocations in the preload library */
+    switch (index) {
+#define ROLLCALL_FRAMEWORK(name, function, source, reason) \
+    case RC_FRAMEWORK_##function:                          \
+        return (struct rc_framework_variable){ RC_STR(name), function(result), source, reason };
+#include "resolve/frameworks.def"
+#undef ROLLCALL_FRAMEWORK
+    case RC_FRAMEWORK_COUNT:
+        break;
+    }
+    return none;
+}
+
+/* Not as many tasks on each node: works with plain torch; Lightning and whoever multiplies nodes by
+ * devices stops with a message that does not name the cause. */
+
+enum { SPREAD_MAX = 64 /* characters */ };
+
+/* "3,1"; a long list is not for people: "7 to 8 on each" */
+static const char *name_spread(struct rc_result *result)
+{
+    const struct rc_facts *facts = &result->facts;
+
+    if (!facts->layout.p)
+        return rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
+    if (facts->layout.n > SPREAD_MAX)
+        return rc_format(&result->arena, "%u to %u on each", facts->min_local_size, facts->max_local_size);
+    return rc_copy(&result->arena, facts->layout);
+}
+
+void rc_uneven_warn(struct rc_result *result)
+{
+    const struct rc_facts *facts = &result->facts;
+    uint32_t size = result->identity.field[RC_WORLD_SIZE];
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+    const char *each = result->launcher->each;
+    const char *spread;
+
+    if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
+        return;
+    spread = name_spread(result);
+    if (size % nnodes == 0)
+        rc_message_add(&result->messages, RC301,
+                       rc_format(&result->arena,
+                                 "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
+                                 "and others need the same number on each; use %u on each%s%s%s",
+                                 size, nnodes, spread, size / nnodes, each[0] ? " (" : "", each, each[0] ? ")" : ""));
+    else
+        rc_message_add(&result->messages, RC301,
+                       rc_format(&result->arena,
+                                 "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
+                                 "and others need the same number on each; start %u or %u tasks%s%s%s",
+                                 size, nnodes, spread, size - size % nnodes, size - size % nnodes + nnodes,
+                                 each[0] ? " (" : "", each, each[0] ? ")" : ""));
+}
+
+/* What the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */
 
 /* TORCHELASTIC_USE_AGENT_STORE=True makes every rank a client of a store that
  * no process hosts: all time out (measured with torch 1.13.1). */
@@ -15,7 +110,7 @@ static const struct rc_name torchelastic_names[] = {
     RC_NAME("TORCHELASTIC_ERROR_FILE"),
 };
 
-/* Beside another launch's RANK, WORLD_SIZE and LOCAL_RANK they make one launch of DeepSpeed's (deepspeed.c). */
+/* Beside another launch's RANK, WORLD_SIZE and LOCAL_RANK they make one launch of DeepSpeed's (torchrun.c). */
 static const struct rc_name deepspeed_names[] = { RC_NAME("CROSS_RANK"), RC_NAME("CROSS_SIZE") };
 
 /* The mere presence of LOCAL_RANK tells Lightning and Accelerate that the

@@ -13,7 +13,7 @@
 #ifndef ROLLCALL_RESOLVE_RESOLVE_H
 #define ROLLCALL_RESOLVE_RESOLVE_H
 
-#include "resolve/result.h"
+#include "resolve/model.h"
 
 /* Resolves into *result (some 45 KiB: static or heap storage, not a small
  * stack). Always leaves *result complete; returns result->status. */
@@ -36,5 +36,36 @@ void rc_result_refuse(struct rc_result *result, const char *reason);
  * below the command line. False: message in messages, options untouched. */
 bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,
                          struct rc_arena *arena);
+
+/* The number of nodes, a derived one as well: for what a wrong one does not harm. RC_UNKNOWN where
+ * the identity has no place for it. */
+uint32_t rc_identity_guess_nodes(const struct rc_result *result);
+
+/* The port that all tasks of a launch compute alike: in a window outside of
+ * first..last (the node's net.ipv4.ip_local_port_range, 0 if not known), in
+ * steps of four because Megatron uses the next two as well, and different for
+ * any two steps of one job. *outside tells whether such a window was found. */
+uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside);
+
+/* Whether the task sees other GPUs than its neighbours. */
+bool rc_task_gpus_are_bound(const struct rc_task_gpus *gpus);
+
+struct rc_str rc_nicnames_variable(unsigned i);
+
+/* Returns the value of the i-th variable for a task, or for a launcher's workers where pin
+ * is NULL. NULL where there is nothing to say. */
+const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena);
+
+/* Adds to the plan that all this goes, where result->stamp was made outside of this job. job is the job's
+ * scope, "slurm:42", or NULL. Ranks and master that somebody has set since stay. Does nothing where there
+ * is no stamp, or one that does not say what its task was told. */
+void rc_leftover_plan(struct rc_result *result, const char *job);
+
+/* Adds RC309 where context->argv starts training, which needs those tasks. result is what rc_resolve left. */
+void rc_forgotten_say(const struct rc_context *context, struct rc_result *result);
+
+/* Adds to the plan what tells torch in a batch script's processes that they are that: context->here->watch must
+ * have been learned. Does nothing where there is no room. */
+void rc_forgotten_plan(const struct rc_context *context, struct rc_result *result);
 
 #endif

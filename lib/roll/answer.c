@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/answer.h"
 
-#include "base/lines.h"
+#include "base/pairs.h"
 #include "roll/netorder.h"
 
 #define HEAD "answer=1\n"

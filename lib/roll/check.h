@@ -25,7 +25,7 @@
 #define ROLLCALL_ROLL_CHECK_H
 
 #include "roll/answer.h"
-#include "roll/blame.h"
+#include "roll/checking.h"
 #include "roll/roll.h"
 
 /* Bytes of an arena that has room for the findings of any entries. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/netorder.h"
 
-#include "base/runs.h"
+#include "launcher/layout.h"
 
 #include <stdlib.h>
 

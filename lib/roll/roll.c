@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/roll.h"
 
-#include "base/lines.h"
+#include "base/pairs.h"
 #include "roll/items.h"
 
 #define HEAD "roll=1\n"

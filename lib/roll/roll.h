@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roll.h - what the nodes of a launch tell each other: one entry a node. The answer for all: answer.h.
  *
- * Both are lines NAME=VALUE (lines.h), the first of which says what the text is.
+ * Both are lines NAME=VALUE (pairs.h), the first of which says what the text is.
  * A name that is not known is skipped, so that a newer rollcall can say more.
  * They come from other nodes: every value is checked where it is read, and
  * nowhere else.
@@ -35,7 +35,6 @@
 #ifndef ROLLCALL_ROLL_ROLL_H
 #define ROLLCALL_ROLL_ROLL_H
 
-#include "base/numbers.h"
 #include "base/text.h"
 
 enum {

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* port.h - the master port: held, not guessed.
+/* port.h - the held port, and who holds ports on this node, without a libc. */
+#ifndef ROLLCALL_SYSTEM_PORT_H
+#define ROLLCALL_SYSTEM_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The master port: held, not guessed.
  *
  * The socket is bound exclusively, which fails where any program has the port. Then
  * it gets SO_REUSEADDR, and is never listened on. A listener that sets
@@ -8,12 +15,7 @@
  * measured on Linux 6.18: a bind without SO_REUSEADDR, with SO_REUSEPORT, to
  * port 0, an outgoing connection, and a second holder. The kernel knows no
  * owner of a port: any program that asks for this very number with SO_REUSEADDR
- * gets it. So this keeps accidents away, not attackers.
- */
-#ifndef ROLLCALL_SYSTEM_PORT_H
-#define ROLLCALL_SYSTEM_PORT_H
-
-#include <stdint.h>
+ * gets it. So this keeps accidents away, not attackers. */
 
 /* Holds a TCP port, for IPv4 and, where the node has it, IPv6. It stays held in what
  * this process becomes by exec. The descriptor has a high number (200 and up where the
@@ -27,5 +29,23 @@ uint16_t rc_port_number(int fd);
 
 /* Gives a held port back. Does nothing for a negative fd. */
 void rc_port_release(int fd);
+
+/* The kernel's list of TCP sockets of this network namespace, by local port.
+ *
+ * A socket that is bound but neither listens nor is connected (a port that
+ * rollcall holds, until the application listens on it) is not in the list.
+ * Freestanding with ROLLCALL_RAW_SYSCALLS. */
+
+enum { RC_TCP_TIME_WAIT = 6, RC_TCP_LISTEN = 10 };
+
+struct rc_tcp_row {
+    uint32_t state;
+    uint32_t user;
+    uint64_t inode; /* 0: no process has it open any more */
+};
+
+/* Whether there is a socket with that local port, IPv4 or IPv6; of several one
+ * that listens, else one that a process has open, is written to *row. */
+bool rc_proctcp_find(uint16_t port, struct rc_tcp_row *row);
 
 #endif

@@ -7,15 +7,132 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "system/clock.h"
-#include "system/descriptor.h"
+#include "system/node.h"
+
+/* Room for one descriptor, aligned as the kernel wants it. */
+union control {
+    struct cmsghdr head;
+    char space[CMSG_SPACE(sizeof(int))];
+};
+
+void rc_descriptor_send(int socket, int fd)
+{
+    union control control = {
+        .head = { .cmsg_len = CMSG_LEN(sizeof(fd)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
+    };
+    char byte = 0;
+    struct iovec text = { .iov_base = &byte, .iov_len = 1 };
+    struct msghdr message = {
+        .msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control.space)
+    };
+
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+    (void)!sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Takes one that has been sent, and is not closed on exec. -1 where there is none. Does not wait. */
+static int rc_descriptor_take(int socket)
+{
+    union control control;
+    char byte;
+    struct iovec text = { .iov_base = &byte, .iov_len = 1 };
+    struct msghdr message = {
+        .msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control.space)
+    };
+    int fd = -1;
+
+    if (recvmsg(socket, &message, MSG_DONTWAIT) == 1 && message.msg_controllen >= CMSG_LEN(sizeof(fd)) &&
+        control.head.cmsg_level == SOL_SOCKET && control.head.cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(&control.head), sizeof(fd));
+    return fd;
+}
+
+#define LIBRARY_PATH "LD_LIBRARY_PATH="
+
+/* Those that glibc drops for set-uid programs (unsecvars.h) and that are not about names, times
+ * or temporary files; musl reads LD_* alone. */
+static const char *const loader_variables[] = {
+    "LD_", "GCONV_PATH=", "GETCONF_DIR=", "GLIBC_TUNABLES=", "LOCPATH=", "MALLOC_", "NLSPATH=",
+};
+
+static bool starts_with(const char *entry, const char *start)
+{
+    return strncmp(entry, start, strlen(start)) == 0;
+}
+
+static bool is_for_loader(const char *entry)
+{
+    for (size_t i = 0; i < sizeof(loader_variables) / sizeof(*loader_variables); i++)
+        if (starts_with(entry, loader_variables[i]))
+            return true;
+    return starts_with(entry, RC_PROGRAM_LIBRARIES);
+}
+
+/* The entry as rollcall-pmix gets it, from the task or from a program between; else NULL. */
+static const char *library_path(const char *entry)
+{
+    if (starts_with(entry, LIBRARY_PATH))
+        return entry;
+    return starts_with(entry, RC_PROGRAM_LIBRARIES) ? entry + strlen(RC_PROGRAM_LIBRARIES) - strlen(LIBRARY_PATH)
+                                                    : NULL;
+}
+
+/* What becomes of an entry; NULL: it is left out. `room` is for one that is renamed. */
+static const char *adapt_entry(enum rc_program_kind kind, const char *entry, char *room)
+{
+    const char *path = library_path(entry);
+
+    if (kind == RC_PROGRAM_USER)
+        return starts_with(entry, "LD_PRELOAD=") ? NULL : entry;
+    if (!is_for_loader(entry))
+        return entry;
+    if (!path || kind == RC_PROGRAM_PMIX)
+        return path;
+    memcpy(room, RC_PROGRAM_LIBRARIES, strlen(RC_PROGRAM_LIBRARIES));
+    memcpy(room + strlen(RC_PROGRAM_LIBRARIES), path + strlen(LIBRARY_PATH), strlen(path + strlen(LIBRARY_PATH)) + 1);
+    return room;
+}
+
+/* Copies the list for a program; NULL without memory. To be freed; most strings stay the
+ * caller's and have to live as long. */
+static char **rc_program_environment(enum rc_program_kind kind, const char *const *env)
+{
+    size_t room = 0;
+    size_t count = 0;
+    size_t used = 0;
+    char **copy;
+    char *renamed;
+
+    for (; env[count]; count++)
+        if (library_path(env[count]))
+            room += strlen(RC_PROGRAM_LIBRARIES) + strlen(env[count]);
+    copy = malloc((count + 1) * sizeof(*copy) + room);
+    if (!copy)
+        return NULL;
+    renamed = (char *)(copy + count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *entry = adapt_entry(kind, env[i], renamed);
+
+        if (!entry)
+            continue;
+        copy[used++] = (char *)(uintptr_t)entry;
+        if (entry == renamed)
+            renamed += strlen(renamed) + 1;
+    }
+    copy[used] = NULL;
+    return copy;
+}
 
 /* So often it looks whether the program has ended and left its output open to others; and so long it waits for the end
  * of one that it has killed. */
@@ -281,4 +398,12 @@ int rc_program_line(const struct rc_program *program, char *line, size_t size)
                        : rc_program_not_loaded(n, status) ? "a library that it needs cannot be loaded (see ldd)"
                                                           : "did not say why it failed",
                        line, size);
+}
+
+void rc_last_line_wait(bool said)
+{
+    enum { SAID_MS = 200, SILENT_MS = 500 };
+    const struct timespec pause = { .tv_nsec = (said ? SAID_MS : SILENT_MS) * 1000000L };
+
+    nanosleep(&pause, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* program.h - runs a program, mostly one of rollcall's own: text in, text out, and an end by a deadline. */
+/* program.h - one child with a deadline, its environment, and descriptors that are handed on. */
 #ifndef ROLLCALL_SYSTEM_PROGRAM_H
 #define ROLLCALL_SYSTEM_PROGRAM_H
 
@@ -9,7 +9,27 @@
 #include <sys/types.h>
 
 #include "base/text.h"
-#include "system/programenv.h"
+
+/* Sends a descriptor, which stays open here. Does not wait; what goes wrong is not told. */
+void rc_descriptor_send(int socket, int fd);
+
+/* The environment of a program that is started in a user's task.
+ *
+ * The user's environment is for the user's programs: an LD_LIBRARY_PATH that leads to
+ * another libc, or LD_SHOW_AUXV, would break rollcall's own. */
+
+/* What a program gets of the variables that change how programs are loaded and how the C
+ * library works: LD_*, GLIBC_TUNABLES, MALLOC_*, GCONV_PATH and others. */
+enum rc_program_kind {
+    RC_PROGRAM_OWN,  /* of rollcall: none of them */
+    RC_PROGRAM_PMIX, /* rollcall-pmix: LD_LIBRARY_PATH, by which the task finds its libpmix */
+    RC_PROGRAM_USER, /* python3, mpirun, srun from PATH: all but LD_PRELOAD */
+};
+
+/* Where a program of rollcall's keeps LD_LIBRARY_PATH for the rollcall-pmix that it starts. */
+#define RC_PROGRAM_LIBRARIES "ROLLCALL_LD_LIBRARY_PATH="
+
+/* Runs a program, mostly one of rollcall's own: text in, text out, and an end by a deadline. */
 
 struct rc_program {
     enum rc_program_kind kind;
@@ -21,7 +41,7 @@ struct rc_program {
     struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
     uint32_t milliseconds;   /* after this time it is killed */
     int *kept; /* NULL, or where the descriptor goes that it sends over its standard input, which is a socket
-                  then (descriptor.h); -1 where it sends none */
+                  then (program.h); -1 where it sends none */
 };
 
 /* Runs it and takes all that it writes, with a NUL behind it. Its standard error
@@ -47,5 +67,11 @@ int rc_program_line(const struct rc_program *program, char *line, size_t size);
 /* Signals as a program expects them: slurmstepd and launchers block and ignore
  * some. Sets the attributes' flags, with `more` of them. 0 or an errno. */
 int rc_program_signals(posix_spawnattr_t *attributes, short more);
+
+/* Waits before a task ends without its command: 200 ms if it has said why itself (`said`), 500 ms if another task
+ * of the launch says it. A launcher ends the other tasks with the first one that fails. What still comes then is
+ * dropped, also of lines that were written before: with srun --kill-on-bad-exit of 22.05, 35 of 40 arrived.
+ * Thread-safe. */
+void rc_last_line_wait(bool said);
 
 #endif

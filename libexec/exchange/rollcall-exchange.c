@@ -9,7 +9,7 @@
  *                                           seconds after the first process of job JOB has
  *                                           reached init_process_group it names who has not; where
  *                                           none of several NODES calls, it says so
- *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.h)
+ *   rollcall-exchange store                 a store server, where srun has no rendezvous server (exchange.h)
  *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
@@ -30,12 +30,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "node.h"
-#include "rendezvous/protocol.h"
+#include "exchange.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
-#include "storeserver.h"
-#include "verdict.h"
 
 /* Longer than a prolog takes on most sites: nodes call as soon as their first task begins. */
 enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };

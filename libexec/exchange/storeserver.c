@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* struct ucred */
 #include "config.h"
 
-#include "storeserver.h"
+#include "exchange.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,15 +16,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/lines.h"
-#include "endpoints.h"
-#include "rendezvous/endpoint.h"
-#include "rendezvous/listen.h"
+#include "base/pairs.h"
 #include "rendezvous/local.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
-#include "system/clock.h"
-#include "system/process.h"
+#include "system/node.h"
 
 enum { OWNERS = 8, FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "verdict.h"
+#include "exchange.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "console/json.h"
-#include "mapping.h"
+#include "map.h"
 #include "placement/near.h"
-#include "proposals.h"
 
 static const char *const nearness[] = {
     [RC_NEAR_NUMA] = "numa",

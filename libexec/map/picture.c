@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* memfd_create */
-#include "picture.h"
+#include "map.h"
 
 #include <errno.h>
 #include <hwloc/export.h>

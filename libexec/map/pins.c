@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pins.h"
+#include "map.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "base/cpuset.h"
-#include "base/lines.h"
-#include "base/numbers.h"
+#include "base/pairs.h"
+#include "base/text.h"
 #include "console/usage.h"
 #include "placement/place.h"
 #include "placement/topology.h"
-#include "system/nvidia.h"
-#include "system/sysfs.h"
+#include "system/gpufiles.h"
 
 /* TASKS_MAX: a node has no more, and neither has an answer room for more. */
 enum { REQUEST_SIZE = 65536, TASKS_MAX = 4096 };

@@ -11,9 +11,7 @@
 
 #include "console/table.h"
 #include "console/usage.h"
-#include "mapping.h"
-#include "picture.h"
-#include "pins.h"
+#include "map.h"
 
 struct output {
     bool json;

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "console/escape.h"
 #include "console/table.h"
-#include "mapping.h"
+#include "map.h"
 #include "placement/near.h"
-#include "proposals.h"
 
 static int count_objects(const struct mapping *mapping, hwloc_obj_type_t type)
 {

@@ -1,13 +1,140 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job.h"
-
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include "library.h"
+#include "pmix.h"
+#include "system/program.h"
+
+/* Libpmix, opened at run time: the few functions that are used of it, and how a failure is told.
+ *
+ * One build runs with PMIx 4, 5 and 7, and a rollcall that was built with PMIx
+ * is installed where there is none. Nothing of the library's own structures is
+ * made here but values: the size of others (pmix_info_t) is not the same in all
+ * releases, a value's head is. */
+
+#define LIBRARY "libpmix.so.2"
+
+struct pmix_library pmix_library;
+
+int pmix_fail(const char *kind, const char *what, const char *why)
+{
+    printf("failed=%s %s%s%s\n", kind, what, *why ? ": " : "", why);
+    return -1;
+}
+
+/* POSIX's way from an object's address to a function's. */
+static int find_symbol(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+
+    if (!address)
+        return pmix_fail("library", name, LIBRARY " has no such function");
+    memcpy(function, &address, sizeof(address));
+    return 0;
+}
+
+/* "/a/folder/libpmix.so.2: file too short"; another library's name stays. */
+static const char *behind_name(const char *error)
+{
+    const char *name = strstr(error, LIBRARY ": ");
+
+    return name ? name + strlen(LIBRARY ": ") : error;
+}
+
+int pmix_open_library(void)
+{
+    /* global: its plugins look for the library's names */
+    void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+
+    if (!handle)
+        return pmix_fail("library", behind_name(dlerror()), "");
+    if (find_symbol(handle, "PMIx_Init", &pmix_library.init) < 0 ||
+        find_symbol(handle, "PMIx_Get", &pmix_library.get) < 0 ||
+        find_symbol(handle, "PMIx_Put", &pmix_library.put) < 0 ||
+        find_symbol(handle, "PMIx_Commit", &pmix_library.commit) < 0 ||
+        find_symbol(handle, "PMIx_Finalize", &pmix_library.finalize) < 0 ||
+        find_symbol(handle, "PMIx_Error_string", &pmix_library.error_string) < 0)
+        return -1;
+    return 0;
+}
+
+const pmix_value_t *pmix_find_value(const pmix_proc_t *self, pmix_rank_t rank, const char *key, pmix_status_t *status)
+{
+    pmix_proc_t proc = *self;
+    pmix_value_t *value = NULL;
+
+    proc.rank = rank;
+    *status = pmix_library.get(&proc, key, NULL, 0, &value);
+    return *status == PMIX_SUCCESS ? value : NULL;
+}
+
+int pmix_fail_key(const char *key, pmix_rank_t rank, const char *why)
+{
+    char what[128];
+
+    if (rank == PMIX_RANK_WILDCARD)
+        snprintf(what, sizeof(what), "%s of the job", key);
+    else
+        snprintf(what, sizeof(what), "%s of rank %u", key, rank);
+    return pmix_fail("answer", what, why);
+}
+
+/* The connection to the PMIx server, which the task keeps after this program has ended.
+ *
+ * A server takes the end of a process's connection, finalized or not, for one participant less in every fence that
+ * waits on that node (openpmix v5.0.7 src/mca/ptl/base/ptl_base_sendrecv.c, lost_connection; so in 4.2 and 6). If
+ * another rank is in its MPI_Init already, its fence then ends too early, or never: of 150 launches of Open MPI 5
+ * with three ranks, four crashed or hung; none since the connection ends with the task. */
+
+enum { DESCRIPTORS = 1024 };
+
+static bool was_open[DESCRIPTORS];
+
+/* libpmix shuts its socket down before it closes it, which would end the connection for the copy as well. Nothing
+ * else in this program calls it. */
+__attribute__((visibility("default"))) int shutdown(int fd, int how)
+{
+    (void)fd, (void)how;
+    return 0;
+}
+
+void pmix_connection_expect(void)
+{
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+static bool is_connected(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof(peer);
+
+    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 &&
+           (peer.ss_family == AF_INET || peer.ss_family == AF_INET6);
+}
+
+int pmix_connection_copy(void)
+{
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        if (!was_open[fd] && is_connected(fd))
+            return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return -1;
+}
+
+void pmix_connection_hand_over(int copy)
+{
+    if (copy >= 0)
+        rc_descriptor_send(STDIN_FILENO, copy);
+}
+
+/* What the PMIx server says of the job and of this task. */
 
 enum { TASKS_MAX = 16777216 }; /* as many as rollcall takes */
 

@@ -1,4 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pmix.h"
+
+/* A text that RANK 0's node tells all others: where they meet (lib/rendezvous).
+ *
+ * One key for the launch's roll call, one for the store server of its tasks: what is put
+ * stays, and a second reader gets the same text. */
+
+enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
+
+/* Puts the line that stands on standard input where the others find it. 0, or -1 after pmix_fail(). */
+/* No fence: on Slurm one without data is no barrier, and one that a single task does
+ * not reach holds up all others. A key that is written once needs none. */
+static int pmix_put_endpoint(const char *key)
+{
+    char line[LINE_SIZE];
+    pmix_value_t value = { .type = PMIX_STRING, .data.string = line };
+    pmix_status_t status;
+
+    if (!fgets(line, sizeof(line), stdin))
+        return pmix_fail("program", "nothing to put", "");
+    line[strcspn(line, "\n")] = '\0';
+    status = pmix_library.put(PMIX_GLOBAL, key, &value);
+    if (status == PMIX_SUCCESS)
+        status = pmix_library.commit();
+    return status == PMIX_SUCCESS ? 0 : pmix_fail("server", "PMIx_Put", pmix_library.error_string(status));
+}
+
+static void pause_for(int milliseconds)
+{
+    const struct timespec t = { .tv_nsec = milliseconds * 1000000L };
+
+    nanosleep(&t, NULL);
+}
+
+/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has: until
+ * then it asks again and again, and blocks where the server does (PMIx 4
+ * without end, 5 not at all: measured). The process's own deadline ends it. */
+static int pmix_print_endpoint(const pmix_proc_t *self, const char *key)
+{
+    for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
+        pmix_status_t status;
+        const pmix_value_t *value = pmix_find_value(self, 0, key, &status);
+
+        if (value && value->type == PMIX_STRING && value->data.string) {
+            printf("endpoint=%s\n", value->data.string);
+            return 0;
+        }
+        /* not there yet, by two names */
+        if (status != PMIX_ERR_NOT_FOUND && status != PMIX_ERR_TIMEOUT)
+            return pmix_fail_key(key, 0, value ? "is no text" : pmix_library.error_string(status));
+        pause_for(pause);
+    }
+}
+
 /* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
  *
  *   rollcall-pmix job   says who the task is and what the job looks like (job.h)
@@ -10,23 +72,12 @@
  * (Slurm ends a step in which a connected process ends without a word), keeps a
  * thread, and reads whatever plugins it finds: none of that belongs into the
  * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize. The bare
- * connection is handed on to who asks (connection.h).
+ * connection is handed on to who asks (pmix.h).
  *
  * Prints lines NAME=VALUE, all of them or one that says what failed, and ends
  * with 0 or 1. It may not take longer than DEADLINE seconds: a server that
  * hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
  */
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
-#include "connection.h"
-#include "endpoint.h"
-#include "job.h"
-#include "library.h"
 
 enum { DEADLINE = 10, DEADLINE_OF_ENDPOINT = 600 }; /* seconds; the caller waits a little longer, or less */
 

@@ -19,7 +19,7 @@ import os
 import sys
 
 PREFIX = "rollcall: "
-SERVER = "SLURM_ROLLCALL_SERVER"  # "TOKEN PORT JOB.STEP", as lib/base/stepserver.h writes it
+SERVER = "SLURM_ROLLCALL_SERVER"  # "TOKEN PORT JOB.STEP", as lib/launcher/stamp.h writes it
 NOTES = ("RC704",)
 
 said = set()  # what this process and those that it was forked from have printed

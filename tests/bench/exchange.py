@@ -109,7 +109,7 @@ class Exchange:
         python = need(os.environ.get("PYTHON", "python3"))
         if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
             raise Missing(f"{python} has no torch: set PYTHON")
-        meet = self.server_program("meet", TOP / "spank/once.c")
+        meet = self.server_program("meet", TOP / "spank/node.c")
         theirs = [float(word) for word in output_of(
             without_lookups(self.folder, [python, HERE / "store.py", MEETING_ROUNDS, *MEETINGS])).split()]
         self.store_asks(python, theirs[-1])

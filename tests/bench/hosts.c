@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.c - time of one rc_hostlist_nth call: hosts LIST INDEX, prints nanoseconds and the host. */
-#include "launcher/hostlist.h"
+#include "launcher/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,11 +15,10 @@
 
 #include "median.h"
 #include "rendezvous/client.h"
-#include "rendezvous/listen.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 #include "roll/answer.h"
-#include "spank/once.h"
+#include "spank/node.h"
 
 enum { SECONDS = 60, ROUNDS_MAX = 1000 };
 

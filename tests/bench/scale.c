@@ -18,12 +18,12 @@
 
 #include "asking.h"
 #include "entries.h"
-#include "libexec/exchange/verdict.h"
+#include "libexec/exchange/exchange.h"
 #include "median.h"
-#include "rendezvous/listen.h"
 #include "rendezvous/server.h"
+#include "rendezvous/wire.h"
 #include "roll/answer.h"
-#include "system/clock.h"
+#include "system/node.h"
 
 enum { SECONDS = 60, EVENTS = 256, ROUNDS_MAX = 100 };
 

@@ -19,10 +19,9 @@
 
 #include "asking.h"
 #include "rendezvous/client.h"
-#include "rendezvous/listen.h"
-#include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
-#include "system/clock.h"
+#include "rendezvous/wire.h"
+#include "system/node.h"
 
 enum {
     SECONDS = 120,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# pins.bats - rollcall-map pins, which plugin and command ask where the tasks of a node go (libexec/map/pins.h): on machines that
+# pins.bats - rollcall-map pins, which plugin and command ask where the tasks of a node go (libexec/map/map.h): on machines that
 # people use, against tables written by hand. Why the cores are these is in map.bats; here is what is said of them.
 
 load helper

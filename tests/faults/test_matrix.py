@@ -135,7 +135,7 @@ ROWS = [
     *each("other launchers' variables: {}", WHOLE, variables=OTHERS, but=["mpirun"]),
     Row("a hostile environment: srun's server of another step", f"env SLURM_ROLLCALL_SERVER='x 1 y' {SRUN}", WHOLE),
     *each("5,000 variables: {}", WHOLE, variables=dict(CROWD), seconds=20, but=["the preload"]),
-    # it changes nothing from some 4,090 on (shim/table.h)
+    # it changes nothing from some 4,090 on (shim/shim.h)
     Row("4,000 variables: the preload", PRELOAD, WHOLE, variables=dict(CROWD[:4000]), seconds=20),
     # Slurm's own doing
     Row("suspended for two seconds while nodes meet", SRUN, WHOLE, MEETING, suspend(2)),

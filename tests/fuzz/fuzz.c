@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 
 /* Of processor time, for one input: a thousand times what the slowest one takes. */
 enum { SECONDS_MAX = 1 };

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "rendezvous/client.h"
-#include "rendezvous/storeclient.h"
 
 /* Of a connection that is tried, an address that does not answer may cost more. */
 enum { MARGIN_MS = 3000, ROOM = 64 };

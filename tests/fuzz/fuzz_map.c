@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
-#include "libexec/map/mapping.h"
+#include "base/text.h"
+#include "libexec/map/map.h"
 
 enum { PATH_SIZE = 64, TASKS_MAX = 512 };
 

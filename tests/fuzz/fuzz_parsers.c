@@ -11,24 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compact.h"
 #include "base/cpuset.h"
-#include "base/lines.h"
 #include "base/netaddr.h"
-#include "base/runs.h"
-#include "base/stepserver.h"
-#include "launcher/ancestry.h"
-#include "launcher/apinfo.h"
+#include "base/pairs.h"
+#include "launcher/families.h"
 #include "launcher/gpulist.h"
-#include "launcher/hostfile.h"
-#include "launcher/hostlist.h"
-#include "launcher/ordered.h"
-#include "launcher/orteregex.h"
-#include "launcher/tasklist.h"
-#include "launcher/taskmap.h"
-#include "rendezvous/endpoint.h"
+#include "launcher/hosts.h"
+#include "launcher/launcher.h"
+#include "launcher/layout.h"
+#include "launcher/stamp.h"
+#include "rendezvous/wire.h"
+#include "resolve/address.h"
 #include "resolve/command.h"
-#include "resolve/precedence.h"
+#include "resolve/options.h"
+#include "roll/names.h"
 
 enum { FEW = 64, WORDS = 128 };
 

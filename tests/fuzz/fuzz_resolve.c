@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "console/recording.h"
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
+#include "resolve/options.h"
 #include "resolve/pins.h"
-#include "resolve/precedence.h"
 #include "resolve/resolve.h"
 
 enum { LINES_MAX = 2048, ROUNDS_MAX = 8 };
@@ -192,7 +192,7 @@ static bool combine_options(struct trial *trial)
     return fine;
 }
 
-/* As effects/here.c does it: first without a word of the node, then with what was asked for. */
+/* As effects/look.c does it: first without a word of the node, then with what was asked for. */
 static void resolve(struct trial *trial, bool explain, struct rc_result *result)
 {
     /* Whatever the last answer left there must not matter. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libexec/exchange/verdict.h"
+#include "libexec/exchange/exchange.h"
 #include "roll/check.h"
 #include "roll/netorder.h"
 

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
-#include "libexec/exchange/verdict.h"
+#include "base/text.h"
+#include "libexec/exchange/exchange.h"
 #include "rendezvous/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"

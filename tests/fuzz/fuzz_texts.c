@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "base/cpuset.h"
-#include "base/numbers.h"
-#include "rendezvous/protocol.h"
-#include "rendezvous/request.h"
+#include "base/text.h"
 #include "rendezvous/session.h"
 #include "rendezvous/store.h"
+#include "rendezvous/wire.h"
 #include "resolve/pins.h"
 #include "roll/answer.h"
 #include "roll/netorder.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
+#include "base/text.h"
 #include "rendezvous/wire.h"
 
 enum { POLLS_MAX = 100000 };

@@ -9,7 +9,7 @@ new_family()
 {
     cat <<'C'
 #include "launcher/layout.h"
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
 
 enum rc_claim rc_moon_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -75,12 +75,10 @@ build_command()
 @test "a new launcher is one file and its lines in the registry: nothing else changes" {
     tree=$BATS_TEST_TMPDIR/tree
     mkdir "$tree"
-    files lib autogen.sh | tar -C "$top" -cf - -T - | tar -C "$tree" -xf -
+    files lib | tar -C "$top" -cf - -T - | tar -C "$tree" -xf -
     new_family > "$tree/lib/launcher/moon.c"
     sed -i 's/^ROLLCALL_LAUNCHER(slurm)$/ROLLCALL_LAUNCHER(moon)\nROLLCALL_MARKER(moon, MOON_RANK)\n\n&/' \
         "$tree/lib/launcher/registry.def"
-    "$tree/autogen.sh" --families
-    grep -q 'lib/launcher/moon\.c' "$tree/lib/launcher/families.am"
     build_command "$tree"
 
     cat > "$BATS_TEST_TMPDIR/recording.env" <<'ENV'

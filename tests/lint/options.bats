@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# lib/resolve/option.def, and every text that says what --ddp takes.
+# lib/resolve/options.def, and every text that says what --ddp takes.
 
 load helper
 load ../options

@@ -131,14 +131,12 @@ c_files()
     expect_same "$ids" "$used"
 }
 
-@test "a launcher family is one file and one line of the registry" {
+@test "each launcher family has one line of the registry" {
     rows=$(sed -n 's/^ROLLCALL_LAUNCHER(\(.*\))$/\1/p' "$top/lib/launcher/registry.def" | LC_ALL=C sort)
-    families=$(cd "$top" && grep -lE '^const struct rc_launcher rc_launcher_' lib/launcher/*.c | xargs -n 1 basename -s .c |
+    families=$(cd "$top" && sed -n 's/^const struct rc_launcher rc_launcher_\([a-z0-9_]*\) = .*/\1/p' lib/launcher/*.c |
         LC_ALL=C sort)
+    [ "$(wc -l <<< "$rows")" -gt 10 ]
     expect_same "$families" "$rows"
-    built=$(sed -n 's|.*lib/launcher/\([a-z0-9_]*\)\.c.*|\1|p' "$top/lib/launcher/families.am" |
-        LC_ALL=C sort)
-    expect_same "$families" "$built"
 }
 
 # What a launcher is like stands in its struct rc_launcher: so a new one needs no change elsewhere. Its id is
@@ -147,9 +145,9 @@ c_files()
     mapfile -t sources < <(c_files | grep -v '^lib/launcher/')
     [ ${#sources[@]} -gt 100 ]
     found=$(code "${sources[@]}" | grep -E 'launcher(\)|\])?(->|\.)id\b|\bRC_LAUNCHER_INDEX_|\brc_launcher_[a-z]+\b[^(]' |
-        grep -vE '^(cli/json|lib/api/rollcall|lib/roll/entry|shim/report)\.c:' || true)
+        grep -vE '^(cli/json|lib/api/job|lib/roll/entry|shim/preload)\.c:' || true)
     expect_same "" "$found"
-    found=$(code cli/json.c lib/api/rollcall.c lib/roll/entry.c shim/report.c |
+    found=$(code cli/json.c lib/api/job.c lib/roll/entry.c shim/preload.c |
         grep -E '(cmp|rc_str_(is|eq|starts)) ?\(.*launcher->id' || true)
     expect_same "" "$found"
 }

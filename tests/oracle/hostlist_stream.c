@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hostlist_stream - lib/launcher/hostlist.h as a filter: NUL-ended lists in, a line of JSON each out.
+/* hostlist_stream - lib/launcher/hosts.h as a filter: NUL-ended lists in, a line of JSON each out.
  *
  *   null                  not a host list
  *   [COUNT, "n1", "n2"]   the first hosts, at most LISTED; each one has been
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/hostlist.h"
+#include "launcher/hosts.h"
 
 enum { LISTED = 5000 };
 

@@ -9,7 +9,7 @@
  *   number of variables, variables           likewise
  * Entries of the block that begin with @ tell of the node (lib/console/recording.h); a
  * family that asks for more than the block says is answered with them, as by
- * lib/effects/here.c: first without, then with what it asked for.
+ * lib/effects/look.c: first without, then with what it asked for.
  * Output is flushed before the program waits for input. Bytes outside of
  * printable ASCII are written as \u00XX, so a reader gets each byte back.
  *
@@ -23,7 +23,7 @@
 #include <time.h>
 
 #include "console/recording.h"
-#include "resolve/precedence.h"
+#include "resolve/options.h"
 #include "resolve/resolve.h"
 
 struct strings {

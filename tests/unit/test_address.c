@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* addr=: the three kinds, the names that a suffix makes, and what becomes of the plan. */
 #include "resolve/address.h"
-#include "resolve/precedence.h"
+#include "resolve/options.h"
 #include "resolve/resolve.h"
 #include "unit.h"
 

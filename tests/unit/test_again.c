@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What rc_resolve_again plans is what a whole rc_resolve with the same context plans. */
+#include "resolve/command.h"
 #include "resolve/resolve.h"
 #include "unit.h"
 

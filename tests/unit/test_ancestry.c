@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The program behind a command line, as /proc and a recording show it. */
-#include "launcher/ancestry.h"
+#include "launcher/launcher.h"
 #include "unit.h"
 
 #include <string.h>

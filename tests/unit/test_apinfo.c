@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of Cray's PMI: what is read of it, what is refused, and what PALS's and Flux's tasks make of it. */
-#include "launcher/apinfo.h"
+#include "launcher/families.h"
 #include "resolve/resolve.h"
 #include "unit.h"
 

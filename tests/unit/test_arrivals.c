@@ -2,7 +2,7 @@
 /* Who has reached init_process_group: what counts as an arrival, what is said when, and a real server in a child. */
 #include "config.h"
 
-#include "rendezvous/arrivals.h"
+#include "rendezvous/server.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include "rendezvous/client.h"
-#include "rendezvous/listen.h"
-#include "rendezvous/protocol.h"
-#include "rendezvous/server.h"
+#include "rendezvous/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 

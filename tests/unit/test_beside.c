@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was installed beside a program or library: names, and this very program. */
-#include "system/beside.h"
+#include "system/node.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launcher/registry.h"
-#include "system/affinity.h"
+#include "launcher/launcher.h"
+#include "system/node.h"
 
 struct refuse_row {
     struct rc_str input; /* the task's mask */

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/listen.h"
-#include "rendezvous/protocol.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many ranks and hosts in few characters: nothing is lost, nothing is added, and it is never long. */
-#include "base/compact.h"
-#include "launcher/hostlist.h"
+#include "launcher/hosts.h"
+#include "roll/names.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -2,8 +2,9 @@
 /* Which of rollcall's files a container is taken to see. */
 #include <string.h>
 
-#include "resolve/container.h"
+#include "resolve/command.h"
 #include "resolve/resolve.h"
+#include "resolve/steps.h"
 #include "unit.h"
 
 enum { WORDS = 9 };

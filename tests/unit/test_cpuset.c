@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of hardware threads, and what is done with sets of them. */
 #include "base/cpuset.h"
-#include "system/affinity.h"
+#include "system/node.h"
 #include "unit.h"
 
 #include <string.h>

@@ -19,8 +19,6 @@
 #include <unistd.h>
 
 #include "rendezvous/client.h"
-#include "rendezvous/listen.h"
-#include "rendezvous/storeclient.h"
 #include "rendezvous/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
  * the NVIDIA driver has one. */
-#include "launcher/registry.h"
-#include "roll/devices.h"
-#include "system/nvidia.h"
+#include "launcher/launcher.h"
+#include "resolve/steps.h"
+#include "roll/entry.h"
+#include "system/gpufiles.h"
 #include "unit.h"
 
 #include <stdio.h>

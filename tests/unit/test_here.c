@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the process tree of this machine tells: with real processes. */
-#include "effects/here.h"
+#include "effects/look.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launcher/ancestry.h"
+#include "launcher/launcher.h"
 
 /* Two launchers in one environment: the core has to ask for the processes. */
 static const char *const both[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files and lists of hosts: counting, the n-th host, finding one, the host of a slot. */
-#include "launcher/hostfile.h"
+#include "launcher/hosts.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Host lists: counting, the i-th host, finding a host; nothing is expanded. */
-#include "launcher/hostlist.h"
+#include "launcher/hosts.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a GPU is called: from files as the drivers make them, below a folder of the test's own. */
 #define _GNU_SOURCE /* nftw */
-#include "placement/ids.h"
+#include "placement/gpus.h"
 #include "unit.h"
 
 #include <ftw.h>

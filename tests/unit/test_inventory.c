@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/lines.h"
+#include "base/pairs.h"
 #include "inventorytree.h"
 #include "unit.h"
 

@@ -6,11 +6,10 @@
  * counts are the same on a slow, a busy and a fast machine.
  */
 #include "base/env.h"
-#include "base/numbers.h"
-#include "launcher/hostlist.h"
-#include "launcher/tasklist.h"
-#include "launcher/taskmap.h"
-#include "resolve/option.h"
+#include "base/text.h"
+#include "launcher/hosts.h"
+#include "launcher/layout.h"
+#include "resolve/options.h"
 #include "resolve/resolve.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sockets that other nodes can reach: at which port. */
-#include "rendezvous/listen.h"
+#include "rendezvous/wire.h"
 #include "unit.h"
 
 #include <errno.h>

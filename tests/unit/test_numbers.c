@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers: what a rank, a size or a count may look like, and what it may not. */
-#include "base/numbers.h"
+#include "base/text.h"
 #include "unit.h"
 
 struct row {

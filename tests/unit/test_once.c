@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What one process does for many, which sleep meanwhile: they are the tasks of a node. */
-#include "../../spank/once.h"
+#include "spank/node.h"
 #include "unit.h"
 
 #include <linux/futex.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "system/clock.h"
+#include "system/node.h"
 
 enum {
     TASKS = 20,
@@ -32,7 +32,7 @@ static struct sleeps *sleeps;
 long __wrap_syscall(long number, ...);
 long __real_syscall(long number, ...);
 
-/* Every call of once.c. */
+/* Every call of node.c. */
 long __wrap_syscall(long number, ...)
 {
     atomic_int *word;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The option grammar: [MODE][,KEY=VALUE]..., and which of three sources wins. */
-#include "resolve/option.h"
-#include "resolve/precedence.h"
+#include "resolve/options.h"
 #include "unit.h"
 
 #include <stdio.h>

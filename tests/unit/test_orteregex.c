@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The nodes of Open MPI 4's daemons: the n-th name, and what is no such list. */
-#include "launcher/orteregex.h"
+#include "launcher/families.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the tasks of a node go: the text that rollcall-map answers with, and what a task carries of it. */
-#include "resolve/pinning.h"
+#include "resolve/options.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What rollcall-pmix answers, and what a task makes of it. */
-#include "launcher/pmixjob.h"
+#include "launcher/families.h"
 #include "resolve/resolve.h"
 #include "unit.h"
 

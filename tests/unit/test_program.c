@@ -2,7 +2,6 @@
 /* Programs that behave badly: this one itself, told by its argument how. */
 #include "system/program.h"
 
-#include "system/descriptor.h"
 #include "unit.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The markers of the launcher families: each is seen, and nothing that is like one. */
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
 #include "unit.h"
 
 #include <stdio.h>

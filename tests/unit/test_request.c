@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a task's rollcall asks rollcall-exchange to do: what is written is read, and nothing else is. */
-#include "rendezvous/request.h"
+#include "rendezvous/session.h"
 #include "unit.h"
 
 #include <stdio.h>

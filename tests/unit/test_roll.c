@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Entries of the roll call: what is written is read, and nothing else is. */
-#include "base/lines.h"
+#include "base/pairs.h"
 #include "roll/items.h"
 #include "roll/roll.h"
 #include "unit.h"

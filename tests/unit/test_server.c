@@ -19,8 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/listen.h"
-#include "rendezvous/protocol.h"
 #include "rendezvous/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"

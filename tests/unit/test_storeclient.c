@@ -2,7 +2,7 @@
 /* Tasks at a real server, which runs in a child: what one of them leaves there, the others find. */
 #include "config.h"
 
-#include "rendezvous/storeclient.h"
+#include "rendezvous/client.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -13,9 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/client.h"
-#include "rendezvous/listen.h"
 #include "rendezvous/server.h"
+#include "rendezvous/wire.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define ENTRY "roll=1\nscope=s\nhost=n1\nnode=0\nnodes=1\nworld=1\ntasks=0\n"

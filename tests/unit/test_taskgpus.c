@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose GPU is whose: by variables as Slurm writes them (22.05, 24.11 and 26.05, recorded), and by device files. */
-#include "launcher/registry.h"
+#include "launcher/launcher.h"
 #include "resolve/resolve.h"
+#include "resolve/steps.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks per node: Slurm's "2(x3),1", and everything that only looks like it. */
-#include "launcher/tasklist.h"
+#include "launcher/layout.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Task maps: which node each task is on under an arbitrary distribution. */
-#include "launcher/taskmap.h"
+#include "launcher/layout.h"
 #include "unit.h"
 
 #include <stdio.h>

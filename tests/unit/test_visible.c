@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which GPUs a task sees: every way in which Slurm and others hand them out, by more, as many and fewer tasks. */
+#include "resolve/options.h"
 #include "resolve/resolve.h"
 #include "unit.h"
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "programs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rendezvous/discovery.h"
+#include "system/node.h"
+#include "system/program.h"
+
+bool cli_find_program(const char *name, char path[PATH_MAX])
+{
+    const char *next = getenv("PATH");
+
+    while (next && *next) {
+        size_t n = strcspn(next, ":");
+        struct stat file;
+
+        if (n > 0 && snprintf(path, PATH_MAX, "%.*s/%s", (int)n, next, name) < PATH_MAX && access(path, X_OK) == 0 &&
+            stat(path, &file) == 0 && S_ISREG(file.st_mode))
+            return true;
+        next += n + (next[n] == ':');
+    }
+    return false;
+}
+
+extern char **environ;
+
+static char answer[CLI_PMIXASK_SIZE];
+
+static struct rc_str failure_line(const char *kind, const char *text)
+{
+    int n = snprintf(answer, sizeof(answer), "failed=%s %s\n", kind, text);
+
+    return (struct rc_str){ answer, (size_t)n };
+}
+
+int cli_own_program(const char *name, char path[PATH_MAX])
+{
+    if (rc_beside_file(ROLLCALL_LIBEXEC_FROM_BIN, name, path, PATH_MAX).p)
+        return access(path, X_OK);
+    errno = ENOENT;
+    return -1;
+}
+
+void cli_pmix_choose_store(void)
+{
+    const char *store = rc_pmix_server_gds(rc_str(getenv("PMIX_VERSION")));
+
+    if (store)
+        setenv(RC_PMIX_GDS, store, 0);
+}
+
+struct rc_str cli_pmix_ask(void)
+{
+    char path[PATH_MAX];
+    int connection;
+    struct rc_program program = { .kind = RC_PROGRAM_PMIX,
+                                  .path = path,
+                                  .argument = "job",
+                                  .kept = &connection,
+                                  .milliseconds = CLI_PMIXASK_DEADLINE };
+    ssize_t size;
+    int status;
+
+    if (cli_own_program("rollcall-pmix", path) < 0)
+        return failure_line("program", strerror(errno));
+    cli_pmix_choose_store();
+    program.env = (const char *const *)environ;
+    size = rc_program_run(&program, answer, sizeof(answer), &status);
+    if (size == -ETIMEDOUT || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
+        return failure_line("server", "no answer within 10 s");
+    if (size < 0 && size != -EMSGSIZE)
+        return failure_line("program", strerror((int)-size));
+    if (WIFSIGNALED(status) && size >= 0) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "ended by signal %d", WTERMSIG(status));
+        return failure_line("program", text);
+    }
+    /* status 1 comes with a line that says what failed */
+    if (size <= 0 || WEXITSTATUS(status) > 1 ||
+        (WEXITSTATUS(status) == 1 && !rc_program_reason(rc_str(answer), "failed=").p))
+        return failure_line("answer", size ? "it was cut off" : "there is none");
+    return (struct rc_str){ answer, (size_t)size };
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* programs.h - programs on PATH and rollcall's own; what rollcall-pmix answers. */
+#ifndef ROLLCALL_CLI_PROGRAMS_H
+#define ROLLCALL_CLI_PROGRAMS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/text.h"
+
+/* Writes the first executable file of that name on PATH. False where there is none. */
+bool cli_find_program(const char *name, char path[PATH_MAX]);
+
+/* Has rollcall-pmix ask the PMIx server of the launcher that started this process.
+ *
+ * For a process that has not connected itself, and whose children have not
+ * either: the server takes rollcall-pmix for the task. */
+
+/* Returns lines as in lib/launcher/families.h, in static storage that the next call
+ * overwrites: for one thread only. Takes some hundredths of a second, at most
+ * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process behind, but the connection, which
+ * the program that this one becomes keeps open: the server must not see its end while other ranks are in
+ * MPI_Init (libexec/pmix/pmix.h). With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment. */
+struct rc_str cli_pmix_ask(void);
+
+/* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is
+ * set. Only this store also serves a second client of a task, and the program itself is
+ * the second one after rollcall-pmix. All tasks of a node must have the same value. */
+void cli_pmix_choose_store(void);
+
+/* The path of one of rollcall's own programs, beside this very command wherever
+ * it is installed. 0, or -1 with errno. */
+int cli_own_program(const char *name, char path[PATH_MAX]);
+
+enum { CLI_PMIXASK_DEADLINE = 12000, CLI_PMIXASK_SIZE = 1 << 20 };
+
+#endif

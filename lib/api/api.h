@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* api.h - what the files of librollcall share. */
+#ifndef ROLLCALL_API_API_H
+#define ROLLCALL_API_API_H
+
+#include "api/rollcall.h"
+#include "effects/look.h"
+#include "rendezvous/discovery.h"
+#include "resolve/resolve.h"
+
+/* A call that all tasks of a job make together: each task's n-th call of a name belongs to the others' n-th.
+ *
+ * A task puts its part of a call into the launch's store (rendezvous/client.h),
+ * under a key of the launch, the task's program (its first, its second, ...),
+ * the call's name and number, and the part of the call:
+ *
+ *   v/SCOPE/PROGRAM/NAME/NUMBER/PART
+ *
+ * The process remembers how many calls of a name it has made, where the store server
+ * is, and which program of its rank it is: first, second, ... A forked child starts
+ * with none of that. All functions are thread safe. */
+
+enum { RC_CALL_NAME = 64, RC_CALL_TITLE = 128 };
+
+struct rc_call {
+    const struct rollcall *job;
+    struct rc_call_process *process; /* NULL: the job has one task */
+    char name[RC_CALL_NAME + 1];
+    char title[RC_CALL_TITLE]; /* for people: rollcall_broadcast("x") */
+    uint64_t number;
+    uint32_t rank;
+    uint32_t world;
+    int64_t deadline;
+    uint32_t seconds;
+    int64_t lost; /* since when the store server is gone; 0: it is not */
+};
+
+/* Starts a call and counts it. Returns 0, or -1 with the reason in *error. */
+int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms, struct rc_call *call,
+                  struct rollcall_error *error);
+
+/* Puts a part into the store. -1, with *error, where another task has put it already, or on failure. */
+int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error);
+
+/* Waits until `root` has put a part. Writes up to `room` bytes of it, and to *size its whole size. 0 or -1. */
+int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
+                 struct rollcall_error *error);
+
+struct rollcall {
+    struct rollcall_variable variable[RC_PLAN_MAX];
+    struct rollcall_message message[RC_MESSAGES_MAX];
+    struct rc_result result; /* may point into here */
+    struct rc_here_storage here;
+    bool is_own;                   /* made from this process's own environment */
+    struct rc_discovery discovery; /* only set if is_own */
+};
+
+/* Writes to *error why a call fails. `id` is a message's id, or "". Returns -1. */
+int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text);
+
+/* Copies a text from another program as part of a line: printable characters only, cut if it is too long.
+ * Returns `to`. */
+const char *rc_job_piece(const char *text, char *to, size_t size);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "effects/lookup.h"
+#include "effects/rank0.h"
+#include "resolve/options.h"
+#include "system/net.h"
+#include "system/node.h"
+
+extern char **environ;
+
+int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text)
+{
+    if (error) {
+        struct rc_arena arena = { .base = error->text, .size = sizeof(error->text) };
+
+        error->code = code;
+        error->text[0] = '\0';
+        if (*id)
+            rc_format(&arena, "%s: %s" RC_EXPLAIN("%s"), id, text, id);
+        else
+            rc_format(&arena, "%s", text);
+        /* a text that is too long is cut */
+        error->text[sizeof(error->text) - 1] = '\0';
+    }
+    return -1;
+}
+
+const char *rc_job_piece(const char *text, char *to, size_t size)
+{
+    size_t n = 0;
+
+    for (; *text && n + 1 < size; text++)
+        to[n++] = *text >= ' ' && *text <= '~' ? *text : ' ';
+    to[n] = '\0';
+    return to;
+}
+
+static int fail_with_message(struct rollcall_error *error, const struct rc_messages *messages)
+{
+    for (unsigned i = 0; i < messages->count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
+
+        if (entry->level == RC_LEVEL_ERROR)
+            return rc_job_fail(error, ROLLCALL_CONTRADICTION, entry->id, messages->list[i].text);
+    }
+    return rc_job_fail(error, ROLLCALL_CONTRADICTION, "",
+                       "the environment's values are too long to be a job's identity");
+}
+
+const char *rollcall_version(void)
+{
+    return PACKAGE_VERSION;
+}
+
+static int resolve_job(const char *const *environment, struct rollcall *job, struct rollcall_error *error)
+{
+    struct rc_result *result = &job->result;
+    char text[1024];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .count = 0 };
+    struct rc_options options = { .given = false };
+    struct rc_context context = {
+        .env = environment ? environment : (const char *const *)environ,
+        .pid = environment ? 0 : (uint32_t)getpid(),
+        .ignore_stamp = true,
+    };
+
+    job->here.watch_relative = ROLLCALL_WATCH_FROM_LIB;
+    job->here.libraries_relative = ROLLCALL_PRELOAD_FROM_LIB;
+    rc_env_index(&result->env, context.env);
+    context.indexed = true;
+    if (!rc_options_from_env(&result->env, &options, &messages, &arena))
+        return fail_with_message(error, &messages);
+    context.options = rc_options_combine(NULL, &options, NULL);
+    rc_node_port_range(&context.local_port_first, &context.local_port_last);
+    /* another environment may come from another node, so the library looks at this node
+     * only for its own */
+    if ((environment ? rc_resolve(&context, result) : rc_here_resolve(&context, &job->here, result)) != RC_RESOLVED)
+        return fail_with_message(error, &result->messages);
+    if (!environment && result->master.wish && !rc_lookup_settle(result, "nothing is set"))
+        return fail_with_message(error, &result->messages);
+    job->is_own = !environment;
+    if (job->is_own)
+        rc_discovery_find(result, &job->discovery);
+    return 0;
+}
+
+static void fill_in(struct rollcall *job)
+{
+    static const enum rollcall_action actions[] = {
+        [RC_SET] = ROLLCALL_SET,
+        [RC_UNSET] = ROLLCALL_UNSET,
+        [RC_KEEP] = ROLLCALL_KEEP,
+    };
+    const struct rc_plan *plan = &job->result.plan;
+    const struct rc_messages *messages = &job->result.messages;
+
+    for (unsigned i = 0; i < plan->count; i++)
+        job->variable[i] = (struct rollcall_variable){
+            .action = actions[plan->entry[i].action],
+            .name = plan->entry[i].name.p,
+            .value = plan->entry[i].value,
+            .source = plan->entry[i].source,
+            .reason = plan->entry[i].reason,
+        };
+    for (unsigned i = 0; i < messages->count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
+
+        job->message[i] = (struct rollcall_message){
+            .id = entry->id,
+            .level = entry->level == RC_LEVEL_NOTE ? ROLLCALL_NOTE : ROLLCALL_WARNING,
+            .text = messages->list[i].text,
+        };
+    }
+}
+
+int rollcall_create(const char *const *environment, struct rollcall **out, struct rollcall_error *error)
+{
+    struct rollcall *job;
+
+    if (!out)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_create: out is NULL");
+    job = calloc(1, sizeof(*job));
+    if (!job)
+        return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
+    if (resolve_job(environment, job, error) < 0) {
+        rollcall_destroy(job);
+        return -1;
+    }
+    fill_in(job);
+    *out = job;
+    return 0;
+}
+
+void rollcall_destroy(struct rollcall *job)
+{
+    int saved = errno;
+
+    free(job);
+    errno = saved;
+}
+
+const char *rollcall_launcher(const struct rollcall *job)
+{
+    return job && job->result.launcher ? job->result.launcher->id : NULL;
+}
+
+enum rollcall_mode rollcall_mode(const struct rollcall *job)
+{
+    switch (job ? job->result.mode : RC_MODE_NONE) {
+    case RC_MODE_WORKER:
+        return ROLLCALL_MODE_WORKER;
+    case RC_MODE_LAUNCHER:
+        return ROLLCALL_MODE_LAUNCHER;
+    case RC_MODE_TORCHRUN:
+        return ROLLCALL_MODE_TORCHRUN;
+    default:
+        return ROLLCALL_MODE_NONE;
+    }
+}
+
+const char *rollcall_mode_name(enum rollcall_mode mode)
+{
+    switch (mode) {
+    case ROLLCALL_MODE_NONE:
+        return "none";
+    case ROLLCALL_MODE_WORKER:
+        return "worker";
+    case ROLLCALL_MODE_LAUNCHER:
+        return "launcher";
+    case ROLLCALL_MODE_TORCHRUN:
+        return "torchrun";
+    }
+    return NULL;
+}
+
+static int field_number(const struct rollcall *job, enum rc_field field)
+{
+    if (!job || job->result.identity.field[field] == RC_UNKNOWN)
+        return -1;
+    return (int)job->result.identity.field[field];
+}
+
+int rollcall_rank(const struct rollcall *job)
+{
+    return field_number(job, RC_RANK);
+}
+
+int rollcall_world_size(const struct rollcall *job)
+{
+    return field_number(job, RC_WORLD_SIZE);
+}
+
+int rollcall_local_rank(const struct rollcall *job)
+{
+    return field_number(job, RC_LOCAL_RANK);
+}
+
+int rollcall_local_world_size(const struct rollcall *job)
+{
+    return field_number(job, RC_LOCAL_WORLD_SIZE);
+}
+
+int rollcall_node_rank(const struct rollcall *job)
+{
+    return field_number(job, RC_NODE_RANK);
+}
+
+int rollcall_nnodes(const struct rollcall *job)
+{
+    return field_number(job, RC_NNODES);
+}
+
+const char *rollcall_master_addr(const struct rollcall *job)
+{
+    return job ? job->result.master.addr : NULL;
+}
+
+int rollcall_master_port(const struct rollcall *job)
+{
+    return job && job->result.master.port ? job->result.master.port : -1;
+}
+
+size_t rollcall_variable_count(const struct rollcall *job)
+{
+    return job ? job->result.plan.count : 0;
+}
+
+const struct rollcall_variable *rollcall_variable_at(const struct rollcall *job, size_t index)
+{
+    return index < rollcall_variable_count(job) ? &job->variable[index] : NULL;
+}
+
+size_t rollcall_message_count(const struct rollcall *job)
+{
+    return job ? job->result.messages.count : 0;
+}
+
+const struct rollcall_message *rollcall_message_at(const struct rollcall *job, size_t index)
+{
+    return index < rollcall_message_count(job) ? &job->message[index] : NULL;
+}
+
+/* What can be said of a port beside the job, which does not change. */
+struct holding {
+    struct rc_result result;
+    char text[2048];
+};
+
+static int fail_holding(const struct holding *holding, struct rollcall_error *error)
+{
+    const struct rc_messages *messages = &holding->result.messages;
+    unsigned last = messages->count - 1;
+
+    return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(messages->list[last].id)->id,
+                       messages->list[last].text);
+}
+
+static struct holding *copy_job(const struct rollcall *job)
+{
+    struct holding *holding = malloc(sizeof(*holding));
+
+    if (!holding)
+        return NULL;
+    memcpy(&holding->result, &job->result, sizeof(holding->result));
+    holding->result.arena = (struct rc_arena){ .base = holding->text, .size = sizeof(holding->text) };
+    holding->result.messages.count = 0;
+    return holding;
+}
+
+int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_error *error)
+{
+    char node[HOST_NAME_MAX + 1] = "";
+    struct rc_rank0 hooks = {
+        .outcome = "nothing is set",
+        .is_elsewhere = rc_lookup_is_elsewhere,
+        .name_owner = rc_port_owner,
+    };
+    struct holding *holding;
+    int status = 0;
+    int held;
+
+    if (!job || !fd)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_hold_port: job or fd is NULL");
+    if (!job->is_own)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "the job is of another environment than this process's own");
+    holding = copy_job(job);
+    if (!holding)
+        return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
+    gethostname(node, sizeof(node) - 1);
+    hooks.node = rc_str(node);
+    if (rc_rank0_begin(&holding->result, &hooks, &held))
+        *fd = held;
+    else
+        status = fail_holding(holding, error);
+    free(holding);
+    return status;
+}

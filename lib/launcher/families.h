@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* families.h - what launcher families share, and the parsers of theirs that a test calls. */
+#ifndef ROLLCALL_LAUNCHER_FAMILIES_H
+#define ROLLCALL_LAUNCHER_FAMILIES_H
+
+#include "base/env.h"
+#include "launcher/hosts.h"
+#include "launcher/launcher.h"
+
+/* What a task of a step sees of its own node. */
+struct rc_slurmnode {
+    uint32_t index; /* in the step's list of hosts, which is also the order of its tasks per node */
+    uint32_t first; /* its lowest rank; RC_UNKNOWN where SLURM_GTIDS is not there */
+    bool in_a_row;  /* its ranks are first, first + 1 and so on */
+    bool holds_rank_0;
+    bool het; /* the step has several components (srun A : B), or the job it is in has */
+};
+
+/* Finds the node of RANK 0 and this node's NODE_RANK: facts->master_*, the field RC_NODE_RANK
+ * (SLURM_NODEID before) and node_order_rank. All else of the step is in the facts already, the
+ * list of tasks per node in facts->layout. False, with RC106, RC124 or RC125, where nothing says it. */
+bool rc_slurmorder_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_slurmnode *node);
+
+enum { RC_SLURMCOMPONENTS_MAX = 128 }; /* MAX_HET_JOB_COMPS of slurmctld */
+
+struct rc_slurmcomponents {
+    struct rc_str hosts[RC_SLURMCOMPONENTS_MAX]; /* lists that hosts.h reads */
+    uint32_t count;
+};
+
+/* Where a node stands among those of all components. */
+struct rc_slurmposition {
+    uint32_t component;
+    uint32_t index; /* in that one's list */
+};
+
+/* Whether the environment is of a job of several components. */
+bool rc_slurmcomponents_are_there(const struct rc_env *env);
+
+/* Reads the list of each component of this job; the texts stay the environment's. False where they are another
+ * job's, or where one is missing or cannot be read. */
+bool rc_slurmcomponents_read(const struct rc_env *env, struct rc_slurmcomponents *components);
+
+/* False for a name that is in no component or in several; *position then has no meaning. */
+bool rc_slurmcomponents_find(const struct rc_slurmcomponents *components, struct rc_str name,
+                             struct rc_slurmposition *position);
+
+#define RC_SLURMPMIX_PREFIX "slurm.pmix."
+
+/* "JOB.STEP", which is the run id of Slurm's family; absent where PMIX_NAMESPACE
+ * is not set, or is another server's. A slice of the environment. */
+static inline struct rc_str rc_slurmpmix_step(const struct rc_env *env)
+{
+    enum { LENGTH = sizeof(RC_SLURMPMIX_PREFIX) - 1 };
+    struct rc_str name = rc_env_get(env, "PMIX_NAMESPACE");
+
+    return rc_str_starts(name, RC_SLURMPMIX_PREFIX) ? (struct rc_str){ name.p + LENGTH, name.n - LENGTH } : RC_ABSENT;
+}
+
+/* Writes the name of that daemon's node and a NUL. False, with name untouched,
+ * if there is none, or the text before it is not of the form above. */
+bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MAX + 1]);
+
+struct rc_mpidaemon {
+    bool orte;       /* of Open MPI 4 */
+    uint32_t number; /* RC_UNKNOWN where it is not told */
+};
+
+/* The daemon that started this task. */
+struct rc_mpidaemon rc_mpidaemon_of(const struct rc_env *env);
+
+/* Fills in what the server's answer says of the task with the rank in *facts.
+ * RC_PMIXJOB_NONE where the server cannot be asked. RC_PMIXJOB_WRONG, with a
+ * message that ends with `cure`, where asking failed, where the answer is
+ * incomplete or where it contradicts what the facts hold already. */
+enum rc_pmixjob_answer { RC_PMIXJOB_NONE, RC_PMIXJOB_WRONG, RC_PMIXJOB_READ };
+enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure);
+
+/* Calls visit for each rank of the nodes whose number of tasks divides the
+ * size, of an answer that was read. visit gets the node, in order of the nodes'
+ * lowest ranks, the launcher's own number of it (id), and `more` as it is. False
+ * where visit returns false once, where the launcher has no numbers, or where it
+ * would take too long. */
+struct rc_pmixjob_rank {
+    uint32_t rank;
+    uint32_t local_rank;
+    uint32_t local_size;
+    uint32_t node;
+    uint32_t id;
+};
+bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts, uint32_t more,
+                    bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more));
+
+/* A family's recognise and read, as launcher.h describes them; family is its id. */
+enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, struct rc_facts *facts);
+
+struct rc_apinfo {
+    struct rc_str bytes;
+    uint32_t tasks;
+    uint32_t nodes;
+    uint64_t task_size;
+    uint64_t task_offset;
+    uint64_t node_size;
+    uint64_t node_offset;
+};
+
+/* False, with *out untouched, for anything else than such a file, all of it:
+ * every task is on a node that is there. */
+bool rc_apinfo_read(struct rc_str bytes, struct rc_apinfo *out);
+
+/* Where a task is; rank < info->tasks. */
+void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node, uint32_t *local_rank);
+
+/* The name of a node, node < info->nodes; absent for an empty one. */
+struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node);
+
+/* Fills in what the file that PALS_APINFO names says of the task with the rank in
+ * *facts. RC_APINFO_WRONG, with a message, where it contradicts what
+ * the facts hold already; RC_APINFO_NONE where there is no such file. */
+enum rc_apinfo_answer { RC_APINFO_NONE, RC_APINFO_WRONG, RC_APINFO_READ };
+enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *facts);
+
+struct rc_pernode {
+    const char *family;   /* "vertex" */
+    struct rc_str index;  /* the variable with the node's index */
+    struct rc_str count;  /* and that with the number of nodes */
+    struct rc_str run_id; /* of the launch, RC_ABSENT where the platform names none */
+
+    /* More variables, each left out where the platform has none. */
+    struct rc_str hosts;  /* all nodes in the order of their indices, a line each */
+    struct rc_str master; /* the first node; left out: the first of hosts */
+    struct rc_str port;   /* the port that the platform has chosen on it */
+    struct rc_str gpus;   /* the number of the node's GPUs */
+    bool by_dns;          /* the first node's name is in DNS only once that node is up */
+};
+
+/* The launch and the node's index. Absent where both variables are absent or
+ * empty, or where workers have been numbered further inside; broken (RC101,
+ * RC102) where only one is there or the index is no number. */
+enum rc_claim rc_pernode_recognise(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node);
+
+/* The same for a platform that gives no number but a place in a list. */
+enum rc_claim rc_pernode_claim(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node,
+                               uint32_t index, const char *source);
+
+/* All that the variables say, for the node's index that recognise has read. False, with RC103, where hosts
+ * are not as many as nodes. GPUs are read only where a variable of them is named. */
+bool rc_pernode_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node);
+void rc_pernode_fill(struct rc_facts *facts, uint32_t count, const char *source);
+
+/* The node's GPUs, where the platform writes their number into a variable. What
+ * CUDA_VISIBLE_DEVICES leaves of them, where it is set; the node's devices, where
+ * the variable is no number ("auto"). */
+void rc_pernode_gpus(struct rc_reader *reader, struct rc_facts *facts, struct rc_str name);
+
+#endif

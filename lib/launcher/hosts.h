@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hosts.h - lists of hosts: with brackets, as Slurm writes them, and files of hosts. */
+#ifndef ROLLCALL_LAUNCHER_HOSTS_H
+#define ROLLCALL_LAUNCHER_HOSTS_H
+
+#include "base/text.h"
+
+/* Slurm's host lists: "n[001-004,7]-ib,login1", "rack[1-2]n[1-4]".
+ *
+ * Never expanded: the i-th host and the number of hosts are computed, so a
+ * list of 100,000 hosts costs no more than its text, and n[0-999999999] costs
+ * nothing. Several brackets in one name count like an odometer in the order of
+ * Slurm's own hostlist_create: the last one fastest, then from left to right. */
+
+enum {
+    RC_HOST_MAX = 255,        /* characters in a host name, as in DNS */
+    RC_HOST_BRACKETS_MAX = 8, /* in one name; Slurm knows some five dimensions */
+};
+
+/* Counts the hosts, duplicates included; checks the whole text. False, with
+ * *count untouched, for anything that is not a host list or names more than
+ * RC_MAX_TASKS hosts: open or nested brackets, descending or empty ranges,
+ * letters in a range, control characters or blanks, a name over RC_HOST_MAX. */
+bool rc_hostlist_count(struct rc_str list, uint32_t *count);
+
+/* Writes the host with that index and a NUL into name. False, with name
+ * untouched, if there is no such host. Reads no further than that host, so
+ * the text behind it is not checked. */
+bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX + 1]);
+
+/* The index of the first host of that name; RC_UNKNOWN if it is not there.
+ * Linear in the text, not in the number of hosts. Where digits or another
+ * bracket follow a bracket at once ("n[1-3]0", "n[1-3][4-6]", which Slurm does
+ * not write) its hosts are not found: the text would not tell them apart. */
+uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name);
+
+/* Lists of hosts as sites' launchers write them, one entry after the other.
+ *
+ * A host may stand in several entries, one for each of its tasks, and they need
+ * not follow each other. What counts is the different hosts, in the order in
+ * which each is named first. Nothing is copied: a name is a piece of the text. */
+
+enum rc_hostfile_format {
+    /* A file with an entry a line, its host first: "n1", "n1:2" (Hydra), "u@n1
+     * slots=2 max_slots=4" (Open MPI), "n1 4 all.q@n1 UNDEFINED" (Grid Engine's
+     * PE_HOSTFILE). Empty lines and all behind a # are no entries. */
+    RC_HOSTFILE_LINES,
+    RC_HOSTFILE_WORDS, /* "n1 n1 n2", as LSB_HOSTS */
+    RC_HOSTFILE_PAIRS, /* "n1 2 n2 1", as LSB_MCPU_HOSTS */
+};
+
+struct rc_hostfile {
+    struct rc_str text;
+    enum rc_hostfile_format format;
+    uint32_t hosts;   /* different ones */
+    uint32_t slots;   /* of all entries; one where an entry does not say */
+    uint64_t *filter; /* the caller's scratch */
+};
+
+enum {
+    RC_HOSTFILE_BITS = 65536,   /* of scratch */
+    RC_HOSTFILE_WORK = 1 << 27, /* bytes compared before a list is given up as hostile */
+};
+
+/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits
+ * (struct rc_reader's node_set), which the functions below use again. False,
+ * with *out untouched, where it names no host, where a name is none (a path, a
+ * pattern, Open MPI's ^n1 and +n0), where slots are no number or more than
+ * RC_MAX_TASKS, or where hosts stand so far apart from their other entries that
+ * it would take too long. */
+bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
+
+/* The host of the first line, with nothing behind it looked at; absent where it is none. */
+struct rc_str rc_hostfile_first(struct rc_str text);
+
+/* The host with that index, and the slots of all its entries (slots may be
+ * NULL). False, with both untouched, if there is none. */
+bool rc_hostfile_nth(const struct rc_hostfile *file, uint32_t index, struct rc_str *host, uint32_t *slots);
+
+/* The index of the host that goes by that name (rc_hostfile_same); RC_UNKNOWN
+ * if it is not there, or if the name fits two of them. */
+uint32_t rc_hostfile_find(const struct rc_hostfile *file, struct rc_str name);
+
+/* Where a slot is, counted from 0 in the order of the text. */
+struct rc_hostfile_place {
+    struct rc_str host;
+    uint32_t index;        /* of the host */
+    uint32_t local;        /* slots before it on that host */
+    uint32_t local_slots;  /* of that host */
+    uint32_t slots_before; /* of the hosts before that one; these three are RC_UNKNOWN */
+    uint32_t smallest;     /* of all hosts' slots,          where a host's entries do */
+    uint32_t largest;      /*                               not follow each other */
+};
+
+/* False, with *out untouched, if there are not so many slots. */
+bool rc_hostfile_place(const struct rc_hostfile *file, uint32_t slot, struct rc_hostfile_place *out);
+
+/* One host under two names: "n1" and "N1.cluster.example", never two addresses. */
+bool rc_hostfile_same(struct rc_str a, struct rc_str b);
+
+#endif

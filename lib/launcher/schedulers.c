@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* schedulers.c - a task that LSF's blaunch started.
+ *
+ * LSF_PM_TASKID counts the tasks of a blaunch from 1; LSB_DJOB_NUMPROC is the
+ * number of the job's slots. LSB_HOSTS has a word for each slot; a job with too
+ * many for one variable has LSB_MCPU_HOSTS only, "n1 2 n2 2". A job script has
+ * them too, but no LSF_PM_TASKID: it is no task.
+ *
+ * The rule:
+ * - rank = LSF_PM_TASKID - 1, size = LSB_DJOB_NUMPROC;
+ * - blaunch without a list of hosts starts a task for each slot, in the order
+ *   of the list: the slots before this one on the same host make its local
+ *   rank, the different hosts, in the order of their first slots, the nodes;
+ * - so the list has as many slots as the size (RC103), and the slot of this task
+ *   is on this very node, if the list has this node by its own name (RC114):
+ *   blaunch -z and -u choose other hosts, which no variable names;
+ * - rank 0 is on the host of the first slot. It compares that with its own
+ *   addresses.
+ * Source: prrte src/mca/ess/lsf (counted from 1); IBM Spectrum LSF 10.1,
+ * environment variables and blaunch(1); OpenLava lib/lib.rexec.c, where
+ * LSF_PM_TASKID is the number that the parallel job has given to the task. */
+#include "launcher/hosts.h"
+#include "launcher/launcher.h"
+#include "launcher/layout.h"
+
+enum rc_claim rc_lsf_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str text = rc_env_get(reader->env, "LSF_PM_TASKID");
+    struct rc_str job = rc_env_get(reader->env, "LSB_JOBID");
+    struct rc_number *rank = &facts->field[RC_RANK];
+    uint32_t number;
+
+    if (!job.n)
+        return RC_CLAIM_ABSENT;
+    if (!text.n)
+        return RC_CLAIM_OUTSIDE;
+    if (!rc_parse_u32(text, RC_MAX_TASKS, &number) || number == 0) {
+        rc_message_add(reader->messages, RC101,
+                       rc_format(reader->arena,
+                                 "LSF_PM_TASKID is %q, not a number from 1 to %u; nothing is set; start the command "
+                                 "with blaunch again, or unset LSF_PM_TASKID",
+                                 &text, RC_MAX_TASKS));
+        return RC_CLAIM_BROKEN;
+    }
+    *rank = (struct rc_number){ number - 1, "LSF_PM_TASKID" };
+    rc_facts_name(reader, facts, "lsf", job);
+    return RC_CLAIM_TASK;
+}
+
+static bool read_slots(struct rc_reader *reader, const struct rc_facts *facts, struct rc_hostfile *slots)
+{
+    struct rc_str words = rc_env_get(reader->env, "LSB_HOSTS");
+    struct rc_str pairs = rc_env_get(reader->env, "LSB_MCPU_HOSTS");
+    const char *name = words.n ? "LSB_HOSTS" : "LSB_MCPU_HOSTS";
+    struct rc_str text = words.n ? words : pairs;
+
+    if (!text.n) {
+        rc_message_add(reader->messages, RC102,
+                       "LSF_PM_TASKID is set but LSB_HOSTS and LSB_MCPU_HOSTS are not; nothing is set; pass the "
+                       "launcher's whole environment to the command");
+        return false;
+    }
+    if (!rc_hostfile_read(text, words.n ? RC_HOSTFILE_WORDS : RC_HOSTFILE_PAIRS, reader->node_set, slots)) {
+        rc_message_add(reader->messages, RC105,
+                       rc_format(reader->arena,
+                                 "%s is %q, not a list such as %s; nothing is set; unset it if it was exported by hand",
+                                 name, &text, words.n ? "n1 n1 n2" : "n1 2 n2 1"));
+        return false;
+    }
+    if (slots->slots == facts->field[RC_WORLD_SIZE].value)
+        return true;
+    rc_message_add(reader->messages, RC103,
+                   rc_format(reader->arena,
+                             "%s has %u slots, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command with "
+                             "blaunch again",
+                             name, slots->slots, facts->field[RC_WORLD_SIZE].value));
+    return false;
+}
+
+/* Whether this node is, by its own name, another one of the list. */
+static bool is_here(struct rc_reader *reader, const struct rc_facts *facts, const struct rc_hostfile *slots,
+                    const struct rc_hostfile_place *place)
+{
+    uint32_t here;
+
+    if (!rc_learned(reader, RC_LEARN_HOST))
+        return true;
+    here = rc_hostfile_find(slots, reader->here->host);
+    if (here == RC_UNKNOWN || here == place->index)
+        return true;
+    rc_message_add(reader->messages, RC114,
+                   rc_format(reader->arena,
+                             "the slot of task %u is on %S, but this is %S; nothing is set; start the command with "
+                             "blaunch alone, without -z, -u or a host",
+                             facts->field[RC_RANK].value + 1, &place->host, &reader->here->host));
+    return false;
+}
+
+static void fill_place(struct rc_facts *facts, const struct rc_hostfile *slots, const struct rc_hostfile_place *place)
+{
+    struct rc_number *field = facts->field;
+
+    field[RC_LOCAL_RANK] = (struct rc_number){ place->local, "slots before this one on its host" };
+    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ place->local_slots, "slots of this host" };
+    field[RC_NODE_RANK] = (struct rc_number){ place->index, "order of the slots' hosts" };
+    field[RC_NNODES] = (struct rc_number){ slots->hosts, "hosts of the slots" };
+    facts->min_local_size = place->smallest;
+    facts->max_local_size = place->largest;
+    if (place->slots_before == RC_UNKNOWN) {
+        /* a host's slots do not follow each other: as far as this one can tell */
+        rc_layout_spread(facts);
+    } else {
+        facts->node_order_rank = (struct rc_number){ place->slots_before + place->local, "order of the slots" };
+    }
+}
+
+bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_hostfile slots;
+    struct rc_hostfile_place place;
+
+    if (!rc_read_number(reader, RC_STR("LSB_DJOB_NUMPROC"), RC_MAX_TASKS, &facts->field[RC_WORLD_SIZE]) ||
+        !rc_need_field(reader, facts, RC_WORLD_SIZE, "LSF_PM_TASKID", "LSB_DJOB_NUMPROC") ||
+        !read_slots(reader, facts, &slots))
+        return false;
+    if (!rc_hostfile_place(&slots, facts->field[RC_RANK].value, &place)) {
+        rc_message_add(reader->messages, RC103,
+                       rc_format(reader->arena,
+                                 "LSF_PM_TASKID is %u, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command "
+                                 "with blaunch again",
+                                 facts->field[RC_RANK].value + 1, facts->field[RC_WORLD_SIZE].value));
+        return false;
+    }
+    if (!is_here(reader, facts, &slots, &place))
+        return false;
+    fill_place(facts, &slots, &place);
+    if (rc_hostfile_nth(&slots, 0, &facts->master_host, NULL))
+        facts->master_source = "host of the first slot, checked by rank 0";
+    rc_read_gpus(reader, facts);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_lsf = {
+    .id = "lsf",
+    .title = "LSF (blaunch)",
+    .processes = "res blaunch",
+    .pass = "blaunch env MASTER_ADDR=HOST",
+    .each = "bsub -R span[ptile=N]",
+    .variables = {
+        RC_VARIABLE("LSB_DJOB_NUMPROC", RC_WORLD_SIZE),
+    },
+};
+
+/* A task that PBS itself started: pbsdsh, pbs_tmrsh (OpenPBS, PBS Professional, Torque).
+ *
+ * PBS_JOBID, PBS_NODENUM (this node's place in the job) and PBS_TASKNUM are in
+ * the job script as well as in a task. The script is no task of a launch:
+ * - OpenPBS writes PBS_TASKNUM as 1 there and as eight hexadecimal digits into a
+ *   task, a number that tells tasks apart but does not count them;
+ * - Torque gives a task, and only that, PBS_VNODENUM, the place of its slot.
+ * Which tasks were started besides, PBS does not say: pbsdsh starts one for each
+ * line of PBS_NODEFILE, with -u one a host, with -n a single one. Only where
+ * each host has one line these are the same, and the task's number is its node's.
+ *
+ * The rule:
+ * - one task a node: rank = node rank = PBS_NODENUM, local rank 0 of 1;
+ * - PBS_NODEFILE tells the number of nodes. PBS keeps the file on the first node
+ *   only, and OpenPBS does not hand the variable on: the user copies the file to
+ *   where all nodes see it and passes the copy's name (RC116 says how). Where it
+ *   cannot be read, Torque's PBS_NUM_NODES counts the nodes, if PBS_NUM_PPN is 1;
+ * - a host with several lines, or PBS_NUM_PPN above 1: RC115;
+ * - this node, by its own name, has to be at PBS_NODENUM's place in the file, if
+ *   it is there at all (RC114); Torque's PBS_VNODENUM has to be PBS_NODENUM
+ *   (RC103), which also holds because no host has two slots;
+ * - rank 0 is on the file's first host. It compares that with its own addresses.
+ * Source: openpbs 23.06 src/resmom/start_exec.c (start_process, finish_exec),
+ * mom_comm.c (momtask_create), src/cmds/pbsdsh.c; torque src/resmom/start_exec.c
+ * (InitUserEnv), mom_comm.c (PBS_VNODENUM). */
+
+enum { TASK_DIGITS = 8 };
+
+static bool is_task(const struct rc_env *env)
+{
+    return rc_env_get(env, "PBS_VNODENUM").n || rc_env_get(env, "PBS_TASKNUM").n >= TASK_DIGITS;
+}
+
+enum rc_claim rc_pbs_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str job = rc_env_get(reader->env, "PBS_JOBID");
+
+    if (!job.n)
+        return RC_CLAIM_ABSENT;
+    if (!is_task(reader->env))
+        return RC_CLAIM_OUTSIDE;
+    if (!rc_read_number(reader, RC_STR("PBS_NODENUM"), RC_MAX_TASKS, &facts->field[RC_RANK]) ||
+        !rc_need_field(reader, facts, RC_RANK, "PBS_TASKNUM", "PBS_NODENUM"))
+        return RC_CLAIM_BROKEN;
+    rc_facts_name(reader, facts, "pbs", job);
+    return RC_CLAIM_TASK;
+}
+
+static bool refuse_several(struct rc_reader *reader, const char *what)
+{
+    rc_message_add(reader->messages, RC115,
+                   rc_format(reader->arena,
+                             "%s, and PBS does not number the tasks of one host; nothing is set; ask for one slot a "
+                             "host (mpiprocs=1, ppn=1) and start torchrun there, or use mpirun",
+                             what));
+    return false;
+}
+
+static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const struct rc_hostfile *file)
+{
+    uint32_t node = facts->field[RC_RANK].value;
+    uint32_t here = RC_UNKNOWN;
+    struct rc_str name;
+
+    if (file->slots != file->hosts)
+        return refuse_several(
+            reader, rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots, file->hosts));
+    if (rc_learned(reader, RC_LEARN_HOST))
+        here = rc_hostfile_find(file, reader->here->host);
+    if (here != RC_UNKNOWN && here != node) {
+        rc_message_add(reader->messages, RC114,
+                       rc_format(reader->arena,
+                                 "PBS_NODENUM is %u, but this node, %S, is number %u in PBS_NODEFILE; nothing is set; "
+                                 "pass a copy of this very job's file",
+                                 node, &reader->here->host, here));
+        return false;
+    }
+    facts->field[RC_NNODES] = (struct rc_number){ file->hosts, "hosts in PBS_NODEFILE" };
+    if (rc_hostfile_nth(file, 0, &name, NULL)) {
+        facts->master_host = name;
+        facts->master_source = "first host in PBS_NODEFILE, checked by rank 0";
+    }
+    return true;
+}
+
+static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number nodes;
+    struct rc_number each;
+
+    if (!rc_read_number(reader, RC_STR("PBS_NUM_NODES"), RC_MAX_TASKS, &nodes) ||
+        !rc_read_number(reader, RC_STR("PBS_NUM_PPN"), RC_MAX_TASKS / 256, &each))
+        return false;
+    if (nodes.value == RC_UNKNOWN || each.value == RC_UNKNOWN) {
+        rc_message_add(reader->messages, RC116,
+                       "this task of PBS does not see PBS_NODEFILE, which is on the first node only; nothing is set; "
+                       "copy it: cp $PBS_NODEFILE nodes; pbsdsh env PBS_NODEFILE=$PWD/nodes rollcall exec -- COMMAND");
+        return false;
+    }
+    if (each.value != 1)
+        return refuse_several(reader, rc_format(reader->arena, "PBS_NUM_PPN is %u", each.value));
+    facts->field[RC_NNODES] = nodes;
+    return true;
+}
+
+/* PBS_VNODENUM is Torque's number of the slot. With one slot a node that is the node's. */
+static bool agrees_with_vnodenum(struct rc_reader *reader, const struct rc_facts *facts)
+{
+    struct rc_number slot;
+
+    if (!rc_read_number(reader, RC_STR("PBS_VNODENUM"), RC_MAX_TASKS, &slot))
+        return false;
+    if (slot.value == RC_UNKNOWN || slot.value == facts->field[RC_RANK].value)
+        return true;
+    rc_message_add(reader->messages, RC103,
+                   rc_format(reader->arena,
+                             "PBS_NODENUM is %u, but PBS_VNODENUM is %u; nothing is set; start the command with pbsdsh "
+                             "again",
+                             facts->field[RC_RANK].value, slot.value));
+    return false;
+}
+
+bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str path = rc_env_get(reader->env, "PBS_NODEFILE");
+    struct rc_number *field = facts->field;
+    struct rc_hostfile file;
+    bool good;
+
+    if (path.n && rc_learned_file(reader, path) &&
+        rc_hostfile_read(reader->here->host_file, RC_HOSTFILE_LINES, reader->node_set, &file))
+        good = from_file(reader, facts, &file);
+    else
+        good = from_counts(reader, facts);
+    if (!good || !agrees_with_vnodenum(reader, facts))
+        return false;
+    field[RC_NODE_RANK] = field[RC_RANK];
+    field[RC_WORLD_SIZE] = field[RC_NNODES];
+    field[RC_LOCAL_RANK] = (struct rc_number){ 0, "one task a node" };
+    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ 1, "one task a node" };
+    facts->min_local_size = facts->max_local_size = 1;
+    facts->node_order_rank = field[RC_RANK];
+    rc_read_gpus(reader, facts);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_pbs = {
+    .id = "pbs",
+    .title = "PBS (pbsdsh)",
+    .processes = "pbs_mom",
+    .pass = "pbsdsh env MASTER_ADDR=HOST",
+    .variables = {
+        RC_VARIABLE("PBS_NODENUM", RC_NODE_RANK),
+    },
+};
+
+/* A job of Grid Engine (Sun's, Son of Grid Engine, Univa's as on ABCI).
+ *
+ * Grid Engine starts the job script once, on the first of the job's hosts, and
+ * numbers no processes: SGE_TASK_ID is the index of an array job's element, or
+ * "undefined". What `qrsh -inherit HOST` starts on another host gets the same
+ * variables, PE_HOSTFILE only with -V; NHOSTS, NSLOTS, JOB_NAME and REQUEST are
+ * its own there (1, the slots of that host, petask), so they are no size of the
+ * job; and none numbers it among its siblings. So nothing in such a job is a
+ * task until mpirun or mpiexec start some: a job in itself is worth a note
+ * (RC107), no more. Open MPI and Hydra read PE_HOSTFILE or the user's copy of
+ * SGE_JOB_HOSTLIST (ABCI) themselves, and what they say of their tasks is those
+ * families' business.
+ *
+ * The rule: JOB_ID and SGE_TASK_ID are there: inside, and no task.
+ * Source: gridengine source/daemons/execd/exec_job.c, and Debian's 8.1.9 as it
+ * runs (tests/vectors/gridengine-debian.env, gridengine-qrsh.env); docs.abci.ai,
+ * job execution, environment variables. */
+
+enum rc_claim rc_gridengine_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    (void)facts;
+    return rc_env_get(reader->env, "SGE_TASK_ID").n && rc_env_get(reader->env, "JOB_ID").n ? RC_CLAIM_OUTSIDE
+                                                                                           : RC_CLAIM_ABSENT;
+}
+
+/* Never called: there is no task. */
+bool rc_gridengine_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    (void)reader, (void)facts;
+    return false;
+}
+
+const struct rc_launcher rc_launcher_gridengine = {
+    .id = "gridengine",
+    .title = "Grid Engine",
+    .variables = { { .length = 0 } },
+};

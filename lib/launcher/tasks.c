@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "launcher/layout.h"
+
+bool rc_run_next(struct rc_str *rest, struct rc_run *run)
+{
+    struct rc_str behind;
+    struct rc_str each;
+    struct rc_str high;
+    struct rc_str low = rc_str_split(rc_str_split(rc_str_split(*rest, ',', &behind), 'x', &each), '-', &high);
+    uint32_t tasks = 1;
+    uint32_t first;
+    uint32_t last;
+
+    if (!rc_parse_u32(low, RC_MAX_TASKS, &first))
+        return false;
+    last = first;
+    if ((high.p && !rc_parse_u32(high, RC_MAX_TASKS, &last)) || (each.p && !rc_parse_u32(each, RC_MAX_TASKS, &tasks)) ||
+        last < first || tasks == 0)
+        return false;
+    *rest = behind;
+    *run = (struct rc_run){ first, last - first + 1, tasks };
+    return true;
+}
+
+struct rc_runs rc_runs_begin(struct rc_arena *arena)
+{
+    return (struct rc_runs){ .arena = arena, .text = rc_format(arena, "") };
+}
+
+static void write_open(struct rc_runs *runs)
+{
+    const struct rc_run *run = &runs->open;
+
+    if (run->nodes == 0)
+        return;
+    rc_join(runs->arena);
+    rc_format_number(runs->arena, run->first);
+    if (run->nodes > 1) {
+        rc_join(runs->arena);
+        rc_format(runs->arena, "-%u", run->first + run->nodes - 1);
+    }
+    if (run->tasks > 1) {
+        rc_join(runs->arena);
+        rc_format(runs->arena, "x%u", run->tasks);
+    }
+}
+
+void rc_runs_add(struct rc_runs *runs, uint32_t node, uint32_t tasks)
+{
+    struct rc_run *run = &runs->open;
+
+    if (run->nodes > 0 && node == run->first + run->nodes && tasks == run->tasks) {
+        run->nodes++;
+        return;
+    }
+    write_open(runs);
+    if (run->nodes > 0) {
+        rc_join(runs->arena);
+        rc_format(runs->arena, ",");
+    }
+    *run = (struct rc_run){ node, 1, tasks };
+}
+
+const char *rc_runs_end(struct rc_runs *runs)
+{
+    write_open(runs);
+    return runs->arena->full ? NULL : runs->text;
+}
+
+struct run {
+    uint32_t count;
+    uint32_t repeat;
+};
+
+/* Reads "COUNT" or "COUNT(xREPEAT)". */
+static bool parse_run(struct rc_str item, struct run *run)
+{
+    struct rc_str repeat;
+    struct rc_str count = rc_str_split(item, '(', &repeat);
+
+    run->repeat = 1;
+    if (!rc_parse_u32(count, RC_MAX_TASKS, &run->count) || run->count == 0)
+        return false;
+    if (!repeat.p)
+        return true;
+    if (repeat.n < 3 || repeat.p[0] != 'x' || repeat.p[repeat.n - 1] != ')')
+        return false;
+    return rc_parse_u32((struct rc_str){ repeat.p + 1, repeat.n - 2 }, RC_MAX_TASKS, &run->repeat) && run->repeat > 0;
+}
+
+static bool next_run(struct rc_str *rest, struct run *run)
+{
+    return rest->p && parse_run(rc_str_split(*rest, ',', rest), run);
+}
+
+bool rc_tasklist_parse(struct rc_str text, struct rc_tasklist *list)
+{
+    struct rc_tasklist sum = { .text = text, .smallest = UINT32_MAX };
+    struct rc_str rest = text;
+    struct run run;
+
+    if (!text.p)
+        return false;
+    while (rest.p) {
+        uint64_t tasks;
+
+        if (!next_run(&rest, &run))
+            return false;
+        tasks = (uint64_t)run.count * run.repeat + sum.tasks;
+        if (tasks > RC_MAX_TASKS)
+            return false;
+        sum.tasks = (uint32_t)tasks;
+        sum.nodes += run.repeat;
+        if (run.count < sum.smallest)
+            sum.smallest = run.count;
+        if (run.count > sum.largest)
+            sum.largest = run.count;
+    }
+    *list = sum;
+    return true;
+}
+
+uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t *before)
+{
+    struct rc_str rest = list->text;
+    struct run run;
+
+    for (*before = 0; next_run(&rest, &run); node -= run.repeat) {
+        if (node < run.repeat) {
+            *before += node * run.count;
+            return run.count;
+        }
+        *before += run.repeat * run.count;
+    }
+    return 0;
+}
+
+struct cursor {
+    struct rc_str rest;
+    bool vector;
+};
+
+static bool start_cursor(struct cursor *cursor, struct rc_str map)
+{
+    *cursor = (struct cursor){ .rest = map };
+    if (!map.p || map.n == 0)
+        return false;
+    cursor->vector = rc_str_starts(map, "(vector,");
+    if (!cursor->vector)
+        return true;
+    if (map.p[map.n - 1] != ')')
+        return false;
+    cursor->rest = (struct rc_str){ map.p + 8, map.n - 9 };
+    return true;
+}
+
+/* "(0,2,1)", with the comma that may follow it */
+static bool next_vector(struct cursor *cursor, struct rc_run *run)
+{
+    struct rc_str behind;
+    struct rc_str inside = rc_str_split(cursor->rest, ')', &behind);
+    struct rc_str rest;
+
+    if (!behind.p || !rc_str_starts(inside, "("))
+        return false;
+    inside = (struct rc_str){ inside.p + 1, inside.n - 1 };
+    if (!rc_parse_u32(rc_str_split(inside, ',', &rest), RC_MAX_TASKS, &run->first) || !rest.p ||
+        !rc_parse_u32(rc_str_split(rest, ',', &rest), RC_MAX_TASKS, &run->nodes) || !rest.p ||
+        !rc_parse_u32(rest, RC_MAX_TASKS, &run->tasks))
+        return false;
+    if (behind.n == 0)
+        cursor->rest = RC_ABSENT;
+    else if (behind.p[0] == ',')
+        cursor->rest = (struct rc_str){ behind.p + 1, behind.n - 1 };
+    else
+        return false;
+    return run->nodes > 0 && run->tasks > 0;
+}
+
+static bool next_map_run(struct cursor *cursor, struct rc_run *run)
+{
+    return cursor->vector ? next_vector(cursor, run) : rc_run_next(&cursor->rest, run);
+}
+
+static bool test_and_set(uint64_t *seen, uint32_t node)
+{
+    uint64_t bit = (uint64_t)1 << (node % 64);
+    bool was = seen[node / 64] & bit;
+
+    seen[node / 64] |= bit;
+    return was;
+}
+
+bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t node, uint64_t *seen,
+                     struct rc_taskmap_node *out)
+{
+    struct rc_taskmap_node found = { .master_node = RC_UNKNOWN, .node_rank = RC_UNKNOWN };
+    struct cursor cursor;
+    struct rc_run run;
+    uint64_t walked = 0;
+    uint32_t distinct = 0;
+
+    for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
+        seen[i] = 0;
+    if (!start_cursor(&cursor, map))
+        return false;
+    while (cursor.rest.p) {
+        if (!next_map_run(&cursor, &run) || run.first >= nodes || run.nodes > nodes - run.first)
+            return false;
+        if (found.master_node == RC_UNKNOWN)
+            found.master_node = run.first;
+        for (uint32_t i = run.first; i < run.first + run.nodes; i++) {
+            walked += run.tasks;
+            if (walked > tasks)
+                return false;
+            if (i == node)
+                found.tasks += run.tasks;
+            if (test_and_set(seen, i))
+                continue;
+            if (i == node)
+                found.node_rank = distinct;
+            distinct++;
+        }
+    }
+    if (walked != tasks || distinct != nodes || found.node_rank == RC_UNKNOWN)
+        return false;
+
+    /* second walk: count the tasks of the nodes that come before ours */
+    for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
+        seen[i] = 0;
+    start_cursor(&cursor, map);
+    distinct = 0;
+    for (bool ours_seen = false; cursor.rest.p && next_map_run(&cursor, &run);) {
+        for (uint32_t i = run.first; i < run.first + run.nodes; i++) {
+            if (i == node)
+                ours_seen = true;
+            else if (!ours_seen)
+                test_and_set(seen, i);
+            if (i != node && (seen[i / 64] >> (i % 64) & 1))
+                found.tasks_before += run.tasks;
+        }
+    }
+    *out = found;
+    return true;
+}
+
+/* The tasks from `task` on that are on one node. */
+static uint32_t count_together(const uint32_t *node_of, uint32_t tasks, uint32_t task)
+{
+    uint32_t count = 1;
+
+    while (task + count < tasks && node_of[task + count] == node_of[task])
+        count++;
+    return count;
+}
+
+const char *rc_taskmap_write(const uint32_t *node_of, uint32_t tasks, struct rc_arena *arena)
+{
+    struct rc_runs runs = rc_runs_begin(arena);
+    uint32_t together;
+
+    for (uint32_t task = 0; task < tasks; task += together) {
+        together = count_together(node_of, tasks, task);
+        rc_runs_add(&runs, node_of[task], together);
+    }
+    return rc_runs_end(&runs);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options.h - the grammar of --ddp and ROLLCALL: one row a key in options.def. */
+#ifndef ROLLCALL_RESOLVE_OPTIONS_H
+#define ROLLCALL_RESOLVE_OPTIONS_H
+
+#include "resolve/model.h"
+
+/* The one option grammar: [MODE][,KEY=VALUE]...
+ *
+ * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
+ * variable and `default=` in plugstack.conf (options.h). */
+
+/* Whether processes are checked at the moment when they join an NCCL communicator. */
+
+const char *rc_mode_name(enum rc_mode mode);
+
+const char *rc_check_name(enum rc_check check);
+
+/* Reads off, warn, stop or strict. False, with *check untouched, for anything else. */
+bool rc_check_read(struct rc_str text, enum rc_check *check);
+
+/* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an
+ * option without a value) are auto. On an error *options is left as it was,
+ * false is returned and one line with the right values is in messages;
+ * `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf").
+ * is_variable: the text is the value of ROLLCALL, where off, 0, no and false in any case
+ * switch off, and on, 1, yes and true are auto. */
+bool rc_options_read(struct rc_str text, bool is_variable, const char *where, struct rc_options *options,
+                     struct rc_messages *messages, struct rc_arena *arena);
+
+static inline bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
+                                    struct rc_messages *messages, struct rc_arena *arena)
+{
+    return rc_options_read(text, false, where, options, messages, arena);
+}
+
+/* Of an absent or empty variable nothing is read: true, with *options untouched. */
+static inline bool rc_options_parse_variable(struct rc_str value, const char *where, struct rc_options *options,
+                                             struct rc_messages *messages, struct rc_arena *arena)
+{
+    return value.n == 0 || rc_options_read(value, true, where, options, messages, arena);
+}
+
+/* Returns a key of options.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */
+#define RC_KEY_SHOWN(shape, key, values) RC_KEY_SHOWN_##shape(key, values)
+#define RC_KEY_SHOWN_CHOICE(key, values) #key "=" values
+#define RC_KEY_SHOWN_VALUE(key, values)  #key "=" values
+#define RC_KEY_SHOWN_SWITCH(key, values) #key "[=" values "]"
+
+/* What people may mean by a word of --ddp or ROLLCALL that is none of the grammar.
+ *
+ * Not in the preload library, which has no room for guesses (shim/nohint.c). */
+
+/* Which option holds: the command line's before the environment's before the administrator's. */
+
+/* The three sources in their order of precedence, each possibly NULL or not
+ * given: a key that one leaves open is taken from the next. Two exceptions for
+ * "off": ROLLCALL=off wins over everything, because a user must be able to
+ * switch rollcall off in one place; an administrator's off only means "not
+ * unless asked for". In the result `given` says whether to act at all, and
+ * `by_user` whether a user asked for it, not the administrator's default. */
+struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
+                                     const struct rc_options *administrator);
+
+/* The values that hold, with their defaults: 10 seconds; and check=stop if a user asked
+ * for rollcall, check=warn if only the administrator did. */
+uint32_t rc_options_deadline(const struct rc_options *options);
+enum rc_check rc_options_check(const struct rc_options *options);
+
+/* same=warn if a user asked for rollcall, same=off if only the administrator did. */
+enum rc_check rc_options_same(const struct rc_options *options);
+
+#endif

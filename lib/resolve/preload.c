@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "launcher/stamp.h"
+#include "resolve/command.h"
+#include "resolve/resolve.h"
+#include "resolve/steps.h"
+
+/* One more library of rollcall's in LD_PRELOAD of a task. */
+
+/* Checks the room first: a plan that is full sets nothing at all, and others write to
+ * arena and plan after this. */
+enum { LIST_LENGTH_MAX = 2048, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
+
+#define NAME "LD_PRELOAD"
+
+/* The loader accepts colons and blanks between the names. */
+static bool holds_file(struct rc_str list, struct rc_str file)
+{
+    while (list.p) {
+        struct rc_str names = rc_str_split(list, ':', &list);
+
+        while (names.p)
+            if (rc_str_eq(rc_str_split(names, ' ', &names), file))
+                return true;
+    }
+    return false;
+}
+
+/* False, with the plan untouched, where the list would be too long. */
+static bool lengthen_list(struct rc_result *result, struct rc_str file, const char *source, const char *reason)
+{
+    struct rc_str users = rc_env_get(&result->env, NAME);
+    const struct rc_plan_entry *planned = rc_plan_find(&result->plan, RC_STR(NAME));
+    struct rc_str now = planned && planned->action == RC_SET ? rc_str(planned->value) : users;
+    const char *list;
+
+    if (now.n + 1 + file.n > LIST_LENGTH_MAX || result->arena.used + now.n + file.n + ARENA_LEFT > result->arena.size ||
+        result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
+        return false;
+    /* ours is the last, because a sanitizer's runtime must be the first */
+    if (!now.n || holds_file(now, file))
+        list = rc_format(&result->arena, "%S", now.n ? &now : &file);
+    else
+        list = rc_format(&result->arena, "%S:%S", &now, &file);
+    rc_plan_set(result, RC_STR(NAME), list, source, reason);
+    return true;
+}
+
+const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,
+                              const char *name, const char *source, const char *reason)
+{
+    const char *hidden = rc_container_hides(context, result, file, name);
+
+    if (hidden)
+        return hidden;
+    if (!file.n)
+        return rc_format(&result->arena,
+                         "%s is not where it was installed to, or its folder has a colon, blank or dollar in its name",
+                         name);
+    return lengthen_list(result, file, source, reason) ? NULL : "LD_PRELOAD is too long for one more library";
+}
+
+/* A task in a container: which files of the node its programs find. */
+
+/* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]]. */
+enum { VARIABLE_SIZE = 24 };
+
+static const char variables[][VARIABLE_SIZE] = {
+    "APPTAINER_BIND",
+    "APPTAINER_BINDPATH",
+    "SINGULARITY_BIND",
+    "SINGULARITY_BINDPATH",
+};
+
+static bool is_below(struct rc_str file, struct rc_str folder)
+{
+    while (folder.n > 1 && folder.p[folder.n - 1] == '/')
+        folder.n--;
+    return folder.n > 1 && folder.p[0] == '/' && file.n > folder.n && file.p[folder.n] == '/' &&
+           rc_str_eq((struct rc_str){ file.p, folder.n }, folder);
+}
+
+/* Returns the target of SOURCE[:TARGET[:OPTIONS]], the folder's name in the container. */
+static struct rc_str target_of(struct rc_str mount)
+{
+    struct rc_str rest;
+    struct rc_str source = rc_str_split(mount, ':', &rest);
+    struct rc_str target = rc_str_split(rest, ':', &rest);
+
+    return target.n && target.p[0] == '/' ? target : source;
+}
+
+/* Whether one of a list's folders has the file: "/a:/b,/c" or "type=bind,source=/a,target=/a". */
+static bool names_file(struct rc_str list, struct rc_str file)
+{
+    while (list.p) {
+        struct rc_str mount = rc_str_split(list, ',', &list);
+
+        while (mount.p)
+            if (is_below(file, target_of(rc_str_split(mount, '=', &mount))))
+                return true;
+    }
+    return false;
+}
+
+/* Returns what an option mounts: --bind=/a, --bind /a, -B/a. */
+static struct rc_str value_of(struct rc_str word, struct rc_str next)
+{
+    struct rc_str value;
+
+    if (!rc_command_mounts(word, &value))
+        return RC_ABSENT;
+    return value.p ? value : next;
+}
+
+static struct rc_str word_behind(const char *const *argument)
+{
+    return rc_str(argument[1] ? argument[1] : "");
+}
+
+static bool is_shown(const struct rc_context *context, const struct rc_result *result, struct rc_str runtime,
+                     struct rc_str file)
+{
+    /* the two values of this option are source and target */
+    bool two = rc_str_is(runtime, "bwrap");
+
+    for (const char *const *argument = context->argv; *argument; argument++) {
+        /* a script may stand in one word with many blanks */
+        struct rc_str rest = rc_str(*argument);
+
+        while (rest.p) {
+            struct rc_str word = rc_str_split(rest, ' ', &rest);
+            struct rc_str behind;
+            struct rc_str next = rest.p ? rc_str_split(rest, ' ', &behind)
+                                        : word_behind(argument + (two && argument[1]));
+
+            if (names_file(value_of(word, next), file))
+                return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        if (names_file(rc_env_find(&result->env, rc_str(variables[i])), file))
+            return true;
+    return false;
+}
+
+/* Whether the option stands before the image, the first word that is neither an option nor its value. */
+static bool has_option(const char *const *words, const char *option)
+{
+    for (bool value = false; *words; words++) {
+        bool dashed = (*words)[0] == '-';
+
+        if (dashed && rc_str_starts(rc_str(*words), option))
+            return true;
+        if (!dashed && !value)
+            return false;
+        value = dashed;
+    }
+    return false;
+}
+
+/* NULL where the variables are handed on, or where nobody knows. */
+static const char *find_cure(struct rc_str runtime, const char *const *words)
+{
+    /* short options in one word, such as -ec, are too rare to be read */
+    if (rc_str_is(runtime, "apptainer") || rc_str_is(runtime, "singularity"))
+        return has_option(words, "-e") || has_option(words, "--cleanenv") || has_option(words, "-C") ||
+                       has_option(words, "--containall")
+                   ? "leave out --cleanenv and --containall"
+                   : NULL;
+    if (has_option(words, "-e") || has_option(words, "--env"))
+        return NULL;
+    if (rc_str_is(runtime, "enroot"))
+        return "name them, as -e RANK -e WORLD_SIZE, or use pyxis";
+    if (rc_str_is(runtime, "podman"))
+        return "say --env-host";
+    return rc_str_is(runtime, "docker") ? "name them, as -e RANK -e WORLD_SIZE" : NULL;
+}
+
+void rc_container_warn(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_str runtime = result->command.container;
+    const char *cure = NULL;
+
+    for (const char *const *word = context->argv; runtime.p && *word && !cure; word++)
+        /* skips the runtime's name and its verb: exec, run, start */
+        if (*word + rc_str(*word).n == runtime.p + runtime.n && word[1])
+            cure = find_cure(runtime, word + 2);
+    if (cure)
+        rc_message_add(
+            &result->messages, RC504,
+            rc_format(&result->arena,
+                      "%S hands no variables on: the ranks that are set here do not get into the container; %s",
+                      &runtime, cure));
+}
+
+const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
+                               const char *name)
+{
+    const struct rc_command *command = &result->command;
+
+    if (context->contained)
+        return file.n ? NULL : rc_format(&result->arena, "the container does not see %s", name);
+    if (!command->container.p || (file.n && is_shown(context, result, command->container, file)))
+        return NULL;
+    return rc_format(&result->arena, "a container (%S) does not see %s", &command->container, name);
+}
+
+/* Lookup=numeric: torch's stores do not look up names.
+ *
+ * A store's server, in RANK 0's process or in the launcher's on that node (torchrun), looks up each client, one after
+ * the other. Each client looks up the server, and with a name server that never answers waits 10 s. So all tasks get
+ * a library in LD_PRELOAD (shim/lookup.c), which answers torch's calls of getnameinfo with the address. This file
+ * plans that LD_PRELOAD. */
+
+void rc_reverse_plan(const struct rc_context *context, struct rc_result *result)
+{
+    const char *why;
+
+    if (context->options.lookup != RC_REVERSE_NUMERIC || !rc_result_learned(context, result, RC_LEARN_REVERSE))
+        return;
+    why = rc_preloading_add(context, result, context->here->reverse, RC_REVERSE_LIBRARY, "lookup",
+                            "torch's stores take addresses without asking for their names");
+    if (why)
+        rc_message_add(
+            &result->messages, RC505,
+            rc_format(&result->arena,
+                      "lookup=numeric was asked for, but %s; torch's stores look up names; " RC_PRELOADING_CURE, why));
+}
+
+/* Watch: torch in a task says at once when it joins as somebody else.
+ *
+ * From release 2.5 on torch loads, at the end of `import torch`, whatever a
+ * folder of sys.path registers for its entry points "torch.backends". Such a
+ * folder is installed with rollcall (shim/watch/rollcall_watch.py); on PYTHONPATH it
+ * compares what is passed to init_process_group with ROLLCALL_IDENTITY: RANK
+ * and WORLD_SIZE will not do, since a script may have changed them. With
+ * watch=SECONDS it also tells srun's server who has come so far (rendezvous/server.h). */
+
+#define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
+
+/* What does not fit would be a reason to set nothing at all, and a watch is none:
+ * the preload has room for twice this path, and others write to arena and plan
+ * behind it. */
+enum { PATH_LENGTH_MAX = 4096 };
+
+static bool holds_folder(struct rc_str path, struct rc_str folder)
+{
+    while (path.p)
+        if (rc_str_eq(rc_str_split(path, ':', &path), folder))
+            return true;
+    return false;
+}
+
+/* PYTHONPATH with the watch's folder, in the result's arena; NULL where there is no room for it. */
+/* Behind the user's own folders, whose order and empty places stay. Python takes
+ * an empty PYTHONPATH for none at all. NULL where it does not fit. */
+static const char *rc_watch_path(struct rc_result *result, struct rc_str folder)
+{
+    struct rc_str now = rc_env_get(&result->env, "PYTHONPATH");
+
+    if (now.n + 1 + folder.n > PATH_LENGTH_MAX ||
+        result->arena.used + now.n + folder.n + ARENA_LEFT > result->arena.size ||
+        result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
+        return NULL;
+    if (!now.n || holds_folder(now, folder))
+        return rc_format(&result->arena, "%S", now.n ? &now : &folder);
+    return rc_format(&result->arena, "%S:%S", &now, &folder);
+}
+
+/* Whether srun's rendezvous server, if there is one, is this very step's. */
+static bool has_server(const struct rc_result *result)
+{
+    struct rc_step_server server;
+
+    return rc_step_server_read(&result->env, &server) && result->launcher->srun_server == RC_SRUN_SERVER_OWN &&
+           rc_str_is(server.step, result->facts.run_id);
+}
+
+/* Slurm's own number for it: the roll call names tasks so. */
+static const char *with_task(struct rc_result *result, const char *text)
+{
+    const struct rc_number *field = result->facts.field;
+
+    return rc_format(&result->arena, "%s task=%u tasks=%u", text, field[RC_RANK].value, field[RC_WORLD_SIZE].value);
+}
+
+/* The task's numbers, but for that. */
+static const char *identity_text(struct rc_result *result)
+{
+    const uint32_t *field = result->identity.field;
+    uint32_t other = result->facts.field[RC_RANK].value;
+    const char *text = rc_format(&result->arena, "node=%u nodes=%u", field[RC_NODE_RANK], field[RC_NNODES]);
+
+    if (result->mode != RC_MODE_WORKER)
+        return text;
+    text = rc_format(&result->arena, "rank=%u size=%u %s", field[RC_RANK], field[RC_WORLD_SIZE], text);
+    if (other == field[RC_RANK])
+        other = result->facts.node_order_rank.value;
+    if (other == RC_UNKNOWN || other == field[RC_RANK])
+        return text;
+    return rc_format(&result->arena, "%s other=%u", text, other);
+}
+
+/* False, with a warning, where the watch cannot work. */
+static bool plan_watch(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_str folder = context->here->watch;
+    uint32_t seconds = context->options.watch_seconds;
+    struct rc_str loads = rc_env_get(&result->env, SWITCH);
+    const char *path;
+    const char *who;
+
+    if (loads.p && !rc_str_is(loads, "1")) {
+        rc_message_add(&result->messages, RC705,
+                       rc_format(&result->arena,
+                                 "watch was asked for, but " SWITCH "=%q keeps torch from loading it; no process is "
+                                 "watched; unset it, or leave watch out",
+                                 &loads));
+        return false;
+    }
+    path = folder.n ? rc_watch_path(result, folder) : NULL;
+    if (!path) {
+        rc_message_add(
+            &result->messages, RC706,
+            context->contained && !folder.n
+                ? "watch was asked for, but the container does not see its folder share/rollcall/watch; no process "
+                  "is watched; mount rollcall's folder into it"
+            : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; no process is watched; "
+                         "make it shorter"
+                       : "watch was asked for, but its folder share/rollcall/watch is not where it was "
+                         "installed to; no process is watched; install all of rollcall on this node");
+        return false;
+    }
+    who = identity_text(result);
+    if (seconds && has_server(result))
+        who = with_task(result, who);
+    else if (seconds)
+        rc_message_add(
+            &result->messages, RC709,
+            rc_format(
+                &result->arena,
+                "watch=%u was asked for, but there is no rendezvous server beside srun; nothing names tasks that do "
+                "not reach init_process_group; use srun --ddp=watch=%u without exchange=off and exchange=pmix, or "
+                "watch alone",
+                seconds, seconds));
+    rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
+    rc_plan_set(result, RC_STR(RC_IDENTITY), who, "watch", "what the watch compares with");
+    return true;
+}
+
+void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
+{
+    if (context->options.watch != RC_WATCH_ON || !rc_result_learned(context, result, RC_LEARN_WATCH) ||
+        !plan_watch(context, result))
+        rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");
+}
+
+/* Srun forgotten: a command of several tasks, started once, by the job's script itself.
+ *
+ * It waits for tasks that nobody starts (Lightning: "MEMBER: 1/4"). Most commands of a script only prepare, so
+ * what the user gave to rollcall is looked at here, and the rest where torch starts to train (shim/watch). */
+
+enum { LINE_MAX = 200 };
+
+static uint32_t number_of(const struct rc_result *result, struct rc_str name)
+{
+    uint32_t value;
+
+    return rc_parse_u32(rc_env_find(&result->env, name), RC_MAX_TASKS, &value) ? value : 0;
+}
+
+static uint32_t nodes_of_job(const struct rc_result *result)
+{
+    return number_of(result, RC_STR("SLURM_JOB_NUM_NODES"));
+}
+
+/* How many tasks the job has, where this process is in a job of Slurm and no task of it: 0 elsewhere, and
+ * where the job has only one. Of a job that names no number it is the nodes. */
+static uint32_t rc_forgotten_tasks(const struct rc_result *result)
+{
+    bool is_slurms = !result->launcher || result->launcher->slurm_environment;
+    bool is_task = result->status != RC_RESOLVED || result->identity.field[RC_RANK] != RC_UNKNOWN || result->stamped ||
+                   result->mode != RC_MODE_NONE;
+    uint32_t tasks = number_of(result, RC_STR("SLURM_NTASKS"));
+
+    if (!is_slurms || is_task || !rc_env_get(&result->env, "SLURM_JOB_ID").n)
+        return 0;
+    if (!tasks)
+        tasks = nodes_of_job(result);
+    return tasks > 1 ? tasks : 0;
+}
+
+static bool is_plain(struct rc_str word)
+{
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
+
+        if (c <= ' ' || c >= 0x7f || c == '\'' || c == '"' || c == '$' || c == '`' || c == '\\' || c == ';' ||
+            c == '&' || c == '|' || c == '<' || c == '>' || c == '(' || c == ')' || c == '*' || c == '?' || c == '#')
+            return false;
+    }
+    return word.n != 0;
+}
+
+/* The command as one types it, as far as it needs no quotes. */
+static const char *command_line(struct rc_result *result, const char *const *argv)
+{
+    const char *line = rc_format(&result->arena, "%s", argv[0]);
+    size_t length = rc_str(argv[0]).n;
+
+    for (argv++; *argv; argv++) {
+        struct rc_str word = rc_str(*argv);
+        bool fits = is_plain(word) && length + word.n < LINE_MAX;
+
+        rc_join(&result->arena);
+        rc_format(&result->arena, fits ? " %s" : " ...", *argv);
+        if (!fits)
+            break;
+        length += word.n + 1;
+    }
+    return line;
+}
+
+/* Python's own modules that prepare. */
+static bool only_prepares(struct rc_str module)
+{
+    return rc_str_is(module, "pip") || rc_str_is(module, "venv") || rc_str_is(module, "ensurepip");
+}
+
+/* torchrun needs no srun on one node (its workers are all there), nor where each node trains by itself. */
+static bool waits_for_nodes(const struct rc_result *result)
+{
+    const struct rc_command *command = &result->command;
+
+    return (command->torchrun || command->accelerate) && !command->given.standalone &&
+           !rc_str_is(command->given.nnodes, "1") && nodes_of_job(result) > 1;
+}
+
+void rc_forgotten_say(const struct rc_context *context, struct rc_result *result)
+{
+    uint32_t tasks = rc_forgotten_tasks(result);
+    const char *line;
+
+    if (!tasks || !context->argv)
+        return;
+    if (!context->command_read)
+        rc_command_read(context->argv, &result->command);
+    line = command_line(result, context->argv);
+    if (waits_for_nodes(result))
+        rc_message_add(&result->messages, RC309,
+                       rc_format(&result->arena,
+                                 "%S is started once, in the job's script itself, but the job has %u nodes; the others "
+                                 "start none; start it with srun: srun --ddp --ntasks-per-node=1 %s",
+                                 &result->command.name, nodes_of_job(result), line));
+    else if (result->command.script.n && !only_prepares(result->command.script))
+        rc_message_add(&result->messages, RC309,
+                       rc_format(&result->arena,
+                                 "%S is started once, in the job's script itself, but the job has %u tasks, which "
+                                 "training waits for; start it with srun: srun --ddp %s",
+                                 &result->command.script, tasks, line));
+}
+
+void rc_forgotten_plan(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_str folder = context->here ? context->here->watch : RC_ABSENT;
+    struct rc_str job = rc_env_get(&result->env, "SLURM_JOB_ID");
+    uint32_t tasks = rc_forgotten_tasks(result);
+    const char *path = tasks && folder.n ? rc_watch_path(result, folder) : NULL;
+
+    if (!path)
+        return;
+    rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
+    rc_plan_set(result, RC_STR(RC_IDENTITY), rc_format(&result->arena, "script=%S tasks=%u", &job, tasks), "watch",
+                "torch says there that srun was forgotten");
+}

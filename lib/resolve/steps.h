@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* steps.h - the steps from facts to a plan, in their order. Private to lib/resolve. */
+#ifndef ROLLCALL_RESOLVE_STEPS_H
+#define ROLLCALL_RESOLVE_STEPS_H
+
+#include "base/env.h"
+#include "resolve/model.h"
+
+/* Asks the families that have a marker in the environment and decides for one:
+ * result->launcher, its launch and rank in the facts, its messages, and the
+ * scopes of the launchers further outside. Returns what it claims; for
+ * RC_CLAIM_ABSENT there is none. */
+enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *result);
+
+/* Decides result->mode and mode_reason for a task (claim RC_CLAIM_TASK).
+ * Order: torchrun's child, off, a daemon's command, the mode that was asked
+ * for, the node's earlier decision, the command, the counts. False, with a
+ * message, where what was asked for contradicts the layout. */
+bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
+
+/* Decides for mode none, because the command is a launcher's own daemon. */
+void rc_mode_of_daemon(struct rc_result *result);
+
+/* Finds the launcher whose task this is (nesting.h). What it wants to learn of
+ * the node is in result->wants. */
+enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result);
+
+/* The identity as the facts have it: in the launcher's own numbers. */
+void rc_identity_take(struct rc_result *result);
+
+/* Of a task that was recognised: fills in the other facts and the identity and
+ * checks the invariants: rank < size, local rank < local size, node rank <
+ * nodes, no half of it unknown. False, with a message, where they do not hold. */
+bool rc_identity_read(const struct rc_context *context, struct rc_result *result);
+
+/* Applies order=node to the identity. False, with a message, where the tasks
+ * of the other nodes are not known. */
+bool rc_identity_order(const struct rc_context *context, struct rc_result *result);
+
+/* Applies the order of the network that the nodes were told, now or by an earlier
+ * rollcall, to the identity and to what the facts say of RANK 0's node. RC308 where
+ * it was asked for, but is not known. False, with RC103, where the launch has not so
+ * many nodes or tasks. */
+bool rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
+
+/* Takes a number of nodes out of the identity that no launcher has told, but that was derived. torchrun needs
+ * it, and has an agent in each task: in launcher mode it is the number of tasks, and stays. */
+void rc_identity_forget_nodes(struct rc_result *result);
+
+/* Lists the launchers' values that contradict the identity (for explain). */
+void rc_identity_list_rejected(struct rc_result *result);
+
+/* Fills in result->master for worker and launcher mode. The user's own values
+ * are kept where they can work, unless result->stamp_is_outer. False, with a message, where nothing says on
+ * which host RANK 0 is. */
+bool rc_master_find(const struct rc_context *context, struct rc_result *result);
+
+/* Returns RANK 0's address with this port, as an endpoint, in the result's arena; result->master is known. */
+const char *rc_master_endpoint(struct rc_result *result, uint32_t port);
+
+/* Fills in *gpus for a result whose identity and mode are there. Texts point
+ * into the environment, the context and result->arena. Where device files would
+ * tell more, result->wants says so (RC_LEARN_GPU_FILES). */
+void rc_task_gpus_find(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus);
+
+/* Decides result->visible of a result whose identity, mode and master are there. */
+void rc_visible_decide(const struct rc_context *context, struct rc_result *result);
+
+/* Adds to the plan what result->visible says of the variables. */
+void rc_visible_plan(const struct rc_context *context, struct rc_result *result);
+
+/* Where agents meet; it takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT. */
+#define RC_AGENTS_ENDPOINT "PET_RDZV_ENDPOINT"
+
+/* Plans PET_* for launcher mode; result->master is known. nproc: workers of each agent, 0: as many as GPUs. */
+void rc_agents_plan(struct rc_result *result, const struct rc_arguments *arguments, uint32_t nproc);
+
+/* Whether PET_RDZV_ENDPOINT has the port that this process's stamp says its task was told. */
+bool rc_agents_met_there(const struct rc_result *result);
+
+/* Takes away all of them that are there. */
+void rc_agents_unset(struct rc_result *result, const char *reason);
+
+/* Reads result->command and result->env; result->master is known. */
+void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments);
+
+/* Adds RC304 or RC305 where the arguments contradict the step. */
+void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arguments);
+
+/* Returns a row of the table for a result whose identity, mode and master are decided. */
+struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index);
+
+/* RC301 for the workers of such a layout. */
+void rc_uneven_warn(struct rc_result *result);
+
+/* Writes the plan of a decided result (identity, mode, master and visible are there).
+ * stamp is the value of RC_STAMP that this process is to carry; is_repeated: it carries
+ * one of this launch, task and mode already. */
+void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated);
+
+/* Whether RANK, WORLD_SIZE or LOCAL_RANK has another value than this task's own stamp
+ * says that it was told; missing_counts: or is not there. */
+bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
+
+/* The name of a worker's i-th number in its stamp, below RC_STAMP_TOLD. */
+struct rc_str rc_planning_told_name(unsigned i);
+
+/* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
+void rc_planning_restore(struct rc_result *result);
+
+/* Adds the variables to the plan of worker or launcher mode, and takes an outer launch's away. */
+void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
+
+/* Whether the variable has the value that an earlier rollcall set it to, and so is not the
+ * user's. */
+bool rc_own_nics_have(const struct rc_result *result, struct rc_str name, struct rc_str now);
+
+/* How a line ends that says what rc_preloading_add has returned. */
+#define RC_PRELOADING_CURE "install all of rollcall where the tasks see it, or shorten LD_PRELOAD"
+
+/* Plans to add a file of that name to LD_PRELOAD, behind the user's own files and those planned before,
+ * and only once. `file` is its path, absent where this process does not find it; `source` and `reason` are for
+ * explain. Returns NULL; or why the task's programs would not load it, with the plan untouched. */
+const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,
+                              const char *name, const char *source, const char *reason);
+
+/* Why the task's programs do not find rollcall's file of that name, as part of a
+ * message; or NULL. `file` is its path, absent where this process does not find it.
+ *
+ * Where the task is in its container already, that has been seen. Where its
+ * command starts one, the file is taken to be there if the command's words
+ * (--bind /opt/rollcall) or the runtime's own variable (APPTAINER_BIND) mount its
+ * folder, or one above it: a loader says of each program in there what it does
+ * not find. */
+const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
+                               const char *name);
+
+/* Warns where the command starts a container that hands none of the variables on. */
+void rc_container_warn(const struct rc_context *context, struct rc_result *result);
+
+/* Adds to the plan of worker or launcher mode what lookup=numeric needs. Asks for RC_LEARN_REVERSE.
+ * What keeps the library away is a warning, no more. */
+void rc_reverse_plan(const struct rc_context *context, struct rc_result *result);
+
+/* Adds to the plan of worker or launcher mode what the watch needs, where it was
+ * asked for; takes an outer launch's identity away where it was not. Asks for
+ * RC_LEARN_WATCH. What keeps the watch from working is a warning, no more. */
+void rc_watch_plan(const struct rc_context *context, struct rc_result *result);
+
+/* The three ways to put an entry into result->plan. Each replaces an earlier entry of
+ * the same name. Where the plan has no room, plan.full says so (rc_plan_fits).
+ * name ends with a NUL; all texts are borrowed, for the life of the result. */
+
+/* Sets a variable. Returns the value that the environment has, absent where it has none. */
+struct rc_str rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
+                          const char *reason);
+
+/* Removes a variable. Does nothing where the environment does not have it. */
+void rc_plan_unset(struct rc_result *result, struct rc_str name, const char *reason);
+
+/* The variable stays as it is. */
+void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reason);
+
+/* A number, with RC501 where it replaces another value. */
+void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t value, const char *source,
+                        const char *reason);
+
+/* A number of the identity, with its source. */
+void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_field field, const char *reason);
+
+/* Removes those of the names that are there. */
+void rc_plan_unset_all(struct rc_result *result, const struct rc_name *names, size_t count, const char *reason);
+
+/* Returns the entry of this name, or NULL. */
+struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
+
+/* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */
+bool rc_plan_fits(struct rc_result *result);
+
+/* Whether the caller has learned this of the node. Where it has not, asks for it: the
+ * caller looks, and resolves again (struct rc_here). */
+static inline bool rc_result_learned(const struct rc_context *context, struct rc_result *result, enum rc_learn what)
+{
+    if (context->here && (context->here->learned & what))
+        return true;
+    result->wants |= what;
+    return false;
+}
+
+#endif

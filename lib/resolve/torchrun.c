@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/netaddr.h"
+#include "launcher/hosts.h"
+#include "resolve/steps.h"
+
+/* Torchrun's arguments, as the variables (PET_*) that it takes their defaults from. */
+
+#define RDZV_CONF "PET_RDZV_CONF"
+
+/* torchrun reads every option's default from PET_<NAME> (argparse_util.py,
+ * env): left over from another launch they would start agents inside workers. */
+static const struct rc_name torchrun_names[] = {
+    RC_NAME("PET_NNODES"),      RC_NAME("PET_NODE_RANK"),    RC_NAME("PET_NPROC_PER_NODE"),
+    RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT"),  RC_NAME("PET_RDZV_ID"),
+    RC_NAME(RDZV_CONF),         RC_NAME("PET_RDZV_BACKEND"), RC_NAME(RC_AGENTS_ENDPOINT),
+    RC_NAME("PET_STANDALONE"),
+};
+
+void rc_agents_unset(struct rc_result *result, const char *reason)
+{
+    rc_plan_unset_all(result, torchrun_names, sizeof(torchrun_names) / sizeof(*torchrun_names), reason);
+}
+
+/* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
+ * misses a name of another network. The first node is told to; the others are left to guess: one that the endpoint
+ * names hosts it all the same, and a store too many on the first node disturbs nobody. */
+static void plan_host(struct rc_result *result, const struct rc_arguments *arguments)
+{
+    struct rc_str now = rc_env_get(&result->env, RDZV_CONF);
+    bool is_ours = result->stamp.text.p && rc_str_starts(now, "is_host=");
+
+    if (now.n && !is_ours)
+        rc_plan_keep(result, RC_STR(RDZV_CONF), "as the user set it");
+    else if (result->identity.field[RC_NODE_RANK] == 0 && !arguments->meets_elsewhere)
+        rc_plan_set(result, RC_STR(RDZV_CONF), "is_host=1", "this node's number in the job",
+                    "saves c10d from guessing the host by name");
+    else
+        rc_plan_unset(result, RC_STR(RDZV_CONF), "the host is found by the endpoint");
+}
+
+/* What agents of several steps share must not differ from step to step. */
+static void plan_meeting(struct rc_result *result, const struct rc_arguments *arguments)
+{
+    bool is_seen = result->command.torchrun || result->identity.field[RC_NNODES] > 1;
+
+    if (arguments->has_no_rank)
+        rc_plan_unset(result, RC_STR("PET_NODE_RANK"), "the rendezvous numbers the nodes, and warns of it");
+    else
+        rc_plan_set_field(result, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
+    if (is_seen && !arguments->is_part)
+        rc_plan_set(result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
+                    "two jobs with torchrun's default id can merge");
+    else if (result->stamp_is_outer)
+        rc_plan_unset(result, RC_STR("PET_RDZV_ID"), "it would part this node from those of other steps");
+    plan_host(result, arguments);
+}
+
+bool rc_agents_met_there(const struct rc_result *result)
+{
+    struct rc_str text;
+    uint32_t port;
+
+    rc_str_split_last(rc_env_get(&result->env, RC_AGENTS_ENDPOINT), ':', &text);
+    return rc_parse_u32(text, UINT16_MAX, &port) && port == result->stamp.port;
+}
+
+/* accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
+ * An endpoint takes precedence over it (torch/distributed/run.py, get_rdzv_endpoint). */
+static void plan_endpoint(struct rc_result *result)
+{
+    const struct rc_command_options *given = &result->command.given;
+    bool is_wanted = result->command.accelerate && !given->nnodes.p && !given->node_rank.p && !given->master_addr.p &&
+                     !given->port.p;
+    bool is_stale = result->stamp_is_outer && rc_agents_met_there(result);
+
+    if (is_wanted && (is_stale || !rc_env_get(&result->env, RC_AGENTS_ENDPOINT).n))
+        rc_plan_set(result, RC_STR(RC_AGENTS_ENDPOINT), rc_master_endpoint(result, result->master.port),
+                    result->master.port_source, "accelerate gives torchrun port 29500, whoever has it");
+    else if (is_stale)
+        rc_plan_unset(result, RC_STR(RC_AGENTS_ENDPOINT), "left over from a launch further outside");
+}
+
+void rc_agents_plan(struct rc_result *result, const struct rc_arguments *arguments, uint32_t nproc)
+{
+    uint32_t workers = nproc ? nproc : result->facts.gpus.value;
+
+    if (arguments->alone) {
+        /* --standalone overrides the endpoint but not nnodes: with
+         * PET_NNODES=2 it waits for ever (measured) */
+        rc_agents_unset(result, "torchrun trains on this node alone");
+    } else {
+        /* it counts agents, and each task is one */
+        rc_plan_set_field(result, RC_STR("PET_NNODES"), result->facts.nnodes_derived ? RC_WORLD_SIZE : RC_NNODES,
+                          "nodes of the job");
+        rc_plan_set(result, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source,
+                    "the host of node 0");
+        rc_plan_set(result, RC_STR("PET_MASTER_PORT"), rc_format_number(&result->arena, result->master.port),
+                    result->master.port_source, "the same port on all nodes");
+        plan_meeting(result, arguments);
+        plan_endpoint(result);
+    }
+    if (!nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n)
+        rc_plan_keep(result, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");
+    else if (workers != RC_UNKNOWN && workers > 0)
+        rc_plan_set_number(result, RC_STR("PET_NPROC_PER_NODE"), workers, nproc ? "nproc=" : result->facts.gpus.source,
+                           "workers that torchrun starts on this node");
+}
+
+/* What torchrun and accelerate were given, beside what rollcall tells them.
+ *
+ * An argument wins over the PET_* of the environment (torch's argparse_util.py), and
+ * accelerate builds torchrun's arguments from its own (utils/launch.py). So what the
+ * user names decides what rollcall may add. */
+
+/* "2" or "1:4", elastic's least and most */
+static void read_nnodes(struct rc_str given, struct rc_arguments *arguments)
+{
+    struct rc_str rest;
+    uint32_t least;
+    uint32_t most;
+
+    arguments->least = arguments->most = RC_UNKNOWN;
+    if (!rc_parse_u32(rc_str_split(given, ':', &rest), RC_MAX_TASKS, &least))
+        return;
+    most = least;
+    if (rest.p && !rc_parse_u32(rest, RC_MAX_TASKS, &most))
+        return;
+    arguments->least = least;
+    arguments->most = most;
+}
+
+/* Nothing is known of a word that a shell has yet to expand. */
+static bool is_expanded_later(struct rc_str word)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (word.p[i] == '$' || word.p[i] == '`')
+            return true;
+    return false;
+}
+
+/* An IPv6 address stands in brackets. */
+static bool is_host(struct rc_str host, struct rc_str addr)
+{
+    if (host.n > 1 && host.p[0] == '[' && host.p[host.n - 1] == ']')
+        host = (struct rc_str){ host.p + 1, host.n - 2 };
+    return rc_str_eq(host, addr);
+}
+
+/* Whether this is the host that rollcall names, with or without a port, as torch reads it
+ * (rendezvous/utils.py, parse_rendezvous_endpoint). */
+static bool is_master(const struct rc_result *result, struct rc_str endpoint)
+{
+    struct rc_str addr = rc_str(result->master.addr);
+    struct rc_str port;
+
+    return addr.n && (is_host(endpoint, addr) || is_host(rc_str_split_last(endpoint, ':', &port), addr));
+}
+
+static bool endpoint_is_elsewhere(const struct rc_result *result, struct rc_str backend, struct rc_str endpoint)
+{
+    bool is_torchs_own = !backend.n || is_expanded_later(backend) || rc_str_is(backend, "static") ||
+                         rc_str_is(backend, "c10d");
+
+    return !is_torchs_own || (endpoint.n && !is_expanded_later(endpoint) && !is_master(result, endpoint));
+}
+
+/* Each step of such a launch names where all of them meet, or its own place among them. */
+static bool is_part_of_more(const struct rc_result *result, struct rc_str endpoint, uint32_t most)
+{
+    const struct rc_command_options *given = &result->command.given;
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+
+    if (!given->nnodes.p || (!given->node_rank.p && !endpoint.n && !given->master_addr.p))
+        return false;
+    return most == RC_UNKNOWN ? nnodes == 1 : most > nnodes;
+}
+
+void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
+{
+    const struct rc_command_options *given = &result->command.given;
+    struct rc_str backend = given->backend.p ? given->backend : rc_env_get(&result->env, "PET_RDZV_BACKEND");
+    struct rc_str endpoint = given->endpoint.p ? given->endpoint : rc_env_get(&result->env, "PET_RDZV_ENDPOINT");
+    bool is_one;
+
+    read_nnodes(given->nnodes, arguments);
+    /* with --num_machines=1 accelerate leaves the number to PET_NNODES */
+    is_one = result->command.torchrun && arguments->most == 1 && result->identity.field[RC_NNODES] > 1;
+    arguments->alone = given->standalone || is_one;
+    arguments->has_no_rank = backend.n && !is_expanded_later(backend) && !rc_str_is(backend, "static");
+    arguments->meets_elsewhere = endpoint_is_elsewhere(result, backend, endpoint);
+    arguments->is_part = is_part_of_more(result, endpoint, arguments->most);
+}
+
+static void warn_argument(struct rc_result *result, const char *option, struct rc_str given, const char *contradiction,
+                          const char *right, const char *cure)
+{
+    rc_message_add(&result->messages, RC304,
+                   rc_format(&result->arena, "%s was given %s=%q, but %s%s; the argument wins; %s",
+                             result->command.torchrun ? "torchrun" : "accelerate", option, &given, contradiction, right,
+                             cure));
+}
+
+static const char *number(struct rc_result *result, uint32_t value)
+{
+    return rc_format_number(&result->arena, value);
+}
+
+static void check_node_rank(struct rc_result *result, const struct rc_arguments *arguments, const char *option,
+                            const char *cure)
+{
+    const struct rc_command_options *given = &result->command.given;
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+    uint32_t node_rank = result->identity.field[RC_NODE_RANK];
+    uint32_t rank;
+
+    if (arguments->has_no_rank || !rc_parse_u32(given->node_rank, RC_MAX_TASKS, &rank))
+        return;
+    /* srun's words are the same everywhere: right on one node, wrong on the
+     * others, and they would wait for each other without a word (measured) */
+    if (result->command.same_on_all_nodes && nnodes > 1)
+        warn_argument(result, option, given->node_rank, "it is the same on all nodes of this step, which are ",
+                      number(result, nnodes), cure);
+    else if (!arguments->is_part && rank != node_rank)
+        warn_argument(result, option, given->node_rank, "the node rank in this step is ", number(result, node_rank),
+                      cure);
+}
+
+static void check_torchrun(struct rc_result *result, const struct rc_arguments *arguments)
+{
+    const struct rc_command_options *given = &result->command.given;
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+
+    if (!arguments->is_part && arguments->most != RC_UNKNOWN && (nnodes < arguments->least || arguments->most < nnodes))
+        warn_argument(result, "--nnodes", given->nnodes, "the number of nodes in this step is ", number(result, nnodes),
+                      "leave it out");
+    check_node_rank(result, arguments, "--node_rank", "leave it out");
+}
+
+/* Whether a host is this node alone, or a node of the step that is not RANK 0's. */
+static bool is_wrong_host(const struct rc_result *result, struct rc_str host)
+{
+    const struct rc_facts *facts = &result->facts;
+    uint32_t index = facts->hosts.p ? rc_hostlist_find(facts->hosts, host) : RC_UNKNOWN;
+
+    return rc_host_is_loopback(host) || (facts->master_certain && index != RC_UNKNOWN && index != facts->master_node);
+}
+
+/* Only --num_machines of more than 1 makes accelerate take its own numbers; then it
+ * ends without a machine rank, and counts the processes of all machines. */
+static void check_accelerate(struct rc_result *result, const struct rc_arguments *arguments)
+{
+    static const char cure[] = "leave --num_machines, --num_processes, --machine_rank and --main_process_ip out";
+    const struct rc_command_options *given = &result->command.given;
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+    uint32_t machines = arguments->least;
+    uint32_t processes;
+
+    if (machines == RC_UNKNOWN || machines < 2)
+        return;
+    if (machines != nnodes && !arguments->is_part) {
+        warn_argument(result, "--num_machines", given->nnodes, "the number of nodes in this step is ",
+                      number(result, nnodes), "give that number");
+        return;
+    }
+    if (!given->node_rank.p)
+        warn_argument(result, "--num_machines", given->nnodes, "no --machine_rank, without which it does not start", "",
+                      cure);
+    check_node_rank(result, arguments, "--machine_rank", cure);
+    if (!arguments->is_part && is_wrong_host(result, given->master_addr))
+        warn_argument(result, "--main_process_ip", given->master_addr, "machine 0 is ", result->master.addr, cure);
+    if (rc_parse_u32(given->processes, RC_MAX_TASKS, &processes) && processes % machines != 0)
+        warn_argument(result, "--num_processes", given->processes, "it counts those of all machines, which are ",
+                      number(result, machines), "give a multiple");
+}
+
+void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arguments)
+{
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+
+    if (result->command.given.standalone && nnodes > 1)
+        rc_message_add(&result->messages, RC305,
+                       rc_format(&result->arena,
+                                 "torchrun --standalone trains on each of the %u nodes by itself; it is left so; "
+                                 "leave it out to train on all together",
+                                 nnodes));
+    else if (result->command.torchrun && !result->command.given.standalone)
+        check_torchrun(result, arguments);
+    else if (result->command.accelerate)
+        check_accelerate(result, arguments);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "system/net.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "system/port.h"
+
+enum { DISCARD_PORT = 9 };
+
+static bool rc_netaddr_from_socket(const struct sockaddr *from, struct rc_netaddr *to)
+{
+    if (from && from->sa_family == AF_INET) {
+        to->size = RC_IPV4_BYTES;
+        memcpy(to->byte, &((const struct sockaddr_in *)(const void *)from)->sin_addr, RC_IPV4_BYTES);
+    } else if (from && from->sa_family == AF_INET6) {
+        to->size = RC_IPV6_BYTES;
+        memcpy(to->byte, &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr, RC_IPV6_BYTES);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static uint8_t count_bits(const struct rc_netaddr *mask)
+{
+    uint8_t bits = 0;
+
+    while (bits < 8 * mask->size && mask->byte[bits / 8] & 0x80 >> bits % 8)
+        bits++;
+    return bits;
+}
+
+/* An address may have a label of its own: "ib0:1" is of ib0. */
+static void copy_name(const struct ifaddrs *entry, char name[RC_INTERFACE_SIZE])
+{
+    struct rc_str label;
+    struct rc_str own = rc_str_split(rc_str(entry->ifa_name), ':', &label);
+    size_t n = own.n < RC_INTERFACE_SIZE ? own.n : RC_INTERFACE_SIZE - 1;
+
+    memcpy(name, own.p, n);
+    name[n] = '\0';
+}
+
+unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
+{
+    struct ifaddrs *all = NULL;
+    unsigned count = 0;
+
+    if (getifaddrs(&all) < 0)
+        return 0;
+    for (const struct ifaddrs *entry = all; entry && count < RC_INTERFACES_MAX; entry = entry->ifa_next) {
+        struct rc_interface *interface = &list[count];
+        struct rc_netaddr mask;
+
+        memset(interface, 0, sizeof(*interface));
+        copy_name(entry, interface->name);
+        if (entry->ifa_addr && entry->ifa_addr->sa_family == AF_PACKET) {
+            count++;
+            continue;
+        }
+        if (!rc_netaddr_from_socket(entry->ifa_addr, &interface->address) ||
+            rc_netaddr_is_link_local(&interface->address) || !rc_netaddr_from_socket(entry->ifa_netmask, &mask))
+            continue;
+        interface->network = rc_network_around(&interface->address, count_bits(&mask));
+        count++;
+    }
+    freeifaddrs(all);
+    return count;
+}
+
+/* The address that this node's packets to another one carry. */
+static bool find_source(const struct rc_netaddr *address, struct rc_netaddr *source)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in four;
+        struct sockaddr_in6 six;
+    } name = { .any = { .sa_family = AF_UNSPEC } };
+    socklen_t size;
+    bool found;
+    int fd;
+
+    if (address->size == RC_IPV4_BYTES) {
+        name.four = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(DISCARD_PORT) };
+        memcpy(&name.four.sin_addr, address->byte, RC_IPV4_BYTES);
+        size = sizeof(name.four);
+    } else {
+        name.six = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(DISCARD_PORT) };
+        memcpy(&name.six.sin6_addr, address->byte, RC_IPV6_BYTES);
+        size = sizeof(name.six);
+    }
+    fd = socket(name.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    found = connect(fd, &name.any, size) == 0;
+    size = sizeof(name);
+    found = found && getsockname(fd, &name.any, &size) == 0 && rc_netaddr_from_socket(&name.any, source);
+    close(fd);
+    return found;
+}
+
+bool rc_interface_towards(const struct rc_netaddr *address, char name[RC_INTERFACE_SIZE])
+{
+    struct rc_interface list[RC_INTERFACES_MAX];
+    struct rc_netaddr source;
+    unsigned count;
+
+    if (rc_netaddr_is_loopback(address) || !find_source(address, &source))
+        return false;
+    count = rc_interfaces(list);
+    for (unsigned i = 0; i < count; i++) {
+        if (rc_netaddr_compare(&list[i].address, &source) == 0 && strcmp(list[i].name, "lo") != 0) {
+            memcpy(name, list[i].name, RC_INTERFACE_SIZE);
+            return true;
+        }
+    }
+    return false;
+}
+
+void rc_addresses_add(struct rc_addresses *addresses, const struct rc_netaddr *address)
+{
+    if (addresses->count < RC_ADDRESSES_MAX)
+        addresses->list[addresses->count++] = *address;
+}
+
+int rc_resolver_ask(const char *name, struct rc_addresses *addresses)
+{
+    const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+    struct addrinfo *list = NULL;
+    int error = getaddrinfo(name, NULL, &hints, &list);
+    unsigned before = addresses->count;
+
+    if (error)
+        return error;
+    for (const struct addrinfo *a = list; a; a = a->ai_next) {
+        struct rc_netaddr address;
+
+        if (rc_netaddr_from_socket(a->ai_addr, &address))
+            rc_addresses_add(addresses, &address);
+    }
+    freeaddrinfo(list);
+    return addresses->count > before ? 0 : EAI_NONAME;
+}
+
+bool rc_resolver_denies(int error)
+{
+    switch (error) {
+    case EAI_NONAME:
+#ifdef EAI_NODATA
+    case EAI_NODATA:
+#endif
+#ifdef EAI_ADDRFAMILY
+    case EAI_ADDRFAMILY:
+#endif
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETADDR_TEXT])
+{
+    int family = address->size == RC_IPV4_BYTES ? AF_INET : AF_INET6;
+
+    return inet_ntop(family, address->byte, text, RC_NETADDR_TEXT) ? text : "?";
+}
+
+/* The search takes some 50 ms on a node of a thousand processes with a hundred files each. */
+enum { FILES_MAX = 1 << 20 };
+
+static struct rc_str directory_number(const struct dirent *entry)
+{
+    struct rc_str name = rc_str(entry->d_name);
+    uint32_t number;
+
+    return rc_parse_u32(name, INT32_MAX, &number) ? name : RC_ABSENT;
+}
+
+/* Whether the process in /proc/NAME, opened as `folder`, has the socket open. */
+static bool has_socket(int folder, uint64_t inode, unsigned *budget)
+{
+    int fd = openat(folder, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    bool found = false;
+
+    if (!files) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    while (!found && *budget > 0 && (entry = readdir(files))) {
+        struct stat about;
+
+        --*budget;
+        found = directory_number(entry).p && fstatat(dirfd(files), entry->d_name, &about, 0) == 0 &&
+                S_ISSOCK(about.st_mode) && about.st_ino == inode;
+    }
+    closedir(files);
+    return found;
+}
+
+/* A process chooses its own name, so unprintable characters become a question mark. */
+static void read_name(int folder, char name[17])
+{
+    int fd = openat(folder, "comm", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, name, 16);
+
+    if (fd >= 0)
+        close(fd);
+    if (n > 0 && name[n - 1] == '\n')
+        n--;
+    name[n > 0 ? n : 0] = '\0';
+    for (char *p = name; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+}
+
+/* The pid that has the socket open; 0 where no such process can be seen. */
+static uint32_t find_process(uint64_t inode, char name[17])
+{
+    DIR *processes = opendir("/proc");
+    unsigned budget = FILES_MAX;
+    struct dirent *entry;
+    uint32_t pid = 0;
+
+    while (processes && pid == 0 && budget > 0 && (entry = readdir(processes))) {
+        struct rc_str number = directory_number(entry);
+        int folder;
+
+        if (!number.p)
+            continue;
+        folder = openat(dirfd(processes), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder < 0)
+            continue;
+        if (has_socket(folder, inode, &budget)) {
+            rc_parse_u32(number, INT32_MAX, &pid);
+            read_name(folder, name);
+        }
+        close(folder);
+    }
+    if (processes)
+        closedir(processes);
+    return pid;
+}
+
+void rc_port_owner(uint16_t port, char *text, size_t size)
+{
+    struct rc_tcp_row row;
+    char name[17];
+    uint32_t pid;
+
+    if (!rc_proctcp_find(port, &row))
+        snprintf(text, size, "a program that holds it without listening yet");
+    else if (row.inode == 0)
+        snprintf(text, size, "a connection of a program that is already gone");
+    else if ((pid = find_process(row.inode, name)) != 0)
+        snprintf(text, size, "pid %u (%s) of user %u", pid, name, row.user);
+    else
+        snprintf(text, size, "a program of user %u", row.user);
+}

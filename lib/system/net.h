@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net.h - interfaces and their addresses, names that are looked up, and who has a port. */
+#ifndef ROLLCALL_SYSTEM_NET_H
+#define ROLLCALL_SYSTEM_NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/netaddr.h"
+
+/* This node's interfaces and their addresses. Not for the preload. */
+
+enum { RC_INTERFACE_SIZE = 16, RC_INTERFACES_MAX = 64 };
+
+/* One address of an interface. Link-local addresses are left out; an interface
+ * without any other has one entry, with an address of size 0. */
+struct rc_interface {
+    char name[RC_INTERFACE_SIZE];
+    struct rc_netaddr address;
+    struct rc_network network; /* around it */
+};
+
+/* Writes at most RC_INTERFACES_MAX entries; returns their number. */
+unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX]);
+
+/* Writes the name of the interface that has an address, or by which this node
+ * reaches it: the kernel's choice of a route. Nothing is sent. False for loopback
+ * and where there is no route. */
+bool rc_interface_towards(const struct rc_netaddr *address, char name[RC_INTERFACE_SIZE]);
+
+/* A name's addresses, by the C library's resolver. Not for the preload.
+ *
+ * May take as long as the site's DNS does. */
+
+enum { RC_ADDRESSES_MAX = 32, RC_NETADDR_TEXT = 46 };
+
+struct rc_addresses {
+    struct rc_netaddr list[RC_ADDRESSES_MAX];
+    unsigned count;
+};
+
+/* Adds an address; drops it where the list is full. */
+void rc_addresses_add(struct rc_addresses *addresses, const struct rc_netaddr *address);
+
+/* Adds the addresses of a name. 0, or getaddrinfo's error. */
+int rc_resolver_ask(const char *name, struct rc_addresses *addresses);
+
+/* Whether such an error is an answer: there is no such name, or it has no address.
+ * Other errors (EAI_AGAIN) are no answer. */
+bool rc_resolver_denies(int error);
+
+/* Writes the address as text, "192.0.2.7", and returns it. */
+const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETADDR_TEXT]);
+
+/* Writes "pid 1234 (python) of user 1000", or as much of it as this process may
+ * see: another user's open files are hidden, and the process may be in another
+ * pid namespace, not listen yet, or be gone. text has `size` bytes, at least 1. */
+void rc_port_owner(uint16_t port, char *text, size_t size);
+
+#endif

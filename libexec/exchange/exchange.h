@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* exchange.h - the modes of rollcall-exchange. */
+#ifndef ROLLCALL_LIBEXEC_EXCHANGE_EXCHANGE_H
+#define ROLLCALL_LIBEXEC_EXCHANGE_EXCHANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "rendezvous/server.h"
+#include "resolve/options.h"
+#include "roll/answer.h"
+
+/* Reads a request (lib/rendezvous/session.h) from standard input, does it, and
+ * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */
+int exchange_node(void);
+
+/* The argument with which this program is its own child, and what it does then: it prints what the node has
+ * (lib/inventory). Returns an exit status, likewise. */
+#define EXCHANGE_INVENTORY "inventory"
+int exchange_inventory(void);
+
+/* Writes "TOKEN PORT ADDRESS..." with the addresses by which others may reach this host.
+ * IPv4 comes first, because few nodes have IPv6 alone. The text is in the arena. */
+const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena);
+
+/* Runs rollcall-pmix, which lies beside this program, and returns the line that it
+ * prints, or NULL with the reason in `line`. */
+char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size);
+
+enum { RC_VERDICT_TEXT = 65536 };
+
+struct rc_verdict {
+    /* in */
+    enum rc_check check;
+    enum rc_check same; /* what a node does that is not like the others */
+    uint32_t seconds;   /* the deadline, for its message */
+    /* out */
+    struct rc_answer answer; /* with its findings */
+    char text[RC_VERDICT_TEXT];
+};
+
+/* An rc_server_decide; more is a struct rc_verdict. The answer that it returns is
+ * for the nodes that are not the server's: the findings are the server's to print. */
+struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
+
+/* Reads a request from standard input:
+ *   name=NAME       where to tell the node's processes
+ *   owner=PID      of the task
+ *   launcher=PID    its parent
+ *   pmix=1          also tell the other nodes; or 0
+ *   seconds=10      for that
+ * and prints store=TOKEN PORT HOST..., with the store behind it; or taken=NAME,
+ * where another one has the name; or one line failed=WHY. Returns an exit status.
+ *
+ * A process that connects at the name says "read", or "own LAUNCHER" to be its owner from
+ * now on, and gets TOKEN PORT HOST.... */
+int exchange_start_store(void);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dispatch.h - what the callbacks call: srun's side, and the tasks'. */
+#ifndef ROLLCALL_SPANK_DISPATCH_H
+#define ROLLCALL_SPANK_DISPATCH_H
+
+#include <slurm/spank.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "resolve/resolve.h"
+
+/* In srun, once the step is made: where the user asked for rollcall and for no
+ * other exchange, opens a socket in SrunPortRange, starts rollcall-exchange
+ * with it, and names it to the tasks (RC_SERVER). Whatever fails leaves srun as it was. */
+void rc_spank_server_start(spank_t spank);
+
+/* Sets RC_TASK_HOSTS in srun's environment where the step needs it, and empties
+ * an outer step's. Does nothing where rollcall was not asked for. */
+void rc_spank_name_hosts(spank_t spank);
+
+/* Runs in the process that becomes the task, as the user. Returns 0, or does
+ * not return: a task that the user asked rollcall to number and that cannot be
+ * numbered ends here. */
+int rc_spank_task_begin(spank_t spank);
+
+/* In a job's script: takes away what sbatch handed on of a task that rollcall had set up. In that of a job of several
+ * tasks whose user asked for rollcall: gives its environment what lets torch say that srun is missing (RC309).
+ * Does nothing elsewhere; never fails. */
+void rc_spank_batch_begin(spank_t spank);
+
+#endif
