@@ -10,8 +10,12 @@
 #   need_nccl                  NCCL's library and its header, of PyPI's package, in $ROLLCALL_NCCL
 #   need_cross                 Debian's compilers for aarch64, ppc64le and riscv64, unpacked and not installed, in
 #                              $ROLLCALL_CROSS/usr/bin
-#   leave_tmp SCRIPT ARG...    runs SCRIPT of the tree from a copy outside of /tmp and exits, if the
-#                              tree lies below /tmp: each virtual node has a /tmp of its own
+#   run_elsewhere SCRIPT ARG...   runs SCRIPT of the tree from a copy of it in /var/tmp and exits, if it cannot run here:
+#                              below /tmp (each virtual node has a /tmp of its own), configured in place, below a long
+#                              path or one with a blank
+#   only_one FOLDER WHAT       exits, if another one that calls this for that folder still runs
+#   has_root                   root, or sudo gives it
+#   copy_sources FOLDER        what the repository holds, as it is now and not configured; MANIFEST lists it
 #   with_ccache COMMAND...     what it compiles comes from build/ccache, where the same text was compiled before
 #   build_and_install PREFIX   configure (in ROLLCALL_BUILD, default build/release), make, make install
 #
@@ -19,6 +23,8 @@
 # Environment: PYTHON (used as it is if it has the modules), ROLLCALL_PYTHONS (build/pythons),
 # ROLLCALL_GRIDENGINE (build/gridengine), ROLLCALL_NCCL (build/nccl), ROLLCALL_CROSS (build/cross), ROLLCALL_BUILD, ROLLCALL_CONFIGURE (more arguments for configure), CC, CFLAGS and friends.
 
+# A user's CDPATH would make cd print where it goes.
+unset CDPATH
 ROLLCALL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export ROLLCALL_TOP
 
@@ -27,22 +33,86 @@ setup_say()
     printf 'setup: %s\n' "$*" >&2
 }
 
-leave_tmp()
+# Why the tests and the demo cannot run here.
+setup_obstacle()
 {
-    local script=$1 copy status=0
-    shift
+    # what "#!" of a virtual environment's programs may have: 127 bytes
+    local longest=80
+
     case $ROLLCALL_TOP/ in
-        /tmp/*) ;;
-        *) return 0 ;;
+        /tmp/*) echo 'lies below /tmp, of which each virtual node has its own' ;;
+        *[!A-Za-z0-9_./+,@=~%-]*) echo 'has a character in its path that make or a search path cannot have' ;;
+        *) [ ${#ROLLCALL_TOP} -le $longest ] || echo "has a path of more than $longest bytes" ;;
     esac
-    copy=$(mktemp -d /var/tmp/rollcall-tree.XXXXXX) && chmod 755 "$copy" && cp -a "$ROLLCALL_TOP/." "$copy" || exit 1
-    rm -rf "$copy/build" "$copy/.venv"
-    setup_say "$ROLLCALL_TOP lies below /tmp, of which each virtual node has its own: running in $copy"
-    "$copy/$script" "$@" || status=$?
-    mkdir -p "$ROLLCALL_TOP/build"
-    [ ! -d "$copy/build/logs" ] || cp -a "$copy/build/logs" "$ROLLCALL_TOP/build"
-    rm -rf --one-file-system "$copy"
+    [ ! -e "$ROLLCALL_TOP/config.status" ] || echo 'is configured in place, and cannot be built in another folder as well'
+}
+
+# setup_move FROM TO: what takes long to make once more
+setup_move()
+{
+    local made
+
+    for made in build .venv; do
+        [ -d "$1/$made" ] || continue
+        rm -rf --one-file-system "${2:?}/$made" && mv -T "$1/$made" "$2/$made" || return 1
+    done
+}
+
+run_elsewhere()
+{
+    local script=$1 why copy status=0
+    shift
+    why=$(setup_obstacle | paste -s -d ';' | sed 's|;|, and it |')
+    [ -n "$why" ] || return 0
+    only_one "$ROLLCALL_TOP" "$script"
+    # of the same name each time: what is built, and a virtual environment, have their folder's name in them
+    copy=/var/tmp/rollcall-tree.$(printf '%s %s' "$UID" "$ROLLCALL_TOP" | cksum | cut -d ' ' -f 1)
+    mkdir -m 755 "$copy" 2> /dev/null || { [ -O "$copy" ] && [ ! -L "$copy" ]; } || {
+        setup_say "cannot make $copy"
+        exit 1
+    }
+    setup_say "$ROLLCALL_TOP $why: running in $copy"
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    # shellcheck disable=SC2064 # they are local
+    trap "setup_move '$copy' \"\$ROLLCALL_TOP\" && rm -rf --one-file-system '$copy'" EXIT
+    # what one that was killed has left
+    find "$copy" -mindepth 1 -maxdepth 1 ! -name build ! -name .venv -exec rm -rf --one-file-system {} +
+    setup_move "$ROLLCALL_TOP" "$copy" && copy_sources "$copy" || exit 1
+    case ${PYTHON:-} in "$ROLLCALL_TOP"/.venv/*) unset PYTHON ;; esac
+    "$copy/$script" "$@" 8<&- || status=$?
     exit "$status"
+}
+
+# The folder's own lock, which ends with this shell: nothing is left.
+only_one()
+{
+    exec 8< "$1" && flock -n 8 || {
+        setup_say "another $2 of $ROLLCALL_TOP is running: start this one when it has ended"
+        exit 1
+    }
+}
+
+has_root()
+{
+    [ "$UID" -eq 0 ] || { command -v sudo > /dev/null && sudo -v; }
+}
+
+copy_sources()
+{
+    local file
+
+    mkdir -p "$1" || return 1
+    if [ -e "$ROLLCALL_TOP/.git" ]; then
+        git -c 'safe.directory=*' -C "$ROLLCALL_TOP" ls-files --cached --others --exclude-standard |
+            while IFS= read -r file; do
+                [ ! -e "$ROLLCALL_TOP/$file" ] || printf '%s\n' "$file"
+            done > "$1/MANIFEST" &&
+            touch -d "@$(git -c 'safe.directory=*' -C "$ROLLCALL_TOP" log -1 --format=%ct)" "$1/MANIFEST" || return 1
+    else
+        cp -p "$ROLLCALL_TOP/MANIFEST" "$1/MANIFEST" || return 1
+    fi
+    tar -C "$ROLLCALL_TOP" -cf - -T "$1/MANIFEST" | tar -C "$1" --no-same-owner -xf -
 }
 
 # Runs a command as root.
@@ -65,19 +135,43 @@ setup_update()
     as_root apt-get -qq update >&2 && export setup_updated=yes
 }
 
+# What Debian's packages are needed for, where they are not called like their one program.
+declare -A setup_provides=(
+    [binutils]=readelf [bsdextrautils]=column [dpkg-dev]=dpkg-buildpackage [fonts-dejavu-core]="" [iproute2]=ip
+    [libc6-dev]=stdio.h [libcmocka-dev]=cmocka.h [libhwloc-dev]=hwloc.h [libpmix-dev]=pmix.h
+    [libslurm-dev]=slurm/spank.h [libtool]=libtoolize [man-db]=man [openmpi-bin]=mpirun [procps]=pkill [python3-venv]=python3
+    [slurm-wlm]=slurmctld [slurm-wlm-basic-plugins]=slurmctld [util-linux]=unshare
+)
+
+# Whether a package's program or header is here, whoever has installed it.
+setup_is_here()
+{
+    local what=${setup_provides[$1]-$1}
+
+    case $what in
+        '') ;;
+        *.h) printf '#include <stddef.h>\n#include <%s>\n' "$what" | "${CC:-cc}" -E -x c - > /dev/null 2>&1 ;;
+        *) PATH=$PATH:/usr/sbin:/sbin command -v "$what" > /dev/null ;;
+    esac
+}
+
 need_packages()
 {
-    local package state missing=()
+    local package state missing=() lacking=()
 
-    if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
-        setup_say "this is not Debian: install what these Debian packages hold: $*"
-        return 1
-    fi
     for package; do
         state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null)
         [ "$state" = installed ] || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
+    if ! command -v apt-get > /dev/null || ! has_root 2> /dev/null; then
+        for package in "${missing[@]}"; do
+            setup_is_here "$package" || lacking+=("${setup_provides[$package]-$package}")
+        done
+        [ ${#lacking[@]} -gt 0 ] || return 0
+        setup_say "these programs and headers are missing: ${lacking[*]}. Install them (in Debian: ${missing[*]})"
+        return 1
+    fi
 
     setup_say "installing ${missing[*]}"
     setup_update || return 1
@@ -151,6 +245,8 @@ need_python()
             setup_say "PYTHON=$PYTHON lacks one of ${modules[*]}: install them there, or unset PYTHON"
             return 1
         }
+        # sudo has another PATH
+        PYTHON=$(command -v "$PYTHON")
         export PYTHON
         return 0
     fi

@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What tests/run and the demo share (tests/setup.bash): they run from any folder, and one at a time.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+# tree FOLDER: one with a script that says where it runs and leaves something to keep
+tree()
+{
+    mkdir -p "$1/tests"
+    cp "$top/tests/setup.bash" "$1/tests"
+    cat > "$1/script" << 'END'
+#!/bin/bash
+. "$(dirname "${BASH_SOURCE[0]}")/tests/setup.bash"
+run_elsewhere script "$@"
+only_one "$ROLLCALL_TOP" script
+[ ! -e "$ROLLCALL_TOP/build/kept" ] || echo again
+mkdir -p "$ROLLCALL_TOP/build"
+touch "$ROLLCALL_TOP/build/kept"
+echo "in $ROLLCALL_TOP with $1"
+sleep "$2"
+END
+    chmod 755 "$1/script"
+    printf '%s\n' tests/setup.bash script > "$1/MANIFEST"
+}
+
+# Not one of bats' own folders, which may lie below /tmp.
+setup()
+{
+    folder=$(mktemp -d /var/tmp/rollcall-driver.XXXXXX)
+}
+
+teardown()
+{
+    rm -rf --one-file-system "$folder"
+}
+
+@test "a folder in which nothing is in the way is where it runs, with a CDPATH as well" {
+    tree "$folder/plain"
+    cd "$folder"
+    CDPATH=. run -0 plain/script word 0
+    [ "$output" = "in $folder/plain with word" ]
+}
+
+@test "a long path, a blank, /tmp or a configuration in place: it runs in a copy, what is built is kept, nothing is left" {
+    below_tmp=$(mktemp -d /tmp/rollcall-driver.XXXXXX)
+    tree "$folder/in place"
+    touch "$folder/in place/config.status"
+    for where in "$folder/a blank" "$folder/$(printf 'long%.0s' {1..20})" "$folder/in place" "$below_tmp/tree"; do
+        tree "$where"
+        run -0 "$where/script" 'a word' 0
+        [[ ${lines[0]} == "setup: $where "*": running in /var/tmp/rollcall-tree."* ]]
+        copy=${lines[0]##* }
+        [ "${lines[1]}" = "in $copy with a word" ]
+        [ ! -e "$copy" ]
+        run -0 "$where/script" 'a word' 0
+        [ "${lines[1]}" = again ]
+        [ -e "$where/build/kept" ]
+        # an interrupt
+        timeout -s INT 1 "$where/script" word 60 3>&- || true
+        [ ! -e "$copy" ]
+        [ -e "$where/build/kept" ]
+    done
+    rm -rf --one-file-system "$below_tmp"
+}
+
+@test "a second one beside the first says so in a line, and leaves it alone" {
+    for where in "$folder/plain" "$folder/a blank"; do
+        tree "$where"
+        "$where/script" first 5 > "$folder/first" 2>&1 3>&- &
+        first=$!
+        until grep -q '^in ' "$folder/first"; do sleep 0.1; done
+        run -1 "$where/script" second 0
+        [ "$output" = "setup: another script of $where is running: start this one when it has ended" ]
+        wait "$first"
+        run -0 "$where/script" third 0
+    done
+}
+
+@test "where there is no apt, programs and headers are looked for, and what is missing is named" {
+    mkdir "$folder/bin"
+    for program in bash dirname cc gcc true printf env; do
+        ln -s "$(command -v "$program")" "$folder/bin/$program"
+    done
+    run -0 env PATH="$folder/bin" bash -c '. "$0/tests/setup.bash"; need_packages gcc libc6-dev' "$top"
+    run -1 env PATH="$folder/bin" bash -c '. "$0/tests/setup.bash"; need_packages gcc libtool nosuchprogram' "$top"
+    [ "$output" = "setup: these programs and headers are missing: libtoolize nosuchprogram. Install them (in Debian: gcc libtool nosuchprogram)" ]
+}
