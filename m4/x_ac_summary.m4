@@ -6,7 +6,8 @@
 #
 # DESCRIPTION
 #   Says at the end of configure what is going to be built, and for each part
-#   that is missing what that costs and what to install.
+#   that is missing what that costs and what to install. With --quiet, only what is
+#   missing. The file left-out says it once more at the end of make install.
 
 AC_DEFUN([X_AC_SUMMARY], [
   X_EXPAND([x_plugindir], [$plugindir])
@@ -48,7 +49,14 @@ AC_DEFUN([X_AC_SUMMARY], [
      x_unit_why="
       costs: make check.
       cure:  install cmocka (Debian: libcmocka-dev, Red Hat: libcmocka-devel)."])
-  AS_ECHO(["
+  AS_ECHO_N(["${x_plugin_why:+
+  plugin            no$x_plugin_why
+}${x_pmix_why:+
+  asking PMIx       no$x_pmix_why
+}${x_map_why:+
+  rollcall map      $x_map$x_map_why
+}"]) > left-out
+  AS_IF([test "$silent" = yes], [cat left-out], [AS_ECHO(["
 rollcall $PACKAGE_VERSION
 
   plugin            $x_plugin$x_plugin_why
@@ -65,5 +73,5 @@ rollcall $PACKAGE_VERSION
   prefix            $prefix
   plugin folder     $x_plugindir
   plugstack folder  $x_plugstackdir
-"])
+"])])
 ])

@@ -10,6 +10,8 @@
 bats_require_minimum_version 1.5.0
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=tests/setup.bash
+. "$top/tests/setup.bash"
 roots=${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}/packages
 make_root=$top/contrib/minicluster/make-root
 minicluster=$top/contrib/minicluster/minicluster
@@ -32,8 +34,8 @@ inside()
 make_release()
 {
     release=$BATS_FILE_TMPDIR/release
-    mkdir -p "$release"
-    (cd "$release" && "$top/configure" --quiet --without-slurm --without-pmix --without-hwloc && make dist) \
+    (copy_sources "$release" && cd "$release" && ./autogen.sh &&
+        ./configure --quiet --without-slurm --without-pmix --without-hwloc && make dist) \
         > "$BATS_FILE_TMPDIR/release.log" 2>&1 || {
         cat "$BATS_FILE_TMPDIR/release.log" >&2
         return 1
