@@ -2,79 +2,49 @@
 """A Slurm of virtual nodes for the benches, with this rollcall's plugin, and what its processes use."""
 import contextlib
 import os
-import shutil
-import tempfile
+import subprocess
 import time
 from pathlib import Path
 
-from tools import Missing, output_of
-
-HERE = Path(__file__).resolve().parent
-TOP = HERE.parent.parent
+TOP = Path(__file__).resolve().parent.parent.parent
 # where control groups of each version are, and which file of one counts its processor
 GROUPS = ((Path("/sys/fs/cgroup/cpuacct"), "cpuacct.usage"), (Path("/sys/fs/cgroup"), "cpu.stat"))
 
 
-class Cluster:
-    def __init__(self, name, shared, before=()):
-        self.name, self.shared, self.before = name, shared, before
-
-    def control(self, *words):
-        return output_of([*self.before, TOP / "contrib/minicluster/minicluster", words[0], "--name", self.name,
-                          *words[1:]])
-
-    def login(self, *command):
-        return self.control("run", "login", *command)
-
-
 @contextlib.contextmanager
-def cluster(prefix, nodes, *options, group=None):
-    """A cluster whose nodes have the plugin; all that is started in it is in `group`."""
-    if not prefix:
-        raise Missing("ROLLCALL_PREFIX is not set: the plugin must be installed")
+def cluster(prefix, folder, nodes, *options, group=None):
+    """The words before a command that runs it on the login node; all that is started there is in `group`. Neither the
+    prefix nor the folder may be below /tmp, of which each node has its own."""
     plugin = next(iter(prefix.glob("lib*/slurm/rollcall.so")), None)
     if not plugin:
-        raise Missing(f"{prefix} has no plugin")
+        raise OSError(f"{prefix} has no plugin")
+    (folder / "plugstack.conf").write_text(f"required {plugin}\n")
     enter = ["sh", "-c", f'echo $$ > "{group}/cgroup.procs" && exec "$@"', "sh"] if group else []
-    shared = Path(tempfile.mkdtemp(prefix="rollcall-bench.", dir="/var/tmp"))
-    made = Cluster(f"bench{os.getpid()}", shared, enter)
+
+    def control(word, *more):
+        return [*enter, str(TOP / "contrib/minicluster/minicluster"), word, "--name", f"bench{os.getpid()}", *more]
+
     try:
-        shutil.copy(HERE / "pairs.py", shared)
-        shutil.copytree(prefix, shared / "prefix", symlinks=True)
-        (shared / "plugstack.conf").write_text(f"required {shared}/prefix/{plugin.relative_to(prefix)}\n")
-        made.control("up", "--nodes", nodes, *options, "--plugstack", shared / "plugstack.conf")
-        try:
-            yield made
-        finally:
-            made.control("down")
+        subprocess.run(control("up", "--nodes", str(nodes), *options, "--plugstack", str(folder / "plugstack.conf")),
+                       check=True, stdout=subprocess.DEVNULL)
+        yield control("run", "login")
     finally:
-        shutil.rmtree(shared)
+        subprocess.run(control("down"), check=True, stdout=subprocess.DEVNULL)
 
 
 @contextlib.contextmanager
-def group():
-    """A control group: its folder, and the file in it that counts the processor of all that is started in it."""
-    for top, file in GROUPS:
-        folder = top / f"rollcall-bench.{os.getpid()}"
-        if not (top / file).exists():
-            continue
-        try:
-            folder.mkdir()
-        except OSError as error:
-            raise Missing(f"no control group: {error}") from error
-        try:
-            yield folder, folder / file
-        finally:
-            remove(folder)
-        return
-    raise Missing("no control group counts processor time")
-
-
-def remove(folder):
-    """Its last processes may be about to end."""
-    for _ in range(50):
-        try:
-            folder.rmdir()
-            return
-        except OSError:
+def control_group():
+    """Its folder, and the file in it that counts the processor of all that is started in it."""
+    top, file = next(((top, file) for top, file in GROUPS if (top / file).exists()), (None, None))
+    if not top:
+        raise OSError("no control group counts processor time")
+    folder = top / f"rollcall-bench.{os.getpid()}"
+    folder.mkdir()
+    try:
+        yield folder, folder / file
+    finally:
+        for _ in range(50):  # its last processes may be about to end
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+                break
             time.sleep(0.1)

@@ -1,14 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server as srun has it beside it: server.py ROLLCALL-EXCHANGE TOKEN prints its port, and ends with its standard input."""
+"""server.py ROLLCALL-EXCHANGE COMMAND... - a command with a server as srun has it beside it, which ends with it."""
 import os
 import socket
+import subprocess
 import sys
 
-program, token = sys.argv[1:]
+TOKEN = "0123456789abcdef" * 2
+
+program, *command = sys.argv[1:]
 listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
 listener.setblocking(False)
-print(listener.getsockname()[1], flush=True)
 life, mine = os.pipe()
 child = os.fork()
 if child == 0:
@@ -16,9 +17,8 @@ if child == 0:
     os.close(mine)
     for i, fd in enumerate(fds):
         os.dup2(fd, 3 + i, inheritable=True)
-    os.execve(program, [program, "server", "60", "warn"], {"ROLLCALL_TOKEN": token})
+    os.execve(program, [program, "server", "60", "warn"], {"ROLLCALL_TOKEN": TOKEN})
 os.close(life)
-listener.close()
-sys.stdin.read()
+done = subprocess.run(command, env={**os.environ, "SLURM_ROLLCALL_SERVER": f"{TOKEN} {listener.getsockname()[1]} 42.0"})
 os.close(mine)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+sys.exit(done.returncode or os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

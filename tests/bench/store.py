@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""store.py ROUNDS N...: what meet.c measures, through torch's TCPStore: N clients (its C++, one thread each,
+"""store.py [--legacy] ROUNDS N: what meet.c measures, through torch's TCPStore: N clients (its C++, one thread each,
 without the interpreter's lock) connect and get the 128 bytes that one of them has set.
-store.py processor N: microseconds of processor that its server needs for a client, in a process of its own.
-With --legacy first, through torch's older back end instead of libuv."""
+store.py [--legacy] processor N: what its server needs of the processor for a client, in a process of its own.
+Prints microseconds. --legacy: torch's older back end instead of libuv."""
 import os
-import resource
-import statistics
 import sys
 import threading
 import time
@@ -16,14 +14,9 @@ from torch.distributed import TCPStore
 LIBUV = sys.argv[1] != "--legacy"
 
 
-def open_server():
-    return TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=60),
+def store(port, is_master):
+    return TCPStore("127.0.0.1", port, is_master=is_master, wait_for_workers=False, timeout=timedelta(seconds=60),
                     use_libuv=LIBUV)
-
-
-def meet(participants):
-    server = open_server()
-    return join(participants, server.port)[0]
 
 
 def join(participants, port):
@@ -32,11 +25,10 @@ def join(participants, port):
 
     def participate(number):
         ready.wait()
-        store = TCPStore("127.0.0.1", port, is_master=False, wait_for_workers=False,
-                         timeout=timedelta(seconds=60), use_libuv=LIBUV)
+        client = store(port, False)
         if number == 0:
-            store.set("master", b"x" * 128)
-        answers.append((store.get("master"), store))
+            client.set("master", b"x" * 128)
+        answers.append((client.get("master"), client))
 
     threads = [threading.Thread(target=participate, args=(i,)) for i in range(participants)]
     for thread in threads:
@@ -47,12 +39,7 @@ def join(participants, port):
         thread.join()
     took = time.perf_counter() - start
     assert [value for value, _ in answers] == [b"x" * 128] * participants
-    return took * 1e6, answers
-
-
-def used():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+    return took
 
 
 def processor(participants):
@@ -60,20 +47,21 @@ def processor(participants):
     report, tell = os.pipe()
     if os.fork() == 0:
         os.close(end)
-        server, before = open_server(), used()
+        server, before = store(0, True), time.process_time()
         os.write(tell, f"{server.port}\n".encode())
         os.read(done, 1)
-        os.write(tell, f"{(used() - before) / participants * 1e6}\n".encode())
+        os.write(tell, f"{(time.process_time() - before) / participants}\n".encode())
         os._exit(0)
     join(participants, int(os.read(report, 64)))
     os.close(end)
     return float(os.read(report, 64))
 
 
-arguments = sys.argv[1 if LIBUV else 2:]
-if arguments[0] == "processor":
-    print(f"{processor(int(arguments[1])):.0f}")
-    sys.exit()
-rounds = int(arguments[0])
-for n in map(int, arguments[1:]):
-    print(f"{statistics.median(meet(n) for _ in range(rounds)):.0f}")
+rounds, clients = sys.argv[1 if LIBUV else 2:]
+for _ in range(1 if rounds == "processor" else int(rounds)):
+    if rounds == "processor":
+        took = processor(int(clients))
+    else:
+        server = store(0, True)
+        took = join(int(clients), server.port)
+    print(f"{took * 1e6:.0f}")

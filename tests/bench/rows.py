@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is measured: each part yields its rows, and what it starts runs for as long as they are measured."""
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from cluster import cluster, control_group
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+HOSTS = "n[000001-050000],m[000001-050000]"
+MANY_NODES = 32
+STEP = "srun {} -N2 -n4 /bin/true"
+MANY_STEP = f"srun {{}} -N{MANY_NODES} --ntasks-per-node=2 /bin/true"
+MESSAGE = "x" * 128
+SERVICE_RANKS = 16384
+SERVICE_DESCRIPTORS = 4096  # a usual hard limit of login hosts
+LOOKUP_CLIENTS = 256
+MACHINES = (("bench", 8, "8 tasks on 2 x 128 cores, 8 GPUs", "<= 50 ms"),
+            ("large", 64, "64 tasks on 4,096 cores, 64 GPUs", "reported"))
+PLACES = {"outside": ("outside of tasks", "1.2", 3000), "task": ("task's first process", "2.0", 32000),
+          "child": ("its children (stamped)", "2.0", 32000), "rank0": ("RANK 0's first process", None, None)}
+RANK0 = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_GTIDS": "0,1,2,3",
+         "SLURMD_NODENAME": "gpu1"}
+# nodes that are called by their addresses need no resolver, and are looked up alike on every machine
+TASK = ("env -i SLURM_JOB_ID=42 SLURM_STEP_ID=7 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLURM_STEP_NUM_NODES=2 "
+        "SLURM_NNODES=2 'SLURM_STEP_TASKS_PER_NODE=2(x2)' SLURM_PROCID=3 'SLURM_STEP_NODELIST=192.0.2.[1-2]' "
+        "SLURM_DISTRIBUTION=block SLURM_LOCALID=1 SLURM_NODEID=1 SLURM_GTIDS=2,3 SLURM_CPUS_ON_NODE=8192")
+BARE_SESSION = """#include <pmix.h>
+int main(void)
+{
+    pmix_proc_t self;
+
+    return PMIx_Init(&self, 0, 0) != PMIX_SUCCESS || PMIx_Finalize(0, 0) != PMIX_SUCCESS;
+}
+"""
+# the watch's part alone: what torch does between the two is the same without it
+WATCHED_CALL = """import rollcall_watch, socket, threading, time
+server = rollcall_watch.Server({"task": 0, "tasks": 1000})
+start = time.perf_counter()
+server.enter()
+assert server.told
+print((time.perf_counter() - start) * 1e6)"""
+
+
+class Row(NamedTuple):
+    what: str
+    base: object  # commands: a text as for a shell, or a list of words
+    command: object
+    goal: str  # "<= 1.1 x" the baseline, "<= + 5 ms" more than it, "<= 50 ms" at all; without a unit: a count
+    clock: str = "prints"  # see pairs.py
+    rounds: int = 1
+    where: object = ""  # a command that runs the pairs somewhere
+    per: int = 1  # nodes that share what was measured
+
+
+def srun(at):
+    """whole steps on two nodes of a real Slurm, over srun and over PMIx"""
+    with cluster(at.prefix, at.folder, 2, "--mpi", "pmix") as login:
+        seen = at.output([*login, *"srun --ddp -N2 -n4 printenv RANK".split()]).split()
+        if sorted(seen) != ["0", "1", "2", "3"]:
+            raise OSError(f"srun --ddp gives the ranks {seen}")
+        for base, keys, goal in (("", "--ddp=exchange=off", "<= 1.02 x"), ("", "--ddp=exchange=srun", "<= 1.1 x"),
+                                 ("", "--ddp=exchange=pmix", "<= 1.1 x"), ("--ddp=bind=none", "--ddp", "reported")):
+            yield Row(f"srun {keys} to {base or 'without'}: a step, 2 nodes, 4 tasks", STEP.format(base),
+                      STEP.format(keys), goal, "wall", 61, login)
+        source = at.write("bare.c", BARE_SESSION)
+        bare = at.compiled("bare", source, *at.output(["pkg-config", "--cflags", "--libs", "pmix"]).split())
+        helper = at.installed("libexec/rollcall/rollcall-pmix")
+        yield Row("a session of rollcall-pmix that puts a meeting point, to PMIx_Init and PMIx_Finalize",
+                  f"sh -c 'echo {MESSAGE} | {bare}'", f"sh -c 'echo {MESSAGE} | {helper} put'", "<= 1.15 x",
+                  "wall", 101, [*login, *"env PMIX_MCA_gds=hash srun -N1 -n1 --mpi=pmix".split()])
+
+
+def srun_processor(at):
+    """what a step takes of the processor on 32 nodes together: of a busy machine the wall says little"""
+    with control_group() as (folder, usage), \
+            cluster(at.prefix, at.folder, MANY_NODES, "--cpus", "2", group=folder) as login:
+        for keys, what in (("--ddp=bind=none,same=off", "the nodes meet"),
+                           ("--ddp=bind=none", "and say what they have"),
+                           ("--ddp=same=off", "they meet, and bind"), ("--ddp", "all of it")):
+            yield Row(f"srun {keys}: processor a node of {MANY_NODES}, 2 tasks each ({what})", MANY_STEP.format(""),
+                      MANY_STEP.format(keys), "<= 1.1 x", str(usage), 15, login, MANY_NODES)
+
+
+def preload(at):
+    """the preload library in /bin/true, to an empty one: time, instructions, system calls (to none)"""
+    envexec = at.compiled("envexec", TOP / "tests/preload/programs/envexec.c")
+    ours = at.installed("lib/librollcall-preload.so", "shim/.libs/librollcall-preload.so")
+    empty = at.compiled("libempty-preload.so", "-shared", "-fPIC", "-nostdlib", "-Wl,-z,now,-z,relro,-z,noexecstack",
+                        at.write("empty.c", "static const int nothing __attribute__((used)) = 0;\n"))
+    # valgrind itself is a dynamic program: it must not be the one that the shim meets first
+    loader = next(word.rstrip("]") for word in at.output(["readelf", "-lW", "/bin/true"]).split() if "/ld" in word)
+
+    def on_node(place):
+        """The recorded environments are of nodes gpu1 and gpu2: a task is on the one that SLURMD_NODENAME names."""
+        return ["unshare", "--map-root-user", "--uts", "sh", "-c",
+                f'hostname gpu{1 if place == "rank0" else 2} && exec "$@"', "sh"]
+
+    def entries(place):
+        if place == "child":
+            seen = at.output([*on_node(place), envexec, block("task", ours), "/usr/bin/env", "-0"])
+            kept = [entry for entry in seen.split("\0") if entry and not entry.startswith("LD_PRELOAD=")]
+            if not any(entry.startswith("ROLLCALL_SCOPE=") for entry in kept):
+                raise OSError("the shim sets nothing in the recorded task")
+            return kept
+        file = HERE / f"environments/{'outside' if place == 'outside' else 'task'}.env"
+        # the first process of a task is the one that SLURM_TASK_PID names; a child inherits another's
+        mine = {"SLURM_TASK_PID": "@pid"} | (RANK0 if place == "rank0" else {})
+        found = [entry.partition("=") for entry in file.read_text().splitlines()]
+        return [f"{name}={mine.get(name, value) if place != 'outside' else value}" for name, _, value in found]
+
+    def block(place, library=None):
+        more = [f"LD_PRELOAD={library}"] if library else []
+        return at.write(f"{place}.{Path(library or 'none').stem}", "".join(f"{e}\0" for e in [*entries(place), *more]))
+
+    def instructions(place, library):
+        return ["sh", "-c", '"$@" 2>&1 | sed -n "s/.*Collected : //p"', "sh", envexec, block(place),
+                shutil.which("valgrind") or "valgrind", "--tool=callgrind",
+                f"--callgrind-out-file={at.folder}/callgrind.out", loader, "--preload", library, "/bin/true"]
+
+    def calls(place, library):
+        """What envexec does before is not counted."""
+        return ["sh", "-c", 'trace=$1; shift; strace -o "$trace" "$@" && '
+                'awk \'/^execve/ { n = 0 } /^[a-z]/ { n++ } END { print n - 1 }\' "$trace"', "sh",
+                at.folder / "strace.out", envexec, block(place, library), "/bin/true"]
+
+    for place, (what, ratio, more) in PLACES.items():
+        if ratio:
+            yield Row(f"preload: /bin/true, {what}", [envexec, "--time", block(place, empty), "/bin/true"],
+                      [envexec, "--time", block(place, ours), "/bin/true"], f"<= {ratio} x", rounds=1000,
+                      where=on_node(place))
+            yield Row(f"preload: instructions of /bin/true, {what}", instructions(place, empty),
+                      instructions(place, ours), f"<= + {more}", where=on_node(place))
+        yield Row(f"preload: system calls of /bin/true, {what}", calls(place, None), calls(place, ours), "<= + 12",
+                  where=on_node(place))
+
+
+def command(at):
+    """rollcall exec of a task, and the program that binds its node's tasks"""
+    execute = f"{at.installed('bin/rollcall')} exec"
+    yield Row("rollcall exec to env: /bin/true, a task", f"{TASK} env /bin/true",
+              f"{TASK} {execute} --ddp=exchange=off /bin/true", "reported", "wall", 300)
+    yield Row("rollcall exec of a task, this machine, to bind=none", f"{TASK} {execute} --ddp=bind=none -- /bin/true",
+              f"{TASK} {execute} --ddp -- /bin/true", "reported", "wall", 50)
+    asked = at.write("request", "tasks=8\ngpus=0,1,2,3,4,5,6,7\n")
+    yield Row(f"rollcall-map to a shell: {MACHINES[0][2]}", "sh -c :",
+              f"sh -c '{at.installed('libexec/rollcall/rollcall-map')} pins {at.machine('bench')} < {asked}'",
+              "<= + 50 ms", "wall", 20)
+
+
+def hosts(at):
+    """one of 100,000 hosts, to scontrol show hostnames"""
+    conf = at.write("slurm.conf", "ClusterName=bench\nSlurmctldHost=localhost\n")  # it reads one, whatever it is asked
+    yield Row("first of 100,000 hosts, to scontrol show hostnames",
+              f"env SLURM_CONF={conf} scontrol show hostnames {HOSTS}", f"{at.program('hosts')} {HOSTS} 0",
+              "<= 0.001 x", "wall,prints", 5)
+
+
+def placement(at):
+    """placing tasks on a topology, to reading it: what each rollcall-map does once"""
+    program = at.program("placement", "-lhwloc")
+    for machine, tasks, what, goal in MACHINES:
+        yield Row(f"placement, to hwloc's reading of the topology: {what}", f"{program} {at.machine(machine)} 0",
+                  f"{program} {at.machine(machine)} {tasks}", goal, rounds=5)
+
+
+def inventory(at):
+    """what a node has, before it sends its entry"""
+    program = at.program("inventory", TOP / "tests/unit/inventorytree.c")
+    yield Row("node: what it has, 8 GPUs and 8 cards", "echo 0", [program], "<= + 5 ms")
+    yield Row("rollcall-exchange inventory to true: what this machine has", "true",
+              f"{at.installed('libexec/rollcall/rollcall-exchange')} inventory", "reported", "wall", 50)
+
+
+def meeting(at):
+    """srun's server alone: until the last of N ranks has the answer, to torch's TCPStore"""
+    meet = at.program("meet", TOP / "spank/node.c")
+    for tasks, what in ((1, "each on a node of its own"), (8, "8 a node")):
+        for ranks in (4, 16, 64):
+            yield Row(f"server to torch's TCPStore: {ranks} ranks have the answer, {what}",
+                      at.store(f"9 {ranks}"), f"{meet} {ranks} {tasks}", "<= 1 x", rounds=5,
+                      where=at.name_server("none"))
+        yield Row(f"server: 64 ranks to 4, {what}", f"{meet} 4 {tasks}", f"{meet} 64 {tasks}", "<= 4 x", rounds=31)
+
+
+def scale(at):
+    """processor of srun's server for a node, by nodes of 8 ranks: real messages, on loopback"""
+    program = at.program("server", TOP / "libexec/exchange/verdict.c")
+    for kind, what in (("roll", ""), ("alike", ", each says what it has")):
+        for nodes in (1250, 12500):
+            yield Row(f"server: processor a node, {nodes} nodes to 125, their roll called and checked{what}",
+                      f"{program} {kind} 125 0", f"{program} {kind} {nodes} 0", "<= 2 x", rounds=9)
+    for kind, what in (("alike", "all alike"), ("different", "no two alike")):
+        yield Row(f"server: processor a node of 16384 with what they have, {what}, to without",
+                  f"{program} roll 16384 0", f"{program} {kind} 16384 0", "<= + 61 us", rounds=3)
+
+
+def services(at):
+    """what each rank asks srun's server at the start (an NCCL id, a broadcast, watch=SECONDS), to torch's TCPStore"""
+    program = at.program("server", TOP / "libexec/exchange/verdict.c")
+    for limit, where in ((0, ""), (SERVICE_DESCRIPTORS, f", {SERVICE_DESCRIPTORS} descriptors")):
+        for service, what in (("id", "an NCCL id"), ("broadcast", "a broadcast"), ("watch", "watch=SECONDS")):
+            yield Row(f"server: processor a rank of {SERVICE_RANKS}, to TCPStore's of 64: {what}{where}",
+                      at.store("processor 64"), f"{program} {service} {SERVICE_RANKS} {limit}", "reported",
+                      where=at.name_server("none"))
+
+
+def lookups(at):
+    """torch's store where each client is looked up backwards, and with lookup=numeric, to a machine that asks nobody"""
+    library = at.installed("lib/librollcall-lookup.so", "shim/.libs/librollcall-lookup.so")
+    for back_end, option in (("libuv", ""), ("legacy", "--legacy ")):
+        for delay in (1, 20):
+            what = f"store ({back_end}): {LOOKUP_CLIENTS} clients, name server {delay} ms"
+            base = f"{at.name_server('none')} {at.store(f'{option}9 {LOOKUP_CLIENTS}')}"
+            slow = at.name_server(delay)
+            yield Row(f"{what}, plain", base, f"{slow} {at.store(f'{option}3 {LOOKUP_CLIENTS}')}", "reported")
+            yield Row(f"{what}, lookup=numeric", base,
+                      f"{slow} env LD_PRELOAD={library} {at.store(f'{option}9 {LOOKUP_CLIENTS}')}", "<= 1.2 x",
+                      rounds=3)
+
+
+def watch(at):
+    """what watch=SECONDS costs a process: its import of torch, and how long init_process_group is held up"""
+    bare = f"env -i PATH={os.environ['PATH']}"
+    watched = (f"{bare} PYTHONPATH={at.installed('share/rollcall/watch')} SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "
+               "'ROLLCALL_IDENTITY=rank=0 size=1000 node=0 nodes=2 task=0 tasks=1000'")
+    yield Row("watch: processor of an import of torch, to without", f"{bare} {at.python()} -c 'import torch'",
+              f"{watched} {at.python()} -c 'import torch'", "<= 1.02 x", "own", 9)
+    code = at.write("call.py", WATCHED_CALL)
+    yield Row("watch: init_process_group is held up", "echo 0",
+              ["sh", "-c", f'exec {watched} SLURM_ROLLCALL_SERVER="$SLURM_ROLLCALL_SERVER" {at.python()} {code}'],
+              "<= + 5 ms", rounds=15,
+              where=[sys.executable, HERE / "server.py", at.installed("libexec/rollcall/rollcall-exchange")])
+
+
+PARTS = (srun, srun_processor, preload, command, hosts, meeting, scale, inventory, services, lookups, watch, placement)

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* server SERVICE CLIENTS DESCRIPTORS - srun's server, asked by all clients at once: real messages on loopback, a
+ * process for the server, one for all clients. DESCRIPTORS is the server's limit; 0: as many as the system allows.
+ * Prints the server's own microseconds of processor a client: the clients share the machine with it, so that the wall
+ * says little.
+ *
+ *   roll       a node of 8 tasks and 8 GPUs each: the roll is called and checked
+ *   alike      and each node says what it has, all the same
+ *   different  and no two have the same
+ *   id         a task each: an NCCL id, which rank 0 makes after all others have asked
+ *   broadcast  likewise
+ *   watch      init_process_group was reached
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "libexec/exchange/exchange.h"
+#include "rendezvous/client.h"
+#include "tests/bench/bench.h"
+
+enum { EVENTS = 256, AT_ONCE = 256, RETRY_MS = 1000, TASKS = 8, TEXT_SIZE = 8192, PORT = 24512 };
+
+enum kind { ROLL, ALIKE, DIFFERENT, ID, BROADCAST, WATCH, KINDS };
+
+static const char *const names[KINDS] = { "roll", "alike", "different", "id", "broadcast", "watch" };
+
+static const char *const items[] = {
+    "gpus 8 NVIDIA H100 80GB HBM3",
+    "gpu_links 8 at x16 32.0 GT/s",
+    "gpu_driver 550.54.15 (open)",
+    "imex there",
+    "nics 8 mlx5_core MT4129",
+    "nic_ports 8 ACTIVE InfiniBand 400 Gb/sec (4X NDR)",
+    "nic_links 8 at x16 32.0 GT/s",
+    "kernel 6.8.0-45-generic",
+    "memlock unlimited",
+    "nofile 1048576",
+    "stack unlimited",
+    "shm 1007 GiB",
+    "hugepages 0 of 2048 kB, transparent ones: madvise",
+    "memory 2015 GiB",
+    "cores 128 of 128",
+};
+
+struct client {
+    uint32_t number;
+    unsigned step; /* how many questions have their answers */
+    int fd;        /* -1: between two connections */
+    bool sent;
+    char *message; /* NULL: no more questions */
+    size_t size;
+    struct rc_wire wire;
+    double next;    /* when it connects; until when it tries to, while it does */
+    uint32_t pause; /* ms; the last one */
+};
+
+static struct bench_server server;
+static enum kind kind;
+static uint32_t count;
+
+/* Each task has a GPU, with a UUID of its own. */
+static const char *write_entry(uint32_t number, struct rc_arena *arena)
+{
+    char words[4096];
+    struct rc_arena own = { .base = words, .size = sizeof(words) };
+    uint32_t first = number * TASKS;
+    struct rc_roll roll = {
+        .version = rc_str("0.1.0"),
+        .scope = rc_str("slurm:4711.0"),
+        .launcher = rc_str("slurm"),
+        .mode = rc_str("worker"),
+        .addr = rc_str("node100000"),
+        .host = rc_str(rc_format(&own, "node%u", 100000 + number)),
+        .boot = rc_str(rc_format(&own, "%u-4ac5-4f5e-9c3e-1b0c9f6d2a11", number * 2654435761u)),
+        .hosts = rc_str(rc_format(&own, "node[100000-%u]", 100000 + count - 1)),
+        .node = number,
+        .nodes = count,
+        .world = count * TASKS,
+        .tasks = rc_str(rc_format(&own, "%u-%u", first, first + TASKS - 1)),
+        .port = number == 0 ? PORT : 0,
+        .visible = rc_str("CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7"),
+        .gpu_count = TASKS,
+    };
+    const char *lines;
+
+    for (uint32_t i = 0; i < TASKS; i++) {
+        roll.gpu[i].rank = first + i;
+        roll.gpu[i].id = rc_str(rc_format(&own, "GPU-%u-9c3e-4f5e-8d2b-1b0c9f6d2a11", 1000000000 + first + i));
+    }
+    lines = rc_format(&own, "");
+    for (size_t i = 0; kind != ROLL && i < sizeof(items) / sizeof(*items); i++) {
+        rc_join(&own);
+        rc_format(&own, "has=%s, unit %u\n", items[i], kind == DIFFERENT ? number : 100000);
+    }
+    roll.items = rc_str(lines);
+    return own.full ? "" : rc_roll_write(&roll, arena);
+}
+
+/* rollcall_nccl_unique_id and rollcall_broadcast: a count of the rank's programs, which a process does once for both,
+ * then the value. */
+static const char *write_question(uint32_t number, unsigned step, struct rc_arena *arena)
+{
+    if (kind == ID && step == 0)
+        return rc_format(arena, "store count n/id/%u\n", number);
+    if (step > (kind == ID))
+        return NULL;
+    if (kind < ID)
+        return write_entry(number, arena);
+    if (kind == WATCH)
+        return rc_format(arena, "reached=%u %u\n", number, count);
+    if (number > 0)
+        return rc_format(arena, "store get v/%s\n", names[kind]);
+    return rc_format(arena, "store put v/%s\n%s", names[kind],
+                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+}
+
+static bool has_next(const struct client *client)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    return write_question(client->number, client->step + 1, &arena);
+}
+
+static void prepare_message(struct client *client)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *question = write_question(client->number, client->step, &arena);
+
+    free(client->message);
+    client->message = question ? rc_wire_pack(server.token, rc_str(question), &client->size) : NULL;
+    client->next = 0;
+    client->pause = 0;
+}
+
+static void hang_up(struct client *client)
+{
+    if (client->fd >= 0)
+        close(client->fd);
+    client->fd = -1;
+    client->sent = false;
+    rc_wire_free(&client->wire);
+}
+
+/* Eight clients have an address, as there are fewer ports than connections. */
+static bool connect_client(struct client *client, int epoll)
+{
+    const struct sockaddr_in to = { .sin_family = AF_INET,
+                                    .sin_port = htons(server.port),
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK + client->number / 8) };
+    struct epoll_event event = { .events = EPOLLOUT, .data.ptr = client };
+
+    client->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    client->next = bench_wall() + RETRY_MS * 1e3;
+    return client->fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, client->fd, &event) == 0 &&
+           (connect(client->fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
+}
+
+/* As client.c does it: twice as long each time, not all at the same moment. */
+static void come_again(struct client *client)
+{
+    client->pause = client->pause ? 2 * client->pause : RC_CLIENT_AGAIN_TASK_MS;
+    if (client->pause > RC_CLIENT_AGAIN_TASK_MAX_MS)
+        client->pause = RC_CLIENT_AGAIN_TASK_MAX_MS;
+    client->next = bench_wall() + (client->pause / 2 + client->number * 7919 % (client->pause / 2)) * 1e3;
+    hang_up(client);
+}
+
+/* After an event of its connection. False: something went wrong. */
+static bool advance_client(struct client *client, int epoll)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = client };
+    enum rc_wire_state state;
+
+    if (!client->sent) {
+        /* a message is less than a socket's buffer; where it cannot be sent the listener's queue is full: once more */
+        client->sent = send(client->fd, client->message, client->size, MSG_NOSIGNAL) == (ssize_t)client->size;
+        if (client->sent)
+            return epoll_ctl(epoll, EPOLL_CTL_MOD, client->fd, &event) == 0;
+        hang_up(client);
+        return true;
+    }
+    state = rc_wire_read(&client->wire, client->fd, server.token);
+    if (state != RC_WIRE_WHOLE)
+        return state == RC_WIRE_MORE;
+    if (rc_str_is(rc_wire_text(&client->wire), RC_SERVER_AGAIN)) {
+        come_again(client);
+        return true;
+    }
+    if (kind < ID && !strstr(client->wire.body, "port=24512"))
+        return false;
+    hang_up(client);
+    client->step++;
+    prepare_message(client);
+    return true;
+}
+
+/* Connects some of those whose time has come, so that they speak soon after; client 0's last question waits for all
+ * others' questions before it. */
+static bool connect_due(struct client *client, int epoll, uint32_t *done)
+{
+    double now = bench_wall();
+    uint32_t connected = 0;
+    bool is_last = true;
+
+    *done = !client[0].message;
+    for (uint32_t i = 1; i < count; i++) {
+        *done += !client[i].message;
+        is_last = is_last && (!client[i].message || client[i].step >= client[0].step);
+        if (client[i].fd >= 0 && !client[i].sent && client[i].next <= now)
+            hang_up(&client[i]); /* its connection was not taken: once more, as connect_to */
+        if (connected < AT_ONCE && client[i].fd < 0 && client[i].message && client[i].next <= now) {
+            connected++;
+            if (!connect_client(&client[i], epoll))
+                return false;
+        }
+    }
+    if (client[0].fd < 0 && client[0].message && (is_last || has_next(&client[0])))
+        return connect_client(&client[0], epoll);
+    return true;
+}
+
+static bool serve_all(struct client *client)
+{
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    double end = bench_wall() + BENCH_SECONDS * 1e6;
+    uint32_t done = 0;
+
+    while (done < count) {
+        struct epoll_event events[EVENTS];
+        int seen;
+
+        if (bench_wall() > end || !connect_due(client, epoll, &done))
+            return false;
+        for (int rounds = 0; rounds < 64 && (seen = epoll_wait(epoll, events, EVENTS, rounds ? 0 : 5)) > 0; rounds++)
+            for (int i = 0; i < seen; i++)
+                if (!advance_client(events[i].data.ptr, epoll))
+                    return false;
+    }
+    close(epoll);
+    return true;
+}
+
+/* Of a roll without fault, all of it; nothing where the server has values alone. */
+static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t nodes, bool complete)
+{
+    struct rc_verdict *verdict = more;
+    struct rc_str text;
+
+    if (kind >= ID)
+        return RC_STR("");
+    text = rc_verdict_decide(verdict, rolls, nodes, complete);
+    return complete && (verdict->answer.findings.count > 0) == (kind == DIFFERENT) ? text : RC_STR("");
+}
+
+int main(int argc, char **argv)
+{
+    static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = BENCH_SECONDS };
+    struct client *client;
+    struct rlimit limit;
+    double start, processor;
+
+    while (argc == 4 && kind < KINDS && strcmp(argv[1], names[kind]) != 0)
+        kind++;
+    count = argc == 4 ? (uint32_t)atoi(argv[2]) : 0;
+    client = calloc(count, sizeof(*client));
+    if (kind == KINDS || count == 0 || !client || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 2;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (!bench_open(&server, (uint32_t)atoi(argv[3]), decide_answer, &verdict))
+        return 1;
+    for (uint32_t i = 0; i < count; i++) {
+        client[i] = (struct client){ .number = i, .fd = -1, .wire.limit = RC_WIRE_BODY_MAX };
+        prepare_message(&client[i]);
+    }
+    start = bench_wall();
+    if (!serve_all(client) || !bench_close(&server, &processor))
+        return 1;
+    printf("%.1f (all after %.1f s)\n", processor / count, (bench_wall() - start) / 1e6);
+    return 0;
+}
