@@ -10,9 +10,11 @@ $PICTURE-dark.png are made.
 import base64
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 # The least contrast of any text with what is behind it (WCAG: 4.5 for normal text), and whose it is.
 CONTRAST = """(() => {
@@ -53,7 +55,7 @@ class Browser:
         self.child = subprocess.Popen(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
              "--hide-scrollbars", "--user-data-dir=" + profile, "--remote-debugging-pipe", "about:blank"],
-            preexec_fn=inherit, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            preexec_fn=inherit, close_fds=False, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         os.close(theirs)
         os.close(ours)
@@ -99,8 +101,15 @@ class Browser:
         self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def end(self):
-        self.child.kill()
+        """With its children, which would still write to the profile while that is removed."""
+        os.killpg(self.child.pid, signal.SIGKILL)
         self.child.wait()
+        while True:
+            try:
+                os.killpg(self.child.pid, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.01)
 
 
 def check_loading(browser, url):
