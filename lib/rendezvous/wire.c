@@ -4,7 +4,6 @@
 #include "rendezvous/wire.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/text.h"
 #include "launcher/stamp.h"
 #include "system/node.h"
+#include "system/port.h"
 
 #define MAGIC "rollcall 1 "
 
@@ -193,56 +193,32 @@ bool rc_endpoint_is_own_step(const struct rc_env *env, struct rc_str step)
 
 enum { BACKLOG = 4096 };
 
-static int bind_any(int family, uint16_t port)
+static int listen_at(uint16_t port, enum rc_port_binding binding)
 {
-    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_any };
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int no = 0;
+    int fd = rc_port_bind(port, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, binding);
     int rc;
 
-    if (fd < 0)
-        return -errno;
-    if (family == AF_INET6)
-        rc = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0 ||
-             bind(fd, (struct sockaddr *)&six, sizeof(six)) < 0;
-    else
-        rc = bind(fd, (struct sockaddr *)&four, sizeof(four)) < 0;
-    if (!rc && listen(fd, BACKLOG) == 0)
+    if (fd < 0 || listen(fd, BACKLOG) == 0)
         return fd;
     rc = -errno;
     close(fd);
     return rc;
 }
 
-static int bind_somehow(uint16_t port)
-{
-    int fd = bind_any(AF_INET6, port);
-
-    return fd >= 0 || fd == -EADDRINUSE || fd == -EACCES ? fd : bind_any(AF_INET, port);
-}
-
 int rc_listen(uint16_t first, uint16_t last, uint16_t *port)
 {
-    struct sockaddr_in6 name;
-    socklen_t size = sizeof(name);
     uint32_t span = (uint32_t)last - first + 1;
     uint32_t start = (uint32_t)rc_milliseconds() % span;
     int fd = -EADDRINUSE;
 
     /* many steps of one host share the range: not all of them begin at its beginning */
     for (uint32_t i = 0; fd == -EADDRINUSE && i < span; i++)
-        fd = bind_somehow((uint16_t)(first + (start + i) % span));
-    if (fd < 0)
-        return fd;
-    /* the port stands at the same place in both families' addresses */
-    if (getsockname(fd, (struct sockaddr *)&name, &size) < 0) {
-        int rc = -errno;
-
-        close(fd);
-        return rc;
-    }
-    *port = ntohs(name.sin6_port);
+        fd = listen_at((uint16_t)(first + (start + i) % span), RC_PORT_EXCLUSIVE);
+    /* a server that has ended leaves its port in TIME_WAIT for a minute, and a small range is soon full of those */
+    for (uint32_t i = 0; fd == -EADDRINUSE && i < span; i++)
+        fd = listen_at((uint16_t)(first + (start + i) % span), RC_PORT_SHARED);
+    if (fd >= 0)
+        *port = rc_port_number(fd);
     return fd;
 }
 

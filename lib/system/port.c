@@ -122,21 +122,19 @@ static long bind_any(int fd, int family, uint16_t port)
     return rc_sys_bind(fd, &six, sizeof(six));
 }
 
-enum sharing { EXCLUSIVE, SHARED };
-
-static int open_bound(int family, uint16_t port, enum sharing sharing)
+static int open_bound(int family, uint16_t port, int type, enum rc_port_binding binding)
 {
     int yes = 1;
-    long fd = rc_sys_socket(family, SOCK_STREAM);
+    long fd = rc_sys_socket(family, type);
     long rc = 0;
 
     if (fd < 0)
         return (int)fd;
-    if (sharing == SHARED)
+    if (binding == RC_PORT_SHARED)
         rc = rc_sys_setsockopt((int)fd, SOL_SOCKET, SO_REUSEADDR, &yes);
     if (rc == 0)
         rc = bind_any((int)fd, family, port);
-    if (rc == 0 && sharing == EXCLUSIVE)
+    if (rc == 0 && binding == RC_PORT_EXCLUSIVE)
         rc = rc_sys_setsockopt((int)fd, SOL_SOCKET, SO_REUSEADDR, &yes);
     if (rc == 0)
         return (int)fd;
@@ -144,14 +142,29 @@ static int open_bound(int family, uint16_t port, enum sharing sharing)
     return (int)rc;
 }
 
-static int bound_somehow(uint16_t port, enum sharing sharing)
+static int bound_somehow(uint16_t port, int type, enum rc_port_binding binding)
 {
-    int fd = open_bound(AF_INET6, port, sharing);
+    int fd = open_bound(AF_INET6, port, type, binding);
 
     if (fd >= 0 || fd == -EADDRINUSE || fd == -EACCES)
         return fd;
     /* IPv6 is off on many clusters: the family is missing, or has no address */
-    return open_bound(AF_INET, port, sharing);
+    return open_bound(AF_INET, port, type, binding);
+}
+
+int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding)
+{
+    struct rc_tcp_row row;
+    int fd = bound_somehow(port, type, binding);
+
+    /* A shared bind is refused by listeners and by connections of others, but not by a
+     * holder; that one is told apart because then the kernel lists no socket at all. (A
+     * holder and TIME_WAIT together are not seen: the second listener is.) */
+    if (binding == RC_PORT_SHARED && fd >= 0 && !rc_proctcp_find(port, &row)) {
+        rc_sys_close(fd);
+        return -EADDRINUSE;
+    }
+    return fd;
 }
 
 /* bash uses descriptors 10 and 255, daemons the lowest ones; a limit of 256 is common */
@@ -168,21 +181,11 @@ static int move_up(int fd)
 
 int rc_port_hold(uint16_t port)
 {
-    struct rc_tcp_row row;
-    int fd = bound_somehow(port, EXCLUSIVE);
+    int fd = rc_port_bind(port, SOCK_STREAM, RC_PORT_EXCLUSIVE);
 
-    /* What an earlier step left on this port in TIME_WAIT refuses an exclusive
-     * bind for a minute, though torch could listen. A shared bind is refused by
-     * listeners and by connections of others, but not by another holder; that
-     * one is told apart because then the kernel lists no socket at all. (A
-     * holder and TIME_WAIT together are not seen: the second listener is.) */
-    if (fd == -EADDRINUSE) {
-        fd = bound_somehow(port, SHARED);
-        if (fd >= 0 && !rc_proctcp_find(port, &row)) {
-            rc_sys_close(fd);
-            return -EADDRINUSE;
-        }
-    }
+    /* an earlier step may have left it in TIME_WAIT, and torch could listen all the same */
+    if (fd == -EADDRINUSE)
+        fd = rc_port_bind(port, SOCK_STREAM, RC_PORT_SHARED);
     return fd < 0 ? fd : move_up(fd);
 }
 

@@ -6,6 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A socket of this node at a TCP port, for IPv4 and, where the node has it, IPv6; with SO_REUSEADDR, and not listening.
+ *
+ * EXCLUSIVE: bound before it gets SO_REUSEADDR, so any socket at this port refuses it. What a server left there in
+ * TIME_WAIT does so, too, for a minute.
+ * SHARED: bound with SO_REUSEADDR, so TIME_WAIT does not refuse it. A listener does, and a port that is held (below). */
+enum rc_port_binding { RC_PORT_EXCLUSIVE, RC_PORT_SHARED };
+
+/* type: SOCK_STREAM, with flags. Returns the descriptor or -errno (-EADDRINUSE: another program has the port). */
+int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding);
+
 /* The master port: held, not guessed.
  *
  * The socket is bound exclusively, which fails where any program has the port. Then

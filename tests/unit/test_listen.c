@@ -5,7 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include "system/port.h"
 
 static void check_ports(const void *data)
 {
@@ -46,9 +51,60 @@ static void check_range(const void *data)
     fail_msg("no two ports side by side in 100 attempts");
 }
 
+/* A server that closes a connection first, as rollcall-exchange does, and ends. */
+static uint16_t leave_time_wait(void)
+{
+    struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    struct pollfd ready = { .events = POLLIN };
+    uint16_t port;
+    char byte;
+
+    ready.fd = rc_listen(0, 0, &port);
+    assert_true(ready.fd >= 0);
+    here.sin_port = htons(port);
+    assert_int_equal(connect(client, (struct sockaddr *)&here, sizeof(here)), 0);
+    assert_int_equal(poll(&ready, 1, -1), 1);
+    close(accept(ready.fd, NULL, NULL));
+    assert_int_equal(read(client, &byte, 1), 0);
+    close(client);
+    close(ready.fd);
+    return port;
+}
+
+static void check_time_wait(const void *data)
+{
+    uint16_t left = leave_time_wait();
+    uint16_t port;
+    uint16_t other;
+    int fd;
+
+    (void)data;
+    assert_int_equal(rc_port_bind(left, SOCK_STREAM, RC_PORT_EXCLUSIVE), -EADDRINUSE);
+    fd = rc_listen(left, left, &port);
+    assert_true(fd >= 0);
+    assert_int_equal(port, left);
+    assert_int_equal(rc_listen(left, left, &other), -EADDRINUSE);
+    close(fd);
+}
+
+static void check_held(const void *data)
+{
+    int held = rc_port_hold(0);
+    uint16_t port = rc_port_number(held);
+    uint16_t other;
+
+    (void)data;
+    assert_true(held >= 0);
+    assert_int_equal(rc_listen(port, port, &other), -EADDRINUSE);
+    rc_port_release(held);
+}
+
 int main(void)
 {
     unit_add_one(check_ports, "a port of the kernel's choice, and a taken one");
     unit_add_one(check_range, "a range with a taken port");
+    unit_add_one(check_time_wait, "a port that a server left in TIME_WAIT");
+    unit_add_one(check_held, "a MASTER_PORT that a task holds");
     return unit_run("listen");
 }
