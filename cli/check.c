@@ -9,9 +9,8 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "console/table.h"
+#include "console/output.h"
 #include "inspect.h"
-#include "json.h"
 #include "roster.h"
 #include "system/node.h"
 

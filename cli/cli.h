@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cli.h - the subcommands. */
+/* cli.h - the subcommands, and what they print for programs. */
 #ifndef ROLLCALL_CLI_CLI_H
 #define ROLLCALL_CLI_CLI_H
 
 #include "console/usage.h"
 
-/* The subcommands of the rollcall command. */
+struct rc_result;
+struct roster;
 
 /* What is typed after the options. */
 enum operands { OPERANDS_NONE, OPERANDS_COMMAND, OPERANDS_FILES, OPERANDS_IDS };
@@ -36,5 +37,14 @@ int cli_complete(int argc, char **argv);
 
 /* Prints a line for each mode and each key to standard output, indented and 80 columns wide at most. */
 void cli_print_ddp_help(void);
+
+/* A result and a roll for programs: schema 1, described in rollcall(1). */
+
+/* Prints one object. `explain` adds where each value came from, what was
+ * kept, what was not believed, and why. */
+void cli_json_print(const struct rc_result *result, bool explain);
+
+/* Prints the roll of a live step as one object. -1 without memory. */
+int cli_roster_print_json(const struct roster *roster);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bind.h"
 #include "cli.h"
 #include "effects/binding.h"
 #include "effects/look.h"
@@ -20,6 +19,8 @@
 #include "system/gpufiles.h"
 #include "system/node.h"
 #include "system/program.h"
+
+/* How exec binds: each task asks rollcall-map itself, and all get the same answer. */
 
 /* The GPUs that rollcall-map is asked about: the same in all tasks of the node, so that
  * all get the same answer. NULL: none. */

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "console/input.h"
-#include "console/table.h"
+#include "console/output.h"
 #include "effects/look.h"
 #include "resolve/resolve.h"
 

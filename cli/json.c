@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "json.h"
+#include "cli.h"
 
 #include <stdlib.h>
 

@@ -4,11 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console/escape.h"
-#include "console/table.h"
+#include "console/output.h"
 #include "entries.h"
 #include "inspect.h"
-#include "json.h"
 #include "tasks.h"
 
 static int detail_value(const char *label, struct rc_str value)

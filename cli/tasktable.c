@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "console/escape.h"
-#include "console/table.h"
+#include "console/output.h"
 #include "resolve/options.h"
 #include "system/node.h"
 #include "tasks.h"

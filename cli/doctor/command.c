@@ -5,16 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/inspect.h"
-#include "console/table.h"
+#include "console/output.h"
+#include "doctor.h"
 #include "effects/lookup.h"
-#include "findings.h"
-#include "network.h"
-#include "node.h"
-#include "pmix.h"
-#include "reachability.h"
-#include "script.h"
-#include "slurm.h"
-#include "step.h"
 
 struct arguments {
     struct doctor_request request;

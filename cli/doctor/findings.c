@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "findings.h"
+#include "doctor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "cli/inspect.h"
-#include "console/escape.h"
 #include "console/json.h"
-#include "console/table.h"
+#include "console/output.h"
 
 enum { LONGEST = 1024, NAME = 10, PLACE = 512, VERDICT = PLACE + 64 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pmix.h"
+#include "doctor.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 
 #include "cli/programs.h"
 #include "rendezvous/discovery.h"
-#include "textinfile.h"
 
 #define OWN_PMIX "openmpi/mca_pmix_pmix3x.so"
 

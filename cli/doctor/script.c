@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "script.h"
+#include "doctor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/programs.h"
-#include "ddpoption.h"
-#include "openmpi.h"
 #include "system/program.h"
 
 extern char **environ;

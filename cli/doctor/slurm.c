@@ -1,17 +1,193 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "slurm.h"
-
+#define _GNU_SOURCE /* memmem */
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/plugin.h"
+#include "base/text.h"
 #include "cli/programs.h"
-#include "plugstack.h"
+#include "doctor.h"
+#include "resolve/options.h"
 #include "system/program.h"
-#include "textinfile.h"
+
+/* Copies up to the next zero byte, or up to the end. */
+static void copy_text(const char *from, const char *end, char *text, size_t size)
+{
+    size_t n = strnlen(from, (size_t)(end - from));
+
+    if (n >= size)
+        n = size - 1;
+    memcpy(text, from, n);
+    text[n] = '\0';
+}
+
+static bool search_open_file(int fd, const char *text, char *rest, size_t size)
+{
+    struct stat file;
+    const char *map;
+    const char *found;
+    size_t length;
+
+    if (fstat(fd, &file) < 0 || file.st_size <= 0)
+        return false;
+    length = (size_t)file.st_size;
+    map = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return false;
+    found = memmem(map, length, text, strlen(text));
+    if (found && rest)
+        copy_text(found + strlen(text), map + length, rest, size);
+    munmap((void *)(uintptr_t)map, length);
+    return found != NULL;
+}
+
+bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && search_open_file(fd, text, rest, size);
+
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+enum { DEEPEST = 4, LINE = 4096 };
+
+/* Where Slurm's plugstack.conf names rollcall's plugin. */
+struct doctor_plugstack {
+    char conf[PATH_MAX]; /* the file that names it */
+    unsigned line;
+    char plugin[PATH_MAX]; /* as it stands there */
+};
+
+static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack *found);
+
+/* The next word of a line. */
+static char *next_word(char **rest)
+{
+    char *start = *rest + strspn(*rest, " \t");
+    size_t n = strcspn(start, " \t\r\n");
+
+    *rest = start + n;
+    if (**rest)
+        *(*rest)++ = '\0';
+    return start;
+}
+
+static bool is_ours(const char *plugin)
+{
+    const char *slash = strrchr(plugin, '/');
+
+    return strstr(slash ? slash : plugin, "rollcall") != NULL;
+}
+
+/* Reads the files of an include. A relative pattern is relative to the including file's folder. */
+static bool read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugstack *found)
+{
+    char whole[PATH_MAX];
+    const char *slash = strrchr(from, '/');
+    bool done = false;
+    glob_t files;
+    int n;
+
+    n = *pattern == '/' || !slash ? snprintf(whole, sizeof(whole), "%s", pattern)
+                                  : snprintf(whole, sizeof(whole), "%.*s/%s", (int)(slash - from), from, pattern);
+    if (n < 0 || (size_t)n >= sizeof(whole) || glob(whole, 0, NULL, &files) != 0)
+        return false;
+    for (size_t i = 0; i < files.gl_pathc && !done; i++)
+        done = read_conf(files.gl_pathv[i], depth + 1, found);
+    globfree(&files);
+    return done;
+}
+
+static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack *found)
+{
+    FILE *file = depth < DEEPEST ? fopen(path, "re") : NULL;
+    char text[LINE];
+    bool done = false;
+
+    if (!file)
+        return false;
+    if (depth == 0)
+        snprintf(found->conf, sizeof(found->conf), "%s", path);
+    for (unsigned number = 1; !done && fgets(text, sizeof(text), file); number++) {
+        char *rest = text;
+        const char *first = next_word(&rest);
+        const char *second = next_word(&rest);
+
+        if (strcmp(first, "include") == 0) {
+            done = read_included(path, second, depth, found);
+        } else if ((strcmp(first, "optional") == 0 || strcmp(first, "required") == 0) && is_ours(second)) {
+            snprintf(found->conf, sizeof(found->conf), "%s", path);
+            snprintf(found->plugin, sizeof(found->plugin), "%s", second);
+            found->line = number;
+            done = true;
+        }
+    }
+    fclose(file);
+    return done;
+}
+
+/* Reads PlugStackConfig of slurm.conf. */
+static bool read_configured_path(const char *conf, char path[PATH_MAX])
+{
+    static const char key[] = "PlugStackConfig=";
+    FILE *file = fopen(conf, "re");
+    char text[LINE];
+    bool found = false;
+
+    while (file && !found && fgets(text, sizeof(text), file)) {
+        char *rest = text;
+        const char *first = next_word(&rest);
+
+        found = strncasecmp(first, key, sizeof(key) - 1) == 0;
+        if (found)
+            snprintf(path, PATH_MAX, "%s", first + sizeof(key) - 1);
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool read_conf_beside(const char *conf, struct doctor_plugstack *found)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(conf, '/');
+
+    if (!read_configured_path(conf, path) &&
+        (!slash || snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(slash - conf), conf) >= (int)sizeof(path)))
+        return false;
+    return read_conf(path, 0, found);
+}
+
+/* Reads plugstack.conf and the files that it includes. It is beside slurm.conf
+ * (SLURM_CONF, else the usual places), or where PlugStackConfig says. False where it
+ * cannot be read or names no such plugin: conf is then the file that was read, or "". */
+static bool doctor_plugstack_find(struct doctor_plugstack *found)
+{
+    static const char *const usual[] = { "/etc/slurm/slurm.conf",      "/etc/slurm-llnl/slurm.conf",
+                                         "/usr/local/etc/slurm.conf",  "/opt/slurm/etc/slurm.conf",
+                                         "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf" };
+    const char *conf = getenv("SLURM_CONF");
+
+    *found = (struct doctor_plugstack){ .line = 0 };
+    if (conf && *conf == '/')
+        return read_conf_beside(conf, found);
+    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+        if (read_conf_beside(usual[i], found))
+            return true;
+    return false;
+}
 
 extern char **environ;
 
@@ -164,4 +340,97 @@ void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slu
         return;
     doctor_findings_add(findings, FINDING_D105, file, line, NULL, "--mpi=%s, but srun of this machine has%s", type,
                         slurm->types);
+}
+
+enum { OPENMPI_PATIENCE_MS = 5000, OPENMPI_ANSWER = 65536, FIRST_WITHOUT_PMI = 5 };
+
+/* The output of a program on PATH with these arguments; NULL where it failed. */
+static const char *run_program(const char *name, const char *const *words)
+{
+    static char output[OPENMPI_ANSWER];
+    char path[PATH_MAX];
+    struct rc_program program = {
+        .kind = RC_PROGRAM_USER,
+        .path = path,
+        .argument = words[0],
+        .more = words + 1,
+        .env = (const char *const *)environ,
+        .milliseconds = OPENMPI_PATIENCE_MS,
+    };
+    int status;
+
+    if (!cli_find_program(name, path) || rc_program_run(&program, output, sizeof(output), &status) <= 0 ||
+        !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return NULL;
+    return output;
+}
+
+/* Reads "mpirun (Open MPI) 5.0.7". False for another MPI. */
+static bool read_mpirun_version(char version[16])
+{
+    const char *text = run_program("mpirun", (const char *const[]){ "--version", NULL });
+    const char *start = text ? strstr(text, "(Open MPI) ") : NULL;
+
+    return start && sscanf(start, "(Open MPI) %15[0-9.]", version) == 1;
+}
+
+/* "MpiDefault              = pmix"; Slurm 26.05 has (null) for none */
+static bool read_default_type(char type[32])
+{
+    const char *text = run_program("scontrol", (const char *const[]){ "show", "config", NULL });
+    const char *start = text ? strstr(text, "\nMpiDefault ") : NULL;
+
+    if (!start || sscanf(start, " MpiDefault = %31s", type) != 1)
+        return false;
+    if (strcmp(type, "(null)") == 0)
+        snprintf(type, sizeof("none"), "none");
+    return true;
+}
+
+/* Whether a type of --mpi gives a task no PMIx. An unknown type may give it. */
+static bool lacks_pmix(const char *type)
+{
+    return strcmp(type, "none") == 0 || strcmp(type, "pmi2") == 0 || strcmp(type, "cray_shasta") == 0;
+}
+
+void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *version,
+                    const char *file, unsigned line)
+{
+    char given[32];
+    char here[16];
+    uint32_t major;
+    bool has_pmix = !slurm->types[0] || strstr(slurm->types, " pmix ");
+
+    if (!*version) {
+        if (!read_mpirun_version(here))
+            return;
+        version = here;
+    }
+    if (!rc_parse_u32((struct rc_str){ version, strcspn(version, ".") }, UINT16_MAX, &major) ||
+        major < FIRST_WITHOUT_PMI)
+        return;
+    if (!*type) {
+        if (!read_default_type(given))
+            return;
+        type = given;
+    }
+    if (lacks_pmix(type))
+        doctor_findings_add(findings, FINDING_D108, file, line,
+                            has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
+                            "--mpi=%s%s for a program with mpi4py, and Open MPI here is %s", type,
+                            type == given ? ", the default," : "", version);
+}
+
+enum { WORDS = 4096 };
+
+void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line)
+{
+    char words[WORDS];
+    struct rc_arena arena = { .base = words, .size = sizeof(words) };
+    struct rc_messages wrong = { .count = 0 };
+    struct rc_options options;
+
+    if (strchr(text, '$') || rc_options_parse(rc_str(text), "--ddp", &options, &wrong, &arena) || wrong.count == 0)
+        return;
+    doctor_findings_add(findings, FINDING_D524, file, line, NULL, "%s", wrong.list[0].text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* input.h - the environment block that show and explain look at. */
+/* input.h - the environment that a command looks at: its own, of a process, or recorded. */
 #ifndef ROLLCALL_CONSOLE_INPUT_H
 #define ROLLCALL_CONSOLE_INPUT_H
 
@@ -33,5 +33,22 @@ int input_process(struct input *input, const char *pid);
  * and returns -1: the process has ended, or belongs to another user. */
 int input_quietly(struct input *input, uint32_t pid);
 void input_free(struct input *input);
+
+/* What a recorded environment tells of the node that it comes from.
+ *
+ * Beside its variables a recording has lines (or, in a block, entries) of these kinds:
+ *   @ancestor=COMMAND WORDS   a process that the task descends from, its parent first
+ *   @host=NAME                the node's own name
+ *   @host-file=LINE           a line of the launcher's file of hosts
+ *   @gpus=N                   the GPUs that the task could find
+ *   @watch=FOLDER             the folder of the watch
+ *   @lookup=FILE              the library of lookup=numeric
+ *   @pmix=NAME=VALUE          a line of what its PMIx server says (families.h)
+ * so that one that was taken on a cluster is answered like the task itself. */
+
+/* Reads such entries of a block of `size` bytes into *here. A fact without an entry
+ * counts as looked for and not found. *here points into *storage, which the caller
+ * frees. 0, or -1 without memory. */
+int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "console/escape.h"
+#include "console/output.h"
 
 int console_fail(const char *format, ...)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "console/table.h"
+#include "console/output.h"
 #include "console/usage.h"
 #include "map.h"
 

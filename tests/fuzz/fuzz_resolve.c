@@ -2,7 +2,7 @@
 /* fuzz_resolve - the whole of rc_resolve over environment blocks.
  *
  * An input is a recording (tests/vectors/recordings.py): lines NAME=VALUE, and lines with @ that tell of the node
- * (lib/console/recording.h). Lines with ! are of the call:
+ * (lib/console/input.h). Lines with ! are of the call:
  *   !ddp=TEXT      --ddp; !default=TEXT the administrator's
  *   !argv=WORDS    the task's command, its words parted by blanks
  *   !pins=LINE     a line of rollcall-map's answer; several are possible
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "console/recording.h"
+#include "console/input.h"
 #include "launcher/launcher.h"
 #include "resolve/options.h"
 #include "resolve/pins.h"

@@ -7,7 +7,7 @@
  *   flags    letters: c slurm_certain, i ignore_stamp, x explain
  *   number of words, words       "-" instead of the number: no argv at all
  *   number of variables, variables           likewise
- * Entries of the block that begin with @ tell of the node (lib/console/recording.h); a
+ * Entries of the block that begin with @ tell of the node (lib/console/input.h); a
  * family that asks for more than the block says is answered with them, as by
  * lib/effects/look.c: first without, then with what it asked for.
  * Output is flushed before the program waits for input. Bytes outside of
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "console/recording.h"
+#include "console/input.h"
 #include "resolve/options.h"
 #include "resolve/resolve.h"
 

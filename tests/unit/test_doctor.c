@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The doctor's pure parts: NCCL's filters, texts in files, the order of findings. */
-#include "cli/doctor/filter.h"
-#include "cli/doctor/findings.h"
-#include "cli/doctor/textinfile.h"
+#include "cli/doctor/doctor.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a recorded environment tells of its node. */
-#include "console/recording.h"
+#include "console/input.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@ them. A file without such a line is one recording, named as the file; else each 
     # expect ...                what `rollcall show --json` must answer (expectation.py)
     # rollcall show OPTION...   the options that it is asked with
     # TEXT                      where the recording comes from
-    @host=NAME, @ancestor=...   what the node says (lib/console/recording.c)
+    @host=NAME, @ancestor=...   what the node says (lib/console/input.c)
     NAME=VALUE                  a variable; its value may go on in the next lines
 """
 import collections

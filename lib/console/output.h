@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table.h - text for people: aligned columns, as wide as the terminal where the values allow. */
-#ifndef ROLLCALL_CONSOLE_TABLE_H
-#define ROLLCALL_CONSOLE_TABLE_H
+/* output.h - text for people: escaped, in aligned columns, as wide as the terminal where the values allow. */
+#ifndef ROLLCALL_CONSOLE_OUTPUT_H
+#define ROLLCALL_CONSOLE_OUTPUT_H
 
 #include "base/text.h"
+
+/* Copies a text; everything but printable ASCII becomes \xNN. Values come from hostile
+ * environments (terminal escapes, newlines, megabytes of digits). The copy ends after
+ * `limit` bytes with "..."; 0: no limit. Returns memory to free, or NULL without
+ * memory. */
+char *console_escape(struct rc_str text, size_t limit);
 
 enum { TABLE_COLUMNS = 4, TABLE_ROWS = 128 };
 

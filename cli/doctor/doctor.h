@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* doctor.h - what rollcall doctor looks at, and what it has found. */
+#ifndef ROLLCALL_CLI_DOCTOR_DOCTOR_H
+#define ROLLCALL_CLI_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/message.h"
+#include "base/text.h"
+#include "cli/entries.h"
+#include "resolve/resolve.h"
+
+/* What rollcall doctor has found, and what it has looked at. */
+
+struct finding {
+    const char *id;
+    enum rc_level level;
+    const char *why;
+    char *file;    /* NULL: it is about the machine, the environment or the step */
+    unsigned line; /* 0: it is not about one line */
+    char *what;
+    char *change; /* the line to change, or what to do */
+    size_t order; /* of discovery */
+};
+
+/* Something that was looked at: name "script", text "train.py: Lightning". */
+struct doctor_fact {
+    char *name;
+    char *text;
+};
+
+/* Starts as zeros. Without memory an addition sets `failed`. */
+struct findings {
+    struct finding *list;
+    size_t count;
+    struct doctor_fact *facts;
+    size_t fact_count;
+    bool failed;
+};
+
+/* Adds a finding. file and change may be NULL; without a change the table's cure is shown. */
+void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
+                         const char *change, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Adds one of rollcall's own messages as a finding, if it is an error or a warning. */
+void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text);
+
+void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Sorts: errors first, then by file, in the order in which files were found, then by line. */
+void doctor_findings_sort(struct findings *findings);
+
+size_t doctor_findings_count(const struct findings *findings, enum rc_level level);
+
+/* Prints all findings, 80 columns wide; the last line is the verdict. Returns 0, or -1 without memory. */
+int doctor_print_text(const struct findings *findings);
+
+/* Prints one object, described in rollcall(1). */
+void doctor_print_json(const struct findings *findings);
+
+void doctor_findings_free(struct findings *findings);
+
+/* The srun of this machine: whether it runs and has the plugin, and its types of --mpi. */
+
+enum { DOCTOR_SERIES = 16, DOCTOR_TYPES = 512 };
+
+struct doctor_slurm {
+    char series[DOCTOR_SERIES]; /* "22.05"; empty where there is no srun */
+    char types[DOCTOR_TYPES];   /* " none pmi2 pmix "; empty where that is not known */
+    bool has_option;            /* srun knows --ddp */
+};
+
+/* Asks srun. `for_script`: an srun that does not run is no finding, because the job may start elsewhere. */
+void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script);
+
+/* Adds D105 where srun has no such type. file and line may be NULL and 0. */
+void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
+                       unsigned line);
+
+/* Adds D108 for an MPI program in several tasks, started in that file and line. `type`: of
+ * --mpi, empty for Slurm's default. `version`: of the Open MPI that the job loads, empty for
+ * that of the mpirun on PATH. */
+void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *version,
+                    const char *file, unsigned line);
+
+/* Adds D524 where srun would refuse the text. One with variables in it is not looked at. */
+void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line);
+
+/* True if the file has this text. Then `rest`, if it is not NULL, has what follows up to the next zero byte, at most
+ * size - 1 bytes. */
+bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size);
+
+/* What Python finds in scripts. */
+
+struct doctor_request {
+    const char *script;      /* NULL: none */
+    const char *job;         /* a job script, NULL: none */
+    const char *const *line; /* srun, sbatch or the command itself; NULL: none */
+};
+
+/* Adds what python/main.py finds; D421 for a file that it could not look at. Returns 0, or -1, after one line on
+ * standard error, where a file cannot be read. */
+int doctor_script(struct findings *findings, const struct doctor_request *request, const struct doctor_slurm *slurm);
+
+/* What is found around this process. `result` is what it resolves to. */
+
+/* Adds the messages of resolving, and, from rank 0 of a step of srun --ddp, those of the roll of all nodes. */
+void doctor_step(struct findings *findings, const struct rc_result *result);
+
+/* The GPUs, cores and limits of this task. */
+void doctor_node(struct findings *findings, const struct rc_result *result);
+
+/* Works in a task that a PMIx server of its launch has started, in one task a node. Does not speak to the server. */
+void doctor_pmix(struct findings *findings, const struct rc_result *result);
+
+/* Names, ports and interfaces of this node. */
+void doctor_network(struct findings *findings, const struct rc_result *result);
+
+/* Whether this node reaches the master port. Does nothing unless rollcall has set the port of a launch on several
+ * nodes. Runs in one task a node. */
+void doctor_reachability(struct findings *findings, const struct rc_result *result);
+
+/* Whether a value of NCCL_SOCKET_IFNAME or NCCL_IB_HCA lets a name pass. It is a list of
+ * prefixes; "=" in front makes them whole names, and "^" ("^=") excludes them. The ":port"
+ * after a device's name is ignored. An empty filter lets all names pass. */
+bool doctor_filter_passes(struct rc_str filter, struct rc_str name);
+
+#endif
