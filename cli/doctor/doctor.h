@@ -70,6 +70,7 @@ struct doctor_slurm {
     char series[DOCTOR_SERIES]; /* "22.05"; empty where there is no srun */
     char types[DOCTOR_TYPES];   /* " none pmi2 pmix "; empty where that is not known */
     bool has_option;            /* srun knows --ddp */
+    bool has_default;           /* by plugstack.conf the plugin acts on steps that nobody has asked it for */
 };
 
 /* Asks srun. `for_script`: an srun that does not run is no finding, because the job may start elsewhere. */

@@ -81,6 +81,7 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
     static char answer[ANSWER];
     char helper[PATH_MAX];
     const char *words[WORDS] = { helper,   slurm->series[0] ? slurm->series : "-",
+                                 "plugin", slurm->has_default ? "default" : "-",
                                  "script", request->script ? request->script : "-",
                                  "job",    request->job ? request->job : "-" };
     struct rc_program program = {
@@ -97,8 +98,8 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
     /* python3 reads it, so it need not be executable (EACCES) */
     if (cli_own_program("doctor/main.py", helper) < 0 && errno != EACCES)
         return false;
-    for (size_t i = 0; request->line && request->line[i] && i + 7 < WORDS; i++)
-        words[6 + i] = request->line[i];
+    for (size_t i = 0; request->line && request->line[i] && i + 9 < WORDS; i++)
+        words[8 + i] = request->line[i];
     size = rc_program_run(&program, answer, sizeof(answer), &status);
     if (size < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return false;

@@ -61,16 +61,17 @@ bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t 
     return found;
 }
 
-enum { DEEPEST = 4, LINE = 4096 };
+enum { DEEPEST = 4, LINE = 4096, WRONG = 4096 };
 
 /* Where Slurm's plugstack.conf names rollcall's plugin. */
-struct doctor_plugstack {
+struct plugstack {
     char conf[PATH_MAX]; /* the file that names it */
     unsigned line;
-    char plugin[PATH_MAX]; /* as it stands there */
+    char plugin[PATH_MAX]; /* as it is written there */
+    bool has_default;      /* it acts on steps that nobody has asked it for */
 };
 
-static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack *found);
+static bool read_conf(const char *path, unsigned depth, struct plugstack *found);
 
 /* The next word of a line. */
 static char *next_word(char **rest)
@@ -91,8 +92,24 @@ static bool is_ours(const char *plugin)
     return strstr(slash ? slash : plugin, "rollcall") != NULL;
 }
 
+/* Whether a default= after the plugin has it act on steps that nobody has asked it for. */
+static bool read_default(char *rest)
+{
+    struct rc_options options = { .given = false };
+
+    for (const char *word; *(word = next_word(&rest));) {
+        char text[WRONG];
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+        struct rc_messages wrong = { .count = 0 };
+
+        if (rc_str_starts(rc_str(word), "default="))
+            rc_options_parse(rc_str(word + strlen("default=")), "default=", &options, &wrong, &arena);
+    }
+    return options.given && options.mode != RC_MODE_OFF;
+}
+
 /* Reads the files of an include. A relative pattern is relative to the including file's folder. */
-static bool read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugstack *found)
+static bool read_included(const char *from, const char *pattern, unsigned depth, struct plugstack *found)
 {
     char whole[PATH_MAX];
     const char *slash = strrchr(from, '/');
@@ -110,7 +127,7 @@ static bool read_included(const char *from, const char *pattern, unsigned depth,
     return done;
 }
 
-static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack *found)
+static bool read_conf(const char *path, unsigned depth, struct plugstack *found)
 {
     FILE *file = depth < DEEPEST ? fopen(path, "re") : NULL;
     char text[LINE];
@@ -131,6 +148,7 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugstack 
             snprintf(found->conf, sizeof(found->conf), "%s", path);
             snprintf(found->plugin, sizeof(found->plugin), "%s", second);
             found->line = number;
+            found->has_default = read_default(rest);
             done = true;
         }
     }
@@ -159,7 +177,7 @@ static bool read_configured_path(const char *conf, char path[PATH_MAX])
     return found;
 }
 
-static bool read_conf_beside(const char *conf, struct doctor_plugstack *found)
+static bool read_conf_beside(const char *conf, struct plugstack *found)
 {
     char path[PATH_MAX];
     const char *slash = strrchr(conf, '/');
@@ -170,23 +188,23 @@ static bool read_conf_beside(const char *conf, struct doctor_plugstack *found)
     return read_conf(path, 0, found);
 }
 
-/* Reads plugstack.conf and the files that it includes. It is beside slurm.conf
- * (SLURM_CONF, else the usual places), or where PlugStackConfig says. False where it
- * cannot be read or names no such plugin: conf is then the file that was read, or "". */
-static bool doctor_plugstack_find(struct doctor_plugstack *found)
+/* Reads plugstack.conf and the files that it includes. It is beside slurm.conf (SLURM_CONF, else the usual places), or
+ * where PlugStackConfig says. Where it names no such plugin, only conf is set, to the file that was read. */
+static void find_plugin(struct plugstack *found)
 {
     static const char *const usual[] = { "/etc/slurm/slurm.conf",      "/etc/slurm-llnl/slurm.conf",
                                          "/usr/local/etc/slurm.conf",  "/opt/slurm/etc/slurm.conf",
                                          "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf" };
     const char *conf = getenv("SLURM_CONF");
 
-    *found = (struct doctor_plugstack){ .line = 0 };
-    if (conf && *conf == '/')
-        return read_conf_beside(conf, found);
+    *found = (struct plugstack){ .line = 0 };
+    if (conf && *conf == '/') {
+        read_conf_beside(conf, found);
+        return;
+    }
     for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
         if (read_conf_beside(usual[i], found))
-            return true;
-    return false;
+            return;
 }
 
 extern char **environ;
@@ -207,13 +225,14 @@ static const char *last_line(char *text)
     return start ? start + 1 : text;
 }
 
-/* The output of srun with one argument; NULL, with D101 in `faults`, where it failed. */
-static const char *run_srun(struct findings *faults, const char *srun, const char *argument)
+/* What a program prints, errors as well. NULL where it fails. */
+static char *run_program(const char *path, const char *const *words)
 {
     struct rc_program program = {
         .kind = RC_PROGRAM_USER,
-        .path = srun,
-        .argument = argument,
+        .path = path,
+        .argument = words[0],
+        .more = words + 1,
         .with_errors = true,
         .env = (const char *const *)environ,
         .milliseconds = PATIENCE_MS,
@@ -223,10 +242,20 @@ static const char *run_srun(struct findings *faults, const char *srun, const cha
 
     if (n > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return answer;
-    if (faults)
-        doctor_findings_add(faults, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument, n > 0 ? ": " : "",
-                            n > 0 ? last_line(answer) : "");
+    if (n <= 0)
+        answer[0] = '\0';
     return NULL;
+}
+
+/* The output of srun with one argument; NULL, with D101 in `faults`, where it fails. */
+static const char *run_srun(struct findings *faults, const char *srun, const char *argument)
+{
+    const char *text = run_program(srun, (const char *const[]){ argument, NULL });
+
+    if (!text && faults)
+        doctor_findings_add(faults, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument,
+                            answer[0] ? ": " : "", last_line(answer));
+    return text;
 }
 
 /* "slurm 22.05.8", Debian's "slurm-wlm 22.05.8" */
@@ -282,31 +311,33 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
 }
 
 /* Finds out why srun does not know --ddp. */
-static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm)
+static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm,
+                                   const struct plugstack *stack)
 {
-    struct doctor_plugstack stack;
-    bool named = doctor_plugstack_find(&stack);
+    bool named = stack->plugin[0];
     char series[DOCTOR_SERIES];
-    bool has_series = named && doctor_text_in_file(stack.plugin, RC_PLUGIN_FOR_SLURM, series, sizeof(series));
+    bool has_series = named && doctor_text_in_file(stack->plugin, RC_PLUGIN_FOR_SLURM, series, sizeof(series));
 
     if (has_series && strcmp(series, slurm->series) != 0)
-        doctor_findings_add(findings, FINDING_D103, stack.conf, stack.line, NULL,
-                            "%s was built for Slurm %s, srun is of %s", stack.plugin, series, slurm->series);
-    else if (named && stack.plugin[0] == '/' && access(stack.plugin, F_OK) < 0)
-        doctor_findings_add(findings, FINDING_D104, stack.conf, stack.line, NULL, "%s is not there", stack.plugin);
+        doctor_findings_add(findings, FINDING_D103, stack->conf, stack->line, NULL,
+                            "%s was built for Slurm %s, srun is of %s", stack->plugin, series, slurm->series);
+    else if (named && stack->plugin[0] == '/' && access(stack->plugin, F_OK) < 0)
+        doctor_findings_add(findings, FINDING_D104, stack->conf, stack->line, NULL, "%s is not there", stack->plugin);
     else
-        doctor_findings_add(findings, FINDING_D102, stack.conf[0] ? stack.conf : NULL, stack.line, NULL,
+        doctor_findings_add(findings, FINDING_D102, stack->conf[0] ? stack->conf : NULL, stack->line, NULL,
                             named ? "srun --help does not list --ddp, although the plugin is named here"
-                                  : "srun --help does not list --ddp: no plugstack.conf names the plugin");
+                                  : "srun --help does not list --ddp: no plugstack->conf names the plugin");
 }
 
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script)
 {
     struct findings *faults = for_script ? NULL : findings;
+    struct plugstack stack;
     char srun[PATH_MAX];
     const char *text;
 
-    *slurm = (struct doctor_slurm){ .has_option = false };
+    find_plugin(&stack);
+    *slurm = (struct doctor_slurm){ .has_default = stack.has_default };
     if (!cli_find_program("srun", srun))
         return;
     text = run_srun(faults, srun, "--version");
@@ -322,7 +353,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool fo
         return;
     slurm->has_option = strstr(text, "--ddp") != NULL;
     if (!slurm->has_option)
-        explain_missing_option(findings, slurm);
+        explain_missing_option(findings, slurm, &stack);
     text = run_srun(faults, srun, "--mpi=list");
     if (text)
         read_types(text, slurm->types);
@@ -342,33 +373,20 @@ void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slu
                         slurm->types);
 }
 
-enum { OPENMPI_PATIENCE_MS = 5000, OPENMPI_ANSWER = 65536, FIRST_WITHOUT_PMI = 5 };
+enum { FIRST_WITHOUT_PMI = 5 };
 
-/* The output of a program on PATH with these arguments; NULL where it failed. */
-static const char *run_program(const char *name, const char *const *words)
+/* The same of a program on PATH. */
+static const char *run_on_path(const char *name, const char *const *words)
 {
-    static char output[OPENMPI_ANSWER];
     char path[PATH_MAX];
-    struct rc_program program = {
-        .kind = RC_PROGRAM_USER,
-        .path = path,
-        .argument = words[0],
-        .more = words + 1,
-        .env = (const char *const *)environ,
-        .milliseconds = OPENMPI_PATIENCE_MS,
-    };
-    int status;
 
-    if (!cli_find_program(name, path) || rc_program_run(&program, output, sizeof(output), &status) <= 0 ||
-        !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return NULL;
-    return output;
+    return cli_find_program(name, path) ? run_program(path, words) : NULL;
 }
 
 /* Reads "mpirun (Open MPI) 5.0.7". False for another MPI. */
 static bool read_mpirun_version(char version[16])
 {
-    const char *text = run_program("mpirun", (const char *const[]){ "--version", NULL });
+    const char *text = run_on_path("mpirun", (const char *const[]){ "--version", NULL });
     const char *start = text ? strstr(text, "(Open MPI) ") : NULL;
 
     return start && sscanf(start, "(Open MPI) %15[0-9.]", version) == 1;
@@ -377,7 +395,7 @@ static bool read_mpirun_version(char version[16])
 /* "MpiDefault              = pmix"; Slurm 26.05 has (null) for none */
 static bool read_default_type(char type[32])
 {
-    const char *text = run_program("scontrol", (const char *const[]){ "show", "config", NULL });
+    const char *text = run_on_path("scontrol", (const char *const[]){ "show", "config", NULL });
     const char *start = text ? strstr(text, "\nMpiDefault ") : NULL;
 
     if (!start || sscanf(start, " MpiDefault = %31s", type) != 1)
@@ -421,12 +439,10 @@ void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm,
                             type == given ? ", the default," : "", version);
 }
 
-enum { WORDS = 4096 };
-
 void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line)
 {
-    char words[WORDS];
-    struct rc_arena arena = { .base = words, .size = sizeof(words) };
+    char why[WRONG];
+    struct rc_arena arena = { .base = why, .size = sizeof(why) };
     struct rc_messages wrong = { .count = 0 };
     struct rc_options options;
 

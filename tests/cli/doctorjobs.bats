@@ -100,15 +100,18 @@ setup()
 
 @test "RANK is not missed where the plugin acts for everybody" {
     printf '%s\n' 'import torch.distributed as dist' 'dist.init_process_group("gloo")' > train.py
-    mkdir slurm
+    mkdir -p slurm/parts
+    echo 'include parts/*' > slurm/plugstack.conf
     environment=("SLURM_CONF=$PWD/slurm/slurm.conf")
-    for words in '' default=off; do
-        echo "optional /usr/lib/rollcall.so $words" > slurm/plugstack.conf
+    for words in '' log=text default=off,addr=-ib default=nonsense; do
+        echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
         run -1 doctor -- srun -N2 -n4 python train.py
         [[ $output == *'error D529  train.py:2'* ]]
     done
-    echo 'optional /usr/lib/rollcall.so default=auto' > slurm/plugstack.conf
-    run -0 doctor -- srun -N2 -n4 python train.py
+    for words in default=auto 'log=text default=order=topology'; do
+        echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
+        run -0 doctor -- srun -N2 -n4 python train.py
+    done
 }
 
 @test "an srun that does not run is no finding of a script, and an unknown Slurm is said" {

@@ -73,7 +73,7 @@ def doctor():
         patch.setattr(resource, "setrlimit", lambda *_: None)
         patch.setattr(sys, "setrecursionlimit", lambda *_: None)
         patch.setattr("gc.disable", lambda: None)
-        patch.setattr(sys, "argv", ["main.py", "22.05", "script", "-", "job", "-"])
+        patch.setattr(sys, "argv", ["main.py", "22.05", "plugin", "-", "script", "-", "job", "-"])
         module = importlib.import_module("main")
         yield module
 
@@ -83,7 +83,7 @@ def answer(doctor, *arguments):
     output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape")
     start = time.process_time()
     with contextlib.redirect_stdout(output):
-        doctor.main(["22.05", "script", *arguments])
+        doctor.main(["22.05", "plugin", "-", "script", *arguments])
     assert time.process_time() - start < SECONDS
     output.seek(0)
     lines = output.read().split("\n")[:-1]

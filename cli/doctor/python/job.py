@@ -93,6 +93,7 @@ class Job:
         self.wrappers = []     # of the command that is read
         self.wrapped = ""      # the wrapper as it is written
         self.folder = None     # that the script has changed to
+        self.has_default = False  # the plugin acts on steps that nobody has asked it for
 
     def is_slurm(self):
         return any(not row.ignored for row in self.directives)

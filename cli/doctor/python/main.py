@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""main.py - `python3 -I main.py SERIES script PATH|- job PATH|- [LINE...]`: the doctor's reader of scripts and jobs.
+"""main.py - the doctor's reader of scripts and jobs.
+
+    python3 -I main.py SERIES plugin default|- script PATH|- job PATH|- [LINE...]
 
 It parses what it is given, and neither imports nor runs any of it. It prints lines of fields between tabs:
 
@@ -187,7 +189,7 @@ def main(arguments):
     gc.disable()  # trees are not garbage until the end
     found = re.match(r"^(\d+)\.(\d+)", arguments[0])
     series = (int(found.group(1)), int(found.group(2))) if found else None
-    script, path, line = arguments[2], arguments[4], arguments[5:]
+    script, path, line = arguments[4], arguments[6], arguments[7:]
     report = Report()
     job = steps = given = None
     try:
@@ -203,6 +205,7 @@ def main(arguments):
     if path != "-" or line:
         try:
             job = read_job(path, line)
+            job.has_default = arguments[2] == "default"
             steps = Steps(job, programs)
         except Unreadable as error:
             unreadable(path if path != "-" else "command line", error, report)

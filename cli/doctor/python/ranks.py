@@ -3,13 +3,11 @@
 the job sets, and what each rank does that only one should do, or each a part of.
 """
 import ast
-import glob
 import os
 import re
 
 from frameworks import DATA, DEVICES, FABRICS, FILES, RANKS, TRAINERS, takes_over
-from source import UNKNOWN, Unreadable, constant, function_around, guarded, is_main_guard, literal, mentions, text_of, \
-    within
+from source import UNKNOWN, constant, function_around, guarded, is_main_guard, literal, mentions, within
 
 INIT = ("torch.distributed.init_process_group", "torch.distributed.distributed_c10d.init_process_group")
 SPAWN = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "multiprocessing.Process",
@@ -174,22 +172,10 @@ def needs_rank(program):
     return None
 
 
-def is_default():
-    """Whether the cluster's plugin acts where nobody has asked for it."""
-    folder = os.path.dirname(os.environ.get("SLURM_CONF", "/etc/slurm/slurm.conf"))
-    for path in [os.path.join(folder, "plugstack.conf")] + glob.glob(os.path.join(folder, "plugstack.conf.d", "*")):
-        try:
-            if re.search(r"^\s*(optional|required)\s.*rollcall.*\bdefault=(?!off)", text_of(path), re.M):
-                return True
-        except Unreadable:
-            continue
-    return False
-
-
 def is_given(job, step):
     """Whether anything in the job may set the variables for its tasks."""
     options, command = step.layout.options, step.launch.command
-    if command.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or is_default()):
+    if command.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or job.has_default):
         return True
     return "rollcall" in command.wrappers or "RANK" in command.variables or "RANK=" in options.get("export", "") or \
         any(SETS.search(line) for line, _ in job.lines + job.inner) or \

@@ -80,7 +80,7 @@ class Case:
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(output):
             os.chdir(folder)
             self.write()
-            doctor.main([os.environ.get("SERIES", "24.05"), "script", script] + given + line)
+            doctor.main([os.environ.get("SERIES", "24.05"), "plugin", "-", "script", script] + given + line)
             os.chdir("/")
         output.seek(0)
         rows = [row.split("\t") for row in output.read().split("\n")]
@@ -123,7 +123,7 @@ def main(folder, word=""):
     sys.path.insert(0, folder)
     resource.setrlimit = lambda *_: None
     sys.setrecursionlimit = lambda _: None
-    sys.argv = ["main.py", "24.05", "script", "-", "job", "-"]
+    sys.argv = ["main.py", "24.05", "plugin", "-", "script", "-", "job", "-"]
     sys.dont_write_bytecode = True
     doctor = importlib.import_module("main")
     rows = read_rows()
