@@ -181,7 +181,7 @@ def meeting(at):
     for tasks, what in ((1, "each on a node of its own"), (8, "8 a node")):
         for ranks in (4, 16, 64):
             yield Row(f"server to torch's TCPStore: {ranks} ranks have the answer, {what}",
-                      at.store(f"9 {ranks}"), f"{meet} {ranks} {tasks}", "<= 1 x", rounds=5,
+                      at.store(f"9 {ranks}"), f"{meet} {ranks} {tasks}", "<= 1 x", rounds=3,
                       where=at.name_server("none"))
         yield Row(f"server: 64 ranks to 4, {what}", f"{meet} 4 {tasks}", f"{meet} 64 {tasks}", "<= 4 x", rounds=31)
 
@@ -227,11 +227,11 @@ def watch(at):
     bare = f"env -i PATH={os.environ['PATH']}"
     watched = (f"{bare} PYTHONPATH={at.installed('share/rollcall/watch')} SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "
                "'ROLLCALL_IDENTITY=rank=0 size=1000 node=0 nodes=2 task=0 tasks=1000'")
-    yield Row("watch: processor of an import of torch, to without", f"{bare} {at.python()} -c 'import torch'",
-              f"{watched} {at.python()} -c 'import torch'", "<= 1.02 x", "own", 9)
+    yield Row("watch: processor of an import of torch, to without", f"{bare} {at.python} -c 'import torch'",
+              f"{watched} {at.python} -c 'import torch'", "<= 1.02 x", "own", 9)
     code = at.write("call.py", WATCHED_CALL)
     yield Row("watch: init_process_group is held up", "echo 0",
-              ["sh", "-c", f'exec {watched} SLURM_ROLLCALL_SERVER="$SLURM_ROLLCALL_SERVER" {at.python()} {code}'],
+              ["sh", "-c", f'exec {watched} SLURM_ROLLCALL_SERVER="$SLURM_ROLLCALL_SERVER" {at.python} {code}'],
               "<= + 5 ms", rounds=15,
               where=[sys.executable, HERE / "server.py", at.installed("libexec/rollcall/rollcall-exchange")])
 
