@@ -77,9 +77,8 @@ static void assert_findings(const struct launch *launch, const char *expected)
     assert_string_equal(text, expected);
 }
 
-void launch_finds(const void *data)
+void launch_finds(const struct launch_row *row)
 {
-    const struct launch_row *row = data;
     struct launch *launch = malloc(sizeof(*launch));
 
     assert_non_null(launch);
@@ -91,9 +90,8 @@ void launch_finds(const void *data)
 }
 
 /* Whoever answers first: what is found is the same. */
-void launch_finds_in_any_order(const void *data)
+void launch_finds_in_any_order(const struct launch_row *row)
 {
-    const struct launch_row *row = data;
     struct launch *launch = malloc(sizeof(*launch));
 
     assert_non_null(launch);
@@ -112,9 +110,8 @@ void launch_finds_in_any_order(const void *data)
     free(launch);
 }
 
-void launch_blames(const void *data)
+void launch_blames(const struct launch_row *row)
 {
-    const struct launch_row *row = data;
     struct launch *launch = malloc(sizeof(*launch));
     struct rc_blame blame = { .count = 0 };
     char text[4096] = "";

@@ -37,10 +37,10 @@ struct launch {
 /* Reads the entries of a row; the findings are empty. */
 void launch_read(struct launch *launch, const struct launch_row *row);
 
-/* Tests, of a struct launch_row: what is found is `expected`; also whoever answers first; and who is blamed, as in
+/* Tests: what is found is `expected`; also whoever answers first; and who is blamed, as in
  * "RC601 n3,n4; itself n2". */
-void launch_finds(const void *row);
-void launch_finds_in_any_order(const void *row);
-void launch_blames(const void *row);
+void launch_finds(const struct launch_row *row);
+void launch_finds_in_any_order(const struct launch_row *row);
+void launch_blames(const struct launch_row *row);
 
 #endif

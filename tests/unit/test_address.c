@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-struct kind_row {
+static const struct {
     struct rc_str input;
     enum rc_address_kind kind;
     const char *why;
-};
-
-static const struct kind_row kinds[] = {
+} kinds[] = {
     { TEXT("ib0"), RC_ADDRESS_INTERFACE, "InfiniBand" },
     { TEXT("hsn0"), RC_ADDRESS_INTERFACE, "Slingshot" },
     { TEXT("enp1s0f0"), RC_ADDRESS_INTERFACE, "a name by its place" },
@@ -34,22 +32,19 @@ static const struct kind_row kinds[] = {
     { TEXT("--x_1"), RC_ADDRESS_SUFFIX, "what a host name may hold" },
 };
 
-static void knows_kind(const void *data)
+UNIT_ROWS(knows_kind, "addr= takes", kinds)
 {
-    const struct kind_row *row = data;
     enum rc_address_kind kind = RC_ADDRESS_DEFAULT;
 
     assert_null(rc_address_read(unit_guard(row->input), &kind));
     assert_int_equal(kind, row->kind);
 }
 
-struct wrong_row {
+static const struct {
     struct rc_str input;
     const char *says;
     const char *why;
-};
-
-static const struct wrong_row wrong[] = {
+} wrong[] = {
     { TEXT(""), "empty", "empty" },
     { TEXT("-"), "not the end of a host name", "only a dash" },
     { TEXT("."), "not the end of a host name", "only a dot" },
@@ -82,9 +77,8 @@ static const struct wrong_row wrong[] = {
     { TEXT("n1.cluster.example.org"), "longer than the name of an interface", "a host name" },
 };
 
-static void knows_wrong(const void *data)
+UNIT_ROWS(knows_wrong, "addr= refuses", wrong)
 {
-    const struct wrong_row *row = data;
     enum rc_address_kind kind;
     const char *says = rc_address_read(unit_guard(row->input), &kind);
 
@@ -118,9 +112,8 @@ static const struct suffix_row suffixes[] = {
     { TEXT(LABEL_60 "." LABEL_60 "." LABEL_60 "." LABEL_60 ".aaaaaaaaa"), "-ib", NULL, "longer than a name may be" },
 };
 
-static void puts_suffix(const void *data)
+UNIT_ROWS(puts_suffix, "a suffix for", suffixes)
 {
-    const struct suffix_row *row = data;
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *is = rc_address_with_suffix(unit_guard(row->input), rc_str(row->suffix), &arena);
@@ -186,11 +179,10 @@ static void expect(const struct rc_result *result, const char *name, enum rc_act
 
 static struct rc_result result;
 
-static void suffix_in_plan(const void *data)
+UNIT_TEST(suffix_in_plan, "a suffix is in the plan as it is")
 {
     static const char *const nothing[] = { NULL };
 
-    (void)data;
     resolve("addr=-ib", nothing, &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
     assert_string_equal(result.master.wish, "-ib");
@@ -198,11 +190,10 @@ static void suffix_in_plan(const void *data)
     assert_null(entry_of(&result, "GLOO_SOCKET_IFNAME"));
 }
 
-static void interface_in_plan(const void *data)
+UNIT_TEST(interface_in_plan, "what was found takes the name's place, each library's syntax")
 {
     static const char *const nothing[] = { NULL };
 
-    (void)data;
     resolve("addr=ib0", nothing, &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1.example.org");
     rc_address_settle(&result, "10.78.0.2", "a test", "ib0");
@@ -217,11 +208,10 @@ static void interface_in_plan(const void *data)
     assert_int_equal(strncmp(entry_of(&result, "JAX_COORDINATOR_ADDRESS")->value, "[fd00:77::2]:", 13), 0);
 }
 
-static void user_interface_stays(const void *data)
+UNIT_TEST(user_interface_stays, "the user's own interface stays, an empty one does not")
 {
     static const char *const more[] = { "GLOO_SOCKET_IFNAME=eth1", "NCCL_SOCKET_IFNAME=", NULL };
 
-    (void)data;
     resolve("addr=ib0", more, &result);
     rc_address_settle(&result, "10.78.0.2", "a test", "ib0");
     expect(&result, "GLOO_SOCKET_IFNAME", RC_KEEP, "eth1");
@@ -229,7 +219,7 @@ static void user_interface_stays(const void *data)
 }
 
 /* What a rollcall further outside set is no wish of the user's. */
-static void own_interface_is_replaced(const void *data)
+UNIT_TEST(own_interface_is_replaced, "an outer rollcall's interface is replaced, or taken away")
 {
     static const char *const outer[] = { "ROLLCALL_SCOPE=slurm:41.0/0/worker/29500",
                                          "ROLLCALL_IFNAME=ib0",
@@ -238,7 +228,6 @@ static void own_interface_is_replaced(const void *data)
                                          "TP_SOCKET_IFNAME=mine",
                                          NULL };
 
-    (void)data;
     resolve("addr=eth0", outer, &result);
     rc_address_settle(&result, "10.77.0.2", "a test", "eth0");
     expect(&result, "GLOO_SOCKET_IFNAME", RC_SET, "eth0");
@@ -259,12 +248,11 @@ static bool has_message(enum rc_message_id id)
     return false;
 }
 
-static void users_address_and_addr(const void *data)
+UNIT_TEST(users_address_and_addr, "the user's MASTER_ADDR and the user's addr=")
 {
     static const char *const other[] = { "MASTER_ADDR=store.example.org", NULL };
     static const char *const same[] = { "MASTER_ADDR=n1.example.org", NULL };
 
-    (void)data;
     resolve("addr=-ib", other, &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
     assert_true(has_message(RC412));
@@ -275,17 +263,4 @@ static void users_address_and_addr(const void *data)
     resolve("worker", other, &result);
     expect(&result, "MASTER_ADDR", RC_KEEP, "store.example.org");
     assert_true(result.master.todo & RC_MASTER_LOOKUP);
-}
-
-int main(void)
-{
-    UNIT_TABLE(knows_kind, "addr= takes", kinds);
-    UNIT_TABLE(knows_wrong, "addr= refuses", wrong);
-    UNIT_TABLE(puts_suffix, "a suffix for", suffixes);
-    unit_add_one(suffix_in_plan, "a suffix is in the plan as it is");
-    unit_add_one(interface_in_plan, "what was found takes the name's place, each library's syntax");
-    unit_add_one(user_interface_stays, "the user's own interface stays, an empty one does not");
-    unit_add_one(own_interface_is_replaced, "an outer rollcall's interface is replaced, or taken away");
-    unit_add_one(users_address_and_addr, "the user's MASTER_ADDR and the user's addr=");
-    return unit_run("address");
 }

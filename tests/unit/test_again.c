@@ -24,7 +24,7 @@ static const char *const task[] = {
 static const char *const command[] = { "env", "python", "train.py", NULL };
 
 static struct rc_here here;
-static struct rc_step_gpus step_gpus;
+static const struct rc_step_gpus step_gpus = { .numbers = RC_STR("0,1") };
 
 static struct rc_context first_context(void)
 {
@@ -71,13 +71,11 @@ static void learn_nothing(struct rc_context *context)
     (void)context;
 }
 
-struct row {
+static const struct {
     struct rc_str input;
     void (*learn)(struct rc_context *context);
     const char *why;
-};
-
-static const struct row rows[] = {
+} rows[] = {
     { TEXT("nothing"), learn_nothing, "the same once more" },
     { TEXT("port"), tell_port, "the port that the nodes agreed on" },
     { TEXT("order"), tell_order, "RANK and master follow the order" },
@@ -114,10 +112,9 @@ static void compare_results(const struct rc_result *a, const struct rc_result *b
     compare_plans(&a->plan, &b->plan);
 }
 
-static void plans_as_the_first_time(const void *data)
+UNIT_ROWS(plans_as_the_first_time, "planned again with", rows)
 {
     static struct rc_result again, whole;
-    const struct row *row = data;
     struct rc_context context = first_context();
 
     assert_int_equal(rc_resolve(&context, &again), RC_RESOLVED);
@@ -130,12 +127,11 @@ static void plans_as_the_first_time(const void *data)
 }
 
 /* The other way round: a task that was refused starts once the order is right. */
-static void recovers(const void *data)
+UNIT_TEST(recovers, "a task that was refused is planned once the order is right")
 {
     static struct rc_result again, whole;
     struct rc_context context = first_context();
 
-    (void)data;
     have_no_order(&context);
     assert_int_equal(rc_resolve(&context, &again), RC_CONTRADICTION);
     tell_order(&context);
@@ -145,12 +141,11 @@ static void recovers(const void *data)
 }
 
 /* The mode is that of a whole resolve, and nothing is planned. */
-static void finds_mode(const void *data)
+UNIT_TEST(finds_mode, "the mode alone")
 {
     static struct rc_result result;
     struct rc_context context = first_context();
 
-    (void)data;
     assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_WORKER);
     assert_int_equal(result.plan.count, 0);
     context.env = (const char *const[]){ "PATH=/usr/bin", NULL };
@@ -158,26 +153,15 @@ static void finds_mode(const void *data)
 }
 
 /* Who has read the command line already says so. */
-static void keeps_command(const void *data)
+UNIT_TEST(keeps_command, "a command that was read is not read again")
 {
     static const char *const other[] = { "torchrun", "train.py", NULL };
     static struct rc_result result;
     struct rc_context context = first_context();
 
-    (void)data;
     rc_command_read(command, &result.command);
     context.argv = other;
     context.command_read = true;
     assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_WORKER);
     assert_true(rc_str_is(result.command.script, "train.py"));
-}
-
-int main(void)
-{
-    step_gpus.numbers = RC_STR("0,1");
-    UNIT_TABLE(plans_as_the_first_time, "planned again with", rows);
-    unit_add_one(recovers, "a task that was refused is planned once the order is right");
-    unit_add_one(finds_mode, "the mode alone");
-    unit_add_one(keeps_command, "a command that was read is not read again");
-    return unit_run("again");
 }

@@ -34,9 +34,8 @@ static const struct name names[] = {
     { NO_TEXT, NULL, "nothing was read" },
 };
 
-static void tells_names(const void *data)
+UNIT_ROWS(tells_names, "the name of", names)
 {
-    const struct name *row = data;
     struct rc_str found = rc_ancestor_name(unit_guard(row->input));
 
     if (row->name) {
@@ -66,10 +65,8 @@ static const struct member members[] = {
     { NO_TEXT, "orted", false, "no name" },
 };
 
-static void finds_members(const void *data)
+UNIT_ROWS(finds_members, "one of a list is", members)
 {
-    const struct member *row = data;
-
     assert_int_equal(rc_ancestor_is_one_of(unit_guard(row->input), row->list), row->is);
 }
 
@@ -91,9 +88,8 @@ static const struct name options[] = {
     { NO_TEXT, NULL, "nothing was read" },
 };
 
-static void finds_options(const void *data)
+UNIT_ROWS(finds_options, "the option in", options)
 {
-    const struct name *row = data;
     struct rc_str found = rc_ancestor_option(unit_guard(row->input), "--proxy-id");
 
     assert_int_equal(found.n, row->name ? strlen(row->name) : 0);
@@ -113,18 +109,7 @@ static const struct member scripts[] = {
     { NO_TEXT, NULL, false, "nothing was read" },
 };
 
-static void knows_scripts(const void *data)
+UNIT_ROWS(knows_scripts, "a batch script's process is", scripts)
 {
-    const struct member *row = data;
-
     assert_int_equal(rc_ancestor_is_batch(unit_guard(row->input)), row->is);
-}
-
-int main(void)
-{
-    UNIT_TABLE(knows_scripts, "a batch script's process is", scripts);
-    UNIT_TABLE(tells_names, "the name of", names);
-    UNIT_TABLE(finds_members, "one of a list is", members);
-    UNIT_TABLE(finds_options, "the option in", options);
-    return unit_run("ancestry");
 }

@@ -67,9 +67,8 @@ static bool reads_answer(struct rc_str input, struct rc_answer *answer, struct r
     return rc_answer_read(unit_guard(input), answer, arena);
 }
 
-static void is_answer(const void *data)
+UNIT_ROWS(is_answer, "an answer:", answers)
 {
-    const struct row *row = data;
     char text[RC_FINDINGS_MAX * sizeof("text")]; /* an equal text has been copied before it is seen to be equal */
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_answer answer;
@@ -78,9 +77,8 @@ static void is_answer(const void *data)
     assert_int_equal(answer.findings.count, strstr(row->input.p, "RC103") ? 1 : 0);
 }
 
-static void is_no_answer(const void *data)
+UNIT_ROWS(is_no_answer, "no answer:", no_answers)
 {
-    const struct row *row = data;
     char text[8192];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_answer answer;
@@ -92,14 +90,13 @@ static void is_no_answer(const void *data)
     assert_int_equal(arena.used, 0);
 }
 
-static void answers_and_reads(const void *data)
+UNIT_TEST(answers_and_reads, "an answer is read as it was written")
 {
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_answer answer = { .port = 24512, .stop = true, .said = true };
     const char *written;
 
-    (void)data;
     rc_message_add(&answer.findings, RC301, "a warning\nof two lines");
     rc_message_add(&answer.findings, RC301, "");
     rc_message_add(&answer.findings, RC103, "an error");
@@ -119,7 +116,7 @@ static void answers_and_reads(const void *data)
 }
 
 /* As many findings as there may be, each as long as it may be. */
-static void largest_answer_fits(const void *data)
+UNIT_TEST(largest_answer_fits, "the largest answer fits, and a small arena is no harm")
 {
     static char text[RC_ANSWER_SIZE + 1];
     static char copies[RC_ANSWER_SIZE];
@@ -130,7 +127,6 @@ static void largest_answer_fits(const void *data)
     struct rc_answer answer = { .port = 65535, .stop = true, .said = true };
     const char *written;
 
-    (void)data;
     for (unsigned i = 0; i < RC_MESSAGES_MAX; i++) {
         memset(long_text[i], 'a' + (int)i, sizeof(long_text[i]) - 1);
         rc_message_add(&answer.findings, RC103, long_text[i]);
@@ -145,13 +141,4 @@ static void largest_answer_fits(const void *data)
     arena = (struct rc_arena){ .base = text, .size = 100 };
     assert_null(rc_answer_write(&answer, &arena));
     assert_int_equal(arena.used, 0);
-}
-
-int main(void)
-{
-    UNIT_TABLE(is_answer, "an answer:", answers);
-    UNIT_TABLE(is_no_answer, "no answer:", no_answers);
-    unit_add_one(answers_and_reads, "an answer is read as it was written");
-    unit_add_one(largest_answer_fits, "the largest answer fits, and a small arena is no harm");
-    return unit_run("answer");
 }

@@ -69,7 +69,7 @@ static const struct task off_local[] = { { 0, 0 }, { 2, 1 } };
         array, UNIT_COUNT(array), hosts, nodes, version \
     }
 
-static void reads(const void *data)
+UNIT_TEST(reads, "a file as Flux writes it")
 {
     static const struct file file = FILE_OF(by_slot, 2, 5);
     char bytes[FILE_MAX];
@@ -78,7 +78,6 @@ static void reads(const void *data)
     uint32_t node;
     uint32_t local;
 
-    (void)data;
     assert_true(rc_apinfo_read(unit_guard((struct rc_str){ bytes, size }), &info));
     assert_int_equal(info.tasks, 4);
     assert_int_equal(info.nodes, 2);
@@ -90,7 +89,7 @@ static void reads(const void *data)
 }
 
 /* Every prefix of a file is refused, and none is read beyond. */
-static void refuses_pieces(const void *data)
+UNIT_TEST(refuses_pieces, "pieces of a file are none")
 {
     static const struct file file = FILE_OF(by_slot, 2, 5);
     char bytes[FILE_MAX];
@@ -98,7 +97,6 @@ static void refuses_pieces(const void *data)
     char *end = (char *)unit_guard_memory(size) + size;
     struct rc_apinfo info = { .tasks = 77 };
 
-    (void)data;
     assert_false(rc_apinfo_read(RC_ABSENT, &info));
     for (size_t n = 0; n < size; n++) {
         memcpy(end - n, bytes, n);
@@ -107,15 +105,13 @@ static void refuses_pieces(const void *data)
     assert_int_equal(info.tasks, 77);
 }
 
-struct damage {
+static const struct {
     struct rc_str input; /* its name */
     size_t offset;
     uint64_t value;
     size_t size;
     const char *why;
-};
-
-static const struct damage damages[] = {
+} damages[] = {
     { TEXT("version"), 0, 0, 4, "version 0" },
     { TEXT("version"), 0, 6, 4, "a version that nobody has seen" },
     { TEXT("version"), 0, 0x464c457f, 4, "a program" },
@@ -134,10 +130,9 @@ static const struct damage damages[] = {
     { TEXT("nodes"), 104, 0x80000000u, 4, "minus 2^31 nodes" },
 };
 
-static void refuses_damage(const void *data)
+UNIT_ROWS(refuses_damage, "apinfo refuses another", damages)
 {
     static const struct file file = FILE_OF(by_slot, 2, 5);
-    const struct damage *row = data;
     char bytes[FILE_MAX];
     size_t size = write_file(bytes, &file);
     struct rc_apinfo info;
@@ -182,10 +177,9 @@ static const struct answer_row answers[] = {
       FILE_OF(by_slot, 2, 5), "3 1 1 4 2 2 n9", "an older file beside Flux's task" },
 };
 
-static void answers_so(const void *data)
+UNIT_ROWS(answers_so, "apinfo answers", answers)
 {
     static struct rc_result result;
-    const struct answer_row *row = data;
     const char *block[16] = { NULL };
     char words[512];
     char bytes[FILE_MAX];
@@ -212,13 +206,4 @@ static void answers_so(const void *data)
         snprintf(text, sizeof(text), "%u %u %u %u %u %u %s", field[RC_RANK], field[RC_LOCAL_RANK], field[RC_NODE_RANK],
                  field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], field[RC_NNODES], result.master.addr);
     assert_string_equal(text, row->answer);
-}
-
-int main(void)
-{
-    unit_add_one(reads, "a file as Flux writes it");
-    unit_add_one(refuses_pieces, "pieces of a file are none");
-    UNIT_TABLE(refuses_damage, "apinfo refuses another", damages);
-    UNIT_TABLE(answers_so, "apinfo answers", answers);
-    return unit_run("apinfo");
 }

@@ -22,12 +22,10 @@ enum {
     GUARD = 100,  /* seconds after which a test that hangs has failed */
 };
 
-struct row {
+static const struct {
     struct rc_str input;
     const char *why;
-};
-
-static const struct row wrong[] = {
+} wrong[] = {
     { TEXT("reached="), "nothing" },
     { TEXT("reached=\n"), "an empty line" },
     { TEXT("reached=0\n"), "not of how many" },
@@ -90,9 +88,8 @@ static void names(struct rc_arrivals *arrivals, const struct rc_roll *rolls, siz
 }
 
 /* As the first of all, and when somebody has come. */
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "no arrival", wrong)
 {
-    const struct row *row = data;
     struct rc_arrivals arrivals = { .seconds = 60 };
     struct rc_str text = unit_guard(row->input);
 
@@ -106,9 +103,8 @@ static void refuses(const void *data)
     rc_arrivals_free(&arrivals);
 }
 
-static void tells_kinds(const void *data)
+UNIT_TEST(tells_kinds, "what is of this kind")
 {
-    (void)data;
     assert_true(rc_arrivals_is_one(RC_STR("reached=0 1\n")));
     assert_false(rc_arrivals_is_one(RC_STR("reached")));
     assert_false(rc_arrivals_is_one(RC_STR("")));
@@ -116,11 +112,10 @@ static void tells_kinds(const void *data)
     assert_false(rc_arrivals_is_one(RC_STR("store get reached=\n")));
 }
 
-static void all_in_time(const void *data)
+UNIT_TEST(all_in_time, "all in time")
 {
     struct rc_arrivals arrivals = { .seconds = 60 };
 
-    (void)data;
     silent(&arrivals, 1000000);
     for (uint32_t task = 0; task < 9; task++) {
         assert_true(take(&arrivals, task, 9, 1000 + task));
@@ -135,12 +130,11 @@ static void all_in_time(const void *data)
 }
 
 /* Several processes of a task are one, however many they are. */
-static void one_is_missing(const void *data)
+UNIT_TEST(one_is_missing, "one is missing, and comes")
 {
     struct rc_arrivals arrivals = { .seconds = 60 };
     enum rc_message_id id;
 
-    (void)data;
     for (uint32_t i = 0; i < 20; i++)
         assert_true(take(&arrivals, i % 3, 4, 5000 + i));
     assert_int_equal(rc_arrivals_due(&arrivals), 65000);
@@ -161,11 +155,10 @@ static void one_is_missing(const void *data)
 }
 
 /* Those who come behind the line, but not all. */
-static void some_stay_away(const void *data)
+UNIT_TEST(some_stay_away, "some stay away")
 {
     struct rc_arrivals arrivals = { .seconds = 1 };
 
-    (void)data;
     assert_true(take(&arrivals, 0, 4, 0));
     names(&arrivals, NULL, 0, 1000,
           "1 s after the first, 1 of 4 tasks have reached init_process_group, but not tasks "
@@ -177,11 +170,10 @@ static void some_stay_away(const void *data)
     rc_arrivals_free(&arrivals);
 }
 
-static void nobody_asks(const void *data)
+UNIT_TEST(nobody_asks, "nobody asks")
 {
     struct rc_arrivals arrivals = { .seconds = 0 };
 
-    (void)data;
     assert_true(take(&arrivals, 0, 4, 0));
     assert_int_equal(rc_arrivals_due(&arrivals), INT64_MAX);
     silent(&arrivals, INT64_MAX);
@@ -193,7 +185,7 @@ static struct rc_roll node(const char *host, const char *tasks)
     return (struct rc_roll){ .host = rc_str(host), .tasks = rc_str(tasks), .world = 8 };
 }
 
-static void on_hosts(const void *data)
+UNIT_TEST(on_hosts, "tasks with their hosts")
 {
     const struct rc_roll rolls[] = {
         node("n4.example", "3,7"),
@@ -204,7 +196,6 @@ static void on_hosts(const void *data)
     struct rc_arrivals arrivals = { .seconds = 9, .job = 42 };
     struct rc_arrivals again;
 
-    (void)data;
     for (uint32_t task = 0; task < 8; task++)
         if (task != 2 && task != 3 && task != 7)
             assert_true(take(&arrivals, task, 8, 0));
@@ -221,11 +212,10 @@ static void on_hosts(const void *data)
 }
 
 /* The longest list there is, and as many tasks as there can be. */
-static void many(const void *data)
+UNIT_TEST(many, "a step as large as there can be")
 {
     struct rc_arrivals arrivals = { .seconds = 3600 };
 
-    (void)data;
     assert_true(take(&arrivals, RC_MAX_TASKS - 1, RC_MAX_TASKS, 0));
     for (uint32_t task = 0; task < 8192; task += 2)
         assert_true(take(&arrivals, task, RC_MAX_TASKS, 0));
@@ -342,11 +332,10 @@ static void says(const struct office *office, const char *expected)
 }
 
 /* A step on one node has no roll. */
-static void at_a_server(const void *data)
+UNIT_TEST(at_a_server, "at a server without a roll")
 {
     struct office office = open_office(1, 0);
 
-    (void)data;
     is_heard(&office, "reached=1 3\n");
     is_not_heard(&office, "reached=3 3\n");
     is_not_heard(&office, "reached=0 4\n");
@@ -359,11 +348,10 @@ static void at_a_server(const void *data)
     close_office(&office);
 }
 
-static void behind_a_roll(const void *data)
+UNIT_TEST(behind_a_roll, "at a server behind its roll")
 {
     struct office office = open_office(1, 0);
 
-    (void)data;
     hand_in(&office, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n");
     is_not_heard(&office, "reached=0 3\n");
     is_heard(&office, "reached=0 2\n");
@@ -371,62 +359,39 @@ static void behind_a_roll(const void *data)
     close_office(&office);
 }
 
-static void at_a_server_that_does_not_watch(const void *data)
+UNIT_TEST(at_a_server_that_does_not_watch, "at a server that does not watch")
 {
     struct office office = open_office(0, 0);
 
-    (void)data;
     is_heard(&office, "reached=1 3\n");
     is_not_heard(&office, "reached=3 3\n");
     close_office(&office);
 }
 
-static void nobody_calls(const void *data)
+UNIT_TEST(nobody_calls, "nobody calls the server")
 {
     struct office office = open_office(0, 1);
 
-    (void)data;
     says(&office, "RC621 the step has begun 1 s ago, and none of its nodes has called srun; ");
     close_office(&office);
 }
 
-static void nobody_has_called(const void *data)
+UNIT_TEST(nobody_has_called, "nobody has called it by its end")
 {
     struct office office = open_office(0, GUARD);
 
-    (void)data;
     close(office.life);
     says(&office, "RC621 the step has ended, and none of its nodes has called srun; ");
     office.life = open("/dev/null", O_RDONLY);
     close_office(&office);
 }
 
-static void somebody_calls(const void *data)
+UNIT_TEST(somebody_calls, "a question is a call")
 {
     struct office office = open_office(0, GUARD);
     struct rc_reply reply;
 
-    (void)data;
     assert_int_equal(rc_client_request(&office.endpoint, RC_STR(RC_SERVER_QUESTION), LONG, &reply, NULL), 0);
     free(reply.text);
     close_office(&office);
-}
-
-int main(void)
-{
-    UNIT_TABLE(refuses, "no arrival", wrong);
-    unit_add_one(tells_kinds, "what is of this kind");
-    unit_add_one(all_in_time, "all in time");
-    unit_add_one(one_is_missing, "one is missing, and comes");
-    unit_add_one(some_stay_away, "some stay away");
-    unit_add_one(nobody_asks, "nobody asks");
-    unit_add_one(on_hosts, "tasks with their hosts");
-    unit_add_one(many, "a step as large as there can be");
-    unit_add_one(at_a_server, "at a server without a roll");
-    unit_add_one(behind_a_roll, "at a server behind its roll");
-    unit_add_one(at_a_server_that_does_not_watch, "at a server that does not watch");
-    unit_add_one(nobody_calls, "nobody calls the server");
-    unit_add_one(nobody_has_called, "nobody has called it by its end");
-    unit_add_one(somebody_calls, "a question is a call");
-    return unit_run("arrivals");
 }

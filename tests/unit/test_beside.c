@@ -11,14 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct step {
+static const struct {
     struct rc_str input; /* the file */
     const char *relative;
     const char *there; /* NULL: nowhere */
     const char *why;
-};
-
-static const struct step steps[] = {
+} steps[] = {
     { TEXT("/opt/r/bin/rollcall"), "../share/rollcall/watch", "/opt/r/share/rollcall/watch", "one folder up" },
     { TEXT("/opt/r/lib/slurm/rollcall.so"), "../../share/w", "/opt/r/share/w", "two folders up" },
     { TEXT("/opt/r/lib/slurm/rollcall.so (deleted)"), "../../share/w", "/opt/r/share/w", "replaced while in use" },
@@ -31,9 +29,8 @@ static const struct step steps[] = {
     { NO_TEXT, "w", NULL, "not known" },
 };
 
-static void goes(const void *data)
+UNIT_ROWS(goes, "from", steps)
 {
-    const struct step *row = data;
     char *path = unit_guard_memory(64);
     struct rc_str there = rc_beside(unit_guard(row->input), unit_guard_string(row->relative), path, 64);
 
@@ -43,11 +40,10 @@ static void goes(const void *data)
         assert_null(there.p);
 }
 
-static void needs_room(const void *data)
+UNIT_TEST(needs_room, "a path that does not fit is none")
 {
     static const char there[] = "/opt/r/w";
 
-    (void)data;
     for (size_t size = 1; size <= sizeof(there); size++) {
         struct rc_str found = rc_beside(RC_STR("/opt/r/bin/x"), "../w", unit_guard_memory(size), size);
 
@@ -65,13 +61,12 @@ static void own_folder(char folder[PATH_MAX])
     *strrchr(folder, '/') = '\0';
 }
 
-static void finds_itself(const void *data)
+UNIT_TEST(finds_itself, "the folder of the watch, beside this program")
 {
     char folder[PATH_MAX], module[PATH_MAX + 128], name[64], path[PATH_MAX];
     struct rc_str found;
     int n, fd;
 
-    (void)data;
     own_folder(folder);
     snprintf(name, sizeof(name), "beside-%d", (int)getpid());
     assert_null(rc_beside_watch(NULL, path, sizeof(path)).p);
@@ -94,7 +89,7 @@ static void finds_itself(const void *data)
 }
 
 /* Folders that LD_PRELOAD cannot hold. */
-static void finds_a_library(const void *data)
+UNIT_TEST(finds_a_library, "a library, where LD_PRELOAD can hold its name")
 {
     static const struct {
         const char *more;
@@ -102,7 +97,6 @@ static void finds_a_library(const void *data)
     } rows[] = { { "", true }, { ":", false }, { " ", false }, { "$LIB", false } };
     char folder[PATH_MAX], file[PATH_MAX + 128], path[PATH_MAX];
 
-    (void)data;
     own_folder(folder);
     assert_null(rc_beside_library(NULL, "librollcall-lookup.so", path, sizeof(path)).p);
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
@@ -128,13 +122,4 @@ static void finds_a_library(const void *data)
         *strrchr(file, '/') = '\0';
         rmdir(file);
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(goes, "from", steps);
-    unit_add_one(needs_room, "a path that does not fit is none");
-    unit_add_one(finds_itself, "the folder of the watch, beside this program");
-    unit_add_one(finds_a_library, "a library, where LD_PRELOAD can hold its name");
-    return unit_run("beside");
 }

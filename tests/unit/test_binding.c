@@ -12,7 +12,7 @@
 #include "launcher/launcher.h"
 #include "system/node.h"
 
-struct refuse_row {
+static const struct {
     struct rc_str input; /* the task's mask */
     enum rc_bind wish;
     const char *widest;
@@ -21,9 +21,7 @@ struct refuse_row {
     uint32_t tasks;
     const char *expected; /* a part of why not; NULL: bound */
     const char *why;
-};
-
-static const struct refuse_row refusals[] = {
+} refusals[] = {
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 4, NULL, "all of the node is the step's" },
     { TEXT("0-7"), RC_BIND_AUTO, "0-7", 8, 8, 4, NULL, "the same, said by name" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 16, 8, 8, NULL, "a node that claims more than it has" },
@@ -42,9 +40,8 @@ static const struct refuse_row refusals[] = {
     { TEXT("0-7"), RC_BIND_CORES, "0-7", 8, 8, 4097, "how many workers", "more than any node has" },
 };
 
-static void check_refusal(const void *data)
+UNIT_ROWS(check_refusal, "refuse", refusals)
 {
-    const struct refuse_row *row = data;
     struct rc_binding binding = { .wish = row->wish, .given = row->given, .online = row->online };
     const char *why;
 
@@ -56,12 +53,11 @@ static void check_refusal(const void *data)
         assert_non_null(strstr(why, row->expected));
 }
 
-static void check_gpus(const void *data)
+UNIT_TEST(check_gpus, "the GPU of each local rank")
 {
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 1, &arena), "0,1,2,3");
     assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 0, &arena), "0,1,2,3");
     assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 2, &arena), "0,2");
@@ -69,7 +65,7 @@ static void check_gpus(const void *data)
 }
 
 /* What stands in the environment is Slurm's number, if it is one. */
-static void check_learn(const void *data)
+UNIT_TEST(check_learn, "what is learned leaves the mask as it was")
 {
     static const struct {
         const char *entry;
@@ -84,7 +80,6 @@ static void check_learn(const void *data)
     struct rc_cpuset before;
     struct rc_cpuset after;
 
-    (void)data;
     assert_true(rc_affinity_get(&before));
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const char *const env[] = { rows[i].entry, NULL };
@@ -128,9 +123,8 @@ static const struct starved_row starved[] = {
     { TEXT(""), "8", "32(x2)", DAEMON(1), 4, 0, false, "nor the step" },
 };
 
-static void check_starved(const void *data)
+UNIT_ROWS(check_starved, "starved", starved)
 {
-    const struct starved_row *row = data;
     char lines[4][96];
     const char *const env[] = { "PMIX_NAMESPACE=prterun-n1-7@1", lines[0], lines[1], lines[2], lines[3], NULL };
     char text[512];
@@ -174,7 +168,7 @@ static const char *ask(const char *name, enum rc_bind wish, uint32_t tasks, cons
     return rc_binding_ask(path, &binding, tasks, gpus, answer, pins, &arena);
 }
 
-static void check_ask(const void *data)
+UNIT_TEST(check_ask, "question and answer")
 {
     static const char *const names[] = { "good", "bad", "fails", "dies", "silent" };
     char path[128];
@@ -182,7 +176,6 @@ static void check_ask(const void *data)
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     struct rc_pins pins;
 
-    (void)data;
     assert_true(n > 0);
     self[n] = '\0';
     assert_non_null(mkdtemp(folder));
@@ -212,14 +205,13 @@ static void check_ask(const void *data)
     assert_int_equal(rmdir(folder), 0);
 }
 
-static void check_reject(const void *data)
+UNIT_TEST(check_reject, "cores that tasks share")
 {
     static const struct rc_str one = { "node\npin cpus=0 cores=1\npin cpus=1 cores=1 shared=yes\n", 54 };
     static const struct rc_str none = { "node\npin cpus=0 cores=1\npin cpus=1 cores=1 shared=no\n", 53 };
     struct rc_binding binding = { .wish = RC_BIND_AUTO };
     struct rc_pins pins;
 
-    (void)data;
     assert_true(rc_pins_read(one, &pins));
     assert_non_null(rc_binding_reject(&binding, &pins));
     binding.wish = RC_BIND_CORES;
@@ -235,7 +227,7 @@ static void check_reject(const void *data)
     assert_null(rc_binding_reject(&binding, &pins));
 }
 
-static void check_bind(const void *data)
+UNIT_TEST(check_bind, "exactly the pin's threads, or none")
 {
     const char *const env[] = { NULL };
     struct rc_binding binding;
@@ -245,7 +237,6 @@ static void check_bind(const void *data)
     char mixed[80];
     struct rc_pin pin = { .cores = 1 };
 
-    (void)data;
     rc_env_index(&index, env);
     assert_true(rc_binding_learn(&(struct rc_options){ .bind = RC_BIND_CORES }, &index, &binding));
     for (uint32_t cpu = 0; cpu < RC_CPUS_MAX; cpu++) {
@@ -294,12 +285,5 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "pins"))
         return play(argv[0]);
-    UNIT_TABLE(check_refusal, "refuse", refusals);
-    UNIT_TABLE(check_starved, "starved", starved);
-    unit_add_one(check_gpus, "the GPU of each local rank");
-    unit_add_one(check_learn, "what is learned leaves the mask as it was");
-    unit_add_one(check_ask, "question and answer");
-    unit_add_one(check_reject, "cores that tasks share");
-    unit_add_one(check_bind, "exactly the pin's threads, or none");
-    return unit_run("binding");
+    return unit_run();
 }

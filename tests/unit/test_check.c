@@ -234,13 +234,12 @@ static const struct launch_row blamed[] = {
 };
 
 /* An arena too small by any number of bytes: nothing is added. */
-static void fits_or_not(const void *data)
+UNIT_TEST(fits_or_not, "an arena that is too small by any number of bytes")
 {
     static const struct launch_row row = { TEXT("n1 0 0-3 mode=launcher; n2 1 3-7"), 2, 8, NULL, NULL };
     struct launch *launch = malloc(sizeof(*launch));
     size_t need;
 
-    (void)data;
     assert_non_null(launch);
     launch_read(launch, &row);
     assert_true(rc_roll_check(launch->rolls, 2, LAUNCH_KNOWN(2, 8, 0), &launch->messages, NULL, &launch->arena));
@@ -262,13 +261,12 @@ static void fits_or_not(const void *data)
     free(launch);
 }
 
-static void says_no_deadline(const void *data)
+UNIT_TEST(says_no_deadline, "no deadline, no entries")
 {
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages messages = { .count = 0 };
 
-    (void)data;
     assert_true(rc_roll_check(NULL, 0, LAUNCH_KNOWN(0, 0, 0), &messages, NULL, &arena));
     assert_int_equal(messages.count, 0);
     assert_true(rc_roll_check(NULL, 0, LAUNCH_KNOWN(1, 1, 0), &messages, NULL, &arena));
@@ -285,7 +283,7 @@ static char *fill(char *text, char with, size_t n)
 }
 
 /* Everything wrong at once, in the longest words: every line keeps to its limit, and the arena has room. */
-static void keeps_to_its_limits(const void *data)
+UNIT_TEST(keeps_to_its_limits, "everything wrong at once, in the longest words")
 {
     enum { NODES = 40 };
     static struct rc_roll rolls[NODES];
@@ -296,7 +294,6 @@ static void keeps_to_its_limits(const void *data)
     struct rc_messages messages = { .count = 0 };
     bool seen[RC_MESSAGE_COUNT] = { false };
 
-    (void)data;
     for (unsigned i = 0; i < NODES; i++) {
         struct rc_roll *roll = &rolls[i];
         char mark = (char)('a' + i % 20);
@@ -385,9 +382,8 @@ static uint64_t cost(size_t count, unsigned fault)
 }
 
 /* Twice the nodes cost little more than twice as much. */
-static void cost_grows_gently(const void *data)
+UNIT_TEST(cost_grows_gently, "twice the nodes cost little more than twice as much, up to 100,000")
 {
-    (void)data;
     for (unsigned fault = 0; fault <= 7; fault++) {
         uint64_t before = cost(3125, fault);
 
@@ -403,14 +399,6 @@ static void cost_grows_gently(const void *data)
     }
 }
 
-int main(void)
-{
-    UNIT_TABLE(launch_finds, "finds:", rows);
-    UNIT_TABLE(launch_finds_in_any_order, "in any order:", rows);
-    UNIT_TABLE(launch_blames, "blames:", blamed);
-    unit_add_one(fits_or_not, "an arena that is too small by any number of bytes");
-    unit_add_one(says_no_deadline, "no deadline, no entries");
-    unit_add_one(keeps_to_its_limits, "everything wrong at once, in the longest words");
-    unit_add_one(cost_grows_gently, "twice the nodes cost little more than twice as much, up to 100,000");
-    return unit_run("check");
-}
+UNIT_TABLE(launch_finds, "finds:", rows);
+UNIT_TABLE(launch_finds_in_any_order, "in any order:", rows);
+UNIT_TABLE(launch_blames, "blames:", blamed);

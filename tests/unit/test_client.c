@@ -183,12 +183,11 @@ static struct rc_str packed(const char *token, struct rc_str text)
     return (struct rc_str){ message, size };
 }
 
-static void check_answer(const void *data)
+UNIT_TEST(check_answer, "an answer")
 {
     struct rc_str answers[] = { packed(TOKEN, RC_STR(ANSWER)), packed(TOKEN, RC_STR(ANSWER)) };
     struct server server;
 
-    (void)data;
     answers[0] = answers[1];
     server = staff((struct script){ .answers = answers, .clients = 2 });
     answered("127.0.0.1", server.port);
@@ -196,24 +195,22 @@ static void check_answer(const void *data)
     dismiss(&server, 0);
 }
 
-static void check_drip(const void *data)
+UNIT_TEST(check_drip, "an answer byte by byte")
 {
     struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
     struct server server = staff((struct script){ .answers = &answer, .clients = 1, .drip = true });
 
-    (void)data;
     answered("127.0.0.1", server.port);
     dismiss(&server, 0);
 }
 
 /* An answer that ends anywhere before its end is none. */
-static void check_cut(const void *data)
+UNIT_TEST(check_cut, "an answer that is cut anywhere")
 {
     struct rc_str whole = packed(TOKEN, RC_STR(ANSWER));
     struct rc_str answers[128];
     struct server server;
 
-    (void)data;
     assert_true(whole.n < UNIT_COUNT(answers));
     for (size_t i = 0; i < whole.n; i++)
         answers[i] = (struct rc_str){ whole.p, i };
@@ -234,9 +231,8 @@ static const struct row no_answers[] = {
     { TEXT("\0\0\0\0\n"), "zeros" },
 };
 
-static void check_no_answer(const void *data)
+UNIT_ROWS(check_no_answer, "no answer:", no_answers)
 {
-    const struct row *row = data;
     struct rc_str answer = row->input;
     struct server server = staff((struct script){ .answers = &answer, .clients = 1 });
 
@@ -244,13 +240,12 @@ static void check_no_answer(const void *data)
     dismiss(&server, 0);
 }
 
-static void check_silence(const void *data)
+UNIT_TEST(check_silence, "a server that says nothing more")
 {
     struct rc_str half = { packed(TOKEN, RC_STR(ANSWER)).p, 20 };
     struct rc_str nothing = RC_STR("");
     struct server server = staff((struct script){ .answers = &nothing, .clients = 1, .silent = true });
 
-    (void)data;
     unanswered(&server, SHORT, -ETIMEDOUT);
     dismiss(&server, SIGKILL);
     server = staff((struct script){ .answers = &half, .clients = 1, .silent = true });
@@ -259,46 +254,42 @@ static void check_silence(const void *data)
 }
 
 /* A client that was asked to come again has nothing in its hands when the server is silent then. */
-static void check_again(const void *data)
+UNIT_TEST(check_again, "a server that asks to come again, and then says nothing")
 {
     struct rc_str again = packed(TOKEN, RC_STR(RC_SERVER_AGAIN));
     struct server server = staff((struct script){ .answers = &again, .clients = 1 });
 
-    (void)data;
     unanswered(&server, SHORT, -ETIMEDOUT);
     dismiss(&server, 0);
 }
 
 /* The kernel has accepted, nobody else does. */
-static void check_nobody(const void *data)
+UNIT_TEST(check_nobody, "a server that does not accept")
 {
     struct server server = open_port(LISTENS);
 
-    (void)data;
     unanswered(&server, SHORT, -ETIMEDOUT);
     close(server.listener);
 }
 
 /* A server that is gone is no reason to wait for the deadline. */
-static void check_gone(const void *data)
+UNIT_TEST(check_gone, "a server that is gone")
 {
     struct server server = open_port(REFUSES);
 
-    (void)data;
     refused("127.0.0.1", server.port, LONG, -ECONNREFUSED);
     refused("127.0.0.1", server.port, 0, -ETIMEDOUT);
     close(server.listener);
 }
 
 /* By one of its addresses it is to be reached. */
-static void check_hosts(const void *data)
+UNIT_TEST(check_hosts, "several addresses")
 {
     struct rc_str message = packed(TOKEN, RC_STR(ANSWER));
     struct rc_str answers[] = { message, message, message };
     struct server server = staff((struct script){ .answers = answers, .clients = UNIT_COUNT(answers) });
     char hosts[512];
 
-    (void)data;
     answered("127.0.0.2 127.0.0.1", server.port);
     answered("  127.0.0.1 127.0.0.2", server.port);
     memset(hosts, 'n', 300);
@@ -307,18 +298,17 @@ static void check_hosts(const void *data)
     dismiss(&server, 0);
 }
 
-static void check_too_many_hosts(const void *data)
+UNIT_TEST(check_too_many_hosts, "too many addresses")
 {
     struct server server = open_port(LISTENS);
 
-    (void)data;
     refused("127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.2 127.0.0.1", server.port,
             LONG, -ECONNREFUSED);
     close(server.listener);
 }
 
 /* More than a socket takes at once, read by one that begins late. */
-static void check_large_entry(const void *data)
+UNIT_TEST(check_large_entry, "a large entry")
 {
     enum { SIZE = RC_WIRE_BODY_MAX };
     struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
@@ -327,7 +317,6 @@ static void check_large_entry(const void *data)
     const struct rc_endpoint place = { RC_STR(TOKEN), server.port, RC_STR("127.0.0.1") };
     struct rc_reply got;
 
-    (void)data;
     assert_non_null(entry);
     memset(entry, 'x', SIZE);
     memcpy(entry, ENTRY, sizeof(ENTRY) - 1);
@@ -345,11 +334,10 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
 }
 
 /* Both real sides. */
-static void check_real_server(const void *data)
+UNIT_TEST(check_real_server, "the real server")
 {
     struct server server = { .pid = 0 };
 
-    (void)data;
     server.listener = rc_listen(0, 0, &server.port);
     assert_true(server.listener >= 0);
     server.pid = fork();
@@ -362,21 +350,4 @@ static void check_real_server(const void *data)
     }
     answered("127.0.0.1", server.port);
     dismiss(&server, 0);
-}
-
-int main(void)
-{
-    unit_add_one(check_answer, "an answer");
-    unit_add_one(check_drip, "an answer byte by byte");
-    unit_add_one(check_cut, "an answer that is cut anywhere");
-    UNIT_TABLE(check_no_answer, "no answer:", no_answers);
-    unit_add_one(check_silence, "a server that says nothing more");
-    unit_add_one(check_again, "a server that asks to come again, and then says nothing");
-    unit_add_one(check_nobody, "a server that does not accept");
-    unit_add_one(check_gone, "a server that is gone");
-    unit_add_one(check_hosts, "several addresses");
-    unit_add_one(check_too_many_hosts, "too many addresses");
-    unit_add_one(check_large_entry, "a large entry");
-    unit_add_one(check_real_server, "the real server");
-    return unit_run("request");
 }

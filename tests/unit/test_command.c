@@ -5,15 +5,13 @@
 
 enum { WORDS = 12 };
 
-struct row {
+static const struct {
     struct rc_str input; /* the words, for the test's name */
     const char *argv[WORDS];
     enum rc_command_kind kind;
     const char *name;
     const char *why;
-};
-
-static const struct row rows[] = {
+} rows[] = {
     { TEXT("./a.out"), { "./a.out" }, RC_COMMAND_UNKNOWN, NULL, "an ordinary program" },
     { TEXT("python train.py"), { "python", "train.py" }, RC_COMMAND_UNKNOWN, NULL, "a script says nothing" },
     { TEXT("torchrun train.py"), { "torchrun", "train.py" }, RC_COMMAND_LAUNCHER, "torchrun", "by name" },
@@ -149,9 +147,8 @@ static const struct row rows[] = {
     { TEXT(""), { NULL }, RC_COMMAND_UNKNOWN, NULL, "no words" },
 };
 
-static void reads(const void *data)
+UNIT_ROWS(reads, "command", rows)
 {
-    const struct row *row = data;
     struct rc_command command;
 
     rc_command_read(row->argv, &command);
@@ -159,13 +156,12 @@ static void reads(const void *data)
     assert_true(row->name ? rc_str_is(command.name, row->name) : !command.name.p);
 }
 
-static void reads_torchrun_options(const void *data)
+UNIT_TEST(reads_torchrun_options, "torchrun's own options, not the script's")
 {
     static const char *const argv[] = { "torchrun", "--nnodes",     "1:4",  "--node-rank=3", "--nproc_per_node",
                                         "2",        "--standalone", "t.py", "--nnodes=9",    NULL };
     struct rc_command command;
 
-    (void)data;
     rc_command_read(argv, &command);
     assert_true(command.torchrun && command.given.standalone);
     assert_true(rc_str_is(command.given.nnodes, "1:4"));
@@ -173,7 +169,7 @@ static void reads_torchrun_options(const void *data)
     assert_true(rc_str_is(command.given.nproc, "2"));
 }
 
-static void reads_rendezvous(const void *data)
+UNIT_TEST(reads_rendezvous, "where agents meet, and accelerate's own options")
 {
     static const char *const torchrun[] = { "sh", "-c", "torchrun --rdzv-backend c10d --rdzv_endpoint=\"$HEAD:1\" t.py",
                                             NULL };
@@ -192,7 +188,6 @@ static void reads_rendezvous(const void *data)
                                               NULL };
     struct rc_command command;
 
-    (void)data;
     rc_command_read(torchrun, &command);
     assert_true(rc_str_is(command.given.backend, "c10d"));
     assert_true(rc_str_is(command.given.endpoint, "$HEAD:1"));
@@ -205,14 +200,13 @@ static void reads_rendezvous(const void *data)
     assert_true(rc_str_is(command.given.port, "7"));
 }
 
-static void reads_container(const void *data)
+UNIT_TEST(reads_container, "a container that it is started in")
 {
     static const char *const inside[] = { "nice", "apptainer", "exec", "--nv", "x.sif", "torchrun", "t.py", NULL };
     static const char *const shell[] = { "bash", "-c", "cd x && enroot start y torchrun t.py", NULL };
     static const char *const outside[] = { "torchrun", "apptainer", NULL };
     struct rc_command command;
 
-    (void)data;
     rc_command_read(inside, &command);
     assert_true(rc_str_is(command.container, "apptainer") && rc_str_is(command.name, "torchrun"));
     rc_command_read(shell, &command);
@@ -221,22 +215,19 @@ static void reads_container(const void *data)
     assert_null(command.container.p);
 }
 
-static void reads_no_argv(const void *data)
+UNIT_TEST(reads_no_argv, "no command line at all")
 {
     struct rc_command command;
 
-    (void)data;
     rc_command_read(NULL, &command);
     assert_int_equal(command.kind, RC_COMMAND_UNKNOWN);
 }
 
-struct program {
+static const struct {
     struct rc_str input;
     bool starts;
     const char *why;
-};
-
-static const struct program programs[] = {
+} programs[] = {
     { TEXT("/usr/bin/bash"), true, "a shell" },
     { TEXT("/bin/busybox"), true, "a shell, and much else" },
     { TEXT("/usr/bin/env"), true, "a wrapper" },
@@ -249,20 +240,7 @@ static const struct program programs[] = {
     { TEXT(""), false, "nothing" },
 };
 
-static void starts_another(const void *data)
+UNIT_ROWS(starts_another, "starter", programs)
 {
-    const struct program *program = data;
-
-    assert_int_equal(rc_command_starts_another(unit_guard(program->input)), program->starts);
-}
-
-int main(void)
-{
-    UNIT_TABLE(reads, "command", rows);
-    UNIT_TABLE(starts_another, "starter", programs);
-    unit_add_one(reads_torchrun_options, "torchrun's own options, not the script's");
-    unit_add_one(reads_rendezvous, "where agents meet, and accelerate's own options");
-    unit_add_one(reads_container, "a container that it is started in");
-    unit_add_one(reads_no_argv, "no command line at all");
-    return unit_run("command");
+    assert_int_equal(rc_command_starts_another(unit_guard(row->input)), row->starts);
 }

@@ -129,9 +129,8 @@ static void assert_compact(const char *expected, size_t limit, const void *items
     }
 }
 
-static void folds_hosts(const void *data)
+UNIT_ROWS(folds_hosts, "hosts", hosts)
 {
-    const struct row *row = data;
     struct rc_str items[32];
     size_t count = split(row->input, items);
 
@@ -147,9 +146,8 @@ static int by_first(const void *a, const void *b)
     return (left->first > right->first) - (left->first < right->first);
 }
 
-static void folds_ranges(const void *data)
+UNIT_ROWS(folds_ranges, "ranks", ranges)
 {
-    const struct row *row = data;
     struct rc_str items[32];
     size_t count = split(row->input, items);
     struct rc_range *sorted = unit_guard_memory(count * sizeof(*sorted));
@@ -164,9 +162,8 @@ static void folds_ranges(const void *data)
     assert_compact(row->expected, LIMIT - 3, sorted, count, false);
 }
 
-static void nothing(const void *data)
+UNIT_TEST(nothing, "no hosts and no ranks are an empty text")
 {
-    (void)data;
     assert_compact("", LIMIT, NULL, 0, true);
     assert_compact("", LIMIT, NULL, 0, false);
 }
@@ -205,11 +202,10 @@ static void write_name(char *name, size_t size, unsigned form, unsigned number)
 }
 
 /* What is written is a list of exactly these hosts, as a launcher would read it. */
-static void is_a_host_list(const void *data)
+UNIT_TEST(is_a_host_list, "without a limit it is a list of exactly these hosts")
 {
     unsigned state = 20240229;
 
-    (void)data;
     for (unsigned turn = 0; turn < 300; turn++) {
         static char names[ITEMS_MAX][16];
         static char text[ITEMS_MAX * 16];
@@ -239,12 +235,11 @@ static void is_a_host_list(const void *data)
     }
 }
 
-static void orders(const void *data)
+UNIT_TEST(orders, "names are in an order of which numbers are a part")
 {
     static const char *const ascending[] = { "",    "a",    "a0",   "a00", "a1",  "a01", "a2",
                                              "a10", "a1.x", "a2.x", "a1a", "a2a", "b",   "b1" };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(ascending); i++) {
         for (size_t j = 0; j < UNIT_COUNT(ascending); j++) {
             int order = rc_compact_order(rc_str(ascending[i]), rc_str(ascending[j]));
@@ -253,14 +248,4 @@ static void orders(const void *data)
                 fail_msg("'%s' to '%s' is %d", ascending[i], ascending[j], order);
         }
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(folds_hosts, "hosts", hosts);
-    UNIT_TABLE(folds_ranges, "ranks", ranges);
-    unit_add_one(nothing, "no hosts and no ranks are an empty text");
-    unit_add_one(is_a_host_list, "without a limit it is a list of exactly these hosts");
-    unit_add_one(orders, "names are in an order of which numbers are a part");
-    return unit_run("compact");
 }

@@ -55,9 +55,8 @@ static const char *hides(const struct row *row, bool contained, struct rc_str fi
     return rc_container_hides(&context, &result, file, "x.so");
 }
 
-static void hides_file(const void *data)
+UNIT_ROWS(hides_file, "container", rows)
 {
-    const struct row *row = data;
     const char *hidden = hides(row, false, unit_guard(RC_STR("/opt/rollcall/lib/x.so")));
 
     if (row->hidden)
@@ -93,10 +92,9 @@ static const struct warning warnings[] = {
     { NO_TEXT, { "sh", "-c", "enroot start x" }, "text of a shell is not looked into" },
 };
 
-static void warns(const void *data)
+UNIT_ROWS(warns, "container warns", warnings)
 {
     static struct rc_result result;
-    const struct warning *row = data;
     const char *env[] = {
         "RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=29500",
         NULL
@@ -114,20 +112,11 @@ static void warns(const void *data)
 }
 
 /* pyxis: what this process finds, the program will find. */
-static void believes_its_eyes(const void *data)
+UNIT_TEST(believes_its_eyes, "inside of a container")
 {
     static const struct row row = { NO_TEXT, { "python", "t.py" }, NULL, NULL };
 
-    (void)data;
     assert_null(hides(&row, true, RC_STR("/opt/rollcall/lib/x.so")));
     assert_string_equal(hides(&row, true, RC_ABSENT), "the container does not see x.so");
     assert_null(hides(&row, false, RC_ABSENT));
-}
-
-int main(void)
-{
-    UNIT_TABLE(hides_file, "container", rows);
-    UNIT_TABLE(warns, "container warns", warnings);
-    unit_add_one(believes_its_eyes, "inside of a container");
-    return unit_run("container");
 }

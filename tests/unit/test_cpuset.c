@@ -6,14 +6,12 @@
 
 #include <string.h>
 
-struct taken_row {
+static const struct {
     struct rc_str input;
     unsigned count;
     const char *written;
     const char *why;
-};
-
-static const struct taken_row taken[] = {
+} taken[] = {
     { TEXT("0"), 1, "0", "the first" },
     { TEXT("8191"), 1, "8191", "the last" },
     { TEXT("0-8191"), 8192, "0-8191", "all" },
@@ -26,9 +24,8 @@ static const struct taken_row taken[] = {
     { TEXT("0,2,4"), 3, "0,2,4", "every other one" },
 };
 
-static void takes(const void *data)
+UNIT_ROWS(takes, "cpuset takes", taken)
 {
-    const struct taken_row *row = data;
     char text[256];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_cpuset set;
@@ -38,12 +35,10 @@ static void takes(const void *data)
     assert_string_equal(rc_cpuset_write(&set, &arena), row->written);
 }
 
-struct refused_row {
+static const struct {
     struct rc_str input;
     const char *why;
-};
-
-static const struct refused_row refused[] = {
+} refused[] = {
     { NO_TEXT, "unset" },
     { TEXT(""), "empty" },
     { TEXT(","), "a comma" },
@@ -61,9 +56,8 @@ static const struct refused_row refused[] = {
     { TEXT("0-4294967296"), "more than 32 bit" },
 };
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "cpuset refuses", refused)
 {
-    const struct refused_row *row = data;
     struct rc_cpuset set, before;
 
     memset(&set, 0x5a, sizeof(set));
@@ -72,14 +66,12 @@ static void refuses(const void *data)
     assert_memory_equal(&set, &before, sizeof(set));
 }
 
-struct pair_row {
+static const struct {
     struct rc_str input;
     const char *outer;
     bool within;
     const char *why;
-};
-
-static const struct pair_row pairs[] = {
+} pairs[] = {
     { TEXT("0-3"), "0-7", true, "a part" },
     { TEXT("0-7"), "0-7", true, "the same" },
     { TEXT("0-8"), "0-7", false, "one more" },
@@ -87,9 +79,8 @@ static const struct pair_row pairs[] = {
     { TEXT("8191"), "0-8190", false, "the last one" },
 };
 
-static void compares(const void *data)
+UNIT_ROWS(compares, "cpuset compares", pairs)
 {
-    const struct pair_row *row = data;
     struct rc_cpuset inner, outer, sum;
 
     assert_true(rc_cpuset_read(row->input, &inner));
@@ -103,12 +94,11 @@ static void compares(const void *data)
 }
 
 /* The kernel takes and gives what is written here. */
-static void binds(const void *data)
+UNIT_TEST(binds, "a mask is bound, read back, and widened for a moment")
 {
     struct rc_cpuset before, widest, one = { .word = { 0 } }, now;
     unsigned first = 0;
 
-    (void)data;
     assert_true(rc_affinity_get(&before));
     assert_true(rc_affinity_widest(&widest));
     assert_true(rc_affinity_get(&now));
@@ -127,13 +117,4 @@ static void binds(const void *data)
     memset(&now, 0, sizeof(now));
     assert_false(rc_affinity_set(&now));
     assert_true(rc_affinity_set(&before));
-}
-
-int main(void)
-{
-    UNIT_TABLE(takes, "cpuset takes", taken);
-    UNIT_TABLE(refuses, "cpuset refuses", refused);
-    UNIT_TABLE(compares, "cpuset compares", pairs);
-    unit_add_one(binds, "a mask is bound, read back, and widened for a moment");
-    return unit_run("cpuset");
 }

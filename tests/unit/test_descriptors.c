@@ -172,11 +172,10 @@ static void end_clients(struct client clients[CLIENTS], const char *expected)
 }
 
 /* The first connections fail while nobody is there whose end could free a descriptor. */
-static void check_deaf(const void *data)
+UNIT_TEST(check_deaf, "no descriptor for the first ones, and nobody there")
 {
     static const int errors[] = { EMFILE, ENFILE };
 
-    (void)data;
     for (unsigned i = 0; i < UNIT_COUNT(errors); i++) {
         struct client clients[CLIENTS];
         struct office office;
@@ -191,24 +190,22 @@ static void check_deaf(const void *data)
     }
 }
 
-static void check_nodes(const void *data)
+UNIT_TEST(check_nodes, "ten times as many nodes as descriptors")
 {
     struct office office = open_office(FEW);
     struct client clients[CLIENTS];
 
-    (void)data;
     start_clients(clients, &office, be_node);
     end_clients(clients, "answer=1\nport=40\n");
     ends(&office);
 }
 
-static void check_waiters(const void *data)
+UNIT_TEST(check_waiters, "ten times as many waiters as descriptors, and one who puts")
 {
     struct office office = open_office(FEW);
     const struct rc_endpoint server = server_of(&office);
     struct client clients[CLIENTS];
 
-    (void)data;
     start_clients(clients, &office, be_waiter);
     usleep(SETTLE);
     assert_int_equal(rc_store_client_put(&server, "id", RC_STR("128 bytes"), GUARD * 1000, NULL, 0, NULL), 1);
@@ -231,12 +228,11 @@ static int go(const struct office *office)
 }
 
 /* Those who have come but just now, and whose message is on its way, are not closed for others. */
-static void check_young(const void *data)
+UNIT_TEST(check_young, "young connections at the limit")
 {
     struct office office = open_office(FEW);
     int fd[2 * FEW];
 
-    (void)data;
     for (unsigned i = 0; i < 2 * FEW; i++)
         fd[i] = go(&office);
     usleep(SETTLE);
@@ -257,13 +253,4 @@ static void check_young(const void *data)
     for (unsigned i = 0; i < 2 * FEW; i++)
         close(fd[i]);
     ends(&office);
-}
-
-int main(void)
-{
-    unit_add_one(check_deaf, "no descriptor for the first ones, and nobody there");
-    unit_add_one(check_nodes, "ten times as many nodes as descriptors");
-    unit_add_one(check_waiters, "ten times as many waiters as descriptors, and one who puts");
-    unit_add_one(check_young, "young connections at the limit");
-    return unit_run("descriptors");
 }

@@ -20,16 +20,14 @@
 #define BOTH(list)       "SLURM_STEP_GPUS=" list " CUDA_VISIBLE_DEVICES=" list
 #define FROM_ZERO        "SLURM_STEP_GPUS=2,3 CUDA_VISIBLE_DEVICES=0,1"
 
-struct row {
+static const struct {
     struct rc_str input; /* variables, parted by blanks */
     const char *tasks;
     enum rc_mode mode;
     bool files; /* the driver's are there, of the four GPUs 0 to 3, and 2 has not been used yet */
     const char *expected;
     const char *why;
-};
-
-static const struct row rows[] = {
+} rows[] = {
     { TEXT(BOTH("0,1")), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 1 of node 1", "a GPU for each task" },
     { TEXT(BOTH("0")), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 0 of node 1", "one GPU for two tasks" },
     { TEXT(BOTH("0,1")), "4-5,8", RC_MODE_WORKER, false, "4 0 of node 1; 5 1 of node 1; 8 0 of node 1",
@@ -118,9 +116,8 @@ static void find(struct rc_str env, const char *files, struct rc_roll *roll, str
     assert_false(arena->full);
 }
 
-static void finds(const void *data)
+UNIT_ROWS(finds, "devices of", rows)
 {
-    const struct row *row = data;
     char text[RC_DEVICES_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_roll roll = { .node = 1, .tasks = rc_str(row->tasks) };
@@ -135,13 +132,11 @@ static void finds(const void *data)
     assert_string_equal(found, row->expected);
 }
 
-struct seen {
+static const struct {
     struct rc_str input;
     const char *expected;
     const char *why;
-};
-
-static const struct seen sights[] = {
+} sights[] = {
     { TEXT("CUDA_VISIBLE_DEVICES=0,1 ROCR_VISIBLE_DEVICES=0,1"), "CUDA_VISIBLE_DEVICES=0,1", "NVIDIA's first" },
     { TEXT("ROCR_VISIBLE_DEVICES=0 HIP_VISIBLE_DEVICES=1"), "HIP_VISIBLE_DEVICES=1", "what HIP makes of it" },
     { TEXT("ZE_AFFINITY_MASK=0.1"), "ZE_AFFINITY_MASK=0.1", "Intel's" },
@@ -149,9 +144,8 @@ static const struct seen sights[] = {
     { TEXT("SLURM_STEP_GPUS=0"), NULL, "no such variable" },
 };
 
-static void sees(const void *data)
+UNIT_ROWS(sees, "visible of", sights)
 {
-    const struct seen *row = data;
     char text[RC_DEVICES_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_roll roll = { .tasks = RC_STR("0") };
@@ -165,7 +159,7 @@ static void sees(const void *data)
 }
 
 /* Sixteen parts of GPUs, and a list that is longer than any. */
-static void has_room(const void *data)
+UNIT_TEST(has_room, "devices: there is room for all, and no more")
 {
     static char list[20000] = "SLURM_STEP_GPUS=";
     char text[RC_DEVICES_TEXT];
@@ -173,7 +167,6 @@ static void has_room(const void *data)
     struct rc_roll roll = { .node = 16777215, .tasks = RC_STR("16777200-16777215") };
     size_t used = strlen(list);
 
-    (void)data;
     for (unsigned i = 0; i < 16; i++)
         used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", i ? "," : "", i);
     used += (size_t)snprintf(list + used, sizeof(list) - used, " CUDA_VISIBLE_DEVICES=");
@@ -190,11 +183,10 @@ static void has_room(const void *data)
     assert_in_range(roll.visible.n, RC_ROLL_TEXT_MAX, RC_ROLL_TEXT_MAX + 32);
 }
 
-static void reads_files(const void *data)
+UNIT_TEST(reads_files, "gpus: the driver's files, in the order of addresses")
 {
     static struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
 
-    (void)data;
     assert_int_equal(rc_nvidia_read_gpus(folder, gpu), 4);
     assert_string_equal(gpu[0].address, "0000:01:00.0");
     assert_string_equal(gpu[0].uuid, UUID("0"));
@@ -260,11 +252,7 @@ int main(void)
     int status;
 
     make_files();
-    UNIT_TABLE(finds, "devices of", rows);
-    UNIT_TABLE(sees, "visible of", sights);
-    unit_add_one(has_room, "devices: there is room for all, and no more");
-    unit_add_one(reads_files, "gpus: the driver's files, in the order of addresses");
-    status = unit_run("devices");
+    status = unit_run();
     remove_files();
     return status;
 }

@@ -33,9 +33,8 @@ static const struct {
     { "^", "eth0", true, "nothing is left out" },
 };
 
-static void test_filters(const void *row)
+UNIT_TEST(test_filters, "filters of interfaces and devices")
 {
-    (void)row;
     for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
         if (doctor_filter_passes(rc_str(filters[i].filter), rc_str(filters[i].name)) != filters[i].passes)
             fail_msg("%s and %s: %s", filters[i].filter, filters[i].name, filters[i].why);
@@ -51,14 +50,13 @@ static void write_file(const char *path, const char *text, size_t size)
 }
 
 /* Whatever is cut off of a file, nothing after its end is read: valgrind and the sanitizers see that. */
-static void test_text_in_file(const void *row)
+UNIT_TEST(test_text_in_file, "a text in a file, and what follows")
 {
     static const char content[] = "\177ELF\0 other for Slurm 1\0plugin for Slurm 22.05\0plugin for Slurm 24.11";
     char path[] = "/tmp/rollcall-test-XXXXXX";
     char series[6] = "none";
     int fd = mkstemp(path);
 
-    (void)row;
     assert_true(fd >= 0);
     close(fd);
     assert_false(doctor_text_in_file(path, "plugin for Slurm ", series, sizeof(series)));
@@ -78,12 +76,11 @@ static void test_text_in_file(const void *row)
     assert_false(doctor_text_in_file(path, "ELF", NULL, 0));
 }
 
-static void test_order(const void *row)
+UNIT_TEST(test_order, "errors first, then by file and line")
 {
     static const char *const expected[] = { "D401 a 9", "D412 b 2", "D403 a 3", "D404 a 7", "D418 c 1" };
     struct findings findings = { .count = 0 };
 
-    (void)row;
     doctor_findings_add(&findings, FINDING_D404, "a", 7, NULL, "x");
     doctor_findings_add(&findings, FINDING_D412, "b", 2, NULL, "x");
     doctor_findings_add(&findings, FINDING_D418, "c", 1, NULL, "x");
@@ -104,12 +101,4 @@ static void test_order(const void *row)
     assert_int_equal(cli_catalogue_find_finding("D403"), FINDING_D403);
     assert_int_equal(cli_catalogue_find_finding("D999"), FINDING_COUNT);
     doctor_findings_free(&findings);
-}
-
-int main(void)
-{
-    unit_add_one(test_filters, "filters of interfaces and devices");
-    unit_add_one(test_text_in_file, "a text in a file, and what follows");
-    unit_add_one(test_order, "errors first, then by file and line");
-    return unit_run("doctor");
 }

@@ -8,12 +8,6 @@
 #include <string.h>
 
 /* A block of one program, and what asking it for a name gives. */
-struct row {
-    struct rc_str input; /* the name */
-    const char *value;   /* NULL: not there */
-    const char *why;
-};
-
 static const char *const block[] = {
     "RANK=3",
     "RANK_X=4",
@@ -44,7 +38,11 @@ static const char *const block[] = {
     NULL,
 };
 
-static const struct row rows[] = {
+static const struct {
+    struct rc_str input; /* the name */
+    const char *value;   /* NULL: not there */
+    const char *why;
+} rows[] = {
     { TEXT("RANK"), "3", "the first variable" },
     { TEXT("RANK_X"), "4", "a name that ours begins" },
     { TEXT("RAN"), "5", "the beginning of a name" },
@@ -99,9 +97,8 @@ static void expect_by_row(const struct rc_env *env, struct rc_str name)
     assert_int_equal(rc_env_find_name(env, &row).n, rc_env_find(env, name).n);
 }
 
-static void finds(const void *data)
+UNIT_ROWS(finds, "env finds", rows)
 {
-    const struct row *row = data;
     struct rc_env env;
 
     rc_env_index(&env, block);
@@ -111,10 +108,9 @@ static void finds(const void *data)
 }
 
 /* The same block behind so many others that there is no index: same answers. */
-static void finds_without_index(const void *data)
+UNIT_ROWS(finds_without_index, "env without index finds", rows)
 {
     enum { OTHERS = RC_ENV_SLOTS + 1 };
-    const struct row *row = data;
     const char *large[OTHERS + UNIT_COUNT(block)];
     char names[OTHERS][16];
     struct rc_env env;
@@ -145,13 +141,12 @@ static void expect_places(const struct rc_env *env, const char *const *entries, 
     assert_int_equal(rc_env_place(env, name, found), 0);
 }
 
-static void places(const void *data)
+UNIT_TEST(places, "places of a name, of those that stand there twice too")
 {
     enum { OTHERS = RC_ENV_SLOTS + 1 };
     const char *large[UNIT_COUNT(block) + OTHERS];
     struct rc_env env;
 
-    (void)data;
     rc_env_index(&env, block);
     assert_int_equal(env.count, UNIT_COUNT(block) - 1);
     assert_int_equal(rc_env_place(&env, RC_STR("TWICE"), env.count), 11);
@@ -171,13 +166,11 @@ static void places(const void *data)
 }
 
 /* Blocks of `size` variables: the first, the last and the middle are found. */
-struct size_row {
+static const struct {
     struct rc_str input;
     size_t size;
     const char *why;
-};
-
-static const struct size_row sizes[] = {
+} sizes[] = {
     { TEXT("1"), 1, "one variable" },
     { TEXT("2"), 2, "two variables" },
     { TEXT("511"), RC_ENV_SLOTS - 1, "one less than the index holds" },
@@ -189,9 +182,8 @@ static const struct size_row sizes[] = {
     { TEXT("100000"), 100000, "100,000 variables" },
 };
 
-static void finds_in_size(const void *data)
+UNIT_ROWS(finds_in_size, "env holds", sizes)
 {
-    const struct size_row *row = data;
     char(*text)[48] = malloc(row->size * sizeof(*text));
     const char **entries = malloc((row->size + 1) * sizeof(*entries));
     const size_t asked[] = { 0, row->size / 2, row->size - 1 };
@@ -220,12 +212,11 @@ static void finds_in_size(const void *data)
     free(text);
 }
 
-static void has_no_block(const void *data)
+UNIT_TEST(has_no_block, "no block and an empty block")
 {
     static const char *const empty[] = { NULL };
     struct rc_env env;
 
-    (void)data;
     rc_env_index(&env, NULL);
     expect(&env, RC_STR("RANK"), NULL);
     assert_int_equal(env.count, 0);
@@ -236,12 +227,11 @@ static void has_no_block(const void *data)
 }
 
 /* Every entry ends where the page does: no reading past a NUL. */
-static void reads_no_further(const void *data)
+UNIT_TEST(reads_no_further, "no entry is read past its end")
 {
     const char *entries[UNIT_COUNT(block)];
     struct rc_env env;
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(block); i++)
         entries[i] = block[i] ? unit_guard_string(block[i]) : NULL;
     rc_env_index(&env, entries);
@@ -250,13 +240,12 @@ static void reads_no_further(const void *data)
 }
 
 /* Lengths at which a counter of the index could wrap or a limit of the kernel lies. */
-static void takes_long_entries(const void *data)
+UNIT_TEST(takes_long_entries, "names up to 64 KiB, values up to 2 MiB")
 {
     static const size_t names[] = { 1, 255, 2048, 65534, 65535 };
     static const size_t values[] = { 0, 131071, 2u << 20 };
     static char name[65536];
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(names); i++) {
         for (size_t j = 0; j < UNIT_COUNT(values); j++) {
             char *entry = malloc(names[i] + 1 + values[j] + 1);
@@ -282,13 +271,12 @@ static void takes_long_entries(const void *data)
 }
 
 /* A name of 65,536 + 4 characters must not be taken for one of 4. */
-static void keeps_lengths_apart(const void *data)
+UNIT_TEST(keeps_lengths_apart, "a name of 65,540 characters is not one of 4")
 {
     char *entry = malloc(65536 + 4 + 3);
     const char *entries[] = { entry, "NNNN=right", NULL };
     struct rc_env env;
 
-    (void)data;
     assert_non_null(entry);
     memset(entry, 'N', 65536 + 4);
     memcpy(entry + 65536 + 4, "=x", 3);
@@ -311,14 +299,13 @@ static void expect_key(struct rc_key key, const char *text, size_t n)
 
 /* The preload reads words where others read bytes: the same keys, whatever the
  * length of name and value, what follows, and how far the end of the page is. */
-static void reads_words_as_bytes(const void *data)
+UNIT_TEST(reads_words_as_bytes, "keys read as words and as bytes are the same")
 {
     enum { PAGE = 4096, NAMES = 40, VALUES = 20, BEHIND = 24 };
     /* each of these bytes could pass for a '=' or carry into the next one */
     static const char values[] = { 'v', '=', '<', '>', '\x01', '\x7f', '\x80', '\xbc', '\xbd', '\xbe', '\xff' };
     char *end = (char *)unit_guard_memory(PAGE) + PAGE;
 
-    (void)data;
     for (size_t name = 0; name < NAMES; name++) {
         for (size_t value = 0; value < VALUES; value++) {
             for (size_t behind = 0; behind < BEHIND; behind++) {
@@ -342,29 +329,11 @@ static void reads_words_as_bytes(const void *data)
 }
 #endif
 
-static void finds_by_literal(const void *data)
+UNIT_TEST(finds_by_literal, "a name that is a literal")
 {
     struct rc_env env;
 
-    (void)data;
     rc_env_index(&env, block);
     assert_true(rc_str_is(rc_env_get(&env, "RANK_X"), "4"));
     assert_null(rc_env_get(&env, "RANKS").p);
-}
-
-int main(void)
-{
-    UNIT_TABLE(finds, "env finds", rows);
-    UNIT_TABLE(finds_without_index, "env without index finds", rows);
-    unit_add_one(places, "places of a name, of those that stand there twice too");
-    UNIT_TABLE(finds_in_size, "env holds", sizes);
-    unit_add_one(has_no_block, "no block and an empty block");
-    unit_add_one(reads_no_further, "no entry is read past its end");
-    unit_add_one(takes_long_entries, "names up to 64 KiB, values up to 2 MiB");
-    unit_add_one(keeps_lengths_apart, "a name of 65,540 characters is not one of 4");
-#ifdef RC_KEY_WORDS
-    unit_add_one(reads_words_as_bytes, "keys read as words and as bytes are the same");
-#endif
-    unit_add_one(finds_by_literal, "a name that is a literal");
-    return unit_run("env");
 }

@@ -93,11 +93,10 @@ static void end(int alive)
         continue;
 }
 
-static void is_not_asked(const void *row)
+UNIT_TEST(is_not_asked, "outside of every launcher nothing is looked at")
 {
     static const char *const none[] = { "PATH=/bin", NULL };
 
-    (void)row;
     assert_int_equal(look(none, getpid())->learned, 0);
 }
 
@@ -110,12 +109,11 @@ static struct rc_str answer_once(void)
 }
 
 /* Only a task that would be refused without. */
-static void asks_pmix_once(const void *row)
+UNIT_TEST(asks_pmix_once, "a PMIx server is asked once, by whoever can, and by nobody who need not")
 {
     static const char *const task[] = { "PMIX_NAMESPACE=prterun-n1-4711@1", "PMIX_RANK=1", NULL };
     static const char *const others[] = { "PMIX_NAMESPACE=slurm.pmix.42.0", "PMIX_RANK=1", NULL };
 
-    (void)row;
     assert_true(look(task, getpid())->learned & RC_LEARN_PMIX);
     assert_int_equal(result.status, RC_CONTRADICTION);
     storage.ask_pmix = answer_once;
@@ -129,7 +127,7 @@ static void asks_pmix_once(const void *row)
     storage.ask_pmix = NULL;
 }
 
-static void tells_parents(const void *row)
+UNIT_TEST(tells_parents, "the parent comes first, with its command line")
 {
     char own[4096];
     int alive;
@@ -138,7 +136,6 @@ static void tells_parents(const void *row)
     int file = open("/proc/self/cmdline", O_RDONLY);
     ssize_t n = read(file, own, sizeof(own));
 
-    (void)row;
     close(file);
     assert_true(here->learned & RC_LEARN_ANCESTORS);
     assert_true(here->ancestor_count > 0);
@@ -149,11 +146,10 @@ static void tells_parents(const void *row)
 }
 
 /* "PID (a) R 1 (b) S PPID": the last bracket ends the name. */
-static void reads_strange_names(const void *row)
+UNIT_TEST(reads_strange_names, "names full of brackets and blanks")
 {
     static const char *const strange[] = { ") R 1 (", "a b) S 1", "((((", "))))", "\n) Z 1 1", " " };
 
-    (void)row;
     for (size_t i = 0; i < UNIT_COUNT(strange); i++) {
         int alive;
         pid_t child = chain(3, strange[i], &alive);
@@ -170,23 +166,21 @@ static void reads_strange_names(const void *row)
     }
 }
 
-static void ends_in_deep_trees(const void *row)
+UNIT_TEST(ends_in_deep_trees, "a tree that is deeper than there is room for")
 {
     int alive;
     pid_t child = chain(2 * RC_ANCESTORS_MAX, NULL, &alive);
     const struct rc_here *here = look(both, child);
 
-    (void)row;
     assert_true(here->ancestor_count > 4);
     assert_true(here->ancestor_count <= RC_ANCESTORS_MAX);
     end(alive);
 }
 
-static void survives_vanished_processes(const void *row)
+UNIT_TEST(survives_vanished_processes, "a process that is gone")
 {
     pid_t gone = fork();
 
-    (void)row;
     if (gone == 0)
         _exit(0);
     waitpid(gone, NULL, 0);
@@ -195,15 +189,4 @@ static void survives_vanished_processes(const void *row)
     assert_int_equal(look(both, 0x7ffffffe)->ancestor_count, 0);
     /* nothing told whose task it is: the order of families does, as without a process tree */
     assert_string_equal(result.launcher->id, "openmpi");
-}
-
-int main(void)
-{
-    unit_add_one(is_not_asked, "outside of every launcher nothing is looked at");
-    unit_add_one(asks_pmix_once, "a PMIx server is asked once, by whoever can, and by nobody who need not");
-    unit_add_one(tells_parents, "the parent comes first, with its command line");
-    unit_add_one(reads_strange_names, "names full of brackets and blanks");
-    unit_add_one(ends_in_deep_trees, "a tree that is deeper than there is room for");
-    unit_add_one(survives_vanished_processes, "a process that is gone");
-    return unit_run("here");
 }

@@ -101,9 +101,8 @@ static uint64_t *filter(void)
     return unit_guard_memory(RC_HOSTFILE_BITS / 8);
 }
 
-static void reads(const void *data)
+UNIT_ROWS(reads, "hostfile reads", good)
 {
-    const struct row *row = data;
     struct rc_hostfile file;
     struct rc_str host;
     uint32_t slots;
@@ -126,23 +125,20 @@ static void reads(const void *data)
     assert_int_equal(slots, 77);
 }
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "hostfile refuses", bad)
 {
-    const struct row *row = data;
     struct rc_hostfile file = { .hosts = 77 };
 
     assert_false(rc_hostfile_read(unit_guard(row->input), (enum rc_hostfile_format)row->format, filter(), &file));
     assert_int_equal(file.hosts, 77);
 }
 
-struct find_row {
+static const struct {
     struct rc_str input;
     const char *name;
     uint32_t index;
     const char *why;
-};
-
-static const struct find_row finds[] = {
+} finds[] = {
     { TEXT("n1\nn2\n"), "n2", 1, "the second" },
     { TEXT("n1\nn1\nn2\n"), "n2", 1, "the second of the different ones" },
     { TEXT("n1\nn2\n"), "n3", RC_UNKNOWN, "not there" },
@@ -158,23 +154,20 @@ static const struct find_row finds[] = {
     { TEXT("10.0.0.1\n10.0.0.2\n"), "10.0.0.2", 1, "an address" },
 };
 
-static void finds_host(const void *data)
+UNIT_ROWS(finds_host, "hostfile looks for a host in", finds)
 {
-    const struct find_row *row = data;
     struct rc_hostfile file;
 
     assert_true(rc_hostfile_read(unit_guard(row->input), RC_HOSTFILE_LINES, filter(), &file));
     assert_int_equal(rc_hostfile_find(&file, rc_str(row->name)), row->index);
 }
 
-struct place_row {
+static const struct {
     struct rc_str input;
     uint32_t slot;
     const char *place; /* host index local local_slots slots_before smallest largest, - where not known; NULL: none */
     const char *why;
-};
-
-static const struct place_row places[] = {
+} places[] = {
     { TEXT("n1\n"), 0, "n1 0 0 1 0 1 1", "the only one" },
     { TEXT("n1\n"), 1, NULL, "behind the only one" },
     { TEXT("n1\n"), RC_UNKNOWN, NULL, "an unknown one" },
@@ -190,9 +183,8 @@ static const struct place_row places[] = {
     { TEXT("n1:2\nn4:0\nn3:9\n"), 2, "n3 2 0 9 2 0 9", "behind a host without slots" },
 };
 
-static void gives_the_place(const void *data)
+UNIT_ROWS(gives_the_place, "hostfile gives the place of", places)
 {
-    const struct place_row *row = data;
     struct rc_hostfile file;
     struct rc_hostfile_place place = { .index = 77 };
     char text[128] = "";
@@ -217,16 +209,15 @@ static void gives_the_place(const void *data)
     assert_string_equal(text, row->place);
 }
 
-static void gives_the_first(const void *data)
+UNIT_TEST(gives_the_first, "the first host")
 {
-    (void)data;
     assert_true(rc_str_is(rc_hostfile_first(RC_STR("# all\n\nu@n1:2\n/etc\n")), "n1"));
     assert_false(rc_hostfile_first(RC_STR("/etc\nn1\n")).p);
     assert_false(rc_hostfile_first(RC_ABSENT).p);
 }
 
 /* 10,000 hosts, each named twice, fill the filter: still each is counted once. */
-static void counts_many(const void *data)
+UNIT_TEST(counts_many, "ten thousand hosts")
 {
     enum { HOSTS = 10000 };
     static char text[2 * HOSTS * 8];
@@ -235,7 +226,6 @@ static void counts_many(const void *data)
     uint32_t slots;
     size_t used = 0;
 
-    (void)data;
     for (int i = 0; i < HOSTS; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "n%d\nn%d\n", i, i);
     assert_true(rc_hostfile_read(rc_str(text), RC_HOSTFILE_LINES, filter(), &file));
@@ -247,27 +237,14 @@ static void counts_many(const void *data)
 }
 
 /* What would take hours is given up. */
-static void gives_up(const void *data)
+UNIT_TEST(gives_up, "hosts far apart from their other lines")
 {
     enum { HOSTS = 60000 };
     static char text[2 * HOSTS * 8];
     struct rc_hostfile file;
     size_t used = 0;
 
-    (void)data;
     for (int i = 0; i < 2 * HOSTS; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "n%d\n", i % HOSTS);
     assert_false(rc_hostfile_read(rc_str(text), RC_HOSTFILE_LINES, filter(), &file));
-}
-
-int main(void)
-{
-    UNIT_TABLE(reads, "hostfile reads", good);
-    UNIT_TABLE(refuses, "hostfile refuses", bad);
-    UNIT_TABLE(finds_host, "hostfile looks for a host in", finds);
-    UNIT_TABLE(gives_the_place, "hostfile gives the place of", places);
-    unit_add_one(gives_the_first, "the first host");
-    unit_add_one(counts_many, "ten thousand hosts");
-    unit_add_one(gives_up, "hosts far apart from their other lines");
-    return unit_run("hostfile");
 }

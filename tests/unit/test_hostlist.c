@@ -131,32 +131,28 @@ static const struct count_row refused[] = {
     { TEXT(NAME255 "[1-2]"), 0, "a name of 256 once its number is in it" },
 };
 
-static void counts(const void *data)
+UNIT_ROWS(counts, "hostlist counts", counted)
 {
-    const struct count_row *row = data;
     uint32_t count = UNTOUCHED;
 
     assert_true(rc_hostlist_count(unit_guard(row->input), &count));
     assert_int_equal(count, row->count);
 }
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "hostlist refuses", refused)
 {
-    const struct count_row *row = data;
     uint32_t count = UNTOUCHED;
 
     assert_false(rc_hostlist_count(unit_guard(row->input), &count));
     assert_int_equal(count, UNTOUCHED);
 }
 
-struct host_row {
+static const struct {
     struct rc_str input;
     uint32_t index;
     const char *host; /* NULL: there is none */
     const char *why;
-};
-
-static const struct host_row hosts[] = {
+} hosts[] = {
     { TEXT("n"), 0, "n", "the only one" },
     { TEXT("n"), 1, NULL, "behind the only one" },
     { TEXT("a,b"), 1, "b", "the second" },
@@ -205,9 +201,8 @@ static const struct host_row hosts[] = {
     { TEXT("n[1-3]"), RC_UNKNOWN, NULL, "an unknown index" },
 };
 
-static void gives_host(const void *data)
+UNIT_ROWS(gives_host, "hostlist gives a host of", hosts)
 {
-    const struct host_row *row = data;
     char *name = unit_guard_memory(RC_HOST_MAX + 1);
     char before[RC_HOST_MAX + 1];
 
@@ -220,14 +215,12 @@ static void gives_host(const void *data)
         assert_memory_equal(name, before, sizeof(before));
 }
 
-struct find_row {
+static const struct {
     struct rc_str input;
     struct rc_str name;
     uint32_t index;
     const char *why;
-};
-
-static const struct find_row finds[] = {
+} finds[] = {
     { TEXT("n"), TEXT("n"), 0, "the only one" },
     { TEXT("n"), TEXT("m"), RC_UNKNOWN, "not there" },
     { TEXT("n"), TEXT(""), RC_UNKNOWN, "an empty name" },
@@ -264,10 +257,8 @@ static const struct find_row finds[] = {
     { TEXT("2001:db8::1,2001:db8::2"), TEXT("2001:db8::2"), 1, "an IPv6 literal" },
 };
 
-static void finds_host(const void *data)
+UNIT_ROWS(finds_host, "hostlist looks for a host in", finds)
 {
-    const struct find_row *row = data;
-
     assert_int_equal(rc_hostlist_find(unit_guard(row->input), unit_guard(row->name)), row->index);
 }
 
@@ -282,9 +273,8 @@ static const struct count_row round_trips[] = {
     { TEXT("n1-[1-3]"), 3, "a digit and a dash before the bracket" },
 };
 
-static void goes_round(const void *data)
+UNIT_ROWS(goes_round, "hostlist finds what it gave of", round_trips)
 {
-    const struct count_row *row = data;
     uint32_t count;
 
     assert_true(rc_hostlist_count(row->input, &count));
@@ -299,26 +289,14 @@ static void goes_round(const void *data)
 }
 
 /* 300 large ranges are refused by count; find must not come round to a small index. */
-static void does_not_wrap(const void *data)
+UNIT_TEST(does_not_wrap, "finding behind 2^32 hosts does not wrap")
 {
     enum { RANGES = 300 };
     char text[RANGES * 16 + 8];
     size_t used = 0;
 
-    (void)data;
     for (int i = 0; i < RANGES; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "n[1-16777216],");
     snprintf(text + used, sizeof(text) - used, "last");
     assert_int_equal(rc_hostlist_find(rc_str(text), RC_STR("last")), RC_UNKNOWN);
-}
-
-int main(void)
-{
-    UNIT_TABLE(counts, "hostlist counts", counted);
-    UNIT_TABLE(refuses, "hostlist refuses", refused);
-    UNIT_TABLE(gives_host, "hostlist gives a host of", hosts);
-    UNIT_TABLE(finds_host, "hostlist looks for a host in", finds);
-    UNIT_TABLE(goes_round, "hostlist finds what it gave of", round_trips);
-    unit_add_one(does_not_wrap, "finding behind 2^32 hosts does not wrap");
-    return unit_run("hostlist");
 }

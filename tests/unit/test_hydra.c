@@ -129,10 +129,9 @@ static void answer(const struct rc_result *result, char *text, size_t size)
                  result->master.addr ? result->master.addr : "-");
 }
 
-static void answers_so(const void *data)
+UNIT_ROWS(answers_so, "hydra answers", good)
 {
     static struct rc_result result;
-    const struct row *row = data;
     const char *block[16] = { NULL };
     char words[512];
     char text[128];
@@ -150,10 +149,4 @@ static void answers_so(const void *data)
     answer(&result, text, sizeof(text));
     assert_string_equal(text, row->answer);
 }
-
-int main(void)
-{
-    UNIT_TABLE(answers_so, "hydra answers", good);
-    UNIT_TABLE(answers_so, "hydra refuses", bad);
-    return unit_run("hydra");
-}
+UNIT_TABLE(answers_so, "hydra refuses", bad);

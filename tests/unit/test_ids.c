@@ -76,11 +76,10 @@ static void expect(const struct rc_gpu_ids *ids, const char *uuid, const char *r
     assert_int_equal(ids->rocr, rocr);
 }
 
-static void nothing_is_there(const void *data)
+UNIT_TEST(nothing_is_there, "a machine whose drivers say nothing")
 {
     struct rc_gpu_ids ids[4];
 
-    (void)data;
     for (unsigned round = 0; round < 2; round++) {
         find(round ? "/nowhere" : NULL, ids);
         for (unsigned i = 0; i < 4; i++)
@@ -108,11 +107,10 @@ static void nothing_is_there(const void *data)
 #define PCI    "/sys/bus/pci/devices/"
 
 /* Minors need not go as bus ids do; nodes 0 and 1 of AMD's driver are processors, 2 is c6, 10 is c1. */
-static void names_are_read(const void *data)
+UNIT_TEST(names_are_read, "UUID, minor, MIG, render node, ROCr's index")
 {
     struct rc_gpu_ids ids[4];
 
-    (void)data;
     make(NVIDIA "gpus/0000:07:00.0/information",
          "Model: \t\t NVIDIA A100-SXM4-40GB\n"
          "GPU UUID: \t GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11\nDevice Minor: \t 1\n");
@@ -141,13 +139,12 @@ static void names_are_read(const void *data)
     expect(&ids[3], "GPU-dc308257db8b66ad", "", -1, 0);
 }
 
-static void broken_files_are_harmless(const void *data)
+UNIT_TEST(broken_files_are_harmless, "broken files")
 {
     struct rc_gpu_ids ids[4];
     char name[128];
     char line[4096];
 
-    (void)data;
     memset(line, 'x', sizeof(line) - 1);
     line[sizeof(line) - 1] = '\0';
     make(NVIDIA "gpus/0000:07:00.0/information", line);
@@ -190,7 +187,7 @@ static bool has_gpu(const char *folder)
 }
 
 /* Devices as sysfs has them; what is no GPU is what stands beside one, or looks like one. */
-static void gpus_are_there(const void *data)
+UNIT_TEST(gpus_are_there, "whether there is a GPU at all")
 {
     static const char *const others[][2] = {
         { "0x068000\n", "0x10de\n" }, /* a switch of NVLink */
@@ -206,7 +203,6 @@ static void gpus_are_there(const void *data)
     };
     char folder[16];
 
-    (void)data;
     assert_false(has_gpu("nothing"));
     for (unsigned i = 0; i < UNIT_COUNT(others); i++)
         add_device("others", others[i][0], others[i][1]);
@@ -232,10 +228,6 @@ int main(void)
     int status;
 
     assert_non_null(mkdtemp(root));
-    unit_add_one(nothing_is_there, "a machine whose drivers say nothing");
-    unit_add_one(names_are_read, "UUID, minor, MIG, render node, ROCr's index");
-    unit_add_one(broken_files_are_harmless, "broken files");
-    unit_add_one(gpus_are_there, "whether there is a GPU at all");
-    status = unit_run("ids");
+    status = unit_run();
     return nftw(root, discard, 16, FTW_DEPTH | FTW_PHYS) == 0 ? status : 1;
 }

@@ -107,22 +107,20 @@ static const char healthy_lines[] = "has=gpus 8 NVIDIA H100 80GB HBM3\n"
                                     "has=nic_links 8 at x16 32.0 GT/s\n"
                                     "has=kernel 6.8.0-45-generic\n";
 
-static void reads_healthy(const void *data)
+UNIT_TEST(reads_healthy, "inventory: a healthy node")
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *lines = read_node(&tree_healthy, &arena);
 
-    (void)data;
     assert_memory_equal(lines, healthy_lines, sizeof(healthy_lines) - 1);
     assert_non_null(strstr(lines, "\nhas=hugepages 16 of 2048 kB, transparent ones: madvise\nhas=memory 2015 GiB\n"));
     assert_non_null(strstr(lines, "\nhas=shm "));
     assert_non_null(strstr(lines, "\nhas=cores 128\n"));
 }
 
-static void is_alike(const void *data)
+UNIT_ROWS(is_alike, "inventory: no difference is", alike)
 {
-    const struct row *row = data;
     char first[RC_INVENTORY_SIZE];
     char second[RC_INVENTORY_SIZE];
     struct rc_arena a = { .base = first, .size = sizeof(first) };
@@ -142,9 +140,8 @@ static bool has_line(const char *lines, const char *line, size_t n)
 }
 
 /* The fault's line is there, and no other line is another one than that of the healthy node. */
-static void is_told(const void *data)
+UNIT_ROWS(is_told, "inventory: a difference is", faults)
 {
-    const struct row *row = data;
     char first[RC_INVENTORY_SIZE];
     char second[RC_INVENTORY_SIZE];
     char expected[256] = "";
@@ -166,12 +163,11 @@ static void is_told(const void *data)
     assert_in_range(others, 1, strstr(row->why, "fewer") ? 3 : 1);
 }
 
-static void reads_nothing(const void *data)
+UNIT_TEST(reads_nothing, "inventory: a machine without any of the files")
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     rc_inventory_write("/nowhere", no_env, &arena);
     assert_null(strstr(text, "has=gpus"));
     assert_null(strstr(text, "has=nics"));
@@ -181,13 +177,12 @@ static void reads_nothing(const void *data)
 }
 
 /* AMD's: eight GPUs, each parted into four, of which this job may read those of one. */
-static void reads_amd(const void *data)
+UNIT_TEST(reads_amd, "inventory: AMD's GPUs in parts")
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     char name[128];
 
-    (void)data;
     for (unsigned i = 0; i < 8; i++) {
         snprintf(name, sizeof(name), "sys/bus/pci/drivers/amdgpu/0000:%02x:00.0", 0x30 + i);
         tree_link(root, name, "x");
@@ -206,12 +201,11 @@ static void reads_amd(const void *data)
 }
 
 /* A virtual machine passes devices through without the ports above them, and knows no link. */
-static void reads_virtual_machine(const void *data)
+UNIT_TEST(reads_virtual_machine, "inventory: a virtual machine")
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     tree_file(root, "proc/driver/nvidia/gpus/0001:00:00.0/information", "Model: \t\t NVIDIA A100-SXM4-80GB");
     tree_file(root, "proc/driver/nvidia/gpus/0002:00:00.0/information", "IRQ: \t\t 4");
     tree_file(root, "sys/bus/pci/devices/0001:00:00.0/current_link_width", "0");
@@ -226,12 +220,11 @@ static void reads_virtual_machine(const void *data)
 }
 
 /* EFA has no model of its own; Slingshot has interfaces for ports. */
-static void reads_other_cards(const void *data)
+UNIT_TEST(reads_other_cards, "inventory: EFA and Slingshot")
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     tree_file(root, "sys/class/infiniband/rdmap16s27/device/vendor", "0x1d0f");
     tree_file(root, "sys/class/infiniband/rdmap16s27/device/device", "0xefa2");
     tree_link(root, "sys/class/infiniband/rdmap16s27/device/driver", "../../../../bus/pci/drivers/efa");
@@ -248,7 +241,7 @@ static void reads_other_cards(const void *data)
     assert_null(strstr(text, "has=nic_links"));
 }
 
-static void tells_limits(const void *data)
+UNIT_TEST(tells_limits, "inventory: the limits of the process")
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -256,7 +249,6 @@ static void tells_limits(const void *data)
     struct rlimit files;
     struct rlimit less = { .rlim_cur = 65536, .rlim_max = 65536 };
 
-    (void)data;
     getrlimit(RLIMIT_MEMLOCK, &before);
     getrlimit(RLIMIT_NOFILE, &files);
     less.rlim_max = before.rlim_max;
@@ -273,14 +265,13 @@ static void tells_limits(const void *data)
 }
 
 /* What the job has on each of its nodes decides whether processors are compared. */
-static void tells_cores(const void *data)
+UNIT_TEST(tells_cores, "inventory: processors of a job")
 {
     static const char *const even[] = { "SLURM_JOB_CPUS_PER_NODE=8(x4)", NULL };
     static const char *const uneven[] = { "SLURM_JOB_CPUS_PER_NODE=8(x3),4", NULL };
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     tree_file(root, "sys/devices/system/cpu/online", "0-127");
     rc_inventory_write(root, even, &arena);
     assert_non_null(strstr(text, " of 128\n"));
@@ -291,7 +282,7 @@ static void tells_cores(const void *data)
 }
 
 /* A node is compared with those of its component alone. */
-static void tells_component(const void *data)
+UNIT_TEST(tells_component, "inventory: components of a job")
 {
     static const char *const env[] = { "SLURM_HET_SIZE=2",
                                        "SLURM_JOB_ID=7",
@@ -313,7 +304,6 @@ static void tells_component(const void *data)
                                             "has=k" }; /* the kernel */
     char text[RC_INVENTORY_SIZE];
 
-    (void)data;
     for (unsigned i = 0; i < UNIT_COUNT(all); i++) {
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
@@ -325,14 +315,13 @@ static void tells_component(const void *data)
 }
 
 /* Twelve kinds of GPU and of ports: lines are cut, and the last ones are left out. */
-static void has_room(const void *data)
+UNIT_TEST(has_room, "inventory: lines without room are left out")
 {
     char text[RC_INVENTORY_SIZE];
     struct rc_arena arena = { .base = text, .size = 420 };
     struct tree_node node = tree_healthy;
     char name[128];
 
-    (void)data;
     tree_make(root, &node);
     for (unsigned i = 0; i < 8; i++) {
         char model[80];
@@ -372,11 +361,10 @@ static const char *const any_files[] = {
 };
 
 /* Whatever is in the files, there are lines of printable characters, each with a name. */
-static void takes_anything(const void *data)
+UNIT_TEST(takes_anything, "inventory: files with anything in them")
 {
     static char longest[9000];
 
-    (void)data;
     memset(longest, 'a', sizeof(longest) - 1);
     for (size_t i = 0; i <= UNIT_COUNT(any_texts); i++) {
         char text[2 * RC_INVENTORY_SIZE];
@@ -399,17 +387,5 @@ int main(void)
 {
     if (!mkdtemp(root))
         return 99;
-    unit_add_one(reads_healthy, "inventory: a healthy node");
-    UNIT_TABLE(is_alike, "inventory: no difference is", alike);
-    UNIT_TABLE(is_told, "inventory: a difference is", faults);
-    unit_add_one(reads_nothing, "inventory: a machine without any of the files");
-    unit_add_one(reads_amd, "inventory: AMD's GPUs in parts");
-    unit_add_one(reads_virtual_machine, "inventory: a virtual machine");
-    unit_add_one(reads_other_cards, "inventory: EFA and Slingshot");
-    unit_add_one(tells_limits, "inventory: the limits of the process");
-    unit_add_one(tells_cores, "inventory: processors of a job");
-    unit_add_one(tells_component, "inventory: components of a job");
-    unit_add_one(has_room, "inventory: lines without room are left out");
-    unit_add_one(takes_anything, "inventory: files with anything in them");
-    return unit_run("inventory");
+    return unit_run();
 }

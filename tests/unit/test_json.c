@@ -25,12 +25,11 @@ static void end(struct document *document, const char *expected)
     free(document->text);
 }
 
-static void writes_all_kinds(const void *row)
+UNIT_TEST(writes_all_kinds, "all kinds of values")
 {
     struct document document;
     struct json *json = &document.json;
 
-    (void)row;
     begin(&document);
     json_text(json, "text", "one");
     json_text(json, "nothing", NULL);
@@ -59,12 +58,11 @@ static void writes_all_kinds(const void *row)
                    "}\n");
 }
 
-static void writes_what_is_nested(const void *row)
+UNIT_TEST(writes_what_is_nested, "objects and arrays within each other")
 {
     struct document document;
     struct json *json = &document.json;
 
-    (void)row;
     begin(&document);
     json_open_array(json, "list");
     json_number(json, NULL, 1);
@@ -89,11 +87,10 @@ static void writes_what_is_nested(const void *row)
                    "}\n");
 }
 
-static void writes_a_message(const void *row)
+UNIT_TEST(writes_a_message, "a message")
 {
     struct document document;
 
-    (void)row;
     begin(&document);
     json_message(&document.json, RC602, "x");
     end(&document, "{\n"
@@ -104,13 +101,11 @@ static void writes_a_message(const void *row)
                    "}\n");
 }
 
-struct escaped {
+static const struct {
     struct rc_str input;
     const char *expected;
     const char *why;
-};
-
-static const struct escaped escapes[] = {
+} escapes[] = {
     { TEXT("\"\\/"), "\\\"\\\\/", "quote and backslash" },
     { TEXT("\b\f\n\r\t"), "\\b\\f\\n\\r\\t", "those with a letter" },
     { TEXT("\0\v\x1f\x7f"), "\\u0000\\u000B\\u001F\\u007F", "other control characters" },
@@ -132,23 +127,21 @@ static const struct escaped escapes[] = {
     { TEXT("\xe2\x82\xc3\xa9"), "\\\\xe2\\\\x82\\u00E9", "another one follows too early" },
 };
 
-static void escapes_strings(const void *row)
+UNIT_ROWS(escapes_strings, "json escapes", escapes)
 {
-    const struct escaped *escaped = row;
     char expected[256];
     struct document document;
 
-    snprintf(expected, sizeof(expected), "{\n  \"schema\": 1,\n  \"x\": \"%s\"\n}\n", escaped->expected);
+    snprintf(expected, sizeof(expected), "{\n  \"schema\": 1,\n  \"x\": \"%s\"\n}\n", row->expected);
     begin(&document);
-    json_slice(&document.json, "x", unit_guard(escaped->input));
+    json_slice(&document.json, "x", unit_guard(row->input));
     end(&document, expected);
 }
 
-static void escapes_names(const void *row)
+UNIT_TEST(escapes_names, "names, too")
 {
     struct document document;
 
-    (void)row;
     begin(&document);
     json_number(&document.json, "\"\xff", 1);
     end(&document, "{\n"
@@ -157,12 +150,11 @@ static void escapes_names(const void *row)
                    "}\n");
 }
 
-static void stays_json(const void *row)
+UNIT_TEST(stays_json, "wrong calls give JSON, too")
 {
     struct document document;
     struct json *json = &document.json;
 
-    (void)row;
     begin(&document);
     json_close(json);
     json_number(json, NULL, 1);
@@ -179,13 +171,12 @@ static void stays_json(const void *row)
                    "}\n");
 }
 
-static void closes_what_is_open(const void *row)
+UNIT_TEST(closes_what_is_open, "64 brackets of both kinds")
 {
     enum { DEEP = 64 };
     struct document document;
     const char *closing;
 
-    (void)row;
     begin(&document);
     for (unsigned i = 1; i < DEEP; i++) {
         if (i % 3 == 0)
@@ -202,16 +193,4 @@ static void closes_what_is_open(const void *row)
     }
     assert_string_equal(closing, "");
     free(document.text);
-}
-
-int main(void)
-{
-    unit_add_one(writes_all_kinds, "all kinds of values");
-    unit_add_one(writes_what_is_nested, "objects and arrays within each other");
-    unit_add_one(writes_a_message, "a message");
-    UNIT_TABLE(escapes_strings, "json escapes", escapes);
-    unit_add_one(escapes_names, "names, too");
-    unit_add_one(stays_json, "wrong calls give JSON, too");
-    unit_add_one(closes_what_is_open, "64 brackets of both kinds");
-    return unit_run("json");
 }

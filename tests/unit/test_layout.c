@@ -72,9 +72,8 @@ static const struct row no_nodes[] = {
     { TEXT("0/0 0/0"), 0, RC103, "no tasks at all" },
 };
 
-static void counts(const void *data)
+UNIT_ROWS(counts, "layout counts the nodes of", nodes)
 {
-    const struct row *row = data;
     struct launch launch;
 
     assert_true(read_row(row, &launch));
@@ -83,9 +82,8 @@ static void counts(const void *data)
     assert_int_equal(launch.messages.count, 0);
 }
 
-static void counts_none(const void *data)
+UNIT_ROWS(counts_none, "layout counts no nodes of", no_nodes)
 {
-    const struct row *row = data;
     struct launch launch;
 
     assert_false(read_row(row, &launch));
@@ -122,9 +120,8 @@ static const struct row places[] = {
     { TEXT("3/5 0/2 3"), 2, RC_UNKNOWN, "an uneven layout" },
 };
 
-static void finds(const void *data)
+UNIT_ROWS(finds, "layout finds the node of", places)
 {
-    const struct row *row = data;
     struct launch launch;
 
     assert_true(read_row(row, &launch));
@@ -149,9 +146,8 @@ static const struct row agreements[] = {
     { TEXT("1/6 0/3"), 1, true, "1, 3, 1 and 1 look like 3 and 3 from here: one task cannot tell" },
 };
 
-static void agrees(const void *data)
+UNIT_ROWS(agrees, "layout compares", agreements)
 {
-    const struct row *row = data;
     struct launch launch;
 
     assert_true(read_row(row, &launch));
@@ -159,9 +155,8 @@ static void agrees(const void *data)
 }
 
 /* rank and local rank of each task, from how the ranks are dealt out and not from the formula */
-static void deals_all(const void *data)
+UNIT_TEST(deals_all, "every even layout of up to 5 nodes and 6 tasks, in every way it can be dealt out")
 {
-    (void)data;
     for (uint32_t count = 1; count <= 5; count++)
         for (uint32_t local_size = 1; local_size <= 6; local_size++)
             for (uint32_t block = 1; block <= local_size; block++) {
@@ -184,7 +179,7 @@ static void deals_all(const void *data)
 }
 
 /* What layout.h says of the claim that such a job is refused: not always. */
-static void looks_even(const void *data)
+UNIT_TEST(looks_even, "1, 3, 1 and 1 tasks look even from each of them")
 {
     static const struct {
         const char *task;
@@ -195,7 +190,6 @@ static void looks_even(const void *data)
         { "5/6 2/3", 1, 2 }, { "2/6 0/1", 2, 6 }, { "3/6 0/1", 3, 6 },
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(tasks); i++) {
         const struct row row = { .input = { tasks[i].task, strlen(tasks[i].task) } };
         struct launch launch;
@@ -206,16 +200,14 @@ static void looks_even(const void *data)
     }
 }
 
-struct spread_row {
+static const struct {
     struct rc_str input;
     uint32_t node;
     uint32_t least;
     uint32_t most;
     uint32_t in_order; /* RC_UNKNOWN: not known */
     const char *why;
-};
-
-static const struct spread_row spreads[] = {
+} spreads[] = {
     { TEXT("5/8 1/2"), 2, 2, 2, 5, "even, by slot" },
     { TEXT("5/8 1/2"), 1, 2, 2, 3, "even, by node: another number node by node" },
     { TEXT("0/1 0/1"), 0, 1, 1, 0, "one task" },
@@ -225,9 +217,8 @@ static const struct spread_row spreads[] = {
     { TEXT("199999/200000 1/2"), 99999, 2, 2, 199999, "100,000 nodes" },
 };
 
-static void spreads_so(const void *data)
+UNIT_ROWS(spreads_so, "layout spreads", spreads)
 {
-    const struct spread_row *row = data;
     const struct row numbers = { .input = row->input };
     struct launch launch;
 
@@ -237,16 +228,4 @@ static void spreads_so(const void *data)
     assert_int_equal(launch.facts.min_local_size, row->least);
     assert_int_equal(launch.facts.max_local_size, row->most);
     assert_int_equal(launch.facts.node_order_rank.value, row->in_order);
-}
-
-int main(void)
-{
-    UNIT_TABLE(counts, "layout counts the nodes of", nodes);
-    UNIT_TABLE(counts_none, "layout counts no nodes of", no_nodes);
-    UNIT_TABLE(finds, "layout finds the node of", places);
-    UNIT_TABLE(agrees, "layout compares", agreements);
-    UNIT_TABLE(spreads_so, "layout spreads", spreads);
-    unit_add_one(deals_all, "every even layout of up to 5 nodes and 6 tasks, in every way it can be dealt out");
-    unit_add_one(looks_even, "1, 3, 1 and 1 tasks look even from each of them");
-    return unit_run("layout");
 }

@@ -253,9 +253,8 @@ static uint64_t cost(const struct row *row, size_t size)
 }
 
 /* From 32 KiB, so that what is not linear is found before it takes minutes. */
-static void is_linear(const void *data)
+UNIT_ROWS(is_linear, "linear:", rows)
 {
-    const struct row *row = data;
     uint64_t before = cost(row, 32 << 10);
 
     assert_int_not_equal(before, 0);
@@ -269,10 +268,4 @@ static void is_linear(const void *data)
     }
     /* some hundred steps a byte: what is linear may be too much still */
     assert_in_range(before, 1, (uint64_t)400 * MIB);
-}
-
-int main(void)
-{
-    UNIT_TABLE(is_linear, "linear:", rows);
-    return unit_run("linear");
 }

@@ -12,13 +12,12 @@
 
 #include "system/port.h"
 
-static void check_ports(const void *data)
+UNIT_TEST(check_ports, "a port of the kernel's choice, and a taken one")
 {
     uint16_t port;
     uint16_t other;
     int fd = rc_listen(0, 0, &port);
 
-    (void)data;
     assert_true(fd >= 0);
     assert_int_not_equal(port, 0);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
@@ -27,12 +26,11 @@ static void check_ports(const void *data)
 }
 
 /* A range with one port of the two taken: the other one, wherever the search begins. */
-static void check_range(const void *data)
+UNIT_TEST(check_range, "a range with a taken port")
 {
     uint16_t port = 0;
     int taken = -1;
 
-    (void)data;
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         uint16_t other;
         int fd;
@@ -72,14 +70,13 @@ static uint16_t leave_time_wait(void)
     return port;
 }
 
-static void check_time_wait(const void *data)
+UNIT_TEST(check_time_wait, "a port that a server left in TIME_WAIT")
 {
     uint16_t left = leave_time_wait();
     uint16_t port;
     uint16_t other;
     int fd;
 
-    (void)data;
     assert_int_equal(rc_port_bind(left, SOCK_STREAM, RC_PORT_EXCLUSIVE), -EADDRINUSE);
     fd = rc_listen(left, left, &port);
     assert_true(fd >= 0);
@@ -88,23 +85,13 @@ static void check_time_wait(const void *data)
     close(fd);
 }
 
-static void check_held(const void *data)
+UNIT_TEST(check_held, "a MASTER_PORT that a task holds")
 {
     int held = rc_port_hold(0);
     uint16_t port = rc_port_number(held);
     uint16_t other;
 
-    (void)data;
     assert_true(held >= 0);
     assert_int_equal(rc_listen(port, port, &other), -EADDRINUSE);
     rc_port_release(held);
-}
-
-int main(void)
-{
-    unit_add_one(check_ports, "a port of the kernel's choice, and a taken one");
-    unit_add_one(check_range, "a range with a taken port");
-    unit_add_one(check_time_wait, "a port that a server left in TIME_WAIT");
-    unit_add_one(check_held, "a MASTER_PORT that a task holds");
-    return unit_run("listen");
 }

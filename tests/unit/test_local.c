@@ -50,14 +50,13 @@ static void queue_strangers(const char *name)
 }
 
 /* However many they are, the listener comes back to look at its clock; and who is of the same user is found. */
-static void check_strangers(const void *data)
+UNIT_TEST(check_strangers, "another user's connections do not keep the listener")
 {
     char name[RC_LOCAL_NAME];
     char scope[32];
     int listener, own, found = -1;
     int calls = 0;
 
-    (void)data;
     if (geteuid() != 0)
         skip(); /* only root can be another user */
     snprintf(scope, sizeof(scope), "unit:%ld", (long)getpid());
@@ -75,10 +74,4 @@ static void check_strangers(const void *data)
     close(found);
     close(own);
     close(listener);
-}
-
-int main(void)
-{
-    unit_add_one(check_strangers, "another user's connections do not keep the listener");
-    return unit_run("local");
 }

@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-struct row {
+static const struct {
     struct rc_str input; /* the id as it stands in the catalogue */
     enum rc_message_id id;
     const char *why;
-};
-
-static const struct row rows[] = {
+} rows[] = {
 #define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) { TEXT(#id), id, cause },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
@@ -63,9 +61,8 @@ static void check_example(const char *line, const struct rc_message_entry *entry
         assert_memory_equal(line + length - 3, "...", 3);
 }
 
-static void is_in_catalogue(const void *data)
+UNIT_ROWS(is_in_catalogue, "the catalogue has", rows)
 {
-    const struct row *row = data;
     const struct rc_message_entry *entry = rc_message_entry(row->id);
     const struct cli_catalogue_entry *words = cli_catalogue_message(row->id);
     char series;
@@ -82,16 +79,14 @@ static void is_in_catalogue(const void *data)
     assert_in_range(entry->level, RC_LEVEL_NOTE, RC_LEVEL_ERROR);
 }
 
-struct said_row {
+static const struct {
     struct rc_str input;
     enum rc_message_id id;
     enum rc_level level;
     enum rc_said said;
     enum rc_wanted wanted;
     const char *why;
-};
-
-static const struct said_row said[] = {
+} said[] = {
     { TEXT("RC101"), RC101, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "a task's own number is wrong" },
     { TEXT("RC104"), RC104, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "all tasks have the same list" },
     { TEXT("RC107"), RC107, RC_LEVEL_NOTE, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a note" },
@@ -107,9 +102,8 @@ static const struct said_row said[] = {
     { TEXT("RC914"), RC914, RC_LEVEL_WARNING, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "one daemon's tasks alone know" },
 };
 
-static void is_said_so(const void *data)
+UNIT_ROWS(is_said_so, "says who says", said)
 {
-    const struct said_row *row = data;
     const struct rc_message_entry *entry = rc_message_entry(row->id);
 
     assert_int_equal(entry->level, row->level);
@@ -118,11 +112,10 @@ static void is_said_so(const void *data)
 }
 
 /* An error ends the task, whoever asked; a note is only shown to who wants all of them. */
-static void advice_is_warnings(const void *data)
+UNIT_TEST(advice_is_warnings, "only a warning is advice, one for the launch")
 {
     unsigned advice = 0;
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         const struct rc_message_entry *entry = rc_message_entry(rows[i].id);
 
@@ -136,36 +129,32 @@ static void advice_is_warnings(const void *data)
 }
 
 /* The options are the same for all tasks of a launch, so one line is enough. */
-static void options_are_the_launchs(const void *data)
+UNIT_TEST(options_are_the_launchs, "errors of options are said once")
 {
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++)
         if (strncmp(rows[i].input.p, "RC2", 3) == 0)
             assert_int_equal(rc_message_entry(rows[i].id)->said, RC_SAID_PER_LAUNCH);
 }
 
-static void is_sorted(const void *data)
+UNIT_TEST(is_sorted, "the catalogue is sorted, no id stands twice")
 {
-    (void)data;
     assert_int_equal(UNIT_COUNT(rows), RC_MESSAGE_COUNT);
     for (size_t i = 1; i < UNIT_COUNT(rows); i++)
         if (strcmp(rows[i - 1].input.p, rows[i].input.p) >= 0)
             fail_msg("%s stands before %s", rows[i - 1].input.p, rows[i].input.p);
 }
 
-static void names_levels(const void *data)
+UNIT_TEST(names_levels, "every level has its name")
 {
-    (void)data;
     assert_string_equal(rc_level_name(RC_LEVEL_NOTE), "note");
     assert_string_equal(rc_level_name(RC_LEVEL_WARNING), "warning");
     assert_string_equal(rc_level_name(RC_LEVEL_ERROR), "error");
 }
 
-static void adds(const void *data)
+UNIT_TEST(adds, "messages are kept in order")
 {
     struct rc_messages messages = { .count = 0 };
 
-    (void)data;
     rc_message_add(&messages, RC107, "a note");
     rc_message_add(&messages, RC301, "a warning");
     assert_int_equal(messages.count, 2);
@@ -177,11 +166,10 @@ static void adds(const void *data)
     assert_true(messages.has_error);
 }
 
-static void adds_once(const void *data)
+UNIT_TEST(adds_once, "the same text of the same id is added once")
 {
     struct rc_messages messages = { .count = 0 };
 
-    (void)data;
     rc_message_add(&messages, RC101, "RANK is 'x'");
     rc_message_add(&messages, RC101, unit_guard_string("RANK is 'x'"));
     assert_int_equal(messages.count, 1);
@@ -192,12 +180,11 @@ static void adds_once(const void *data)
 }
 
 /* A hostile environment may cause any number of messages. */
-static void drops_the_rest(const void *data)
+UNIT_TEST(drops_the_rest, "what does not fit is dropped, but not that there was an error")
 {
     struct rc_messages *messages = unit_guard_memory(sizeof(*messages));
     char text[RC_MESSAGES_MAX + 10][24];
 
-    (void)data;
     memset(messages, 0, sizeof(*messages));
     for (unsigned i = 0; i < UNIT_COUNT(text); i++) {
         snprintf(text[i], sizeof(text[i]), "note %u", i);
@@ -211,15 +198,13 @@ static void drops_the_rest(const void *data)
     assert_true(messages->has_error);
 }
 
-struct line_row {
+static const struct {
     struct rc_str input; /* the text */
     enum rc_level level;
     size_t room;
     const char *line;
     const char *why;
-};
-
-static const struct line_row lines[] = {
+} lines[] = {
     { TEXT("a note"), RC_LEVEL_NOTE, 80, "rollcall: note RC101: a note\n", "a note is not explained" },
     { TEXT("a hint"), RC_LEVEL_WARNING, 80, "rollcall: warning RC101: a hint\n", "the job goes on" },
     { TEXT("no rank"), RC_LEVEL_ERROR, 80, "rollcall: error RC101: no rank (rollcall explain RC101)\n",
@@ -230,9 +215,8 @@ static const struct line_row lines[] = {
     { TEXT("no rank"), RC_LEVEL_ERROR, 40, "", "nothing fits" },
 };
 
-static void makes_lines(const void *data)
+UNIT_ROWS(makes_lines, "the user reads", lines)
 {
-    const struct line_row *row = data;
     struct rc_arena arena = { .base = unit_guard_memory(row->room), .size = row->room };
 
     assert_string_equal(rc_message_line(&arena, row->level, RC101, row->input.p), row->line);
@@ -240,29 +224,12 @@ static void makes_lines(const void *data)
 }
 
 /* `export ROLLCALL_DEBUG=yes` is meant to show something. */
-static void reads_debug_level(const void *data)
+UNIT_TEST(reads_debug_level, "ROLLCALL_DEBUG is a level, or a word that asks for notes")
 {
-    (void)data;
     assert_int_equal(rc_debug_level(rc_str("")), 0);
     assert_int_equal(rc_debug_level(rc_str("0")), 0);
     assert_int_equal(rc_debug_level(rc_str("2")), 2);
     assert_int_equal(rc_debug_level(rc_str("4")), RC_DEBUG_LEVEL_MAX);
     assert_int_equal(rc_debug_level(rc_str("yes")), 1);
     assert_int_equal(rc_debug_level(rc_str("-1")), 1);
-}
-
-int main(void)
-{
-    UNIT_TABLE(is_in_catalogue, "the catalogue has", rows);
-    UNIT_TABLE(is_said_so, "says who says", said);
-    unit_add_one(advice_is_warnings, "only a warning is advice, one for the launch");
-    unit_add_one(options_are_the_launchs, "errors of options are said once");
-    unit_add_one(is_sorted, "the catalogue is sorted, no id stands twice");
-    unit_add_one(names_levels, "every level has its name");
-    unit_add_one(adds, "messages are kept in order");
-    unit_add_one(adds_once, "the same text of the same id is added once");
-    unit_add_one(drops_the_rest, "what does not fit is dropped, but not that there was an error");
-    UNIT_TABLE(makes_lines, "the user reads", lines);
-    unit_add_one(reads_debug_level, "ROLLCALL_DEBUG is a level, or a word that asks for notes");
-    return unit_run("message");
 }

@@ -71,9 +71,8 @@ static const char *text_of(const struct rc_netaddr *address, char text[INET6_ADD
     return inet_ntop(address->size == RC_IPV4_BYTES ? AF_INET : AF_INET6, address->byte, text, INET6_ADDRSTRLEN);
 }
 
-static void takes(const void *data)
+UNIT_ROWS(takes, "address takes", taken)
 {
-    const struct address_row *row = data;
     char text[INET6_ADDRSTRLEN];
     struct rc_netaddr address;
 
@@ -81,9 +80,8 @@ static void takes(const void *data)
     assert_string_equal(text_of(&address, text), row->is);
 }
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "address refuses", refused)
 {
-    const struct address_row *row = data;
     struct rc_netaddr address, before;
 
     memset(&before, 0x5a, sizeof(before));
@@ -92,14 +90,12 @@ static void refuses(const void *data)
     assert_memory_equal(&address, &before, sizeof(before));
 }
 
-struct network_row {
+static const struct {
     struct rc_str input;
     const char *address;
     bool inside;
     const char *why;
-};
-
-static const struct network_row networks[] = {
+} networks[] = {
     { TEXT("10.1.0.0/16"), "10.1.0.0", true, "the first" },
     { TEXT("10.1.0.0/16"), "10.1.255.255", true, "the last" },
     { TEXT("10.1.0.0/16"), "10.2.0.0", false, "one too far" },
@@ -120,9 +116,8 @@ static const struct network_row networks[] = {
     { TEXT("fd00:1::7/128"), "fd00:1::7", true, "one address of IPv6" },
 };
 
-static void has(const void *data)
+UNIT_ROWS(has, "network has", networks)
 {
-    const struct network_row *row = data;
     struct rc_network network;
     struct rc_netaddr address;
 
@@ -149,9 +144,8 @@ static const struct address_row no_networks[] = {
     { TEXT("n1/16"), NULL, "a name" },
 };
 
-static void refuses_network(const void *data)
+UNIT_ROWS(refuses_network, "network refuses", no_networks)
 {
-    const struct address_row *row = data;
     struct rc_network network, before;
 
     memset(&before, 0x5a, sizeof(before));
@@ -169,12 +163,11 @@ static struct rc_netaddr address_of(const char *text)
 }
 
 /* All nodes take the lowest one, so the order must not depend on any of them. */
-static void has_an_order(const void *data)
+UNIT_TEST(has_an_order, "addresses have one order")
 {
     static const char *const sorted[] = { "9.255.255.255", "10.0.0.1", "10.0.0.2", "200.0.0.0",
                                           "::1",           "fd00::1",  "fd00::2" };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(sorted); i++) {
         for (size_t j = 0; j < UNIT_COUNT(sorted); j++) {
             struct rc_netaddr a = address_of(sorted[i]), b = address_of(sorted[j]);
@@ -185,7 +178,7 @@ static void has_an_order(const void *data)
     }
 }
 
-static void knows_loopback_and_link_local(const void *data)
+UNIT_TEST(knows_loopback_and_link_local, "loopback and link-local addresses are known")
 {
     static const struct {
         const char *address;
@@ -197,7 +190,6 @@ static void knows_loopback_and_link_local(const void *data)
         { "fec0::1", false, false },   { "fd00::1", false, false },  { "254.128.0.1", false, false },
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct rc_netaddr address = address_of(rows[i].address);
 
@@ -205,15 +197,4 @@ static void knows_loopback_and_link_local(const void *data)
             rc_netaddr_is_link_local(&address) != rows[i].link_local)
             fail_msg("%s", rows[i].address);
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(takes, "address takes", taken);
-    UNIT_TABLE(refuses, "address refuses", refused);
-    UNIT_TABLE(has, "network has", networks);
-    UNIT_TABLE(refuses_network, "network refuses", no_networks);
-    unit_add_one(has_an_order, "addresses have one order");
-    unit_add_one(knows_loopback_and_link_local, "loopback and link-local addresses are known");
-    return unit_run("netaddr");
 }

@@ -46,9 +46,8 @@ static size_t fill_in(const struct row *row, struct rc_roll *rolls)
     return count;
 }
 
-static void sorts(const void *data)
+UNIT_ROWS(sorts, "order:", rows)
 {
-    const struct row *row = data;
     char room[ROOM];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
     struct rc_roll rolls[NODES_MAX];
@@ -75,12 +74,10 @@ static void sorts(const void *data)
     }
 }
 
-struct text {
+static const struct {
     struct rc_str input;
     const char *why;
-};
-
-static const struct text no_orders[] = {
+} no_orders[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty text" },
     { TEXT("0-1x,3"), "no number of tasks" },
@@ -92,9 +89,8 @@ static const struct text no_orders[] = {
     { TEXT("0-1x16777216,3"), "more tasks than there can be, in all" },
 };
 
-static void finds_nothing(const void *data)
+UNIT_ROWS(finds_nothing, "no order:", no_orders)
 {
-    const struct text *row = data;
     uint32_t place = 5, before = 6;
 
     assert_false(rc_netorder_find(unit_guard(row->input), 3, &place, &before));
@@ -102,13 +98,11 @@ static void finds_nothing(const void *data)
     assert_int_equal(before, 6);
 }
 
-struct address {
+static const struct {
     const char *env[3];
     struct rc_str input; /* the place */
     const char *why;
-};
-
-static const struct address addresses[] = {
+} addresses[] = {
     { { "SLURM_TOPOLOGY_ADDR=top.s1.n3", "SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node" },
       TEXT("top.s1 n3"),
       "a tree" },
@@ -119,10 +113,9 @@ static const struct address addresses[] = {
     { { NULL }, TEXT("- host"), "Slurm says nothing" },
 };
 
-static void says_its_place(const void *data)
+UNIT_ROWS(says_its_place, "place:", addresses)
 {
     static struct rc_env env;
-    const struct address *row = data;
     char room[ROOM];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
     struct rc_str place;
@@ -130,12 +123,4 @@ static void says_its_place(const void *data)
     rc_env_index(&env, row->env);
     place = rc_netorder_place(&env, RC_STR("host"), &arena);
     assert_true(rc_str_eq(place, row->input));
-}
-
-int main(void)
-{
-    UNIT_TABLE(sorts, "order:", rows);
-    UNIT_TABLE(finds_nothing, "no order:", no_orders);
-    UNIT_TABLE(says_its_place, "place:", addresses);
-    return unit_run("netorder");
 }

@@ -24,14 +24,12 @@ static void show(const struct rc_pins *pins, const struct rc_pin *pin, char *tex
     }
 }
 
-struct value_row {
+static const struct {
     struct rc_str input;
     const char *task; /* of local rank 0 */
     const char *launcher;
     const char *why;
-};
-
-static const struct value_row values[] = {
+} values[] = {
     { TEXT("node fabric=mlx5_0,mlx5_1 network=ib0,ib1\npin cpus=0 cores=1 fabric=mlx5_1 network=ib1\n"),
       "=mlx5_0,mlx5_1 mlx5_1:1 =ib0,ib1 ib0 ib0", "=mlx5_0,mlx5_1 mlx5_0:1,mlx5_1:1 =ib0,ib1 ib0 ib0",
       "two rails: NCCL has both, UCX its own, sockets the same on the node" },
@@ -53,9 +51,8 @@ static const struct value_row values[] = {
       "=mlx5_0 mlx5_0:1 =ib0 ib0 ib0", "a task without a card of its own" },
 };
 
-static void gives(const void *data)
+UNIT_ROWS(gives, "cards give", values)
 {
-    const struct value_row *row = data;
     struct rc_pins pins;
     struct rc_pin pin;
     char text[512];
@@ -203,9 +200,8 @@ static void resolve(struct rc_str options, const char *const more[5], const stru
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
 }
 
-static void plans_variables(const void *data)
+UNIT_ROWS(plans_variables, "cards plan", plans)
 {
-    const struct plan_row *row = data;
     struct rc_pins pins;
     char text[1024];
 
@@ -216,14 +212,13 @@ static void plans_variables(const void *data)
 }
 
 /* addr= finds its address after the plan is made. */
-static void is_settled(const void *data)
+UNIT_TEST(is_settled, "addr= and nic=auto: each socket name once")
 {
     static const char *const outer[5] = { STALE, "ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7", "GLOO_SOCKET_IFNAME=ib7",
                                           "ROLLCALL_IFNAME=ib7", "NCCL_SOCKET_IFNAME==ib7" };
     struct rc_pins pins;
     char text[1024];
 
-    (void)data;
     assert_true(rc_pins_read(RC_STR(NODE), &pins));
     resolve(RC_STR("worker,nic=auto,addr=eth3"), outer, &pins, 1);
     rc_address_settle(&result, "10.0.0.1", "a test", "eth3");
@@ -252,7 +247,7 @@ static void is_settled(const void *data)
 }
 
 /* A node of so many cards that the list does not fit is one without cards, not one without an identity. */
-static void leaves_room(const void *data)
+UNIT_TEST(leaves_room, "more cards than there is room for")
 {
     static const char *const none[5] = { NULL };
     static char text[65536];
@@ -260,7 +255,6 @@ static void leaves_room(const void *data)
     char plan[1024];
     size_t at = (size_t)snprintf(text, sizeof(text), "node fabric=mlx5_0");
 
-    (void)data;
     while (at < 60000)
         at += (size_t)snprintf(text + at, sizeof(text) - at, ",mlx5_%u", (unsigned)at);
     snprintf(text + at, sizeof(text) - at, "\npin cpus=0 cores=1 fabric=mlx5_0\n");
@@ -270,12 +264,11 @@ static void leaves_room(const void *data)
     assert_string_equal(plan, "");
 }
 
-static void is_said(const void *data)
+UNIT_TEST(is_said, "a node without cards is named, where somebody asked for them")
 {
     static const char *const none[5] = { NULL };
     struct rc_pins pins;
 
-    (void)data;
     resolve(RC_STR("worker,nic=auto"), none, NULL, 0);
     assert_int_equal(result.messages.count, 0);
     assert_true(rc_pins_read(RC_STR("node\npin cpus=0 cores=1\n"), &pins));
@@ -286,11 +279,10 @@ static void is_said(const void *data)
     assert_int_equal(result.messages.count, 0);
 }
 
-static void is_wanted(const void *data)
+UNIT_TEST(is_wanted, "a placement is asked about for its cards alone")
 {
     struct rc_options options = { .bind = RC_BIND_NONE };
 
-    (void)data;
     assert_false(rc_pins_wanted(&options));
     options.nic = RC_NICS_NONE;
     assert_false(rc_pins_wanted(&options));
@@ -298,15 +290,4 @@ static void is_wanted(const void *data)
     assert_true(rc_pins_wanted(&options));
     options = (struct rc_options){ .bind = RC_BIND_CORES };
     assert_true(rc_pins_wanted(&options));
-}
-
-int main(void)
-{
-    UNIT_TABLE(gives, "cards give", values);
-    UNIT_TABLE(plans_variables, "cards plan", plans);
-    unit_add_one(is_settled, "addr= and nic=auto: each socket name once");
-    unit_add_one(leaves_room, "more cards than there is room for");
-    unit_add_one(is_said, "a node without cards is named, where somebody asked for them");
-    unit_add_one(is_wanted, "a placement is asked about for its cards alone");
-    return unit_run("nicnames");
 }

@@ -92,50 +92,39 @@ static const struct row refused[] = {
     { TEXT("184467440737095516150"), UINT64_MAX, 0, "2^64-1 with a digit more" },
 };
 
-static void takes_u64(const void *data)
+UNIT_ROWS(takes, "number takes", taken)
 {
-    const struct row *row = data;
     uint64_t value = UNTOUCHED;
+    uint32_t small = UNTOUCHED;
 
     assert_true(rc_parse_u64(unit_guard(row->input), row->max, &value));
     assert_int_equal(value, row->value);
+    if (row->max > UINT32_MAX)
+        return;
+    assert_true(rc_parse_u32(unit_guard(row->input), (uint32_t)row->max, &small));
+    assert_int_equal(small, row->value);
 }
 
-static void takes_u32(const void *data)
+UNIT_ROWS(refuses, "number refuses", refused)
 {
-    const struct row *row = data;
-    uint32_t value = UNTOUCHED;
-
-    assert_true(rc_parse_u32(unit_guard(row->input), (uint32_t)row->max, &value));
-    assert_int_equal(value, row->value);
-}
-
-static void refuses_u64(const void *data)
-{
-    const struct row *row = data;
     uint64_t value = UNTOUCHED;
+    uint32_t small = UNTOUCHED;
 
     assert_false(rc_parse_u64(unit_guard(row->input), row->max, &value));
     assert_int_equal(value, UNTOUCHED);
-}
-
-static void refuses_u32(const void *data)
-{
-    const struct row *row = data;
-    uint32_t value = UNTOUCHED;
-
-    assert_false(rc_parse_u32(unit_guard(row->input), (uint32_t)row->max, &value));
-    assert_int_equal(value, UNTOUCHED);
+    if (row->max > UINT32_MAX)
+        return;
+    assert_false(rc_parse_u32(unit_guard(row->input), (uint32_t)row->max, &small));
+    assert_int_equal(small, UNTOUCHED);
 }
 
 /* Ten thousand digits: refused for their number, not for their value. */
-static void refuses_many_digits(const void *data)
+UNIT_TEST(refuses_many_digits, "10,000 digits are refused")
 {
     static const char digits[] = "0139";
     char text[10000];
     uint64_t value = UNTOUCHED;
 
-    (void)data;
     for (size_t i = 0; digits[i]; i++) {
         for (size_t n = 0; n < sizeof(text); n++)
             text[n] = digits[i];
@@ -145,9 +134,8 @@ static void refuses_many_digits(const void *data)
 }
 
 /* Every number up to 70,000 against its own spelling, and the limits around it. */
-static void counts_up(const void *data)
+UNIT_TEST(counts_up, "0 to 70,000 are themselves, and no more than their limit")
 {
-    (void)data;
     for (uint32_t i = 0; i <= 70000; i++) {
         char text[8];
         size_t n = 0;
@@ -160,19 +148,4 @@ static void counts_up(const void *data)
         if (i && rc_parse_u32((struct rc_str){ text + sizeof(text) - n, n }, i - 1, &value))
             fail_msg("%u is taken where %u is the limit", i, i - 1);
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(takes_u64, "u64 takes", taken);
-    UNIT_TABLE(refuses_u64, "u64 refuses", refused);
-    for (size_t i = 0; i < UNIT_COUNT(taken); i++)
-        if (taken[i].max <= UINT32_MAX)
-            unit_add(takes_u32, &taken[i], "u32 takes", taken[i].input, taken[i].why);
-    for (size_t i = 0; i < UNIT_COUNT(refused); i++)
-        if (refused[i].max <= UINT32_MAX)
-            unit_add(refuses_u32, &refused[i], "u32 refuses", refused[i].input, refused[i].why);
-    unit_add_one(refuses_many_digits, "10,000 digits are refused");
-    unit_add_one(counts_up, "0 to 70,000 are themselves, and no more than their limit");
-    return unit_run("numbers");
 }

@@ -91,11 +91,10 @@ static int reap(pid_t child)
 }
 
 /* Each of them once, for as long as the work takes. */
-static void check_sleep(const void *data)
+UNIT_TEST(check_sleep, "those that wait sleep")
 {
     pid_t children[TASKS];
 
-    (void)data;
     renew();
     atomic_store(&sleeps->are_endless, true);
     assert_true(rc_once_begin(once));
@@ -109,11 +108,10 @@ static void check_sleep(const void *data)
 }
 
 /* It waits from before the work has begun, and is woken when it is done: not at its next look. */
-static void check_wake(const void *data)
+UNIT_TEST(check_wake, "those that wait are woken")
 {
     pid_t child;
 
-    (void)data;
     renew();
     atomic_store(&sleeps->are_endless, true);
     child = start_waiting(LONG_MS);
@@ -124,12 +122,11 @@ static void check_wake(const void *data)
     assert_int_equal(reap(child), 0);
 }
 
-static void check_doer_dies(const void *data)
+UNIT_TEST(check_doer_dies, "who does the work is killed")
 {
     pid_t doer;
     pid_t child;
 
-    (void)data;
     renew();
     doer = fork();
     if (doer == 0) {
@@ -145,11 +142,10 @@ static void check_doer_dies(const void *data)
     assert_int_equal(reap(child), 1);
 }
 
-static void check_deadline(const void *data)
+UNIT_TEST(check_deadline, "nobody does it in time")
 {
     int64_t start = rc_milliseconds();
 
-    (void)data;
     renew();
     assert_false(rc_once_wait(once, 30));
     assert_true(rc_milliseconds() - start >= 30);
@@ -161,9 +157,5 @@ static void check_deadline(const void *data)
 int main(void)
 {
     alarm(GUARD);
-    unit_add_one(check_sleep, "those that wait sleep");
-    unit_add_one(check_wake, "those that wait are woken");
-    unit_add_one(check_doer_dies, "who does the work is killed");
-    unit_add_one(check_deadline, "nobody does it in time");
-    return unit_run("once");
+    return unit_run();
 }

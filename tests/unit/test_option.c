@@ -6,16 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-struct taken_row {
+static const struct {
     struct rc_str input;
     bool mode_given;
     enum rc_mode mode;
     enum rc_order order;
     uint32_t nproc;
     const char *why;
-};
-
-static const struct taken_row taken[] = {
+} taken[] = {
     { NO_TEXT, false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an option without a value" },
     { TEXT(""), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an empty value" },
     { TEXT("(null)"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "what Slurm hands on to an inner srun" },
@@ -148,14 +146,12 @@ static const struct refused_row refused[] = {
 };
 
 /* The value of the ROLLCALL variable. */
-struct switch_row {
+static const struct {
     struct rc_str input;
     bool taken;
     enum rc_mode mode;
     const char *why;
-};
-
-static const struct switch_row switches[] = {
+} switches[] = {
     { TEXT("0"), true, RC_MODE_OFF, "a switch as most programs read it" },
     { TEXT("no"), true, RC_MODE_OFF, "a word" },
     { TEXT("False"), true, RC_MODE_OFF, "as Python prints it" },
@@ -179,13 +175,11 @@ static const struct switch_row switches[] = {
 };
 
 /* What is typed, and what the line says about it. */
-struct hint_row {
+static const struct {
     struct rc_str input;
     const char *says;
     const char *why;
-};
-
-static const struct hint_row hints[] = {
+} hints[] = {
     { TEXT("workr"), "'workr' is not known; did you mean worker? modes are auto, worker, launcher or off", "a mode" },
     { TEXT("WORKER"), "'WORKER' is not known; did you mean worker?", "capitals" },
     { TEXT("luancher"), "; did you mean launcher?", "two letters swapped" },
@@ -225,9 +219,8 @@ static void parse(struct rc_str input, struct parsed *parsed)
     parsed->taken = rc_options_parse(input, "--ddp", &parsed->options, &parsed->messages, &parsed->arena);
 }
 
-static void takes(const void *data)
+UNIT_ROWS(takes, "option takes", taken)
 {
-    const struct taken_row *row = data;
     struct parsed parsed;
 
     parse(unit_guard(row->input), &parsed);
@@ -242,9 +235,8 @@ static void takes(const void *data)
 }
 
 /* One line, of that id, that names the source and what was found. */
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "option refuses", refused)
 {
-    const struct refused_row *row = data;
     struct rc_options before;
     struct parsed parsed;
     const char *text;
@@ -261,9 +253,8 @@ static void refuses(const void *data)
         fail_msg("the line is: %s", text);
 }
 
-static void switches_mode(const void *data)
+UNIT_ROWS(switches_mode, "ROLLCALL", switches)
 {
-    const struct switch_row *row = data;
     struct rc_options options = { .mode = RC_MODE_AUTO };
     struct rc_messages messages = { .count = 0 };
     char text[1024];
@@ -276,9 +267,8 @@ static void switches_mode(const void *data)
     assert_int_equal(messages.has_error, !row->taken);
 }
 
-static void hints_at(const void *data)
+UNIT_ROWS(hints_at, "option hints at", hints)
 {
-    const struct hint_row *row = data;
     struct parsed parsed;
 
     parse(unit_guard(row->input), &parsed);
@@ -287,9 +277,8 @@ static void hints_at(const void *data)
         fail_msg("the line is: %s", parsed.messages.list[0].text);
 }
 
-static void names_modes(const void *data)
+UNIT_TEST(names_modes, "every mode has its name")
 {
-    (void)data;
     assert_string_equal(rc_mode_name(RC_MODE_AUTO), "auto");
     assert_string_equal(rc_mode_name(RC_MODE_OFF), "off");
     assert_string_equal(rc_mode_name(RC_MODE_NONE), "none");
@@ -298,9 +287,8 @@ static void names_modes(const void *data)
     assert_string_equal(rc_mode_name(RC_MODE_TORCHRUN), "torchrun");
 }
 
-static void reads_checks(const void *data)
+UNIT_TEST(reads_checks, "the name of a check is read as that check")
 {
-    (void)data;
     for (enum rc_check check = RC_CHECK_OFF; check <= RC_CHECK_STRICT; check++) {
         enum rc_check again = RC_CHECK_UNSET;
 
@@ -311,13 +299,12 @@ static void reads_checks(const void *data)
 }
 
 /* The arena is full: no crash, the error is still known. */
-static void lacks_room(const void *data)
+UNIT_TEST(lacks_room, "an error without room for its line is still an error")
 {
     struct rc_options options = { .nproc = 77 };
     struct rc_messages messages = { .count = 0 };
     struct rc_arena arena = { .base = unit_guard_memory(8), .size = 8 };
 
-    (void)data;
     assert_false(rc_options_parse(RC_STR("nonsense"), "--ddp", &options, &messages, &arena));
     assert_true(messages.has_error);
     assert_true(arena.full);
@@ -325,7 +312,7 @@ static void lacks_room(const void *data)
 }
 
 /* What the three sources say, and what comes out; "-" is a source that says nothing. */
-struct combined_row {
+static const struct {
     struct rc_str input; /* --ddp */
     const char *environment;
     const char *administrator;
@@ -335,9 +322,7 @@ struct combined_row {
     enum rc_order order;
     uint32_t nproc;
     const char *why;
-};
-
-static const struct combined_row combined[] = {
+} combined[] = {
     { TEXT("-"), "-", "-", false, false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "nobody says anything" },
     { TEXT(""), "-", "-", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "the bare option" },
     { TEXT("worker"), "-", "-", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "only the command line" },
@@ -392,9 +377,8 @@ static const struct rc_options *source(const char *text, struct parsed *parsed)
     rc_options_combine(source((row).command_line, &(parsed)[0]), source((row).environment, &(parsed)[1]), \
                        source((row).administrator, &(parsed)[2]))
 
-static void combines(const void *data)
+UNIT_ROWS(combines, "option combines", combined)
 {
-    const struct combined_row *row = data;
     struct parsed parsed[3];
     struct rc_options nothing = { .given = false };
     const struct rc_options *sources[3] = {
@@ -427,7 +411,7 @@ struct address_row {
 };
 
 /* addr= comes from the first that has it; a site may have one for those who ask. */
-static void combines_addresses(const void *data)
+UNIT_TEST(combines_addresses, "addr= is the first one's that has it")
 {
     static const struct address_row rows[] = {
         { "", "-", "-", NULL, false },
@@ -439,7 +423,6 @@ static void combines_addresses(const void *data)
         { "-", "-", "auto,addr=-ib", "-ib", false },
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
         struct rc_options all = COMBINE(rows[i], parsed);
@@ -460,7 +443,7 @@ struct watch_row {
 };
 
 /* watch, too, comes from the first that says anything of it. */
-static void combines_watches(const void *data)
+UNIT_TEST(combines_watches, "watch is the first one's that has it")
 {
     static const struct watch_row rows[] = {
         { "", "-", "-", RC_WATCH_UNSET, 0 },
@@ -477,7 +460,6 @@ static void combines_watches(const void *data)
         { "watch=off", "watch=7", "-", RC_WATCH_OFF, 0 },
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
         struct rc_options all = COMBINE(rows[i], parsed);
@@ -494,7 +476,7 @@ struct same_row {
 };
 
 /* And same, which a site has to ask for. */
-static void combines_sames(const void *data)
+UNIT_TEST(combines_sames, "same= is the first one's that has it, and a site's nodes are not compared")
 {
     static const struct same_row rows[] = {
         { "", "-", "-", RC_CHECK_WARN },
@@ -506,7 +488,6 @@ static void combines_sames(const void *data)
         { "check=warn", "-", "same=stop", RC_CHECK_STOP },
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
         struct rc_options all = COMBINE(rows[i], parsed);
@@ -523,7 +504,7 @@ struct placement_row {
 };
 
 /* Each of the three that say where a task goes. */
-static void combines_placements(const void *data)
+UNIT_TEST(combines_placements, "gpus=, bind= and nic= are each the first one's that has it")
 {
     static const struct placement_row rows[] = {
         { "", "-", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET },
@@ -533,7 +514,6 @@ static void combines_placements(const void *data)
         { "-", "-", "off,bind=none,gpus=all,nic=auto", RC_GPUS_ALL, RC_BIND_NONE, RC_NICS_AUTO },
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct parsed parsed[3];
         struct rc_options all = COMBINE(rows[i], parsed);
@@ -542,21 +522,4 @@ static void combines_placements(const void *data)
         assert_int_equal(all.bind, rows[i].bind);
         assert_int_equal(all.nic, rows[i].nic);
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(takes, "option takes", taken);
-    UNIT_TABLE(refuses, "option refuses", refused);
-    UNIT_TABLE(combines, "option combines", combined);
-    unit_add_one(combines_addresses, "addr= is the first one's that has it");
-    unit_add_one(combines_watches, "watch is the first one's that has it");
-    unit_add_one(combines_sames, "same= is the first one's that has it, and a site's nodes are not compared");
-    unit_add_one(combines_placements, "gpus=, bind= and nic= are each the first one's that has it");
-    UNIT_TABLE(switches_mode, "ROLLCALL", switches);
-    UNIT_TABLE(hints_at, "option hints at", hints);
-    unit_add_one(names_modes, "every mode has its name");
-    unit_add_one(reads_checks, "the name of a check is read as that check");
-    unit_add_one(lacks_room, "an error without room for its line is still an error");
-    return unit_run("option");
 }

@@ -79,27 +79,18 @@ static const struct row bad[] = {
     { TEXT(NAME252 "abcd"), 0, NULL, "a name of 256 without a bracket" },
 };
 
-static void names(const void *data)
+UNIT_ROWS(names, "orteregex names a node of", good)
 {
-    const struct row *row = data;
     char *name = unit_guard_memory(RC_HOST_MAX + 1);
 
     assert_true(rc_orteregex_nth(unit_guard(row->input), row->daemon, name));
     assert_string_equal(name, row->name);
 }
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "orteregex refuses", bad)
 {
-    const struct row *row = data;
     char name[RC_HOST_MAX + 1] = "untouched";
 
     assert_false(rc_orteregex_nth(unit_guard(row->input), row->daemon, name));
     assert_string_equal(name, "untouched");
-}
-
-int main(void)
-{
-    UNIT_TABLE(names, "orteregex names a node of", good);
-    UNIT_TABLE(refuses, "orteregex refuses", bad);
-    return unit_run("orteregex");
 }

@@ -12,12 +12,11 @@
     "pin cpus=0-7,64-71 cores=8 gpu=1 fabric=mlx5_0 network=ib0\n" \
     "pin cpus=8-11 cores=4 gpu=0 near=far shared=yes\n"
 
-static void reads(const void *data)
+UNIT_TEST(reads, "an answer is read")
 {
     struct rc_pins pins;
     struct rc_pin pin;
 
-    (void)data;
     assert_true(rc_pins_read(unit_guard(RC_STR(TWO)), &pins));
     assert_int_equal(pins.count, 2);
     assert_int_equal(pins.least_cores, 4);
@@ -37,12 +36,10 @@ static void reads(const void *data)
     assert_false(rc_pins_at(&pins, RC_UNKNOWN, &pin));
 }
 
-struct refused_row {
+static const struct {
     struct rc_str input;
     const char *why;
-};
-
-static const struct refused_row refused[] = {
+} refused[] = {
     { NO_TEXT, "unset" },
     { TEXT(""), "empty" },
     { TEXT("node\n"), "no pin" },
@@ -58,9 +55,8 @@ static const struct refused_row refused[] = {
     { TEXT("error: no topology\n"), "an error" },
 };
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "pins refuse", refused)
 {
-    const struct refused_row *row = data;
     struct rc_pins pins, before;
 
     memset(&pins, 0x5a, sizeof(pins));
@@ -77,16 +73,14 @@ static struct rc_str planned(const struct rc_result *result, const char *name)
     return RC_ABSENT;
 }
 
-struct plan_row {
+static const struct {
     struct rc_str input;
     uint32_t pin;
     const char *own_threads; /* OMP_NUM_THREADS that is there already, or NULL */
     const char *threads;
     const char *list;
     const char *why;
-};
-
-static const struct plan_row plans[] = {
+} plans[] = {
     { TEXT("worker"), 0, NULL, "8", NULL, "a worker's threads" },
     { TEXT("worker"), 1, NULL, "4", NULL, "another one's" },
     { TEXT("worker"), RC_UNKNOWN, NULL, NULL, NULL, "a worker that is not bound" },
@@ -97,10 +91,9 @@ static const struct plan_row plans[] = {
     { TEXT("launcher"), RC_UNKNOWN, "OMP_NUM_THREADS=1", NULL, "0-7,64-71 8-11", "with the user's own number" },
 };
 
-static void plans_variables(const void *data)
+UNIT_ROWS(plans_variables, "pins plan", plans)
 {
     static struct rc_result result;
-    const struct plan_row *row = data;
     const char *env[] = { "RANK=0",
                           "WORLD_SIZE=1",
                           "LOCAL_RANK=0",
@@ -169,10 +162,9 @@ static const struct preload_row preloads[] = {
     { TEXT("worker"), "/x/p.so", NULL, { NULL }, NULL, 0, "a worker is bound without it" },
 };
 
-static void plans_library(const void *data)
+static void plans_library(const struct preload_row *row)
 {
     static struct rc_result result;
-    const struct preload_row *row = data;
     const char *env[] = { "RANK=0",
                           "WORLD_SIZE=1",
                           "LOCAL_RANK=0",
@@ -202,25 +194,15 @@ static void plans_library(const void *data)
         said = said || (row->said && result.messages.list[i].id == row->said);
     assert_int_equal(said, row->said != 0);
 }
+UNIT_TABLE(plans_library, "pins preload", preloads);
 
 /* The list itself is as long as it may be: one more name does not fit. */
-static void refuses_long_list(const void *data)
+UNIT_TEST(refuses_long_list, "LD_PRELOAD is too long for one more library")
 {
     static char there[2060];
     static const struct preload_row full = { TEXT("launcher"), "/x/p.so", there, { NULL }, NULL, RC921, "" };
 
-    (void)data;
     memset(there, 'x', sizeof(there) - 1);
     memcpy(there, "LD_PRELOAD=/", 12);
     plans_library(&full);
-}
-
-int main(void)
-{
-    unit_add_one(reads, "an answer is read");
-    UNIT_TABLE(refuses, "pins refuse", refused);
-    UNIT_TABLE(plans_variables, "pins plan", plans);
-    UNIT_TABLE(plans_library, "pins preload", preloads);
-    unit_add_one(refuses_long_list, "LD_PRELOAD is too long for one more library");
-    return unit_run("pins");
 }

@@ -15,15 +15,13 @@
 enum { TASKS = 300, ROUNDS = 60 };
 
 /* Input: the topology; expected: masks of the tasks, parted by blanks. */
-struct row {
+static const struct {
     struct rc_str input;
     unsigned tasks;
     const char *allowed; /* NULL: all */
     const char *expected;
     const char *why;
-};
-
-static const struct row rows[] = {
+} rows[] = {
     { TEXT("pack:1 core:4 pu:1"), 1, NULL, "0-3", "one task has all" },
     { TEXT("pack:1 core:4 pu:2"), 2, NULL, "0-3 4-7", "both threads of a core" },
     { TEXT("pack:1 core:4 pu:2"), 4, "0,2,4,6", "0 2 4 6", "one thread a core is allowed" },
@@ -70,9 +68,8 @@ static struct rc_place_request ask(hwloc_topology_t topology, unsigned tasks, hw
     };
 }
 
-static void check_row(const void *data)
+UNIT_ROWS(check_row, "place", rows)
 {
-    const struct row *row = data;
     hwloc_topology_t topology = synthetic(row->input.p);
     hwloc_bitmap_t allowed = list(row->allowed);
     struct rc_place_request request = ask(topology, row->tasks, row->allowed ? allowed : NULL);
@@ -115,7 +112,7 @@ static void check_masks(hwloc_const_bitmap_t allowed, unsigned tasks, bool enoug
     hwloc_bitmap_free(seen);
 }
 
-static void check_any(const void *data)
+UNIT_TEST(check_any, "any cores and any number of tasks")
 {
     static const char *const machines[] = {
         "pack:2 numa:1 core:6 pu:2", "pack:1 core:5 pu:1", "pack:2 numa:4 core:3 pu:4", "numa:7 core:2 pu:1", "pu:9",
@@ -123,7 +120,6 @@ static void check_any(const void *data)
     };
     uint32_t state = 1;
 
-    (void)data;
     for (unsigned m = 0; m < UNIT_COUNT(machines); m++) {
         hwloc_topology_t topology = synthetic(machines[m]);
         int threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
@@ -151,7 +147,7 @@ static void check_any(const void *data)
     }
 }
 
-static void check_wrong(const void *data)
+UNIT_TEST(check_wrong, "what cannot be placed")
 {
     static const unsigned chosen[] = { 0 };
     hwloc_topology_t topology = synthetic("pack:1 core:2 pu:1");
@@ -159,7 +155,6 @@ static void check_wrong(const void *data)
     hwloc_bitmap_t others = list("100-200");
     struct rc_place_request request = ask(topology, 0, NULL);
 
-    (void)data;
     assert_int_equal(rc_place_tasks(&request, place), -1);
     assert_int_equal(errno, EINVAL);
     request = ask(topology, RC_PLACE_TASKS_MAX + 1, NULL);
@@ -179,13 +174,12 @@ static void check_wrong(const void *data)
     hwloc_topology_destroy(topology);
 }
 
-static void check_node(const void *data)
+UNIT_TEST(check_node, "the NUMA node of a mask and of an object")
 {
     hwloc_topology_t topology = synthetic("pack:2 numa:2 core:2 pu:1");
     hwloc_bitmap_t one = list("2-3");
     hwloc_bitmap_t two = list("3-4");
 
-    (void)data;
     assert_int_equal(rc_near_node(topology, one), 1);
     assert_int_equal(rc_near_node(topology, two), -1);
     assert_int_equal(rc_near_numa(hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, 7)), 3);
@@ -196,13 +190,11 @@ static void check_node(const void *data)
 }
 
 /* GPUs of a list by name; the driver's folder has UUIDs of two of the three. */
-struct name_row {
+static const struct {
     struct rc_str input;
     int expected; /* -1: none */
     const char *why;
-};
-
-static const struct name_row names[] = {
+} names[] = {
     { TEXT("0"), 0, "an index" },
     { TEXT("2"), 2, "the last one" },
     { TEXT("3"), -1, "one too many" },
@@ -246,14 +238,13 @@ static void take_gpu(const char *address)
     rmdir(path);
 }
 
-static void check_name(const void *data)
+UNIT_ROWS(check_name, "named", names)
 {
     static struct rc_pci_gpu gpu[] = { { .bus_id = "0000:07:00.0" },
                                        { .bus_id = "0000:3b:00.0" },
                                        { .bus_id = "10000:af:00.0" } };
     const struct rc_pci_gpus gpus = { .gpu = gpu, .count = 3, .used = 3 };
     static struct rc_nvidia_gpus driver;
-    const struct name_row *row = data;
     unsigned index = 77;
 
     memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
@@ -271,14 +262,4 @@ static void check_name(const void *data)
     take_gpu("0000:3b:00.0");
     take_gpu("10000:af:00.0");
     assert_int_equal(rmdir(folder), 0);
-}
-
-int main(void)
-{
-    UNIT_TABLE(check_row, "place", rows);
-    UNIT_TABLE(check_name, "named", names);
-    unit_add_one(check_any, "any cores and any number of tasks");
-    unit_add_one(check_wrong, "what cannot be placed");
-    unit_add_one(check_node, "the NUMA node of a mask and of an object");
-    return unit_run("place");
 }

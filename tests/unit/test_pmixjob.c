@@ -11,13 +11,11 @@
 #define UNEVEN "rank=4|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|ids=1,2,3|host=n1|"
 #define BEFORE "rank=4|size=5|local_rank=0|node=2|"
 
-struct row {
+static const struct {
     struct rc_str input; /* lines, | for their ends; of rank 4 */
     const char *answer;  /* rank, local rank, node rank, sizes, nodes, rank 0's host; or the first message's id */
     const char *why;
-};
-
-static const struct row answers[] = {
+} answers[] = {
     { TEXT(UNEVEN), "4 0 2 5 1 3 n1", "an uneven job" },
     { TEXT("host=n1|tasks=3,2|map=(vector,(0,2,1),(0,2,1),(0,1,1))|node=0|local_rank=2|size=5|rank=4|"),
       "4 2 0 5 3 2 n1", "by node, the lines in another order" },
@@ -134,45 +132,30 @@ static const struct mpi_row mpi_answers[] = {
     { TEXT("failed=server none|"), "RC122", "the server does not answer", MPI(2, 2, 4, 0, 2) },
 };
 
-static void answers_mpi(const void *data)
+UNIT_ROWS(answers_mpi, "pmixjob answers Open MPI 5", mpi_answers)
 {
-    const struct mpi_row *row = data;
-
     assert_string_equal(resolve_in(row->block, row->input, unit_guard_memory(ROOM)), row->answer);
 }
 
-static void answers_so(const void *data)
+UNIT_ROWS(answers_so, "pmixjob answers", answers)
 {
-    const struct row *row = data;
-
     assert_string_equal(resolve(row->input, unit_guard_memory(ROOM)), row->answer);
 }
 
-static void is_refused_unasked(const void *row)
+UNIT_TEST(is_refused_unasked, "where nobody can ask, the rank alone is no identity")
 {
-    (void)row;
     assert_string_equal(resolve(RC_ABSENT, NULL), "RC109");
 }
 
 /* Whatever is cut off, nobody gets another identity. */
-static void pieces_are_refused(const void *row)
+UNIT_TEST(pieces_are_refused, "an answer that was cut off")
 {
     struct rc_str whole = RC_STR(UNEVEN);
     char *room = unit_guard_memory(ROOM);
 
-    (void)row;
     for (size_t n = 0; n < whole.n - 4; n++) {
         const char *answer = resolve((struct rc_str){ whole.p, n }, room);
 
         assert_true(strcmp(answer, "RC123") == 0 || strcmp(answer, "RC404") == 0);
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(answers_so, "pmixjob answers", answers);
-    UNIT_TABLE(answers_mpi, "pmixjob answers Open MPI 5", mpi_answers);
-    unit_add_one(is_refused_unasked, "where nobody can ask, the rank alone is no identity");
-    unit_add_one(pieces_are_refused, "an answer that was cut off");
-    return unit_run("pmixjob");
 }

@@ -157,13 +157,12 @@ static ssize_t run(const struct rc_program *what, char *output, size_t size, int
     return n;
 }
 
-static void check_copy(const void *data)
+UNIT_TEST(check_copy, "a program reads, writes and ends")
 {
     struct rc_program what = program("copy");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.input = RC_STR("one\ntwo\n");
     assert_int_equal(run(&what, output, sizeof(output), &status), 8);
     assert_string_equal(output, "one\ntwo\n");
@@ -171,25 +170,23 @@ static void check_copy(const void *data)
     assert_int_equal(WEXITSTATUS(status), 3);
 }
 
-static void check_nothing(const void *data)
+UNIT_TEST(check_nothing, "nothing in, nothing out")
 {
     struct rc_program what = program("copy");
     char output[SMALL] = "before";
     int status;
 
-    (void)data;
     assert_int_equal(run(&what, output, sizeof(output), &status), 0);
     assert_string_equal(output, "");
 }
 
-static void check_kept(const void *data)
+UNIT_TEST(check_kept, "a descriptor that it sends")
 {
     struct rc_program what = program("send");
     char output[SMALL];
     int status;
     int kept;
 
-    (void)data;
     what.kept = &kept;
     assert_int_equal(rc_program_run(&what, output, sizeof(output), &status), 4);
     assert_string_equal(output, "word");
@@ -205,7 +202,7 @@ static void check_kept(const void *data)
 }
 
 /* As much as an entry with everything in it, which the program begins to read when all of it is there. */
-static void check_large_input(const void *data)
+UNIT_TEST(check_large_input, "the largest entry")
 {
     enum { SIZE = 32768 };
     struct rc_program what = program("count");
@@ -213,7 +210,6 @@ static void check_large_input(const void *data)
     char *input = malloc(SIZE);
     int status;
 
-    (void)data;
     assert_non_null(input);
     memset(input, 'x', SIZE);
     what.input = (struct rc_str){ input, SIZE };
@@ -223,7 +219,7 @@ static void check_large_input(const void *data)
 }
 
 /* More than a pipe takes at once: said, instead of waiting for a reader that does not start. */
-static void check_too_much_input(const void *data)
+UNIT_TEST(check_too_much_input, "more than a pipe takes")
 {
     enum { SIZE = 2 * 1024 * 1024 };
     struct rc_program what = program("count");
@@ -231,42 +227,38 @@ static void check_too_much_input(const void *data)
     char *input = calloc(1, SIZE);
     int status;
 
-    (void)data;
     assert_non_null(input);
     what.input = (struct rc_str){ input, SIZE };
     assert_int_equal(run(&what, output, sizeof(output), &status), -E2BIG);
     free(input);
 }
 
-static void check_exact_room(const void *data)
+UNIT_TEST(check_exact_room, "as much as there is room for")
 {
     struct rc_program what = program("copy");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.input = RC_STR("seven b");
     assert_int_equal(run(&what, output, 9, &status), 7);
     assert_string_equal(output, "seven b");
 }
 
-static void check_flood(const void *data)
+UNIT_TEST(check_flood, "a program that writes too much")
 {
     struct rc_program what = program("flood");
     char output[SMALL];
     int status;
 
-    (void)data;
     assert_int_equal(run(&what, output, sizeof(output), &status), -EMSGSIZE);
 }
 
-static void check_hangs(const void *data)
+UNIT_TEST(check_hangs, "programs that do not end")
 {
     static const char *const behaviours[] = { "hang", "say and hang", "stop" };
     char output[SMALL];
     int status;
 
-    (void)data;
     for (unsigned i = 0; i < UNIT_COUNT(behaviours); i++) {
         struct rc_program what = program(behaviours[i]);
 
@@ -278,14 +270,13 @@ static void check_hangs(const void *data)
 }
 
 /* Whoever started it goes on, and nothing of its output is open. */
-static void check_cannot_be_killed(const void *data)
+UNIT_TEST(check_cannot_be_killed, "a program that cannot be killed")
 {
     unsigned before = unit_open_descriptors();
     struct rc_program what = program("hang");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.milliseconds = SHORT;
     is_kill_in_vain = true;
     alarm(LONG / 1000);
@@ -298,13 +289,12 @@ static void check_cannot_be_killed(const void *data)
     assert_int_equal(waitpid(spared, &status, 0), spared);
 }
 
-static void check_interrupted(const void *data)
+UNIT_TEST(check_interrupted, "signals while it runs, and at its end")
 {
     struct rc_program what = program("copy");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.input = RC_STR("a word");
     is_interrupted = true;
     assert_int_equal(run(&what, output, sizeof(output), &status), 6);
@@ -312,13 +302,12 @@ static void check_interrupted(const void *data)
     assert_false(is_interrupted);
 }
 
-static void check_dies(const void *data)
+UNIT_TEST(check_dies, "a program that dies")
 {
     struct rc_program what = program("die");
     char output[SMALL];
     int status;
 
-    (void)data;
     assert_int_equal(run(&what, output, sizeof(output), &status), 4);
     assert_string_equal(output, "half");
     assert_true(WIFSIGNALED(status));
@@ -326,48 +315,47 @@ static void check_dies(const void *data)
 }
 
 /* Who writes to it does not die of SIGPIPE. */
-static void check_reads_nothing(const void *data)
+UNIT_TEST(check_reads_nothing, "a program that does not read")
 {
     struct rc_program what = program("leave without reading");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.input = RC_STR("a word");
     assert_int_equal(run(&what, output, sizeof(output), &status), 0);
     assert_true(WIFEXITED(status));
 }
 
-static void check_not_there(const void *data)
+UNIT_TEST(check_not_there, "no program")
 {
     struct rc_program what = program("copy");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.path = "/nowhere/rollcall-exchange";
     assert_int_equal(run(&what, output, sizeof(output), &status), -ENOENT);
     what.path = "/";
     assert_int_equal(run(&what, output, sizeof(output), &status), -EACCES);
 }
 
-struct environment_row {
+/* LD_BIND_NOW stands for what only the loader reads, and must not break the test's own program. */
+static const struct {
+    struct rc_str input; /* what runs */
     enum rc_program_kind kind;
     const char *expected;
     const char *why;
-};
-
-/* LD_BIND_NOW stands for what only the loader reads, and must not break the test's own program. */
-static const struct environment_row environments[] = {
-    { RC_PROGRAM_OWN, "A=1 ROLLCALL_LD_LIBRARY_PATH=/x:/y LD=2 HWLOC_XMLFILE=z ", "a program of rollcall" },
-    { RC_PROGRAM_PMIX, "A=1 LD_LIBRARY_PATH=/x:/y LD=2 HWLOC_XMLFILE=z ", "rollcall-pmix" },
-    { RC_PROGRAM_USER,
+} environments[] = {
+    { TEXT("rollcall-exchange"), RC_PROGRAM_OWN, "A=1 ROLLCALL_LD_LIBRARY_PATH=/x:/y LD=2 HWLOC_XMLFILE=z ",
+      "a program of rollcall" },
+    { TEXT("rollcall-pmix"), RC_PROGRAM_PMIX, "A=1 LD_LIBRARY_PATH=/x:/y LD=2 HWLOC_XMLFILE=z ",
+      "it loads the user's libraries" },
+    { TEXT("train"), RC_PROGRAM_USER,
       "A=1 LD_LIBRARY_PATH=/x:/y LD_BIND_NOW=1 LD=2 GCONV_PATH=/g GLIBC_TUNABLES=a.b=1 MALLOC_PERTURB_=7 "
       "MALLOC_ARENA_MAX=1 LOCPATH=/l NLSPATH=/n GETCONF_DIR=/d HWLOC_XMLFILE=z ",
       "a program of the user" },
 };
 
-static void check_environment(const void *data)
+UNIT_ROWS(hands_environment, "the environment of", environments)
 {
     static const char *const env[] = { "A=1",
                                        "LD_PRELOAD=librollcall-preload.so",
@@ -383,7 +371,6 @@ static void check_environment(const void *data)
                                        "GETCONF_DIR=/d",
                                        "HWLOC_XMLFILE=z",
                                        NULL };
-    const struct environment_row *row = data;
     struct rc_program what = program("environment");
     char output[2 * SMALL];
     int status;
@@ -395,14 +382,13 @@ static void check_environment(const void *data)
 }
 
 /* rollcall-exchange starts rollcall-pmix: the task's LD_LIBRARY_PATH goes through it. */
-static void check_handed_on(const void *data)
+UNIT_TEST(check_handed_on, "LD_LIBRARY_PATH on the way to rollcall-pmix")
 {
     static const char *const env[] = { "ROLLCALL_LD_LIBRARY_PATH=/x", "A=1", NULL };
     struct rc_program what = program("environment");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.env = env;
     what.kind = RC_PROGRAM_PMIX;
     assert_true(run(&what, output, sizeof(output), &status) > 0);
@@ -410,14 +396,13 @@ static void check_handed_on(const void *data)
 }
 
 /* As the loader ends a program of which it does not find a library. */
-static void check_not_loaded(const void *data)
+UNIT_TEST(check_not_loaded, "a library of the program is missing")
 {
     struct rc_program what = program("not loaded");
     char line[SMALL];
     int status;
     ssize_t n;
 
-    (void)data;
     n = run(&what, line, sizeof(line), &status);
     assert_true(rc_program_not_loaded(n, status));
     assert_int_equal(rc_program_line(&what, line, sizeof(line)), -EIO);
@@ -428,13 +413,12 @@ static void check_not_loaded(const void *data)
 }
 
 /* Its child keeps its output open, and says nothing. */
-static void check_leaves_child(const void *data)
+UNIT_TEST(check_leaves_child, "its child outlives it, with its output open")
 {
     struct rc_program what = program("leave a child");
     char output[SMALL];
     int status;
 
-    (void)data;
     what.milliseconds = 4000;
     assert_int_equal(run(&what, output, sizeof(output), &status), 4);
     assert_string_equal(output, "word");
@@ -442,7 +426,7 @@ static void check_leaves_child(const void *data)
 }
 
 /* Signals that the caller blocks or ignores are a launcher's affair. */
-static void check_signals(const void *data)
+UNIT_TEST(check_signals, "signals as a program expects them")
 {
     struct rc_program what = program("signals");
     char output[SMALL];
@@ -450,7 +434,6 @@ static void check_signals(const void *data)
     sigset_t before;
     int status;
 
-    (void)data;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR1);
     sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -461,25 +444,23 @@ static void check_signals(const void *data)
     assert_string_equal(output, "open default");
 }
 
-static void check_descriptors(const void *data)
+UNIT_TEST(check_descriptors, "it inherits the standard streams alone")
 {
     struct rc_program what = program("descriptors");
     char output[SMALL];
     int status;
 
-    (void)data;
     assert_true(run(&what, output, sizeof(output), &status) >= 0);
     assert_string_equal(output, "");
 }
 
 /* As a daemon that has closed its standard streams: the pipes' own numbers are then 0, 1 and 2. */
-static void check_closed_streams(const void *data)
+UNIT_TEST(check_closed_streams, "a caller without standard streams")
 {
     struct rc_program what = program("copy");
     pid_t child;
     int status;
 
-    (void)data;
     what.input = RC_STR("a word");
     child = fork();
     assert_true(child >= 0);
@@ -511,26 +492,5 @@ int main(int argc, char **argv)
     if (argc == 2)
         return behave(argv[1]);
     close_inherited();
-    unit_add_one(check_copy, "a program reads, writes and ends");
-    unit_add_one(check_nothing, "nothing in, nothing out");
-    unit_add_one(check_kept, "a descriptor that it sends");
-    unit_add_one(check_large_input, "the largest entry");
-    unit_add_one(check_too_much_input, "more than a pipe takes");
-    unit_add_one(check_exact_room, "as much as there is room for");
-    unit_add_one(check_flood, "a program that writes too much");
-    unit_add_one(check_hangs, "programs that do not end");
-    unit_add_one(check_cannot_be_killed, "a program that cannot be killed");
-    unit_add_one(check_interrupted, "signals while it runs, and at its end");
-    unit_add_one(check_dies, "a program that dies");
-    unit_add_one(check_reads_nothing, "a program that does not read");
-    unit_add_one(check_not_there, "no program");
-    for (unsigned i = 0; i < UNIT_COUNT(environments); i++)
-        unit_add(check_environment, &environments[i], "the environment of", RC_ABSENT, environments[i].why);
-    unit_add_one(check_handed_on, "LD_LIBRARY_PATH on the way to rollcall-pmix");
-    unit_add_one(check_not_loaded, "a library of the program is missing");
-    unit_add_one(check_leaves_child, "its child outlives it, with its output open");
-    unit_add_one(check_signals, "signals as a program expects them");
-    unit_add_one(check_descriptors, "it inherits the standard streams alone");
-    unit_add_one(check_closed_streams, "a caller without standard streams");
-    return unit_run("program");
+    return unit_run();
 }

@@ -26,7 +26,7 @@ static size_t size_of(const char *const *block)
     return size;
 }
 
-static void reads_all_kinds(const void *row)
+UNIT_TEST(reads_all_kinds, "all kinds, whatever stands between them")
 {
     static const char *const block[] = {
         "RANK=1",
@@ -47,7 +47,6 @@ static void reads_all_kinds(const void *row)
     struct rc_here here;
     char *storage;
 
-    (void)row;
     assert_int_equal(recording_read(block, size_of(block), &here, &storage), 0);
     assert_int_equal(here.ancestor_count, 2);
     is(here.ancestor[0], "orted\0-mca\0ess\0", 15);
@@ -65,14 +64,13 @@ static void reads_all_kinds(const void *row)
     free(storage);
 }
 
-static void knows_nothing(const void *row)
+UNIT_TEST(knows_nothing, "what is not told counts as looked for")
 {
     static const char *const block[] = { "RANK=1", "@gpus=many", "@gpus=-1",     "@gpus=65536",    "@Host=n1",
                                          "@",      "@=",         "@gpu-files=8", "@gpu-files=x/1", NULL };
     struct rc_here here;
     char *storage;
 
-    (void)row;
     assert_int_equal(recording_read(block, size_of(block), &here, &storage), 0);
     assert_int_equal(here.ancestor_count, 0);
     assert_null(here.host.p);
@@ -86,13 +84,12 @@ static void knows_nothing(const void *row)
     free(storage);
 }
 
-static void takes_so_many_ancestors(const void *row)
+UNIT_TEST(takes_so_many_ancestors, "as many ancestors as there is room for")
 {
     const char *block[RC_ANCESTORS_MAX + 9];
     struct rc_here here;
     char *storage;
 
-    (void)row;
     for (size_t i = 0; i < UNIT_COUNT(block) - 1; i++)
         block[i] = "@ancestor=";
     block[UNIT_COUNT(block) - 1] = NULL;
@@ -100,12 +97,4 @@ static void takes_so_many_ancestors(const void *row)
     assert_int_equal(here.ancestor_count, RC_ANCESTORS_MAX);
     is(here.ancestor[RC_ANCESTORS_MAX - 1], "\0", 1);
     free(storage);
-}
-
-int main(void)
-{
-    unit_add_one(reads_all_kinds, "all kinds, whatever stands between them");
-    unit_add_one(knows_nothing, "what is not told counts as looked for");
-    unit_add_one(takes_so_many_ancestors, "as many ancestors as there is room for");
-    return unit_run("recording");
 }

@@ -29,9 +29,8 @@ static void expect(const char *first, const char *entry, bool marked, uint32_t m
     assert_int_equal(rc_launcher_marks(&env), marks);
 }
 
-static void is_seen(const void *data)
+UNIT_ROWS(is_seen, "marker is seen", rows)
 {
-    const struct row *row = data;
     const uint32_t bit = (uint32_t)1 << row->family;
     char entry[64];
 
@@ -42,9 +41,8 @@ static void is_seen(const void *data)
 }
 
 /* The same two letters, a longer name, a shorter one, no value, one that is only a value. */
-static void is_not_mistaken(const void *data)
+UNIT_ROWS(is_not_mistaken, "nothing is taken for marker", rows)
 {
-    const struct row *row = data;
     const int n = (int)row->input.n;
     char entry[64];
 
@@ -62,9 +60,8 @@ static void is_not_mistaken(const void *data)
 }
 
 /* Behind so many others that there is no index. */
-static void is_seen_without_index(const void *data)
+UNIT_ROWS(is_seen_without_index, "without an index too, marker is seen", rows)
 {
-    const struct row *row = data;
     static const char *block[RC_ENV_SLOTS + 2];
     char entry[64];
     struct rc_env env;
@@ -79,20 +76,10 @@ static void is_seen_without_index(const void *data)
     assert_int_equal(rc_launcher_marks(&env), (uint32_t)1 << row->family);
 }
 
-static void has_no_block(const void *data)
+UNIT_TEST(has_no_block, "no block and an empty block")
 {
     static const char *const empty[] = { NULL };
 
-    (void)data;
     assert_false(rc_launcher_marked(NULL));
     assert_false(rc_launcher_marked(empty));
-}
-
-int main(void)
-{
-    UNIT_TABLE(is_seen, "marker is seen", rows);
-    UNIT_TABLE(is_not_mistaken, "nothing is taken for marker", rows);
-    UNIT_TABLE(is_seen_without_index, "without an index too, marker is seen", rows);
-    unit_add_one(has_no_block, "no block and an empty block");
-    return unit_run("registry");
 }

@@ -13,14 +13,12 @@ struct row {
     const char *why;
 };
 
-struct endpoint_row {
+static const struct {
     struct rc_str input;
     uint16_t port;
     const char *hosts;
     const char *why;
-};
-
-static const struct endpoint_row endpoints[] = {
+} endpoints[] = {
     { TEXT(TOKEN " 1 n1"), 1, "n1", "a host" },
     { TEXT(TOKEN " 65535 10.0.0.1 fd00:77::1 n1"), 65535, "10.0.0.1 fd00:77::1 n1", "several" },
 };
@@ -42,9 +40,8 @@ static const struct row no_endpoints[] = {
     { TEXT("0123456789abcdef0123456789abcdeF 80 n1"), "a token in capitals" },
 };
 
-static void check_endpoint(const void *data)
+UNIT_ROWS(check_endpoint, "an endpoint", endpoints)
 {
-    const struct endpoint_row *row = data;
     struct rc_endpoint endpoint;
 
     assert_true(rc_endpoint_read(unit_guard(row->input), &endpoint));
@@ -53,9 +50,8 @@ static void check_endpoint(const void *data)
     assert_true(rc_str_is(endpoint.hosts, row->hosts));
 }
 
-static void check_no_endpoint(const void *data)
+UNIT_ROWS(check_no_endpoint, "no endpoint", no_endpoints)
 {
-    const struct row *row = data;
     struct rc_endpoint endpoint = { .port = 7 };
 
     assert_false(rc_endpoint_read(unit_guard(row->input), &endpoint));
@@ -99,9 +95,8 @@ static const struct row no_requests[] = {
     { TEXT("transport=pmix\nseconds=1\n=\n\nroll=1\n"), "a line without a name" },
 };
 
-static void check_request(const void *data)
+UNIT_ROWS(check_request, "a request", requests)
 {
-    const struct row *row = data;
     struct rc_request request;
     struct rc_request again;
     char text[1024];
@@ -121,9 +116,8 @@ static void check_request(const void *data)
     assert_memory_equal(again.entry.p, request.entry.p, request.entry.n);
 }
 
-static void check_no_request(const void *data)
+UNIT_ROWS(check_no_request, "no request", no_requests)
 {
-    const struct row *row = data;
     struct rc_request request = { .seconds = 77 };
 
     assert_false(rc_request_read(unit_guard(row->input), &request));
@@ -131,21 +125,20 @@ static void check_no_request(const void *data)
 }
 
 /* Cut anywhere before its entry, it is none. */
-static void check_cut(const void *data)
+UNIT_TEST(check_cut, "a request that is cut anywhere")
 {
     static const char text[] = SRUN MORE "\nroll=1\n";
     size_t before = sizeof(SRUN MORE "\n") - 1;
     char *end = (char *)unit_guard_memory(before) + before;
     struct rc_request request;
 
-    (void)data;
     for (size_t cut = 0; cut <= before; cut++) {
         memcpy(end - cut, text, cut);
         assert_false(rc_request_read((struct rc_str){ end - cut, cut }, &request));
     }
 }
 
-static void check_no_room(const void *data)
+UNIT_TEST(check_no_room, "a request without room")
 {
     struct rc_request request = {
         .transport = RC_TRANSPORT_PMIX,
@@ -156,19 +149,7 @@ static void check_no_room(const void *data)
     char text[60];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     assert_non_null(rc_request_write(&request, &arena));
     arena = (struct rc_arena){ .base = text, .size = 50 };
     assert_null(rc_request_write(&request, &arena));
-}
-
-int main(void)
-{
-    UNIT_TABLE(check_endpoint, "an endpoint", endpoints);
-    UNIT_TABLE(check_no_endpoint, "no endpoint", no_endpoints);
-    UNIT_TABLE(check_request, "a request", requests);
-    UNIT_TABLE(check_no_request, "no request", no_requests);
-    unit_add_one(check_cut, "a request that is cut anywhere");
-    unit_add_one(check_no_room, "a request without room");
-    return unit_run("request");
 }

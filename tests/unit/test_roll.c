@@ -150,9 +150,8 @@ static bool reads(struct rc_str input, struct rc_roll *roll)
     return rc_roll_read(unit_guard(input), roll);
 }
 
-static void is_read(const void *data)
+UNIT_ROWS(is_read, "an entry:", entries)
 {
-    const struct row *row = data;
     struct rc_roll roll;
 
     assert_true(reads(row->input, &roll));
@@ -162,9 +161,8 @@ static void is_read(const void *data)
     assert_in_range(roll.node, 0, roll.nodes - 1);
 }
 
-static void is_refused(const void *data)
+UNIT_ROWS(is_refused, "no entry:", refused)
 {
-    const struct row *row = data;
     struct rc_roll roll;
     struct rc_roll untouched;
 
@@ -213,7 +211,7 @@ static struct rc_roll whole(void)
             fail_msg("%.*s", (int)assert_text.n, assert_text.p); \
     } while (0)
 
-static void writes_and_reads(const void *data)
+UNIT_TEST(writes_and_reads, "an entry is read as it was written")
 {
     char text[RC_ROLL_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -223,7 +221,6 @@ static void writes_and_reads(const void *data)
     struct rc_str value;
     enum rc_item item;
 
-    (void)data;
     assert_string_equal(written, WHOLE);
     assert_string_equal(before, "before");
     assert_string_equal(rc_format(&arena, "behind"), "behind");
@@ -258,7 +255,7 @@ static void writes_and_reads(const void *data)
     assert_false(rc_items_next(&roll.items, &item, &value));
 }
 
-static void leaves_out_what_is_absent(const void *data)
+UNIT_TEST(leaves_out_what_is_absent, "absent values are left out and stay absent")
 {
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -270,7 +267,6 @@ static void leaves_out_what_is_absent(const void *data)
                             .tasks = RC_STR("1"),
                             .mode = RC_STR("") };
 
-    (void)data;
     assert_string_equal(rc_roll_write(&roll, &arena), "roll=1\nscope=s\nhost=n1\ntasks=1\nnode=1\nnodes=2\nworld=2\n");
     assert_true(reads(rc_str(text), &roll));
     assert_null(roll.version.p);
@@ -285,9 +281,8 @@ static void leaves_out_what_is_absent(const void *data)
 }
 
 /* Cut off anywhere it is nothing, or all lines but the last ones. */
-static void survives_cuts(const void *data)
+UNIT_TEST(survives_cuts, "an entry that was cut off is none, or has fewer lines")
 {
-    (void)data;
     for (size_t n = 0; n < sizeof(WHOLE) - 1; n++) {
         struct rc_str input = { WHOLE, n };
         char *copy = malloc(n + 1);
@@ -304,12 +299,11 @@ static void survives_cuts(const void *data)
 }
 
 /* Any byte in the place of any other: never read past the end, nothing that could not be written. */
-static void survives_other_bytes(const void *data)
+UNIT_TEST(survives_other_bytes, "what is read can be written, with any byte in any place")
 {
     static const char bytes[] = { '\0', '\n', '=', ',', '-', '0', '9', ' ', '\x1b', '\xff' };
     char text[] = WHOLE;
 
-    (void)data;
     for (size_t i = 0; i < sizeof(text) - 1; i++) {
         for (size_t b = 0; b < sizeof(bytes); b++) {
             char saved = text[i];
@@ -325,12 +319,11 @@ static void survives_other_bytes(const void *data)
     }
 }
 
-static void writes_items(const void *data)
+UNIT_TEST(writes_items, "items are lines, cut and printable; nothing is no item")
 {
     char text[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     rc_item_put(&arena, RC_ITEM_gpus, RC_ABSENT);
     rc_item_put(&arena, RC_ITEM_imex, RC_STR(""));
     assert_int_equal(arena.used, 0);
@@ -343,7 +336,7 @@ static void writes_items(const void *data)
     assert_int_equal(rc_item_find(RC_STR("core")), RC_ITEMS);
 }
 
-static void makes_values_printable(const void *data)
+UNIT_TEST(makes_values_printable, "bytes that are not printable become question marks")
 {
     char text[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -357,20 +350,18 @@ static void makes_values_printable(const void *data)
                             .gpu = { { 0, RC_STR("\t") } },
                             .gpu_count = 1 };
 
-    (void)data;
     assert_string_equal(rc_roll_write(&roll, &arena),
                         "roll=1\nscope=a?b\nhost=n???\ntasks=0\nnode=0\nnodes=1\nworld=1\nuser=A=1?user=B=2\n"
                         "gpu=0 ?\n");
 }
 
-static void cuts_long_values(const void *data)
+UNIT_TEST(cuts_long_values, "long values are cut")
 {
     static const char value[] = "A=" X256("v");
     char text[2048];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_roll roll = whole();
 
-    (void)data;
     roll.host = (struct rc_str)TEXT(X256("h") "h");
     roll.user[0] = (struct rc_str)TEXT("A=" X256("v"));
     roll.user[1] = (struct rc_str)TEXT(X255("N") "=1");
@@ -384,13 +375,12 @@ static void cuts_long_values(const void *data)
     assert_int_equal(roll.gpu[0].id.n, RC_ROLL_TEXT_MAX);
 }
 
-static void writes_a_variable_once(const void *data)
+UNIT_TEST(writes_a_variable_once, "a variable is written once, and what is none is not")
 {
     char text[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_roll roll = whole();
 
-    (void)data;
     roll.user[0] = RC_STR("A=1");
     roll.user[1] = RC_STR("A=2");
     roll.user[2] = RC_STR("no variable");
@@ -406,12 +396,11 @@ static void writes_a_variable_once(const void *data)
 }
 
 /* What is more than a reader keeps is no reason to lose the rest. */
-static void keeps_as_many_as_it_can(const void *data)
+UNIT_TEST(keeps_as_many_as_it_can, "variables and GPUs beyond the limit are skipped")
 {
     char text[2048] = LEAST;
     struct rc_roll roll;
 
-    (void)data;
     for (unsigned i = 0; i < 20; i++) {
         size_t used = strlen(text);
 
@@ -425,12 +414,11 @@ static void keeps_as_many_as_it_can(const void *data)
 }
 
 /* Whatever does not fit leaves the arena's text as it was. */
-static void fits_or_not(const void *data)
+UNIT_TEST(fits_or_not, "an arena that is too small by any number of bytes")
 {
     size_t need = sizeof(WHOLE);
     struct rc_roll roll = whole();
 
-    (void)data;
     for (size_t size = 0; size <= need + 1; size++) {
         char *text = malloc(size + 1);
         struct rc_arena arena = { .base = text, .size = size };
@@ -459,7 +447,7 @@ static const char *many_tasks(unsigned count)
 }
 
 /* A thousand tasks dealt out over nodes go into an entry; what is longer is not cut, but refused. */
-static void tasks_are_never_cut(const void *data)
+UNIT_TEST(tasks_are_never_cut, "tasks are written whole or not at all")
 {
     static char text[4 * RC_ROLL_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -468,7 +456,6 @@ static void tasks_are_never_cut(const void *data)
     uint32_t last;
     unsigned count = 0;
 
-    (void)data;
     roll.world = RC_MAX_TASKS;
     roll.gpu_count = 0;
     roll.tasks = rc_str(many_tasks(1024));
@@ -485,13 +472,12 @@ static void tasks_are_never_cut(const void *data)
     assert_false(arena.full);
 }
 
-static void writes_nothing_that_is_not_read(const void *data)
+UNIT_TEST(writes_nothing_that_is_not_read, "what no reader would take is not written")
 {
     char text[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_roll roll;
 
-    (void)data;
     for (unsigned i = 0; i < 8; i++) {
         roll = whole();
         switch (i) {
@@ -526,13 +512,12 @@ static void writes_nothing_that_is_not_read(const void *data)
     }
 }
 
-static void goes_through_ranges(const void *data)
+UNIT_TEST(goes_through_ranges, "ranges are taken one by one")
 {
     struct rc_str rest = unit_guard(RC_STR("0-3,8,16777215"));
     uint32_t first = 7;
     uint32_t last = 7;
 
-    (void)data;
     assert_true(rc_roll_next_range(&rest, &first, &last));
     assert_int_equal(first, 0);
     assert_int_equal(last, 3);
@@ -549,24 +534,4 @@ static void goes_through_ranges(const void *data)
     assert_int_equal(rest.n, 5);
     assert_int_equal(first, 16777215);
     assert_int_equal(last, 16777215);
-}
-
-int main(void)
-{
-    UNIT_TABLE(is_read, "an entry:", entries);
-    UNIT_TABLE(is_refused, "no entry:", refused);
-    unit_add_one(writes_and_reads, "an entry is read as it was written");
-    unit_add_one(leaves_out_what_is_absent, "absent values are left out and stay absent");
-    unit_add_one(survives_cuts, "an entry that was cut off is none, or has fewer lines");
-    unit_add_one(survives_other_bytes, "what is read can be written, with any byte in any place");
-    unit_add_one(writes_items, "items are lines, cut and printable; nothing is no item");
-    unit_add_one(makes_values_printable, "bytes that are not printable become question marks");
-    unit_add_one(cuts_long_values, "long values are cut");
-    unit_add_one(writes_a_variable_once, "a variable is written once, and what is none is not");
-    unit_add_one(keeps_as_many_as_it_can, "variables and GPUs beyond the limit are skipped");
-    unit_add_one(fits_or_not, "an arena that is too small by any number of bytes");
-    unit_add_one(tasks_are_never_cut, "tasks are written whole or not at all");
-    unit_add_one(writes_nothing_that_is_not_read, "what no reader would take is not written");
-    unit_add_one(goes_through_ranges, "ranges are taken one by one");
-    return unit_run("roll");
 }

@@ -257,21 +257,19 @@ static void two_nodes_meet(const struct office *office)
     decided(office, "2 1\n");
 }
 
-static void check_two_nodes(const void *data)
+UNIT_TEST(check_two_nodes, "two nodes meet")
 {
     struct office office = open_office(LONG, WITH_LIFE);
 
-    (void)data;
     two_nodes_meet(&office);
     ends(&office);
 }
 
-static void check_own_entry(const void *data)
+UNIT_TEST(check_own_entry, "the server's own node; without a life it ends when all have their answer")
 {
     struct office office;
     int fd;
 
-    (void)data;
     office = open_office_with((struct start){ .seconds = LONG, .with = ALONE, .own = entry_of(0, 1) });
     decided(&office, "1 1\n");
     ends(&office);
@@ -295,9 +293,8 @@ static const struct row strangers[] = {
 };
 
 /* Whoever it is, it hears nothing, and the others do not notice. */
-static void check_stranger(const void *data)
+UNIT_ROWS(check_stranger, "a stranger", strangers)
 {
-    const struct row *row = data;
     struct office office = open_office(LONG, WITH_LIFE);
     int early = go(&office);
     int late;
@@ -315,13 +312,12 @@ static void check_stranger(const void *data)
     ends(&office);
 }
 
-static void check_cut(const void *data)
+UNIT_TEST(check_cut, "entries that are cut anywhere")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     char text[512];
     struct rc_str whole = message(TOKEN, entry_of(1, 2));
 
-    (void)data;
     assert_true(whole.n < sizeof(text));
     memcpy(text, whole.p, whole.n);
     for (size_t cut = 0; cut < whole.n; cut++) {
@@ -335,14 +331,13 @@ static void check_cut(const void *data)
     ends(&office);
 }
 
-static void check_drip(const void *data)
+UNIT_TEST(check_drip, "an entry byte by byte")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     int first = register_node(&office, 0, 2);
     int second = go(&office);
     struct rc_str whole = message(TOKEN, entry_of(1, 2));
 
-    (void)data;
     for (size_t i = 0; i < whole.n; i++)
         say(second, (struct rc_str){ whole.p + i, 1 });
     hears(first, "answer=1\nport=2\n");
@@ -364,12 +359,11 @@ static void withdraw(const int connections[MANY])
 }
 
 /* As many connections as it keeps, and more; then with fewer descriptors than that. */
-static void check_idle(const void *data)
+UNIT_TEST(check_idle, "more idle connections than it keeps")
 {
     static const rlim_t descriptors[] = { LESS, 80 };
     int connections[MANY];
 
-    (void)data;
     for (unsigned i = 0; i < UNIT_COUNT(descriptors); i++) {
         struct office office = open_office_with(
             (struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = descriptors[i] });
@@ -383,14 +377,13 @@ static void check_idle(const void *data)
 
 /* A node's entry lies there when the connections comes, all while the server does not run: it is heard before it is
  * shown out. */
-static void check_crowd_behind(const void *data)
+UNIT_TEST(check_crowd_behind, "a connections behind a node")
 {
     struct office office = open_office_with((struct start){ .seconds = LONG, .with = WITH_LIFE, .descriptors = LESS });
     int connections[MANY];
     int first, second;
     int status;
 
-    (void)data;
     assert_int_equal(kill(office.pid, SIGSTOP), 0);
     assert_int_equal(waitpid(office.pid, &status, WUNTRACED), office.pid);
     first = register_node(&office, 0, 2);
@@ -405,13 +398,12 @@ static void check_crowd_behind(const void *data)
 }
 
 /* All of them are there before the first one speaks: nobody is shown out. */
-static void check_many_nodes(const void *data)
+UNIT_TEST(check_many_nodes, "many nodes at once")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     char expected[32];
     int fd[NODES];
 
-    (void)data;
     for (unsigned i = 0; i < NODES; i++)
         fd[i] = go(&office);
     for (unsigned i = 0; i < NODES; i++)
@@ -424,12 +416,11 @@ static void check_many_nodes(const void *data)
     ends(&office);
 }
 
-static void check_latecomers(const void *data)
+UNIT_TEST(check_latecomers, "latecomers")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     int fd;
 
-    (void)data;
     two_nodes_meet(&office);
     for (unsigned i = 0; i < 3; i++)
         hears(register_node(&office, 1, 2), "answer=1\nport=2\n");
@@ -440,13 +431,12 @@ static void check_latecomers(const void *data)
 }
 
 /* Who asks for the roll is no node. */
-static void check_question(const void *data)
+UNIT_TEST(check_question, "who asks for the roll")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     int fd = go(&office);
     char text[512];
 
-    (void)data;
     say(fd, message(TOKEN, RC_STR(RC_SERVER_QUESTION)));
     hear_all(fd, text, sizeof(text));
     assert_string_equal(text, "rollcall 1 " TOKEN " 0\n");
@@ -460,37 +450,34 @@ static void check_question(const void *data)
     ends(&office);
 }
 
-static void check_life_before_answer(const void *data)
+UNIT_TEST(check_life_before_answer, "its life ends before there is an answer")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     int fd = register_node(&office, 0, 2);
 
-    (void)data;
     ends(&office);
     hears(fd, "");
     office = open_office(LONG, WITH_LIFE);
     ends(&office);
 }
 
-static void check_deadline(const void *data)
+UNIT_TEST(check_deadline, "the deadline")
 {
     struct office office = open_office(1, WITH_LIFE);
     int fd = register_node(&office, 0, 2);
 
-    (void)data;
     hears(fd, "answer=1\nport=1\n");
     decided(&office, "1 0\n");
     hears(register_node(&office, 1, 2), "answer=1\nport=1\n");
     ends(&office);
 }
 
-static void check_absent(const void *data)
+UNIT_TEST(check_absent, "a node that takes no part is told so at once, and nobody waits for it")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     int fd = go(&office);
     char text[512];
 
-    (void)data;
     snprintf(text, sizeof(text), "%sabsent=no program\n", entry_of(1, 2).p);
     say(fd, message(TOKEN, rc_str(text)));
     assert_int_equal(hear_all(fd, text, sizeof(text)), strlen("rollcall 1 " TOKEN " 0\n"));
@@ -500,13 +487,12 @@ static void check_absent(const void *data)
 }
 
 /* Who is there twice is for the roll call to say: the server counts entries. */
-static void check_duplicates(const void *data)
+UNIT_TEST(check_duplicates, "the same entry twice")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     int one = register_node(&office, 1, 2);
     int again = register_node(&office, 1, 2);
 
-    (void)data;
     hears(one, "answer=1\nport=2\n");
     hears(again, "answer=1\nport=2\n");
     decided(&office, "2 1\n");
@@ -514,12 +500,11 @@ static void check_duplicates(const void *data)
 }
 
 /* A second message on the same connection is none: its sender is done with, its first entry stays. */
-static void check_talkative(const void *data)
+UNIT_TEST(check_talkative, "two messages on one connection")
 {
     struct office office = open_office(LONG, WITH_LIFE);
     int one = register_node(&office, 0, 2);
 
-    (void)data;
     say(one, message(TOKEN, entry_of(1, 2)));
     hears(one, "");
     hears(register_node(&office, 1, 2), "answer=1\nport=2\n");
@@ -527,7 +512,7 @@ static void check_talkative(const void *data)
     ends(&office);
 }
 
-static void check_large_answer(const void *data)
+UNIT_TEST(check_large_answer, "a large answer, and a slow reader")
 {
     struct office office = open_office_with((struct start){ .seconds = LONG, .with = ALONE, .padding = LARGE });
     static char text[TEXT_SIZE];
@@ -536,7 +521,6 @@ static void check_large_answer(const void *data)
     int second;
     int n;
 
-    (void)data;
     say(slow, message(TOKEN, entry_of(0, 2)));
     second = register_node(&office, 1, 2);
     n = snprintf(expected, sizeof(expected), "rollcall 1 " TOKEN " %zu\nanswer=1\nport=2\n",
@@ -551,13 +535,12 @@ static void check_large_answer(const void *data)
 }
 
 /* Gone before the answer, or never reading it: nobody waits for such a one for long, and nobody dies of SIGPIPE. */
-static void check_gone(const void *data)
+UNIT_TEST(check_gone, "nodes that are gone, or deaf")
 {
     struct office office = open_office_with((struct start){ .seconds = LONG, .with = WITH_LIFE, .padding = LARGE });
     static char text[TEXT_SIZE];
     int deaf = go_there(&office, 0, 2048);
 
-    (void)data;
     close(register_node(&office, 0, 3));
     say(deaf, message(TOKEN, entry_of(1, 3)));
     assert_true(hear_all(register_node(&office, 2, 3), text, sizeof(text)) > LARGE);
@@ -565,26 +548,4 @@ static void check_gone(const void *data)
     assert_true(hear_all(register_node(&office, 2, 3), text, sizeof(text)) > LARGE);
     ends(&office);
     close(deaf);
-}
-
-int main(void)
-{
-    unit_add_one(check_two_nodes, "two nodes meet");
-    unit_add_one(check_own_entry, "the server's own node; without a life it ends when all have their answer");
-    UNIT_TABLE(check_stranger, "a stranger", strangers);
-    unit_add_one(check_cut, "entries that are cut anywhere");
-    unit_add_one(check_drip, "an entry byte by byte");
-    unit_add_one(check_idle, "more idle connections than it keeps");
-    unit_add_one(check_crowd_behind, "a connections behind a node");
-    unit_add_one(check_many_nodes, "many nodes at once");
-    unit_add_one(check_latecomers, "latecomers");
-    unit_add_one(check_question, "who asks for the roll");
-    unit_add_one(check_life_before_answer, "its life ends before there is an answer");
-    unit_add_one(check_deadline, "the deadline");
-    unit_add_one(check_absent, "a node that takes no part is told so at once, and nobody waits for it");
-    unit_add_one(check_duplicates, "the same entry twice");
-    unit_add_one(check_talkative, "two messages on one connection");
-    unit_add_one(check_large_answer, "a large answer, and a slow reader");
-    unit_add_one(check_gone, "nodes that are gone, or deaf");
-    return unit_run("server");
 }

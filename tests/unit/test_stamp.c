@@ -7,7 +7,7 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-struct good_row {
+static const struct {
     struct rc_str input;
     const char *scope;
     uint32_t rank;
@@ -16,9 +16,7 @@ struct good_row {
     const char *outer; /* NULL: none */
     const char *why;
     uint32_t told[RC_STAMP_TOLD]; /* world size 0: not said */
-};
-
-static const struct good_row good[] = {
+} good[] = {
     { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, "with the port", { 0 } },
     { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, "launcher mode", { 0 } },
     { TEXT("openmpi:7/3/worker/65535 slurm:42.0"),
@@ -48,9 +46,8 @@ static const struct good_row good[] = {
       { 0, 8, 0, 2, 4 } },
 };
 
-static void reads(const void *data)
+UNIT_ROWS(reads, "stamp reads", good)
 {
-    const struct good_row *row = data;
     struct rc_stamp stamp = rc_stamp_read(unit_guard(row->input));
     char text[128];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -70,12 +67,10 @@ static void reads(const void *data)
                                                      outer, row->outer != NULL)));
 }
 
-struct bad_row {
+static const struct {
     struct rc_str input;
     const char *why;
-};
-
-static const struct bad_row bad[] = {
+} bad[] = {
     { NO_TEXT, "not there" },
     { TEXT(""), "empty" },
     { TEXT("slurm:42.0"), "cut off behind the scope" },
@@ -96,9 +91,8 @@ static const struct bad_row bad[] = {
     { TEXT("other"), "another program's" },
 };
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "stamp refuses", bad)
 {
-    const struct bad_row *row = data;
     struct rc_stamp stamp = rc_stamp_read(unit_guard(row->input));
 
     assert_int_equal(stamp.text.p != NULL, row->input.p != NULL);
@@ -110,11 +104,10 @@ static void refuses(const void *data)
     assert_null(rc_stamp_run_id(&stamp, "slurm").p);
 }
 
-static void answers(const void *data)
+UNIT_TEST(answers, "whose it is and what it knows")
 {
     struct rc_stamp stamp = rc_stamp_read(RC_STR("openmpi:7/3/worker/29512 pbs:9 slurm:42.0"));
 
-    (void)data;
     assert_true(rc_stamp_is_of(&stamp, "openmpi:7", 3));
     assert_false(rc_stamp_is_of(&stamp, "openmpi:7", 2));
     assert_false(rc_stamp_is_of(&stamp, "openmpi:77", 3));
@@ -131,11 +124,10 @@ static void answers(const void *data)
     assert_false(rc_stamp_has_outer_job(&stamp, NULL));
 }
 
-static void does_not_fit(const void *data)
+UNIT_TEST(does_not_fit, "an arena that is too small")
 {
     static const char *const outer[] = { "slurm:42.0" };
 
-    (void)data;
     for (size_t size = 1; size <= sizeof("openmpi:7/3/worker/29512 slurm:42.0"); size++) {
         struct rc_arena arena = { .base = unit_guard_memory(size), .size = size };
         const char *text = rc_stamp_write(&arena, "openmpi:7", 3, false, 29512, NULL, outer, 1);
@@ -153,26 +145,24 @@ static void does_not_fit(const void *data)
 static struct rc_result result;
 
 /* A launcher whose values are broken has no scope that the stamp could know: it is taken for one further inside. */
-static void broken_beside_stamp(const void *data)
+UNIT_TEST(broken_beside_stamp, "a stamp with an outer scope beside a launcher's broken value ends")
 {
     static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512 slurm:41.0", "FLUX_TASK_RANK=x",
                                        NULL };
     struct rc_context context = { .env = env };
 
-    (void)data;
     assert_int_equal(rc_resolve(&context, &result), RC_CONTRADICTION);
     assert_string_equal(result.launcher->id, "flux");
 }
 
 /* The port that the task was told is in the stamp: another one that a script has set since is told apart from it. */
-static void told_port(const void *data)
+UNIT_TEST(told_port, "the port that was told")
 {
     static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512 =0/2/0/2/0", "MASTER_PORT=29999",
                                        NULL };
     struct rc_context context = { .env = env, .ignore_stamp = true };
     bool seen = false;
 
-    (void)data;
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     for (unsigned i = 0; i < result.plan.count; i++) {
         const struct rc_plan_entry *entry = &result.plan.entry[i];
@@ -240,9 +230,8 @@ static void check_change(const struct changed_row *row)
     assert_int_equal(result.plan.count, rank ? 6 : 0);
 }
 
-static void changed_since(const void *data)
+UNIT_TEST(changed_since, "a stamp beside values that were set since")
 {
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(changes); i++) {
         print_message("%s\n", changes[i].why);
         check_change(&changes[i]);
@@ -250,7 +239,7 @@ static void changed_since(const void *data)
 }
 
 /* Blanks and slashes of a run id must not end up in the stamp. */
-static void odd_run_id(const void *data)
+UNIT_TEST(odd_run_id, "a run id with a blank and a slash")
 {
     static const char *const env[] = {
         "AZUREML_RUN_ID=a b/c", "RANK=1",         "WORLD_SIZE=2",      "LOCAL_RANK=1",       "NODE_COUNT=1",
@@ -258,7 +247,6 @@ static void odd_run_id(const void *data)
     };
     struct rc_context context = { .env = env };
 
-    (void)data;
     rc_resolve(&context, &result);
     assert_non_null(result.launcher);
     assert_string_equal(result.facts.scope, "azureml:a_b_c");
@@ -275,9 +263,8 @@ static const char *const half_told[] = {
 };
 
 /* Half of what a task was told is nothing that it was told. */
-static void tells_nothing(const void *data)
+UNIT_TEST(tells_nothing, "half of what a task was told")
 {
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(half_told); i++) {
         struct rc_stamp stamp = rc_stamp_read(rc_str(half_told[i]));
 
@@ -286,18 +273,4 @@ static void tells_nothing(const void *data)
         assert_null(stamp.told.p);
         assert_true(rc_str_is(stamp.outer, "pbs:9"));
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(reads, "stamp reads", good);
-    UNIT_TABLE(refuses, "stamp refuses", bad);
-    unit_add_one(tells_nothing, "half of what a task was told");
-    unit_add_one(answers, "whose it is and what it knows");
-    unit_add_one(does_not_fit, "an arena that is too small");
-    unit_add_one(broken_beside_stamp, "a stamp with an outer scope beside a launcher's broken value ends");
-    unit_add_one(changed_since, "a stamp beside values that were set since");
-    unit_add_one(told_port, "the port that was told");
-    unit_add_one(odd_run_id, "a run id with a blank and a slash");
-    return unit_run("stamp");
 }

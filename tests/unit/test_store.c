@@ -12,12 +12,10 @@
 #define KEY32  "abcdefghijklmnopqrstuvwxyz012345"
 #define KEY128 KEY32 KEY32 KEY32 KEY32
 
-struct row {
+static const struct {
     struct rc_str input;
     const char *why;
-};
-
-static const struct row wrong[] = {
+} wrong[] = {
     { TEXT(""), "nothing" },
     { TEXT("store"), "no question" },
     { TEXT("store "), "no verb" },
@@ -64,9 +62,8 @@ static const char *ask(struct rc_store *store, const char *question)
     return ask_text(store, rc_str(question));
 }
 
-static void check_wrong(const void *data)
+UNIT_ROWS(check_wrong, "no question", wrong)
 {
-    const struct row *row = data;
     struct rc_store *store = rc_store_create();
     struct rc_store_answer answer = { .head = "untouched" };
 
@@ -76,11 +73,10 @@ static void check_wrong(const void *data)
     rc_store_destroy(store);
 }
 
-static void check_put_and_get(const void *data)
+UNIT_TEST(check_put_and_get, "what was put first stays")
 {
     struct rc_store *store = rc_store_create();
 
-    (void)data;
     assert_string_equal(ask(store, "store get a\n"), "-");
     assert_string_equal(ask(store, "store put a\nfirst"), "store 1\n");
     assert_string_equal(ask(store, "store put a\nsecond"), "store 0\nfirst");
@@ -94,12 +90,11 @@ static void check_put_and_get(const void *data)
     rc_store_destroy(store);
 }
 
-static void check_bytes(const void *data)
+UNIT_TEST(check_bytes, "any bytes")
 {
     struct rc_store *store = rc_store_create();
     struct rc_store_answer answer;
 
-    (void)data;
     assert_string_equal(ask_text(store, RC_STR("store put a\n\0\n\xff\n")), "store 1\n");
     assert_true(rc_store_ask(store, RC_STR("store get a\n"), &answer));
     assert_int_equal(answer.value.n, 4);
@@ -108,11 +103,10 @@ static void check_bytes(const void *data)
 }
 
 /* A counter and a value of one name have nothing to do with each other. */
-static void check_count(const void *data)
+UNIT_TEST(check_count, "a counter")
 {
     struct rc_store *store = rc_store_create();
 
-    (void)data;
     assert_string_equal(ask(store, "store count a\n"), "store 0\n");
     assert_string_equal(ask(store, "store count a\n"), "store 1\n");
     assert_string_equal(ask(store, "store count b\n"), "store 0\n");
@@ -122,14 +116,13 @@ static void check_count(const void *data)
     rc_store_destroy(store);
 }
 
-static void check_waiting(const void *data)
+UNIT_TEST(check_waiting, "who waits for a note")
 {
     struct rc_store *store = rc_store_create();
     struct rc_link one = { .queue = NULL };
     struct rc_link two = { .queue = NULL };
     struct rc_store_answer answer;
 
-    (void)data;
     assert_null(rc_store_first_waiting(store));
     assert_true(rc_store_ask(store, RC_STR("store get a\n"), &answer));
     rc_queue_join(answer.waiting, &one);
@@ -146,7 +139,7 @@ static void check_waiting(const void *data)
 }
 
 /* The largest value, until there is no room: what is there stays, and can be read. */
-static void check_full(const void *data)
+UNIT_TEST(check_full, "no room")
 {
     struct rc_store *store = rc_store_create();
     char *question = malloc(64 + RC_STORE_VALUE_MAX + 1);
@@ -155,7 +148,6 @@ static void check_full(const void *data)
     unsigned put = 0;
     int head;
 
-    (void)data;
     assert_non_null(question);
     for (unsigned i = 0; i <= many; i++) {
         head = snprintf(question, 64, "store put k%u\n", i);
@@ -172,15 +164,4 @@ static void check_full(const void *data)
     assert_int_equal(answer.value.n, RC_STORE_VALUE_MAX);
     rc_store_destroy(store);
     free(question);
-}
-
-int main(void)
-{
-    UNIT_TABLE(check_wrong, "no question", wrong);
-    unit_add_one(check_put_and_get, "what was put first stays");
-    unit_add_one(check_bytes, "any bytes");
-    unit_add_one(check_count, "a counter");
-    unit_add_one(check_waiting, "who waits for a note");
-    unit_add_one(check_full, "no room");
-    return unit_run("store");
 }

@@ -82,13 +82,12 @@ static void gets(const char *key, const char *expected)
     assert_string_equal(value, expected);
 }
 
-static void check_notes(const void *data)
+UNIT_TEST(check_notes, "store and counters")
 {
     char standing[64] = "";
     size_t size = 0;
     uint64_t before = 99;
 
-    (void)data;
     open_server();
     assert_int_equal(rc_store_client_put(&server, "a", RC_STR("one"), LONG, standing, sizeof(standing), &size), 1);
     assert_string_equal(standing, "");
@@ -107,12 +106,11 @@ static void check_notes(const void *data)
 }
 
 /* Room for a part of it: the rest is not written, its size is told. */
-static void check_room(const void *data)
+UNIT_TEST(check_room, "less room than there is value")
 {
     char value[] = "........";
     size_t size;
 
-    (void)data;
     open_server();
     assert_int_equal(rc_store_client_put(&server, "a", RC_STR("abcdef"), LONG, NULL, 0, NULL), 1);
     assert_int_equal(rc_store_client_get(&server, "a", LONG, value, 4, &size), 0);
@@ -121,14 +119,13 @@ static void check_room(const void *data)
     close_server();
 }
 
-static void check_wrong(const void *data)
+UNIT_TEST(check_wrong, "what cannot be, and nobody there")
 {
     static char large[RC_STORE_VALUE_MAX + 1];
     char value[8];
     size_t size;
     uint64_t before;
 
-    (void)data;
     open_server();
     assert_int_equal(rc_store_client_get(&server, "", LONG, value, sizeof(value), &size), -EINVAL);
     assert_int_equal(rc_store_client_get(&server, NULL, LONG, value, sizeof(value), &size), -EINVAL);
@@ -141,12 +138,11 @@ static void check_wrong(const void *data)
     assert_int_equal(rc_store_client_get(&server, "a", LONG, value, sizeof(value), &size), -ECONNREFUSED);
 }
 
-static void check_deadline(const void *data)
+UNIT_TEST(check_deadline, "a note that does not come in time")
 {
     char value[8];
     size_t size;
 
-    (void)data;
     open_server();
     assert_int_equal(rc_store_client_get(&server, "a", SHORT, value, sizeof(value), &size), -ETIMEDOUT);
     assert_int_equal(rc_store_client_put(&server, "a", RC_STR("late"), LONG, NULL, 0, NULL), 1);
@@ -163,13 +159,12 @@ static void *wait_for_note(void *result)
 }
 
 /* Most are at the server before the note is, some come after it. */
-static void check_crowd(const void *data)
+UNIT_TEST(check_crowd, "many who wait")
 {
     pthread_t thread[CLIENTS];
     int result[CLIENTS];
     struct rc_reply reply;
 
-    (void)data;
     open_server();
     for (unsigned i = 0; i < CLIENTS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, wait_for_note, &result[i]), 0);
@@ -187,12 +182,11 @@ static void check_crowd(const void *data)
 }
 
 /* The server goes while somebody waits there. */
-static void check_end(const void *data)
+UNIT_TEST(check_end, "the server goes")
 {
     pthread_t thread;
     int result = 0;
 
-    (void)data;
     open_server();
     assert_int_equal(pthread_create(&thread, NULL, wait_for_note, &result), 0);
     /* half of the time it is there by now, and else it finds nobody: -1 either way */
@@ -200,15 +194,4 @@ static void check_end(const void *data)
     close_server();
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(result, -1);
-}
-
-int main(void)
-{
-    unit_add_one(check_notes, "store and counters");
-    unit_add_one(check_room, "less room than there is value");
-    unit_add_one(check_wrong, "what cannot be, and nobody there");
-    unit_add_one(check_deadline, "a note that does not come in time");
-    unit_add_one(check_crowd, "many who wait");
-    unit_add_one(check_end, "the server goes");
-    return unit_run("storeclient");
 }

@@ -11,7 +11,7 @@
 #define EACH  "SLURMD_TRES_BIND=gpu:per_task:1 "
 #define STEP2 "SLURM_GPUS_ON_NODE=2 "
 
-struct row {
+static const struct {
     struct rc_str input; /* variables of the task, parted by blanks */
     uint32_t rank;
     uint32_t tasks;
@@ -20,9 +20,7 @@ struct row {
     const char *files;   /* "2/1 0x2": device files, how many of them may be opened, and which GPUs these are */
     const char *expected;
     const char *why;
-};
-
-static const struct row rows[] = {
+} rows[] = {
     /* all see the same */
     { TEXT(STEP2 "CUDA_VISIBLE_DEVICES=4,6 SLURM_STEP_GPUS=4,6"), 1, 2, "4,6", "4,6", NULL,
       "all=4,6 own=6 place=1 first=1", "cuda:LOCAL_RANK" },
@@ -81,10 +79,9 @@ static const struct row rows[] = {
       "all=0,1 own=1 place=? first=0", "then its neighbour stays unbound, and so does this one" },
 };
 
-static void finds(const void *data)
+UNIT_ROWS(finds, "own GPUs of", rows)
 {
     static struct rc_result result;
-    const struct row *row = data;
     const char *env[16];
     char text[1024];
     char found[256] = "";
@@ -128,14 +125,13 @@ static void finds(const void *data)
 }
 
 /* A launcher's workers have all that it sees, in the order in which it sees them. */
-static void of_launchers(const void *data)
+UNIT_TEST(of_launchers, "own GPUs of a launcher: all that it sees")
 {
     static struct rc_result result;
     static const char *const env[] = { "CUDA_VISIBLE_DEVICES=3,1", NULL };
     struct rc_context context = { .env = NULL };
     struct rc_task_gpus gpus;
 
-    (void)data;
     rc_env_index(&result.env, env);
     result.launcher = rc_launcher_at(RC_LAUNCHER_INDEX_slurm);
     result.mode = RC_MODE_LAUNCHER;
@@ -145,11 +141,4 @@ static void of_launchers(const void *data)
     assert_true(rc_str_is(gpus.all, "3,1"));
     assert_true(rc_str_is(gpus.own, "3,1"));
     assert_false(rc_task_gpus_are_bound(&gpus));
-}
-
-int main(void)
-{
-    UNIT_TABLE(finds, "own GPUs of", rows);
-    unit_add_one(of_launchers, "own GPUs of a launcher: all that it sees");
-    return unit_run("taskgpus");
 }

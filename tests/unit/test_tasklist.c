@@ -105,9 +105,8 @@ static const struct row refused[] = {
     { TEXT("n[1-3]"), 0, 0, 0, 0, "a host list" },
 };
 
-static void takes(const void *data)
+UNIT_ROWS(takes, "tasklist takes", taken)
 {
-    const struct row *row = data;
     struct rc_tasklist list;
 
     assert_true(rc_tasklist_parse(unit_guard(row->input), &list));
@@ -117,9 +116,8 @@ static void takes(const void *data)
     assert_int_equal(list.largest, row->largest);
 }
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "tasklist refuses", refused)
 {
-    const struct row *row = data;
     struct rc_tasklist list, before;
 
     memset(&list, 0x5a, sizeof(list));
@@ -129,15 +127,13 @@ static void refuses(const void *data)
 }
 
 /* One node of a list. */
-struct node_row {
+static const struct {
     struct rc_str input;
     uint32_t node;
     uint32_t at;
     uint32_t before;
     const char *why;
-};
-
-static const struct node_row nodes[] = {
+} nodes[] = {
     { TEXT("4"), 0, 4, 0, "the only node" },
     { TEXT("4"), 1, 0, 4, "behind the only node" },
     { TEXT("2,1"), 0, 2, 0, "first of two" },
@@ -155,9 +151,8 @@ static const struct node_row nodes[] = {
     { TEXT("2(x3)"), RC_UNKNOWN, 0, 6, "an unknown node" },
 };
 
-static void finds_node(const void *data)
+UNIT_ROWS(finds_node, "tasklist finds a node of", nodes)
 {
-    const struct node_row *row = data;
     struct rc_tasklist list;
     uint32_t before = RC_UNKNOWN;
 
@@ -167,12 +162,11 @@ static void finds_node(const void *data)
 }
 
 /* What is before the next node is what was before this one plus this one. */
-static void adds_up(const void *data)
+UNIT_TEST(adds_up, "tasks before a node are the sum of those on the nodes before")
 {
     struct rc_tasklist list;
     uint32_t sum = 0;
 
-    (void)data;
     assert_true(rc_tasklist_parse(rc_str("3,1(x7),2(x100),9,1(x1000),4"), &list));
     for (uint32_t node = 0; node < list.nodes; node++) {
         uint32_t before;
@@ -182,13 +176,4 @@ static void adds_up(const void *data)
         sum += at;
     }
     assert_int_equal(sum, list.tasks);
-}
-
-int main(void)
-{
-    UNIT_TABLE(takes, "tasklist takes", taken);
-    UNIT_TABLE(refuses, "tasklist refuses", refused);
-    UNIT_TABLE(finds_node, "tasklist finds a node of", nodes);
-    unit_add_one(adds_up, "tasks before a node are the sum of those on the nodes before");
-    return unit_run("tasklist");
 }

@@ -112,9 +112,8 @@ static bool read_row(const struct row *row, struct rc_taskmap_node *out)
     return rc_taskmap_read(unit_guard(row->input), row->tasks, row->nodes, row->node, seen, out);
 }
 
-static void takes(const void *data)
+UNIT_ROWS(takes, "taskmap takes", taken)
 {
-    const struct row *row = data;
     struct rc_taskmap_node out;
 
     assert_true(read_row(row, &out));
@@ -124,9 +123,8 @@ static void takes(const void *data)
     assert_int_equal(out.tasks_before, row->out.tasks_before);
 }
 
-static void refuses(const void *data)
+UNIT_ROWS(refuses, "taskmap refuses", refused)
 {
-    const struct row *row = data;
     struct rc_taskmap_node out, before;
 
     memset(&out, 0x5a, sizeof(out));
@@ -159,11 +157,10 @@ static struct rc_taskmap_node count_simply(const uint32_t *node_of, uint32_t tas
 }
 
 /* Random placements in both writings agree with the simple count. */
-static void agrees(const void *data)
+UNIT_TEST(agrees, "random placements agree with a simple count")
 {
     uint32_t random = 12345;
 
-    (void)data;
     for (int round = 0; round < 2000; round++) {
         uint32_t node_of[24];
         char vector[24 * 12 + 16] = "(vector";
@@ -201,14 +198,12 @@ static void agrees(const void *data)
     }
 }
 
-struct written {
+static const struct {
     struct rc_str input;
     uint32_t node_of[12];
     uint32_t tasks;
     const char *why;
-};
-
-static const struct written written[] = {
+} written[] = {
     { TEXT("0"), { 0 }, 1, "one task" },
     { TEXT("0x3"), { 0, 0, 0 }, 3, "one node" },
     { TEXT("0-2"), { 0, 1, 2 }, 3, "a task on each" },
@@ -218,22 +213,12 @@ static const struct written written[] = {
     { TEXT("1x2,2,0"), { 1, 1, 2, 0 }, 4, "uneven" },
 };
 
-static void writes(const void *data)
+UNIT_ROWS(writes, "taskmap writes", written)
 {
-    const struct written *row = data;
     char room[64];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
 
     assert_string_equal(rc_taskmap_write(row->node_of, row->tasks, &arena), row->input.p);
     arena = (struct rc_arena){ .base = room, .size = row->input.n };
     assert_null(rc_taskmap_write(row->node_of, row->tasks, &arena));
-}
-
-int main(void)
-{
-    UNIT_TABLE(takes, "taskmap takes", taken);
-    UNIT_TABLE(refuses, "taskmap refuses", refused);
-    unit_add_one(agrees, "random placements agree with a simple count");
-    UNIT_TABLE(writes, "taskmap writes", written);
-    return unit_run("taskmap");
 }

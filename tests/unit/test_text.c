@@ -7,15 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pair {
+static const struct {
     struct rc_str input;
     const char *other;
     bool is;
     bool starts;
     const char *why;
-};
-
-static const struct pair pairs[] = {
+} pairs[] = {
     { TEXT(""), "", true, true, "empty and empty" },
     { TEXT("RANK"), "RANK", true, true, "the same" },
     { TEXT("RANK"), "", false, true, "every text starts with nothing" },
@@ -33,9 +31,8 @@ static const struct pair pairs[] = {
     { NO_TEXT, "RANK", false, false, "unset is no name" },
 };
 
-static void compares(const void *data)
+UNIT_ROWS(compares, "text compares", pairs)
 {
-    const struct pair *row = data;
     struct rc_str input = unit_guard(row->input);
     const char *other = unit_guard_string(row->other);
 
@@ -45,11 +42,10 @@ static void compares(const void *data)
     assert_int_equal(rc_str_eq(unit_guard(rc_str(row->other)), input), row->is);
 }
 
-static void measures(const void *data)
+UNIT_TEST(measures, "a string is measured, no string is absent")
 {
     struct rc_str text = rc_str(unit_guard_string("SLURM"));
 
-    (void)data;
     assert_int_equal(text.n, 5);
     text = rc_str(unit_guard_string(""));
     assert_non_null(text.p);
@@ -102,18 +98,16 @@ static void check_split(const struct split *row, struct rc_str head, struct rc_s
     assert_memory_equal(rest.p, row->rest.p, rest.n);
 }
 
-static void splits_text(const void *data)
+UNIT_ROWS(splits_text, "text splits", splits)
 {
-    const struct split *row = data;
     struct rc_str rest = { "untouched", 9 };
     struct rc_str head = rc_str_split(unit_guard(row->input), row->separator, &rest);
 
     check_split(row, head, rest);
 }
 
-static void splits_last(const void *data)
+UNIT_ROWS(splits_last, "text splits at the last one", last_splits)
 {
-    const struct split *row = data;
     struct rc_str rest = { "untouched", 9 };
     struct rc_str head = rc_str_split_last(unit_guard(row->input), row->separator, &rest);
 
@@ -121,13 +115,12 @@ static void splits_last(const void *data)
 }
 
 /* The loop that every list is read with: rest may be the input itself. */
-static void splits_in_place(const void *data)
+UNIT_TEST(splits_in_place, "a list is read with its rest as input")
 {
     struct rc_str rest = unit_guard(RC_STR("1,,3,"));
     unsigned pieces = 0;
     size_t length = 0;
 
-    (void)data;
     while (rest.p) {
         length += rc_str_split(rest, ',', &rest).n;
         pieces++;
@@ -136,12 +129,11 @@ static void splits_in_place(const void *data)
     assert_int_equal(length, 2);
 }
 
-static void splits_nothing(const void *data)
+UNIT_TEST(splits_nothing, "nothing splits into nothing")
 {
     struct rc_str rest = { "untouched", 9 };
     struct rc_str head = rc_str_split(RC_ABSENT, ',', &rest);
 
-    (void)data;
     assert_null(head.p);
     assert_null(rest.p);
 }
@@ -179,9 +171,8 @@ static const struct quote quotes[] = {
     { TEXT(FIFTYONE FIFTYONE FIFTYONE), "'" FIFTYONE "0123456789012'...", "a long value is cut" },
 };
 
-static void quotes_text(const void *data)
+UNIT_ROWS(quotes_text, "text quotes", quotes)
 {
-    const struct quote *row = data;
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_str input = unit_guard(row->input);
@@ -190,7 +181,7 @@ static void quotes_text(const void *data)
     assert_false(arena.full);
 }
 
-static void formats(const void *data)
+UNIT_TEST(formats, "every conversion of a format")
 {
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -198,7 +189,6 @@ static void formats(const void *data)
     const char *first = rc_format(&arena, "%s is %u", "RANK", (uint32_t)7);
     const char *second;
 
-    (void)data;
     second = rc_format(&arena, "%S|%%|%U|%u", &slice, UINT64_MAX, (uint32_t)0);
     assert_string_equal(first, "RANK is 7");
     assert_string_equal(second, "raw\n|%|18446744073709551615|0");
@@ -210,9 +200,8 @@ static void formats(const void *data)
 }
 
 /* Arenas of every size around a text: it is whole, or it is "" and the arena full. */
-static void fits_or_not(const void *data)
+UNIT_TEST(fits_or_not, "a text fits whole or not at all")
 {
-    (void)data;
     for (size_t size = 1; size < 24; size++) {
         struct rc_arena arena = { .base = unit_guard_memory(size), .size = size };
         const char *text = rc_format(&arena, "%s-%u", "0123456789", (uint32_t)42);
@@ -223,13 +212,12 @@ static void fits_or_not(const void *data)
     }
 }
 
-static void stays_full(const void *data)
+UNIT_TEST(stays_full, "an arena that was too small once stays full")
 {
     char text[16];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *first = rc_format(&arena, "first");
 
-    (void)data;
     assert_string_equal(rc_format(&arena, "%s", "far too long for it"), "");
     assert_true(arena.full);
     assert_string_equal(rc_format(&arena, "a"), "");
@@ -238,11 +226,10 @@ static void stays_full(const void *data)
     assert_int_equal(arena.used, 6);
 }
 
-static void has_no_room(const void *data)
+UNIT_TEST(has_no_room, "an arena of no bytes")
 {
     struct rc_arena arena = { .base = NULL, .size = 0 };
 
-    (void)data;
     assert_string_equal(rc_format(&arena, "a"), "");
     assert_true(arena.full);
     arena.full = false;
@@ -250,12 +237,11 @@ static void has_no_room(const void *data)
     assert_true(arena.full);
 }
 
-static void joins(const void *data)
+UNIT_TEST(joins, "pieces are joined to one text")
 {
     char text[8];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    (void)data;
     for (uint32_t i = 1; i <= 7; i++) {
         rc_format(&arena, "%u", i);
         rc_join(&arena);
@@ -269,13 +255,12 @@ static void joins(const void *data)
 }
 
 /* Numbers against the C library's own spelling. */
-static void spells_numbers(const void *data)
+UNIT_TEST(spells_numbers, "numbers are spelled as the C library does")
 {
     static const uint64_t values[] = {
         0, 1, 9, 10, 99, 100, 65535, 4294967295u, 4294967296u, 9999999999999999999u, 10000000000000000000u, UINT64_MAX
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(values); i++) {
         char text[32];
         char expected[32];
@@ -287,11 +272,10 @@ static void spells_numbers(const void *data)
 }
 
 /* A number alone is what "%U" makes of it, with room and without. */
-static void spells_number_alone(const void *data)
+UNIT_TEST(spells_number_alone, "a number alone")
 {
     static const uint64_t values[] = { 0, 10, 65535 };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(values); i++) {
         for (size_t size = 1; size < 16; size++) {
             char text[16];
@@ -305,23 +289,4 @@ static void spells_number_alone(const void *data)
             }
         }
     }
-}
-
-int main(void)
-{
-    UNIT_TABLE(compares, "text compares", pairs);
-    UNIT_TABLE(splits_text, "text splits", splits);
-    UNIT_TABLE(splits_last, "text splits at the last one", last_splits);
-    UNIT_TABLE(quotes_text, "text quotes", quotes);
-    unit_add_one(measures, "a string is measured, no string is absent");
-    unit_add_one(splits_in_place, "a list is read with its rest as input");
-    unit_add_one(splits_nothing, "nothing splits into nothing");
-    unit_add_one(formats, "every conversion of a format");
-    unit_add_one(fits_or_not, "a text fits whole or not at all");
-    unit_add_one(stays_full, "an arena that was too small once stays full");
-    unit_add_one(has_no_room, "an arena of no bytes");
-    unit_add_one(joins, "pieces are joined to one text");
-    unit_add_one(spells_numbers, "numbers are spelled as the C library does");
-    unit_add_one(spells_number_alone, "a number alone");
-    return unit_run("text");
 }

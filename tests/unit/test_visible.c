@@ -277,10 +277,9 @@ static void apply(struct find *f, const struct rc_result *result, char *room, si
     }
 }
 
-static void decides(const void *data)
+UNIT_ROWS(decides, "the GPUs that a task sees", rows)
 {
     static struct rc_result result;
-    const struct row *row = data;
     char room[4096];
     char local[16];
     char found[1024];
@@ -311,7 +310,7 @@ static void decides(const void *data)
 }
 
 /* Somebody's own numbers, and another launcher's. */
-static void of_others(const void *data)
+UNIT_TEST(of_others, "somebody's own numbers are believed, and another launcher's lists left alone")
 {
     static struct rc_result result;
     const char *by_hand[] = { "RANK=1",
@@ -332,7 +331,6 @@ static void of_others(const void *data)
     struct rc_context context = { .env = by_hand };
     char found[1024];
 
-    (void)data;
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
     assert_memory_equal(found, "LOCAL_RANK=1", 12);
@@ -352,7 +350,7 @@ static void of_others(const void *data)
 }
 
 /* Lightning counts from LOCAL_RANK where the job's name says that it is interactive. */
-static void of_interactive_jobs(const void *data)
+UNIT_TEST(of_interactive_jobs, "an interactive job's name does not keep Lightning from its ranks")
 {
     static struct rc_result result;
     static const struct {
@@ -365,7 +363,6 @@ static void of_interactive_jobs(const void *data)
         { "SLURM_JOB_NAME=train", "X=1", NULL },
     };
 
-    (void)data;
     for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
         const char *env[] = { "SLURM_JOB_ID=1",
                               "SLURM_STEP_ID=0",
@@ -400,7 +397,7 @@ static void of_interactive_jobs(const void *data)
 }
 
 /* torchrun has all; a list that was taken away is put back, and AMD's are put right. */
-static void of_launchers(const void *data)
+UNIT_TEST(of_launchers, "a launcher's task sees all, once")
 {
     static struct rc_result result;
     static const struct row taken = {
@@ -412,7 +409,6 @@ static void of_launchers(const void *data)
     char found[1024];
     struct find f;
 
-    (void)data;
     start(&f, &taken);
     assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
@@ -424,14 +420,13 @@ static void of_launchers(const void *data)
 }
 
 /* Nothing is asked of the node where nothing depends on it. */
-static void asks(const void *data)
+UNIT_TEST(asks, "device files are looked at only where they decide something")
 {
     static struct rc_result result;
     static const struct row all = { TEXT(FOUR("0,1") "SLURM_GPUS_ON_NODE=2"), 1, 2, NULL, "0,1", "", "", "" };
     static const struct row bound = { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1"), 1, 2, NULL, "0,1", "", "", "" };
     struct find f;
 
-    (void)data;
     start(&f, &all);
     rc_resolve(&f.context, &result);
     assert_int_equal(result.wants & RC_LEARN_GPU_FILES, 0);
@@ -441,13 +436,12 @@ static void asks(const void *data)
 }
 
 /* After the nodes have met, the roll call has named the tasks that share a GPU. */
-static void says_it_once(const void *data)
+UNIT_TEST(says_it_once, "a shared GPU is said once")
 {
     static struct rc_result result;
     static const struct row row = { TEXT(ALL2), 3, 4, NULL, NULL, "", "", "" };
     struct find f;
 
-    (void)data;
     start(&f, &row);
     for (size_t i = 0; f.env[i]; i++) {
         if (!strcmp(f.env[i], "SLURM_STEP_NUM_NODES=1"))
@@ -464,15 +458,4 @@ static void says_it_once(const void *data)
     f.context.told_port = 29500;
     assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
     assert_int_equal(result.messages.count, 0);
-}
-
-int main(void)
-{
-    UNIT_TABLE(decides, "the GPUs that a task sees", rows);
-    unit_add_one(of_others, "somebody's own numbers are believed, and another launcher's lists left alone");
-    unit_add_one(of_interactive_jobs, "an interactive job's name does not keep Lightning from its ranks");
-    unit_add_one(of_launchers, "a launcher's task sees all, once");
-    unit_add_one(asks, "device files are looked at only where they decide something");
-    unit_add_one(says_it_once, "a shared GPU is said once");
-    return unit_run("visible");
 }

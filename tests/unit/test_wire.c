@@ -68,9 +68,8 @@ static const struct row wrong[] = {
     { TEXT(X16(X16(X16("\0")))), "zeros" },
 };
 
-static void check_wrong(const void *data)
+UNIT_ROWS(check_wrong, "a message is wrong:", wrong)
 {
-    const struct row *row = data;
     struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
     int ends[2];
 
@@ -83,12 +82,11 @@ static void check_wrong(const void *data)
 }
 
 /* Nothing is kept for somebody without the token, not even a byte for each that was announced. */
-static void check_no_memory(const void *data)
+UNIT_TEST(check_no_memory, "no memory for who has no token")
 {
     struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
     int ends[2];
 
-    (void)data;
     open_stream(ends);
     say(ends[1], RC_STR("rollcall 1 ffffffffffffffffffffffffffffffff 65536\n"));
     assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), RC_WIRE_WRONG);
@@ -113,9 +111,8 @@ static struct rc_wire receive(int fd, enum rc_wire_state expected)
     return wire;
 }
 
-static void check_whole(const void *data)
+UNIT_ROWS(check_whole, "a message is whole:", whole)
 {
-    const struct row *row = data;
     size_t size;
     char *message = rc_wire_pack(TOKEN, unit_guard(row->input), &size);
     struct rc_wire wire;
@@ -136,14 +133,13 @@ static void check_whole(const void *data)
 }
 
 /* Byte by byte it is whole at its last one, and not before. */
-static void check_drip(const void *data)
+UNIT_TEST(check_drip, "a message byte by byte")
 {
     struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
     size_t size;
     char *message = rc_wire_pack(TOKEN, RC_STR("roll=1\nhost=n1\n"), &size);
     int ends[2];
 
-    (void)data;
     assert_non_null(message);
     open_stream(ends);
     for (size_t i = 0; i < size; i++) {
@@ -159,12 +155,11 @@ static void check_drip(const void *data)
 }
 
 /* Cut anywhere, it is none. */
-static void check_cut(const void *data)
+UNIT_TEST(check_cut, "a message that is cut anywhere")
 {
     size_t size;
     char *message = rc_wire_pack(TOKEN, RC_STR("roll=1\nhost=n1\n"), &size);
 
-    (void)data;
     assert_non_null(message);
     for (size_t cut = 0; cut < size; cut++) {
         struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
@@ -185,7 +180,7 @@ static void check_cut(const void *data)
 }
 
 /* What comes behind a message is not taken from the stream together with its body. */
-static void check_behind(const void *data)
+UNIT_TEST(check_behind, "what comes behind a message stays")
 {
     struct rc_wire wire;
     char body[256];
@@ -194,7 +189,6 @@ static void check_behind(const void *data)
     size_t size;
     char *message;
 
-    (void)data;
     memset(body, 'x', sizeof(body));
     message = rc_wire_pack(TOKEN, (struct rc_str){ body, sizeof(body) }, &size);
     assert_non_null(message);
@@ -212,7 +206,7 @@ static void check_behind(const void *data)
 }
 
 /* Who asked for a whole roll takes more than who waits for an entry. */
-static void check_limit(const void *data)
+UNIT_TEST(check_limit, "a text larger than its reader takes")
 {
     static const struct {
         uint32_t limit;
@@ -222,7 +216,6 @@ static void check_limit(const void *data)
     char *body = calloc(1, RC_WIRE_BODY_MAX + 1);
     char *message = rc_wire_pack(TOKEN, (struct rc_str){ body, RC_WIRE_BODY_MAX + 1 }, &size);
 
-    (void)data;
     assert_non_null(body);
     assert_non_null(message);
     for (unsigned i = 0; i < UNIT_COUNT(readers); i++) {
@@ -243,12 +236,11 @@ static void check_limit(const void *data)
     free(body);
 }
 
-static void check_new_tokens(const void *data)
+UNIT_TEST(check_new_tokens, "two new tokens")
 {
     char one[RC_WIRE_TOKEN + 1];
     char other[RC_WIRE_TOKEN + 1];
 
-    (void)data;
     assert_int_equal(rc_wire_new_token(one), 0);
     assert_int_equal(rc_wire_new_token(other), 0);
     assert_true(rc_wire_is_token(rc_str(one)));
@@ -266,23 +258,7 @@ static const struct row no_tokens[] = {
     { TEXT("0123456789abcde\n0123456789abcdef"), "a newline" },
 };
 
-static void check_no_token(const void *data)
+UNIT_ROWS(check_no_token, "no token:", no_tokens)
 {
-    const struct row *row = data;
-
     assert_false(rc_wire_is_token(unit_guard(row->input)));
-}
-
-int main(void)
-{
-    UNIT_TABLE(check_wrong, "a message is wrong:", wrong);
-    UNIT_TABLE(check_whole, "a message is whole:", whole);
-    UNIT_TABLE(check_no_token, "no token:", no_tokens);
-    unit_add_one(check_no_memory, "no memory for who has no token");
-    unit_add_one(check_drip, "a message byte by byte");
-    unit_add_one(check_cut, "a message that is cut anywhere");
-    unit_add_one(check_behind, "what comes behind a message stays");
-    unit_add_one(check_limit, "a text larger than its reader takes");
-    unit_add_one(check_new_tokens, "two new tokens");
-    return unit_run("wire");
 }

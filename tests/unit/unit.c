@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,8 +58,13 @@ static int forget_guarded(void **state)
 static void name_test(char *name, size_t size, const char *what, struct rc_str input, const char *why)
 {
     enum { SHOWN = 48 };
-    size_t used = (size_t)snprintf(name, size, "%s ", what);
+    size_t used;
 
+    if (!what) {
+        snprintf(name, size, "%s", why);
+        return;
+    }
+    used = (size_t)snprintf(name, size, "%s ", what);
     if (!input.p)
         used += (size_t)snprintf(name + used, size - used, "nothing");
     else
@@ -97,21 +105,18 @@ void unit_add(void (*check)(const void *row), const void *row, const char *what,
     test_count++;
 }
 
-void unit_add_one(void (*check)(const void *), const char *why)
+int unit_run(void)
 {
-    size_t at = test_count;
-
-    unit_add(check, NULL, "", (struct rc_str){ NULL, 0 }, why);
-    snprintf(pieces[at / PIECE][at % PIECE].name, sizeof(pieces[0]->name), "%s", why);
-}
-
-int unit_run(const char *name)
-{
-    int failed = _cmocka_run_group_tests(name, tests, test_count, NULL, NULL);
+    int failed = _cmocka_run_group_tests(program_invocation_short_name, tests, test_count, NULL, NULL);
 
     for (size_t i = 0; i < PIECES_MAX; i++)
         free(pieces[i]);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+__attribute__((weak)) int main(void)
+{
+    return unit_run();
 }
 
 void *unit_guard_memory(size_t size)

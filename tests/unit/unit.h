@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* unit.h - table-driven tests over cmocka: a row of a table is a test of its own.
  *
- * A test file fills tables of (input, expectation, reason), hands each row to
- * unit_add() and ends with unit_run(). Inputs go through unit_guard(), which
- * puts them right before an unmapped page: a parser that reads one byte past
- * the end of its slice does not get away with it.
+ * A test file fills tables of (input, expectation, reason), and a function
+ * that is defined with UNIT_ROWS checks each row. libunit.la has the main().
+ * Inputs go through unit_guard(), which puts them right before an unmapped
+ * page: a parser that reads one byte past the end of its slice does not get
+ * away with it.
  */
 #ifndef ROLLCALL_UNIT_H
 #define ROLLCALL_UNIT_H
@@ -30,23 +31,47 @@
 
 #define UNIT_COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Adds a test: check(row) fails through cmocka's assertions. The name is put
- * together as in "hostlist refuses 'n[1-': open bracket". */
+/* A test without a table: UNIT_TEST(measures, "a string is measured") { ... } */
+#define UNIT_TEST(check, why)                                      \
+    static void check(void);                                       \
+    static void check##_test(const void *row)                      \
+    {                                                              \
+        (void)row;                                                 \
+        check();                                                   \
+    }                                                              \
+    __attribute__((constructor)) static void check##_is_test(void) \
+    {                                                              \
+        unit_add(check##_test, NULL, NULL, RC_ABSENT, (why));      \
+    }                                                              \
+    static void check(void)
+
+/* A test of each row of a table, whose rows begin with `struct rc_str input` and have a `const char *why`:
+ * UNIT_ROWS(refuses, "hostlist refuses", refused) { ... row->input ... } */
+#define UNIT_ROWS(check, what, table)                   \
+    static void check(const __typeof__(*(table)) *row); \
+    UNIT_TABLE(check, what, table);                     \
+    static void check(const __typeof__(*(table)) *row)
+
+/* The same of a function that is defined elsewhere, or has several tables. */
+#define UNIT_TABLE(check, what, table)                                                        \
+    static void check##_##table(const void *data)                                             \
+    {                                                                                         \
+        const __typeof__(*(table)) *row = data;                                               \
+        check(row);                                                                           \
+    }                                                                                         \
+    __attribute__((constructor)) static void check##_has_##table(void)                        \
+    {                                                                                         \
+        for (size_t i = 0; i < UNIT_COUNT(table); i++)                                        \
+            unit_add(check##_##table, &(table)[i], (what), (table)[i].input, (table)[i].why); \
+    }                                                                                         \
+    _Static_assert(UNIT_COUNT(table) > 0, "the table has no row")
+
+/* Adds a test: check(row) fails through cmocka's assertions. The name is put together as in "hostlist refuses
+ * 'n[1-': open bracket"; without a `what` it is the reason. */
 void unit_add(void (*check)(const void *row), const void *row, const char *what, struct rc_str input, const char *why);
 
-/* Adds every row of a table whose rows begin with `struct rc_str input` and
- * have a `const char *why`. */
-#define UNIT_TABLE(check, what, table)                                                               \
-    do {                                                                                             \
-        for (size_t unit_i = 0; unit_i < UNIT_COUNT(table); unit_i++)                                \
-            unit_add((check), &(table)[unit_i], (what), (table)[unit_i].input, (table)[unit_i].why); \
-    } while (0)
-
-/* Adds a test without a table. */
-void unit_add_one(void (*check)(const void *), const char *why);
-
-/* Runs all that were added; the exit status of main(). */
-int unit_run(const char *name);
+/* Runs all tests of the program; the exit status of main(). For a program with a main() of its own. */
+int unit_run(void);
 
 /* A copy whose last byte is the last one before an unmapped page; absent stays
  * absent. Lives until the test ends. */
