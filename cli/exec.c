@@ -96,7 +96,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         return;
     why = bind_or_excuse(context, result, &arena);
     if (why && context->options.bind != RC_BIND_NONE)
-        rc_binding_excuse(context->options.bind, why, &result->messages, &result->arena);
+        rc_binding_excuse(context->options.bind, why, &result->messages);
 }
 
 /* As in a shell: the command was not found, or cannot be run. */
@@ -149,7 +149,7 @@ static void print_plan(const struct rc_plan *plan)
         struct rc_str value = rc_str(entry->value ? entry->value : "");
 
         if (entry->action == RC_SET)
-            console_remark(rc_format(&arena, "%s=%q (%s)", entry->name.p, &value, entry->source));
+            console_remark(rc_format(&arena, "%s=%pQ (%s)", entry->name.p, &value, entry->source));
         else
             console_remark(rc_format(&arena, "%s is %s (%s)", entry->name.p,
                                      entry->action == RC_KEEP ? "kept" : "unset", entry->reason));
@@ -226,8 +226,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     cli_bind_task(&context, result);
     rc_forgotten_say(&context, result);
     if (apply_plan(&result->plan) < 0) {
-        rc_message_add(&result->messages, RC503,
-                       rc_format(&result->arena, "the environment cannot be changed: %s", strerror(errno)));
+        rc_say(&result->messages, RC503, "the environment cannot be changed: %s", strerror(errno));
         return refuse_task(result, a->debug);
     }
     print_messages(result, a->debug, speaks);

@@ -120,8 +120,8 @@ static bool is_again(const struct rc_result *result)
     struct rc_arena arena = { .base = path, .size = sizeof(path) };
     int fd;
 
-    rc_format(&arena, "%S/rollcall-%U-%U-%u", &folder, result->facts.port_seed[0], result->facts.port_seed[1],
-              fact_number(result, RC_NODE_RANK));
+    rc_format(&arena, "%pS/rollcall-%llu-%llu-%u", &folder, (unsigned long long)result->facts.port_seed[0],
+              (unsigned long long)result->facts.port_seed[1], fact_number(result, RC_NODE_RANK));
     if (!folder.n || arena.full)
         return false;
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -239,12 +239,11 @@ static void ask_first(struct meeting *m, const char *name)
 
 static void warn_user(struct rc_result *result, const char *why)
 {
-    rc_message_add(&result->messages, RC611,
-                   rc_format(&result->arena,
-                             "the tasks could not agree on a free port: %s; the job goes on with a computed "
-                             "MASTER_PORT; start all tasks with rollcall exec, give deadline= more seconds, or say "
-                             "exchange=off",
-                             why));
+    rc_say(&result->messages, RC611,
+           "the tasks could not agree on a free port: %s; the job goes on with a computed "
+           "MASTER_PORT; start all tasks with rollcall exec, give deadline= more seconds, or say "
+           "exchange=off",
+           why);
 }
 
 /* Plans once more, with the outcome. */

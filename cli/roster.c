@@ -162,10 +162,10 @@ static void write_list(const struct rc_str *name, size_t count, struct rc_arena 
         rc_compact_hosts(name, count, arena->size, arena);
         return;
     }
-    rc_format(arena, "");
+    rc_copy(arena, RC_STR(""));
     for (size_t i = 0; i < count; i++) {
         rc_join(arena);
-        rc_format(arena, "%s%S", i ? "," : "", &name[i]);
+        rc_format(arena, "%s%pS", i ? "," : "", &name[i]);
     }
 }
 

@@ -90,7 +90,7 @@ static const char *key(const struct together *t, const char *what, uint32_t node
 {
     struct rc_arena arena = { .base = room, .size = RC_STORE_KEY_MAX + 1 };
 
-    return rc_format(&arena, "show/%s/%U/%s/%u", t->discovery.scope, t->round, what, node);
+    return rc_format(&arena, "show/%s/%llu/%s/%u", t->discovery.scope, (unsigned long long)t->round, what, node);
 }
 
 static uint32_t left(int64_t deadline)

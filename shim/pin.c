@@ -91,8 +91,8 @@ static void report_pin(const struct shim_pin *pin)
     struct shim_page page;
 
     shim_page_open(&page);
-    rc_format(&page.arena, "rollcall: the worker with LOCAL_RANK=%u is bound to hardware threads %q\n", pin->local_rank,
-              &pin->cpus);
+    rc_format(&page.arena, "rollcall: the worker with LOCAL_RANK=%u is bound to hardware threads %pQ\n",
+              pin->local_rank, &pin->cpus);
     shim_page_end_line(&page);
     shim_page_say(&page);
 }

@@ -50,7 +50,8 @@ static const char *shim_report_error(const struct rc_messages *messages, struct 
     const char *text;
     enum rc_message_id id = first_error(messages, &text);
     /* the hash only tells one error's text from another's */
-    const char *mark = rc_format(arena, "%s:%U", rc_message_entry(id)->id, rc_hash(text, rc_str(text).n));
+    const char *mark = rc_format(arena, "%s:%llu", rc_message_entry(id)->id,
+                                 (unsigned long long)rc_hash(text, rc_str(text).n));
 
     if (rc_str_is(reported, mark))
         return NULL;
@@ -73,13 +74,13 @@ static void add_plan(struct shim_page *page, const struct rc_plan *plan)
 
         switch (e->action) {
         case RC_SET:
-            rc_format(&page->arena, "rollcall: %S=%q\n", &e->name, &value);
+            rc_format(&page->arena, "rollcall: %pS=%pQ\n", &e->name, &value);
             break;
         case RC_UNSET:
-            rc_format(&page->arena, "rollcall: %S is unset\n", &e->name);
+            rc_format(&page->arena, "rollcall: %pS is unset\n", &e->name);
             break;
         case RC_KEEP:
-            rc_format(&page->arena, "rollcall: %S is kept\n", &e->name);
+            rc_format(&page->arena, "rollcall: %pS is kept\n", &e->name);
             break;
         }
         shim_page_end_line(page);
@@ -152,12 +153,10 @@ static bool shim_rank0(struct rc_result *result, int *fd)
 
     *fd = -1;
     if (master->kind == RC_ADDRESS_INTERFACE || master->kind == RC_ADDRESS_NETWORK) {
-        rc_message_add(&result->messages, RC413,
-                       rc_format(&result->arena,
-                                 "addr=%s needs a look at interfaces and names, which the preload library cannot take; "
-                                 "nothing is set; use rollcall exec, or a suffix of node names (addr=-ib)",
-                                 master->wish));
-        return false;
+        return rc_say(&result->messages, RC413,
+                      "addr=%s needs a look at interfaces and names, which the preload library cannot take; "
+                      "nothing is set; use rollcall exec, or a suffix of node names (addr=-ib)",
+                      master->wish);
     }
     return rc_rank0_begin(result, &hooks, fd);
 }

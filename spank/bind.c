@@ -176,7 +176,7 @@ void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     char text[2 * GPUS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     enum rc_bind wish = context->options.bind;
-    struct rc_messages excuse = { .count = 0 };
+    struct rc_messages excuse = { .arena = &arena };
     const char *why;
 
     if (!rc_pins_wanted(&context->options) || result->stamped ||
@@ -185,9 +185,9 @@ void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     why = bind_task(spank, context, result, &arena);
     if (!why || wish == RC_BIND_NONE)
         return;
-    rc_binding_excuse(wish, why, &excuse, &arena);
+    rc_binding_excuse(wish, why, &excuse);
     if (excuse.list[0].id == RC911)
-        rc_message_add(&result->messages, RC911, rc_format(&result->arena, "%s", excuse.list[0].text));
+        rc_say(&result->messages, RC911, "%s", excuse.list[0].text);
     else if (!shared || atomic_exchange(&shared->warned, 1) == 0)
         /* said at once and on each node: the reason may be this node's alone */
         rc_spank_say_all(&excuse, RC_LEVEL_WARNING);

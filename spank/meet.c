@@ -174,7 +174,7 @@ static void warn_user(struct rc_result *result, const struct rc_rank0 *hooks, bo
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
     const char *text = rc_format(
         &result->arena,
-        "the nodes could not speak to each other: %s; the job goes on; %S computes MASTER_PORT, and its tasks are not "
+        "the nodes could not speak to each other: %s; the job goes on; %pS computes MASTER_PORT, and its tasks are not "
         "checked; try exchange=pmix or exchange=srun, or say exchange=off",
         shared->outcome.why, &node);
 

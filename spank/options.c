@@ -103,7 +103,7 @@ void rc_spank_read_arguments(int argc, char *argv[])
         return;
     administrator.read = true;
     for (int i = 0; i < argc; i++) {
-        struct rc_messages wrong = { .count = 0 };
+        struct rc_messages wrong = { .arena = &arena };
         struct rc_str word = rc_str(argv[i]);
 
         if (rc_str_starts(word, "default=")) {
@@ -115,11 +115,10 @@ void rc_spank_read_arguments(int argc, char *argv[])
         } else if (rc_str_is(word, "log=json")) {
             administrator.log = RC_SPANK_LOG_JSON;
         } else {
-            rc_message_add(&wrong, RC201,
-                           rc_format(&arena,
-                                     "plugstack.conf: %q is not known; use default=[MODE][,KEY=VALUE]..., log=text or "
-                                     "log=json",
-                                     &word));
+            rc_say(&wrong, RC201,
+                   "plugstack.conf: %pQ is not known; use default=[MODE][,KEY=VALUE]..., log=text or "
+                   "log=json",
+                   &word);
             log_wrong_words(&wrong);
         }
     }

@@ -273,9 +273,9 @@ static void say_slow_lookup(const struct rc_result *found, const struct rc_looku
 {
     char text[RC_LOOKUP_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages messages = { .count = 0 };
+    struct rc_messages messages = { .arena = &arena };
 
-    rc_lookup_warn(&found->master, lookup, &messages, &arena);
+    rc_lookup_warn(&found->master, lookup, &messages);
     rc_spank_say_all(&messages, RC_LEVEL_WARNING);
 }
 

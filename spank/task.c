@@ -55,7 +55,7 @@ static const char *plain_name(struct rc_str text, struct rc_arena *arena)
 /* "RC301", "RC610" or, in text, RC301 RC610; errors and warnings alone. */
 static const char *list_ids(const struct rc_messages *messages, bool json, struct rc_arena *arena)
 {
-    const char *list = rc_format(arena, "");
+    const char *list = rc_copy(arena, RC_STR(""));
     const char *between = "";
 
     for (unsigned i = 0; i < messages->count; i++) {
@@ -222,7 +222,7 @@ void rc_spank_batch_begin(spank_t spank)
         return;
     job = rc_env_get(&result->env, "SLURM_JOB_ID");
     if (job.n)
-        rc_leftover_plan(result, rc_format(&result->arena, "slurm:%S", &job));
+        rc_leftover_plan(result, rc_format(&result->arena, "slurm:%pS", &job));
     if (asked)
         plan_forgotten(&context, result);
     rc_spank_apply(spank, &result->plan);
@@ -359,12 +359,10 @@ static bool apply_plan(struct task *task)
     const char *failed = rc_spank_apply(task->spank, &result->plan);
 
     if (failed) {
-        rc_message_add(&result->messages, RC503,
-                       rc_format(&result->arena,
-                                 "%s could not be put into the task's environment; nothing is set; unset large "
-                                 "variables of the job",
-                                 failed));
-        return false;
+        return rc_say(&result->messages, RC503,
+                      "%s could not be put into the task's environment; nothing is set; unset large "
+                      "variables of the job",
+                      failed);
     }
     /* the environment block has moved, and replaced entries are freed */
     rc_env_index(&result->env, first ? rc_spank_environment(task->spank) : NULL);

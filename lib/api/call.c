@@ -266,7 +266,8 @@ static int visit_store(struct rc_call *call, const char *where, uint64_t program
     struct rc_arena arena = { .base = key, .size = sizeof(key) };
     struct rc_endpoint endpoint;
 
-    rc_format(&arena, "v/%s/%U/%s/%U/%u", call->process->scope, program, call->name, call->number, errand->part);
+    rc_format(&arena, "v/%s/%llu/%s/%llu/%u", call->process->scope, (unsigned long long)program, call->name,
+              (unsigned long long)call->number, errand->part);
     if (arena.full || !rc_endpoint_read(rc_str(where), &endpoint))
         return -EINVAL;
     if (errand->put.p)

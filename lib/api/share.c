@@ -29,8 +29,8 @@ static int fail_size(const struct rc_call *call, int root, size_t theirs, size_t
     char text[256];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    rc_format(&arena, "rank %u: %s: rank %u gives %U bytes and this one takes %U; give all ranks the same size",
-              call->rank, call->title, (uint32_t)root, (uint64_t)theirs, (uint64_t)ours);
+    rc_format(&arena, "rank %u: %s: rank %u gives %llu bytes and this one takes %llu; give all ranks the same size",
+              call->rank, call->title, (uint32_t)root, (unsigned long long)theirs, (unsigned long long)ours);
     return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(RC619)->id, text);
 }
 

@@ -39,7 +39,7 @@ bool rc_cpuset_read(struct rc_str list, struct rc_cpuset *set)
 
 const char *rc_cpuset_write(const struct rc_cpuset *set, struct rc_arena *arena)
 {
-    const char *text = rc_format(arena, "");
+    const char *text = rc_copy(arena, RC_STR(""));
     const char *comma = "";
 
     for (uint32_t cpu = 0; cpu < RC_CPUS_MAX; cpu++) {

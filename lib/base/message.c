@@ -52,16 +52,28 @@ uint32_t rc_debug_level(struct rc_str value)
     return level < RC_DEBUG_LEVEL_MAX ? level : RC_DEBUG_LEVEL_MAX;
 }
 
-void rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text)
+bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text)
 {
     if (catalogue[id].level == RC_LEVEL_ERROR)
         messages->has_error = true;
     for (unsigned i = 0; i < messages->count; i++)
         if (messages->list[i].id == id && rc_str_is(rc_str(messages->list[i].text), text))
-            return;
+            return false;
     if (messages->count == RC_MESSAGES_MAX)
-        return;
+        return false;
     messages->list[messages->count].id = id;
     messages->list[messages->count].text = text;
     messages->count++;
+    return false;
+}
+
+bool rc_say(struct rc_messages *messages, enum rc_message_id id, const char *format, ...)
+{
+    const char *text;
+    va_list args;
+
+    va_start(args, format);
+    text = rc_format_list(messages->arena, format, args);
+    va_end(args);
+    return rc_message_add(messages, id, text);
 }

@@ -44,6 +44,7 @@ struct rc_message_entry {
 enum { RC_MESSAGES_MAX = 24 };
 
 struct rc_messages {
+    struct rc_arena *arena; /* where rc_say writes; NULL: nobody says anything */
     struct {
         enum rc_message_id id;
         const char *text;
@@ -71,9 +72,12 @@ const char *rc_message_line(struct rc_arena *arena, enum rc_level level, enum rc
 enum { RC_DEBUG_LEVEL_MAX = 3 };
 uint32_t rc_debug_level(struct rc_str value);
 
-/* Adds one message (text from rc_format). What does not fit any more is
- * dropped, errors included, but has_error is always kept. An equal text is
- * added once. */
-void rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);
+/* Adds one message. What does not fit any more is dropped, errors included, but has_error is
+ * always kept. An equal text is added once. Returns false, so that who refuses can end with it. */
+bool rc_say(struct rc_messages *messages, enum rc_message_id id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for a text that lives as long as the list. */
+bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);
 
 #endif

@@ -50,7 +50,7 @@ void rc_lines_put_value(struct rc_arena *arena, struct rc_str value, size_t limi
 
     if (value.n > limit)
         value.n = limit;
-    rc_format(arena, "%S\n", &value);
+    rc_format(arena, "%pS\n", &value);
     rc_join(arena);
     for (size_t i = start; i + 1 < arena->used; i++)
         if (!rc_lines_printable(arena->base[i]))
@@ -85,7 +85,7 @@ bool rc_lines_begin(struct rc_arena *arena, const char *head, size_t *start)
 
 const char *rc_lines_end(struct rc_arena *arena, size_t start)
 {
-    rc_format(arena, "");
+    rc_copy(arena, RC_STR(""));
     if (arena->full) {
         arena->used = start;
         return NULL;

@@ -188,50 +188,66 @@ const char *rc_copy(struct rc_arena *arena, struct rc_str text)
     return finish_text(arena, start);
 }
 
-const char *rc_format(struct rc_arena *arena, const char *format, ...)
+/* One directive, from behind its percent sign on. Returns its last character. */
+static const char *put_argument(struct rc_arena *arena, const char *directive, va_list *args)
+{
+    const struct rc_str *text;
+
+    switch (*directive) {
+    case 's':
+        put_string(arena, va_arg(*args, const char *));
+        return directive;
+    case 'u':
+        put_number(arena, va_arg(*args, uint32_t));
+        return directive;
+    case 'l': /* llu */
+        put_number(arena, va_arg(*args, unsigned long long));
+        return directive + 2;
+    case 'p': /* pS, pQ */
+        text = va_arg(*args, const struct rc_str *);
+        if (directive[1] == 'S')
+            put_bytes(arena, text->p, text->n);
+        else
+            put_quoted(arena, *text);
+        return directive + 1;
+    default:
+        put_char(arena, '%');
+        return directive;
+    }
+}
+
+const char *rc_format_list(struct rc_arena *arena, const char *format, va_list args)
 {
     size_t start = arena->used;
-    va_list args;
+    va_list rest;
 
     if (arena->full)
         return "";
-    va_start(args, format);
+    va_copy(rest, args);
     for (; *format; format++) {
-        if (*format != '%') {
-            size_t n = 1;
+        size_t n = 0;
 
-            while (format[n] && format[n] != '%')
-                n++;
-            put_bytes(arena, format, n);
-            format += n - 1;
-            continue;
-        }
-        switch (*++format) {
-        case 's':
-            put_string(arena, va_arg(args, const char *));
+        while (format[n] && format[n] != '%')
+            n++;
+        put_bytes(arena, format, n);
+        format += n;
+        if (!*format)
             break;
-        case 'u':
-            put_number(arena, va_arg(args, uint32_t));
-            break;
-        case 'U':
-            put_number(arena, va_arg(args, uint64_t));
-            break;
-        case 'S': {
-            const struct rc_str *s = va_arg(args, const struct rc_str *);
-
-            put_bytes(arena, s->p, s->n);
-            break;
-        }
-        case 'q':
-            put_quoted(arena, *va_arg(args, const struct rc_str *));
-            break;
-        default:
-            put_char(arena, '%');
-            break;
-        }
+        format = put_argument(arena, format + 1, &rest);
     }
-    va_end(args);
+    va_end(rest);
     return finish_text(arena, start);
+}
+
+const char *rc_format(struct rc_arena *arena, const char *format, ...)
+{
+    const char *text;
+    va_list args;
+
+    va_start(args, format);
+    text = rc_format_list(arena, format, args);
+    va_end(args);
+    return text;
 }
 
 bool rc_parse_u64(struct rc_str s, uint64_t max, uint64_t *value)

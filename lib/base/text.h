@@ -8,6 +8,7 @@
 #ifndef ROLLCALL_BASE_TEXT_H
 #define ROLLCALL_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,19 +73,22 @@ struct rc_arena {
 };
 
 /* Formats into the arena and returns a NUL-terminated string that lives as
- * long as the arena; "" once it is full. Understood:
- *   %s  const char *            %u  uint32_t            %U  uint64_t
- *   %S  struct rc_str *, as is  %q  struct rc_str *, quoted for a human: cut
- *       at 64 bytes, everything but printable ASCII escaped (values come from
- *       hostile environments: terminal escapes, newlines, 1 MiB of digits)
- *   %%  a percent sign
+ * long as the arena; "" once it is full. The compiler checks the arguments. Understood:
+ *   %s   const char *           %u  uint32_t            %llu  unsigned long long
+ *   %pS  struct rc_str *, as is
+ *   %pQ  struct rc_str *, quoted for a human: cut at 64 bytes, everything but printable ASCII
+ *        escaped (values come from hostile environments: terminal escapes, newlines, 1 MiB of digits)
+ *   %%   a percent sign
  */
-const char *rc_format(struct rc_arena *arena, const char *format, ...);
+const char *rc_format(struct rc_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same as "%U": most of what a plan sets is a number alone. */
+const char *rc_format_list(struct rc_arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* The same as "%llu": most of what a plan sets is a number alone. */
 const char *rc_format_number(struct rc_arena *arena, uint64_t value);
 
-/* The same as "%S". */
+/* The same as "%pS". */
 const char *rc_copy(struct rc_arena *arena, struct rc_str text);
 
 /* For a text of several pieces: takes back the NUL of the last one, so that the

@@ -130,7 +130,7 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
 
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena)
 {
-    const char *text = rc_format(arena, "");
+    const char *text = rc_copy(arena, RC_STR(""));
 
     for (uint32_t i = 0; list.p; i++) {
         struct rc_str name = rc_str_split(list, ',', &list);
@@ -138,7 +138,7 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
         if (each > 1 && i % each != 0)
             continue;
         rc_join(arena);
-        rc_format(arena, i ? ",%S" : "%S", &name);
+        rc_format(arena, i ? ",%pS" : "%pS", &name);
     }
     return text;
 }
@@ -254,20 +254,17 @@ static bool is_carried(const struct rc_plan *plan)
 static void note_pins(const struct rc_binding *binding, const struct rc_pins *pins, const struct rc_context *context,
                       struct rc_result *result)
 {
-    struct rc_arena *arena = &result->arena;
     struct rc_pin pin;
     bool worker = rc_pins_at(pins, context->pin, &pin);
     uint32_t cores = worker ? pin.cores : pins->least_cores;
     const char *plural = cores == 1 ? "" : "s";
 
     if (worker)
-        rc_message_add(&result->messages, RC913,
-                       rc_format(arena, "bound to %u core%s, hardware threads %S (bind=%s)", cores, plural, &pin.cpus,
-                                 name_of(binding->wish)));
+        rc_say(&result->messages, RC913, "bound to %u core%s, hardware threads %pS (bind=%s)", cores, plural, &pin.cpus,
+               name_of(binding->wish));
     else if (is_carried(&result->plan))
-        rc_message_add(&result->messages, RC913,
-                       rc_format(arena, "%u workers are to be bound, to %u core%s or more each (bind=%s)", pins->count,
-                                 cores, plural, name_of(binding->wish)));
+        rc_say(&result->messages, RC913, "%u workers are to be bound, to %u core%s or more each (bind=%s)", pins->count,
+               cores, plural, name_of(binding->wish));
 }
 
 void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why,
@@ -285,11 +282,10 @@ void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pin
     context->pins_library = RC_ABSENT;
 }
 
-void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages, struct rc_arena *arena)
+void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages)
 {
     if (is_auto(wish))
-        rc_message_add(messages, RC911, rc_format(arena, "not bound to cores: %s", why));
+        rc_say(messages, RC911, "not bound to cores: %s", why);
     else
-        rc_message_add(messages, RC912,
-                       rc_format(arena, "bind=%s was asked for, but %s; the tasks run unbound", name_of(wish), why));
+        rc_say(messages, RC912, "bind=%s was asked for, but %s; the tasks run unbound", name_of(wish), why);
 }

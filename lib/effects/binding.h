@@ -68,6 +68,6 @@ void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pin
                      const char *relative, struct rc_context *context, struct rc_result *result);
 
 /* Adds RC911, or RC912 where the user asked for binding by name. */
-void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages, struct rc_arena *arena);
+void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages);
 
 #endif

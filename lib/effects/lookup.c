@@ -247,7 +247,7 @@ static unsigned candidate_names(const struct rc_master *master, struct rc_arena 
     if (master->kind != RC_ADDRESS_INTERFACE)
         return count;
     for (unsigned i = 1; i < NAMES_MAX && interface.n; i++) {
-        struct rc_str suffix = rc_str(rc_format(arena, "-%S", &interface));
+        struct rc_str suffix = rc_str(rc_format(arena, "-%pS", &interface));
         const char *name = rc_address_with_suffix(rc_str(master->addr), suffix, arena);
         size_t before = interface.n;
 
@@ -368,28 +368,21 @@ void rc_lookup_master(const struct rc_result *result, const char *outcome, struc
     lookup->seconds = taken < SLOW_MS ? 0 : (uint32_t)(taken / 1000);
 }
 
-void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages,
-                    struct rc_arena *arena)
+void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages)
 {
     char node[RC_HOST_MAX + 1] = "";
 
     name_node(node);
     if (lookup->seconds)
-        rc_message_add(
-            messages, RC418,
-            rc_format(
-                arena,
-                "the resolver of %s took %u s for MASTER_ADDR %s (%s); its tasks start that much later; take name "
-                "servers that do not answer out of /etc/resolv.conf, or put the name into /etc/hosts",
-                node, lookup->seconds, master->addr, master->addr_source));
+        rc_say(messages, RC418,
+               "the resolver of %s took %u s for MASTER_ADDR %s (%s); its tasks start that much later; take name "
+               "servers that do not answer out of /etc/resolv.conf, or put the name into /etc/hosts",
+               node, lookup->seconds, master->addr, master->addr_source);
     if (*lookup->strange)
-        rc_message_add(
-            messages, RC421,
-            rc_format(
-                arena,
-                "%s resolves MASTER_ADDR %s (%s) to %s, but rank 0's node has %s; the tasks start; if those of %s "
-                "wait for rank 0 in vain, correct that name in its /etc/hosts or in DNS",
-                node, master->addr, master->addr_source, lookup->strange, master->own, node));
+        rc_say(messages, RC421,
+               "%s resolves MASTER_ADDR %s (%s) to %s, but rank 0's node has %s; the tasks start; if those of %s "
+               "wait for rank 0 in vain, correct that name in its /etc/hosts or in DNS",
+               node, master->addr, master->addr_source, lookup->strange, master->own, node);
 }
 
 static bool refuse_result(struct rc_result *result, enum rc_message_id id, const char *text)
@@ -405,15 +398,13 @@ static void note_loopback(struct rc_result *result, const char *addr)
     const char *name = result->master.addr;
 
     if (rc_str_is(rc_str(name), "localhost"))
-        rc_message_add(&result->messages, RC419,
-                       rc_format(&result->arena,
-                                 "localhost does not resolve on this node, which has all tasks: MASTER_ADDR is %s; see "
-                                 "that its /etc/hosts can be read and names localhost",
-                                 addr));
+        rc_say(&result->messages, RC419,
+               "localhost does not resolve on this node, which has all tasks: MASTER_ADDR is %s; see "
+               "that its /etc/hosts can be read and names localhost",
+               addr);
     else
-        rc_message_add(&result->messages, RC414,
-                       rc_format(&result->arena,
-                                 "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s", name, addr));
+        rc_say(&result->messages, RC414, "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s", name,
+               addr);
 }
 
 bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
@@ -451,7 +442,7 @@ bool rc_lookup_settle(struct rc_result *result, const char *outcome)
     rc_lookup_master(result, outcome, &lookup);
     /* each task of the node has waited as long: one says so */
     if (result->identity.field[RC_LOCAL_RANK] == 0 || result->identity.field[RC_LOCAL_RANK] == RC_UNKNOWN)
-        rc_lookup_warn(&result->master, &lookup, &result->messages, &result->arena);
+        rc_lookup_warn(&result->master, &lookup, &result->messages);
     return rc_lookup_apply(result, &lookup);
 }
 

@@ -45,8 +45,7 @@ void rc_lookup_master(const struct rc_result *result, const char *outcome, struc
 
 /* Adds a warning where the resolver has held up this node, or says of RANK 0's node what that does not say itself.
  * For the one task that has asked. */
-void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages,
-                    struct rc_arena *arena);
+void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages);
 
 /* Puts what was found into the result and its plan. False, with the error in
  * result->messages and an empty plan, for RC_LOOKUP_WRONG. */

@@ -37,17 +37,16 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
     elsewhere = rc_netaddr_read(rc_str(master->addr), &address) ? rc_netaddr_is_elsewhere(&address)
                                                                 : hooks->is_elsewhere(result);
     if (elsewhere)
-        rc_message_add(&result->messages, RC407,
-                       rc_format(&result->arena,
-                                 "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s%s",
-                                 master->addr, master->addr_source, hooks->outcome,
-                                 master->wish ? "give another addr="
-                                 : to_unset   ? "unset it, or choose one of the node's own with addr="
-                                              : "use ",
-                                 master->wish || to_unset    ? ""
-                                 : result->launcher->pass[0] ? result->launcher->pass
-                                                             : "MASTER_ADDR=HOST",
-                                 is_users ? "; if it leads here (NAT), say addr=given" : ""));
+        rc_say(&result->messages, RC407,
+               "this is rank 0, but MASTER_ADDR %s (%s) is not an address of its node; %s; %s%s%s", master->addr,
+               master->addr_source, hooks->outcome,
+               master->wish ? "give another addr="
+               : to_unset   ? "unset it, or choose one of the node's own with addr="
+                            : "use ",
+               master->wish || to_unset    ? ""
+               : result->launcher->pass[0] ? result->launcher->pass
+                                           : "MASTER_ADDR=HOST",
+               is_users ? "; if it leads here (NAT), say addr=given" : "");
     return !elsewhere;
 }
 
@@ -99,12 +98,10 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
         return true;
     if (hooks->name_owner)
         hooks->name_owner(master->port, owner, sizeof(owner));
-    rc_message_add(&result->messages, RC405,
-                   rc_format(&result->arena,
-                             "port %u of %S is taken%s%s; %s; wait for it to end, or set MASTER_PORT to a free port",
-                             (uint32_t)master->port, &node, hooks->name_owner ? " by " : "",
-                             hooks->name_owner ? owner : "", hooks->outcome));
-    return false;
+    return rc_say(&result->messages, RC405,
+                  "port %u of %pS is taken%s%s; %s; wait for it to end, or set MASTER_PORT to a free port",
+                  (uint32_t)master->port, &node, hooks->name_owner ? " by " : "", hooks->name_owner ? owner : "",
+                  hooks->outcome);
 }
 
 bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int *fd)

@@ -63,7 +63,7 @@ static void count_other(const char *root, const char *vendor, const char *addres
     if (!model.p)
         model = rc_files_line(root, folder, "device", line);
     rc_tally_add(tally, rc_str(rc_str_starts(model, vendor) ? rc_copy(&arena, model)
-                                                            : rc_format(&arena, "%s %S", vendor, &model)));
+                                                            : rc_format(&arena, "%s %pS", vendor, &model)));
 }
 
 /* An AMD GPU can be parted into several (CPX and others): each has a node of its own. A node whose file may not be
@@ -165,7 +165,7 @@ static struct rc_str read_nvidia_version(const char *root, struct rc_arena *aren
 
         is_open = is_open || rc_str_is(word, "Open");
         if (is_version(word))
-            return rc_str(rc_format(arena, is_open ? "%S (open)" : "%S", &word));
+            return rc_str(rc_format(arena, is_open ? "%pS (open)" : "%pS", &word));
     }
     return RC_ABSENT;
 }
@@ -178,7 +178,7 @@ struct rc_str rc_inventory_gpu_driver(const char *root, struct rc_arena *arena)
     if (version.p)
         return version;
     version = rc_files_line(root, "/sys/module/amdgpu/version", "", line);
-    return version.p ? rc_str(rc_format(arena, "amdgpu %S", &version)) : RC_ABSENT;
+    return version.p ? rc_str(rc_format(arena, "amdgpu %pS", &version)) : RC_ABSENT;
 }
 
 /* The numbers of the channels are each job's own. */
@@ -400,7 +400,7 @@ static struct rc_str read_model(const char *root, const char *folder, struct rc_
         return rc_str(rc_copy(arena, model));
     model = rc_files_line(root, folder, "device/vendor", line);
     device = rc_files_line(root, folder, "device/device", more);
-    return model.p && device.p ? rc_str(rc_format(arena, "%S:%S", &model, &device)) : RC_STR("of no known kind");
+    return model.p && device.p ? rc_str(rc_format(arena, "%pS:%pS", &model, &device)) : RC_STR("of no known kind");
 }
 
 /* "mlx5_core MT4129" */
@@ -412,7 +412,7 @@ static void count_card(const char *root, const char *folder, struct rc_tally *ta
     struct rc_str driver = rc_str_base_name(rc_files_link(root, folder, "device/driver", path));
     struct rc_str model = read_model(root, folder, &arena);
 
-    rc_tally_add(tally, driver.n ? rc_str(rc_format(&arena, "%S %S", &driver, &model)) : model);
+    rc_tally_add(tally, driver.n ? rc_str(rc_format(&arena, "%pS %pS", &driver, &model)) : model);
 }
 
 struct rc_str rc_inventory_nics(const char *root, struct rc_arena *arena)
@@ -442,7 +442,7 @@ static void count_port(const char *root, const char *folder, struct rc_tally *ta
         return;
     if (rc_str_is(state, "ACTIVE"))
         speed = rc_files_line(root, folder, "rate", rate);
-    rc_format(&arena, "%S%s%S%s%S", &state, kind.p ? " " : "", &kind, speed.p ? " " : "", &speed);
+    rc_format(&arena, "%pS%s%pS%s%pS", &state, kind.p ? " " : "", &kind, speed.p ? " " : "", &speed);
     rc_tally_add(tally, rc_str(text));
 }
 
@@ -479,7 +479,7 @@ static void count_interfaces(const char *root, const char *folder, struct rc_tal
         if (rc_str_is(state, "up"))
             speed = rc_files_line(root, net, "speed", rate);
         if (state.p)
-            rc_tally_add(tally, rc_str(rc_format(&arena, speed.p ? "%S %S Mb/s" : "%S", &state, &speed)));
+            rc_tally_add(tally, rc_str(rc_format(&arena, speed.p ? "%pS %pS Mb/s" : "%pS", &state, &speed)));
     }
 }
 

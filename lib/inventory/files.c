@@ -122,7 +122,7 @@ static int compare_kinds(const void *a, const void *b)
 
 struct rc_str rc_tally_write(struct rc_tally *tally, struct rc_arena *arena)
 {
-    const char *text = rc_format(arena, "");
+    const char *text = rc_copy(arena, RC_STR(""));
 
     if (tally->kinds == 0 || arena->full)
         return RC_ABSENT;

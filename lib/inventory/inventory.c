@@ -38,7 +38,7 @@ static void put_item(enum rc_item item, struct rc_str value, size_t start, struc
 
     rc_join(arena);
     rc_item_put(arena, item, value);
-    rc_format(arena, "");
+    rc_copy(arena, RC_STR(""));
     if (!arena->full && arena->used - start <= RC_INVENTORY_SIZE)
         return;
     arena->full = false;
@@ -60,7 +60,7 @@ const char *rc_inventory_write(const char *root, const char *const *variables, s
     char text[VALUE_SIZE];
     struct rc_arena value = { .base = text, .size = sizeof(text) };
     size_t start = arena->used;
-    const char *lines = rc_format(arena, "");
+    const char *lines = rc_copy(arena, RC_STR(""));
 
     if (arena->full)
         return lines;

@@ -24,7 +24,7 @@ static const char *write_size(uint64_t bytes, struct rc_arena *arena)
         unit = bytes >> 30 >= ROUGH_GIB ? 3 : 2;
         number = bytes >> (10 * unit);
     }
-    return rc_format(arena, "%U %s", number, units[unit]);
+    return rc_format(arena, "%llu %s", (unsigned long long)number, units[unit]);
 }
 
 struct rc_str rc_inventory_kernel(const char *root, struct rc_arena *arena)
@@ -75,8 +75,8 @@ struct rc_str rc_inventory_nofile(const char *root, struct rc_arena *arena)
     (void)root;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return RC_ABSENT;
-    return rc_str(rc_format(arena, limit.rlim_cur < limit.rlim_max ? "%U (hard limit %U)" : "%U",
-                            (uint64_t)limit.rlim_cur, (uint64_t)limit.rlim_max));
+    return rc_str(rc_format(arena, limit.rlim_cur < limit.rlim_max ? "%llu (hard limit %llu)" : "%llu",
+                            (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max));
 }
 
 struct rc_str rc_inventory_shm(const char *root, struct rc_arena *arena)
@@ -142,8 +142,9 @@ struct rc_str rc_inventory_hugepages(const char *root, struct rc_arena *arena)
     if (!find_number(file, "HugePages_Total", &total) || !find_number(file, "HugePages_Surp", &surplus) ||
         !find_number(file, "Hugepagesize", &size))
         return RC_ABSENT;
-    return rc_str(rc_format(arena, choice.p ? "%U of %U kB, transparent ones: %S" : "%U of %U kB",
-                            total >= surplus ? total - surplus : 0, size, &choice));
+    return rc_str(rc_format(arena, choice.p ? "%llu of %llu kB, transparent ones: %pS" : "%llu of %llu kB",
+                            total >= surplus ? (unsigned long long)(total - surplus) : 0, (unsigned long long)size,
+                            &choice));
 }
 
 struct rc_str rc_inventory_cores(const char *root, bool even, struct rc_arena *arena)

@@ -92,20 +92,16 @@ static bool number_nodes(struct rc_reader *reader, struct rc_number *field)
     struct rc_number node = field[RC_NODE_RANK];
 
     if (each == 0 || size % nnodes) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "WORLD_SIZE %u cannot be spread evenly over %u nodes (%s); nothing is set; pass the "
-                                 "platform's own values",
-                                 size, nnodes, field[RC_NNODES].source));
-        return false;
+        return rc_say(reader->messages, RC103,
+                      "WORLD_SIZE %u cannot be spread evenly over %u nodes (%s); nothing is set; pass the "
+                      "platform's own values",
+                      size, nnodes, field[RC_NNODES].source);
     }
     if (rank % each != field[RC_LOCAL_RANK].value || (node.value != RC_UNKNOWN && node.value != rank / each)) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "RANK %u, with %u processes a node, is local rank %u of node %u, but LOCAL_RANK or "
-                                 "NODE_RANK says otherwise; nothing is set; pass the platform's own values",
-                                 rank, each, rank % each, rank / each));
-        return false;
+        return rc_say(reader->messages, RC103,
+                      "RANK %u, with %u processes a node, is local rank %u of node %u, but LOCAL_RANK or "
+                      "NODE_RANK says otherwise; nothing is set; pass the platform's own values",
+                      rank, each, rank % each, rank / each);
     }
     field[RC_NODE_RANK] = (struct rc_number){ rank / each, node.source ? node.source : "RANK and processes a node" };
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ each, "WORLD_SIZE / nodes" };

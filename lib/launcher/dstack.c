@@ -52,12 +52,10 @@ static bool gpus_are_even(struct rc_reader *reader, uint32_t nodes)
         return false;
     if (each.value == RC_UNKNOWN || all.value == RC_UNKNOWN || all.value == (uint64_t)each.value * nodes)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "DSTACK_GPUS_NUM is %u, but %u nodes with DSTACK_GPUS_PER_NODE %u have another number; "
-                             "nothing is set; give all groups of the task the same GPUs",
-                             all.value, nodes, each.value));
-    return false;
+    return rc_say(reader->messages, RC103,
+                  "DSTACK_GPUS_NUM is %u, but %u nodes with DSTACK_GPUS_PER_NODE %u have another number; "
+                  "nothing is set; give all groups of the task the same GPUs",
+                  all.value, nodes, each.value);
 }
 
 bool rc_dstack_read(struct rc_reader *reader, struct rc_facts *facts)

@@ -48,12 +48,10 @@ static const struct rc_name names[] = {
 
 static bool refuse_half(struct rc_reader *reader, const char *what)
 {
-    rc_message_add(reader->messages, RC117,
-                   rc_format(reader->arena,
-                             "%s; rollcall leaves the environment unchanged; correct RANK, WORLD_SIZE and LOCAL_RANK, "
-                             "or unset them",
-                             what));
-    return false;
+    return rc_say(reader->messages, RC117,
+                  "%s; rollcall leaves the environment unchanged; correct RANK, WORLD_SIZE and LOCAL_RANK, "
+                  "or unset them",
+                  what);
 }
 
 static bool left_alone(struct rc_reader *reader, const char *what)
@@ -72,7 +70,7 @@ static bool stands_once(struct rc_reader *reader, struct rc_str name)
         struct rc_str its_name = rc_str_split(rc_str(*entry), '=', &value);
 
         if (value.p && rc_str_eq(its_name, name) && !rc_str_eq(value, first))
-            return refuse_half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %q and as %q",
+            return refuse_half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %pQ and as %pQ",
                                                  name.p, &first, &value));
     }
     return true;
@@ -85,7 +83,7 @@ static bool read_number(struct rc_reader *reader, struct rc_str name, uint32_t l
     uint32_t value = RC_UNKNOWN;
 
     if (text.n && (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value < least))
-        return refuse_half(reader, rc_format(reader->arena, "%s is %q, not a number from %u to %u", name.p, &text,
+        return refuse_half(reader, rc_format(reader->arena, "%s is %pQ, not a number from %u to %u", name.p, &text,
                                              least, RC_MAX_TASKS));
     *out = (struct rc_number){ value, value == RC_UNKNOWN ? NULL : name.p };
     return true;
@@ -176,7 +174,7 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
                                             : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
                                                                           : "MASTER_ADDR"));
     if (is_loopback(master))
-        return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, but %s is %u", &master, nnodes->source,
+        return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, but %s is %u", &master, nnodes->source,
                                              nnodes->value));
     if (nnodes->value - 1 > field[RC_WORLD_SIZE].value - field[RC_LOCAL_WORLD_SIZE].value || nnodes->value == 1)
         return refuse_half(reader,
@@ -199,13 +197,13 @@ static bool read_master(struct rc_reader *reader, struct rc_str addr)
     uint32_t number;
 
     if (!has_address_characters(addr))
-        return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %q, not a name or an address", &addr));
+        return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, not a name or an address", &addr));
     if (!port.n)
         return left_alone(reader, "RANK, WORLD_SIZE and LOCAL_RANK are set, but not MASTER_PORT; rollcall leaves "
                                   "them unchanged; set it too, or unset all of them");
     if (rc_parse_u32(port, UINT16_MAX, &number) && number > 0)
         return true;
-    return refuse_half(reader, rc_format(reader->arena, "MASTER_PORT is %q, which is no port", &port));
+    return refuse_half(reader, rc_format(reader->arena, "MASTER_PORT is %pQ, which is no port", &port));
 }
 
 static bool read_all(struct rc_reader *reader, struct rc_number *field)

@@ -39,7 +39,7 @@ static const char *make_scope(struct rc_arena *arena, const char *family, struct
 
         word[i] = c == '/' || (unsigned char)c <= ' ' ? '_' : c;
     }
-    return rc_format(arena, "%s:%S", family, &(struct rc_str){ word, run_id.n });
+    return rc_format(arena, "%s:%pS", family, &(struct rc_str){ word, run_id.n });
 }
 
 void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id)
@@ -60,12 +60,10 @@ static bool number_from(struct rc_reader *reader, struct rc_str name, struct rc_
     if (text.p && text.n) {
         number.source = name.p;
         if (!rc_parse_u32(text, max, &number.value)) {
-            rc_message_add(reader->messages, RC101,
-                           rc_format(reader->arena,
-                                     "%s is %q, not a number from 0 to %u; nothing is set; start the command with "
-                                     "its launcher again, or unset %s",
-                                     name.p, &text, max, name.p));
-            return false;
+            return rc_say(reader->messages, RC101,
+                          "%s is %pQ, not a number from 0 to %u; nothing is set; start the command with "
+                          "its launcher again, or unset %s",
+                          name.p, &text, max, name.p);
         }
     }
     *out = number;
@@ -100,12 +98,10 @@ bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher
 
 bool rc_missing(struct rc_reader *reader, const char *what, const char *name)
 {
-    rc_message_add(reader->messages, RC102,
-                   rc_format(reader->arena,
-                             "%s is set but %s is not; nothing is set; pass the launcher's whole environment to the "
-                             "command",
-                             what, name));
-    return false;
+    return rc_say(reader->messages, RC102,
+                  "%s is set but %s is not; nothing is set; pass the launcher's whole environment to the "
+                  "command",
+                  what, name);
 }
 
 bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
@@ -121,10 +117,8 @@ bool rc_agrees(struct rc_reader *reader, struct rc_str name, const struct rc_num
 
     if (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value == number->value)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena, "%s is %u, but %s is %u; nothing is set; start the command with %s again",
-                             number->source, number->value, name.p, value, command));
-    return false;
+    return rc_say(reader->messages, RC103, "%s is %u, but %s is %u; nothing is set; start the command with %s again",
+                  number->source, number->value, name.p, value, command);
 }
 
 uint32_t rc_count_devices(struct rc_str list)

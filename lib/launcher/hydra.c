@@ -147,7 +147,7 @@ static void name_launch(struct rc_reader *reader, const char *family, struct rc_
 
         if (proxy.host.n && proxy.port.n && !is_deep(reader->env, &proxy))
             run = rc_str(
-                rc_format(reader->arena, spawned ? "%S:%S.%S" : "%S:%S", &proxy.host, &proxy.port, &proxy.group));
+                rc_format(reader->arena, spawned ? "%pS:%pS.%pS" : "%pS:%pS", &proxy.host, &proxy.port, &proxy.group));
     } else {
         run = rc_stamp_run_id(&reader->stamp, family);
     }
@@ -225,21 +225,17 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
         return false;
     if ((proxies.value != RC_UNKNOWN && proxies.value != field[RC_NNODES].value) ||
         field[RC_NODE_RANK].value >= field[RC_NNODES].value) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "mpiexec's proxy is on node %u of %u, in a step that has not one task a node; nothing "
-                                 "is set; start the command with mpiexec again, without more tasks for srun",
-                                 field[RC_NODE_RANK].value, field[RC_NNODES].value));
-        return false;
+        return rc_say(reader->messages, RC103,
+                      "mpiexec's proxy is on node %u of %u, in a step that has not one task a node; nothing "
+                      "is set; start the command with mpiexec again, without more tasks for srun",
+                      field[RC_NODE_RANK].value, field[RC_NNODES].value);
     }
     facts->hosts = rc_env_get(reader->env, "SLURM_STEP_NODELIST");
     if (!rc_hostlist_count(facts->hosts, &count) || count != field[RC_NNODES].value) {
-        rc_message_add(reader->messages, RC105,
-                       rc_format(reader->arena,
-                                 "SLURM_STEP_NODELIST is %q, no list of %u hosts; nothing is set; start the command "
-                                 "with mpiexec again",
-                                 &facts->hosts, field[RC_NNODES].value));
-        return false;
+        return rc_say(reader->messages, RC105,
+                      "SLURM_STEP_NODELIST is %pQ, no list of %u hosts; nothing is set; start the command "
+                      "with mpiexec again",
+                      &facts->hosts, field[RC_NNODES].value);
     }
     facts->master_node = 0;
     facts->master_source = "first host of SLURM_STEP_NODELIST, which proxy 0 is on";
@@ -312,11 +308,9 @@ static bool is_below(struct rc_reader *reader, const struct rc_number *index, co
 {
     if (index->value < size->value)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "%s is %u, but %s is %u; nothing is set; start the command with mpiexec again",
-                             index->source, index->value, size->source, size->value));
-    return false;
+    return rc_say(reader->messages, RC103,
+                  "%s is %u, but %s is %u; nothing is set; start the command with mpiexec again", index->source,
+                  index->value, size->source, size->value);
 }
 
 static bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
@@ -452,7 +446,7 @@ enum rc_claim rc_mvapich_recognise(struct rc_reader *reader, struct rc_facts *fa
         rc_parse_u32(rc_env_get(reader->env, "PMI_RANK"), RC_MAX_TASKS, &hydra.value) && hydra.value == rank->value)
         return RC_CLAIM_ABSENT;
     rc_facts_name(reader, facts, "mvapich",
-                  host.n && id.n ? rc_str(rc_format(reader->arena, "%S.%S", &host, &id)) : RC_ABSENT);
+                  host.n && id.n ? rc_str(rc_format(reader->arena, "%pS.%pS", &host, &id)) : RC_ABSENT);
     return RC_CLAIM_TASK;
 }
 

@@ -52,9 +52,9 @@ enum rc_claim rc_kubeflow_recognise(struct rc_reader *reader, struct rc_facts *f
     if (!rc_env_get(reader->env, "KUBERNETES_SERVICE_HOST").n || !rc_env_get(reader->env, "PET_NNODES").n)
         return RC_CLAIM_ABSENT;
     if (rc_env_get(reader->env, "PET_RDZV_ENDPOINT").n) {
-        rc_message_add(reader->messages, RC118,
-                       "this PyTorchJob is elastic (PET_RDZV_ENDPOINT is set): torchrun's agents number themselves; "
-                       "the environment is left as it is; leave elasticPolicy out of the job for fixed numbers");
+        rc_say(reader->messages, RC118,
+               "this PyTorchJob is elastic (PET_RDZV_ENDPOINT is set): torchrun's agents number themselves; "
+               "the environment is left as it is; leave elasticPolicy out of the job for fixed numbers");
         return RC_CLAIM_HALF;
     }
     if (!rc_env_find(reader->env, node.index).n && rc_str_is(rc_env_find(reader->env, node.count), "1"))

@@ -16,11 +16,9 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number *nnodes = &facts->field[RC_NNODES];
 
     if (local->value == 0 || local->value > size->value) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "%s is %u and %s is %u; nothing is set; start the command with its launcher again",
-                                 local->source, local->value, size->source, size->value));
-        return false;
+        return rc_say(reader->messages, RC103,
+                      "%s is %u and %s is %u; nothing is set; start the command with its launcher again", local->source,
+                      local->value, size->source, size->value);
     }
     if (local->value == size->value && field_of(facts, RC_LOCAL_RANK)->value == field_of(facts, RC_RANK)->value) {
         nnodes->value = 1;
@@ -102,12 +100,10 @@ void rc_layout_spread(struct rc_facts *facts)
 bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, const char *cure)
 {
     if (!reader->messages->has_error)
-        rc_message_add(
-            reader->messages, RC110,
-            rc_format(reader->arena,
-                      "rank %u of %u and local rank %u of %u do not tell on which node this task is; nothing "
-                      "is set; start the same number of tasks on each node: %s",
-                      field_of(facts, RC_RANK)->value, field_of(facts, RC_WORLD_SIZE)->value,
-                      field_of(facts, RC_LOCAL_RANK)->value, field_of(facts, RC_LOCAL_WORLD_SIZE)->value, cure));
+        rc_say(reader->messages, RC110,
+               "rank %u of %u and local rank %u of %u do not tell on which node this task is; nothing "
+               "is set; start the same number of tasks on each node: %s",
+               field_of(facts, RC_RANK)->value, field_of(facts, RC_WORLD_SIZE)->value,
+               field_of(facts, RC_LOCAL_RANK)->value, field_of(facts, RC_LOCAL_WORLD_SIZE)->value, cure);
     return false;
 }

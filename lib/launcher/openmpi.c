@@ -336,7 +336,7 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
     /* of this very step: mpirun's tasks keep an outer step's SLURM_*, with another namespace */
     reader->why = "PMIX_NAMESPACE is a newer launcher's";
     if (job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")) &&
-        rc_str_is(rc_slurmpmix_step(reader->env), rc_format(reader->arena, "%S.%S", &job, &step)))
+        rc_str_is(rc_slurmpmix_step(reader->env), rc_format(reader->arena, "%pS.%pS", &job, &step)))
         return true;
     return rc_parse_u32(rank, RC_MAX_TASKS, &number) && number != own_rank;
 }

@@ -114,11 +114,10 @@ struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node)
 static bool contradicts_field(struct rc_reader *reader, struct rc_number *field, uint32_t value)
 {
     if (field->value != RC_UNKNOWN && field->value != value) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "%s is %u, but %u in the file PALS_APINFO; nothing is set; start the command with its "
-                                 "launcher again",
-                                 field->source, field->value, value));
+        rc_say(reader->messages, RC103,
+               "%s is %u, but %u in the file PALS_APINFO; nothing is set; start the command with its "
+               "launcher again",
+               field->source, field->value, value);
         return true;
     }
     field->value = value;
@@ -175,11 +174,10 @@ enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *
         return RC_APINFO_NONE;
     if (rank >= info.tasks) {
         contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks);
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "%s is %u, but the file PALS_APINFO has %u tasks; nothing is set; start the command "
-                                 "with its launcher again",
-                                 field[RC_RANK].source, rank, info.tasks));
+        rc_say(reader->messages, RC103,
+               "%s is %u, but the file PALS_APINFO has %u tasks; nothing is set; start the command "
+               "with its launcher again",
+               field[RC_RANK].source, rank, info.tasks);
         return RC_APINFO_WRONG;
     }
     rc_apinfo_task(&info, rank, &node, &local_rank);
@@ -268,11 +266,9 @@ static bool agrees_with_pmi(struct rc_reader *reader, struct rc_str name, const 
         return false;
     if (other.value == RC_UNKNOWN || number->value == RC_UNKNOWN || other.value == number->value)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "%s is %u, but %s is %u; nothing is set; start the command with mpiexec again",
-                             number->source, number->value, name.p, other.value));
-    return false;
+    return rc_say(reader->messages, RC103,
+                  "%s is %u, but %s is %u; nothing is set; start the command with mpiexec again", number->source,
+                  number->value, name.p, other.value);
 }
 
 static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
@@ -361,7 +357,7 @@ static struct rc_str ascii_id(struct rc_reader *reader, struct rc_str id)
     if (!rc_str_starts(id, "\xc6\x92"))
         return id;
     rest = (struct rc_str){ id.p + 2, id.n - 2 };
-    return rc_str(rc_format(reader->arena, "f%S", &rest));
+    return rc_str(rc_format(reader->arena, "f%pS", &rest));
 }
 
 enum rc_claim rc_flux_recognise(struct rc_reader *reader, struct rc_facts *facts)
@@ -384,13 +380,10 @@ static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
     uint32_t nnodes = field[RC_NNODES].value;
 
     if (nnodes == 0 || nnodes > size) {
-        rc_message_add(
-            reader->messages, RC103,
-            rc_format(reader->arena,
+        return rc_say(reader->messages, RC103,
                       "FLUX_JOB_NNODES is %u and FLUX_JOB_SIZE is %u; nothing is set; start the command with "
                       "flux run again",
-                      nnodes, size));
-        return false;
+                      nnodes, size);
     }
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ (size + nnodes - 1) / nnodes, "FLUX_JOB_SIZE / FLUX_JOB_NNODES" };
     if (size % nnodes != 0)

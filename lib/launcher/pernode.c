@@ -60,11 +60,9 @@ static bool hosts_fit(struct rc_reader *reader, const struct rc_pernode *node, s
 
     if (!hosts.n || listed == count)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values",
-                             node->hosts.p, listed, node->count.p, count));
-    return false;
+    return rc_say(reader->messages, RC103,
+                  "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values", node->hosts.p,
+                  listed, node->count.p, count);
 }
 
 static void read_master(struct rc_reader *reader, struct rc_facts *facts, const struct rc_pernode *node,

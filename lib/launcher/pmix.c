@@ -45,24 +45,17 @@ static enum rc_pmixjob_answer tell_failure(struct rc_reader *reader, struct rc_s
     struct rc_str kind = rc_str_split(why, ' ', &text);
 
     if (rc_str_is(kind, "program"))
-        rc_message_add(reader->messages, RC120,
-                       rc_format(reader->arena,
-                                 "rollcall-pmix, which asks the PMIx server, cannot be run: %q; nothing is set; %s",
-                                 &text, cure));
+        rc_say(reader->messages, RC120,
+               "rollcall-pmix, which asks the PMIx server, cannot be run: %pQ; nothing is set; %s", &text, cure);
     else if (rc_str_is(kind, "library"))
-        rc_message_add(reader->messages, RC121,
-                       rc_format(reader->arena,
-                                 "the PMIx server cannot be asked without libpmix.so.2: %q; nothing is set; put its "
-                                 "folder into LD_LIBRARY_PATH, or %s",
-                                 &text, cure));
+        rc_say(reader->messages, RC121,
+               "the PMIx server cannot be asked without libpmix.so.2: %pQ; nothing is set; put its "
+               "folder into LD_LIBRARY_PATH, or %s",
+               &text, cure);
     else if (rc_str_is(kind, "server"))
-        rc_message_add(
-            reader->messages, RC122,
-            rc_format(reader->arena, "the PMIx server does not answer: %q; nothing is set; %s", &text, cure));
+        rc_say(reader->messages, RC122, "the PMIx server does not answer: %pQ; nothing is set; %s", &text, cure);
     else
-        rc_message_add(
-            reader->messages, RC123,
-            rc_format(reader->arena, "the PMIx server's answer is incomplete: %q; nothing is set; %s", &text, cure));
+        rc_say(reader->messages, RC123, "the PMIx server's answer is incomplete: %pQ; nothing is set; %s", &text, cure);
     return RC_PMIXJOB_WRONG;
 }
 
@@ -76,9 +69,8 @@ static bool contradicts_number(struct rc_reader *reader, struct rc_number *numbe
                                const char *cure)
 {
     if (number->value != RC_UNKNOWN && number->value != value) {
-        rc_message_add(reader->messages, RC123,
-                       rc_format(reader->arena, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
-                                 number->source, number->value, what, value, cure));
+        rc_say(reader->messages, RC123, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
+               number->source, number->value, what, value, cure);
         return true;
     }
     if (number->value == RC_UNKNOWN)
@@ -274,12 +266,11 @@ bool rc_pmix_read(struct rc_reader *reader, struct rc_facts *facts)
         rc_read_gpus(reader, facts);
         return true;
     case RC_PMIXJOB_NONE:
-        rc_message_add(reader->messages, RC109,
-                       rc_format(reader->arena,
-                                 "PMIX_RANK is %u in namespace %q, but the environment has no world size; "
-                                 "nothing is set; start the command with rollcall exec, which asks the PMIx server, "
-                                 "or with mpirun or srun --ddp",
-                                 facts->field[RC_RANK].value, &name));
+        rc_say(reader->messages, RC109,
+               "PMIX_RANK is %u in namespace %pQ, but the environment has no world size; "
+               "nothing is set; start the command with rollcall exec, which asks the PMIx server, "
+               "or with mpirun or srun --ddp",
+               facts->field[RC_RANK].value, &name);
         break;
     case RC_PMIXJOB_WRONG:
         break;

@@ -88,20 +88,16 @@ static bool read_hosts(struct rc_reader *reader, struct rc_str current, struct h
     struct rc_str text = rc_env_get(reader->env, "SM_HOSTS");
 
     if (!read_list(text, current, hosts)) {
-        rc_message_add(reader->messages, RC105,
-                       rc_format(reader->arena,
-                                 "SM_HOSTS is %q, not a list of host names; nothing is set; it should look like "
-                                 "[\"algo-1\",\"algo-2\"]",
-                                 &text));
-        return false;
+        return rc_say(reader->messages, RC105,
+                      "SM_HOSTS is %pQ, not a list of host names; nothing is set; it should look like "
+                      "[\"algo-1\",\"algo-2\"]",
+                      &text);
     }
     if (hosts->place == RC_UNKNOWN || hosts->twice) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "SM_CURRENT_HOST is %q, which is %s SM_HOSTS %q; nothing is set; pass the platform's "
-                                 "own values",
-                                 &current, hosts->twice ? "twice in" : "not in", &text));
-        return false;
+        return rc_say(reader->messages, RC103,
+                      "SM_CURRENT_HOST is %pQ, which is %s SM_HOSTS %pQ; nothing is set; pass the platform's "
+                      "own values",
+                      &current, hosts->twice ? "twice in" : "not in", &text);
     }
     return true;
 }

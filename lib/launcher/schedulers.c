@@ -35,11 +35,10 @@ enum rc_claim rc_lsf_recognise(struct rc_reader *reader, struct rc_facts *facts)
     if (!text.n)
         return RC_CLAIM_OUTSIDE;
     if (!rc_parse_u32(text, RC_MAX_TASKS, &number) || number == 0) {
-        rc_message_add(reader->messages, RC101,
-                       rc_format(reader->arena,
-                                 "LSF_PM_TASKID is %q, not a number from 1 to %u; nothing is set; start the command "
-                                 "with blaunch again, or unset LSF_PM_TASKID",
-                                 &text, RC_MAX_TASKS));
+        rc_say(reader->messages, RC101,
+               "LSF_PM_TASKID is %pQ, not a number from 1 to %u; nothing is set; start the command "
+               "with blaunch again, or unset LSF_PM_TASKID",
+               &text, RC_MAX_TASKS);
         return RC_CLAIM_BROKEN;
     }
     *rank = (struct rc_number){ number - 1, "LSF_PM_TASKID" };
@@ -55,26 +54,21 @@ static bool read_slots(struct rc_reader *reader, const struct rc_facts *facts, s
     struct rc_str text = words.n ? words : pairs;
 
     if (!text.n) {
-        rc_message_add(reader->messages, RC102,
-                       "LSF_PM_TASKID is set but LSB_HOSTS and LSB_MCPU_HOSTS are not; nothing is set; pass the "
-                       "launcher's whole environment to the command");
-        return false;
+        return rc_say(reader->messages, RC102,
+                      "LSF_PM_TASKID is set but LSB_HOSTS and LSB_MCPU_HOSTS are not; nothing is set; pass the "
+                      "launcher's whole environment to the command");
     }
     if (!rc_hostfile_read(text, words.n ? RC_HOSTFILE_WORDS : RC_HOSTFILE_PAIRS, reader->node_set, slots)) {
-        rc_message_add(reader->messages, RC105,
-                       rc_format(reader->arena,
-                                 "%s is %q, not a list such as %s; nothing is set; unset it if it was exported by hand",
-                                 name, &text, words.n ? "n1 n1 n2" : "n1 2 n2 1"));
-        return false;
+        return rc_say(reader->messages, RC105,
+                      "%s is %pQ, not a list such as %s; nothing is set; unset it if it was exported by hand", name,
+                      &text, words.n ? "n1 n1 n2" : "n1 2 n2 1");
     }
     if (slots->slots == facts->field[RC_WORLD_SIZE].value)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "%s has %u slots, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command with "
-                             "blaunch again",
-                             name, slots->slots, facts->field[RC_WORLD_SIZE].value));
-    return false;
+    return rc_say(reader->messages, RC103,
+                  "%s has %u slots, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command with "
+                  "blaunch again",
+                  name, slots->slots, facts->field[RC_WORLD_SIZE].value);
 }
 
 /* Whether this node is, by its own name, another one of the list. */
@@ -88,12 +82,10 @@ static bool is_here(struct rc_reader *reader, const struct rc_facts *facts, cons
     here = rc_hostfile_find(slots, reader->here->host);
     if (here == RC_UNKNOWN || here == place->index)
         return true;
-    rc_message_add(reader->messages, RC114,
-                   rc_format(reader->arena,
-                             "the slot of task %u is on %S, but this is %S; nothing is set; start the command with "
-                             "blaunch alone, without -z, -u or a host",
-                             facts->field[RC_RANK].value + 1, &place->host, &reader->here->host));
-    return false;
+    return rc_say(reader->messages, RC114,
+                  "the slot of task %u is on %pS, but this is %pS; nothing is set; start the command with "
+                  "blaunch alone, without -z, -u or a host",
+                  facts->field[RC_RANK].value + 1, &place->host, &reader->here->host);
 }
 
 static void fill_place(struct rc_facts *facts, const struct rc_hostfile *slots, const struct rc_hostfile_place *place)
@@ -124,12 +116,10 @@ bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
         !read_slots(reader, facts, &slots))
         return false;
     if (!rc_hostfile_place(&slots, facts->field[RC_RANK].value, &place)) {
-        rc_message_add(reader->messages, RC103,
-                       rc_format(reader->arena,
-                                 "LSF_PM_TASKID is %u, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command "
-                                 "with blaunch again",
-                                 facts->field[RC_RANK].value + 1, facts->field[RC_WORLD_SIZE].value));
-        return false;
+        return rc_say(reader->messages, RC103,
+                      "LSF_PM_TASKID is %u, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command "
+                      "with blaunch again",
+                      facts->field[RC_RANK].value + 1, facts->field[RC_WORLD_SIZE].value);
     }
     if (!is_here(reader, facts, &slots, &place))
         return false;
@@ -201,12 +191,10 @@ enum rc_claim rc_pbs_recognise(struct rc_reader *reader, struct rc_facts *facts)
 
 static bool refuse_several(struct rc_reader *reader, const char *what)
 {
-    rc_message_add(reader->messages, RC115,
-                   rc_format(reader->arena,
-                             "%s, and PBS does not number the tasks of one host; nothing is set; ask for one slot a "
-                             "host (mpiprocs=1, ppn=1) and start torchrun there, or use mpirun",
-                             what));
-    return false;
+    return rc_say(reader->messages, RC115,
+                  "%s, and PBS does not number the tasks of one host; nothing is set; ask for one slot a "
+                  "host (mpiprocs=1, ppn=1) and start torchrun there, or use mpirun",
+                  what);
 }
 
 static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const struct rc_hostfile *file)
@@ -221,12 +209,10 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
     if (rc_learned(reader, RC_LEARN_HOST))
         here = rc_hostfile_find(file, reader->here->host);
     if (here != RC_UNKNOWN && here != node) {
-        rc_message_add(reader->messages, RC114,
-                       rc_format(reader->arena,
-                                 "PBS_NODENUM is %u, but this node, %S, is number %u in PBS_NODEFILE; nothing is set; "
-                                 "pass a copy of this very job's file",
-                                 node, &reader->here->host, here));
-        return false;
+        return rc_say(reader->messages, RC114,
+                      "PBS_NODENUM is %u, but this node, %pS, is number %u in PBS_NODEFILE; nothing is set; "
+                      "pass a copy of this very job's file",
+                      node, &reader->here->host, here);
     }
     facts->field[RC_NNODES] = (struct rc_number){ file->hosts, "hosts in PBS_NODEFILE" };
     if (rc_hostfile_nth(file, 0, &name, NULL)) {
@@ -245,10 +231,9 @@ static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
         !rc_read_number(reader, RC_STR("PBS_NUM_PPN"), RC_MAX_TASKS / 256, &each))
         return false;
     if (nodes.value == RC_UNKNOWN || each.value == RC_UNKNOWN) {
-        rc_message_add(reader->messages, RC116,
-                       "this task of PBS does not see PBS_NODEFILE, which is on the first node only; nothing is set; "
-                       "copy it: cp $PBS_NODEFILE nodes; pbsdsh env PBS_NODEFILE=$PWD/nodes rollcall exec -- COMMAND");
-        return false;
+        return rc_say(reader->messages, RC116,
+                      "this task of PBS does not see PBS_NODEFILE, which is on the first node only; nothing is set; "
+                      "copy it: cp $PBS_NODEFILE nodes; pbsdsh env PBS_NODEFILE=$PWD/nodes rollcall exec -- COMMAND");
     }
     if (each.value != 1)
         return refuse_several(reader, rc_format(reader->arena, "PBS_NUM_PPN is %u", each.value));
@@ -265,12 +250,10 @@ static bool agrees_with_vnodenum(struct rc_reader *reader, const struct rc_facts
         return false;
     if (slot.value == RC_UNKNOWN || slot.value == facts->field[RC_RANK].value)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "PBS_NODENUM is %u, but PBS_VNODENUM is %u; nothing is set; start the command with pbsdsh "
-                             "again",
-                             facts->field[RC_RANK].value, slot.value));
-    return false;
+    return rc_say(reader->messages, RC103,
+                  "PBS_NODENUM is %u, but PBS_VNODENUM is %u; nothing is set; start the command with pbsdsh "
+                  "again",
+                  facts->field[RC_RANK].value, slot.value);
 }
 
 bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)

@@ -70,7 +70,7 @@ static enum rc_claim claim_job(struct rc_reader *reader, struct rc_facts *facts,
 {
     uint64_t id;
 
-    facts->scope = rc_parse_u64(job, JOB_ID_MAX, &id) ? rc_format(reader->arena, "slurm:%S", &job) : NULL;
+    facts->scope = rc_parse_u64(job, JOB_ID_MAX, &id) ? rc_format(reader->arena, "slurm:%pS", &job) : NULL;
     return RC_CLAIM_OUTSIDE;
 }
 
@@ -88,21 +88,19 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     if (!step.p || step.n == 0 || is_negative(step))
         return claim_job(reader, facts, job);
     if (!rc_parse_u64(step, UINT32_MAX, &step_id)) {
-        rc_message_add(reader->messages, RC101,
-                       rc_format(reader->arena,
-                                 "SLURM_STEP_ID is %q, not a step id; nothing is set; unset it if it was exported by "
-                                 "hand",
-                                 &step));
+        rc_say(reader->messages, RC101,
+               "SLURM_STEP_ID is %pQ, not a step id; nothing is set; unset it if it was exported by "
+               "hand",
+               &step);
         return RC_CLAIM_BROKEN;
     }
     if (step_id > step_id_max)
         return claim_job(reader, facts, job);
     if (!rc_parse_u64(job, JOB_ID_MAX, &job_id)) {
-        rc_message_add(reader->messages, RC101,
-                       rc_format(reader->arena,
-                                 "SLURM_JOB_ID is %q, not a job id; nothing is set; unset it if it was exported by "
-                                 "hand",
-                                 &job));
+        rc_say(reader->messages, RC101,
+               "SLURM_JOB_ID is %pQ, not a job id; nothing is set; unset it if it was exported by "
+               "hand",
+               &job);
         return RC_CLAIM_BROKEN;
     }
     if (!rc_read_number(reader, RC_STR("SLURM_PROCID"), RC_MAX_TASKS, &rank) ||
@@ -111,7 +109,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     facts->field[RC_RANK] = rank;
     facts->port_seed[0] = job_id;
     facts->port_seed[1] = step_id;
-    facts->scope = rc_format(reader->arena, "slurm:%S.%S", &job, &step);
+    facts->scope = rc_format(reader->arena, "slurm:%pS.%pS", &job, &step);
     facts->run_id = facts->scope + (sizeof("slurm:") - 1);
     if (rc_ordered_read(reader->env, facts->scope, &kept))
         facts->field[RC_RANK].value = kept.rank;
@@ -170,22 +168,20 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32
     if (!text.p)
         return rc_missing(reader, marker, "SLURM_STEP_TASKS_PER_NODE");
     if (!rc_tasklist_parse(text, &list)) {
-        rc_message_add(reader->messages, RC104,
-                       rc_format(reader->arena,
-                                 "SLURM_STEP_TASKS_PER_NODE is %q, not a list such as 2(x3),1; nothing is set; unset "
-                                 "it if it was exported by hand",
-                                 &text));
-        return false;
+        return rc_say(reader->messages, RC104,
+                      "SLURM_STEP_TASKS_PER_NODE is %pQ, not a list such as 2(x3),1; nothing is set; unset "
+                      "it if it was exported by hand",
+                      &text);
     }
     if (list.tasks != field[RC_WORLD_SIZE].value)
         return refuse_values(reader,
                              rc_format(reader->arena,
-                                       "SLURM_STEP_TASKS_PER_NODE %q has %u tasks, but %s is %u; nothing is "
+                                       "SLURM_STEP_TASKS_PER_NODE %pQ has %u tasks, but %s is %u; nothing is "
                                        "set; start the command with srun again",
                                        &text, list.tasks, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value));
     if (list.nodes != field[RC_NNODES].value)
         return refuse_values(reader, rc_format(reader->arena,
-                                               "SLURM_STEP_TASKS_PER_NODE %q has %u nodes, but %s is %u; nothing is "
+                                               "SLURM_STEP_TASKS_PER_NODE %pQ has %u nodes, but %s is %u; nothing is "
                                                "set; start the command with srun again",
                                                &text, list.nodes, field[RC_NNODES].source, field[RC_NNODES].value));
     field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, node, &before);
@@ -219,7 +215,7 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
 
         if (!rc_parse_u32(item, RC_MAX_TASKS, &rank))
             return refuse_values(reader, rc_format(reader->arena,
-                                                   "SLURM_GTIDS is %q, not a list of ranks; nothing is set; unset it "
+                                                   "SLURM_GTIDS is %pQ, not a list of ranks; nothing is set; unset it "
                                                    "if it was exported by hand",
                                                    &whole));
         if (rank == 0)
@@ -235,14 +231,14 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
     if (count != facts->field[RC_LOCAL_WORLD_SIZE].value)
         return refuse_values(reader,
                              rc_format(reader->arena,
-                                       "SLURM_GTIDS %q has %u ranks, but %s has %u tasks on node %u; nothing "
+                                       "SLURM_GTIDS %pQ has %u ranks, but %s has %u tasks on node %u; nothing "
                                        "is set; start the command with srun again",
                                        &whole, count, facts->field[RC_LOCAL_WORLD_SIZE].source,
                                        facts->field[RC_LOCAL_WORLD_SIZE].value, facts->field[RC_NODE_RANK].value));
     if (at_local_id == facts->field[RC_RANK].value)
         return true;
     return refuse_values(reader, rc_format(reader->arena,
-                                           "SLURM_PROCID is %u, but SLURM_GTIDS %q has another rank at local id %u; "
+                                           "SLURM_PROCID is %u, but SLURM_GTIDS %pQ has another rank at local id %u; "
                                            "nothing is set; start the command with srun again",
                                            facts->field[RC_RANK].value, &whole, facts->field[RC_LOCAL_RANK].value));
 }
@@ -257,20 +253,16 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
     if (!hosts.p)
         return rc_missing(reader, marker, "SLURM_STEP_NODELIST");
     if (!rc_hostlist_count(hosts, &count)) {
-        rc_message_add(reader->messages, RC105,
-                       rc_format(reader->arena,
-                                 "SLURM_STEP_NODELIST is %q, not a host list; nothing is set; unset it if it was "
-                                 "exported by hand",
-                                 &hosts));
-        return false;
+        return rc_say(reader->messages, RC105,
+                      "SLURM_STEP_NODELIST is %pQ, not a host list; nothing is set; unset it if it was "
+                      "exported by hand",
+                      &hosts);
     }
     if (count != facts->field[RC_NNODES].value) {
-        rc_message_add(reader->messages, RC105,
-                       rc_format(reader->arena,
-                                 "SLURM_STEP_NODELIST %q names %u hosts for %u nodes; nothing is set; start the "
-                                 "command with srun again",
-                                 &hosts, count, facts->field[RC_NNODES].value));
-        return false;
+        return rc_say(reader->messages, RC105,
+                      "SLURM_STEP_NODELIST %pQ names %u hosts for %u nodes; nothing is set; start the "
+                      "command with srun again",
+                      &hosts, count, facts->field[RC_NNODES].value);
     }
     node->index = facts->field[RC_NODE_RANK].value;
     /* the synthetic environment of user_init has no name, and items of the component */
@@ -283,8 +275,8 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
         if (rc_hostlist_find(hosts, here) == RC_UNKNOWN)
             return refuse_values(reader,
                                  rc_format(reader->arena,
-                                           "SLURM_NODEID is %u, which is %q in SLURM_STEP_NODELIST, but "
-                                           "SLURMD_NODENAME is %q; nothing is set; start the command with srun again",
+                                           "SLURM_NODEID is %u, which is %pQ in SLURM_STEP_NODELIST, but "
+                                           "SLURMD_NODENAME is %pQ; nothing is set; start the command with srun again",
                                            node->index, &there, &here));
         node->index = rc_hostlist_find(hosts, here);
     }

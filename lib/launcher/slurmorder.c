@@ -271,30 +271,26 @@ static bool refuse_het(const struct search *s)
 {
     struct rc_str here = rc_env_get(s->reader->env, "SLURMD_NODENAME");
 
-    rc_message_add(s->reader->messages, RC125,
-                   rc_format(s->reader->arena,
-                             "in this step of several components (srun A : B) node %u is %q, and nothing says on which "
-                             "node rank 0 is; nothing is set; use srun --mpi=pmix, or name the components in the order "
-                             "of their nodes' names",
-                             number_of(s, RC_NODE_RANK), &here));
-    return false;
+    return rc_say(s->reader->messages, RC125,
+                  "in this step of several components (srun A : B) node %u is %pQ, and nothing says on which "
+                  "node rank 0 is; nothing is set; use srun --mpi=pmix, or name the components in the order "
+                  "of their nodes' names",
+                  number_of(s, RC_NODE_RANK), &here);
 }
 
 static bool refuse_order(const struct search *s)
 {
     struct rc_str place = rc_env_get(s->reader->env, "SLURM_TOPOLOGY_ADDR");
     const char *cause = follows_network(s->reader->env)
-                            ? rc_format(s->reader->arena, "from Slurm 26.05 on ranks follow the network (here %q)",
+                            ? rc_format(s->reader->arena, "from Slurm 26.05 on ranks follow the network (here %pQ)",
                                         &place)
                             : rc_format(s->reader->arena, "node %u of SLURM_STEP_NODELIST has rank %u, not rank %u",
                                         s->node->index, s->node->first, rank_by_list(s));
 
-    rc_message_add(s->reader->messages, RC124,
-                   rc_format(s->reader->arena,
-                             "%s, and nothing says on which node rank 0 is; nothing is set; use srun --ddp or "
-                             "--mpi=pmix, or srun -m plane=%u",
-                             cause, s->facts->max_local_size));
-    return false;
+    return rc_say(s->reader->messages, RC124,
+                  "%s, and nothing says on which node rank 0 is; nothing is set; use srun --ddp or "
+                  "--mpi=pmix, or srun -m plane=%u",
+                  cause, s->facts->max_local_size);
 }
 
 static bool refuse_arbitrary(const struct search *s)

@@ -139,7 +139,7 @@ bool rc_ordered_read(const struct rc_env *env, const char *scope, struct rc_orde
 
 const char *rc_ordered_write(const struct rc_ordered *ordered, const char *scope, struct rc_arena *arena)
 {
-    return rc_format(arena, "%s/%u/%u/%u/%u/%S", scope, ordered->rank, ordered->node, ordered->place, ordered->before,
+    return rc_format(arena, "%s/%u/%u/%u/%u/%pS", scope, ordered->rank, ordered->node, ordered->place, ordered->before,
                      &ordered->host);
 }
 

@@ -24,7 +24,7 @@ bool rc_run_next(struct rc_str *rest, struct rc_run *run)
 
 struct rc_runs rc_runs_begin(struct rc_arena *arena)
 {
-    return (struct rc_runs){ .arena = arena, .text = rc_format(arena, "") };
+    return (struct rc_runs){ .arena = arena, .text = rc_copy(arena, RC_STR("")) };
 }
 
 static void write_open(struct rc_runs *runs)

@@ -21,11 +21,10 @@ enum rc_claim rc_torchrun_recognise(struct rc_reader *reader, struct rc_facts *f
     if (!run_id.p || !rank.p || !local_rank.p)
         return RC_CLAIM_ABSENT;
     if (!rank.n || !local_rank.n) {
-        rc_message_add(reader->messages, RC102,
-                       rc_format(reader->arena,
-                                 "TORCHELASTIC_RUN_ID is set but %s is empty; nothing is set; unset what another "
-                                 "torchrun left, or start the command with torchrun again",
-                                 rank.n ? "LOCAL_RANK" : "RANK"));
+        rc_say(reader->messages, RC102,
+               "TORCHELASTIC_RUN_ID is set but %s is empty; nothing is set; unset what another "
+               "torchrun left, or start the command with torchrun again",
+               rank.n ? "LOCAL_RANK" : "RANK");
         return RC_CLAIM_BROKEN;
     }
     if (!rc_read_number(reader, RC_STR("RANK"), RC_MAX_TASKS, &facts->field[RC_RANK]))
@@ -108,23 +107,18 @@ static bool check_numbers(struct rc_reader *reader, const struct rc_number *fiel
     uint32_t nodes = field[RC_NNODES].value;
 
     if (local_size == 0 || rank % local_size != field[RC_LOCAL_RANK].value) {
-        rc_message_add(
-            reader->messages, RC103,
-            rc_format(reader->arena,
+        return rc_say(reader->messages, RC103,
                       "RANK is %u and LOCAL_SIZE %u, but LOCAL_RANK is %u; nothing is set; start the command "
                       "with deepspeed again",
-                      rank, local_size, field[RC_LOCAL_RANK].value));
-        return false;
+                      rank, local_size, field[RC_LOCAL_RANK].value);
     }
     if (local_size <= size && nodes > 0 && nodes - 1 <= size - local_size && (nodes > 1 || local_size == size) &&
         field[RC_NODE_RANK].value <= rank)
         return true;
-    rc_message_add(reader->messages, RC103,
-                   rc_format(reader->arena,
-                             "WORLD_SIZE is %u and LOCAL_SIZE %u, but CROSS_RANK is %u and CROSS_SIZE %u; nothing is "
-                             "set; start the command with deepspeed again",
-                             size, local_size, field[RC_NODE_RANK].value, nodes));
-    return false;
+    return rc_say(reader->messages, RC103,
+                  "WORLD_SIZE is %u and LOCAL_SIZE %u, but CROSS_RANK is %u and CROSS_SIZE %u; nothing is "
+                  "set; start the command with deepspeed again",
+                  size, local_size, field[RC_NODE_RANK].value, nodes);
 }
 
 bool rc_deepspeed_read(struct rc_reader *reader, struct rc_facts *facts)

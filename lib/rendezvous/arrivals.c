@@ -194,7 +194,7 @@ static const char *process_command(const struct rc_arrivals *arrivals, struct rc
 {
     if (!arrivals->job)
         return "";
-    return rc_format(&namer->text, "srun --jobid=%u --overlap -N1%s%S ps xf, ", arrivals->job, host.n ? " -w " : "",
+    return rc_format(&namer->text, "srun --jobid=%u --overlap -N1%s%pS ps xf, ", arrivals->job, host.n ? " -w " : "",
                      &host);
 }
 
@@ -230,8 +230,8 @@ static const char *say_all(struct rc_arrivals *arrivals, int64_t now, enum rc_me
     if (!arrivals->named)
         return NULL;
     *id = RC708;
-    return rc_format(arena, "all %u tasks have reached init_process_group now, %U s after the first", arrivals->tasks,
-                     (uint64_t)(now - arrivals->first + 500) / 1000);
+    return rc_format(arena, "all %u tasks have reached init_process_group now, %llu s after the first", arrivals->tasks,
+                     (unsigned long long)(now - arrivals->first + 500) / 1000);
 }
 
 static const char *say_missing(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,

@@ -68,7 +68,7 @@ static const char *full_scope(const struct rc_result *result, struct rc_arena *a
         struct rc_str value = rc_env_find(&result->env, rc_str_split(names, ' ', &names));
 
         rc_join(arena);
-        rc_format(arena, " %S", &value);
+        rc_format(arena, " %pS", &value);
     }
     return text;
 }

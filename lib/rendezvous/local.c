@@ -35,7 +35,8 @@ void rc_local_name(const char *scope, uint32_t node, char name[RC_LOCAL_NAME])
     if (!arena.full)
         return;
     arena = (struct rc_arena){ .base = name, .size = RC_LOCAL_NAME };
-    rc_format(&arena, "rollcall/%u/%U/%u", (uint32_t)geteuid(), rc_hash(scope, strlen(scope)), node);
+    rc_format(&arena, "rollcall/%u/%llu/%u", (uint32_t)geteuid(), (unsigned long long)rc_hash(scope, strlen(scope)),
+              node);
 }
 
 static socklen_t address_of(const char *name, struct sockaddr_un *address)
@@ -299,7 +300,7 @@ int rc_gather_join(const char *name, uint32_t rank, struct rc_str said, uint32_t
 {
     char message[MESSAGE_SIZE];
     struct rc_arena arena = { .base = message, .size = sizeof(message) };
-    struct rc_str told = rc_str(rc_format(&arena, said.p ? "rank=%u\n%S" : "rank=%u", rank, &said));
+    struct rc_str told = rc_str(rc_format(&arena, said.p ? "rank=%u\n%pS" : "rank=%u", rank, &said));
 
     if (arena.full)
         return -EMSGSIZE;

@@ -16,7 +16,7 @@ const char *rc_request_write(const struct rc_request *request, struct rc_arena *
         where = rc_format(arena, "endpoint=%s\n", rc_endpoint_write(&request->endpoint, arena));
     if (request->same != RC_CHECK_UNSET)
         same = rc_format(arena, "same=%s\n", rc_check_name(request->same));
-    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s\n%S",
+    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s\n%pS",
                      request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
                      request->seconds, rc_check_name(request->check), same, &request->entry);
     return arena->full ? NULL : text;

@@ -149,7 +149,7 @@ static void tell_absence(const struct rc_request *request, const char *why)
 {
     static char text[RC_ROLL_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str entry = rc_str(rc_format(&arena, "%Sabsent=%s\n", &request->entry, why));
+    struct rc_str entry = rc_str(rc_format(&arena, "%pSabsent=%s\n", &request->entry, why));
     struct rc_reply reply;
 
     if (request->transport == RC_TRANSPORT_SRUN && !arena.full &&
@@ -242,20 +242,16 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
 
     if (outcome->stop) {
         forget_port_error(outcome, context, result);
-        rc_message_add(
+        return rc_say(
             &result->messages, RC612,
             "no task starts here; another line of rollcall names the error; correct that, or start in spite of "
             "a contradiction with --ddp=check=warn, of an odd node with --ddp=same=warn");
-        return false;
     }
     if (outcome->lost) {
-        rc_message_add(
-            &result->messages, RC613,
-            rc_format(&result->arena,
-                      "%S got no answer from the other nodes, which may start without it: %s; no task starts "
-                      "on %S; start the step again; if it happens again, use --ddp=exchange=off",
-                      &node, outcome->why, &node));
-        return false;
+        return rc_say(&result->messages, RC613,
+                      "%pS got no answer from the other nodes, which may start without it: %s; no task starts "
+                      "on %pS; start the step again; if it happens again, use --ddp=exchange=off",
+                      &node, outcome->why, &node);
     }
     context->told_port = outcome->failed ? 0 : outcome->port;
     if (!context->told_port) {

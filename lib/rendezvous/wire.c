@@ -164,7 +164,7 @@ bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint)
 
 const char *rc_endpoint_write(const struct rc_endpoint *endpoint, struct rc_arena *arena)
 {
-    return rc_format(arena, "%S %u %S", &endpoint->token, (uint32_t)endpoint->port, &endpoint->hosts);
+    return rc_format(arena, "%pS %u %pS", &endpoint->token, (uint32_t)endpoint->port, &endpoint->hosts);
 }
 
 bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
@@ -175,9 +175,9 @@ bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint,
     struct rc_str name = rc_env_get(env, "SLURM_SRUN_COMM_HOST");
 
     if (!rc_step_server_read(env, &server) || address.n == 0 ||
-        !rc_endpoint_read(
-            rc_str(rc_format(arena, "%S %S %S%s%S", &server.token, &server.port, &address, name.n ? " " : "", &name)),
-            endpoint))
+        !rc_endpoint_read(rc_str(rc_format(arena, "%pS %pS %pS%s%pS", &server.token, &server.port, &address,
+                                           name.n ? " " : "", &name)),
+                          endpoint))
         return false;
     *step = server.step;
     return true;

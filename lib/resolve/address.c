@@ -90,8 +90,8 @@ const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, str
     length = label.n + suffix.n + (with_domain ? 0 : 1 + domain.n);
     if (label.n == 0 || length > RC_HOST_MAX || rc_netaddr_read(host, &address))
         return NULL;
-    return with_domain ? rc_format(arena, "%S%S", &label, &suffix)
-                       : rc_format(arena, "%S%S.%S", &label, &suffix, &domain);
+    return with_domain ? rc_format(arena, "%pS%pS", &label, &suffix)
+                       : rc_format(arena, "%pS%pS.%pS", &label, &suffix, &domain);
 }
 
 /* "ib0" is a prefix for NCCL, which also takes ib0.8001 and ib01 then; "=" makes

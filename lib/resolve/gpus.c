@@ -163,7 +163,7 @@ static void share_common(const struct rc_result *result, struct rc_task_gpus *gp
 /* Finds the entries of the step's list that the task's own variable names. */
 static void find_by_variable(struct rc_arena *arena, struct rc_task_gpus *gpus)
 {
-    const char *own = rc_format(arena, "");
+    const char *own = rc_copy(arena, RC_STR(""));
 
     for (uint32_t i = 0; i < gpus->count; i++) {
         uint32_t place = rc_gpu_list_place(rc_gpu_list_at(gpus->seen, i), gpus->step, gpus->total);
@@ -175,7 +175,7 @@ static void find_by_variable(struct rc_arena *arena, struct rc_task_gpus *gpus)
             gpus->place = place;
         entry = rc_gpu_list_at(gpus->all, place);
         rc_join(arena);
-        rc_format(arena, i ? ",%S" : "%S", &entry);
+        rc_format(arena, i ? ",%pS" : "%pS", &entry);
     }
     gpus->own = rc_str(own);
 }
@@ -183,7 +183,7 @@ static void find_by_variable(struct rc_arena *arena, struct rc_task_gpus *gpus)
 /* Finds the GPUs whose device files the cgroup lets the task open. */
 static void find_by_files(const struct rc_here *here, struct rc_arena *arena, struct rc_task_gpus *gpus)
 {
-    const char *own = rc_format(arena, "");
+    const char *own = rc_copy(arena, RC_STR(""));
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < sizeof(here->gpus_open) * 8; i++) {
@@ -313,12 +313,12 @@ static bool show_step(struct view *v)
         place[at] = place[v->rank + i];
         place[v->rank + i] = (uint8_t)own;
     }
-    list = rc_format(arena, "");
+    list = rc_copy(arena, RC_STR(""));
     for (uint32_t i = 0; i < v->gpus->total; i++) {
         struct rc_str entry = rc_gpu_list_at(v->gpus->step, place[i]);
 
         rc_join(arena);
-        rc_format(arena, i ? ",%S" : "%S", &entry);
+        rc_format(arena, i ? ",%pS" : "%pS", &entry);
     }
     set_list(v, list, v->gpus->total, "the step's GPUs, this task's own where LOCAL_RANK says");
     return true;
@@ -326,35 +326,29 @@ static bool show_step(struct view *v)
 
 static void say_hidden(struct view *v)
 {
-    rc_message_add(
-        &v->result->messages, RC901,
-        rc_format(&v->result->arena,
-                  "a device cgroup hides %u of the step's %u GPUs from each task, so tasks have no P2P (NVLink); "
-                  "device 0 is each task's own; use srun --gpus-per-node=%u without --gpus-per-task and --gpu-bind, or "
-                  "--gres-flags=allow-task-sharing",
-                  v->gpus->total - v->gpus->count, v->gpus->total, v->gpus->total));
+    rc_say(&v->result->messages, RC901,
+           "a device cgroup hides %u of the step's %u GPUs from each task, so tasks have no P2P (NVLink); "
+           "device 0 is each task's own; use srun --gpus-per-node=%u without --gpus-per-task and --gpu-bind, or "
+           "--gres-flags=allow-task-sharing",
+           v->gpus->total - v->gpus->count, v->gpus->total, v->gpus->total);
 }
 
 static void say_narrow(struct view *v, const char *why)
 {
-    rc_message_add(&v->result->messages, RC903,
-                   rc_format(&v->result->arena,
-                             v->gpus->bound
-                                 ? "gpus=all was asked for, but %s; each task keeps its own; leave --gpus-per-task "
-                                   "and --gpu-bind out"
-                                 : "gpus=all was asked for, but %s; each task keeps its own; leave gpus=all out",
-                             why));
+    rc_say(&v->result->messages, RC903,
+           v->gpus->bound ? "gpus=all was asked for, but %s; each task keeps its own; leave --gpus-per-task "
+                            "and --gpu-bind out"
+                          : "gpus=all was asked for, but %s; each task keeps its own; leave gpus=all out",
+           why);
 }
 
 static void say_missing(struct view *v)
 {
     if (v->rank >= v->gpus->count)
-        rc_message_add(
-            &v->result->messages, RC904,
-            rc_format(&v->result->arena,
-                      "this task sees %u GPUs, and there is no cuda:%u for its LOCAL_RANK; they are left so; "
-                      "use cuda:0 and on, or gpus=own, which makes LOCAL_RANK 0",
-                      v->gpus->count, v->rank));
+        rc_say(&v->result->messages, RC904,
+               "this task sees %u GPUs, and there is no cuda:%u for its LOCAL_RANK; they are left so; "
+               "use cuda:0 and on, or gpus=own, which makes LOCAL_RANK 0",
+               v->gpus->count, v->rank);
 }
 
 /* A task that sees fewer GPUs than its step has. */
@@ -397,11 +391,10 @@ static void say_shared(struct view *v)
     if (v->gpus->total == RC_UNKNOWN || v->tasks <= v->gpus->total || rc_gpus_may_be_shared(&result->env) ||
         (v->context->told_port && result->identity.field[RC_NNODES] > 1))
         return;
-    rc_message_add(&result->messages, RC902,
-                   rc_format(&result->arena,
-                             "%u tasks share %u GPU%s on this node: NCCL refuses two ranks on one GPU; ask for as many "
-                             "GPUs as tasks (srun --gpus-per-node=%u), or say that it is meant (srun --ntasks-per-gpu)",
-                             v->tasks, v->gpus->total, v->gpus->total == 1 ? "" : "s", v->tasks));
+    rc_say(&result->messages, RC902,
+           "%u tasks share %u GPU%s on this node: NCCL refuses two ranks on one GPU; ask for as many "
+           "GPUs as tasks (srun --gpus-per-node=%u), or say that it is meant (srun --ntasks-per-gpu)",
+           v->tasks, v->gpus->total, v->gpus->total == 1 ? "" : "s", v->tasks);
 }
 
 static void decide_worker(struct view *v)

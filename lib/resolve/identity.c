@@ -30,12 +30,10 @@ static bool launcher_mode(struct rc_result *result, const char *reason, const ch
         set_mode(result, RC_MODE_LAUNCHER, reason);
         return true;
     }
-    rc_message_add(&result->messages, RC302,
-                   rc_format(&result->arena,
-                             "%s needs one task a node, but a node has %u; nothing is set; use one on each%s%s%s, or "
-                             "--ddp=worker",
-                             asked, tasks, each[0] ? " (" : "", each, each[0] ? ")" : ""));
-    return false;
+    return rc_say(&result->messages, RC302,
+                  "%s needs one task a node, but a node has %u; nothing is set; use one on each%s%s%s, or "
+                  "--ddp=worker",
+                  asked, tasks, each[0] ? " (" : "", each, each[0] ? ")" : "");
 }
 
 static void by_counts(struct rc_result *result)
@@ -59,7 +57,7 @@ void rc_mode_of_daemon(struct rc_result *result)
 {
     set_mode(
         result, RC_MODE_NONE,
-        rc_format(&result->arena, "%S starts the tasks itself and must not pass on a rank", &result->command.name));
+        rc_format(&result->arena, "%pS starts the tasks itself and must not pass on a rank", &result->command.name));
 }
 
 bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
@@ -83,7 +81,7 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
         /* submitit's TorchDistributedEnvironment raises an error where one of the names is set */
         set_mode(result, RC_MODE_NONE, "submitit sets the variables itself");
     } else if (command->kind == RC_COMMAND_LAUNCHER) {
-        return launcher_mode(result, rc_format(&result->arena, "the command is %S", &command->name),
+        return launcher_mode(result, rc_format(&result->arena, "the command is %pS", &command->name),
                              rc_copy(&result->arena, command->name));
     } else if (options->nproc) {
         return launcher_mode(result, "nproc= was given", "nproc=");
@@ -112,12 +110,9 @@ static bool is_below(struct rc_result *result, enum rc_field index, enum rc_fiel
 
     if (i->value == RC_UNKNOWN || n->value == RC_UNKNOWN || i->value < n->value)
         return true;
-    rc_message_add(&result->messages, RC103,
-                   rc_format(&result->arena,
-                             "%s %u (%s) is not below %s %u (%s); nothing is set; start the command with %s again",
-                             field_names[index], i->value, i->source, field_names[size], n->value, n->source,
-                             result->launcher->title));
-    return false;
+    return rc_say(
+        &result->messages, RC103, "%s %u (%s) is not below %s %u (%s); nothing is set; start the command with %s again",
+        field_names[index], i->value, i->source, field_names[size], n->value, n->source, result->launcher->title);
 }
 
 static bool check_identity(struct rc_result *result)
@@ -192,12 +187,10 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
     if (context->options.order != RC_ORDER_NODE)
         return true;
     if (rank->value == RC_UNKNOWN) {
-        rc_message_add(&result->messages, RC306,
-                       rc_format(&result->arena,
-                                 "order=node was asked for, but %s does not say how many tasks each node has; "
-                                 "nothing is set; leave order=node out",
-                                 result->launcher->title));
-        return false;
+        return rc_say(&result->messages, RC306,
+                      "order=node was asked for, but %s does not say how many tasks each node has; "
+                      "nothing is set; leave order=node out",
+                      result->launcher->title);
     }
     result->identity.field[RC_RANK] = rank->value;
     return true;
@@ -205,13 +198,11 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
 
 static void warn_unordered(const struct rc_context *context, struct rc_result *result)
 {
-    rc_message_add(&result->messages, RC308,
-                   rc_format(&result->arena,
-                             "order=topology was asked for, but %s; the nodes are in the order of %s; %s, or leave "
-                             "order=topology out",
-                             context->unordered ? context->unordered : "the nodes have not met",
-                             result->launcher->title,
-                             context->unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off"));
+    rc_say(&result->messages, RC308,
+           "order=topology was asked for, but %s; the nodes are in the order of %s; %s, or leave "
+           "order=topology out",
+           context->unordered ? context->unordered : "the nodes have not met", result->launcher->title,
+           context->unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off");
 }
 
 /* Damaged, or another launch's, it would give a rank that the launch does not have. */

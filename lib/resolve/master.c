@@ -66,12 +66,10 @@ static bool user_port(struct rc_result *result, uint16_t *port)
         *port = (uint16_t)number;
         return true;
     }
-    rc_message_add(&result->messages, RC403,
-                   rc_format(&result->arena,
-                             "MASTER_PORT was %q, which is no port; another one is set now; unset it, or give a "
-                             "number from %u to %u",
-                             &user, (uint32_t)FIRST_PORT, (uint32_t)LAST_PORT));
-    return false;
+    return rc_say(&result->messages, RC403,
+                  "MASTER_PORT was %pQ, which is no port; another one is set now; unset it, or give a "
+                  "number from %u to %u",
+                  &user, (uint32_t)FIRST_PORT, (uint32_t)LAST_PORT);
 }
 
 /* Of a range each launch takes its own, as far as it goes. */
@@ -91,11 +89,9 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
         return false; /* an equal one is our own, of an earlier rollcall in this task */
     if (!options->port_by_user)
         return true;
-    rc_message_add(&result->messages, RC415,
-                   rc_format(&result->arena,
-                             "MASTER_PORT was %u, but port= asks for another one; it is %u now; leave one of them out",
-                             (uint32_t)users, (uint32_t)master->port));
-    return false;
+    return rc_say(&result->messages, RC415,
+                  "MASTER_PORT was %u, but port= asks for another one; it is %u now; leave one of them out",
+                  (uint32_t)users, (uint32_t)master->port);
 }
 
 /* Fills in the port of result->master, whose address is known, with a message where the user's own one cannot
@@ -130,12 +126,11 @@ static void rc_masterport_find(const struct rc_context *context, struct rc_resul
                                  ? RC_GIVEN_BY_STAMP
                                  : RC_GIVEN_BY_USER;
     } else if (!outside) {
-        rc_message_add(&result->messages, RC406,
-                       rc_format(&result->arena,
-                                 "outgoing connections may take any port from %u to %u here, also master port %u; it "
-                                 "is used all the same; have ip_local_port_range made smaller%s%s",
-                                 (uint32_t)context->local_port_first, (uint32_t)context->local_port_last,
-                                 (uint32_t)master->port, ports[0] ? ", or use " : "", ports));
+        rc_say(&result->messages, RC406,
+               "outgoing connections may take any port from %u to %u here, also master port %u; it "
+               "is used all the same; have ip_local_port_range made smaller%s%s",
+               (uint32_t)context->local_port_first, (uint32_t)context->local_port_last, (uint32_t)master->port,
+               ports[0] ? ", or use " : "", ports);
     }
 }
 
@@ -190,21 +185,17 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     bool outside;
 
     if (!is_address_text(user) || (nnodes != 1 && rc_host_is_loopback(user))) {
-        rc_message_add(&result->messages, RC401,
-                       rc_format(&result->arena,
-                                 "MASTER_ADDR was %q, which cannot work on %u nodes; it is %s now; unset it, or give "
-                                 "an address by which all nodes reach rank 0's",
-                                 &user, nnodes, instead));
-        return false;
+        return rc_say(&result->messages, RC401,
+                      "MASTER_ADDR was %pQ, which cannot work on %u nodes; it is %s now; unset it, or give "
+                      "an address by which all nodes reach rank 0's",
+                      &user, nnodes, instead);
     }
     index = facts->hosts.p ? rc_hostlist_find(facts->hosts, user) : RC_UNKNOWN;
     /* a batch script exports the first node of the job, and then srun -w takes others */
     outside = index == RC_UNKNOWN && facts->job_hosts.p && rc_hostlist_find(facts->job_hosts, user) != RC_UNKNOWN;
     if (facts->master_certain && (outside || (index != RC_UNKNOWN && index != facts->master_node))) {
-        rc_message_add(&result->messages, RC402,
-                       rc_format(&result->arena, "MASTER_ADDR was %q, but rank 0 is on %s; it is %s now; unset it",
-                                 &user, instead, instead));
-        return false;
+        return rc_say(&result->messages, RC402, "MASTER_ADDR was %pQ, but rank 0 is on %s; it is %s now; unset it",
+                      &user, instead, instead);
     }
     return true;
 }
@@ -231,12 +222,10 @@ static const char *wished_addr(struct rc_result *result, const struct rc_options
         result->master.wish = rc_format(&result->arena, "%s", options->addr);
         return addr;
     }
-    rc_message_add(&result->messages, RC411,
-                   rc_format(&result->arena,
-                             "addr=%s belongs behind the name of rank 0's node, but %s gives %s; nothing is set; use a "
-                             "network (addr=10.1.0.0/16), or pass the name: %s",
-                             options->addr, source, host,
-                             result->launcher->pass[0] ? result->launcher->pass : "MASTER_ADDR=HOST"));
+    rc_say(&result->messages, RC411,
+           "addr=%s belongs behind the name of rank 0's node, but %s gives %s; nothing is set; use a "
+           "network (addr=10.1.0.0/16), or pass the name: %s",
+           options->addr, source, host, result->launcher->pass[0] ? result->launcher->pass : "MASTER_ADDR=HOST");
     return NULL;
 }
 
@@ -251,11 +240,9 @@ static bool user_addr_stays(struct rc_result *result, const struct rc_options *o
         return false;
     if (!master->wish || !options->addr_by_user)
         return true;
-    rc_message_add(&result->messages, RC412,
-                   rc_format(&result->arena,
-                             "MASTER_ADDR was %q, but addr=%s was asked for; it is %s now; leave one of them out",
-                             &user, master->wish, instead));
-    return false;
+    return rc_say(&result->messages, RC412,
+                  "MASTER_ADDR was %pQ, but addr=%s was asked for; it is %s now; leave one of them out", &user,
+                  master->wish, instead);
 }
 
 struct host {
@@ -372,11 +359,10 @@ static void warn_left_over(struct rc_result *result)
 
     if (rc_str_is(addr, master->addr) && rc_str_is(port, rc_format_number(&result->arena, master->port)))
         return;
-    rc_message_add(&result->messages, RC417,
-                   rc_format(&result->arena,
-                             "MASTER_ADDR was %q and MASTER_PORT %q, of %s, whose task this is not; they are %s and %u "
-                             "now; unset them",
-                             &addr, &port, result->outer_master->title, master->addr, (uint32_t)master->port));
+    rc_say(&result->messages, RC417,
+           "MASTER_ADDR was %pQ and MASTER_PORT %pQ, of %s, whose task this is not; they are %s and %u "
+           "now; unset them",
+           &addr, &port, result->outer_master->title, master->addr, (uint32_t)master->port);
 }
 
 bool rc_master_find(const struct rc_context *context, struct rc_result *result)

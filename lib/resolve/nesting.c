@@ -199,12 +199,10 @@ static void note_guess(struct rc_reader *reader, const struct candidates *candid
         const struct candidate *c = &candidates->list[i];
 
         if (c != chosen && may_be_inside(c)) {
-            rc_message_add(
-                reader->messages, RC126,
-                rc_format(reader->arena,
-                          "this is a task of %s and of %s, and no process in sight tells which is inside the "
-                          "other; %s is taken; let the container see the node's processes (--pid=host)",
-                          title, rc_launcher_at(c->index)->title, title));
+            rc_say(reader->messages, RC126,
+                   "this is a task of %s and of %s, and no process in sight tells which is inside the "
+                   "other; %s is taken; let the container see the node's processes (--pid=host)",
+                   title, rc_launcher_at(c->index)->title, title);
             return;
         }
     }
@@ -217,9 +215,7 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
         const struct candidate *c = &candidates->list[i];
 
         if (c->claim == RC_CLAIM_STALE)
-            rc_message_add(
-                reader->messages, RC108,
-                rc_format(reader->arena, "the values of %s are stale: %s", rc_launcher_at(c->index)->title, c->why));
+            rc_say(reader->messages, RC108, "the values of %s are stale: %s", rc_launcher_at(c->index)->title, c->why);
         else if (c != chosen && (c->claim == RC_CLAIM_TASK || c->claim == RC_CLAIM_OUTSIDE) && c->scope &&
                  result->outer_count < RC_OUTER_MAX)
             result->outer[result->outer_count++] = c->scope;

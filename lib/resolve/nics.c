@@ -23,7 +23,7 @@ bool rc_own_nics_have(const struct rc_result *result, struct rc_str name, struct
 /* Returns the list `own` ("" for an empty one) with one more variable. The text is in the arena. */
 static const char *rc_own_nics_add(const char *own, struct rc_str name, const char *value, struct rc_arena *arena)
 {
-    return rc_format(arena, "%s%s%S=%s", own, *own ? " " : "", &name, value);
+    return rc_format(arena, "%s%s%pS=%s", own, *own ? " " : "", &name, value);
 }
 
 /* The node's network cards as NCCL, UCX, gloo and tensorpipe want to be told of them.
@@ -89,9 +89,9 @@ static const char *list_cards(struct rc_str cards, const char *before, const cha
         if (text)
             rc_join(arena);
         if (text)
-            rc_format(arena, ",%S%s", &card, has_port(card) ? "" : port);
+            rc_format(arena, ",%pS%s", &card, has_port(card) ? "" : port);
         else
-            text = rc_format(arena, "%s%S%s", before, &card, has_port(card) ? "" : port);
+            text = rc_format(arena, "%s%pS%s", before, &card, has_port(card) ? "" : port);
     }
     return text;
 }
@@ -117,7 +117,7 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
     case UCX_CARDS:
         return ucx_devices(pins, pin, arena);
     case NCCL_SOCKETS:
-        return first.n ? rc_format(arena, "=%S", &pins->network) : NULL;
+        return first.n ? rc_format(arena, "=%pS", &pins->network) : NULL;
     case GLOO_SOCKET:
     case TENSORPIPE_SOCKET:
         return first.n ? rc_copy(arena, first) : NULL;
@@ -146,14 +146,13 @@ static void leave_variable(struct rc_result *result, unsigned i, struct rc_str n
 static void say_cards(const struct rc_context *context, struct rc_result *result)
 {
     if (!context->pins && context->explain)
-        rc_message_add(
+        rc_say(
             &result->messages, RC931,
             "nic=auto chooses network cards on each node, when its tasks start; rollcall map, run there, shows which");
     else if (context->pins && !context->pins->fabric.n && !context->pins->network.n)
-        rc_message_add(
-            &result->messages, RC932,
-            "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
-            "for it; leave it out, or see rollcall map");
+        rc_say(&result->messages, RC932,
+               "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
+               "for it; leave it out, or see rollcall map");
 }
 
 static void plan_variable(const struct rc_context *context, struct rc_result *result, const struct rc_pin *pin,

@@ -14,7 +14,7 @@ static const char *rc_option_join(struct rc_arena *arena, const char *words, con
     while (rest.p) {
         word = rc_str_split(rest, '|', &rest);
         rc_join(arena);
-        rc_format(arena, "%s%S", rest.p ? ", " : last, &word);
+        rc_format(arena, "%s%pS", rest.p ? ", " : last, &word);
     }
     return list;
 }
@@ -100,9 +100,9 @@ static const char *rc_option_hint(struct rc_str item, bool first, const char *mo
     if (mode.p) {
         const char *all = rc_option_join(arena, modes, " or ");
 
-        return rc_format(arena, "did you mean %S? modes are %s", &mode, all);
+        return rc_format(arena, "did you mean %pS? modes are %s", &mode, all);
     }
-    return key.p ? rc_format(arena, "did you mean %S?", &key) : NULL;
+    return key.p ? rc_format(arena, "did you mean %pS?", &key) : NULL;
 }
 #endif
 
@@ -226,7 +226,7 @@ static const char *list_values(struct reading *r, enum key key)
 
     second = rc_str_split(second, '|', &others);
     if (!others.p)
-        return rc_format(r->arena, "%s=%S or %s=%S", name, &first, name, &second);
+        return rc_format(r->arena, "%s=%pS or %s=%pS", name, &first, name, &second);
     return rc_format(r->arena, "%s=%s", name, rc_option_join(r->arena, keys[key].values, " or "));
 }
 
@@ -235,20 +235,16 @@ static bool read_choice(struct reading *r, enum key key, struct rc_str value)
     r->chosen[key] = rc_option_find(keys[key].values, value);
     if (r->chosen[key])
         return true;
-    rc_message_add(
-        r->messages, RC202,
-        rc_format(r->arena, "%s: %s=%q is not known; use %s", r->where, keys[key].name, &value, list_values(r, key)));
-    return false;
+    return rc_say(r->messages, RC202, "%s: %s=%pQ is not known; use %s", r->where, keys[key].name, &value,
+                  list_values(r, key));
 }
 
 static bool read_nproc(struct reading *r, struct rc_str value)
 {
     if (rc_parse_u32(value, NPROC_MAX, &r->options.nproc) && r->options.nproc > 0)
         return true;
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: nproc=%q is not a number of processes; use nproc=1 to nproc=%u", r->where,
-                             &value, (uint32_t)NPROC_MAX));
-    return false;
+    return rc_say(r->messages, RC202, "%s: nproc=%pQ is not a number of processes; use nproc=1 to nproc=%u", r->where,
+                  &value, (uint32_t)NPROC_MAX);
 }
 
 static bool read_addr(struct reading *r, struct rc_str value)
@@ -262,23 +258,18 @@ static bool read_addr(struct reading *r, struct rc_str value)
             return true;
         wrong = "too long";
     }
-    rc_message_add(
-        r->messages, RC202,
-        rc_format(r->arena,
-                  "%s: addr=%q is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16), a suffix of "
+    return rc_say(r->messages, RC202,
+                  "%s: addr=%pQ is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16), a suffix of "
                   "node names (addr=-ib, addr=.hsn) or addr=given",
-                  r->where, &value, wrong));
-    return false;
+                  r->where, &value, wrong);
 }
 
 static bool read_deadline(struct reading *r, struct rc_str value)
 {
     if (rc_parse_u32(value, RC_DEADLINE_MAX, &r->options.deadline) && r->options.deadline > 0)
         return true;
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena, "%s: deadline=%q is not a number of seconds; use deadline=1 to deadline=%u",
-                             r->where, &value, (uint32_t)RC_DEADLINE_MAX));
-    return false;
+    return rc_say(r->messages, RC202, "%s: deadline=%pQ is not a number of seconds; use deadline=1 to deadline=%u",
+                  r->where, &value, (uint32_t)RC_DEADLINE_MAX);
 }
 
 static bool read_port(struct reading *r, struct rc_str value)
@@ -293,12 +284,10 @@ static bool read_port(struct reading *r, struct rc_str value)
         r->options.port_last = (uint16_t)last;
         return true;
     }
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena,
-                             "%s: port=%q is no port; use a number from %u to %u (port=23456) or a range "
-                             "(port=23000-23999)",
-                             r->where, &value, (uint32_t)PORT_MIN, (uint32_t)UINT16_MAX));
-    return false;
+    return rc_say(r->messages, RC202,
+                  "%s: port=%pQ is no port; use a number from %u to %u (port=23456) or a range "
+                  "(port=23000-23999)",
+                  r->where, &value, (uint32_t)PORT_MIN, (uint32_t)UINT16_MAX);
 }
 
 static bool read_watch(struct reading *r, struct rc_str value)
@@ -311,21 +300,17 @@ static bool read_watch(struct reading *r, struct rc_str value)
         r->options.watch = RC_WATCH_ON;
     if (r->options.watch != RC_WATCH_UNSET)
         return true;
-    rc_message_add(r->messages, RC202,
-                   rc_format(r->arena,
-                             "%s: watch=%q is not known; use watch, watch=on, watch=off or, in seconds, "
-                             "watch=1 to watch=%u",
-                             r->where, &value, (uint32_t)RC_WATCH_SECONDS_MAX));
-    return false;
+    return rc_say(r->messages, RC202,
+                  "%s: watch=%pQ is not known; use watch, watch=on, watch=off or, in seconds, "
+                  "watch=1 to watch=%u",
+                  r->where, &value, (uint32_t)RC_WATCH_SECONDS_MAX);
 }
 
 static bool read_value(struct reading *r, enum key key, struct rc_str value)
 {
     if (r->given[key]) {
-        rc_message_add(r->messages, RC203,
-                       rc_format(r->arena, "%s: %s%s is given twice; keep one of them", r->where, keys[key].name,
-                                 keys[key].shape == SWITCH ? "" : "="));
-        return false;
+        return rc_say(r->messages, RC203, "%s: %s%s is given twice; keep one of them", r->where, keys[key].name,
+                      keys[key].shape == SWITCH ? "" : "=");
     }
     r->given[key] = true;
     switch (key) {
@@ -352,7 +337,7 @@ static void refuse_item(struct reading *r, struct rc_str item, bool first)
         hint = rc_format(r->arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
                          rc_option_join(r->arena, mode_names + 1, " or "),
                          rc_option_join(r->arena, key_names + 1, " and "));
-    rc_message_add(r->messages, RC201, rc_format(r->arena, "%s: %q is not known; %s", r->where, &item, hint));
+    rc_say(r->messages, RC201, "%s: %pQ is not known; %s", r->where, &item, hint);
 }
 
 static bool read_item(struct reading *r, struct rc_str item, bool first)
@@ -399,14 +384,14 @@ bool rc_options_read(struct rc_str text, bool is_variable, const char *where, st
     struct rc_str rest = text.n == 0 || rc_str_is(text, "(null)") ? RC_ABSENT : text;
     const char *wrong;
 
+    messages->arena = arena;
     for (bool first = true; rest.p; first = false)
         if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
             return false;
     set_choices(&r.options, r.chosen);
     wrong = find_contradiction(&r.options);
     if (wrong) {
-        rc_message_add(messages, RC204, rc_format(arena, "%s: %s", where, wrong));
-        return false;
+        return rc_say(messages, RC204, "%s: %s", where, wrong);
     }
     *options = r.options;
     return true;

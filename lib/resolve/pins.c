@@ -123,7 +123,7 @@ static bool has_room(const struct rc_result *result, size_t bytes)
 /* Returns the cores of all workers, "0-7,64-71 8-15,72-79", or NULL where that is too long. */
 static const char *list_cpus(const struct rc_pins *pins, struct rc_result *result)
 {
-    const char *list = rc_format(&result->arena, "");
+    const char *list = rc_copy(&result->arena, RC_STR(""));
     struct rc_pin pin;
     size_t length = 0;
 
@@ -133,7 +133,7 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
         return NULL;
     for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++) {
         rc_join(&result->arena);
-        rc_format(&result->arena, i ? " %S" : "%S", &pin.cpus);
+        rc_format(&result->arena, i ? " %pS" : "%pS", &pin.cpus);
     }
     return list;
 }
@@ -158,11 +158,10 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
         rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
         set_threads(result, context->pins->least_cores);
     } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
-        rc_message_add(&result->messages, RC922,
-                       rc_format(&result->arena, "bind=%s was asked for, but %s; the workers run unbound",
-                                 wish == RC_BIND_NUMA ? "numa" : "cores", why));
+        rc_say(&result->messages, RC922, "bind=%s was asked for, but %s; the workers run unbound",
+               wish == RC_BIND_NUMA ? "numa" : "cores", why);
     } else {
-        rc_message_add(&result->messages, RC921, rc_format(&result->arena, "workers are not bound to cores: %s", why));
+        rc_say(&result->messages, RC921, "workers are not bound to cores: %s", why);
     }
     return !why;
 }

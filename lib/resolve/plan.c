@@ -66,8 +66,7 @@ void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t v
     struct rc_str now = rc_plan_set(result, name, text, source, reason);
 
     if (now.p && !rc_str_is(now, text))
-        rc_message_add(&result->messages, RC501,
-                       rc_format(&result->arena, "%s was %q, it is %s now: %s", name.p, &now, text, reason));
+        rc_say(&result->messages, RC501, "%s was %pQ, it is %s now: %s", name.p, &now, text, reason);
 }
 
 void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_field field, const char *reason)
@@ -91,7 +90,6 @@ bool rc_plan_fits(struct rc_result *result)
 {
     if (!result->plan.full && !result->arena.full)
         return true;
-    rc_message_add(&result->messages, RC502,
-                   "the values to set are too long; nothing is set; unset variables of many thousand characters");
-    return false;
+    return rc_say(&result->messages, RC502,
+                  "the values to set are too long; nothing is set; unset variables of many thousand characters");
 }

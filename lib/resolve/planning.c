@@ -86,18 +86,16 @@ void rc_uneven_warn(struct rc_result *result)
         return;
     spread = name_spread(result);
     if (size % nnodes == 0)
-        rc_message_add(&result->messages, RC301,
-                       rc_format(&result->arena,
-                                 "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
-                                 "and others need the same number on each; use %u on each%s%s%s",
-                                 size, nnodes, spread, size / nnodes, each[0] ? " (" : "", each, each[0] ? ")" : ""));
+        rc_say(&result->messages, RC301,
+               "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
+               "and others need the same number on each; use %u on each%s%s%s",
+               size, nnodes, spread, size / nnodes, each[0] ? " (" : "", each, each[0] ? ")" : "");
     else
-        rc_message_add(&result->messages, RC301,
-                       rc_format(&result->arena,
-                                 "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
-                                 "and others need the same number on each; start %u or %u tasks%s%s%s",
-                                 size, nnodes, spread, size - size % nnodes, size - size % nnodes + nnodes,
-                                 each[0] ? " (" : "", each, each[0] ? ")" : ""));
+        rc_say(&result->messages, RC301,
+               "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
+               "and others need the same number on each; start %u or %u tasks%s%s%s",
+               size, nnodes, spread, size - size % nnodes, size - size % nnodes + nnodes, each[0] ? " (" : "", each,
+               each[0] ? ")" : "");
 }
 
 /* What the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */

@@ -38,9 +38,9 @@ static bool lengthen_list(struct rc_result *result, struct rc_str file, const ch
         return false;
     /* ours is the last, because a sanitizer's runtime must be the first */
     if (!now.n || holds_file(now, file))
-        list = rc_format(&result->arena, "%S", now.n ? &now : &file);
+        list = rc_format(&result->arena, "%pS", now.n ? &now : &file);
     else
-        list = rc_format(&result->arena, "%S:%S", &now, &file);
+        list = rc_format(&result->arena, "%pS:%pS", &now, &file);
     rc_plan_set(result, RC_STR(NAME), list, source, reason);
     return true;
 }
@@ -186,11 +186,9 @@ void rc_container_warn(const struct rc_context *context, struct rc_result *resul
         if (*word + rc_str(*word).n == runtime.p + runtime.n && word[1])
             cure = find_cure(runtime, word + 2);
     if (cure)
-        rc_message_add(
-            &result->messages, RC504,
-            rc_format(&result->arena,
-                      "%S hands no variables on: the ranks that are set here do not get into the container; %s",
-                      &runtime, cure));
+        rc_say(&result->messages, RC504,
+               "%pS hands no variables on: the ranks that are set here do not get into the container; %s", &runtime,
+               cure);
 }
 
 const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
@@ -202,7 +200,7 @@ const char *rc_container_hides(const struct rc_context *context, struct rc_resul
         return file.n ? NULL : rc_format(&result->arena, "the container does not see %s", name);
     if (!command->container.p || (file.n && is_shown(context, result, command->container, file)))
         return NULL;
-    return rc_format(&result->arena, "a container (%S) does not see %s", &command->container, name);
+    return rc_format(&result->arena, "a container (%pS) does not see %s", &command->container, name);
 }
 
 /* Lookup=numeric: torch's stores do not look up names.
@@ -221,10 +219,8 @@ void rc_reverse_plan(const struct rc_context *context, struct rc_result *result)
     why = rc_preloading_add(context, result, context->here->reverse, RC_REVERSE_LIBRARY, "lookup",
                             "torch's stores take addresses without asking for their names");
     if (why)
-        rc_message_add(
-            &result->messages, RC505,
-            rc_format(&result->arena,
-                      "lookup=numeric was asked for, but %s; torch's stores look up names; " RC_PRELOADING_CURE, why));
+        rc_say(&result->messages, RC505,
+               "lookup=numeric was asked for, but %s; torch's stores look up names; " RC_PRELOADING_CURE, why);
 }
 
 /* Watch: torch in a task says at once when it joins as somebody else.
@@ -263,8 +259,8 @@ static const char *rc_watch_path(struct rc_result *result, struct rc_str folder)
         result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
         return NULL;
     if (!now.n || holds_folder(now, folder))
-        return rc_format(&result->arena, "%S", now.n ? &now : &folder);
-    return rc_format(&result->arena, "%S:%S", &now, &folder);
+        return rc_format(&result->arena, "%pS", now.n ? &now : &folder);
+    return rc_format(&result->arena, "%pS:%pS", &now, &folder);
 }
 
 /* Whether srun's rendezvous server, if there is one, is this very step's. */
@@ -311,12 +307,10 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     const char *who;
 
     if (loads.p && !rc_str_is(loads, "1")) {
-        rc_message_add(&result->messages, RC705,
-                       rc_format(&result->arena,
-                                 "watch was asked for, but " SWITCH "=%q keeps torch from loading it; no process is "
-                                 "watched; unset it, or leave watch out",
-                                 &loads));
-        return false;
+        return rc_say(&result->messages, RC705,
+                      "watch was asked for, but " SWITCH "=%pQ keeps torch from loading it; no process is "
+                      "watched; unset it, or leave watch out",
+                      &loads);
     }
     path = folder.n ? rc_watch_path(result, folder) : NULL;
     if (!path) {
@@ -335,14 +329,11 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     if (seconds && has_server(result))
         who = with_task(result, who);
     else if (seconds)
-        rc_message_add(
-            &result->messages, RC709,
-            rc_format(
-                &result->arena,
-                "watch=%u was asked for, but there is no rendezvous server beside srun; nothing names tasks that do "
-                "not reach init_process_group; use srun --ddp=watch=%u without exchange=off and exchange=pmix, or "
-                "watch alone",
-                seconds, seconds));
+        rc_say(&result->messages, RC709,
+               "watch=%u was asked for, but there is no rendezvous server beside srun; nothing names tasks that do "
+               "not reach init_process_group; use srun --ddp=watch=%u without exchange=off and exchange=pmix, or "
+               "watch alone",
+               seconds, seconds);
     rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
     rc_plan_set(result, RC_STR(RC_IDENTITY), who, "watch", "what the watch compares with");
     return true;
@@ -447,17 +438,15 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
         rc_command_read(context->argv, &result->command);
     line = command_line(result, context->argv);
     if (waits_for_nodes(result))
-        rc_message_add(&result->messages, RC309,
-                       rc_format(&result->arena,
-                                 "%S is started once, in the job's script itself, but the job has %u nodes; the others "
-                                 "start none; start it with srun: srun --ddp --ntasks-per-node=1 %s",
-                                 &result->command.name, nodes_of_job(result), line));
+        rc_say(&result->messages, RC309,
+               "%pS is started once, in the job's script itself, but the job has %u nodes; the others "
+               "start none; start it with srun: srun --ddp --ntasks-per-node=1 %s",
+               &result->command.name, nodes_of_job(result), line);
     else if (result->command.script.n && !only_prepares(result->command.script))
-        rc_message_add(&result->messages, RC309,
-                       rc_format(&result->arena,
-                                 "%S is started once, in the job's script itself, but the job has %u tasks, which "
-                                 "training waits for; start it with srun: srun --ddp %s",
-                                 &result->command.script, tasks, line));
+        rc_say(&result->messages, RC309,
+               "%pS is started once, in the job's script itself, but the job has %u tasks, which "
+               "training waits for; start it with srun: srun --ddp %s",
+               &result->command.script, tasks, line);
 }
 
 void rc_forgotten_plan(const struct rc_context *context, struct rc_result *result)
@@ -470,6 +459,6 @@ void rc_forgotten_plan(const struct rc_context *context, struct rc_result *resul
     if (!path)
         return;
     rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
-    rc_plan_set(result, RC_STR(RC_IDENTITY), rc_format(&result->arena, "script=%S tasks=%u", &job, tasks), "watch",
+    rc_plan_set(result, RC_STR(RC_IDENTITY), rc_format(&result->arena, "script=%pS tasks=%u", &job, tasks), "watch",
                 "torch says there that srun was forgotten");
 }

@@ -112,6 +112,7 @@ static void clear_result(struct rc_result *result)
     result->outer_master = NULL;
     result->stamped = false;
     result->wants = 0;
+    result->messages.arena = &result->arena;
     result->messages.count = 0;
     result->messages.has_error = false;
     rc_facts_init(&result->facts);
@@ -146,29 +147,26 @@ static bool no_task(const struct rc_context *context, struct rc_result *result, 
     if (claim == RC_CLAIM_HALF) {
         result->mode_reason = "half an identity is left alone";
         if (asked) {
-            rc_message_add(&result->messages, RC119,
-                           rc_format(&result->arena,
-                                     "%s mode was asked for, but %s gives only a part of the rank, size and node; "
-                                     "nothing is set; set the rest too, or leave the mode out",
-                                     rc_mode_name(context->options.mode), result->launcher->title));
+            rc_say(&result->messages, RC119,
+                   "%s mode was asked for, but %s gives only a part of the rank, size and node; "
+                   "nothing is set; set the rest too, or leave the mode out",
+                   rc_mode_name(context->options.mode), result->launcher->title);
             return refuse_contradiction(result);
         }
     } else if (claim == RC_CLAIM_OUTSIDE) {
         result->mode_reason = "a batch script, an extern or an interactive step is no task";
-        rc_message_add(&result->messages, RC107,
-                       rc_format(&result->arena, "inside %s, but not in a task of a step: nothing is set",
-                                 result->launcher->title));
+        rc_say(&result->messages, RC107, "inside %s, but not in a task of a step: nothing is set",
+               result->launcher->title);
         if (result->launcher->batch_inherits)
             rc_leftover_plan(result, result->facts.scope);
     } else {
         result->mode_reason = "no launcher was found";
     }
     if (asked)
-        rc_message_add(&result->messages, RC307,
-                       rc_format(&result->arena,
-                                 "%s mode was asked for, but this is no task of a launcher; nothing is set; start it "
-                                 "with srun or mpirun",
-                                 rc_mode_name(context->options.mode)));
+        rc_say(&result->messages, RC307,
+               "%s mode was asked for, but this is no task of a launcher; nothing is set; start it "
+               "with srun or mpirun",
+               rc_mode_name(context->options.mode));
     return false;
 }
 
@@ -260,7 +258,7 @@ static void keep_stamped(const struct rc_context *context, struct rc_result *res
     if (rc_planning_is_changed(result, context->called) && (context->called || is_program(context, result, claim)))
         rc_planning_restore(result);
     else
-        rc_message_add(&result->messages, RC303, "the environment was set by rollcall for this task already");
+        rc_say(&result->messages, RC303, "the environment was set by rollcall for this task already");
 }
 
 /* Who is this process? True where it is a task whose variables are to be planned. */

@@ -194,10 +194,8 @@ void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
 static void warn_argument(struct rc_result *result, const char *option, struct rc_str given, const char *contradiction,
                           const char *right, const char *cure)
 {
-    rc_message_add(&result->messages, RC304,
-                   rc_format(&result->arena, "%s was given %s=%q, but %s%s; the argument wins; %s",
-                             result->command.torchrun ? "torchrun" : "accelerate", option, &given, contradiction, right,
-                             cure));
+    rc_say(&result->messages, RC304, "%s was given %s=%pQ, but %s%s; the argument wins; %s",
+           result->command.torchrun ? "torchrun" : "accelerate", option, &given, contradiction, right, cure);
 }
 
 static const char *number(struct rc_result *result, uint32_t value)
@@ -278,11 +276,10 @@ void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arg
     uint32_t nnodes = result->identity.field[RC_NNODES];
 
     if (result->command.given.standalone && nnodes > 1)
-        rc_message_add(&result->messages, RC305,
-                       rc_format(&result->arena,
-                                 "torchrun --standalone trains on each of the %u nodes by itself; it is left so; "
-                                 "leave it out to train on all together",
-                                 nnodes));
+        rc_say(&result->messages, RC305,
+               "torchrun --standalone trains on each of the %u nodes by itself; it is left so; "
+               "leave it out to train on all together",
+               nnodes);
     else if (result->command.torchrun && !result->command.given.standalone)
         check_torchrun(result, arguments);
     else if (result->command.accelerate)

@@ -25,7 +25,7 @@ static const char *like_it(struct rc_checking *check, const struct runs *runs)
 {
     if (runs->count < 2)
         return "";
-    return rc_format(&check->namer.text, " (and %U more like it)", (uint64_t)(runs->count - 1));
+    return rc_format(&check->namer.text, " (and %llu more like it)", (unsigned long long)(runs->count - 1));
 }
 
 /* check.c: RC606, RC607. */
@@ -61,13 +61,15 @@ static void rc_check_gpus(struct rc_checking *check)
     }
 }
 
-static void add_identity(struct rc_checking *check, const struct runs *runs, const char *format)
+static void add_identity(struct rc_checking *check, const struct runs *runs, const char *what, const char *cure)
 {
     const char *nodes = rc_name_nodes(&check->namer, runs->member, runs->length);
     const char *tasks = rc_name_tasks(&check->namer, runs->member, runs->length);
     const char *host = rc_name_value(&check->namer, runs->member->text);
 
-    rc_checking_add(check, RC607, rc_format(check->arena, format, nodes, tasks, host, like_it(check, runs)));
+    rc_checking_add(
+        check, RC607,
+        rc_format(check->arena, "%s (%s) %s, %s%s; %s", nodes, tasks, what, host, like_it(check, runs), cure));
 }
 
 /* One node that is there twice is named by its ranks (RC602), or by its own (RC603). */
@@ -102,13 +104,11 @@ static void rc_check_hosts(struct rc_checking *check)
             add_run(one ? &machines : &names, &check->part[i], n);
     }
     if (machines.count > 0)
-        add_identity(check, &machines,
-                     "%s (%s) are one machine, %s%s; list each host once where the launcher takes its "
-                     "hosts from");
+        add_identity(check, &machines, "are one machine",
+                     "list each host once where the launcher takes its hosts from");
     if (names.count > 0)
-        add_identity(check, &names,
-                     "%s (%s) have the same host name, %s%s; give each machine a name of its own, and list "
-                     "it once where the launcher takes its hosts from");
+        add_identity(check, &names, "have the same host name",
+                     "give each machine a name of its own, and list it once where the launcher takes its hosts from");
 }
 
 /* A boot id is drawn at each start of a kernel. */
@@ -194,7 +194,7 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
     }
     groups = rc_group_find(check->part, count, shown);
     rc_checking_add(check, RC609,
-                    rc_format(check->arena, "%S %s %s; set it alike on all nodes, or on none", &begin,
+                    rc_format(check->arena, "%pS %s %s; set it alike on all nodes, or on none", &begin,
                               open ? "is" : "has",
                               rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE)));
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
@@ -205,10 +205,10 @@ static void add_variables(struct rc_checking *check, const struct rc_str *name, 
 {
     struct rc_str first = begin_of(name[0]);
     struct rc_str second = count > 1 ? begin_of(name[1]) : RC_ABSENT;
-    const char *names = rc_format(&check->namer.text, count > 1 ? "%S, %S" : "%S", &first, &second);
+    const char *names = rc_format(&check->namer.text, count > 1 ? "%pS, %pS" : "%pS", &first, &second);
 
     if (count > 2)
-        names = rc_format(&check->namer.text, "%s and %U more", names, (uint64_t)(count - 2));
+        names = rc_format(&check->namer.text, "%s and %llu more", names, (unsigned long long)(count - 2));
     rc_checking_add(check, RC609,
                     rc_format(check->arena, "%s differ%s, too; set each alike on all nodes, or on none", names,
                               count > 1 ? "" : "s"));
@@ -304,7 +304,7 @@ static const char *show_part(struct rc_namer *namer, struct rc_str value, size_t
     if (!value.p)
         return "none";
     part = (struct rc_str){ value.p + from, value.n - from };
-    return rc_format(&namer->text, "%s%q", from ? "..." : "", &part);
+    return rc_format(&namer->text, "%s%pQ", from ? "..." : "", &part);
 }
 
 static const char *name_on(struct rc_namer *namer, const struct rc_group *group, size_t common)
@@ -329,10 +329,10 @@ static const char *name_sides(struct rc_namer *namer, const struct rc_group *gro
     }
     left -= odd ? group[0].count : 0;
     if (left > 0)
-        list = rc_format(&namer->text, "%s, others on %U more", list, (uint64_t)left);
+        list = rc_format(&namer->text, "%s, others on %llu more", list, (unsigned long long)left);
     if (odd)
-        list = rc_format(&namer->text, "%s, %s on the other %U", list, show_part(namer, group[0].member->text, common),
-                         (uint64_t)group[0].count);
+        list = rc_format(&namer->text, "%s, %s on the other %llu", list,
+                         show_part(namer, group[0].member->text, common), (unsigned long long)group[0].count);
     return rc_format(&namer->text, "%s; %s", list,
                      odd ? "mend or leave out the odd one, or say same=off" : "use nodes of one kind, or say same=off");
 }

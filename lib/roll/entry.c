@@ -48,7 +48,7 @@ static void add_device(struct devices *devices, uint32_t rank, uint32_t place)
     else if (rc_gpu_list_has_uuids(device))
         id = rc_copy(devices->arena, device);
     else
-        id = rc_format(devices->arena, "%S of node %u", &device, roll->node);
+        id = rc_format(devices->arena, "%pS of node %u", &device, roll->node);
     if (!devices->arena->full)
         roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){ rank, rc_str(id) };
 }
@@ -82,7 +82,7 @@ static void name_seen(const struct rc_env *env, struct rc_roll *roll, struct rc_
     value = rc_env_find(env, name);
     if (value.n > RC_ROLL_TEXT_MAX)
         value.n = RC_ROLL_TEXT_MAX;
-    roll->visible = rc_str(rc_format(arena, "%s=%S", name.p, &value));
+    roll->visible = rc_str(rc_format(arena, "%s=%pS", name.p, &value));
 }
 
 void rc_devices_find(const struct rc_result *result, const char *folder, struct rc_roll *roll, struct rc_arena *arena)
@@ -247,7 +247,7 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         struct rc_str value = rc_env_find(&result->env, rc_str(must_agree[i]));
 
         if (value.p)
-            roll.user[roll.user_count++] = rc_str(rc_format(&own, "%s=%S", must_agree[i], &value));
+            roll.user[roll.user_count++] = rc_str(rc_format(&own, "%s=%pS", must_agree[i], &value));
     }
     rc_devices_find(result, RC_NVIDIA_FOLDER, &roll, &devices);
     return own.full ? NULL : rc_roll_write(&roll, arena);

@@ -119,7 +119,7 @@ static size_t next_range(const struct rc_range *ranges, size_t count, size_t i, 
 
 static const char *and_more(struct rc_arena *arena, size_t start, uint64_t more)
 {
-    rc_format(arena, " and %U more", more);
+    rc_format(arena, " and %llu more", (unsigned long long)more);
     return arena->full ? "" : arena->base + start;
 }
 
@@ -143,7 +143,7 @@ const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_
         rc_join(arena);
         left -= (uint64_t)range.last - range.first + 1;
     }
-    rc_format(arena, "");
+    rc_copy(arena, RC_STR(""));
     return arena->full ? "" : arena->base + start;
 }
 
@@ -204,7 +204,7 @@ static bool put_name(struct list *list)
         name.n = RC_COMPACT_NAME_MAX - 3;
     if (!has_room(list, 1 + name.n + (whole ? 0 : 3)))
         return false;
-    rc_format(list->arena, "%s%S%s", list->arena->used > list->start ? "," : "", &name, whole ? "" : "...");
+    rc_format(list->arena, "%s%pS%s", list->arena->used > list->start ? "," : "", &name, whole ? "" : "...");
     rc_join(list->arena);
     list->i = next_host(list->hosts, list->count, list->i);
     list->left--;
@@ -245,12 +245,13 @@ static bool put_bracket(struct list *list)
         if (!room)
             break;
         if (!open)
-            rc_format(list->arena, "%s%S[%S", list->arena->used > list->start ? "," : "", &first.before, &first.digits);
+            rc_format(list->arena, "%s%pS[%pS", list->arena->used > list->start ? "," : "", &first.before,
+                      &first.digits);
         else
-            rc_format(list->arena, ",%S", &first.digits);
+            rc_format(list->arena, ",%pS", &first.digits);
         rc_join(list->arena);
         if (names > 1) {
-            rc_format(list->arena, "-%S", &last.digits);
+            rc_format(list->arena, "-%pS", &last.digits);
             rc_join(list->arena);
         }
         open = true;
@@ -258,7 +259,7 @@ static bool put_bracket(struct list *list)
         list->i = next;
     }
     if (open) {
-        rc_format(list->arena, "]%S", &like.behind);
+        rc_format(list->arena, "]%pS", &like.behind);
         rc_join(list->arena);
     }
     return room;
@@ -273,7 +274,7 @@ const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t li
     while (list.i < count)
         if (!(has_neighbours(&list) ? put_bracket(&list) : put_name(&list)))
             return and_more(arena, list.start, list.left);
-    rc_format(arena, "");
+    rc_copy(arena, RC_STR(""));
     return arena->full ? "" : arena->base + list.start;
 }
 
@@ -417,7 +418,7 @@ const char *rc_name_value(struct rc_namer *namer, struct rc_str value)
 
     if (!whole)
         value.n = VALUE_LIMIT;
-    return rc_format(&namer->text, whole ? "%q" : "%q...", &value);
+    return rc_format(&namer->text, whole ? "%pQ" : "%pQ...", &value);
 }
 
 static const char *show_value(struct rc_namer *namer, const struct rc_member *member, enum rc_group_show show,
@@ -448,6 +449,6 @@ const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group,
         first = first && !group[i].member->text.p;
     }
     if (groups > RC_GROUPS_SHOWN)
-        list = rc_format(&namer->text, "%s and %U more", list, (uint64_t)(groups - RC_GROUPS_SHOWN));
+        list = rc_format(&namer->text, "%s and %llu more", list, (unsigned long long)(groups - RC_GROUPS_SHOWN));
     return list;
 }

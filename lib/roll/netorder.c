@@ -36,7 +36,7 @@ struct rc_str rc_netorder_place(const struct rc_env *env, struct rc_str host, st
         known = known || above.p[i] != '.';
     if (!known)
         above = RC_STR(NOWHERE);
-    return rc_str(rc_format(arena, "%S %S", &above, name.n ? &name : &host));
+    return rc_str(rc_format(arena, "%pS %pS", &above, name.n ? &name : &host));
 }
 
 struct rc_str rc_netorder_host(const struct rc_roll *roll)
@@ -145,7 +145,7 @@ static const char *find_doubt(const struct rc_roll *rolls, size_t count, bool co
     host = rc_netorder_host(&rolls[last]);
     if (!host.n)
         return "not all nodes were asked for it";
-    return rc_format(arena, "Slurm does not say in which switch or block %S is (SLURM_TOPOLOGY_ADDR)", &host);
+    return rc_format(arena, "Slurm does not say in which switch or block %pS is (SLURM_TOPOLOGY_ADDR)", &host);
 }
 
 uint32_t rc_netorder_tasks(const struct rc_roll *roll)

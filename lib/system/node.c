@@ -252,7 +252,7 @@ struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, si
         folder = folder_of(folder);
     if (!folder.p)
         return RC_ABSENT;
-    rc_format(&arena, "%S/%S", &folder, &rest);
+    rc_format(&arena, "%pS/%pS", &folder, &rest);
     return arena.full ? RC_ABSENT : rc_str(path);
 }
 
@@ -294,7 +294,7 @@ struct rc_str rc_beside_watch(const char *relative, char *path, size_t size)
 
     if (!folder.p || has_character(folder, ':'))
         return RC_ABSENT;
-    rc_format(&arena, "%S/rollcall_watch.py", &folder);
+    rc_format(&arena, "%pS/rollcall_watch.py", &folder);
     return arena.full || !can_be_read(module) ? RC_ABSENT : folder;
 }
 

@@ -199,7 +199,7 @@ static bool read_pair(struct rc_str name, struct rc_str value, struct request *r
     struct rc_arena arena = { .base = request->name, .size = sizeof(request->name) };
 
     if (rc_str_is(name, "name")) {
-        rc_format(&arena, "%S", &value);
+        rc_format(&arena, "%pS", &value);
         return !arena.full;
     }
     if (rc_str_is(name, "owner"))

@@ -45,7 +45,7 @@ static void find_order(struct rc_answer *answer, const struct rc_roll *rolls, si
         struct rc_str host = rc_netorder_host(&sorted[0]);
 
         answer->order = rc_str(order);
-        answer->first = rc_str(rc_format(arena, "%S", &host));
+        answer->first = rc_str(rc_format(arena, "%pS", &host));
     }
     free(sorted);
 }

@@ -151,7 +151,7 @@ static void try_lines(struct rc_str text)
 static void check_hosts_alone(struct rc_str text, uint32_t count)
 {
     struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
-    const char *list = rc_format(&arena, "");
+    const char *list = rc_copy(&arena, RC_STR(""));
     char name[RC_HOST_MAX + 1], again[RC_HOST_MAX + 1];
     uint32_t number;
 
@@ -187,7 +187,7 @@ static void try_hostlist(struct rc_str text)
 static void try_tasklist(struct rc_str text)
 {
     struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
-    const char *written = rc_format(&arena, "");
+    const char *written = rc_copy(&arena, RC_STR(""));
     struct rc_tasklist list, again;
     uint32_t before, sum = 0;
 

@@ -412,7 +412,7 @@ static size_t add_variable(uint8_t *data, size_t size, size_t max_size, struct r
     if (!variable->length || value.n > 128)
         return size;
     return replace(data, size, max_size, (struct rc_str){ line.p, 0 },
-                   rc_str(rc_format(&arena, "%S=%S\n", &name, &value)));
+                   rc_str(rc_format(&arena, "%pS=%pS\n", &name, &value)));
 }
 
 /* Changes one value alone, so that most of the block stays as a launcher writes it. */

@@ -18,7 +18,7 @@ ALL_VALUES = ("RC609",)  # "NCCL_ALGO is unset for tasks 0-1 on n1, 'Ring' for t
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 MACRO = r"\b[A-Z][A-Z_]+\b"
-CONVERSION = re.compile(r"%[-+ 0#]*[0-9*]*(?:\.[0-9*]+)?(?:hh|h|ll|l|z)?[a-zA-Z]")
+CONVERSION = re.compile(r"%(?:p[SQ]|[-+ 0#]*[0-9*]*(?:\.[0-9*]+)?(?:hh|h|ll|l|z)?[a-zA-Z])")
 ROW = re.compile(r"^ROLLCALL_(?:MESSAGE|FINDING)\((\w+)(?:, \w+)+,\s+%s,\s+%s,\s+(%s)\)$" % (STRING, STRING, STRING), re.M)
 # what stands before the code's own text: "rollcall: error RC101: ", or the place of a finding
 BEFORE = re.compile(r"^(?:rollcall[^:]*: (?:[a-z]+ )?RC\d+: |(?:command line|[\w/.-]+\.\w+|/[\w/]+)(?::\d+)?: )")

@@ -119,7 +119,7 @@ UNIT_ROWS(plans_as_the_first_time, "planned again with", rows)
 
     assert_int_equal(rc_resolve(&context, &again), RC_RESOLVED);
     /* what happens between the two leaves nothing */
-    rc_message_add(&again.messages, RC405, rc_format(&again.arena, "the port is taken"));
+    rc_message_add(&again.messages, RC405, "the port is taken");
     row->learn(&context);
     rc_resolve_again(&context, &again);
     rc_resolve(&context, &whole);

@@ -50,6 +50,7 @@ static const char *hides(const struct row *row, bool contained, struct rc_str fi
     struct rc_context context = { .env = env, .argv = row->argv, .contained = contained };
 
     result = (struct rc_result){ .arena = { .base = result.text, .size = sizeof(result.text) } };
+    result.messages.arena = &result.arena;
     rc_env_index(&result.env, env);
     rc_command_read(row->argv, &result.command);
     return rc_container_hides(&context, &result, file, "x.so");

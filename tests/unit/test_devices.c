@@ -107,6 +107,7 @@ static void find(struct rc_str env, const char *files, struct rc_roll *roll, str
     set_env(text);
     result.launcher = rc_launcher_at(RC_LAUNCHER_INDEX_slurm);
     result.arena = (struct rc_arena){ .base = result.text, .size = sizeof(result.text) };
+    result.messages.arena = &result.arena;
     result.identity.field[RC_LOCAL_RANK] = 0;
     result.identity.field[RC_LOCAL_WORLD_SIZE] = 0;
     while (rc_roll_next_range(&tasks, &first, &last))

@@ -33,6 +33,7 @@ static void begin(struct launch *launch, uint32_t rank, uint32_t size, uint32_t 
     launch->facts.field[RC_LOCAL_RANK] = (struct rc_number){ local_rank, "LOCAL_RANK" };
     launch->facts.field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ local_size, "LOCAL_SIZE" };
     launch->arena = (struct rc_arena){ .base = launch->text, .size = sizeof(launch->text) };
+    launch->messages.arena = &launch->arena;
     launch->reader = (struct rc_reader){ .messages = &launch->messages, .arena = &launch->arena };
 }
 

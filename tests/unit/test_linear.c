@@ -83,7 +83,7 @@ static void quote(struct rc_str input)
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    rc_format(&arena, "%q", &input);
+    rc_format(&arena, "%pQ", &input);
 }
 
 static void copy(struct rc_str input)
@@ -91,7 +91,7 @@ static void copy(struct rc_str input)
     static char text[MIB + 1];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    rc_format(&arena, "%S", &input);
+    rc_format(&arena, "%pS", &input);
 }
 
 static void split(struct rc_str input)

@@ -107,6 +107,7 @@ UNIT_ROWS(finds, "own GPUs of", rows)
     result.launcher = rc_launcher_at(RC_LAUNCHER_INDEX_slurm);
     result.mode = RC_MODE_WORKER;
     result.arena = (struct rc_arena){ .base = result.text, .size = sizeof(result.text) };
+    result.messages.arena = &result.arena;
     result.identity.field[RC_LOCAL_RANK] = row->rank;
     result.identity.field[RC_LOCAL_WORLD_SIZE] = row->tasks;
     rc_task_gpus_find(&context, &result, &gpus);

@@ -177,7 +177,7 @@ UNIT_ROWS(quotes_text, "text quotes", quotes)
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_str input = unit_guard(row->input);
 
-    assert_string_equal(rc_format(&arena, "%q", &input), row->quoted);
+    assert_string_equal(rc_format(&arena, "%pQ", &input), row->quoted);
     assert_false(arena.full);
 }
 
@@ -189,14 +189,13 @@ UNIT_TEST(formats, "every conversion of a format")
     const char *first = rc_format(&arena, "%s is %u", "RANK", (uint32_t)7);
     const char *second;
 
-    second = rc_format(&arena, "%S|%%|%U|%u", &slice, UINT64_MAX, (uint32_t)0);
+    second = rc_format(&arena, "%pS|%%|%llu|%u", &slice, (unsigned long long)UINT64_MAX, (uint32_t)0);
     assert_string_equal(first, "RANK is 7");
     assert_string_equal(second, "raw\n|%|18446744073709551615|0");
     assert_string_equal(rc_format(&arena, "%s", ""), "");
     assert_string_equal(rc_format(&arena, "%u", UINT32_MAX), "4294967295");
-    assert_string_equal(rc_format(&arena, "%z"), "%");
     assert_string_equal(first, "RANK is 7");
-    assert_int_equal(arena.used, strlen("RANK is 7") + strlen(second) + strlen("4294967295") + 1 + 5);
+    assert_int_equal(arena.used, strlen("RANK is 7") + strlen(second) + strlen("4294967295") + 4);
 }
 
 /* Arenas of every size around a text: it is whole, or it is "" and the arena full. */
@@ -233,7 +232,7 @@ UNIT_TEST(has_no_room, "an arena of no bytes")
     assert_string_equal(rc_format(&arena, "a"), "");
     assert_true(arena.full);
     arena.full = false;
-    assert_string_equal(rc_format(&arena, ""), "");
+    assert_string_equal(rc_copy(&arena, RC_STR("")), "");
     assert_true(arena.full);
 }
 
@@ -267,11 +266,11 @@ UNIT_TEST(spells_numbers, "numbers are spelled as the C library does")
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
         snprintf(expected, sizeof(expected), "%llu", (unsigned long long)values[i]);
-        assert_string_equal(rc_format(&arena, "%U", values[i]), expected);
+        assert_string_equal(rc_format(&arena, "%llu", (unsigned long long)values[i]), expected);
     }
 }
 
-/* A number alone is what "%U" makes of it, with room and without. */
+/* A number alone is what "%llu" makes of it, with room and without. */
 UNIT_TEST(spells_number_alone, "a number alone")
 {
     static const uint64_t values[] = { 0, 10, 65535 };
@@ -283,7 +282,8 @@ UNIT_TEST(spells_number_alone, "a number alone")
             struct rc_arena formatted = { .base = text, .size = size };
 
             for (unsigned k = 0; k < 2; k++) {
-                assert_string_equal(rc_format_number(&alone, values[i]), rc_format(&formatted, "%U", values[i]));
+                assert_string_equal(rc_format_number(&alone, values[i]),
+                                    rc_format(&formatted, "%llu", (unsigned long long)values[i]));
                 assert_int_equal(alone.used, formatted.used);
                 assert_int_equal(alone.full, formatted.full);
             }
