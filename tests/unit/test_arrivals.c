@@ -3,24 +3,17 @@
 #include "config.h"
 
 #include "rendezvous/server.h"
-#include "unit.h"
+#include "serverchild.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rendezvous/client.h"
 #include "rendezvous/wire.h"
 
-#define TOKEN "0123456789abcdef0123456789abcdef"
-
-enum {
-    LONG = 60000, /* milliseconds that nothing here needs */
-    GUARD = 100,  /* seconds after which a test that hangs has failed */
-};
+enum { LONG = 60000 }; /* milliseconds that nothing here needs */
 
 static const struct {
     struct rc_str input;
@@ -225,108 +218,38 @@ UNIT_TEST(many, "a step as large as there can be")
     rc_arrivals_free(&arrivals);
 }
 
-/* A server in a process of its own. */
-struct office {
-    pid_t pid;
-    int life;
-    int said; /* a line each time */
-    struct rc_endpoint endpoint;
-};
-
-static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
-{
-    (void)more, (void)rolls, (void)count, (void)complete;
-    return RC_STR("answer=1\n");
-}
-
-static void say_it(void *more, enum rc_message_id id, const char *text)
-{
-    if (dprintf(*(const int *)more, "%s %s\n", rc_message_entry(id)->id, text) < 0)
-        _exit(9);
-}
-
-/* expected: rc_server_expect, where it is not 0 */
-static struct office open_office(uint32_t seconds, uint32_t expected)
-{
-    uint16_t port;
-    int listener = rc_listen(0, 0, &port);
-    struct office office;
-    int life[2];
-    int said[2];
-
-    assert_true(listener >= 0);
-    assert_int_equal(pipe(life), 0);
-    assert_int_equal(pipe(said), 0);
-    office.pid = fork();
-    assert_true(office.pid >= 0);
-    if (office.pid == 0) {
-        struct rc_server *server = rc_server_create(listener, TOKEN);
-
-        close(life[1]);
-        alarm(GUARD);
-        if (!server)
-            _exit(8);
-        rc_server_watch(server, seconds, 42, say_it, &said[1]);
-        if (expected)
-            rc_server_expect(server, expected);
-        if (rc_server_run(server, GUARD, life[0], decide, NULL) != 0)
-            _exit(7);
-        rc_server_destroy(server);
-        _exit(0);
-    }
-    close(listener);
-    close(life[0]);
-    close(said[1]);
-    office.life = life[1];
-    office.said = said[0];
-    office.endpoint = (struct rc_endpoint){ RC_STR(TOKEN), port, RC_STR("127.0.0.1") };
-    return office;
-}
-
-/* It ends with its life, and has said nothing more. */
-static void close_office(struct office *office)
-{
-    char line[512];
-    int status;
-
-    close(office->life);
-    assert_int_equal(read(office->said, line, sizeof(line)), 0);
-    assert_int_equal(waitpid(office->pid, &status, 0), office->pid);
-    assert_int_equal(status, 0);
-    close(office->said);
-}
-
 /* A node's one task of two; it gets the answer where it is the last. */
-static void hand_in(const struct office *office, const char *entry)
+static void hand_in(const struct server_child *server, const char *entry)
 {
     struct rc_reply reply;
 
-    assert_int_equal(rc_client_request(&office->endpoint, rc_str(entry), LONG, &reply, NULL), 0);
-    assert_string_equal(reply.text, "answer=1\n");
+    assert_int_equal(rc_client_request(&server->endpoint, rc_str(entry), LONG, &reply, NULL), 0);
+    assert_string_equal(reply.text, "answer=1\nport=1\n");
     free(reply.text);
+    server_decides(server, "1 1\n");
 }
 
-static void is_heard(const struct office *office, const char *text)
+static void is_heard(const struct server_child *server, const char *text)
 {
     struct rc_reply reply;
 
-    assert_int_equal(rc_client_request(&office->endpoint, rc_str(text), LONG, &reply, NULL), 0);
+    assert_int_equal(rc_client_request(&server->endpoint, rc_str(text), LONG, &reply, NULL), 0);
     assert_int_equal(reply.size, 0);
     free(reply.text);
 }
 
-static void is_not_heard(const struct office *office, const char *text)
+static void is_not_heard(const struct server_child *server, const char *text)
 {
     struct rc_reply reply;
 
-    assert_true(rc_client_request(&office->endpoint, rc_str(text), LONG, &reply, NULL) < 0);
+    assert_true(rc_client_request(&server->endpoint, rc_str(text), LONG, &reply, NULL) < 0);
 }
 
-static void says(const struct office *office, const char *expected)
+static void says(const struct server_child *server, const char *expected)
 {
     char line[512] = "";
 
-    assert_true(read(office->said, line, sizeof(line) - 1) > 0);
+    assert_true(read(server->said, line, sizeof(line) - 1) > 0);
     if (strncmp(line, expected, strlen(expected)) != 0)
         fail_msg("the line is: %s", line);
 }
@@ -334,64 +257,64 @@ static void says(const struct office *office, const char *expected)
 /* A step on one node has no roll. */
 UNIT_TEST(at_a_server, "at a server without a roll")
 {
-    struct office office = open_office(1, 0);
+    struct server_child server = server_open((struct server_start){ .watch = 1 });
 
-    is_heard(&office, "reached=1 3\n");
-    is_not_heard(&office, "reached=3 3\n");
-    is_not_heard(&office, "reached=0 4\n");
-    is_not_heard(&office, "reached=0\n");
-    says(&office, "RC707 1 s after the first, 1 of 3 tasks have reached init_process_group, but not tasks 0,2; ");
-    is_heard(&office, "reached=2 3\n");
-    is_heard(&office, "reached=2 3\n");
-    is_heard(&office, "reached=0 3\n");
-    says(&office, "RC708 all 3 tasks have reached init_process_group now, ");
-    close_office(&office);
+    is_heard(&server, "reached=1 3\n");
+    is_not_heard(&server, "reached=3 3\n");
+    is_not_heard(&server, "reached=0 4\n");
+    is_not_heard(&server, "reached=0\n");
+    says(&server, "RC707 1 s after the first, 1 of 3 tasks have reached init_process_group, but not tasks 0,2; ");
+    is_heard(&server, "reached=2 3\n");
+    is_heard(&server, "reached=2 3\n");
+    is_heard(&server, "reached=0 3\n");
+    says(&server, "RC708 all 3 tasks have reached init_process_group now, ");
+    server_close(&server);
 }
 
 UNIT_TEST(behind_a_roll, "at a server behind its roll")
 {
-    struct office office = open_office(1, 0);
+    struct server_child server = server_open((struct server_start){ .watch = 1 });
 
-    hand_in(&office, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n");
-    is_not_heard(&office, "reached=0 3\n");
-    is_heard(&office, "reached=0 2\n");
-    says(&office, "RC707 1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n1; ");
-    close_office(&office);
+    hand_in(&server, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n");
+    is_not_heard(&server, "reached=0 3\n");
+    is_heard(&server, "reached=0 2\n");
+    says(&server, "RC707 1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n1; ");
+    server_close(&server);
 }
 
 UNIT_TEST(at_a_server_that_does_not_watch, "at a server that does not watch")
 {
-    struct office office = open_office(0, 0);
+    struct server_child server = server_open((struct server_start){ .seconds = 0 });
 
-    is_heard(&office, "reached=1 3\n");
-    is_not_heard(&office, "reached=3 3\n");
-    close_office(&office);
+    is_heard(&server, "reached=1 3\n");
+    is_not_heard(&server, "reached=3 3\n");
+    server_close(&server);
 }
 
 UNIT_TEST(nobody_calls, "nobody calls the server")
 {
-    struct office office = open_office(0, 1);
+    struct server_child server = server_open((struct server_start){ .expected = 1 });
 
-    says(&office, "RC621 the step has begun 1 s ago, and none of its nodes has called srun; ");
-    close_office(&office);
+    says(&server, "RC621 the step has begun 1 s ago, and none of its nodes has called srun; ");
+    server_close(&server);
 }
 
 UNIT_TEST(nobody_has_called, "nobody has called it by its end")
 {
-    struct office office = open_office(0, GUARD);
+    struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
 
-    close(office.life);
-    says(&office, "RC621 the step has ended, and none of its nodes has called srun; ");
-    office.life = open("/dev/null", O_RDONLY);
-    close_office(&office);
+    close(server.life);
+    says(&server, "RC621 the step has ended, and none of its nodes has called srun; ");
+    server.life = -1;
+    server_close(&server);
 }
 
 UNIT_TEST(somebody_calls, "a question is a call")
 {
-    struct office office = open_office(0, GUARD);
+    struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
     struct rc_reply reply;
 
-    assert_int_equal(rc_client_request(&office.endpoint, RC_STR(RC_SERVER_QUESTION), LONG, &reply, NULL), 0);
+    assert_int_equal(rc_client_request(&server.endpoint, RC_STR(RC_SERVER_QUESTION), LONG, &reply, NULL), 0);
     free(reply.text);
-    close_office(&office);
+    server_close(&server);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node goes to a server that is none, or that is gone: what stands there is a child that was told what to do. */
 #include "rendezvous/client.h"
-#include "unit.h"
+#include "serverchild.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,10 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/server.h"
-#include "rendezvous/wire.h"
-
-#define TOKEN  "0123456789abcdef0123456789abcdef"
 #define WRONG  "0123456789abcdef0123456789abcdee"
 #define ENTRY  "roll=1\nscope=s\nhost=n1\nnode=0\nnodes=1\nworld=1\ntasks=0\n"
 #define ANSWER "answer=1\nport=24512\n"
@@ -26,7 +22,6 @@
 enum {
     LONG = 60000, /* milliseconds that nothing here needs */
     SHORT = 150,  /* for what has to be given up */
-    GUARD = 100,  /* seconds after which a test that hangs has failed */
 };
 
 struct row {
@@ -76,7 +71,7 @@ static void take_entry(int fd, size_t size)
     enum rc_wire_state state;
 
     /* rc_wire_read does not wait */
-    while ((state = rc_wire_read(&wire, fd, TOKEN)) == RC_WIRE_MORE)
+    while ((state = rc_wire_read(&wire, fd, SERVER_TOKEN)) == RC_WIRE_MORE)
         usleep(500);
     if (state != RC_WIRE_WHOLE || wire.used != size || memcmp(wire.body, ENTRY, sizeof(ENTRY) - 1) != 0)
         _exit(4);
@@ -93,7 +88,7 @@ struct script {
 
 static void serve(int listener, const struct script *script)
 {
-    alarm(GUARD);
+    alarm(SERVER_GUARD);
     for (size_t i = 0; i < script->clients; i++) {
         int fd = accept(listener, NULL, NULL);
         int yes = 1;
@@ -140,7 +135,7 @@ static void dismiss(struct server *server, int signal_number)
 /* It did not come back with an answer; whether its entry may be there is as important as the reason. */
 static void fails(const char *hosts, uint16_t port, uint32_t milliseconds, int error, bool heard)
 {
-    const struct rc_endpoint server = { RC_STR(TOKEN), port, rc_str(hosts) };
+    const struct rc_endpoint server = { RC_STR(SERVER_TOKEN), port, rc_str(hosts) };
     struct rc_reply answer = { .text = NULL };
     bool was_heard = !heard;
 
@@ -159,16 +154,21 @@ static void unanswered(const struct server *server, uint32_t milliseconds, int e
     fails("127.0.0.1", server->port, milliseconds, error, true);
 }
 
-static void answered(const char *hosts, uint16_t port)
+static void answered_with(const char *hosts, uint16_t port, const char *answer)
 {
-    const struct rc_endpoint server = { RC_STR(TOKEN), port, rc_str(hosts) };
-    struct rc_reply answer;
+    const struct rc_endpoint server = { RC_STR(SERVER_TOKEN), port, rc_str(hosts) };
+    struct rc_reply reply;
     bool heard;
 
-    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), LONG, &answer, &heard), 0);
-    assert_string_equal(answer.text, ANSWER);
-    assert_int_equal(answer.size, sizeof(ANSWER) - 1);
-    free(answer.text);
+    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), LONG, &reply, &heard), 0);
+    assert_string_equal(reply.text, answer);
+    assert_int_equal(reply.size, strlen(answer));
+    free(reply.text);
+}
+
+static void answered(const char *hosts, uint16_t port)
+{
+    answered_with(hosts, port, ANSWER);
 }
 
 /* Lives until the next call. */
@@ -185,7 +185,7 @@ static struct rc_str packed(const char *token, struct rc_str text)
 
 UNIT_TEST(check_answer, "an answer")
 {
-    struct rc_str answers[] = { packed(TOKEN, RC_STR(ANSWER)), packed(TOKEN, RC_STR(ANSWER)) };
+    struct rc_str answers[] = { packed(SERVER_TOKEN, RC_STR(ANSWER)), packed(SERVER_TOKEN, RC_STR(ANSWER)) };
     struct server server;
 
     answers[0] = answers[1];
@@ -197,7 +197,7 @@ UNIT_TEST(check_answer, "an answer")
 
 UNIT_TEST(check_drip, "an answer byte by byte")
 {
-    struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
+    struct rc_str answer = packed(SERVER_TOKEN, RC_STR(ANSWER));
     struct server server = staff((struct script){ .answers = &answer, .clients = 1, .drip = true });
 
     answered("127.0.0.1", server.port);
@@ -207,7 +207,7 @@ UNIT_TEST(check_drip, "an answer byte by byte")
 /* An answer that ends anywhere before its end is none. */
 UNIT_TEST(check_cut, "an answer that is cut anywhere")
 {
-    struct rc_str whole = packed(TOKEN, RC_STR(ANSWER));
+    struct rc_str whole = packed(SERVER_TOKEN, RC_STR(ANSWER));
     struct rc_str answers[128];
     struct server server;
 
@@ -223,9 +223,9 @@ UNIT_TEST(check_cut, "an answer that is cut anywhere")
 static const struct row no_answers[] = {
     { TEXT("rollcall 1 " WRONG " 20\n" ANSWER), "another token" },
     { TEXT(ANSWER), "no token" },
-    { TEXT("rollcall 1 " TOKEN " 65537\n"), "a length that is too large" },
-    { TEXT("rollcall 1 " TOKEN " -1\n"), "a length below zero" },
-    { TEXT("rollcall 1 " TOKEN " 3\n" ANSWER), "more than was announced" },
+    { TEXT("rollcall 1 " SERVER_TOKEN " 65537\n"), "a length that is too large" },
+    { TEXT("rollcall 1 " SERVER_TOKEN " -1\n"), "a length below zero" },
+    { TEXT("rollcall 1 " SERVER_TOKEN " 3\n" ANSWER), "more than was announced" },
     { TEXT("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"),
       "another service" },
     { TEXT("\0\0\0\0\n"), "zeros" },
@@ -242,7 +242,7 @@ UNIT_ROWS(check_no_answer, "no answer:", no_answers)
 
 UNIT_TEST(check_silence, "a server that says nothing more")
 {
-    struct rc_str half = { packed(TOKEN, RC_STR(ANSWER)).p, 20 };
+    struct rc_str half = { packed(SERVER_TOKEN, RC_STR(ANSWER)).p, 20 };
     struct rc_str nothing = RC_STR("");
     struct server server = staff((struct script){ .answers = &nothing, .clients = 1, .silent = true });
 
@@ -256,7 +256,7 @@ UNIT_TEST(check_silence, "a server that says nothing more")
 /* A client that was asked to come again has nothing in its hands when the server is silent then. */
 UNIT_TEST(check_again, "a server that asks to come again, and then says nothing")
 {
-    struct rc_str again = packed(TOKEN, RC_STR(RC_SERVER_AGAIN));
+    struct rc_str again = packed(SERVER_TOKEN, RC_STR(RC_SERVER_AGAIN));
     struct server server = staff((struct script){ .answers = &again, .clients = 1 });
 
     unanswered(&server, SHORT, -ETIMEDOUT);
@@ -285,7 +285,7 @@ UNIT_TEST(check_gone, "a server that is gone")
 /* By one of its addresses it is to be reached. */
 UNIT_TEST(check_hosts, "several addresses")
 {
-    struct rc_str message = packed(TOKEN, RC_STR(ANSWER));
+    struct rc_str message = packed(SERVER_TOKEN, RC_STR(ANSWER));
     struct rc_str answers[] = { message, message, message };
     struct server server = staff((struct script){ .answers = answers, .clients = UNIT_COUNT(answers) });
     char hosts[512];
@@ -311,10 +311,10 @@ UNIT_TEST(check_too_many_hosts, "too many addresses")
 UNIT_TEST(check_large_entry, "a large entry")
 {
     enum { SIZE = RC_WIRE_BODY_MAX };
-    struct rc_str answer = packed(TOKEN, RC_STR(ANSWER));
+    struct rc_str answer = packed(SERVER_TOKEN, RC_STR(ANSWER));
     struct server server = staff((struct script){ .answers = &answer, .clients = 1, .entry_size = SIZE });
     char *entry = calloc(1, SIZE);
-    const struct rc_endpoint place = { RC_STR(TOKEN), server.port, RC_STR("127.0.0.1") };
+    const struct rc_endpoint place = { RC_STR(SERVER_TOKEN), server.port, RC_STR("127.0.0.1") };
     struct rc_reply got;
 
     assert_non_null(entry);
@@ -327,27 +327,12 @@ UNIT_TEST(check_large_entry, "a large entry")
     dismiss(&server, 0);
 }
 
-static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
-{
-    (void)more, (void)rolls;
-    return count == 1 && complete ? RC_STR(ANSWER) : RC_STR("answer=1\n");
-}
-
 /* Both real sides. */
 UNIT_TEST(check_real_server, "the real server")
 {
-    struct server server = { .pid = 0 };
+    struct server_child server = server_open((struct server_start){ .ends_by_itself = true });
 
-    server.listener = rc_listen(0, 0, &server.port);
-    assert_true(server.listener >= 0);
-    server.pid = fork();
-    assert_true(server.pid >= 0);
-    if (server.pid == 0) {
-        struct rc_server *real = rc_server_create(server.listener, TOKEN);
-
-        alarm(GUARD);
-        _exit(real ? -rc_server_run(real, LONG / 1000, -1, decide, NULL) : 2);
-    }
-    answered("127.0.0.1", server.port);
-    dismiss(&server, 0);
+    answered_with("127.0.0.1", server.endpoint.port, "answer=1\nport=1\n");
+    server_decides(&server, "1 1\n");
+    server_close(&server);
 }

@@ -3,81 +3,30 @@
 #include "config.h"
 
 #include "rendezvous/client.h"
-#include "unit.h"
+#include "serverchild.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendezvous/server.h"
-#include "rendezvous/wire.h"
-
-#define TOKEN "0123456789abcdef0123456789abcdef"
 #define ENTRY "roll=1\nscope=s\nhost=n1\nnode=0\nnodes=1\nworld=1\ntasks=0\n"
 
 enum {
     LONG = 60000, /* milliseconds that nothing here needs */
     SHORT = 150,  /* for what has to be given up */
-    GUARD = 100,  /* seconds after which a test that hangs has failed */
     CLIENTS = 64,
 };
 
-static pid_t pid;
-static int life;
-static struct rc_endpoint server;
-
-static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
-{
-    (void)more, (void)rolls, (void)count, (void)complete;
-    return RC_STR("answer=1\n");
-}
-
-static void open_server(void)
-{
-    uint16_t port;
-    int listener = rc_listen(0, 0, &port);
-    int ends[2];
-
-    assert_true(listener >= 0);
-    assert_int_equal(pipe(ends), 0);
-    pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        struct rc_server *real = rc_server_create(listener, TOKEN);
-        int rc;
-
-        close(ends[1]);
-        alarm(GUARD);
-        rc = real ? rc_server_run(real, GUARD, ends[0], decide, NULL) : -ENOMEM;
-        rc_server_destroy(real);
-        _exit(-rc);
-    }
-    close(listener);
-    close(ends[0]);
-    life = ends[1];
-    server = (struct rc_endpoint){ RC_STR(TOKEN), port, RC_STR("127.0.0.1") };
-}
-
-/* It has to end by itself, with those who still wait. */
-static void close_server(void)
-{
-    int status;
-
-    close(life);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
-}
+static struct server_child server;
 
 static void gets(const char *key, const char *expected)
 {
     char value[64] = "";
     size_t size;
 
-    assert_int_equal(rc_store_client_get(&server, key, LONG, value, sizeof(value) - 1, &size), 0);
+    assert_int_equal(rc_store_client_get(&server.endpoint, key, LONG, value, sizeof(value) - 1, &size), 0);
     assert_int_equal(size, strlen(expected));
     assert_string_equal(value, expected);
 }
@@ -88,21 +37,23 @@ UNIT_TEST(check_notes, "store and counters")
     size_t size = 0;
     uint64_t before = 99;
 
-    open_server();
-    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("one"), LONG, standing, sizeof(standing), &size), 1);
+    server = server_open((struct server_start){ .seconds = 0 });
+    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("one"), LONG, standing, sizeof(standing), &size),
+                     1);
     assert_string_equal(standing, "");
-    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("two"), LONG, standing, sizeof(standing), &size), 0);
+    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("two"), LONG, standing, sizeof(standing), &size),
+                     0);
     assert_string_equal(standing, "one");
     assert_int_equal(size, 3);
-    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("two"), LONG, NULL, 0, NULL), 0);
+    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("two"), LONG, NULL, 0, NULL), 0);
     gets("a", "one");
-    assert_int_equal(rc_store_client_put(&server, "empty", RC_ABSENT, LONG, NULL, 0, NULL), 1);
+    assert_int_equal(rc_store_client_put(&server.endpoint, "empty", RC_ABSENT, LONG, NULL, 0, NULL), 1);
     gets("empty", "");
     for (uint64_t i = 0; i < 3; i++) {
-        assert_int_equal(rc_store_client_count(&server, "a", LONG, &before), 0);
+        assert_int_equal(rc_store_client_count(&server.endpoint, "a", LONG, &before), 0);
         assert_int_equal(before, i);
     }
-    close_server();
+    server_close(&server);
 }
 
 /* Room for a part of it: the rest is not written, its size is told. */
@@ -111,12 +62,12 @@ UNIT_TEST(check_room, "less room than there is value")
     char value[] = "........";
     size_t size;
 
-    open_server();
-    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("abcdef"), LONG, NULL, 0, NULL), 1);
-    assert_int_equal(rc_store_client_get(&server, "a", LONG, value, 4, &size), 0);
+    server = server_open((struct server_start){ .seconds = 0 });
+    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("abcdef"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(rc_store_client_get(&server.endpoint, "a", LONG, value, 4, &size), 0);
     assert_string_equal(value, "abcd....");
     assert_int_equal(size, 6);
-    close_server();
+    server_close(&server);
 }
 
 UNIT_TEST(check_wrong, "what cannot be, and nobody there")
@@ -126,16 +77,18 @@ UNIT_TEST(check_wrong, "what cannot be, and nobody there")
     size_t size;
     uint64_t before;
 
-    open_server();
-    assert_int_equal(rc_store_client_get(&server, "", LONG, value, sizeof(value), &size), -EINVAL);
-    assert_int_equal(rc_store_client_get(&server, NULL, LONG, value, sizeof(value), &size), -EINVAL);
-    assert_int_equal(rc_store_client_count(&server, "a b", LONG, &before), -EINVAL);
-    assert_int_equal(rc_store_client_put(&server, "a", (struct rc_str){ large, sizeof(large) }, LONG, NULL, 0, NULL),
-                     -EINVAL);
+    server = server_open((struct server_start){ .seconds = 0 });
+    assert_int_equal(rc_store_client_get(&server.endpoint, "", LONG, value, sizeof(value), &size), -EINVAL);
+    assert_int_equal(rc_store_client_get(&server.endpoint, NULL, LONG, value, sizeof(value), &size), -EINVAL);
+    assert_int_equal(rc_store_client_count(&server.endpoint, "a b", LONG, &before), -EINVAL);
     assert_int_equal(
-        rc_store_client_put(&server, "a", (struct rc_str){ large, sizeof(large) - 1 }, LONG, NULL, 0, NULL), 1);
-    close_server();
-    assert_int_equal(rc_store_client_get(&server, "a", LONG, value, sizeof(value), &size), -ECONNREFUSED);
+        rc_store_client_put(&server.endpoint, "a", (struct rc_str){ large, sizeof(large) }, LONG, NULL, 0, NULL),
+        -EINVAL);
+    assert_int_equal(
+        rc_store_client_put(&server.endpoint, "a", (struct rc_str){ large, sizeof(large) - 1 }, LONG, NULL, 0, NULL),
+        1);
+    server_close(&server);
+    assert_int_equal(rc_store_client_get(&server.endpoint, "a", LONG, value, sizeof(value), &size), -ECONNREFUSED);
 }
 
 UNIT_TEST(check_deadline, "a note that does not come in time")
@@ -143,18 +96,18 @@ UNIT_TEST(check_deadline, "a note that does not come in time")
     char value[8];
     size_t size;
 
-    open_server();
-    assert_int_equal(rc_store_client_get(&server, "a", SHORT, value, sizeof(value), &size), -ETIMEDOUT);
-    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("late"), LONG, NULL, 0, NULL), 1);
+    server = server_open((struct server_start){ .seconds = 0 });
+    assert_int_equal(rc_store_client_get(&server.endpoint, "a", SHORT, value, sizeof(value), &size), -ETIMEDOUT);
+    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("late"), LONG, NULL, 0, NULL), 1);
     gets("a", "late");
-    close_server();
+    server_close(&server);
 }
 
 static void *wait_for_note(void *result)
 {
     size_t size;
 
-    *(int *)result = rc_store_client_get(&server, "a", LONG, (char[8]){ 0 }, 8, &size) == 0 ? (int)size : -1;
+    *(int *)result = rc_store_client_get(&server.endpoint, "a", LONG, (char[8]){ 0 }, 8, &size) == 0 ? (int)size : -1;
     return NULL;
 }
 
@@ -165,20 +118,21 @@ UNIT_TEST(check_crowd, "many who wait")
     int result[CLIENTS];
     struct rc_reply reply;
 
-    open_server();
+    server = server_open((struct server_start){ .seconds = 0 });
     for (unsigned i = 0; i < CLIENTS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, wait_for_note, &result[i]), 0);
     /* the nodes' roll is called in between, and those who wait do not get its answer */
-    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), LONG, &reply, NULL), 0);
-    assert_string_equal(reply.text, "answer=1\n");
+    assert_int_equal(rc_client_request(&server.endpoint, RC_STR(ENTRY), LONG, &reply, NULL), 0);
+    assert_string_equal(reply.text, "answer=1\nport=1\n");
+    server_decides(&server, "1 1\n");
     free(reply.text);
-    assert_int_equal(rc_store_client_put(&server, "b", RC_STR("other"), LONG, NULL, 0, NULL), 1);
-    assert_int_equal(rc_store_client_put(&server, "a", RC_STR("this"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(rc_store_client_put(&server.endpoint, "b", RC_STR("other"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("this"), LONG, NULL, 0, NULL), 1);
     for (unsigned i = 0; i < CLIENTS; i++) {
         assert_int_equal(pthread_join(thread[i], NULL), 0);
         assert_int_equal(result[i], 4);
     }
-    close_server();
+    server_close(&server);
 }
 
 /* The server goes while somebody waits there. */
@@ -187,11 +141,11 @@ UNIT_TEST(check_end, "the server goes")
     pthread_t thread;
     int result = 0;
 
-    open_server();
+    server = server_open((struct server_start){ .seconds = 0 });
     assert_int_equal(pthread_create(&thread, NULL, wait_for_note, &result), 0);
     /* half of the time it is there by now, and else it finds nobody: -1 either way */
     usleep(SHORT * 1000);
-    close_server();
+    server_close(&server);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(result, -1);
 }

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "serverchild.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rendezvous/server.h"
+
+enum { LONG = 600 /* seconds that nothing here needs */ };
+
+struct order {
+    int decided;
+    size_t padding;
+    char text[RC_WIRE_BODY_MAX];
+};
+
+static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+{
+    struct order *order = more;
+    int n = snprintf(order->text, sizeof(order->text), "answer=1\nport=%zu\n", count);
+
+    (void)rolls;
+    memset(order->text + n, 'x', order->padding);
+    if (dprintf(order->decided, "%zu %d\n", count, complete) < 0)
+        _exit(9);
+    return (struct rc_str){ order->text, (size_t)n + order->padding };
+}
+
+static void say(void *more, enum rc_message_id id, const char *text)
+{
+    if (dprintf(*(const int *)more, "%s %s\n", rc_message_entry(id)->id, text) < 0)
+        _exit(9);
+}
+
+/* So many descriptors as are open, and so many more. */
+static void limit_descriptors(int open_one, rlim_t more)
+{
+    int next = dup(open_one);
+    const struct rlimit limit = { .rlim_cur = (rlim_t)next + 1 + more, .rlim_max = (rlim_t)next + 1 + more };
+
+    close(next);
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        _exit(5);
+}
+
+static void run(int listener, const struct server_start *start, int life, int decided, int said)
+{
+    static struct order order;
+    struct rc_server *server;
+    unsigned before = unit_open_descriptors();
+    int rc;
+
+    alarm(SERVER_GUARD);
+    if (start->descriptors)
+        limit_descriptors(listener, start->descriptors);
+    order = (struct order){ .decided = decided, .padding = start->padding };
+    server = rc_server_create(listener, SERVER_TOKEN);
+    if (!server || (start->own.n && !rc_server_add(server, start->own)))
+        _exit(2);
+    rc_server_watch(server, start->watch, 42, say, &said);
+    if (start->expected)
+        rc_server_expect(server, start->expected);
+    rc = rc_server_run(server, start->seconds ? start->seconds : LONG, life, decide, &order);
+    rc_server_destroy(server);
+    _exit(rc != 0 ? 3 : unit_open_descriptors() != before - 1 ? 4 : 0);
+}
+
+struct server_child server_open(struct server_start start)
+{
+    struct server_child server = { .endpoint = { .token = RC_STR(SERVER_TOKEN), .hosts = RC_STR("127.0.0.1") } };
+    int listener = rc_listen(0, 0, &server.endpoint.port);
+    int life[2] = { -1, -1 };
+    int decided[2];
+    int said[2];
+
+    assert_true(listener >= 0);
+    assert_int_equal(pipe2(decided, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(said, O_CLOEXEC), 0);
+    if (!start.ends_by_itself)
+        assert_int_equal(pipe2(life, O_CLOEXEC), 0);
+    server.pid = fork();
+    assert_true(server.pid >= 0);
+    if (server.pid == 0) {
+        if (life[1] >= 0)
+            close(life[1]);
+        run(listener, &start, life[0], decided[1], said[1]);
+    }
+    close(listener);
+    close(decided[1]);
+    close(said[1]);
+    if (life[0] >= 0)
+        close(life[0]);
+    server.life = life[1];
+    server.decided = decided[0];
+    server.said = said[0];
+    return server;
+}
+
+void server_decides(const struct server_child *server, const char *expected)
+{
+    char line[32] = "";
+
+    assert_true(read(server->decided, line, sizeof(line) - 1) >= 0);
+    assert_string_equal(line, expected);
+}
+
+void server_close(struct server_child *server)
+{
+    const int left[] = { server->decided, server->said };
+    int status;
+
+    if (server->life >= 0)
+        close(server->life);
+    for (unsigned i = 0; i < UNIT_COUNT(left); i++) {
+        char line[512] = "";
+
+        assert_true(read(left[i], line, sizeof(line) - 1) >= 0);
+        assert_string_equal(line, "");
+        close(left[i]);
+    }
+    assert_int_equal(waitpid(server->pid, &status, 0), server->pid);
+    assert_int_equal(status, 0);
+}
+
+int server_connect(const struct server_child *server, int flags, int room)
+{
+    struct sockaddr_in to = {
+        .sin_family = AF_INET,
+        .sin_port = htons(server->endpoint.port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    const struct timeval guard = { .tv_sec = SERVER_GUARD };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    int yes = 1;
+
+    assert_true(fd >= 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &guard, sizeof(guard));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    if (room)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+    assert_true(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
+    return fd;
+}
+
+struct rc_str server_entry(char text[256], unsigned node, unsigned nodes)
+{
+    int n = snprintf(text, 256, "roll=1\nscope=slurm:1.0\nhost=n%u\nnode=%u\nnodes=%u\nworld=%u\ntasks=%u\n", node,
+                     node, nodes, nodes, node);
+
+    return (struct rc_str){ text, (size_t)n };
+}
