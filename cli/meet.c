@@ -56,8 +56,7 @@ struct meeting {
     struct rc_outcome outcome;
     uint32_t seconds;
     uint32_t nodes;
-    bool is_first; /* the first task of its node */
-    bool again;    /* the launch has met before */
+    bool speaks; /* prints what goes wrong on its node: its first task, or who does not find that one */
 };
 
 static uint32_t fact_number(const struct rc_result *result, enum rc_field field)
@@ -170,7 +169,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
     char path[PATH_MAX];
 
     if (cli_own_program("rollcall-exchange", path) < 0) {
-        rc_outcome_fail(&m->outcome, rc_format(&arena, "rollcall-exchange cannot be run: %s", strerror(errno)));
+        rc_outcome_miss(&m->outcome, rc_format(&arena, "rollcall-exchange cannot be run: %s", strerror(errno)));
         return;
     }
     rc_session_run(path, (const char *const *)environ, &request, fact_number(m->result, RC_NODE_RANK), &answer,
@@ -191,9 +190,9 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
     const char *failed = NULL;
 
     if (m->nodes > 1 && is_again(m->result)) {
-        m->again = true;
+        m->outcome.how = RC_NOT_ASKED;
     } else if (m->nodes == 1 && all.count < others) {
-        rc_outcome_fail(&m->outcome, rc < 0
+        rc_outcome_miss(&m->outcome, rc < 0
                                          ? rc_format(&arena, "no socket for the tasks of this node: %s", strerror(-rc))
                                          : rc_format(&arena, "only %u of the %u tasks were there within %u ms",
                                                      all.count + 1, others + 1, patience));
@@ -201,12 +200,12 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
         /* the other nodes must not wait for a task that does not start */
         if (!rc_session_hold(&m->context->options, m->result, hooks, held))
             failed = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
-        m->outcome.stop = failed && !asks_order(m);
-        m->outcome.port = rc_port_number(*held);
-        if (m->nodes > 1) {
+        if (m->nodes == 1) {
+            m->outcome.how = failed ? RC_STOPPED : RC_MET;
+            m->outcome.port = rc_port_number(*held);
+        } else {
             uint32_t spent = all.count < others ? m->seconds / SHARE_OF_NODE : 0;
 
-            m->outcome.port = 0;
             meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), failed, m->seconds - spent);
             arena.used = 0;
         }
@@ -229,12 +228,12 @@ static void ask_first(struct meeting *m, const char *name)
                            sizeof(text));
 
     if (n < 0)
-        rc_outcome_fail(&m->outcome,
+        rc_outcome_miss(&m->outcome,
                         rc_format(&arena, "the node's first task (local rank 0) is not there: %s", strerror(-n)));
     else
         rc_outcome_read((struct rc_str){ text, (size_t)n }, fact_number(m->result, RC_NODE_RANK), &answer, &m->outcome,
                         &arena);
-    m->is_first = n < 0;
+    m->speaks = n < 0;
 }
 
 static void warn_user(struct rc_result *result, const char *why)
@@ -254,9 +253,9 @@ static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *
 
     if (!rc_session_settle(&m->outcome, hooks, context, result, held))
         return false;
-    if (m->outcome.failed)
+    if (m->outcome.how == RC_MISSED)
         warn_user(result, m->outcome.why);
-    else if (!context->told_port && m->is_first && !m->again)
+    else if (m->outcome.how == RC_MET && !context->told_port && m->speaks)
         warn_user(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
     return true;
 }
@@ -277,7 +276,7 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, const struct
         .result = result,
         .seconds = rc_options_deadline(&context->options),
         .nodes = fact_number(result, RC_NNODES),
-        .is_first = fact_number(result, RC_LOCAL_RANK) == 0,
+        .speaks = fact_number(result, RC_LOCAL_RANK) == 0,
     };
     char name[RC_LOCAL_NAME];
     const char *why;
@@ -293,10 +292,10 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, const struct
     rc_local_name(result->facts.scope, fact_number(result, RC_NODE_RANK), name);
     if (m.nodes > 1)
         choose_store(context, result);
-    if (m.is_first)
+    if (m.speaks)
         good = speak_for_all(&m, name, hooks, held);
     else
         ask_first(&m, name);
-    *speaks = m.is_first && m.outcome.failed;
+    *speaks = m.speaks && m.outcome.how == RC_MISSED;
     return good && resolve_again(&m, hooks, held);
 }

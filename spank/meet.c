@@ -16,14 +16,14 @@
 /* The first task of the node fills this in. */
 struct meeting_memory {
     struct rc_once met;
-    bool pmix;       /* it is the transport */
-    bool everywhere; /* the outcome is the same on all nodes */
+    enum rc_transport transport; /* none: no node was asked, so the outcome is the same on all of them */
     struct rc_outcome outcome;
 };
 
 static struct meeting_memory *shared;
-/* This task did the work, and the others wait until it has said why it is not started. */
-static bool is_awaited;
+
+/* This task's part: it speaks for the node, or has waited for the one that does, perhaps in vain. */
+static enum { WAITS, SPEAKS, LATE } part;
 
 void rc_spank_meet_prepare(void)
 {
@@ -116,6 +116,29 @@ static void run_exchange(const struct rc_context *context, const struct rc_reque
     rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 
+/* Nobody else has to know the port of a single node. */
+static bool meet_nobody(const struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
+                        int *held)
+{
+    bool good = rc_session_hold(&context->options, result, hooks, held) || !context->options.by_user;
+
+    shared->outcome.how = good ? RC_MET : RC_STOPPED;
+    shared->outcome.port = rc_port_number(*held);
+    return good;
+}
+
+/* A step with neither server nor PMIx gets a message only if it asked for one, or for rollcall. */
+static void miss_nodes(const struct rc_options *options, const struct rc_result *result)
+{
+    if (options->exchange == RC_EXCHANGE_PMIX)
+        rc_outcome_miss(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
+    else if (options->exchange == RC_EXCHANGE_SRUN)
+        rc_outcome_miss(&shared->outcome, "there is no rendezvous server beside srun");
+    else if (options->by_user && !is_het(result))
+        rc_outcome_miss(&shared->outcome,
+                        "there is no rendezvous server beside srun, and no PMIx server (srun --mpi=pmix)");
+}
+
 /* The work of the node's first task. *held stays open if it holds RANK 0's port. False
  * where the task is not to start, with its error in result->messages. */
 static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_result *result,
@@ -131,45 +154,27 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     };
     const char *failed = NULL;
     bool asks_order = rc_session_asks_order(&context->options, result);
-    bool alone = result->identity.field[RC_NNODES] == 1;
-    uint16_t port;
-    bool holds;
 
-    if (!alone) {
-        request.transport = choose_transport(result, &context->options, &request.endpoint, &arena);
-        if (request.transport == RC_TRANSPORT_NONE) {
-            shared->everywhere = true;
-            /* a step with neither server nor PMIx gets a message only if it asked for one, or for rollcall */
-            if (context->options.exchange == RC_EXCHANGE_PMIX)
-                rc_outcome_fail(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
-            else if (context->options.exchange == RC_EXCHANGE_SRUN)
-                rc_outcome_fail(&shared->outcome, "there is no rendezvous server beside srun");
-            else if (context->options.by_user && !is_het(result))
-                rc_outcome_fail(&shared->outcome,
-                                "there is no rendezvous server beside srun, and no PMIx server (srun --mpi=pmix)");
-            return true;
-        }
+    if (result->identity.field[RC_NNODES] == 1)
+        return meet_nobody(context, result, hooks, held);
+    request.transport = choose_transport(result, &context->options, &request.endpoint, &arena);
+    if (request.transport == RC_TRANSPORT_NONE) {
+        miss_nodes(&context->options, result);
+        return true;
     }
-    holds = rc_session_hold(&context->options, result, hooks, held);
-    port = rc_port_number(*held);
-    if (alone) {
-        shared->outcome.port = port;
-        shared->outcome.stop = !holds && context->options.by_user;
-        return holds || !context->options.by_user;
-    }
-    if (!holds && context->options.by_user)
+    shared->transport = request.transport;
+    if (!rc_session_hold(&context->options, result, hooks, held) && context->options.by_user)
         failed = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
-    request.entry = rc_str(
-        rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), port, failed, asks_order, &arena));
-    shared->pmix = request.transport == RC_TRANSPORT_PMIX;
-    if (shared->pmix)
+    request.entry = rc_str(rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), rc_port_number(*held),
+                                          failed, asks_order, &arena));
+    if (request.transport == RC_TRANSPORT_PMIX)
         choose_store(spank, context, result);
     run_exchange(context, &request, result->facts.field[RC_NODE_RANK].value);
     return asks_order || !failed;
 }
 
 /* RANK 0's task reports its messages. Of another node its first task says what only that node knows. */
-static void warn_user(struct rc_result *result, const struct rc_rank0 *hooks, bool is_first)
+static void warn_user(struct rc_result *result, const struct rc_rank0 *hooks)
 {
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
     const char *text = rc_format(
@@ -180,36 +185,34 @@ static void warn_user(struct rc_result *result, const struct rc_rank0 *hooks, bo
 
     if (rc_spank_is_first(&result->env))
         rc_message_add(&result->messages, RC611, text);
-    else if (is_first && !shared->everywhere)
+    else if (part == SPEAKS && shared->transport != RC_TRANSPORT_NONE)
         rc_spank_say(RC_LEVEL_WARNING, RC611, text);
 }
 
 /* Plans once more with the answer of the exchange. Gives a port back that the other
  * nodes do not know: then all tasks compute the same one. */
 static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_result *result,
-                          const struct rc_rank0 *hooks, bool is_first, int *held)
+                          const struct rc_rank0 *hooks, int *held)
 {
-    if (shared->pmix && !is_first)
+    if (part == WAITS && shared->transport == RC_TRANSPORT_PMIX)
         choose_store(spank, context, result);
     if (!rc_session_settle(&shared->outcome, hooks, context, result, held))
         return false;
-    if (shared->outcome.failed)
-        warn_user(result, hooks, is_first);
+    if (shared->outcome.how == RC_MISSED)
+        warn_user(result, hooks);
     return true;
 }
 
 void rc_spank_meet_finish(void)
 {
-    if (is_awaited)
+    if (part == SPEAKS)
         rc_once_done(&shared->met);
-    is_awaited = false;
 }
 
 bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held)
 {
-    bool good = true;
-    bool is_first;
+    uint32_t patience = rc_session_patience(rc_options_deadline(&context->options));
 
     *held = -1;
     if (!shared || context->options.exchange == RC_EXCHANGE_OFF || result->stamped)
@@ -218,14 +221,16 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
         rc_spank_meet_not(spank, result);
         return true;
     }
-    is_first = is_first_task(spank, result) && rc_once_begin(&shared->met);
-    if (is_first)
-        good = meet_nodes(spank, context, result, hooks, held);
-    else if (!rc_once_wait(&shared->met, rc_session_patience(rc_options_deadline(&context->options))))
+    if (is_first_task(spank, result) && rc_once_begin(&shared->met))
+        part = SPEAKS;
+    else
+        part = rc_once_wait(&shared->met, patience) ? WAITS : LATE;
+    if (part == LATE)
         return true;
-    good = good && resolve_again(spank, context, result, hooks, is_first, held);
-    is_awaited = is_first;
-    if (good)
-        rc_spank_meet_finish();
-    return good;
+    if (part == SPEAKS && !meet_nodes(spank, context, result, hooks, held))
+        return false;
+    if (!resolve_again(spank, context, result, hooks, held))
+        return false;
+    rc_spank_meet_finish();
+    return true;
 }

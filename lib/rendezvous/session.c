@@ -34,15 +34,15 @@ static void explain_outcome(struct rc_outcome *outcome, const char *why)
     copy_text(rc_str(why), outcome->why, sizeof(outcome->why));
 }
 
-void rc_outcome_fail(struct rc_outcome *outcome, const char *why)
+void rc_outcome_miss(struct rc_outcome *outcome, const char *why)
 {
-    outcome->failed = true;
+    outcome->how = RC_MISSED;
     explain_outcome(outcome, why);
 }
 
 static void lose_nodes(struct rc_outcome *outcome, const char *why)
 {
-    outcome->lost = true;
+    outcome->how = RC_LOST;
     explain_outcome(outcome, why);
 }
 
@@ -94,7 +94,7 @@ const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *
 {
     struct rc_answer answer = {
         .port = outcome->port,
-        .stop = outcome->stop,
+        .stop = outcome->how == RC_STOPPED,
         .has_seat = outcome->ordered,
         .place = outcome->place,
         .before = outcome->before,
@@ -103,8 +103,10 @@ const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *
         .own = rc_str(outcome->own),
     };
 
-    if (outcome->failed || outcome->lost)
-        return rc_format(arena, "%s=%s\n", outcome->lost ? "lost" : "failed", outcome->why);
+    if (outcome->how == RC_MISSED)
+        return rc_format(arena, "failed=%s\n", outcome->why);
+    if (outcome->how == RC_LOST)
+        return rc_format(arena, "lost=%s\n", outcome->why);
     return rc_answer_write(&answer, arena);
 }
 
@@ -129,7 +131,7 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
 
     *answer = (struct rc_answer){ .port = 0 };
     if (failed.p) {
-        rc_outcome_fail(outcome, rc_copy(arena, failed));
+        rc_outcome_miss(outcome, rc_copy(arena, failed));
     } else if (lost.p) {
         lose_nodes(outcome, rc_copy(arena, lost));
     } else if (!rc_answer_read(text, answer, arena)) {
@@ -137,8 +139,8 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
     } else if (!take_order(answer, node, outcome)) {
         lose_nodes(outcome, "the order of the nodes does not have this one");
     } else {
+        outcome->how = answer->stop ? RC_STOPPED : RC_MET;
         outcome->port = answer->port;
-        outcome->stop = answer->stop;
         copy_text(answer->own, outcome->own, sizeof(outcome->own));
     }
 }
@@ -169,7 +171,7 @@ static void fail_to_run(const struct rc_request *request, const char *why, struc
 {
     struct rc_arena text = { .base = outcome->why, .size = sizeof(outcome->why) };
 
-    outcome->failed = true;
+    outcome->how = RC_MISSED;
     rc_format(&text, "rollcall-exchange cannot be run: %s", why);
     tell_absence(request, outcome->why);
 }
@@ -190,7 +192,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
 
     *answer = (struct rc_answer){ .port = 0 };
     if (!program.input.p) {
-        rc_outcome_fail(outcome, "the entry is too large");
+        rc_outcome_miss(outcome, "the entry is too large");
         return;
     }
     n = rc_program_run(&program, output, sizeof(output), &status);
@@ -213,9 +215,9 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
 /* Hands the order on to rc_resolve. */
 static void tell_order(const struct rc_outcome *outcome, struct rc_context *context)
 {
-    context->unordered = outcome->unordered[0] && !outcome->failed ? outcome->unordered : NULL;
+    context->unordered = outcome->unordered[0] ? outcome->unordered : NULL;
     context->told_order = (struct rc_ordered){ .host = RC_ABSENT };
-    if (outcome->ordered && !outcome->failed)
+    if (outcome->ordered)
         context->told_order = (struct rc_ordered){
             .place = outcome->place,
             .before = outcome->before,
@@ -240,20 +242,20 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
 {
     const struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
 
-    if (outcome->stop) {
+    if (outcome->how == RC_STOPPED) {
         forget_port_error(outcome, context, result);
         return rc_say(
             &result->messages, RC612,
             "no task starts here; another line of rollcall names the error; correct that, or start in spite of "
             "a contradiction with --ddp=check=warn, of an odd node with --ddp=same=warn");
     }
-    if (outcome->lost) {
+    if (outcome->how == RC_LOST) {
         return rc_say(&result->messages, RC613,
                       "%pS got no answer from the other nodes, which may start without it: %s; no task starts "
                       "on %pS; start the step again; if it happens again, use --ddp=exchange=off",
                       &node, outcome->why, &node);
     }
-    context->told_port = outcome->failed ? 0 : outcome->port;
+    context->told_port = outcome->how == RC_MET ? outcome->port : 0;
     if (!context->told_port) {
         rc_port_release(*held);
         *held = -1;
@@ -261,7 +263,7 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
     tell_order(outcome, context);
     if (rc_resolve_again(context, result) != RC_RESOLVED)
         return false;
-    if (!outcome->failed && outcome->own[0])
+    if (outcome->own[0])
         result->master.own = rc_copy(&result->arena, rc_str(outcome->own));
     if (!(result->master.todo & RC_MASTER_HOLD)) {
         rc_port_release(*held);

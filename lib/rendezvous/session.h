@@ -47,22 +47,28 @@ bool rc_request_read(struct rc_str text, struct rc_request *request);
 
 enum { RC_SESSION_TEXT = 65536 };
 
+enum rc_meeting {
+    RC_NOT_ASKED, /* each task computes the port */
+    RC_MET,
+    RC_STOPPED, /* nothing is to be started */
+    RC_MISSED,  /* the others go on without this node's entry, and all compute the port */
+    RC_LOST,    /* the others may go on with a port that is not known here, so nothing starts */
+};
+
 /* What all tasks of the node have to know; no pointers, so that processes can share it. */
 struct rc_outcome {
-    uint16_t port; /* 0: none that all know of */
-    bool stop;     /* nothing is to be started */
-    bool failed;   /* `why` says why; the others miss this node, and compute the port */
-    bool lost;     /* likewise, but the others may go on with one that is not known here */
+    enum rc_meeting how;
+    uint16_t port; /* of RC_MET; 0: none that all know of */
     bool ordered;  /* the nodes have another order than the launcher's: the next three say so */
     uint32_t place;
     uint32_t before;     /* tasks on the nodes before this one */
     char first[256];     /* the first node */
     char unordered[256]; /* why an order that was asked for is not told */
     char own[256];       /* addresses of RANK 0's node */
-    char why[256];
+    char why[256];       /* of RC_MISSED and RC_LOST */
 };
 
-void rc_outcome_fail(struct rc_outcome *outcome, const char *why);
+void rc_outcome_miss(struct rc_outcome *outcome, const char *why);
 
 /* Whether the nodes ask for their order: each holds a port then, and the first of them keeps it. */
 bool rc_session_asks_order(const struct rc_options *options, const struct rc_result *result);
@@ -79,8 +85,8 @@ uint32_t rc_session_patience(uint32_t seconds);
 
 /* Runs rollcall-exchange, which is at `path`. What it brings back goes into the
  * outcome, with what is to be printed in answer->findings; their texts are in
- * the arena, an empty one of RC_SESSION_TEXT bytes. Whatever goes wrong is a failed
- * outcome, or a lost one; where the program cannot be started, srun's server hears that
+ * the arena, an empty one of RC_SESSION_TEXT bytes. Whatever goes wrong is RC_MISSED
+ * or RC_LOST; where the program cannot be started, srun's server hears that
  * nobody need wait for this node. `node` is this node's rank by the launcher. */
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
@@ -97,7 +103,7 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
                        struct rc_result *result, int *held);
 
 /* The outcome as text, and back: an answer (answer.h) without its findings, or
- * one line failed=WHY or lost=WHY. Anything else is read as a lost one. */
+ * one line failed=WHY or lost=WHY. Anything else is read as RC_LOST. */
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);
 void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
                      struct rc_arena *arena);
