@@ -20,6 +20,7 @@
 #include "system/gpufiles.h"
 #include "system/net.h"
 #include "system/node.h"
+#include "system/port.h"
 #include "system/program.h"
 
 /* One line a step in Slurm's own log, for a site that wants it: `log=text` or `log=json` in plugstack.conf.
@@ -240,14 +241,15 @@ struct task {
 };
 
 /* A user who asked for rollcall gets an error and no task. If only the administrator
- * asked, the job runs as without rollcall. */
-static int give_up(spank_t spank, const struct rc_messages *messages)
+ * asked, the job runs as without rollcall: nobody knows of a port that this task holds. */
+static int give_up(struct task *task, const struct rc_messages *messages)
 {
-    bool spoke = rc_spank_report_error(spank, messages);
+    bool spoke = rc_spank_report_error(task->spank, messages);
 
     rc_spank_meet_finish();
     if (spoke)
         rc_spank_event_refused(rc_spank_result(), messages);
+    rc_port_release(task->held);
     if (!rc_spank_step()->options.by_user)
         return 0;
     rc_last_line_wait(spoke);
@@ -265,18 +267,16 @@ static bool has_components(spank_t spank, const struct rc_env *env)
            rc_parse_u32(rc_env_get(env, "SLURM_STEP_NUM_NODES"), RC_MAX_TASKS, &all) && own < all;
 }
 
-static void describe_task(struct task *task, spank_t spank)
+static void describe_task(struct task *task)
 {
     const struct rc_spank_step *step = rc_spank_step();
 
-    task->spank = spank;
     task->result = rc_spank_result();
-    task->held = -1;
     task->context = (struct rc_context){
-        .env = rc_spank_environment(spank),
+        .env = rc_spank_environment(task->spank),
         .here = step->here.learned ? &step->here : NULL,
         .indexed = true,
-        .argv = rc_spank_command(spank),
+        .argv = rc_spank_command(task->spank),
         .command_read = true, /* by rc_spank_step_begin */
         .options = step->options,
         .pid = (uint32_t)getpid(),
@@ -288,7 +288,7 @@ static void describe_task(struct task *task, spank_t spank)
         .step_gpus = step->gpus,
     };
     rc_env_index(&task->result->env, task->context.env);
-    task->context.slurm_het = has_components(spank, &task->result->env);
+    task->context.slurm_het = has_components(task->spank, &task->result->env);
     task->rank0 = (struct rc_rank0){
         .outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same",
         .is_elsewhere = rc_lookup_is_elsewhere,
@@ -374,19 +374,19 @@ static bool apply_plan(struct task *task)
 int rc_spank_task_begin(spank_t spank)
 {
     const struct rc_spank_step *step = rc_spank_step();
-    struct task task;
+    struct task task = { .spank = spank, .held = -1 };
 
     rc_spank_step_begin(spank);
     if (!step->active)
         return 0;
     if (!step->understood)
-        return give_up(spank, &step->wrong);
-    describe_task(&task, spank);
+        return give_up(&task, &step->wrong);
+    describe_task(&task);
     if (!resolve_task(&task) || !meet_nodes(&task) || !find_master(&task) || !hold_port(&task))
-        return give_up(spank, &task.result->messages);
+        return give_up(&task, &task.result->messages);
     rc_spank_bind(spank, &task.context, task.result);
     rc_spank_report_warnings(task.result);
     if (!apply_plan(&task))
-        return give_up(spank, &task.result->messages);
+        return give_up(&task, &task.result->messages);
     return 0;
 }

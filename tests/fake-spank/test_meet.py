@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The nodes meet, by a rollcall-exchange that says what the test wants."""
+
+import os
+
+import pytest
+
+from conftest import copy_plugin, make_beside
+from fake import Host, Step
+
+TWO = Step([[0, 1], [2, 3]])
+SERVED = {"SLURM_ROLLCALL_SERVER": f"{'0' * 32} 60001 42.0", "SLURM_LAUNCH_NODE_IPADDR": "127.0.0.1"}
+TOGETHER = [("order", "0+1")]
+
+
+class Meeting(Host):
+    """The plugin in a tree of its own, with a rollcall-exchange that is a script."""
+
+    def __init__(self, host, folder):
+        plugin = copy_plugin(host, folder)
+        super().__init__(host.program, plugin, host.environment)
+        self.exchange = os.path.join(make_beside(plugin, folder, "ROLLCALL_LIBEXEC_FROM_PLUGIN"), "rollcall-exchange")
+
+    def plays(self, script, options=(), arguments=()):
+        with open(self.exchange, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\n{script}\n")
+        os.chmod(self.exchange, 0o755)
+        return self.step(TWO, options, arguments, env=SERVED, extra=TOGETHER)
+
+
+@pytest.fixture
+def meeting(host, tmp_path):
+    return Meeting(host, tmp_path)
+
+
+def held_ports(task):
+    return [fd for fd in task.descriptors if fd >= 200]
+
+
+def test_all_tasks_take_the_port_of_the_answer(meeting):
+    played = meeting.plays("printf 'answer=1\\nport=24512\\n'", ["worker,exchange=srun"])
+    assert {task.env["MASTER_PORT"] for task in played.all_tasks} == {"24512"}
+    assert [len(held_ports(task)) for task in played.all_tasks] == [1, 0, 0, 0]
+    assert played.lines() == []
+
+
+def test_a_step_that_stops_keeps_no_port_where_only_the_administrator_asked(meeting):
+    played = meeting.plays("printf 'answer=1\\nport=24512\\nstop=1\\n'",
+                           arguments=["default=worker,exchange=srun"])
+    assert [(task.exit, "RANK" in task.env) for task in played.all_tasks] == [(0, False)] * 4
+    assert [held_ports(task) for task in played.all_tasks] == [[], [], [], []]
