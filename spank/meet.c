@@ -203,6 +203,18 @@ static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_r
     return true;
 }
 
+/* The task that speaks may have agreed on a port with the other nodes, which is not known here. Always false. */
+static bool refuse_late(struct rc_result *result, const struct rc_rank0 *hooks, uint32_t patience)
+{
+    struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
+
+    return rc_say(
+        &result->messages, RC613,
+        "the first task of %pS, which asks the other nodes for MASTER_PORT, has ended or gave no answer within %u s; "
+        "nothing was set for the others of %pS; start the step again; if it happens again, use --ddp=exchange=off",
+        &node, patience / 1000, &node);
+}
+
 void rc_spank_meet_finish(void)
 {
     if (part == SPEAKS)
@@ -226,7 +238,7 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     else
         part = rc_once_wait(&shared->met, patience) ? WAITS : LATE;
     if (part == LATE)
-        return true;
+        return refuse_late(result, hooks, patience);
     if (part == SPEAKS && !meet_nodes(spank, context, result, hooks, held))
         return false;
     if (!resolve_again(spank, context, result, hooks, held))

@@ -16,8 +16,8 @@ void rc_spank_meet_forget(void);
  * 0 is here, and meets the other nodes; the other tasks wait for its answer. Then the
  * task is resolved once more with that. *held is the descriptor of the held port in
  * RANK 0's own process, else -1. False, with an error in result->messages, where the
- * step is not to start. Any other failure leaves the port that each task computes by
- * itself, with a warning. */
+ * step is not to start, or where the first task ended without an answer. Any other failure
+ * leaves the port that each task computes by itself, with a warning. */
 bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held);
 

@@ -44,6 +44,17 @@ def test_all_tasks_take_the_port_of_the_answer(meeting):
     assert played.lines() == []
 
 
+def test_where_the_first_task_ends_the_others_do_not_start_with_a_port_of_their_own(meeting):
+    played = meeting.plays("kill -9 $PPID", ["worker,exchange=srun"])
+    assert [played.tasks[node, 0].signal for node in (0, 1)] == [9, 9]
+    assert [played.tasks[node, 1].exit for node in (0, 1)] == [1, 1]
+    lines = played.lines()
+    assert len(lines) == 2
+    for name, line in zip(TWO.hosts, lines):
+        assert line.startswith(f"rollcall: error RC613: the first task of {name}, which asks the other nodes for "
+                               f"MASTER_PORT, has ended or gave no answer within 16 s; nothing was set")
+
+
 def test_a_step_that_stops_keeps_no_port_where_only_the_administrator_asked(meeting):
     played = meeting.plays("printf 'answer=1\\nport=24512\\nstop=1\\n'",
                            arguments=["default=worker,exchange=srun"])
