@@ -10,7 +10,7 @@
  *
  * EXCLUSIVE: bound before it gets SO_REUSEADDR, so any socket at this port refuses it. What a server left there in
  * TIME_WAIT does so, too, for a minute.
- * SHARED: bound with SO_REUSEADDR, so TIME_WAIT does not refuse it. A listener does, and a port that is held (below). */
+ * SHARED: bound with SO_REUSEADDR, so TIME_WAIT does not refuse it. A listener does, and a held port (below). */
 enum rc_port_binding { RC_PORT_EXCLUSIVE, RC_PORT_SHARED };
 
 /* type: SOCK_STREAM, with flags. Returns the descriptor or -errno (-EADDRINUSE: another program has the port). */
