@@ -10,20 +10,14 @@
 #include "console/json.h"
 #include "inspect.h"
 
-/* How rc_message_line ends a line. */
-#define END_OF_ERROR(id) RC_EXPLAIN(id)
-#define END_OF_WARNING(id)
-#define END_OF_NOTE(id)
-
 static const struct cli_catalogue_entry messages[] = {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) \
-    [id] = { #id, RC_LEVEL_##level, cause, cure, example END_OF_##level(#id) },
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) [id] = { #id, RC_LEVEL_##level, cause, cure },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };
 
 static const struct cli_catalogue_entry findings[] = {
-#define ROLLCALL_FINDING(id, level, cause, cure, example) [FINDING_##id] = { #id, level, cause, cure, example },
+#define ROLLCALL_FINDING(id, level, cause, cure) [FINDING_##id] = { #id, level, cause, cure },
 #include "cli/findings.def"
 #undef ROLLCALL_FINDING
 };
@@ -111,8 +105,7 @@ static int print_entry(const struct cli_catalogue_entry *entry)
 {
     printf("%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
            paint_off());
-    if (cli_report_detail("cause", entry->cause) < 0 || cli_report_detail("example", entry->example) < 0 ||
-        cli_report_detail("cure", entry->cure) < 0)
+    if (cli_report_detail("cause", entry->cause) < 0 || cli_report_detail("cure", entry->cure) < 0)
         return console_fail("out of memory");
     return STATUS_RESOLVED;
 }
@@ -127,7 +120,6 @@ static void print_json(const struct cli_catalogue_entry *entry, size_t count)
         json_text(&json, "id", entry[i].id);
         json_text(&json, "level", rc_level_name(entry[i].level));
         json_text(&json, "cause", entry[i].cause);
-        json_text(&json, "example", entry[i].example);
         json_text(&json, "cure", entry[i].cure);
         json_close(&json);
     }

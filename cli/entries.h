@@ -11,7 +11,7 @@
 /* What people want to know of a message (base/messages.def) or a finding of the doctor (findings.def). */
 
 enum finding_id {
-#define ROLLCALL_FINDING(id, level, cause, cure, example) FINDING_##id,
+#define ROLLCALL_FINDING(id, level, cause, cure) FINDING_##id,
 #include "cli/findings.def"
 #undef ROLLCALL_FINDING
     FINDING_COUNT
@@ -22,7 +22,6 @@ struct cli_catalogue_entry {
     enum rc_level level;
     const char *cause;
     const char *cure;
-    const char *example; /* a message: a whole line as it is printed; a finding: the place, if it has one, and what */
 };
 
 /* The row of an id; never NULL for an id of the enum. */

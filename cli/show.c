@@ -176,7 +176,7 @@ const struct subcommand cli_explain = {
             "Says of every value what it is, where it comes from and why; what was found\n"
             "and not believed; what is kept; and what every message means. No side effect.\n"
             "\n"
-            "With ID, such as RC602: the cause of a message, an example, and what to do;\n"
+            "With ID, such as RC602: the cause of a message, and what to do;\n"
             "with D403 the same of what rollcall doctor has found.\n"
             "\n"
             "      --list        all ids, one line each\n" INSPECT_HELP,

@@ -20,17 +20,7 @@ function text(line)
     next
 }
 
-# The cause, the cure, and an example, which is to be found as it stands.
+# The cause, then the cure.
 /^ +"/ {
-    part++
-    line = text($0)
-    if (part == 3) {
-        gsub(/\047/, "\\(aq", line)
-        # as rc_message_line ends it
-        if (level == "error" && word[2] ~ /^RC/)
-            line = line " (rollcall explain " word[2] ")"
-        print ".br\n\\&\\fI" line "\\fR"
-    } else {
-        print (part == 1 ? "\\&" : ".br\nCure: ") line "."
-    }
+    print (++part == 1 ? "\\&" : ".br\nCure: ") text($0) "."
 }

@@ -171,7 +171,7 @@ static uintptr_t shim_object_next(const char *name)
  * log that nobody reads (c10d's socket.cpp, under both of its back ends, torch 2.6 to 2.14). Where name servers
  * answer slowly, thousands of ranks wait for each other's look-ups. Each client looks up the server, too.
  *
- * rollcall puts this library into LD_PRELOAD of all tasks (lib/resolve/reverse.h). It answers getnameinfo with the
+ * rollcall puts this library into LD_PRELOAD of all tasks (lib/resolve/preload.c). It answers getnameinfo with the
  * address where torch's own libraries call, and hands all other calls on as they are. Like the preload library it has
  * no libc, because all programs of a task load it. It has no constructor, starts nothing and prints nothing. */
 

@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 static const struct rc_message_entry catalogue[] = {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) \
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) \
     [id] = { #id, RC_LEVEL_##level, RC_SAID_##said, RC_WANTED_##wanted },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE

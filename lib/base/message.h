@@ -2,8 +2,8 @@
 /* message.h - what rollcall has to say, with stable ids.
  *
  * messages.def is the catalogue. A message is one lower-case line: what was
- * found, what was done instead, what to change. Its cause, its cure and an
- * example are the command's alone (cli/entries.h).
+ * found, what was done instead, what to change. Its cause and its cure are
+ * the command's alone (cli/entries.h).
  */
 #ifndef ROLLCALL_BASE_MESSAGE_H
 #define ROLLCALL_BASE_MESSAGE_H
@@ -26,7 +26,7 @@ enum rc_said { RC_SAID_PER_LAUNCH, RC_SAID_PER_NODE, RC_SAID_PER_TASK };
 enum rc_wanted { RC_WANTED_ALWAYS, RC_WANTED_IF_ASKED };
 
 enum rc_message_id {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure, example) id,
+#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) id,
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
     RC_MESSAGE_COUNT

@@ -49,8 +49,8 @@ enum rc_learn {
     RC_LEARN_HOST_FILE = 4,   /* the content of a file of hosts (rc_learned_file) */
     RC_LEARN_GPUS = 8,        /* the number of GPUs that the process may find */
     RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (families.h) */
-    RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (watch.h) */
-    RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (reverse.h) */
+    RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (preload.c) */
+    RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (preload.c) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/gpufiles.h) */
     /* those of which the plan alone depends, not who the task is (rc_resolve_again) */
     RC_LEARN_TO_PLAN = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES,

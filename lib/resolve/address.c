@@ -182,7 +182,7 @@ void rc_address_settle(struct rc_result *result, const char *addr, const char *s
         rc_address_forget(result);
 }
 
-/* Keeps what has been planned since for the cards of this node (nicnames.h). */
+/* Keeps what has been planned since for the cards of this node (nics.c). */
 static void forget_interface(struct rc_result *result, struct rc_str name)
 {
     if (!rc_plan_find(&result->plan, name))

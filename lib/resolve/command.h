@@ -15,7 +15,7 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word);
 
 /* The options that torchrun or accelerate was given, as they stand there.
  *
- * What they mean beside a launch is for arguments.h to say. */
+ * What they mean beside a launch is for torchrun.c to say. */
 
 /* What the task's command line tells about how workers are started. */
 

@@ -41,7 +41,7 @@ enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_C
 
 enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
 
-/* Which of its node's GPUs a task sees (visible.h). AUTO, the default: those of
+/* Which of its node's GPUs a task sees (gpus.c). AUTO, the default: those of
  * the whole step wherever cuda:LOCAL_RANK can be the task's own among them; ALL:
  * also where Slurm gave each task several, if no cgroup forbids it; OWN: its own alone. */
 enum rc_gpus { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
@@ -52,7 +52,7 @@ enum rc_gpus { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
  * NUMA: all cores of those cores' NUMA nodes; NONE: left as they are. */
 enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND_NONE };
 
-/* Whether torch's store looks up the names of its clients (reverse.h). SYSTEM, the default: as torch does. */
+/* Whether torch's store looks up the names of its clients (preload.c). SYSTEM, the default: as torch does. */
 enum rc_reverse { RC_REVERSE_UNSET, RC_REVERSE_SYSTEM, RC_REVERSE_NUMERIC };
 
 /* Whether libraries are told which network cards to use. NONE is the default. */

@@ -49,7 +49,7 @@ static inline bool rc_options_parse_variable(struct rc_str value, const char *wh
 
 /* What people may mean by a word of --ddp or ROLLCALL that is none of the grammar.
  *
- * Not in the preload library, which has no room for guesses (shim/nohint.c). */
+ * Not in the preload library, which has no room for guesses (ROLLCALL_NO_HINTS). */
 
 /* Which option holds: the command line's before the environment's before the administrator's. */
 

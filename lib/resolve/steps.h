@@ -21,7 +21,7 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
 /* Decides for mode none, because the command is a launcher's own daemon. */
 void rc_mode_of_daemon(struct rc_result *result);
 
-/* Finds the launcher whose task this is (nesting.h). What it wants to learn of
+/* Finds the launcher whose task this is (nesting.c). What it wants to learn of
  * the node is in result->wants. */
 enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result);
 

@@ -15,7 +15,7 @@
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,
                            bool asks_order, struct rc_arena *arena);
 
-/* Which GPUs the tasks of a node are going to use, as far as that is known (resolve/taskgpus.h).
+/* Which GPUs the tasks of a node are going to use, as far as that is known (resolve/gpus.c).
  *
  * For Slurm's steps alone, where SLURM_STEP_GPUS or the device files say which
  * GPUs of the node the step has. Where Slurm binds no task to one, all see the

@@ -14,7 +14,7 @@
 #include "placement/topology.h"
 #include "system/gpufiles.h"
 
-/* What nic=auto would set for the tasks of a mapping (lib/resolve/nicnames.h). */
+/* What nic=auto would set for the tasks of a mapping (lib/resolve/nics.c). */
 
 /* Returns the names of the cards that a job uses, absent where none of them has one. */
 static struct rc_str present_names(const char *names)

@@ -63,8 +63,8 @@ static int pmix_print_endpoint(const pmix_proc_t *self, const char *key)
 
 /* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
  *
- *   rollcall-pmix job   says who the task is and what the job looks like (job.h)
- *   rollcall-pmix put   tells the job's other nodes where to meet (endpoint.h)
+ *   rollcall-pmix job   says who the task is and what the job looks like (job.c)
+ *   rollcall-pmix put   tells the job's other nodes where to meet (above)
  *   rollcall-pmix get   asks where
  *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
  *

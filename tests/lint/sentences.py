@@ -4,7 +4,7 @@
     sentences.py TOP
 
 Prints what is not, one a line: a sentence of a cause or a cure with too many words, or too many in the mean; a cure
-that sends the reader back to the line that he comes from; words that only this project uses; a line that is too long.
+that sends the reader back to the line that he comes from; words that only this project uses.
 """
 
 import ast
@@ -12,11 +12,10 @@ import re
 import sys
 
 MEAN, LONGEST = 15, 30  # words of a sentence
-LINE = 250  # letters of a line as it is printed
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 ROW = re.compile(
-    r"^ROLLCALL_(?:MESSAGE|FINDING)\((\w+), (\w+)(?:, \w+)*,\s+(%s),\s+(%s),\s+(%s)\)$" % (STRING, STRING, STRING), re.M
+    r"^ROLLCALL_(?:MESSAGE|FINDING)\((\w+)(?:, \w+)+,\s+(%s),\s+(%s)\)$" % (STRING, STRING), re.M
 )
 BACK = re.compile(
     r"\b(?:what|as|that|which) (?:the|this|another) (?:line|message|warning)\b"
@@ -37,29 +36,25 @@ def sentences(text):
     return re.split(r"; |\. ", text)
 
 
-def complaints(identifier, cause, cure, line):
+def complaints(identifier, cause, cure):
     for name, text in (("cause", cause), ("cure", cure)):
         for sentence in sentences(text):
             if len(sentence.split()) > LONGEST:
                 yield f"{identifier}: {name}: more than {LONGEST} words: {sentence}"
     if BACK.search(cure):
         yield f"{identifier}: cure: points back: {BACK.search(cure).group()}"
-    for text in (cause, cure, line):
+    for text in (cause, cure):
         if HOUSE.search(text):
             yield f"{identifier}: not a word of the field: {HOUSE.search(text).group()}"
-    if len(line) > LINE:
-        yield f"{identifier}: a line of {len(line)} letters: {line}"
 
 
 def main(top):
     for name in ("lib/base/messages.def", "cli/findings.def"):
         lengths = []
-        for identifier, level, *strings in ROW.findall(read(top + "/" + name)):
-            cause, cure, line = map(ast.literal_eval, strings)
-            if level == "ERROR":
-                line += f" (rollcall explain {identifier})"
+        for identifier, *strings in ROW.findall(read(top + "/" + name)):
+            cause, cure = map(ast.literal_eval, strings)
             lengths += [len(sentence.split()) for sentence in sentences(cause) + sentences(cure)]
-            for complaint in complaints(identifier, cause, cure, line):
+            for complaint in complaints(identifier, cause, cure):
                 print(complaint)
         if sum(lengths) > MEAN * len(lengths):
             print(f"{name}: {sum(lengths) / len(lengths):.1f} words a sentence in the mean, more than {MEAN}")
