@@ -40,9 +40,9 @@ void cli_print_ddp_help(void);
 
 /* A result and a roll for programs: schema 1, described in rollcall(1). */
 
-/* Prints one object. `explain` adds where each value came from, what was
+/* Prints one object. `why` adds where each value came from, what was
  * kept, what was not believed, and why. */
-void cli_json_print(const struct rc_result *result, bool explain);
+void cli_json_print(const struct rc_result *result, bool why);
 
 /* Prints the roll of a live step as one object. -1 without memory. */
 int cli_roster_print_json(const struct roster *roster);

@@ -82,10 +82,7 @@ static int find_entry(const char *typed, struct cli_catalogue_entry *entry)
     uint32_t number;
 
     if (!read_id(typed, &is_finding, &number))
-        return console_fail(
-            "explain: what is '%.64s'? a message has an id such as RC602, a file goes after --from, a command "
-            "after --",
-            typed);
+        return console_fail("explain: what is '%.64s'? a message has an id such as RC602", typed);
     first = is_finding ? RC_MESSAGE_COUNT : 0;
     end = is_finding ? COUNT : RC_MESSAGE_COUNT;
     for (place = first; place < end && number_of(place) < number;)
@@ -127,7 +124,8 @@ static void print_json(const struct cli_catalogue_entry *entry, size_t count)
     json_end(&json);
 }
 
-int cli_entries_print(char *const *ids, size_t count, bool json)
+/* Prints the entries of some ids: RC602, rc602 or 602, D403 or d403. For an unknown id it prints the nearest ones. */
+static int print_entries(char *const *ids, size_t count, bool json)
 {
     struct cli_catalogue_entry *entry = calloc(count + 1, sizeof(*entry));
     int status = entry ? STATUS_RESOLVED : console_fail("out of memory");
@@ -148,7 +146,8 @@ int cli_entries_print(char *const *ids, size_t count, bool json)
     return status;
 }
 
-int cli_entries_list(bool json)
+/* Prints all of them, one line an id. */
+static int list_entries(bool json)
 {
     struct cli_catalogue_entry entry[COUNT];
 
@@ -161,3 +160,61 @@ int cli_entries_list(bool json)
         print_json(entry, COUNT);
     return STATUS_RESOLVED;
 }
+
+/* Options and ids may come in any order. */
+static int run_explain(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "json", no_argument, NULL, 'j' },
+        { "list", no_argument, NULL, 'l' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    bool json = false;
+    bool list = false;
+    size_t ids = 0;
+
+    for (;;) {
+        int c = console_getopt("explain", argc, argv, options);
+
+        if (c == '?')
+            return STATUS_USAGE;
+        if (c == 'h') {
+            fputs(cli_explain.help, stdout);
+            return STATUS_RESOLVED;
+        }
+        json = json || c == 'j';
+        list = list || c == 'l';
+        if (c != -1)
+            continue;
+        if (optind >= argc || strcmp(argv[optind - 1], "--") == 0)
+            break;
+        argv[++ids] = argv[optind++]; /* getopt has read the words up to here */
+    }
+    while (optind < argc)
+        argv[++ids] = argv[optind++];
+    if (list && ids > 0)
+        return console_fail("explain: '%.64s' does not go together with --list", argv[1]);
+    if (!list && ids == 0)
+        return console_fail("explain: which message? use an id such as RC602, or --list; why values are what they are: "
+                            "rollcall show --why");
+    return list ? list_entries(json) : print_entries(argv + 1, ids, json);
+}
+
+const struct subcommand cli_explain = {
+    .name = "explain",
+    .summary = "what a message means, and what to do",
+    .help = "usage: rollcall explain [--json] ID...\n"
+            "       rollcall explain [--json] --list\n"
+            "\n"
+            "With ID, such as RC602: the cause of a message, an example, and what to do;\n"
+            "with D403 the same of what rollcall doctor has found.\n"
+            "\n"
+            "      --list        all ids, one line each\n"
+            "      --json        one JSON object instead of text\n"
+            "  -h, --help        this help\n"
+            "\n"
+            "Exit status: 0 printed, 2 wrong usage or no such id.\n",
+    .operands = OPERANDS_IDS,
+    .run = run_explain,
+};

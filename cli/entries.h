@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries.h - the catalogues of messages and findings, and `explain ID`. */
+/* entries.h - the catalogues of messages and findings. */
 #ifndef ROLLCALL_CLI_ENTRIES_H
 #define ROLLCALL_CLI_ENTRIES_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/message.h"
 
@@ -30,12 +27,5 @@ const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id);
 
 /* The id of a name, "D403"; FINDING_COUNT where there is none. */
 enum finding_id cli_catalogue_find_finding(const char *name);
-
-/* Prints the entries of some ids: RC602, rc602 or 602, D403 or d403. For an unknown id
- * it prints the nearest ones. Returns the exit status. */
-int cli_entries_print(char *const *ids, size_t count, bool json);
-
-/* Prints all of them, one line an id. */
-int cli_entries_list(bool json);
 
 #endif

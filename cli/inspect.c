@@ -103,6 +103,7 @@ struct arguments {
     bool help;
     bool json;
     bool whole;
+    bool why;
     const char *file;
     const char *pid;
     const char *ddp;
@@ -112,10 +113,10 @@ struct arguments {
 static int read_arguments(int argc, char **argv, const char *name, struct arguments *a)
 {
     static const struct option options[] = {
-        INSPECT_OPTIONS,
-        { "long", no_argument, NULL, 'l' }, /* explain, which has read its options before, has none */
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' },
+        { "ddp", optional_argument, NULL, 'd' },  { "json", no_argument, NULL, 'j' },
+        { "why", no_argument, NULL, 'w' },        { "long", no_argument, NULL, 'l' },
+        { "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 },
     };
     struct rc_options ignored;
     struct said said;
@@ -136,6 +137,9 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
             break;
         case 'l':
             a->whole = true;
+            break;
+        case 'w':
+            a->why = true;
             break;
         case 'h':
             a->help = true;
@@ -178,6 +182,7 @@ int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*prin
         return console_fail("out of memory");
     inspection->json = a.json;
     inspection->whole = a.whole;
+    inspection->why = a.why;
     inspection->own = !a.file && !a.pid;
     if ((a.file  ? input_file(&inspection->input, a.file)
          : a.pid ? input_process(&inspection->input, a.pid)

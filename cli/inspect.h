@@ -9,7 +9,7 @@
 #include "effects/look.h"
 #include "resolve/resolve.h"
 
-/* What show and explain share: their options, one resolved result. */
+/* One resolved result. */
 
 /* Messages about options, from before there is a result to hold them. */
 struct said {
@@ -21,36 +21,13 @@ struct said {
 struct inspection {
     bool json;
     bool whole; /* --long */
-    bool own;   /* of this process itself */
+    bool why;
+    bool own; /* of this process itself */
     struct input input;
     struct rc_here_storage here;
     struct said said;
     struct rc_result result;
 };
-
-/* For getopt_long, but for --help. */
-#define INSPECT_OPTIONS                                                                \
-    { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' }, \
-        { "ddp", optional_argument, NULL, 'd' },                                       \
-    {                                                                                  \
-        "json", no_argument, NULL, 'j'                                                 \
-    }
-
-/* The help text of the options, for both commands. */
-#define INSPECT_HELP                                                                   \
-    "      --from FILE   a recorded environment: NUL-separated as in\n"                \
-    "                    /proc/PID/environ, or lines KEY=VALUE; - is standard input\n" \
-    "      --pid PID     the environment and the command of a process\n"               \
-    "      --ddp[=MODE][,KEY=VALUE]...\n"                                              \
-    "                    as srun --ddp and rollcall exec --ddp take it\n"              \
-    "      --json        one JSON object instead of text\n"                            \
-    "  -h, --help        this help\n"                                                  \
-    "\n"                                                                               \
-    "With -- CMD... the answer is for that command: torchrun and the like need\n"      \
-    "another one than a script.\n"                                                     \
-    "\n"                                                                               \
-    "Exit status: 0 resolved, 1 the facts contradict each other, 2 wrong usage or\n"   \
-    "unreadable input.\n"
 
 /* The options of one resolution: those of --ddp (ddp, NULL where it was not
  * given) over those of the ROLLCALL variable in env. 0, or where one of the
@@ -66,7 +43,7 @@ int cli_inspect_own(struct inspection *inspection);
 int cli_inspect(int argc, char **argv, const struct subcommand *self,
                 int (*print)(const struct inspection *inspection));
 
-/* Words for a result, as show and explain print them. */
+/* Words for a result. */
 
 enum { REPORT_CUT = 64 }; /* bytes that are shown of a value that is not rollcall's own */
 

@@ -48,7 +48,7 @@ static void write_unset(struct json *json, const struct rc_plan *plan)
     json_close(json);
 }
 
-static void write_messages(struct json *json, const struct rc_messages *messages, bool explain)
+static void write_messages(struct json *json, const struct rc_messages *messages, bool why)
 {
     json_open_array(json, "messages");
     for (unsigned i = 0; i < messages->count; i++) {
@@ -56,7 +56,7 @@ static void write_messages(struct json *json, const struct rc_messages *messages
 
         json_open_object(json, NULL);
         json_message(json, messages->list[i].id, messages->list[i].text);
-        if (explain) {
+        if (why) {
             json_text(json, "cause", words->cause);
             json_text(json, "cure", words->cure);
         }
@@ -103,7 +103,7 @@ static void write_rejected(struct json *json, const struct rc_plan *plan)
     json_close(json);
 }
 
-void cli_json_print(const struct rc_result *result, bool explain)
+void cli_json_print(const struct rc_result *result, bool why)
 {
     struct json json = json_begin(stdout);
 
@@ -113,8 +113,8 @@ void cli_json_print(const struct rc_result *result, bool explain)
     write_master(&json, &result->master);
     write_values(&json, "set", &result->plan, RC_SET);
     write_unset(&json, &result->plan);
-    write_messages(&json, &result->messages, explain);
-    if (explain) {
+    write_messages(&json, &result->messages, why);
+    if (why) {
         write_values(&json, "keep", &result->plan, RC_KEEP);
         write_sources(&json, result);
         write_reasons(&json, result);

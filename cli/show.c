@@ -42,7 +42,7 @@ static int explain_identity(const struct rc_result *result)
     return 0;
 }
 
-static int print_variable(const struct rc_result *result, const struct rc_plan_entry *entry)
+static int explain_variable(const struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_str now = rc_env_find(&result->env, entry->name);
     char *value = console_escape(rc_str(entry->value ? entry->value : ""), 0);
@@ -61,18 +61,18 @@ static int print_variable(const struct rc_result *result, const struct rc_plan_e
     return cli_report_detail("why", entry->reason);
 }
 
-static int print_environment(const struct rc_result *result)
+static int explain_environment(const struct rc_result *result)
 {
     print_title("environment");
     if (result->plan.count == 0)
         puts("  nothing is set or removed");
     for (unsigned i = 0; i < result->plan.count; i++)
-        if (print_variable(result, &result->plan.entry[i]) < 0)
+        if (explain_variable(result, &result->plan.entry[i]) < 0)
             return -1;
     return 0;
 }
 
-static int print_rejected(const struct rc_plan *plan)
+static int explain_rejected(const struct rc_plan *plan)
 {
     if (plan->rejected_count > 0)
         print_title("not believed");
@@ -84,106 +84,6 @@ static int print_rejected(const struct rc_plan *plan)
     }
     return 0;
 }
-
-static int explain_messages(const struct rc_messages *list)
-{
-    if (list->count > 0)
-        print_title("messages");
-    for (unsigned i = 0; i < list->count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
-        const struct cli_catalogue_entry *words = cli_catalogue_message(list->list[i].id);
-
-        printf("  %s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
-               paint_off());
-        if (cli_report_detail("what", list->list[i].text) < 0 || cli_report_detail("cause", words->cause) < 0 ||
-            cli_report_detail("cure", words->cure) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int explain_inspection(const struct inspection *inspection)
-{
-    const struct rc_result *result = &inspection->result;
-
-    if (inspection->json) {
-        cli_json_print(result, true);
-        return 0;
-    }
-    paint_choose();
-    if (cli_report_head(result) < 0 || (cli_report_has_identity(result) && explain_identity(result) < 0) ||
-        print_environment(result) < 0 || print_rejected(&result->plan) < 0)
-        return -1;
-    return explain_messages(&result->messages);
-}
-
-/* The options of inspect, and those for ids of messages. */
-static const struct option options[] = {
-    INSPECT_OPTIONS,
-    { "list", no_argument, NULL, 'l' },
-    { "help", no_argument, NULL, 'h' },
-    { NULL, 0, NULL, 0 },
-};
-
-/* An operand or --list asks for the catalogue. No option about an environment may come with it. */
-static int run_explain(int argc, char **argv)
-{
-    const char *other = NULL;
-    bool json = false;
-    bool list = false;
-    size_t ids = 0;
-
-    for (;;) {
-        int c = console_getopt("explain", argc, argv, options);
-
-        if (c == '?')
-            return STATUS_USAGE;
-        if (c == 'h') {
-            fputs(cli_explain.help, stdout);
-            return STATUS_RESOLVED;
-        }
-        if (c == 'l')
-            list = true;
-        else if (c == 'j')
-            json = true;
-        else if (c != -1)
-            other = c == 'f' ? "--from" : c == 'p' ? "--pid" : "--ddp";
-        else if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
-            argv[++ids] = argv[optind++]; /* getopt has read the options up to here */
-        else
-            break;
-    }
-    if (!list && ids == 0) {
-        optind = 0;
-        return cli_inspect(argc, argv, &cli_explain, explain_inspection);
-    }
-    if (optind < argc)
-        other = argv[optind];
-    if (list && ids > 0)
-        other = argv[1];
-    if (other)
-        return console_fail("explain: '%.64s' does not go together with %s", other, list ? "--list" : argv[1]);
-    return list ? cli_entries_list(json) : cli_entries_print(argv + 1, ids, json);
-}
-
-const struct subcommand cli_explain = {
-    .name = "explain",
-    .summary = "why each value is what it is; ID: what a message means",
-    .help = "usage: rollcall explain [OPTION]... [-- CMD...]\n"
-            "       rollcall explain [--json] ID...\n"
-            "       rollcall explain [--json] --list\n"
-            "\n"
-            "Says of every value what it is, where it comes from and why; what was found\n"
-            "and not believed; what is kept; and what every message means. No side effect.\n"
-            "\n"
-            "With ID, such as RC602: the cause of a message, and what to do;\n"
-            "with D403 the same of what rollcall doctor has found.\n"
-            "\n"
-            "      --list        all ids, one line each\n" INSPECT_HELP,
-    .operands = OPERANDS_IDS,
-    .has_line = true,
-    .run = run_explain,
-};
 
 static void identity_table(const struct rc_result *result, struct table *table)
 {
@@ -232,22 +132,43 @@ static void rejected_table(const struct rc_plan *plan, struct table *table)
     }
 }
 
-static int print_messages(const struct rc_messages *list)
+static int print_message(enum rc_message_id id, const char *text)
+{
+    unsigned column = (unsigned)rc_str(rc_level_name(rc_message_entry(id)->level)).n + 10;
+
+    fputs(": ", stdout);
+    return console_print_wrapped(column, 4, PAINT_NONE, text);
+}
+
+static int explain_message(enum rc_message_id id, const char *text)
+{
+    const struct cli_catalogue_entry *words = cli_catalogue_message(id);
+
+    putchar('\n');
+    return cli_report_detail("what", text) < 0 || cli_report_detail("cause", words->cause) < 0 ||
+                   cli_report_detail("cure", words->cure) < 0
+               ? -1
+               : 0;
+}
+
+/* Notes are for --why alone. */
+static int print_messages(const struct rc_messages *list, bool why)
 {
     bool any = false;
 
     for (unsigned i = 0; i < list->count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
+        enum rc_message_id id = list->list[i].id;
+        const char *text = list->list[i].text;
+        const struct rc_message_entry *entry = rc_message_entry(id);
 
-        if (entry->level == RC_LEVEL_NOTE)
+        if (entry->level == RC_LEVEL_NOTE && !why)
             continue;
         if (!any)
-            printf("\n%smessages%s\n", paint_on(PAINT_STRONG), paint_off());
+            print_title("messages");
         any = true;
-        printf("  %s%s %s:%s ", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+        printf("  %s%s %s%s", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
-        if (console_print_wrapped((unsigned)(2 + rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
-                                  list->list[i].text) < 0)
+        if ((why ? explain_message(id, text) : print_message(id, text)) < 0)
             return -1;
     }
     return 0;
@@ -261,7 +182,7 @@ static int print_section(const char *title, unsigned columns,
 
     fill(plan, &table);
     if (table.rows > 0)
-        printf("\n%s%s%s\n", paint_on(PAINT_STRONG), title, paint_off());
+        print_title(title);
     return table_print(&table);
 }
 
@@ -269,27 +190,40 @@ static int print_identity(const struct rc_result *result)
 {
     struct table table = { .columns = 3 };
 
-    if (!cli_report_has_identity(result))
-        return 0;
+    print_title("identity");
     identity_table(result, &table);
-    printf("\n%sidentity%s\n", paint_on(PAINT_STRONG), paint_off());
     return table_print(&table);
 }
 
-static int print_text(const struct rc_result *result)
+static int print_plan(const struct rc_plan *plan)
 {
-    if (cli_report_head(result) < 0 || print_identity(result) < 0 ||
-        print_section("environment", 4, environment_table, &result->plan) < 0 ||
-        print_section("removed", 2, removed_table, &result->plan) < 0 ||
-        print_section("not believed", 3, rejected_table, &result->plan) < 0)
+    return print_section("environment", 4, environment_table, plan) < 0 ||
+                   print_section("removed", 2, removed_table, plan) < 0 ||
+                   print_section("not believed", 3, rejected_table, plan) < 0
+               ? -1
+               : 0;
+}
+
+static int explain_plan(const struct rc_result *result)
+{
+    return explain_environment(result) < 0 || explain_rejected(&result->plan) < 0 ? -1 : 0;
+}
+
+static int print_result(const struct rc_result *result, bool why)
+{
+    if (cli_report_head(result) < 0)
         return -1;
-    return print_messages(&result->messages);
+    if (cli_report_has_identity(result) && (why ? explain_identity(result) : print_identity(result)) < 0)
+        return -1;
+    if ((why ? explain_plan(result) : print_plan(&result->plan)) < 0)
+        return -1;
+    return print_messages(&result->messages, why);
 }
 
 /* A task among several has one line. A person at a terminal looks at one process, be it a task's shell (srun --pty). */
 static bool is_one_line(const struct inspection *inspection)
 {
-    return inspection->own && !inspection->whole &&
+    return inspection->own && !inspection->whole && !inspection->why &&
            (inspection->result.mode == RC_MODE_TORCHRUN || !isatty(STDIN_FILENO)) &&
            cli_together_is_possible(&inspection->result);
 }
@@ -319,11 +253,12 @@ static int print_line(const struct rc_result *result)
 static int print_inspection(const struct inspection *inspection)
 {
     if (inspection->json) {
-        cli_json_print(&inspection->result, false);
+        cli_json_print(&inspection->result, inspection->why);
         return 0;
     }
     paint_choose();
-    return is_one_line(inspection) ? print_line(&inspection->result) : print_text(&inspection->result);
+    return is_one_line(inspection) ? print_line(&inspection->result)
+                                   : print_result(&inspection->result, inspection->why);
 }
 
 static int run_show(int argc, char **argv)
@@ -341,7 +276,24 @@ const struct subcommand cli_show = {
             "several tasks it prints one line a task: rank, node, GPU, cores, master,\n"
             "and whether something is wrong.\n"
             "\n"
-            "      --long        all values and sources in a launch of several tasks, too\n" INSPECT_HELP,
+            "With --why it says of every value what it is, where it comes from and why;\n"
+            "what was found and not believed; what is kept; and what every message means.\n"
+            "\n"
+            "      --why         where each value comes from, and why; what messages mean\n"
+            "      --long        all values and sources in a launch of several tasks, too\n"
+            "      --from FILE   a recorded environment: NUL-separated as in\n"
+            "                    /proc/PID/environ, or lines KEY=VALUE; - is standard input\n"
+            "      --pid PID     the environment and the command of a process\n"
+            "      --ddp[=MODE][,KEY=VALUE]...\n"
+            "                    as srun --ddp and rollcall exec --ddp take it\n"
+            "      --json        one JSON object instead of text\n"
+            "  -h, --help        this help\n"
+            "\n"
+            "With -- CMD... the answer is for that command: torchrun and the like need\n"
+            "another one than a script.\n"
+            "\n"
+            "Exit status: 0 resolved, 1 the facts contradict each other, 2 wrong usage or\n"
+            "unreadable input.\n",
     .has_line = true,
     .run = run_show,
 };

@@ -5,7 +5,7 @@
 # option_rows MACRO FIELD...: one row a line, with tabs between its fields
 option_rows()
 {
-    printf '#define ROLLCALL_%s row %s\n#include "resolve/option.def"\n' "$1" "$2" |
+    printf '#define ROLLCALL_%s row %s\n#include "resolve/options.def"\n' "$1" "$2" |
         gcc -E -P -I "$top/lib" -xc - | sed -n 's/^row "\(.*\)"$/\1/; T; s/" "/\t/g; p'
 }
 

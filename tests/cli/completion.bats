@@ -98,7 +98,7 @@ subcommands()
     [ "$(zsh_completes 'rollcall ' | grep -v '^-' | cut -d: -f1 | LC_ALL=C sort)" = "$names" ]
 }
 
-@test "--ddp=: the modes, keys and words of option.def" {
+@test "--ddp=: the modes, keys and words of options.def" {
     modes=$(option_modes | cut -f1 | LC_ALL=C sort)
     keys=$(option_keys | cut -f1 | LC_ALL=C sort)
     [ "$(wc -l <<< "$keys")" -gt 8 ]

@@ -56,10 +56,11 @@ setup_file()
     done
 }
 
-@test "an id and what is looked at do not go together" {
-    fails_with 2 "'--from' does not go together with RC602" "$rollcall" explain --from /dev/null RC602
-    fails_with 2 "'--pid' does not go together with --list" "$rollcall" explain --list --pid 1
-    fails_with 2 "'true' does not go together with RC602" "$rollcall" explain RC602 -- true
+@test "ids and --list alone" {
+    fails_with 2 "unknown option '--from'" "$rollcall" explain --from /dev/null RC602
+    fails_with 2 "what is 'true'?" "$rollcall" explain RC602 -- true
+    fails_with 2 'which message?' "$rollcall" explain
+    fails_with 2 'rollcall show --why' "$rollcall" explain --json
     fails_with 2 "'RC602' does not go together with --list" "$rollcall" explain RC602 --list
     fails_with 2 "unknown option '--lits'; did you mean --list?" "$rollcall" explain RC602 --lits
 }

@@ -91,10 +91,10 @@ PYTHON
     [[ $stderr == *RC117*RC119* ]]
 }
 
-@test "show and explain say it, too" {
+@test "show says it, too" {
     run -0 with RANK=1 WORLD_SIZE=4 "$rollcall" show
     [[ $output == *'env://'*'none: half an identity is left alone'*'warning RC118'* ]]
-    run -0 with RANK=1 "$rollcall" explain
+    run -0 with RANK=1 "$rollcall" show --why
     [[ $output == *'RC117'*'cause'*'cure'* ]]
     run -1 with RANK=1 "$rollcall" show --ddp=worker
     [[ $output == *'RC117'*'error RC119'* ]]

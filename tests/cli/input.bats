@@ -4,11 +4,11 @@
 
 load helper
 
-# answer STATUS FILE: show, explain and their JSON all end so; JSON parses. Through files: an answer has megabytes here.
+# answer STATUS FILE: show, show --why and their JSON all end so; JSON parses. Through files: an answer has megabytes here.
 answer()
 {
     local words status
-    for words in show explain 'show --json' 'explain --json'; do
+    for words in show 'show --why' 'show --json' 'show --why --json'; do
         status=0
         # shellcheck disable=SC2086 # several words
         timeout 10 "$rollcall" $words --from "$2" > "$BATS_TEST_TMPDIR/answer" 2> "$BATS_TEST_TMPDIR/said" || status=$?
@@ -34,7 +34,7 @@ plain='["slurm",3,4,"3"]'
         # shellcheck disable=SC2059 # a format
         printf "$text" > "$BATS_TEST_TMPDIR/block"
         fails_with 2 'block is no environment: it is no list of NAME=VALUE' \
-            "$rollcall" explain --from "$BATS_TEST_TMPDIR/block"
+            "$rollcall" show --why --from "$BATS_TEST_TMPDIR/block"
     done
     fails_with 2 'no environment' "$rollcall" show --json --from /bin/ls
     fails_with 2 'standard input is no environment: it is empty' "$rollcall" show --from - < /dev/null
@@ -113,7 +113,7 @@ plain='["slurm",3,4,"3"]'
 @test "no memory is left behind, and none is read that is not ours" {
     command -v valgrind > /dev/null
     printf '%s\n' "${task_3[@]}" RANK=7 PET_NNODES=3 $'MASTER_ADDR=\xff\e' > "$BATS_TEST_TMPDIR/block"
-    for words in "show --from $BATS_TEST_TMPDIR/block" "explain --json --from $BATS_TEST_TMPDIR/block" 'show --pid 1' \
+    for words in "show --from $BATS_TEST_TMPDIR/block" "show --why --json --from $BATS_TEST_TMPDIR/block" 'show --pid 1' \
         'show --from /' 'shwo' 'exec --ddp=x'; do
         # shellcheck disable=SC2086 # several words
         run with valgrind -q --leak-check=full --track-fds=no --error-exitcode=99 "$rollcall" $words

@@ -425,10 +425,10 @@ state()
     run ! grep -E '^(NCCL_|UCX_|GLOO_|TP_|ROLLCALL_NICS)' <<< "$output"
 }
 
-@test "explain: nic=auto is settled where a task starts, and map shows it" {
-    run -0 with "${task_3[@]}" "$rollcall" explain --ddp=nic=auto
+@test "show --why: nic=auto is settled where a task starts, and map shows it" {
+    run -0 with "${task_3[@]}" "$rollcall" show --why --ddp=nic=auto
     [[ $output == *RC931*"rollcall map, run there, shows which"* ]]
-    run -0 with "${task_3[@]}" "$rollcall" explain --ddp=nic=none
+    run -0 with "${task_3[@]}" "$rollcall" show --why --ddp=nic=none
     [[ $output != *RC931* ]]
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# rollcall show and explain, as people and programs read them.
+# rollcall show, as people and programs read them.
 
 load helper
 
@@ -47,13 +47,13 @@ as_file()
     [ "$(wc -L <<< "$output")" -le 80 ]
 }
 
-@test "explain: MPI's number in a task that the network's order renumbers is no older launch's" {
+@test "--why: MPI's number in a task that the network's order renumbers is no older launch's" {
     # the step's order is node 1, node 0: Slurm's task 3 is rank 1, and task 2 rank 3
     as_file "${task_3[@]}" ROLLCALL_ORDER=slurm:42.7/3/1/0/0/n2 PMIX_NAMESPACE=slurm.pmix.42.7 PMIX_RANK=3
-    run -0 --separate-stderr "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    run -0 --separate-stderr "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     [[ $(tr -s ' \n' ' ' <<< "$output") == *"PMIX_RANK value 3 why MPI's own number, which no order= changes; the rank is 1 by SLURM_"* ]]
     sed -i 's/^PMIX_RANK=3/PMIX_RANK=2/' "$BATS_TEST_TMPDIR/task.env"
-    run -0 --separate-stderr "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    run -0 --separate-stderr "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     [[ $(tr -s ' \n' ' ' <<< "$output") == *"PMIX_RANK value 2 why older or outer than Slurm"* ]]
 }
 
@@ -71,9 +71,9 @@ as_file()
     [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29500 as the user set it; without it, all tasks get '* ]]
 }
 
-@test "explain: what, from where and why of every value, and what messages mean" {
+@test "--why: what, from where and why of every value, and what messages mean" {
     as_file "${task_3[@]}" RANK=7 PET_NNODES=5 MASTER_PORT=29500
-    run -0 --separate-stderr "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    run -0 --separate-stderr "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     [ -z "$stderr" ]
     for line in '^  rank = 3$' '^  set RANK = 3$' '^    was +7$' '^    from +SLURM_PROCID$' '^    why +' \
         '^  unset PET_NNODES$' '^  keep MASTER_PORT = 29500$' '^  note RC501$' '^    cause +' '^    cure +'; do
@@ -95,7 +95,7 @@ as_file()
     [ "$(jq -c '.identity' <<< "$output")" = '{"rank":3,"local_rank":1,"node_rank":1,"world_size":4,"local_world_size":2,"nnodes":2}' ]
     [ "$(jq -c '.master | keys_unsorted, (map_values(type))' <<< "$output" | xargs)" = '[addr,port,source] {addr:string,port:number,source:string}' ]
     [ "$(jq -c '.set.RANK, .set.MASTER_ADDR, (.set.MASTER_PORT | tonumber == '"$(jq .master.port <<< "$output")"'), .unset' <<< "$output" | xargs)" = '3 192.0.2.1 true [PET_NNODES]' ]
-    run -0 "$rollcall" explain --json --from "$BATS_TEST_TMPDIR/task.env"
+    run -0 "$rollcall" show --why --json --from "$BATS_TEST_TMPDIR/task.env"
     [ "$(jq -c 'keys_unsorted' <<< "$output")" = '["schema","launcher","mode","identity","master","set","unset","messages","keep","sources","reasons","rejected"]' ]
     [ "$(jq -r '.sources.rank, .sources.RANK, .reasons.PET_NNODES' <<< "$output" | head -2 | xargs)" = 'SLURM_PROCID SLURM_PROCID' ]
 }
@@ -119,11 +119,11 @@ as_file()
     as_file "${task_3[@]/SLURM_PROCID=3/SLURM_PROCID=three}"
     run -1 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
     [[ $output == *'error RC101: SLURM_PROCID'* ]]
-    run -1 "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    run -1 "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     [[ $output == *'error RC101'*'cure'* ]]
     # one that shows only when all has been read: no identity that looks as if it were going to be set
-    for command in show explain; do
-        run -1 "$rollcall" "$command" --from "$vectors/flux-no-host.env"
+    for option in --long --why; do
+        run -1 "$rollcall" show $option --from "$vectors/flux-no-host.env"
         [[ $output == *'none: the facts contradict'*'error RC404'* && $output != *'world size'* ]]
     done
     run -1 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
@@ -182,7 +182,7 @@ as_file()
     fails_with 2 'it is a directory' "$rollcall" show --from /
     fails_with 2 'larger than 64 MiB' "$rollcall" show --from /dev/zero
     truncate -s 65M "$BATS_TEST_TMPDIR/huge"
-    fails_with 2 'larger than 64 MiB' "$rollcall" explain --json --from "$BATS_TEST_TMPDIR/huge"
+    fails_with 2 'larger than 64 MiB' "$rollcall" show --why --json --from "$BATS_TEST_TMPDIR/huge"
     fails_with 2 'process 2147483647: there is no such process' "$rollcall" show --pid 2147483647
     for pid in 0 -1 +1 ' 1' 1x '' 99999999999 self; do
         fails_with 2 'is not a process id' "$rollcall" show --pid "$pid"
@@ -219,7 +219,8 @@ as_file()
     hostile=$'x\e[31m\x9b\r\n\t\x7f\xc3\xa9\xff'
     for name in RANK MASTER_ADDR SLURM_JOB_NAME SLURM_PROCID OMPI_COMM_WORLD_SIZE ROLLCALL TORCHELASTIC_RUN_ID; do
         printf '%s\0' "${agent_0[@]}" "$name=$hostile" > "$BATS_TEST_TMPDIR/hostile"
-        for words in show explain 'show --ddp=launcher' 'explain --ddp=launcher' 'show --json' 'explain --json --ddp=launcher'; do
+        for words in show 'show --why' 'show --ddp=launcher' 'show --why --ddp=launcher' 'show --json' \
+            'show --why --json --ddp=launcher'; do
             # shellcheck disable=SC2086 # several words
             "$rollcall" $words --from "$BATS_TEST_TMPDIR/hostile" > "$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
             if tr -d '\n' < "$BATS_TEST_TMPDIR/out" | LC_ALL=C grep -q '[^ -~]'; then
@@ -238,9 +239,9 @@ as_file()
     [ "$(jq -r .set.ROLLCALL_SLURM_JOB_NAME <<< "$output")" = $'caf\xc3\xa9 \\xff\\xed\\xa0\\x80' ]
 }
 
-@test "show and explain have no side effect" {
+@test "show has no side effect" {
     command -v strace > /dev/null
-    strace -f -o "$BATS_TEST_TMPDIR/trace" env -i "${task_0[@]}" "$rollcall" explain > "$BATS_TEST_TMPDIR/out"
+    strace -f -o "$BATS_TEST_TMPDIR/trace" env -i "${task_0[@]}" "$rollcall" show --why > "$BATS_TEST_TMPDIR/out"
     # calls, not words: the tree may lie in a folder named clone
     sed -n '/exec.*rollcall/,$p' "$BATS_TEST_TMPDIR/trace" > "$BATS_TEST_TMPDIR/calls"
     grep -qE '^[0-9]+ +openat\(' "$BATS_TEST_TMPDIR/calls"

@@ -81,7 +81,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 
 @test "an unknown option: one line, and the nearest right one" {
     fails_with 2 "show: unknown option '--jsno'; did you mean --json?" "$rollcall" show --jsno
-    fails_with 2 'did you mean --from?' "$rollcall" explain --form=x
+    fails_with 2 'did you mean --from?' "$rollcall" show --form=x
     fails_with 2 'did you mean --verbose?' "$rollcall" exec --verbsoe -- true
     fails_with 2 'see rollcall show --help' "$rollcall" show --zzzzzzzzzz
     fails_with 2 "show: unknown option '-x'" "$rollcall" show -x
@@ -112,17 +112,17 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 @test "text is as wide as the terminal, or as COLUMNS says" {
     printf '%s\n' "${task_3[@]}" MASTER_PORT=29500 > "$BATS_TEST_TMPDIR/task.env"
     for width in 40 60 80 120; do
-        COLUMNS=$width "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env" > "$BATS_TEST_TMPDIR/$width"
+        COLUMNS=$width "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env" > "$BATS_TEST_TMPDIR/$width"
         # a variable and its value are in one line
         [ "$(grep -vE '^  (set|keep) ' "$BATS_TEST_TMPDIR/$width" | wc -L)" -le "$width" ]
     done
     [ "$(wc -l < "$BATS_TEST_TMPDIR/40")" -gt "$(wc -l < "$BATS_TEST_TMPDIR/80")" ]
     [ "$(wc -l < "$BATS_TEST_TMPDIR/120")" -lt "$(wc -l < "$BATS_TEST_TMPDIR/80")" ]
-    "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env" | cmp - "$BATS_TEST_TMPDIR/80"
+    "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env" | cmp - "$BATS_TEST_TMPDIR/80"
     for wrong in '' x 0x50 -1; do
-        COLUMNS=$wrong "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env" | cmp - "$BATS_TEST_TMPDIR/80"
+        COLUMNS=$wrong "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env" | cmp - "$BATS_TEST_TMPDIR/80"
     done
-    run -0 on_terminal 60 "$rollcall" explain --from "$BATS_TEST_TMPDIR/task.env"
+    run -0 on_terminal 60 "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     [ "$(sed 's/\x1b\[[0-9]*m//g; s/\r$//' <<< "$output")" = "$(cat "$BATS_TEST_TMPDIR/60")" ]
 }
 
@@ -158,7 +158,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 }
 
 @test "output that cannot be written is an error" {
-    for words in --help --version 'show --json' explain; do
+    for words in --help --version 'show --json' 'show --why'; do
         # shellcheck disable=SC2086 # two words
         run -2 bash -c '"$@" > /dev/full' - "$rollcall" $words
         [[ $output == *'cannot write to standard output: No space left'* ]]

@@ -143,7 +143,7 @@ SCRIPT
 @test "M1: a job script and what it starts by itself are no tasks" {
     job "n1 n2" <<SCRIPT
 rollcall exec -- $whoami
-rollcall explain
+rollcall show --why
 SCRIPT
     everybody nothing count=1
     said 'RC107'
@@ -196,7 +196,7 @@ SCRIPT
 
 # What qrsh starts has its own host's numbers: NHOSTS=1, NSLOTS=2.
 @test "a real job's script, what qrsh starts in it and an element of an array are no tasks" {
-    printf '%s\n' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' 'rollcall explain' > "$shared/each"
+    printf '%s\n' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' 'rollcall show --why' > "$shared/each"
     qsub_job -pe mpi 4 <<SCRIPT
 bash $shared/each
 qrsh -inherit -V n2 bash $shared/each

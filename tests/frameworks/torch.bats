@@ -46,8 +46,8 @@ dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=3))'
     said '(timed out|Timeout|timeout)'
 }
 
-@test "T9: explain shows each process its own port, and the one that all would have" {
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --label sh -c "$draws" sh rollcall explain
+@test "T9: show --why shows each process its own port, and the one that all would have" {
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --label sh -c "$draws" sh rollcall show --why
     succeeded
     for rank in 0 1 2 3; do
         said "^ *$rank: +keep +MASTER_PORT = 2100$rank\$"
