@@ -207,7 +207,7 @@ const struct subcommand cli_explain = {
     .help = "usage: rollcall explain [--json] ID...\n"
             "       rollcall explain [--json] --list\n"
             "\n"
-            "With ID, such as RC602: the cause of a message, an example, and what to do;\n"
+            "With ID, such as RC602: the cause of a message, and what to do;\n"
             "with D403 the same of what rollcall doctor has found.\n"
             "\n"
             "      --list        all ids, one line each\n"
