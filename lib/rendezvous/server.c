@@ -194,6 +194,8 @@ static bool handle_message(void *more, struct rc_connection *connection)
     server->silent_until = INT64_MAX;
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
+    if (rc_str_is(text, RC_SERVER_GREETING))
+        return reply_text(server, connection, RC_STR(""));
     if (rc_str_is(text, RC_SERVER_ANSWER))
         return take_returned(server, connection);
     if (rc_store_is_question(text))

@@ -163,7 +163,7 @@ void rc_session_greet(const struct rc_endpoint *endpoint)
 {
     struct rc_reply reply;
 
-    if (rc_client_request(endpoint, RC_STR(RC_SERVER_QUESTION), ABSENT_MS, &reply, NULL) == 0)
+    if (rc_client_request(endpoint, RC_STR(RC_SERVER_GREETING), ABSENT_MS, &reply, NULL) == 0)
         free(reply.text);
 }
 

@@ -117,6 +117,9 @@ enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
  * they came, a blank line behind each. */
 #define RC_SERVER_QUESTION "question=roll\n"
 
+/* From a node whose tasks take no part; it asks for nothing, and the reply is empty. */
+#define RC_SERVER_GREETING "question=none\n"
+
 /* A server's reply to who waits for one, where it needs the descriptor for others. A question to
  * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */
 #define RC_SERVER_AGAIN  "again=1\n"

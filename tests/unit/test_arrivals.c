@@ -309,12 +309,12 @@ UNIT_TEST(nobody_has_called, "nobody has called it by its end")
     server_close(&server);
 }
 
-UNIT_TEST(somebody_calls, "a question is a call")
+UNIT_TEST(somebody_calls, "a greeting is a call")
 {
     struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
     struct rc_reply reply;
 
-    assert_int_equal(rc_client_request(&server.endpoint, RC_STR(RC_SERVER_QUESTION), LONG, &reply, NULL), 0);
+    assert_int_equal(rc_client_request(&server.endpoint, RC_STR(RC_SERVER_GREETING), LONG, &reply, NULL), 0);
     free(reply.text);
     server_close(&server);
 }

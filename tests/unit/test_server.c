@@ -300,6 +300,22 @@ UNIT_TEST(check_question, "who asks for the roll")
     server_close(&server);
 }
 
+/* Thousands of nodes may say it: it costs none of them the roll. */
+UNIT_TEST(check_greeting, "who says that it is there")
+{
+    struct server_child server = server_open((struct server_start){ .seconds = 0 });
+    int fd = register_node(&server, 0, 1);
+    char text[512];
+
+    hears(fd, "answer=1\nport=1\n");
+    server_decides(&server, "1 1\n");
+    fd = server_connect(&server, 0, 0);
+    say(fd, message(SERVER_TOKEN, RC_STR(RC_SERVER_GREETING)));
+    hear_all(fd, text, sizeof(text));
+    assert_string_equal(text, "rollcall 1 " SERVER_TOKEN " 0\n");
+    server_close(&server);
+}
+
 UNIT_TEST(check_life_before_answer, "its life ends before there is an answer")
 {
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
