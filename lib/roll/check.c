@@ -54,10 +54,9 @@ static void rc_check_gpus(struct rc_checking *check)
         const char *hosts = rc_name_hosts(&check->namer, runs.member, runs.length);
 
         rc_checking_add(check, RC606,
-                        rc_format(check->arena,
-                                  "GPU %s is used by %s on %s%s; give each task a GPU of its own (Slurm: N tasks a "
-                                  "node, srun --gpus-per-node=N)",
-                                  gpu, tasks, hosts, like_it(check, &runs)));
+                        "GPU %s is used by %s on %s%s; give each task a GPU of its own (Slurm: N tasks a "
+                        "node, srun --gpus-per-node=N)",
+                        gpu, tasks, hosts, like_it(check, &runs));
     }
 }
 
@@ -67,9 +66,7 @@ static void add_identity(struct rc_checking *check, const struct runs *runs, con
     const char *tasks = rc_name_tasks(&check->namer, runs->member, runs->length);
     const char *host = rc_name_value(&check->namer, runs->member->text);
 
-    rc_checking_add(
-        check, RC607,
-        rc_format(check->arena, "%s (%s) %s, %s%s; %s", nodes, tasks, what, host, like_it(check, runs), cure));
+    rc_checking_add(check, RC607, "%s (%s) %s, %s%s; %s", nodes, tasks, what, host, like_it(check, runs), cure);
 }
 
 /* One node that is there twice is named by its ranks (RC602), or by its own (RC603). */
@@ -135,12 +132,10 @@ static void rc_check_boots(struct rc_checking *check)
         const char *hosts = rc_name_hosts(&check->namer, runs.member, runs.length);
         const char *tasks = rc_name_tasks(&check->namer, runs.member, runs.length);
 
-        rc_checking_add(
-            check, RC607,
-            rc_format(check->arena,
-                      "%s (%s) have the same boot id%s: they are one machine with several names, or copies of "
-                      "one virtual machine; list each machine once, or reboot the copies",
-                      hosts, tasks, like_it(check, &runs)));
+        rc_checking_add(check, RC607,
+                        "%s (%s) have the same boot id%s: they are one machine with several names, or copies of "
+                        "one virtual machine; list each machine once, or reboot the copies",
+                        hosts, tasks, like_it(check, &runs));
     }
 }
 
@@ -193,10 +188,8 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
             check->part[count++] = (struct rc_member){ roll, value, 0 };
     }
     groups = rc_group_find(check->part, count, shown);
-    rc_checking_add(check, RC609,
-                    rc_format(check->arena, "%pS %s %s; set it alike on all nodes, or on none", &begin,
-                              open ? "is" : "has",
-                              rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE)));
+    rc_checking_add(check, RC609, "%pS %s %s; set it alike on all nodes, or on none", &begin, open ? "is" : "has",
+                    rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE));
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
@@ -209,9 +202,8 @@ static void add_variables(struct rc_checking *check, const struct rc_str *name, 
 
     if (count > 2)
         names = rc_format(&check->namer.text, "%s and %llu more", names, (unsigned long long)(count - 2));
-    rc_checking_add(check, RC609,
-                    rc_format(check->arena, "%s differ%s, too; set each alike on all nodes, or on none", names,
-                              count > 1 ? "" : "s"));
+    rc_checking_add(check, RC609, "%s differ%s, too; set each alike on all nodes, or on none", names,
+                    count > 1 ? "" : "s");
 }
 
 static bool has_found(const struct rc_checking *check, enum rc_message_id id)
@@ -356,9 +348,7 @@ static void check_item(struct rc_checking *check, struct lines *lines, enum rc_i
         return;
     }
     lines->left--;
-    rc_checking_add(
-        check, RC622,
-        rc_format(check->arena, "%s %s", rc_item_row(item)->words, name_sides(&check->namer, shown, groups, count)));
+    rc_checking_add(check, RC622, "%s %s", rc_item_row(item)->words, name_sides(&check->namer, shown, groups, count));
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
@@ -370,9 +360,8 @@ static void add_beyond(struct rc_checking *check, const struct lines *lines)
     for (unsigned i = 0; i < lines->beyonds; i++)
         names = rc_format(&check->namer.text, "%s%s%s", names, i ? ", " : "", rc_item_row(lines->beyond[i])->name);
     if (lines->beyonds > 0)
-        rc_checking_add(check, RC622,
-                        rc_format(check->arena, "%s differ%s, too; rollcall check shows on which nodes", names,
-                                  lines->beyonds > 1 ? "" : "s"));
+        rc_checking_add(check, RC622, "%s differ%s, too; rollcall check shows on which nodes", names,
+                        lines->beyonds > 1 ? "" : "s");
 }
 
 /* check.c: RC622, in so many lines at most, and one for what is beyond them. */
@@ -410,9 +399,7 @@ static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_
     }
     groups = rc_group_find(check->part, count, shown);
     if (groups > 1)
-        rc_checking_add(check, id,
-                        rc_format(check->arena, "%s %s; %s", what,
-                                  rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT), cure));
+        rc_checking_add(check, id, "%s %s; %s", what, rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT), cure);
     if (groups > 1)
         rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
@@ -439,7 +426,7 @@ static uint32_t compare_numbers(struct rc_checking *check, size_t at, uint32_t k
 
         if (known)
             list = rc_format(&check->namer.text, "%s, and %u for the launch", list, known);
-        rc_checking_add(check, RC603, rc_format(check->arena, "%s %s; " RC_ONE_LAUNCHER, what, list));
+        rc_checking_add(check, RC603, "%s %s; " RC_ONE_LAUNCHER, what, list);
     }
     return lowest;
 }
@@ -455,9 +442,8 @@ static void check_scopes(struct rc_checking *check)
     groups = rc_group_find(check->part, check->count, shown);
     if (groups < 2)
         return;
-    rc_checking_add(check, RC610,
-                    rc_format(check->arena, "the launch is %s; " RC_ONE_LAUNCHER,
-                              rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT)));
+    rc_checking_add(check, RC610, "the launch is %s; " RC_ONE_LAUNCHER,
+                    rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT));
     check->count = shown[0].count;
     memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
 }

@@ -8,9 +8,13 @@
 #include "roll/items.h"
 #include "roll/netorder.h"
 
-void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *text)
+void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *format, ...)
 {
-    rc_message_add(&check->found, id, text);
+    va_list args;
+
+    va_start(args, format);
+    rc_message_add(&check->found, id, rc_format_list(check->arena, format, args));
+    va_end(args);
     rc_namer_reset(&check->namer);
 }
 

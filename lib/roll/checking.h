@@ -123,8 +123,9 @@ struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count
 
 void rc_checking_destroy(struct rc_checking *check);
 
-/* The text is in check->arena; what the namer has made may be overwritten from now on. */
-void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *text);
+/* Adds a finding. What the namer has made for it may be overwritten from now on. */
+void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* It blames those of the sorted members that are not of `most`, the largest group, if that is more than half of
  * them (rc_group_find). */

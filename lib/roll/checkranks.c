@@ -111,11 +111,10 @@ void rc_check_ranks(struct rc_checking *check)
     if (check->ranks.least == check->ranks.most)
         times = check->ranks.most == 2 ? "twice" : rc_format(&namer->text, "%u times", check->ranks.most);
     rc_checking_add(check, RC602,
-                    rc_format(check->arena,
-                              "%s %s there %s: on %s; every rank must be there once; start all tasks with one "
-                              "launcher, or unset RANK and SLURM_PROCID where a script exports them",
-                              rc_name_ranges(namer, "rank", check->ranks.twice, check->ranks.twices),
-                              one ? "is" : "are", times, name_involved(check)));
+                    "%s %s there %s: on %s; every rank must be there once; start all tasks with one "
+                    "launcher, or unset RANK and SLURM_PROCID where a script exports them",
+                    rc_name_ranges(namer, "rank", check->ranks.twice, check->ranks.twices), one ? "is" : "are", times,
+                    name_involved(check));
 }
 
 /* Finds the node ranks without an entry. Counts the entries of another launch, too: these
@@ -235,10 +234,9 @@ static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadl
     if (deadline)
         within = rc_format(&namer->text, " within %u s", deadline);
     rc_checking_add(check, RC601,
-                    rc_format(check->arena,
-                              "nothing from %s%s%s; see what keeps them from starting, or from reaching the node of "
-                              "rank 0, or wait longer with deadline=SECONDS",
-                              who, tasks, within));
+                    "nothing from %s%s%s; see what keeps them from starting, or from reaching the node of "
+                    "rank 0, or wait longer with deadline=SECONDS",
+                    who, tasks, within);
     if (is_there)
         blame_silent_hosts(check, hosts, is_there, nodes);
     free(is_there);
@@ -253,9 +251,8 @@ void rc_check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadli
     } else if (ranks->gaps > 0 && ranks->twices == 0 && check->count == check->all) {
         bool one = ranks->gaps == 1 && ranks->gap->first == ranks->gap->last;
 
-        rc_checking_add(check, RC614,
-                        rc_format(check->arena, "%s %s on no node; every rank must be there once; " RC_ONE_LAUNCHER,
-                                  rc_name_ranges(&check->namer, "task", ranks->gap, ranks->gaps), one ? "is" : "are"));
+        rc_checking_add(check, RC614, "%s %s on no node; every rank must be there once; " RC_ONE_LAUNCHER,
+                        rc_name_ranges(&check->namer, "task", ranks->gap, ranks->gaps), one ? "is" : "are");
     }
 }
 
@@ -272,10 +269,8 @@ void rc_check_node_ranks(struct rc_checking *check)
         const char *tasks = rc_name_tasks(&check->namer, check->part, count);
         const char *hosts = rc_name_hosts(&check->namer, check->part, count);
 
-        rc_checking_add(
-            check, RC603,
-            rc_format(check->arena,
-                      "%s of %s on %s cannot be told apart; every node needs a rank of its own; " RC_ONE_LAUNCHER,
-                      nodes, tasks, hosts));
+        rc_checking_add(check, RC603,
+                        "%s of %s on %s cannot be told apart; every node needs a rank of its own; " RC_ONE_LAUNCHER,
+                        nodes, tasks, hosts);
     }
 }
