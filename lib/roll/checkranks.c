@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "launcher/hosts.h"
 #include "roll/checking.h"
@@ -31,15 +32,14 @@ static size_t find_edges(struct rc_edge *edge, const struct rc_member *member, s
 }
 
 /* From edge to edge: between two of them all ranks are equally often there. */
-void rc_coverage_find(struct rc_coverage *coverage, const struct rc_member *member, size_t count, uint32_t world)
+static void find_coverage(struct rc_checking *check, uint32_t world)
 {
-    size_t edges = find_edges(coverage->edge, member, count);
+    struct rc_coverage *coverage = &check->ranks;
+    size_t edges = find_edges(coverage->edge, check->member, check->count);
     uint32_t often = 0;
     uint32_t at = 0;
 
-    coverage->gaps = coverage->twices = 0;
     coverage->least = UINT32_MAX;
-    coverage->most = 0;
     for (size_t i = 0; i <= edges; i++) {
         uint32_t next = i < edges ? coverage->edge[i].at : world;
 
@@ -58,7 +58,7 @@ void rc_coverage_find(struct rc_coverage *coverage, const struct rc_member *memb
 }
 
 /* Whether the node has a rank that another has, too. */
-static bool rc_coverage_is_twice(const struct rc_coverage *coverage, const struct rc_roll *roll)
+static bool has_rank_of_another(const struct rc_coverage *coverage, const struct rc_roll *roll)
 {
     struct rc_str rest = roll->tasks;
     uint32_t first;
@@ -90,7 +90,7 @@ static const char *name_involved(struct rc_checking *check)
     const char *other;
 
     for (size_t i = 0; i < check->count; i++)
-        if (rc_coverage_is_twice(&check->ranks, check->member[i].roll))
+        if (has_rank_of_another(&check->ranks, check->member[i].roll))
             part[parts++] = (struct rc_member){ check->member[i].roll, check->member[i].roll->host, 0 };
     rc_member_sort(part, parts);
     if (parts != 2 || rc_member_run(part, parts) == 2)
@@ -100,7 +100,7 @@ static const char *name_involved(struct rc_checking *check)
     return rc_format(&check->namer.text, "%s and on %s", one, other);
 }
 
-void rc_check_ranks(struct rc_checking *check)
+static void check_repeated(struct rc_checking *check)
 {
     struct rc_namer *namer = &check->namer;
     bool one = check->ranks.twices == 1 && check->ranks.twice->first == check->ranks.twice->last;
@@ -158,7 +158,7 @@ static struct rc_str find_hosts(const struct rc_checking *check, uint32_t nodes)
 static bool mark_hosts(const struct rc_checking *check, struct rc_str hosts, bool *is_there)
 {
     for (size_t i = 0; i < check->all; i++) {
-        uint32_t index = rc_blame_find_host(hosts, check->rolls[i].host);
+        uint32_t index = rc_checking_find_host(hosts, check->rolls[i].host);
 
         if (index == RC_UNKNOWN || is_there[index])
             return false;
@@ -205,9 +205,8 @@ static void blame_silent_hosts(struct rc_checking *check, struct rc_str hosts, c
     char name[RC_HOST_MAX + 1];
 
     for (uint32_t i = 0; check->blame && i < nodes; i++)
-        if (!is_there[i] && rc_hostlist_nth(hosts, i, name) &&
-            !rc_blame_add_name(check->blame, check->found.count - 1, rc_str(name)))
-            check->failed = true;
+        if (!is_there[i] && rc_hostlist_nth(hosts, i, name))
+            rc_checking_blame_name(check, rc_str(name));
 }
 
 /* Fewer entries than nodes. */
@@ -242,7 +241,7 @@ static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadl
     free(is_there);
 }
 
-void rc_check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadline)
+static void check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadline)
 {
     const struct rc_coverage *ranks = &check->ranks;
 
@@ -256,13 +255,30 @@ void rc_check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadli
     }
 }
 
-void rc_check_node_ranks(struct rc_checking *check)
+/* Keeps the members whose value others have, too, in the order of values. Returns how many they are. */
+static size_t keep_repeated(struct rc_member *member, size_t count)
+{
+    size_t kept = 0;
+    size_t n;
+
+    rc_member_sort(member, count);
+    for (size_t i = 0; i < count; i += n) {
+        n = rc_member_run(&member[i], count - i);
+        if (n < 2)
+            continue;
+        memmove(&member[kept], &member[i], n * sizeof(*member));
+        kept += n;
+    }
+    return kept;
+}
+
+static void check_node_ranks(struct rc_checking *check)
 {
     size_t count;
 
     for (size_t i = 0; i < check->count; i++)
         check->part[i] = (struct rc_member){ check->member[i].roll, RC_ABSENT, check->member[i].roll->node };
-    count = rc_checking_keep_repeated(check->part, check->count);
+    count = keep_repeated(check->part, check->count);
     /* ranks that are there twice have been named already */
     if (count > 0 && check->ranks.twices == 0) {
         const char *nodes = rc_name_nodes(&check->namer, check->part, count);
@@ -273,4 +289,12 @@ void rc_check_node_ranks(struct rc_checking *check)
                         "%s of %s on %s cannot be told apart; every node needs a rank of its own; " RC_ONE_LAUNCHER,
                         nodes, tasks, hosts);
     }
+}
+
+void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, uint32_t deadline)
+{
+    find_coverage(check, world);
+    check_node_ranks(check);
+    check_repeated(check);
+    check_missing(check, nodes, deadline);
 }

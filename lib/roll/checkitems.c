@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "roll/checking.h"
+#include "roll/netorder.h"
+
+static void read_values(const struct rc_roll *roll, struct rc_str *value)
+{
+    struct rc_str lines = roll->items;
+    struct rc_str text;
+    enum rc_item item;
+
+    while (rc_items_next(&lines, &item, &text))
+        value[item] = text;
+}
+
+/* Puts the nodes that say what they have into check->many, by the part of the launch that they are of, and their
+ * values into check->value. Returns how many they are. */
+static size_t read_nodes(struct rc_checking *check)
+{
+    struct rc_member *node = check->many;
+    size_t count = 0;
+
+    for (size_t i = 0; i < check->count; i++) {
+        const struct rc_roll *roll = check->member[i].roll;
+
+        if (roll->items.p)
+            node[count++] = (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_component), 0 };
+    }
+    rc_member_sort(node, count);
+    for (size_t i = 0; i < count; i++)
+        read_values(node[i].roll, &check->value[i * RC_ITEMS]);
+    return count;
+}
+
+/* Amounts in their order, and behind them what is none. */
+static int by_amount(const void *left, const void *right)
+{
+    const struct rc_member *a = left;
+    const struct rc_member *b = right;
+    uint64_t less, more, unit;
+    bool first = rc_amount_read(a->text, &less, &unit);
+    bool second = rc_amount_read(b->text, &more, &unit);
+
+    if (first != second)
+        return first ? -1 : 1;
+    if (first && less != more)
+        return less < more ? -1 : 1;
+    return rc_text_order(a->text, b->text);
+}
+
+/* Gives members with almost the same amount one value, that of the one in their middle. */
+static void round_values(struct rc_member *member, size_t count)
+{
+    size_t n;
+
+    qsort(member, count, sizeof(*member), by_amount);
+    for (size_t i = 0; i < count; i += n) {
+        struct rc_str middle;
+
+        for (n = 1; i + n < count && rc_amount_is_almost(member[i + n - 1].text, member[i + n].text); n++)
+            continue;
+        middle = member[i + n / 2].text;
+        for (size_t k = 0; k < n; k++)
+            member[i + k].text = middle;
+    }
+}
+
+/* What members must have alike to be compared: another number of tasks, or other GPUs, explains the difference. */
+static struct rc_member comparable_by(const struct rc_roll *roll, enum rc_compared compared)
+{
+    switch (compared) {
+    case RC_COMPARED_PER_TASKS:
+        return (struct rc_member){ roll, RC_ABSENT, rc_netorder_tasks(roll) };
+    case RC_COMPARED_PER_GPUS:
+        return (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_gpus), 0 };
+    case RC_COMPARED_PER_NICS:
+        return (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_nics), 0 };
+    default:
+        return (struct rc_member){ roll, RC_ABSENT, 0 };
+    }
+}
+
+/* Leaves the members that have it alike with most others. */
+static size_t keep_comparable(struct rc_member *member, size_t count, enum rc_item item)
+{
+    struct rc_group shown[RC_GROUPS_SHOWN];
+
+    for (size_t i = 0; i < count; i++)
+        member[i] = comparable_by(member[i].roll, rc_item_row(item)->compared);
+    rc_group_find(member, count, shown);
+    count = shown[0].count;
+    memmove(member, shown[0].member, count * sizeof(*member));
+    for (size_t i = 0; i < count; i++)
+        member[i] = (struct rc_member){ member[i].roll, rc_items_value(member[i].roll->items, item), 0 };
+    return count;
+}
+
+/* Puts those of the nodes of one part that the item is compared on into check->part, and returns how many they are.
+ * Their texts are equal where nothing differs: amounts that are almost the same are given as one of them. Returns 0
+ * where all say the same, which is so in a healthy launch. */
+static size_t select_nodes(struct rc_checking *check, size_t first, size_t nodes, enum rc_item item)
+{
+    enum rc_compared compared = rc_item_row(item)->compared;
+    struct rc_member *member = check->part;
+    bool differs = false;
+    size_t count = 0;
+
+    if (compared == RC_COMPARED_WITHIN)
+        return 0;
+    for (size_t i = first; i < first + nodes; i++) {
+        struct rc_str text = check->value[i * RC_ITEMS + item];
+
+        if (!text.p && compared != RC_COMPARED_OR_NONE)
+            continue;
+        member[count] = (struct rc_member){ check->many[i].roll, text, 0 };
+        differs = differs || rc_text_order(member[0].text, text) != 0;
+        count++;
+    }
+    if (!differs)
+        return 0;
+    if (compared != RC_COMPARED_ROUGHLY)
+        return keep_comparable(member, count, item);
+    round_values(member, count);
+    return count;
+}
+
+/* Bytes of a value that a line shows (rc_format); of longer ones it has so many before the first difference. */
+enum { VALUE_LIMIT = 64, BEFORE_DIFFERENCE = 16 };
+
+/* The lines of one launch. */
+struct lines {
+    unsigned left;
+    enum rc_item beyond[RC_ITEMS]; /* items that differ, too, when no line is left */
+    unsigned beyonds;
+};
+
+/* How many bytes the values of these groups have in common at their beginning. */
+static size_t common_beginning(const struct rc_group *group, size_t groups)
+{
+    struct rc_str first = group[0].member->text;
+    size_t common = first.n;
+
+    for (size_t i = 1; i < groups; i++) {
+        struct rc_str other = group[i].member->text;
+        size_t n = 0;
+
+        while (n < common && n < other.n && first.p[n] == other.p[n])
+            n++;
+        common = n;
+    }
+    return common;
+}
+
+/* "'7 NVIDIA H100'"; of long values the part that differs, "...'B HBM3, 1 Tesla T4'". */
+static const char *show_part(struct rc_namer *namer, struct rc_str value, size_t common)
+{
+    size_t from = value.n > VALUE_LIMIT && common > BEFORE_DIFFERENCE ? common - BEFORE_DIFFERENCE : 0;
+    struct rc_str part;
+
+    if (!value.p)
+        return "none";
+    part = (struct rc_str){ value.p + from, value.n - from };
+    return rc_format(&namer->text, "%s%pQ", from ? "..." : "", &part);
+}
+
+static const char *name_on(struct rc_namer *namer, const struct rc_group *group, size_t common)
+{
+    const char *hosts = rc_name_hosts(namer, group->member, group->count);
+
+    return rc_format(&namer->text, "%s on %s", show_part(namer, group->member->text, common), hosts);
+}
+
+/* "'7 NVIDIA H100' on n7, '8 NVIDIA H100' on the other 31": the odd ones first, if more than half are alike. */
+static const char *name_sides(struct rc_namer *namer, const struct rc_group *group, size_t groups, size_t count)
+{
+    bool odd = rc_group_is_most(group, count);
+    size_t shown = groups < RC_GROUPS_SHOWN ? groups : RC_GROUPS_SHOWN;
+    size_t common = common_beginning(group, shown);
+    const char *list = "";
+    size_t left = count;
+
+    for (size_t i = odd; i < shown; i++) {
+        list = rc_format(&namer->text, "%s%s%s", list, *list ? ", " : "", name_on(namer, &group[i], common));
+        left -= group[i].count;
+    }
+    left -= odd ? group[0].count : 0;
+    if (left > 0)
+        list = rc_format(&namer->text, "%s, others on %llu more", list, (unsigned long long)left);
+    if (odd)
+        list = rc_format(&namer->text, "%s, %s on the other %llu", list,
+                         show_part(namer, group[0].member->text, common), (unsigned long long)group[0].count);
+    return rc_format(&namer->text, "%s; %s", list,
+                     odd ? "mend or leave out the odd one, or say same=off" : "use nodes of one kind, or say same=off");
+}
+
+static void note_beyond(struct lines *lines, enum rc_item item)
+{
+    if (lines->beyonds == 0 || lines->beyond[lines->beyonds - 1] != item)
+        lines->beyond[lines->beyonds++] = item;
+}
+
+/* `count` members in check->part */
+static void check_item(struct rc_checking *check, struct lines *lines, enum rc_item item, size_t count)
+{
+    struct rc_group shown[RC_GROUPS_SHOWN];
+    size_t groups = rc_group_find(check->part, count, shown);
+
+    if (groups < 2)
+        return;
+    if (lines->left == 0) {
+        note_beyond(lines, item);
+        return;
+    }
+    lines->left--;
+    rc_checking_add(check, RC622, "%s %s", rc_item_row(item)->words, name_sides(&check->namer, shown, groups, count));
+    rc_checking_blame_odd(check, check->part, count, &shown[0]);
+}
+
+/* What there are no lines for. */
+static void add_beyond(struct rc_checking *check, const struct lines *lines)
+{
+    const char *names = "";
+
+    for (unsigned i = 0; i < lines->beyonds; i++)
+        names = rc_format(&check->namer.text, "%s%s%s", names, i ? ", " : "", rc_item_row(lines->beyond[i])->name);
+    if (lines->beyonds > 0)
+        rc_checking_add(check, RC622, "%s differ%s, too; rollcall check shows on which nodes", names,
+                        lines->beyonds > 1 ? "" : "s");
+}
+
+void rc_check_items(struct rc_checking *check, unsigned lines)
+{
+    struct lines written = { .left = lines };
+    size_t count = read_nodes(check);
+    size_t nodes;
+
+    for (unsigned item = 0; item < RC_ITEMS; item++) {
+        for (size_t first = 0; first < count; first += nodes) {
+            nodes = rc_member_run(&check->many[first], count - first);
+            check_item(check, &written, (enum rc_item)item, select_nodes(check, first, nodes, (enum rc_item)item));
+        }
+    }
+    add_beyond(check, &written);
+}
