@@ -62,24 +62,26 @@ static struct parts cut_name(struct rc_str name)
     return parts;
 }
 
-static int compare_texts(struct rc_str a, struct rc_str b)
+int rc_text_order(struct rc_str a, struct rc_str b)
 {
-    for (size_t i = 0; i < a.n && i < b.n; i++)
-        if (a.p[i] != b.p[i])
-            return (unsigned char)a.p[i] < (unsigned char)b.p[i] ? -1 : 1;
-    return (a.n > b.n) - (a.n < b.n);
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+
+    if (!order)
+        order = (a.n > b.n) - (a.n < b.n);
+    return order ? order : (a.p != NULL) - (b.p != NULL);
 }
 
 int rc_compact_order(struct rc_str a, struct rc_str b)
 {
     struct parts left = cut_name(a);
     struct parts right = cut_name(b);
-    int order = compare_texts(left.before, right.before);
+    int order = rc_text_order(left.before, right.before);
 
     if (!order)
         order = (left.digits.p != NULL) - (right.digits.p != NULL);
     if (!order)
-        order = compare_texts(left.behind, right.behind);
+        order = rc_text_order(left.behind, right.behind);
     if (!order)
         order = (left.number > right.number) - (left.number < right.number);
     if (!order)
@@ -99,15 +101,35 @@ static bool follows_host(const struct parts *a, const struct parts *b)
            (a->digits.n == b->digits.n || (a->digits.n + 1 == b->digits.n && b->digits.p[0] != '0'));
 }
 
-static size_t count_digits(uint32_t number)
-{
-    size_t digits = 1;
+/* A list that is being written. */
+struct list {
+    struct rc_arena *arena;
+    size_t start; /* where its text begins */
+    size_t limit;
+};
 
-    while (number /= 10)
-        digits++;
-    return digits;
+/* Writes one piece, with a comma before it. False where there is no room for it and for so many bytes after it. */
+static bool put(const struct list *list, const char *piece, size_t after)
+{
+    size_t used = list->arena->used - list->start;
+
+    if (used > 0 && used + 1 + strlen(piece) + after > list->limit)
+        return false;
+    rc_format(list->arena, used > 0 ? ",%s" : "%s", piece);
+    rc_join(list->arena);
+    return true;
 }
 
+static const char *finish(const struct list *list, uint64_t more)
+{
+    if (more > 0)
+        rc_format(list->arena, " and %llu more", (unsigned long long)more);
+    else
+        rc_copy(list->arena, RC_STR(""));
+    return list->arena->full ? "" : list->arena->base + list->start;
+}
+
+/* Joins the ranges from i on that touch or overlap. Returns where the next one begins. */
 static size_t next_range(const struct rc_range *ranges, size_t count, size_t i, struct rc_range *range)
 {
     *range = ranges[i];
@@ -117,37 +139,40 @@ static size_t next_range(const struct rc_range *ranges, size_t count, size_t i, 
     return i;
 }
 
-static const char *and_more(struct rc_arena *arena, size_t start, uint64_t more)
+enum { RANGE_SIZE = sizeof("4294967295-4294967295") };
+
+static bool put_range(const struct list *list, struct rc_range range)
 {
-    rc_format(arena, " and %llu more", (unsigned long long)more);
-    return arena->full ? "" : arena->base + start;
+    char text[RANGE_SIZE];
+    struct rc_arena piece = { .base = text, .size = sizeof(text) };
+
+    return put(list, rc_format(&piece, range.first < range.last ? "%u-%u" : "%u", range.first, range.last), 0);
 }
 
 const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena)
 {
-    size_t start = arena->used;
+    const struct list list = { arena, arena->used, limit };
     struct rc_range range;
     uint64_t left = 0;
 
-    for (size_t i = 0; i < count; left += (uint64_t)range.last - range.first + 1)
-        i = next_range(ranges, count, i, &range);
     for (size_t i = 0; i < count;) {
-        bool begun = arena->used > start;
-        size_t need;
-
         i = next_range(ranges, count, i, &range);
-        need = begun + count_digits(range.first) + (range.first < range.last ? 1 + count_digits(range.last) : 0);
-        if (begun && arena->used - start + need > limit)
-            return and_more(arena, start, left);
-        rc_format(arena, range.first < range.last ? "%s%u-%u" : "%s%u", begun ? "," : "", range.first, range.last);
-        rc_join(arena);
-        left -= (uint64_t)range.last - range.first + 1;
+        if (left > 0 || !put_range(&list, range))
+            left += (uint64_t)range.last - range.first + 1;
     }
-    rc_copy(arena, RC_STR(""));
-    return arena->full ? "" : arena->base + start;
+    return finish(&list, left);
 }
 
-/* Returns the place of the first host behind i that has another name. */
+/* Hosts whose numbers follow each other: n[1-3]. */
+struct row {
+    struct rc_str name;
+    struct parts first;
+    struct parts last;
+    bool has_neighbours; /* differs from the next host, at least, in the number alone */
+    size_t names;        /* equal ones count once */
+    size_t next;         /* the place of the first host after them */
+};
+
 static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
 {
     struct rc_str name = hosts[i];
@@ -157,125 +182,80 @@ static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
     return i;
 }
 
-/* The list of hosts that is being written, and how far it has come. */
-struct list {
-    const struct rc_str *hosts;
-    size_t count;
-    size_t i;      /* the next host */
-    uint64_t left; /* how many names are still to be written */
-    size_t start;  /* where the text begins in the arena */
-    size_t limit;
-    struct rc_arena *arena;
-};
-
-static bool has_room(const struct list *list, size_t need)
+static struct row find_row(const struct rc_str *hosts, size_t count, size_t i)
 {
-    size_t used = list->arena->used - list->start;
+    struct parts host = cut_name(hosts[i]);
+    struct row row = { hosts[i], host, host, false, 1, next_host(hosts, count, i) };
 
-    return used == 0 || used + need <= list->limit;
-}
+    while (row.next < count) {
+        struct parts next = cut_name(hosts[row.next]);
 
-/* Finds the hosts from list->i on whose numbers follow each other. *first and *last get
- * the first and the last of them, *names their number. Returns where the next ones begin. */
-static size_t find_row(const struct list *list, struct parts *first, struct parts *last, uint64_t *names)
-{
-    size_t i = next_host(list->hosts, list->count, list->i);
-
-    *first = *last = cut_name(list->hosts[list->i]);
-    *names = 1;
-    for (; i < list->count; i = next_host(list->hosts, list->count, i)) {
-        struct parts next = cut_name(list->hosts[i]);
-
-        if (!follows_host(last, &next))
+        row.has_neighbours = row.has_neighbours || same_but_number(&host, &next);
+        if (!follows_host(&row.last, &next))
             break;
-        *last = next;
-        ++*names;
+        row.last = next;
+        row.names++;
+        row.next = next_host(hosts, count, row.next);
     }
-    return i;
+    return row;
 }
 
-/* Writes the next host by itself. False where there was no room for it. */
-static bool put_name(struct list *list)
+static bool put_name(const struct list *list, struct rc_str name)
 {
-    struct rc_str name = list->hosts[list->i];
+    char text[RC_COMPACT_NAME_MAX + 1];
+    struct rc_arena piece = { .base = text, .size = sizeof(text) };
     bool whole = name.n <= RC_COMPACT_NAME_MAX;
 
     if (!whole)
         name.n = RC_COMPACT_NAME_MAX - 3;
-    if (!has_room(list, 1 + name.n + (whole ? 0 : 3)))
-        return false;
-    rc_format(list->arena, "%s%pS%s", list->arena->used > list->start ? "," : "", &name, whole ? "" : "...");
+    return put(list, rc_format(&piece, whole ? "%pS" : "%pS...", &name), 0);
+}
+
+/* Closes the bracket that is open, if one is. */
+static void close_bracket(const struct list *list, struct parts *open)
+{
+    if (!open->digits.p)
+        return;
+    rc_format(list->arena, "]%pS", &open->behind);
     rc_join(list->arena);
-    list->i = next_host(list->hosts, list->count, list->i);
-    list->left--;
-    return true;
+    open->digits = RC_ABSENT;
 }
 
-/* Whether the next host has neighbours that differ from it in their number alone. */
-static bool has_neighbours(const struct list *list)
+/* Writes "login", "n[1-3" or, in a bracket that is open, "1-3". */
+static bool put_row(const struct list *list, const struct row *row, struct parts *open)
 {
-    size_t next = next_host(list->hosts, list->count, list->i);
-    struct parts one = cut_name(list->hosts[list->i]);
-    struct parts other;
+    char text[RC_COMPACT_NAME_MAX + RANGE_SIZE];
+    struct rc_arena piece = { .base = text, .size = sizeof(text) };
 
-    if (next == list->count)
+    if (!same_but_number(open, &row->first))
+        close_bracket(list, open);
+    if (!open->digits.p && !row->has_neighbours)
+        return put_name(list, row->name);
+    if (!open->digits.p) {
+        rc_format(&piece, "%pS[", &row->first.before);
+        rc_join(&piece);
+    }
+    rc_format(&piece, row->names > 1 ? "%pS-%pS" : "%pS", &row->first.digits, &row->last.digits);
+    if (!put(list, text, 1 + row->first.behind.n))
         return false;
-    other = cut_name(list->hosts[next]);
-    return same_but_number(&one, &other);
-}
-
-/* Writes the next host with its neighbours, as prefix[...]suffix. False where there was no
- * room for all of them. */
-static bool put_bracket(struct list *list)
-{
-    const struct parts like = cut_name(list->hosts[list->i]);
-    struct parts first;
-    struct parts last;
-    uint64_t names;
-    bool open = false;
-    bool room = true;
-
-    while (list->i < list->count) {
-        size_t next = find_row(list, &first, &last, &names);
-        size_t need = 1 + first.digits.n + (names > 1 ? 1 + last.digits.n : 0) + 1 + first.behind.n;
-
-        if (!same_but_number(&like, &first))
-            break;
-        room = has_room(list, need + (open ? 0 : first.before.n + 1));
-        if (!room)
-            break;
-        if (!open)
-            rc_format(list->arena, "%s%pS[%pS", list->arena->used > list->start ? "," : "", &first.before,
-                      &first.digits);
-        else
-            rc_format(list->arena, ",%pS", &first.digits);
-        rc_join(list->arena);
-        if (names > 1) {
-            rc_format(list->arena, "-%pS", &last.digits);
-            rc_join(list->arena);
-        }
-        open = true;
-        list->left -= names;
-        list->i = next;
-    }
-    if (open) {
-        rc_format(list->arena, "]%pS", &like.behind);
-        rc_join(list->arena);
-    }
-    return room;
+    *open = row->first;
+    return true;
 }
 
 const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t limit, struct rc_arena *arena)
 {
-    struct list list = { hosts, count, 0, 0, arena->used, limit, arena };
+    const struct list list = { arena, arena->used, limit };
+    struct parts open = { .digits = RC_ABSENT };
+    uint64_t left = 0;
+    struct row row;
 
-    for (size_t i = 0; i < count; i = next_host(hosts, count, i))
-        list.left++;
-    while (list.i < count)
-        if (!(has_neighbours(&list) ? put_bracket(&list) : put_name(&list)))
-            return and_more(arena, list.start, list.left);
-    rc_copy(arena, RC_STR(""));
-    return arena->full ? "" : arena->base + list.start;
+    for (size_t i = 0; i < count; i = row.next) {
+        row = find_row(hosts, count, i);
+        if (left > 0 || !put_row(&list, &row, &open))
+            left += row.names;
+    }
+    close_bracket(&list, &open);
+    return finish(&list, left);
 }
 
 /* Bytes. Three groups with lists and values of this length make a line that can be read. */
@@ -284,16 +264,6 @@ enum { TASKS_LIMIT = 32, HOSTS_LIMIT = 64, VALUE_LIMIT = 40 };
 void rc_namer_reset(struct rc_namer *namer)
 {
     namer->text = (struct rc_arena){ .base = namer->space, .size = sizeof(namer->space) };
-}
-
-int rc_text_order(struct rc_str a, struct rc_str b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n ? memcmp(a.p, b.p, n) : 0;
-
-    if (!order)
-        order = (a.n > b.n) - (a.n < b.n);
-    return order ? order : (a.p != NULL) - (b.p != NULL);
 }
 
 static int order_number(uint32_t a, uint32_t b)
