@@ -5,7 +5,7 @@
 
 #include "base/message.h"
 #include "rendezvous/wire.h"
-#include "roll/checking.h"
+#include "roll/check.h"
 #include "roll/roll.h"
 
 /* The rendezvous server beside a live step's srun, and what the command asks it. */

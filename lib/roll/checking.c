@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "launcher/hosts.h"
-#include "roll/items.h"
 
 void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *format, ...)
 {

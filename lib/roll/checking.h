@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checking.h - what the checks of the roll share, and whom they blame. */
+/* checking.h - what the checks of the roll call share. Private to them. */
 #ifndef ROLLCALL_ROLL_CHECKING_H
 #define ROLLCALL_ROLL_CHECKING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/message.h"
+#include "roll/check.h"
 #include "roll/items.h"
 #include "roll/names.h"
 #include "roll/roll.h"
@@ -29,35 +29,9 @@ struct rc_coverage {
     uint32_t most;
 };
 
-/* Which nodes the findings of a roll call blame: those to leave out of the next job.
- *
- * A finding blames nodes that did not answer, and nodes that differ from more than half of all. It blames none where
- * no side has more than half, nor where the launch as a whole is wrong: a rank that is there twice, a count that
- * differs, a GPU that two tasks share. A node whose tasks are not going to start is blamed without a finding.
- *
- * Nodes are named as the launcher lists them, so that its options take the names. */
-
-/* The place of a finding that is none: the node itself has said that its tasks are not going to start. */
-enum { RC_BLAMED_BY_ITSELF = 255 };
-
-struct rc_blamed {
-    unsigned finding; /* its place among the findings */
-    char *name;
-    struct rc_str host; /* as the entry has it; absent where there is none */
-};
-
-/* Zero it to begin, rc_blame_free to end. The entries' texts must live as long. */
-struct rc_blame {
-    struct rc_blamed *list; /* one for each finding and node */
-    size_t count;
-    size_t room;
-};
-
-void rc_blame_free(struct rc_blame *blame);
-
 /* What the checks of a roll call share: check.c does them all, each file check*.c some.
  *
- * Private to them. Each check adds its findings with rc_checking_add, says after it
+ * Each check adds its findings with rc_checking_add, says after it
  * whom the finding blames, and may use `part` and `many` as it likes. */
 
 #define RC_ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"

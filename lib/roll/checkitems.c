@@ -34,14 +34,50 @@ static size_t read_nodes(struct rc_checking *check)
     return count;
 }
 
-/* Amounts in their order, and behind them what is none. */
+enum { ROUGH_PART = 64 };
+
+/* In bytes, and a unit of it. False for what is no number with such a unit. */
+static bool read_amount(struct rc_str text, uint64_t *amount, uint64_t *unit)
+{
+    static const char units[][4] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    struct rc_str name;
+    uint32_t number;
+
+    if (!rc_parse_u32(rc_str_split(text, ' ', &name), UINT32_MAX, &number))
+        return false;
+    for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        if (!rc_str_is(name, units[i]))
+            continue;
+        *unit = UINT64_C(1) << (10 * i);
+        *amount = number * *unit;
+        return true;
+    }
+    return false;
+}
+
+/* Whether healthy nodes of one kind may differ so: within one part in 64, or within a unit. The smallest part that can
+ * fail, one memory module of the 48 that a node may have, is more. Equal texts do, too. */
+static bool is_almost(struct rc_str one, struct rc_str other)
+{
+    uint64_t a, b, high, unit, other_unit;
+
+    if (rc_str_eq(one, other))
+        return true;
+    if (!read_amount(one, &a, &unit) || !read_amount(other, &b, &other_unit))
+        return false;
+    unit = unit > other_unit ? unit : other_unit;
+    high = a > b ? a : b;
+    return high - (a < b ? a : b) <= (high / ROUGH_PART > unit ? high / ROUGH_PART : unit);
+}
+
+/* Amounts in their order, and after them what is none. */
 static int by_amount(const void *left, const void *right)
 {
     const struct rc_member *a = left;
     const struct rc_member *b = right;
     uint64_t less, more, unit;
-    bool first = rc_amount_read(a->text, &less, &unit);
-    bool second = rc_amount_read(b->text, &more, &unit);
+    bool first = read_amount(a->text, &less, &unit);
+    bool second = read_amount(b->text, &more, &unit);
 
     if (first != second)
         return first ? -1 : 1;
@@ -59,7 +95,7 @@ static void round_values(struct rc_member *member, size_t count)
     for (size_t i = 0; i < count; i += n) {
         struct rc_str middle;
 
-        for (n = 1; i + n < count && rc_amount_is_almost(member[i + n - 1].text, member[i + n].text); n++)
+        for (n = 1; i + n < count && is_almost(member[i + n - 1].text, member[i + n].text); n++)
             continue;
         middle = member[i + n / 2].text;
         for (size_t k = 0; k < n; k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* items.h - what a node has, by kinds that are compared, and how amounts are written. */
+/* items.h - what a node has, by kinds that are compared. */
 #ifndef ROLLCALL_ROLL_ITEMS_H
 #define ROLLCALL_ROLL_ITEMS_H
 
@@ -52,12 +52,5 @@ bool rc_items_next(struct rc_str *lines, enum rc_item *item, struct rc_str *valu
 
 /* The value of one item in such lines; absent where it is not there. */
 struct rc_str rc_items_value(struct rc_str lines, enum rc_item item);
-
-/* In bytes, and a unit of it. False for what is no number with such a unit. */
-bool rc_amount_read(struct rc_str text, uint64_t *amount, uint64_t *unit);
-
-/* Whether healthy nodes of one kind may differ so: within one part in 64, or within a unit. The smallest part that can
- * fail, one memory module of the 48 that a node may have, is more. Equal texts do, too. */
-bool rc_amount_is_almost(struct rc_str one, struct rc_str other);
 
 #endif
