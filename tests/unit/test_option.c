@@ -311,57 +311,68 @@ UNIT_TEST(lacks_room, "an error without room for its line is still an error")
     assert_int_equal(options.nproc, 77);
 }
 
-/* What the three sources say, and what comes out; "-" is a source that says nothing. */
+/* Who asked for what comes out: the administrator, a user, a user for the address as well. */
+enum { SITE = 0, USER = 1, ADDR = 2 };
+
+/* What the three sources say, and a text that says what comes out; "-" is a source that says nothing. */
 static const struct {
     struct rc_str input; /* --ddp */
     const char *environment;
     const char *administrator;
-    bool given;
-    bool by_user;
-    enum rc_mode mode;
-    enum rc_order order;
-    uint32_t nproc;
+    const char *expected;
+    unsigned by;
     const char *why;
 } combined[] = {
-    { TEXT("-"), "-", "-", false, false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "nobody says anything" },
-    { TEXT(""), "-", "-", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "the bare option" },
-    { TEXT("worker"), "-", "-", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "only the command line" },
-    { TEXT("-"), "worker", "-", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "only the environment" },
-    { TEXT("-"), "-", "worker", true, false, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "only the administrator" },
-    { TEXT("-"), "-", "auto", true, false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "the administrator's auto" },
-    { TEXT("worker"), "launcher", "-", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
-      "the command line wins over the environment" },
-    { TEXT("-"), "worker", "launcher", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
-      "the environment wins over the administrator" },
-    { TEXT("worker"), "-", "launcher", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0,
-      "the command line wins over the administrator" },
-    { TEXT("auto"), "launcher", "worker", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 0,
-      "auto by name is a mode like others" },
-    { TEXT(""), "launcher", "-", true, true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 0,
-      "the bare option leaves the mode to the environment" },
-    { TEXT(""), "-", "launcher", true, true, RC_MODE_LAUNCHER, RC_ORDER_UNSET, 0,
-      "the bare option leaves the mode to the administrator" },
-    { TEXT("order=node"), "nproc=4", "launcher", true, true, RC_MODE_LAUNCHER, RC_ORDER_NODE, 4,
+    { TEXT("-"), "-", "-", "-", SITE, "nobody says anything" },
+    { TEXT(""), "-", "-", "", USER, "the bare option" },
+    { TEXT("worker"), "-", "-", "worker", USER, "only the command line" },
+    { TEXT("-"), "worker", "-", "worker", USER, "only the environment" },
+    { TEXT("-"), "-", "worker", "worker", SITE, "only the administrator" },
+    { TEXT("-"), "-", "auto", "auto", SITE, "the administrator's auto" },
+    { TEXT("worker"), "launcher", "-", "worker", USER, "the command line wins over the environment" },
+    { TEXT("-"), "worker", "launcher", "worker", USER, "the environment wins over the administrator" },
+    { TEXT("worker"), "-", "launcher", "worker", USER, "the command line wins over the administrator" },
+    { TEXT("auto"), "launcher", "worker", "auto", USER, "auto by name is a mode like others" },
+    { TEXT(""), "launcher", "-", "launcher", USER, "the bare option leaves the mode to the environment" },
+    { TEXT(""), "-", "launcher", "launcher", USER, "the bare option leaves the mode to the administrator" },
+    { TEXT("worker"), "off", "-", "off", USER, "the environment's off wins over the command line" },
+    { TEXT(""), "off", "-", "off", USER, "the environment's off wins over the bare option" },
+    { TEXT("-"), "off", "-", "off", USER, "the environment's off alone" },
+    { TEXT("-"), "off", "worker", "off", USER, "the environment's off wins over the administrator" },
+    { TEXT("off"), "-", "-", "off", USER, "the command line's off" },
+    { TEXT("off"), "worker", "worker", "off", USER, "the command line's off wins over the other two" },
+    { TEXT("-"), "-", "off", "-", SITE, "the administrator's off: not unless asked for" },
+    { TEXT(""), "-", "off", "", USER, "the administrator's off does not stop who asks" },
+    { TEXT("worker"), "-", "off", "worker", USER, "nor who asks for a mode" },
+    { TEXT("-"), "nproc=2", "off", "nproc=2", USER, "a key in the environment is asking, too" },
+    { TEXT("order=launcher"), "nproc=4", "launcher", "launcher,order=launcher,nproc=4", USER,
       "each key from the first that has it" },
-    { TEXT("order=launcher"), "order=node,nproc=2", "nproc=3", true, true, RC_MODE_AUTO, RC_ORDER_LAUNCHER, 2,
+    { TEXT("order=launcher"), "order=node,nproc=2", "nproc=3", "order=launcher,nproc=2", USER,
       "a key does not carry others with it" },
-    { TEXT("worker"), "off", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
-      "the environment's off wins over the command line" },
-    { TEXT(""), "off", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
-      "the environment's off wins over the bare option" },
-    { TEXT("-"), "off", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "the environment's off alone" },
-    { TEXT("-"), "off", "worker", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
-      "the environment's off wins over the administrator" },
-    { TEXT("off"), "-", "-", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "the command line's off" },
-    { TEXT("off"), "worker", "worker", true, true, RC_MODE_OFF, RC_ORDER_UNSET, 0,
-      "the command line's off wins over the other two" },
-    { TEXT("-"), "-", "off", false, false, RC_MODE_OFF, RC_ORDER_UNSET, 0,
-      "the administrator's off: not unless asked for" },
-    { TEXT(""), "-", "off", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 0,
-      "the administrator's off does not stop who asks" },
-    { TEXT("-"), "nproc=2", "off", true, true, RC_MODE_AUTO, RC_ORDER_UNSET, 2,
-      "a key in the environment is asking, too" },
-    { TEXT("worker"), "-", "off", true, true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "nor who asks for a mode" },
+    { TEXT("addr=ib0"), "addr=ib1", "addr=ib2", "addr=ib0", USER | ADDR, "the first address" },
+    { TEXT(""), "addr=ib1", "addr=ib2", "addr=ib1", USER | ADDR, "the environment's address" },
+    { TEXT("worker"), "-", "addr=ib2", "worker,addr=ib2", USER, "the administrator's address" },
+    { TEXT(""), "-", "off,addr=-ib", "addr=-ib", USER, "a site's address for those who ask" },
+    { TEXT("addr=ib0"), "-", "off,addr=-ib", "addr=ib0", USER | ADDR, "and have none" },
+    { TEXT("-"), "-", "auto,addr=-ib", "addr=-ib", SITE, "a site's address for all" },
+    { TEXT("watch"), "watch=off", "watch=off", "watch", USER, "the first that says anything of watch" },
+    { TEXT("watch=off"), "watch", "watch", "watch=off", USER, "off as well" },
+    { TEXT("worker"), "watch=on", "-", "worker,watch=on", USER, "the environment's watch" },
+    { TEXT("-"), "watch=off", "auto,watch", "watch=off", USER, "a site watches, a user does not want it" },
+    { TEXT("-"), "-", "auto,watch", "watch", SITE, "a site watches" },
+    { TEXT(""), "-", "off,watch", "watch", USER, "a site watches those who ask" },
+    { TEXT("watch=60"), "watch=7", "watch=off", "watch=60", USER, "the first one's seconds" },
+    { TEXT("worker"), "watch=7", "watch=60", "worker,watch=7", USER, "the environment's seconds" },
+    { TEXT(""), "-", "auto,watch=60", "watch=60", USER, "the administrator's seconds" },
+    { TEXT("watch"), "watch=7", "watch=60", "watch", USER, "watch without seconds takes nobody else's" },
+    { TEXT("watch=off"), "watch=7", "-", "watch=off", USER, "nor does off" },
+    { TEXT("gpus=own,bind=numa,nic=auto"), "gpus=all", "bind=none", "gpus=own,bind=numa,nic=auto", USER,
+      "where a task goes: all from the first" },
+    { TEXT("bind=cores"), "gpus=auto", "nic=none,bind=none", "gpus=auto,bind=cores,nic=none", USER,
+      "where a task goes: each from another" },
+    { TEXT("watch"), "nic=auto", "-", "watch,nic=auto", USER, "NICs from the environment" },
+    { TEXT(""), "-", "off,bind=none,gpus=all,nic=auto", "gpus=all,bind=none,nic=auto", USER,
+      "where the tasks of those who ask go" },
 };
 
 static const struct rc_options *source(const char *text, struct parsed *parsed)
@@ -373,14 +384,11 @@ static const struct rc_options *source(const char *text, struct parsed *parsed)
     return &parsed->options;
 }
 
-#define COMBINE(row, parsed)                                                                              \
-    rc_options_combine(source((row).command_line, &(parsed)[0]), source((row).environment, &(parsed)[1]), \
-                       source((row).administrator, &(parsed)[2]))
-
 UNIT_ROWS(combines, "option combines", combined)
 {
-    struct parsed parsed[3];
+    struct parsed parsed[4];
     struct rc_options nothing = { .given = false };
+    const struct rc_options *expected = source(row->expected, &parsed[3]);
     const struct rc_options *sources[3] = {
         source(row->input.p, &parsed[0]),
         source(row->environment, &parsed[1]),
@@ -391,12 +399,19 @@ UNIT_ROWS(combines, "option combines", combined)
     for (int i = 0; i < 2; i++) {
         struct rc_options all = rc_options_combine(sources[0], sources[1], sources[2]);
 
-        assert_int_equal(all.given, row->given);
-        if (row->given) {
-            assert_int_equal(all.by_user, row->by_user);
-            assert_int_equal(all.mode, row->mode);
-            assert_int_equal(all.order, row->order);
-            assert_int_equal(all.nproc, row->nproc);
+        assert_int_equal(all.given, expected != NULL);
+        if (expected) {
+            assert_int_equal(all.by_user, row->by != SITE);
+            assert_int_equal(all.mode, expected->mode);
+            assert_int_equal(all.order, expected->order);
+            assert_int_equal(all.nproc, expected->nproc);
+            assert_int_equal(all.addr_by_user, (row->by & ADDR) != 0);
+            assert_true(all.addr && expected->addr ? !strcmp(all.addr, expected->addr) : all.addr == expected->addr);
+            assert_int_equal(all.watch, expected->watch);
+            assert_int_equal(all.watch_seconds, expected->watch_seconds);
+            assert_int_equal(all.gpus, expected->gpus);
+            assert_int_equal(all.bind, expected->bind);
+            assert_int_equal(all.nic, expected->nic);
         }
         for (int j = 0; j < 3; j++)
             if (!sources[j])
@@ -404,122 +419,28 @@ UNIT_ROWS(combines, "option combines", combined)
     }
 }
 
-struct address_row {
-    const char *command_line, *environment, *administrator;
-    const char *addr;
-    bool by_user;
-};
-
-/* addr= comes from the first that has it; a site may have one for those who ask. */
-UNIT_TEST(combines_addresses, "addr= is the first one's that has it")
-{
-    static const struct address_row rows[] = {
-        { "", "-", "-", NULL, false },
-        { "addr=ib0", "addr=ib1", "addr=ib2", "ib0", true },
-        { "", "addr=ib1", "addr=ib2", "ib1", true },
-        { "worker", "-", "addr=ib2", "ib2", false },
-        { "", "-", "off,addr=-ib", "-ib", false },
-        { "addr=ib0", "-", "off,addr=-ib", "ib0", true },
-        { "-", "-", "auto,addr=-ib", "-ib", false },
-    };
-
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
-        struct parsed parsed[3];
-        struct rc_options all = COMBINE(rows[i], parsed);
-
-        assert_true(all.given);
-        assert_int_equal(all.addr_by_user, rows[i].by_user);
-        if (rows[i].addr)
-            assert_string_equal(all.addr, rows[i].addr);
-        else
-            assert_null(all.addr);
-    }
-}
-
-struct watch_row {
-    const char *command_line, *environment, *administrator;
-    enum rc_watch watch;
-    uint32_t seconds;
-};
-
-/* watch, too, comes from the first that says anything of it. */
-UNIT_TEST(combines_watches, "watch is the first one's that has it")
-{
-    static const struct watch_row rows[] = {
-        { "", "-", "-", RC_WATCH_UNSET, 0 },
-        { "watch", "watch=off", "watch=off", RC_WATCH_ON, 0 },
-        { "watch=off", "watch", "watch", RC_WATCH_OFF, 0 },
-        { "worker", "watch=on", "-", RC_WATCH_ON, 0 },
-        { "-", "watch=off", "auto,watch", RC_WATCH_OFF, 0 },
-        { "-", "-", "auto,watch", RC_WATCH_ON, 0 },
-        { "", "-", "off,watch", RC_WATCH_ON, 0 },
-        { "watch=60", "watch=7", "watch=off", RC_WATCH_ON, 60 },
-        { "worker", "watch=7", "watch=60", RC_WATCH_ON, 7 },
-        { "", "-", "auto,watch=60", RC_WATCH_ON, 60 },
-        { "watch", "watch=7", "watch=60", RC_WATCH_ON, 0 },
-        { "watch=off", "watch=7", "-", RC_WATCH_OFF, 0 },
-    };
-
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
-        struct parsed parsed[3];
-        struct rc_options all = COMBINE(rows[i], parsed);
-
-        assert_true(all.given);
-        assert_int_equal(all.watch, rows[i].watch);
-        assert_int_equal(all.watch_seconds, rows[i].seconds);
-    }
-}
-
-struct same_row {
-    const char *command_line, *environment, *administrator;
+/* same, too, comes from the first that has it; a site has to ask for it. */
+static const struct {
+    struct rc_str input; /* --ddp */
+    const char *environment;
+    const char *administrator;
     enum rc_check same;
+    const char *why;
+} sames[] = {
+    { TEXT(""), "-", "-", RC_CHECK_WARN, "a user asks for rollcall" },
+    { TEXT("-"), "auto", "-", RC_CHECK_WARN, "in the environment" },
+    { TEXT("-"), "-", "auto", RC_CHECK_OFF, "a site's nodes are not compared" },
+    { TEXT("-"), "-", "same=warn", RC_CHECK_WARN, "but where the site asks for it" },
+    { TEXT("same=stop"), "same=off", "same=warn", RC_CHECK_STOP, "the first of three" },
+    { TEXT("watch"), "same=off", "same=warn", RC_CHECK_OFF, "the environment's" },
+    { TEXT("check=warn"), "-", "same=stop", RC_CHECK_STOP, "check= is another key" },
 };
 
-/* And same, which a site has to ask for. */
-UNIT_TEST(combines_sames, "same= is the first one's that has it, and a site's nodes are not compared")
+UNIT_ROWS(combines_sames, "same= of", sames)
 {
-    static const struct same_row rows[] = {
-        { "", "-", "-", RC_CHECK_WARN },
-        { "-", "auto", "-", RC_CHECK_WARN },
-        { "-", "-", "auto", RC_CHECK_OFF },
-        { "-", "-", "same=warn", RC_CHECK_WARN },
-        { "same=stop", "same=off", "same=warn", RC_CHECK_STOP },
-        { "watch", "same=off", "same=warn", RC_CHECK_OFF },
-        { "check=warn", "-", "same=stop", RC_CHECK_STOP },
-    };
+    struct parsed parsed[3];
+    struct rc_options all = rc_options_combine(source(row->input.p, &parsed[0]), source(row->environment, &parsed[1]),
+                                               source(row->administrator, &parsed[2]));
 
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
-        struct parsed parsed[3];
-        struct rc_options all = COMBINE(rows[i], parsed);
-
-        assert_int_equal(rc_options_same(&all), rows[i].same);
-    }
-}
-
-struct placement_row {
-    const char *command_line, *environment, *administrator;
-    enum rc_gpus gpus;
-    enum rc_bind bind;
-    enum rc_nics nic;
-};
-
-/* Each of the three that say where a task goes. */
-UNIT_TEST(combines_placements, "gpus=, bind= and nic= are each the first one's that has it")
-{
-    static const struct placement_row rows[] = {
-        { "", "-", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_UNSET },
-        { "gpus=own,bind=numa,nic=auto", "gpus=all", "bind=none", RC_GPUS_OWN, RC_BIND_NUMA, RC_NICS_AUTO },
-        { "bind=cores", "gpus=auto", "nic=none,bind=none", RC_GPUS_AUTO, RC_BIND_CORES, RC_NICS_NONE },
-        { "watch", "nic=auto", "-", RC_GPUS_UNSET, RC_BIND_UNSET, RC_NICS_AUTO },
-        { "-", "-", "off,bind=none,gpus=all,nic=auto", RC_GPUS_ALL, RC_BIND_NONE, RC_NICS_AUTO },
-    };
-
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
-        struct parsed parsed[3];
-        struct rc_options all = COMBINE(rows[i], parsed);
-
-        assert_int_equal(all.gpus, rows[i].gpus);
-        assert_int_equal(all.bind, rows[i].bind);
-        assert_int_equal(all.nic, rows[i].nic);
-    }
+    assert_int_equal(rc_options_same(&all), row->same);
 }

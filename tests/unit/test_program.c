@@ -22,6 +22,7 @@ enum {
     LONG = 60000, /* milliseconds that nothing here needs */
     SHORT = 200,  /* for what has to be ended */
     SMALL = 256,
+    EITHER_SIGNAL = 1000,
 };
 
 extern char **environ;
@@ -157,27 +158,47 @@ static ssize_t run(const struct rc_program *what, char *output, size_t size, int
     return n;
 }
 
-UNIT_TEST(check_copy, "a program reads, writes and ends")
-{
-    struct rc_program what = program("copy");
-    char output[SMALL];
-    int status;
+/* What it does, and how rc_program_run returns. */
+static const struct {
+    struct rc_str input; /* the behaviour */
+    const char *in;
+    size_t room;
+    ssize_t returned;
+    const char *out;
+    int exit_status; /* -SIGKILL: it was killed; EITHER_SIGNAL: or died of SIGPIPE before that */
+    const char *why;
+} runs[] = {
+    { TEXT("copy"), "one\ntwo\n", SMALL, 8, "one\ntwo\n", 3, "it reads, writes and ends" },
+    { TEXT("copy"), "", SMALL, 0, "", 3, "nothing in, nothing out" },
+    { TEXT("copy"), "seven b", 9, 7, "seven b", 3, "as much as there is room for" },
+    { TEXT("flood"), "", SMALL, -EMSGSIZE, NULL, EITHER_SIGNAL, "it writes too much" },
+    { TEXT("die"), "", SMALL, 4, "half", -SIGKILL, "it dies" },
+    { TEXT("leave without reading"), "a word", SMALL, 0, "", 0, "who writes to it does not die of SIGPIPE" },
+    { TEXT("descriptors"), "", SMALL, 0, "", 0, "it inherits the standard streams alone" },
+    { TEXT("hang"), "", SMALL, -ETIMEDOUT, NULL, -SIGKILL, "it does not end" },
+    { TEXT("say and hang"), "", SMALL, -ETIMEDOUT, NULL, -SIGKILL, "it does not end, though its output has" },
+    { TEXT("stop"), "", SMALL, -ETIMEDOUT, NULL, -SIGKILL, "it stops" },
+};
 
-    what.input = RC_STR("one\ntwo\n");
-    assert_int_equal(run(&what, output, sizeof(output), &status), 8);
-    assert_string_equal(output, "one\ntwo\n");
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 3);
-}
-
-UNIT_TEST(check_nothing, "nothing in, nothing out")
+UNIT_ROWS(behaves, "a program:", runs)
 {
-    struct rc_program what = program("copy");
+    struct rc_program what = program(row->input.p);
     char output[SMALL] = "before";
     int status;
 
-    assert_int_equal(run(&what, output, sizeof(output), &status), 0);
-    assert_string_equal(output, "");
+    what.input = rc_str(row->in);
+    if (row->returned == -ETIMEDOUT)
+        what.milliseconds = SHORT;
+    assert_int_equal(run(&what, output, row->room, &status), row->returned);
+    if (row->out)
+        assert_string_equal(output, row->out);
+    if (row->exit_status < 0) {
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), -row->exit_status);
+    } else if (row->exit_status != EITHER_SIGNAL) {
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), row->exit_status);
+    }
 }
 
 UNIT_TEST(check_kept, "a descriptor that it sends")
@@ -233,42 +254,6 @@ UNIT_TEST(check_too_much_input, "more than a pipe takes")
     free(input);
 }
 
-UNIT_TEST(check_exact_room, "as much as there is room for")
-{
-    struct rc_program what = program("copy");
-    char output[SMALL];
-    int status;
-
-    what.input = RC_STR("seven b");
-    assert_int_equal(run(&what, output, 9, &status), 7);
-    assert_string_equal(output, "seven b");
-}
-
-UNIT_TEST(check_flood, "a program that writes too much")
-{
-    struct rc_program what = program("flood");
-    char output[SMALL];
-    int status;
-
-    assert_int_equal(run(&what, output, sizeof(output), &status), -EMSGSIZE);
-}
-
-UNIT_TEST(check_hangs, "programs that do not end")
-{
-    static const char *const behaviours[] = { "hang", "say and hang", "stop" };
-    char output[SMALL];
-    int status;
-
-    for (unsigned i = 0; i < UNIT_COUNT(behaviours); i++) {
-        struct rc_program what = program(behaviours[i]);
-
-        what.milliseconds = SHORT;
-        assert_int_equal(run(&what, output, sizeof(output), &status), -ETIMEDOUT);
-        assert_true(WIFSIGNALED(status));
-        assert_int_equal(WTERMSIG(status), SIGKILL);
-    }
-}
-
 /* Whoever started it goes on, and nothing of its output is open. */
 UNIT_TEST(check_cannot_be_killed, "a program that cannot be killed")
 {
@@ -300,30 +285,6 @@ UNIT_TEST(check_interrupted, "signals while it runs, and at its end")
     assert_int_equal(run(&what, output, sizeof(output), &status), 6);
     assert_string_equal(output, "a word");
     assert_false(is_interrupted);
-}
-
-UNIT_TEST(check_dies, "a program that dies")
-{
-    struct rc_program what = program("die");
-    char output[SMALL];
-    int status;
-
-    assert_int_equal(run(&what, output, sizeof(output), &status), 4);
-    assert_string_equal(output, "half");
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGKILL);
-}
-
-/* Who writes to it does not die of SIGPIPE. */
-UNIT_TEST(check_reads_nothing, "a program that does not read")
-{
-    struct rc_program what = program("leave without reading");
-    char output[SMALL];
-    int status;
-
-    what.input = RC_STR("a word");
-    assert_int_equal(run(&what, output, sizeof(output), &status), 0);
-    assert_true(WIFEXITED(status));
 }
 
 UNIT_TEST(check_not_there, "no program")
@@ -442,16 +403,6 @@ UNIT_TEST(check_signals, "signals as a program expects them")
     signal(SIGTERM, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
     assert_string_equal(output, "open default");
-}
-
-UNIT_TEST(check_descriptors, "it inherits the standard streams alone")
-{
-    struct rc_program what = program("descriptors");
-    char output[SMALL];
-    int status;
-
-    assert_true(run(&what, output, sizeof(output), &status) >= 0);
-    assert_string_equal(output, "");
 }
 
 /* As a daemon that has closed its standard streams: the pipes' own numbers are then 0, 1 and 2. */
