@@ -180,25 +180,15 @@ static const struct answer_row answers[] = {
 UNIT_ROWS(answers_so, "apinfo answers", answers)
 {
     static struct rc_result result;
-    const char *block[16] = { NULL };
-    char words[512];
+    const char *block[16];
     char bytes[FILE_MAX];
     struct rc_here here = { .learned = ~0u, .host_file = { bytes, 0 }, .gpus = RC_UNKNOWN };
     struct rc_context context = { .env = block, .here = &here };
     const uint32_t *field = result.identity.field;
     char text[128];
-    size_t count = 0;
 
     here.host_file = unit_guard((struct rc_str){ bytes, write_file(bytes, &row->file) });
-    snprintf(words, sizeof(words), "%.*s", (int)row->input.n, row->input.p);
-    for (char *word = words; word; count++) {
-        char *blank = strchr(word, ' ');
-
-        block[count] = word;
-        word = blank ? blank + 1 : NULL;
-        if (blank)
-            *blank = '\0';
-    }
+    unit_words(row->input.p, block, UNIT_COUNT(block));
     rc_resolve(&context, &result);
     if (result.status == RC_CONTRADICTION)
         snprintf(text, sizeof(text), "%s", rc_message_entry(result.messages.list[0].id)->id);

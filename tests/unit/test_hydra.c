@@ -132,16 +132,12 @@ static void answer(const struct rc_result *result, char *text, size_t size)
 UNIT_ROWS(answers_so, "hydra answers", good)
 {
     static struct rc_result result;
-    const char *block[16] = { NULL };
-    char words[512];
+    const char *block[16];
     char text[128];
     struct rc_here here = { .learned = ~0u, .host_file = RC_STR("p1\np2\n"), .gpus = RC_UNKNOWN };
     struct rc_context context = { .env = block, .here = &here };
-    size_t count = 0;
 
-    snprintf(words, sizeof(words), "%.*s", (int)row->input.n, row->input.p);
-    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
-        block[count++] = unit_guard_string(word);
+    unit_words(row->input.p, block, UNIT_COUNT(block));
     here.ancestor[here.ancestor_count++] = command_line("bash ./train.sh");
     if (row->proxy)
         here.ancestor[here.ancestor_count++] = command_line(row->proxy);

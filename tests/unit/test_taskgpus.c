@@ -83,7 +83,6 @@ UNIT_ROWS(finds, "own GPUs of", rows)
 {
     static struct rc_result result;
     const char *env[16];
-    char text[1024];
     char found[256] = "";
     size_t n = 0;
     struct rc_step_gpus step = { .numbers = rc_str(row->numbers) };
@@ -93,10 +92,7 @@ UNIT_ROWS(finds, "own GPUs of", rows)
 
     memset(&result, 0, sizeof(result));
     step.list[RC_GPU_LIST_CUDA] = rc_str(row->step);
-    snprintf(text, sizeof(text), "%.*s", (int)row->input.n, row->input.p);
-    for (char *word = strtok(text, " "); word && n < UNIT_COUNT(env) - 1; word = strtok(NULL, " "))
-        env[n++] = word;
-    env[n] = NULL;
+    unit_words(row->input.p, env, UNIT_COUNT(env));
     rc_env_index(&result.env, env);
     if (row->files) {
         unsigned long open;
@@ -111,7 +107,6 @@ UNIT_ROWS(finds, "own GPUs of", rows)
     result.identity.field[RC_LOCAL_RANK] = row->rank;
     result.identity.field[RC_LOCAL_WORLD_SIZE] = row->tasks;
     rc_task_gpus_find(&context, &result, &gpus);
-    n = 0;
     if (gpus.all.p)
         n += (size_t)snprintf(found, sizeof(found), "all=%.*s ", (int)gpus.all.n, gpus.all.p);
     if (gpus.own.p)

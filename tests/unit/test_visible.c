@@ -185,7 +185,6 @@ static const struct row rows[] = {
 };
 
 struct find {
-    char text[2048];
     const char *env[64];
     struct rc_context context;
     struct rc_here here;
@@ -198,13 +197,11 @@ static void start(struct find *f, const struct row *row)
     static const char head[] = "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_NODEID=0 SLURM_STEP_NUM_NODES=1 "
                                "SLURM_STEP_NODELIST=n1 SLURM_PROCID=%u SLURM_LOCALID=%u SLURM_STEP_NUM_TASKS=%u "
                                "SLURM_STEP_TASKS_PER_NODE=%u %.*s";
-    size_t n = 0;
+    char text[2048];
 
     memset(f, 0, sizeof(*f));
-    snprintf(f->text, sizeof(f->text), head, row->rank, row->rank, row->tasks, row->tasks, (int)row->input.n,
-             row->input.p);
-    for (char *word = strtok(f->text, " "); word; word = strtok(NULL, " "))
-        f->env[n++] = word;
+    snprintf(text, sizeof(text), head, row->rank, row->rank, row->tasks, row->tasks, (int)row->input.n, row->input.p);
+    unit_words(text, f->env, UNIT_COUNT(f->env));
     f->context = (struct rc_context){ .env = f->env, .here = &f->here };
     if (row->files) {
         char end[8] = "";
@@ -313,33 +310,24 @@ UNIT_ROWS(decides, "the GPUs that a task sees", rows)
 UNIT_TEST(of_others, "somebody's own numbers are believed, and another launcher's lists left alone")
 {
     static struct rc_result result;
-    const char *by_hand[] = { "RANK=1",
-                              "WORLD_SIZE=2",
-                              "LOCAL_RANK=1",
-                              "LOCAL_WORLD_SIZE=2",
-                              "MASTER_ADDR=127.0.0.1",
-                              "MASTER_PORT=29500",
-                              "CUDA_VISIBLE_DEVICES=0",
-                              NULL };
-    const char *mpirun[] = { "OMPI_COMM_WORLD_RANK=3",
-                             "OMPI_COMM_WORLD_SIZE=4",
-                             "OMPI_COMM_WORLD_LOCAL_RANK=3",
-                             "OMPI_COMM_WORLD_LOCAL_SIZE=4",
-                             "PMIX_NAMESPACE=1",
-                             "CUDA_VISIBLE_DEVICES=0,1",
-                             NULL };
-    struct rc_context context = { .env = by_hand };
+    const char *env[8];
+    struct rc_context context = { .env = env };
     char found[1024];
 
+    unit_words("RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 "
+               "CUDA_VISIBLE_DEVICES=0",
+               env, UNIT_COUNT(env));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
     assert_memory_equal(found, "LOCAL_RANK=1", 12);
     /* two for each of four, or two for all? */
-    context.env = mpirun;
+    unit_words("OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=3 "
+               "OMPI_COMM_WORLD_LOCAL_SIZE=4 PMIX_NAMESPACE=1 CUDA_VISIBLE_DEVICES=0,1",
+               env, UNIT_COUNT(env));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
     assert_memory_equal(found, "LOCAL_RANK=3 RC904", 18);
-    mpirun[5] = "CUDA_VISIBLE_DEVICES=3";
+    env[5] = "CUDA_VISIBLE_DEVICES=3";
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
     assert_memory_equal(found, "LOCAL_RANK=3" JAX " RC904", sizeof("LOCAL_RANK=3" JAX " RC904") - 1);
@@ -364,26 +352,17 @@ UNIT_TEST(of_interactive_jobs, "an interactive job's name does not keep Lightnin
     };
 
     for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
-        const char *env[] = { "SLURM_JOB_ID=1",
-                              "SLURM_STEP_ID=0",
-                              "SLURM_PROCID=1",
-                              "SLURM_LOCALID=1",
-                              "SLURM_NODEID=0",
-                              "SLURM_GTIDS=0,1",
-                              "SLURM_STEP_NUM_TASKS=2",
-                              "SLURM_NTASKS=2",
-                              "SLURM_STEP_NUM_NODES=1",
-                              "SLURM_NNODES=1",
-                              "SLURM_STEP_TASKS_PER_NODE=2",
-                              "SLURM_STEP_NODELIST=n1",
-                              "SLURM_TASK_PID=7",
-                              "CUDA_VISIBLE_DEVICES=0",
-                              jobs[i].name,
-                              jobs[i].kept,
-                              NULL };
+        const char *env[18];
         struct rc_context context = { .env = env, .pid = 7 };
         const char *shown = NULL;
 
+        unit_words("SLURM_JOB_ID=1 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=1 SLURM_NODEID=0 SLURM_GTIDS=0,1 "
+                   "SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=2 SLURM_STEP_NUM_NODES=1 SLURM_NNODES=1 "
+                   "SLURM_STEP_TASKS_PER_NODE=2 SLURM_STEP_NODELIST=n1 SLURM_TASK_PID=7 CUDA_VISIBLE_DEVICES=0",
+                   env, UNIT_COUNT(env));
+        env[14] = jobs[i].name;
+        env[15] = jobs[i].kept;
+        env[16] = NULL;
         assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
         for (unsigned k = 0; k < result.plan.count; k++)
             if (rc_str_is(result.plan.entry[k].name, "SLURM_JOB_NAME"))

@@ -151,6 +151,33 @@ const char *unit_guard_string(const char *text)
     return unit_guard((struct rc_str){ text, strlen(text) + 1 }).p;
 }
 
+void unit_words(const char *text, const char **words, size_t room)
+{
+    size_t count = 0;
+
+    for (;;) {
+        char word[1024];
+        size_t n = 0;
+        bool quoted = false;
+
+        while (*text == ' ')
+            text++;
+        if (!*text)
+            break;
+        for (; *text && (quoted || *text != ' '); text++) {
+            if (*text == '\'')
+                quoted = !quoted;
+            else if (n + 1 < sizeof(word))
+                word[n++] = *text;
+        }
+        if (count + 1 >= room)
+            die("too many words");
+        word[n] = '\0';
+        words[count++] = unit_guard_string(word);
+    }
+    words[count] = NULL;
+}
+
 unsigned unit_open_descriptors(void)
 {
     unsigned count = 0;

@@ -80,6 +80,10 @@ struct rc_str unit_guard(struct rc_str text);
 /* The same for a string with its NUL. */
 const char *unit_guard_string(const char *text);
 
+/* The words of a text, NULL after the last: blanks are between them, or belong to what is between single quotes.
+ * Each word is a copy as above. */
+void unit_words(const char *text, const char **words, size_t room);
+
 /* Writable memory that ends at an unmapped page. */
 void *unit_guard_memory(size_t size);
 
