@@ -127,19 +127,9 @@ UNIT_ROWS(puts_suffix, "a suffix for", suffixes)
 /* A task of a step on two nodes, whatever else is in its environment. */
 static void resolve(const char *addr, const char *const *more, struct rc_result *result)
 {
-    static const char *const step[] = {
-        "SLURM_JOB_ID=42",
-        "SLURM_STEP_ID=0",
-        "SLURM_PROCID=3",
-        "SLURM_LOCALID=1",
-        "SLURM_NODEID=1",
-        "SLURM_STEP_NUM_TASKS=4",
-        "SLURM_STEP_NUM_NODES=2",
-        "SLURM_STEP_TASKS_PER_NODE=2(x2)",
-        "SLURM_STEP_NODELIST=n[1-2].example.org",
-        "SLURM_GTIDS=2,3",
-        "SLURM_DISTRIBUTION=block",
-    };
+    static const char step[] = "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NODEID=1 "
+                               "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=2 'SLURM_STEP_TASKS_PER_NODE=2(x2)' "
+                               "SLURM_STEP_NODELIST=n[1-2].example.org SLURM_GTIDS=2,3 SLURM_DISTRIBUTION=block";
     static const char *env[32];
     struct rc_context context = { .env = env, .slurm_certain = true };
     char text[128];
@@ -148,8 +138,9 @@ static void resolve(const char *addr, const char *const *more, struct rc_result 
     struct rc_options options;
     size_t n = 0;
 
-    for (size_t i = 0; i < UNIT_COUNT(step); i++)
-        env[n++] = step[i];
+    unit_words(step, env, UNIT_COUNT(env));
+    while (env[n])
+        n++;
     for (; *more; more++)
         env[n++] = *more;
     env[n] = NULL;

@@ -70,11 +70,14 @@ UNIT_ROWS(gives, "cards give", values)
     "pin cpus=0-7 cores=8 fabric=mlx5_0 network=ib0\n" \
     "pin cpus=8-11 cores=4 fabric=mlx5_1 network=ib0\n"
 #define STALE "ROLLCALL_SCOPE=slurm:1.0/7/worker/29500"
+#define OUTER_CARDS                                                        \
+    STALE " 'ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7' " \
+          "UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_8"
 
 struct plan_row {
     struct rc_str input;
     uint32_t pin;
-    const char *env[5];
+    const char *env;  /* more variables */
     const char *plan; /* what it says of the five and of the list of our own, in its order */
     const char *why;
 };
@@ -86,57 +89,37 @@ struct plan_row {
 #define OWN       OWN_CARDS " NCCL_SOCKET_IFNAME==ib0 GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; "
 
 static const struct plan_row plans[] = {
-    { TEXT("worker"), 1, { NULL }, "", "nothing without nic=auto" },
-    { TEXT("worker,nic=none"), 1, { NULL }, "", "nor with nic=none" },
-    { TEXT("worker,nic=auto"), 1, { NULL }, ALL OWN, "a worker" },
-    { TEXT("worker,nic=auto,bind=none"), 1, { NULL }, ALL OWN, "who is not bound" },
-    { TEXT("worker,nic=auto"), RC_UNKNOWN, { NULL }, "", "a worker of whom nothing is known" },
-    { TEXT("launcher,nic=auto"),
-      RC_UNKNOWN,
-      { NULL },
+    { TEXT("worker"), 1, "", "", "nothing without nic=auto" },
+    { TEXT("worker,nic=none"), 1, "", "", "nor with nic=none" },
+    { TEXT("worker,nic=auto"), 1, "", ALL OWN, "a worker" },
+    { TEXT("worker,nic=auto,bind=none"), 1, "", ALL OWN, "who is not bound" },
+    { TEXT("worker,nic=auto"), RC_UNKNOWN, "", "", "a worker of whom nothing is known" },
+    { TEXT("launcher,nic=auto"), RC_UNKNOWN, "",
       "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; "
       "set GLOO_SOCKET_IFNAME=ib0; set TP_SOCKET_IFNAME=ib0; "
       "set ROLLCALL_NICS=NCCL_IB_HCA==mlx5_0,mlx5_1 UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
       "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
       "torchrun's workers: all cards" },
-    { TEXT("worker,nic=auto"),
-      1,
-      { "NCCL_IB_HCA=mlx5", "GLOO_SOCKET_IFNAME=eth0" },
+    { TEXT("worker,nic=auto"), 1, "NCCL_IB_HCA=mlx5 GLOO_SOCKET_IFNAME=eth0",
       "keep NCCL_IB_HCA=mlx5; set UCX_NET_DEVICES=mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; keep GLOO_SOCKET_IFNAME=eth0; "
       "set TP_SOCKET_IFNAME=ib0; "
       "set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 TP_SOCKET_IFNAME=ib0; ",
       "the user's own" },
-    { TEXT("worker,nic=auto"), 1, { "NCCL_IB_HCA=" }, ALL OWN, "what is empty is not set" },
-    { TEXT("worker,nic=auto,addr=eth3"),
-      1,
-      { NULL },
-      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ",
-      "addr= has the socket names" },
-    { TEXT("worker,nic=auto,addr=10.0.0.0/8"),
-      1,
-      { NULL },
-      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ",
-      "a network, too" },
-    { TEXT("worker,nic=auto,addr=-ib"), 1, { NULL }, ALL OWN, "a suffix names no interface" },
-    { TEXT("worker,nic=auto"),
-      1,
-      { STALE, "ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7", "UCX_NET_DEVICES=mlx5_7:1",
-        "NCCL_IB_HCA==mlx5_8" },
+    { TEXT("worker,nic=auto"), 1, "NCCL_IB_HCA=", ALL OWN, "what is empty is not set" },
+    { TEXT("worker,nic=auto,addr=eth3"), 1, "",
+      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ", "addr= has the socket names" },
+    { TEXT("worker,nic=auto,addr=10.0.0.0/8"), 1, "",
+      "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ", "a network, too" },
+    { TEXT("worker,nic=auto,addr=-ib"), 1, "", ALL OWN, "a suffix names no interface" },
+    { TEXT("worker,nic=auto"), 1, OUTER_CARDS,
       "keep NCCL_IB_HCA==mlx5_8; set UCX_NET_DEVICES=mlx5_1:1; "
       "set NCCL_SOCKET_IFNAME==ib0; set GLOO_SOCKET_IFNAME=ib0; "
       "set TP_SOCKET_IFNAME=ib0; "
       "set ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_1:1 NCCL_SOCKET_IFNAME==ib0 "
       "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
       "an outer launch's is replaced, what the user made of it stays" },
-    { TEXT("worker"),
-      1,
-      { STALE, "ROLLCALL_NICS=UCX_NET_DEVICES=mlx5_7:1 NCCL_IB_HCA==mlx5_7", "UCX_NET_DEVICES=mlx5_7:1",
-        "NCCL_IB_HCA==mlx5_8" },
-      "unset UCX_NET_DEVICES; unset ROLLCALL_NICS; ",
-      "or taken away" },
-    { TEXT("worker,nic=auto"),
-      1,
-      { STALE, "ROLLCALL_IFNAME=ib7", "GLOO_SOCKET_IFNAME=ib7", "NCCL_SOCKET_IFNAME==ib7" },
+    { TEXT("worker"), 1, OUTER_CARDS, "unset UCX_NET_DEVICES; unset ROLLCALL_NICS; ", "or taken away" },
+    { TEXT("worker,nic=auto"), 1, STALE " ROLLCALL_IFNAME=ib7 GLOO_SOCKET_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7",
       "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
       "set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; " OWN,
       "in the place of an outer launch's addr=" },
@@ -169,7 +152,7 @@ static struct rc_result result;
 
 static struct rc_context context;
 
-static void resolve(struct rc_str options, const char *const more[5], const struct rc_pins *pins, uint32_t pin)
+static void resolve(struct rc_str options, const char *more, const struct rc_pins *pins, uint32_t pin)
 {
     static const char *env[32];
     static char text[64];
@@ -177,24 +160,13 @@ static void resolve(struct rc_str options, const char *const more[5], const stru
     struct rc_messages messages = { .count = 0 };
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     /* a step of two nodes with one task on each */
-    static const char *const task[] = {
-        "SLURM_JOB_ID=42",
-        "SLURM_STEP_ID=0",
-        "SLURM_PROCID=1",
-        "SLURM_LOCALID=0",
-        "SLURM_NODEID=1",
-        "SLURM_STEP_NUM_TASKS=2",
-        "SLURM_STEP_NUM_NODES=2",
-        "SLURM_STEP_TASKS_PER_NODE=1(x2)",
-        "SLURM_STEP_NODELIST=n[1-2].example.org",
-        "SLURM_GTIDS=1",
-        "SLURM_DISTRIBUTION=block",
-    };
+    static const char task[] = "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_NODEID=1 "
+                               "SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_STEP_TASKS_PER_NODE=1(x2) "
+                               "SLURM_STEP_NODELIST=n[1-2].example.org SLURM_GTIDS=1 SLURM_DISTRIBUTION=block ";
+    char words[1024];
 
-    memset(env, 0, sizeof(env));
-    memcpy(env, task, sizeof(task));
-    for (unsigned i = 0; i < 5 && more[i]; i++)
-        env[UNIT_COUNT(task) + i] = more[i];
+    snprintf(words, sizeof(words), "%s%s", task, more);
+    unit_words(words, env, UNIT_COUNT(env));
     context = made;
     assert_true(rc_options_parse(options, "--ddp", &context.options, &messages, &arena));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
@@ -214,8 +186,8 @@ UNIT_ROWS(plans_variables, "cards plan", plans)
 /* addr= finds its address after the plan is made. */
 UNIT_TEST(is_settled, "addr= and nic=auto: each socket name once")
 {
-    static const char *const outer[5] = { STALE, "ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7", "GLOO_SOCKET_IFNAME=ib7",
-                                          "ROLLCALL_IFNAME=ib7", "NCCL_SOCKET_IFNAME==ib7" };
+    static const char outer[] = STALE " ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7 GLOO_SOCKET_IFNAME=ib7 "
+                                      "ROLLCALL_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7";
     struct rc_pins pins;
     char text[1024];
 
@@ -249,7 +221,6 @@ UNIT_TEST(is_settled, "addr= and nic=auto: each socket name once")
 /* A node of so many cards that the list does not fit is one without cards, not one without an identity. */
 UNIT_TEST(leaves_room, "more cards than there is room for")
 {
-    static const char *const none[5] = { NULL };
     static char text[65536];
     struct rc_pins pins;
     char plan[1024];
@@ -259,23 +230,22 @@ UNIT_TEST(leaves_room, "more cards than there is room for")
         at += (size_t)snprintf(text + at, sizeof(text) - at, ",mlx5_%u", (unsigned)at);
     snprintf(text + at, sizeof(text) - at, "\npin cpus=0 cores=1 fabric=mlx5_0\n");
     assert_true(rc_pins_read(rc_str(text), &pins));
-    resolve(RC_STR("worker,nic=auto"), none, &pins, 0);
+    resolve(RC_STR("worker,nic=auto"), "", &pins, 0);
     describe(&result, plan, sizeof(plan));
     assert_string_equal(plan, "");
 }
 
 UNIT_TEST(is_said, "a node without cards is named, where somebody asked for them")
 {
-    static const char *const none[5] = { NULL };
     struct rc_pins pins;
 
-    resolve(RC_STR("worker,nic=auto"), none, NULL, 0);
+    resolve(RC_STR("worker,nic=auto"), "", NULL, 0);
     assert_int_equal(result.messages.count, 0);
     assert_true(rc_pins_read(RC_STR("node\npin cpus=0 cores=1\n"), &pins));
-    resolve(RC_STR("worker,nic=auto"), none, &pins, 0);
+    resolve(RC_STR("worker,nic=auto"), "", &pins, 0);
     assert_int_equal(result.messages.count, 1);
     assert_int_equal(result.messages.list[0].id, RC932);
-    resolve(RC_STR("worker"), none, &pins, 0);
+    resolve(RC_STR("worker"), "", &pins, 0);
     assert_int_equal(result.messages.count, 0);
 }
 

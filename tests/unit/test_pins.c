@@ -65,6 +65,20 @@ UNIT_ROWS(refuses, "pins refuse", refused)
     assert_memory_equal(&pins, &before, sizeof(pins));
 }
 
+/* A launch by hand, and one variable more, or NULL. */
+static void be_given(const char **env, size_t room, const char *more)
+{
+    size_t count = 0;
+
+    unit_words("RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 "
+               "ROLLCALL_PINNED=1",
+               env, room);
+    while (env[count])
+        count++;
+    env[count++] = more;
+    env[count] = NULL;
+}
+
 static struct rc_str planned(const struct rc_result *result, const char *name)
 {
     for (unsigned i = 0; i < result->plan.count; i++)
@@ -94,21 +108,14 @@ static const struct {
 UNIT_ROWS(plans_variables, "pins plan", plans)
 {
     static struct rc_result result;
-    const char *env[] = { "RANK=0",
-                          "WORLD_SIZE=1",
-                          "LOCAL_RANK=0",
-                          "LOCAL_WORLD_SIZE=1",
-                          "MASTER_ADDR=127.0.0.1",
-                          "MASTER_PORT=29500",
-                          "ROLLCALL_PINNED=1",
-                          row->own_threads,
-                          NULL };
+    const char *env[10];
     struct rc_pins pins;
     struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin, .pins_library = RC_STR("/x/p.so") };
     struct rc_messages messages = { .count = 0 };
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
+    be_given(env, UNIT_COUNT(env), row->own_threads);
     assert_true(rc_pins_read(RC_STR(TWO), &pins));
     assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages, &arena));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
@@ -123,66 +130,45 @@ UNIT_ROWS(plans_variables, "pins plan", plans)
 struct preload_row {
     struct rc_str input; /* the options */
     const char *library;
-    const char *there; /* LD_PRELOAD=... in the environment, or NULL */
-    const char *argv[4];
-    const char *list; /* that is planned; NULL: none, and no pins */
+    const char *there;   /* LD_PRELOAD=... in the environment, or NULL */
+    const char *command; /* its words */
+    const char *list;    /* that is planned; NULL: none, and no pins */
     enum rc_message_id said;
     const char *why;
 };
 
 static const struct preload_row preloads[] = {
-    { TEXT("launcher"), "/x/p.so", NULL, { NULL }, "/x/p.so", 0, "the list is empty" },
-    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=", { NULL }, "/x/p.so", 0, "the list is there, and empty" },
-    { TEXT("launcher"),
-      "/x/p.so",
-      "LD_PRELOAD=/a.so /b.so",
-      { NULL },
-      "/a.so /b.so:/x/p.so",
-      0,
-      "behind the user's own" },
-    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so:/x/p.so", { NULL }, "/a.so:/x/p.so", 0, "once" },
-    { TEXT("launcher,lookup=numeric"),
-      "/x/p.so",
-      "LD_PRELOAD=/a.so",
-      { NULL },
-      "/a.so:/x/l.so:/x/p.so",
-      0,
+    { TEXT("launcher"), "/x/p.so", NULL, "", "/x/p.so", 0, "the list is empty" },
+    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=", "", "/x/p.so", 0, "the list is there, and empty" },
+    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so /b.so", "", "/a.so /b.so:/x/p.so", 0, "behind the user's own" },
+    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so:/x/p.so", "", "/a.so:/x/p.so", 0, "once" },
+    { TEXT("launcher,lookup=numeric"), "/x/p.so", "LD_PRELOAD=/a.so", "", "/a.so:/x/l.so:/x/p.so", 0,
       "beside that of look-ups" },
-    { TEXT("launcher"), "/x/p.so", NULL, { "env", "torchrun", "t.py" }, "/x/p.so", 0, "in a wrapper" },
-    { TEXT("launcher"), "/x/p.so", NULL, { "apptainer", "torchrun", "t.py" }, NULL, RC921, "in a container" },
-    { TEXT("launcher,bind=cores"),
-      "/x/p.so",
-      NULL,
-      { "podman", "x" },
-      NULL,
-      RC922,
-      "in a container, though asked for" },
-    { TEXT("launcher"), NULL, NULL, { NULL }, NULL, RC921, "no library" },
-    { TEXT("launcher,bind=numa"), NULL, NULL, { NULL }, NULL, RC922, "no library, though asked for" },
-    { TEXT("worker"), "/x/p.so", NULL, { NULL }, NULL, 0, "a worker is bound without it" },
+    { TEXT("launcher"), "/x/p.so", NULL, "env torchrun t.py", "/x/p.so", 0, "in a wrapper" },
+    { TEXT("launcher"), "/x/p.so", NULL, "apptainer torchrun t.py", NULL, RC921, "in a container" },
+    { TEXT("launcher,bind=cores"), "/x/p.so", NULL, "podman x", NULL, RC922, "in a container, though asked for" },
+    { TEXT("launcher"), NULL, NULL, "", NULL, RC921, "no library" },
+    { TEXT("launcher,bind=numa"), NULL, NULL, "", NULL, RC922, "no library, though asked for" },
+    { TEXT("worker"), "/x/p.so", NULL, "", NULL, 0, "a worker is bound without it" },
 };
 
 static void plans_library(const struct preload_row *row)
 {
     static struct rc_result result;
-    const char *env[] = { "RANK=0",
-                          "WORLD_SIZE=1",
-                          "LOCAL_RANK=0",
-                          "LOCAL_WORLD_SIZE=1",
-                          "MASTER_ADDR=127.0.0.1",
-                          "MASTER_PORT=29500",
-                          row->there,
-                          NULL };
+    const char *env[10];
+    const char *argv[4];
     struct rc_here here = { .learned = RC_LEARN_REVERSE, .reverse = RC_STR("/x/l.so") };
     struct rc_pins pins;
     struct rc_context context = {
-        .env = env, .argv = row->argv, .here = &here, .pins = &pins, .pins_library = rc_str(row->library)
+        .env = env, .argv = argv, .here = &here, .pins = &pins, .pins_library = rc_str(row->library)
     };
     struct rc_messages messages = { .count = 0 };
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     bool said = false;
 
+    be_given(env, UNIT_COUNT(env), row->there);
+    unit_words(row->command, argv, UNIT_COUNT(argv));
     assert_true(rc_pins_read(RC_STR(TWO), &pins));
     assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages, &arena));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
@@ -200,7 +186,7 @@ UNIT_TABLE(plans_library, "pins preload", preloads);
 UNIT_TEST(refuses_long_list, "LD_PRELOAD is too long for one more library")
 {
     static char there[2060];
-    static const struct preload_row full = { TEXT("launcher"), "/x/p.so", there, { NULL }, NULL, RC921, "" };
+    static const struct preload_row full = { TEXT("launcher"), "/x/p.so", there, "", NULL, RC921, "" };
 
     memset(there, 'x', sizeof(there) - 1);
     memcpy(there, "LD_PRELOAD=/", 12);

@@ -7,43 +7,31 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
+#define TOLD(...)                   \
+    (const uint32_t[RC_STAMP_TOLD]) \
+    {                               \
+        __VA_ARGS__                 \
+    }
+
 static const struct {
     struct rc_str input;
     const char *scope;
     uint32_t rank;
     bool launcher;
     uint16_t port;
-    const char *outer; /* NULL: none */
+    const char *outer;    /* NULL: none */
+    const uint32_t *told; /* NULL: not said */
     const char *why;
-    uint32_t told[RC_STAMP_TOLD]; /* world size 0: not said */
 } good[] = {
-    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, "with the port", { 0 } },
-    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, "launcher mode", { 0 } },
-    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"),
-      "openmpi:7",
-      3,
-      false,
-      65535,
-      "slurm:42.0",
-      "one outer launch",
-      { 0 } },
-    { TEXT("flux:f1/0/worker/29512 openmpi:7 slurm:42.0"),
-      "flux:f1",
-      0,
-      false,
-      29512,
-      "openmpi:7 slurm:42.0",
-      "two of them",
-      { 0 } },
-    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1"), "slurm:42.0", 3, false, 29512, NULL, "told", { 3, 8, 1, 2, 1 } },
-    { TEXT("openmpi:7/3/worker/1 =0/8/0/2/4 slurm:42.0"),
-      "openmpi:7",
-      3,
-      false,
-      1,
-      "slurm:42.0",
-      "told, in a launch",
-      { 0, 8, 0, 2, 4 } },
+    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, NULL, "with the port" },
+    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, NULL, "launcher mode" },
+    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"), "openmpi:7", 3, false, 65535, "slurm:42.0", NULL,
+      "one outer launch" },
+    { TEXT("flux:f1/0/worker/29512 openmpi:7 slurm:42.0"), "flux:f1", 0, false, 29512, "openmpi:7 slurm:42.0", NULL,
+      "two of them" },
+    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1"), "slurm:42.0", 3, false, 29512, NULL, TOLD(3, 8, 1, 2, 1), "told" },
+    { TEXT("openmpi:7/3/worker/1 =0/8/0/2/4 slurm:42.0"), "openmpi:7", 3, false, 1, "slurm:42.0", TOLD(0, 8, 0, 2, 4),
+      "told, in a launch" },
 };
 
 UNIT_ROWS(reads, "stamp reads", good)
@@ -52,7 +40,6 @@ UNIT_ROWS(reads, "stamp reads", good)
     char text[128];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *outer[] = { row->outer };
-    const uint32_t *told = row->told[1] ? row->told : NULL;
 
     assert_true(rc_str_eq(stamp.text, row->input));
     assert_true(rc_str_is(stamp.scope, row->scope));
@@ -61,9 +48,9 @@ UNIT_ROWS(reads, "stamp reads", good)
     assert_int_equal(stamp.port, row->port);
     assert_int_equal(stamp.outer.p != NULL, row->outer != NULL);
     assert_true(!row->outer || rc_str_is(stamp.outer, row->outer));
-    assert_int_equal(stamp.told.p != NULL, told != NULL);
+    assert_int_equal(stamp.told.p != NULL, row->told != NULL);
     /* what was written is what was read */
-    assert_true(rc_str_is(row->input, rc_stamp_write(&arena, row->scope, row->rank, row->launcher, row->port, told,
+    assert_true(rc_str_is(row->input, rc_stamp_write(&arena, row->scope, row->rank, row->launcher, row->port, row->told,
                                                      outer, row->outer != NULL)));
 }
 
@@ -180,45 +167,45 @@ UNIT_TEST(told_port, "the port that was told")
     assert_true(seen);
 }
 
-struct changed_row {
-    const char *set[4];
+#define RANKS " WORLD_SIZE=2 LOCAL_RANK=0"
+#define STEPD " 'slurmstepd: [42.0]'"
+
+static const struct {
+    struct rc_str input; /* what is set */
     bool called;
-    const char *ancestors[3]; /* of a library's process; none: it has not looked yet */
-    const char *rank;         /* planned; NULL: it is left alone */
+    const char *ancestors; /* of a library's process; none: it has not looked yet */
+    const char *rank;      /* planned; NULL: it is left alone */
     const char *why;
-};
-
-#define RANKS "WORLD_SIZE=2", "LOCAL_RANK=0"
-
-static const struct changed_row changes[] = {
-    { { "RANK=0", RANKS }, true, { NULL }, NULL, "as it was told" },
-    { { "RANK=9", RANKS }, true, { NULL }, "0", "rollcall exec behind a script" },
-    { { "RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=5" }, true, { NULL }, "0", "the local rank alone" },
-    { { "RANK=0", "WORLD_SIZE=99", "LOCAL_RANK=0" }, true, { NULL }, "0", "the size alone" },
-    { { RANKS }, true, { NULL }, "0", "rollcall exec where the rank is gone" },
-    { { RANKS }, false, { "bash", "slurmstepd: [42.0]" }, NULL, "env -u RANK is a wish" },
-    { { "RANK=9", RANKS }, false, { "bash", "slurmstepd: [42.0]" }, "0", "a program behind a script" },
-    { { "RANK=9", RANKS }, false, { "python", "slurmstepd: [42.0]" }, NULL, "what the program starts" },
-    { { "RANK=9", RANKS }, false, { "bash" }, NULL, "nothing tells" },
+} changes[] = {
+    { TEXT("RANK=0" RANKS), true, "", NULL, "as it was told" },
+    { TEXT("RANK=9" RANKS), true, "", "0", "rollcall exec behind a script" },
+    { TEXT("RANK=0 WORLD_SIZE=2 LOCAL_RANK=5"), true, "", "0", "the local rank alone" },
+    { TEXT("RANK=0 WORLD_SIZE=99 LOCAL_RANK=0"), true, "", "0", "the size alone" },
+    { TEXT(RANKS), true, "", "0", "rollcall exec where the rank is gone" },
+    { TEXT(RANKS), false, "bash" STEPD, NULL, "env -u RANK is a wish" },
+    { TEXT("RANK=9" RANKS), false, "bash" STEPD, "0", "a program behind a script" },
+    { TEXT("RANK=9" RANKS), false, "python" STEPD, NULL, "what the program starts" },
+    { TEXT("RANK=9" RANKS), false, "bash", NULL, "nothing tells" },
 };
 
 /* A script that sets another launch's rank between two rollcalls does not put it into all tasks. */
-static void check_change(const struct changed_row *row)
+UNIT_ROWS(changed_since, "a stamp beside what was set since:", changes)
 {
     const char *env[24] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512 =0/2/0/2/0" };
+    const char *ancestors[4];
     struct rc_here here = { .learned = RC_LEARN_ANCESTORS };
     struct rc_context context = { .env = env, .called = row->called };
     const char *rank = NULL;
 
-    for (size_t i = 0, n = 13; i < 4 && row->set[i]; i++)
-        env[n++] = row->set[i];
-    while (here.ancestor_count < 3 && row->ancestors[here.ancestor_count]) {
-        here.ancestor[here.ancestor_count] = rc_str(row->ancestors[here.ancestor_count]);
+    unit_words(row->input.p, env + 13, UNIT_COUNT(env) - 13);
+    unit_words(row->ancestors, ancestors, UNIT_COUNT(ancestors));
+    while (ancestors[here.ancestor_count]) {
+        here.ancestor[here.ancestor_count] = rc_str(ancestors[here.ancestor_count]);
         here.ancestor_count++;
     }
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_true(result.stamped);
-    assert_int_equal(result.wants, here.ancestor_count && row->set[2] ? RC_LEARN_ANCESTORS : 0);
+    assert_int_equal(result.wants, here.ancestor_count && rc_str_starts(row->input, "RANK=") ? RC_LEARN_ANCESTORS : 0);
     context.here = &here;
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_int_equal(result.wants, 0);
@@ -228,14 +215,6 @@ static void check_change(const struct changed_row *row)
     assert_int_equal(rank != NULL, row->rank != NULL);
     assert_true(!rank || !strcmp(rank, row->rank));
     assert_int_equal(result.plan.count, rank ? 6 : 0);
-}
-
-UNIT_TEST(changed_since, "a stamp beside values that were set since")
-{
-    for (size_t i = 0; i < UNIT_COUNT(changes); i++) {
-        print_message("%s\n", changes[i].why);
-        check_change(&changes[i]);
-    }
 }
 
 /* Blanks and slashes of a run id must not end up in the stamp. */
@@ -253,24 +232,24 @@ UNIT_TEST(odd_run_id, "a run id with a blank and a slash")
     assert_string_equal(result.facts.run_id, "a b/c");
 }
 
-static const char *const half_told[] = {
-    "slurm:42.0/3/worker/29512 = pbs:9",
-    "slurm:42.0/3/worker/29512 =3/8/1/2 pbs:9",
-    "slurm:42.0/3/worker/29512 =3/8/1/2/1/0 pbs:9",
-    "slurm:42.0/3/worker/29512 =3/8/x/2/1 pbs:9",
-    "slurm:42.0/3/worker/29512 =8/8/1/2/1 pbs:9",
-    "slurm:42.0/3/worker/29512 =4294967295/8/1/2/1 pbs:9",
+static const struct {
+    struct rc_str input;
+    const char *why;
+} half_told[] = {
+    { TEXT("slurm:42.0/3/worker/29512 = pbs:9"), "nothing" },
+    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2 pbs:9"), "a number too few" },
+    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1/0 pbs:9"), "a number too many" },
+    { TEXT("slurm:42.0/3/worker/29512 =3/8/x/2/1 pbs:9"), "no number" },
+    { TEXT("slurm:42.0/3/worker/29512 =8/8/1/2/1 pbs:9"), "a rank as high as the size" },
+    { TEXT("slurm:42.0/3/worker/29512 =4294967295/8/1/2/1 pbs:9"), "a rank that means unknown" },
 };
 
 /* Half of what a task was told is nothing that it was told. */
-UNIT_TEST(tells_nothing, "half of what a task was told")
+UNIT_ROWS(tells_nothing, "half of what a task was told:", half_told)
 {
-    for (size_t i = 0; i < UNIT_COUNT(half_told); i++) {
-        struct rc_stamp stamp = rc_stamp_read(rc_str(half_told[i]));
+    struct rc_stamp stamp = rc_stamp_read(unit_guard(row->input));
 
-        print_message("%s\n", half_told[i]);
-        assert_true(rc_stamp_is_of(&stamp, "slurm:42.0", 3));
-        assert_null(stamp.told.p);
-        assert_true(rc_str_is(stamp.outer, "pbs:9"));
-    }
+    assert_true(rc_stamp_is_of(&stamp, "slurm:42.0", 3));
+    assert_null(stamp.told.p);
+    assert_true(rc_str_is(stamp.outer, "pbs:9"));
 }

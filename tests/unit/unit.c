@@ -28,7 +28,7 @@ static size_t test_count;
 static struct {
     void *base;
     size_t size;
-} guarded[64];
+} guarded[256];
 static size_t guarded_count;
 
 static void die(const char *why)
