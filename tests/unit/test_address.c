@@ -21,6 +21,7 @@ static const struct {
     { TEXT("br-lan"), RC_ADDRESS_INTERFACE, "a dash, but not in front" },
     { TEXT("bond0"), RC_ADDRESS_INTERFACE, "a bond" },
     { TEXT("0123456789abcde"), RC_ADDRESS_INTERFACE, "as long as the kernel allows" },
+    { TEXT("given"), RC_ADDRESS_GIVEN, "MASTER_ADDR as the launch was given it" },
     { TEXT("10.1.0.0/16"), RC_ADDRESS_NETWORK, "IPv4" },
     { TEXT("10.1.2.3/32"), RC_ADDRESS_NETWORK, "one address" },
     { TEXT("fd00:1::/64"), RC_ADDRESS_NETWORK, "IPv6" },
