@@ -9,6 +9,167 @@ bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struc
     return true;
 }
 
+bool rc_is_printable(char c)
+{
+    return c >= ' ' && c < 0x7f;
+}
+
+static bool is_name(struct rc_str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+
+        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_')
+            return false;
+    }
+    return name.n > 0;
+}
+
+/* Whether a text that another node sent is printable, and was not cut off. */
+static bool is_whole(struct rc_str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (!rc_is_printable(text.p[i]) && text.p[i] != '\n')
+            return false;
+    return text.n > 0 && text.p[text.n - 1] == '\n';
+}
+
+static unsigned find_row(const struct rc_form *form, struct rc_str name)
+{
+    unsigned i = 0;
+
+    while (i < form->rows && !rc_str_is(name, form->row[i].name))
+        i++;
+    return i;
+}
+
+static bool read_value(const struct rc_row *row, struct rc_str value, void *to)
+{
+    void *field = (char *)to + row->at;
+    uint32_t *number = field;
+    unsigned word;
+
+    switch (row->kind) {
+    case RC_ROW_IS_TEXT:
+        *(struct rc_str *)field = value;
+        return value.n >= row->least && value.n <= row->most;
+    case RC_ROW_IS_NUMBER:
+        return rc_parse_u32(value, row->most, number) && *number >= row->least;
+    case RC_ROW_IS_FLAG:
+        word = rc_str_which(value, row->words);
+        *(bool *)field = word == 1;
+        return word > 0;
+    case RC_ROW_IS_CHOICE:
+        *(unsigned *)field = rc_str_which(value, row->words);
+        return *(unsigned *)field > 0;
+    case RC_ROW_IS_OWN:
+    case RC_ROW_IS_MANY:
+        break;
+    }
+    return row->read(value, to);
+}
+
+bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *form, void *to)
+{
+    bool head = form->head != NULL; /* it has to come next */
+    uint32_t seen = 0;
+    struct rc_str name;
+    struct rc_str value;
+
+    if (!text.p || (form->most && text.n > form->most) || (head && !is_whole(text)))
+        return false;
+    for (; text.n > 0 && rc_pair_next(&text, separator, &name, &value); head = false) {
+        unsigned i = find_row(form, name);
+
+        if (!is_name(name) || !value.p || (form->head && rc_str_is(name, form->head)) != head)
+            return false;
+        if (head && !rc_str_is(value, "1"))
+            return false;
+        if (i == form->rows)
+            continue;
+        if ((seen >> i & 1 && form->row[i].kind != RC_ROW_IS_MANY) || !read_value(&form->row[i], value, to))
+            return false;
+        seen |= UINT32_C(1) << i;
+    }
+    return true;
+}
+
+void rc_pairs_put_value(struct rc_arena *arena, struct rc_str value, size_t most)
+{
+    size_t start = arena->used;
+
+    if (value.n > most)
+        value.n = most;
+    rc_format(arena, "%pS\n", &value);
+    rc_join(arena);
+    for (size_t i = start; i + 1 < arena->used; i++)
+        if (!rc_is_printable(arena->base[i]))
+            arena->base[i] = '?';
+}
+
+/* The number-th word of "a|b|c", from 1 on; absent for 0. */
+static struct rc_str find_word(const char *words, unsigned number)
+{
+    struct rc_str rest = rc_str(words);
+    struct rc_str word = RC_ABSENT;
+
+    while (number-- > 0)
+        word = rc_str_split(rest, '|', &rest);
+    return word;
+}
+
+static void put_text(struct rc_arena *arena, const char *name, struct rc_str value, size_t most)
+{
+    if (value.n == 0)
+        return;
+    rc_format(arena, "%s=", name);
+    rc_join(arena);
+    rc_pairs_put_value(arena, value, most);
+}
+
+static void put_row(struct rc_arena *arena, const struct rc_row *row, const void *from)
+{
+    const void *field = (const char *)from + row->at;
+    const uint32_t *number = field;
+
+    switch (row->kind) {
+    case RC_ROW_IS_TEXT:
+        put_text(arena, row->name, *(const struct rc_str *)field, row->most);
+        return;
+    case RC_ROW_IS_NUMBER:
+        if (*number < row->least || *number > row->most)
+            return;
+        rc_format(arena, "%s=%u\n", row->name, *number);
+        rc_join(arena);
+        return;
+    case RC_ROW_IS_FLAG:
+        put_text(arena, row->name, find_word(row->words, *(const bool *)field), SIZE_MAX);
+        return;
+    case RC_ROW_IS_CHOICE:
+        put_text(arena, row->name, find_word(row->words, *(const unsigned *)field), SIZE_MAX);
+        return;
+    case RC_ROW_IS_OWN:
+    case RC_ROW_IS_MANY:
+        row->write(arena, from);
+    }
+}
+
+const char *rc_pairs_write(const struct rc_form *form, const void *from, struct rc_arena *arena)
+{
+    size_t start = arena->used;
+
+    if (form->head)
+        put_text(arena, form->head, RC_STR("1"), 1);
+    for (unsigned i = 0; i < form->rows; i++)
+        put_row(arena, &form->row[i], from);
+    rc_copy(arena, RC_ABSENT);
+    if (arena->full) {
+        arena->used = start;
+        return NULL;
+    }
+    return arena->base + start;
+}
+
 bool rc_lines_printable(char c)
 {
     return c >= ' ' && c < 0x7f;

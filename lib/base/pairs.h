@@ -1,14 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pairs.h - KEY=VALUE in all texts of rollcall's own, and the form of what nodes write to each other.
+/* pairs.h - texts of NAME=VALUE: one reader and one writer for all that rollcall's nodes and programs tell each other.
  *
- * rc_pair_next reads KEY=VALUE, whatever separates them: lines of a request,
- * words of a variable. Entries (roll.h) and answers (answer.h) are stricter: a
- * head, then lines NAME=VALUE of printable ASCII, each with a newline at its end.
- * Pure: reads the text, writes the caller's arena. */
+ * A table of rows, the form, says which names a text may have, what their values are, and where they go in a struct.
+ * A name that is not known is skipped, so that a newer rollcall can say more. A name that comes twice is an error,
+ * unless it is a row of many. The values may come from other nodes: they are checked where they are read, and
+ * nowhere else.
+ * Pure: reads the text, writes the caller's struct or arena. */
 #ifndef ROLLCALL_BASE_PAIRS_H
 #define ROLLCALL_BASE_PAIRS_H
 
 #include "base/text.h"
+
+enum rc_row_kind {
+    RC_ROW_IS_TEXT,   /* struct rc_str: a slice of the text, `least` to `most` bytes */
+    RC_ROW_IS_NUMBER, /* uint32_t: `least` to `most` */
+    RC_ROW_IS_FLAG,   /* bool: the first of `words` for true, another one for false, for which nothing is written */
+    RC_ROW_IS_CHOICE, /* an enum: the number in `words`, from 1 on; nothing is written for 0 */
+    RC_ROW_IS_OWN,    /* a form of its own: `read` gets the value, `write` writes the whole line */
+    RC_ROW_IS_MANY,   /* the same for any number of lines */
+};
+
+struct rc_row {
+    const char *name;
+    enum rc_row_kind kind;
+    size_t at; /* in the struct */
+    uint32_t least;
+    uint32_t most;
+    const char *words; /* "a|b|c" */
+    bool (*read)(struct rc_str value, void *to);
+    void (*write)(struct rc_arena *arena, const void *from);
+};
+
+/* clang-format off */
+#define RC_ROW_TEXT(type, field, longest) \
+    { .name = #field, .kind = RC_ROW_IS_TEXT, .at = offsetof(type, field), .least = 1, .most = (longest) }
+#define RC_ROW_NUMBER(type, field, lowest, highest) \
+    { .name = #field, .kind = RC_ROW_IS_NUMBER, .at = offsetof(type, field), .least = (lowest), .most = (highest) }
+#define RC_ROW_FLAG(type, field, list) \
+    { .name = #field, .kind = RC_ROW_IS_FLAG, .at = offsetof(type, field), .words = (list) }
+#define RC_ROW_CHOICE(type, field, list) \
+    { .name = #field, .kind = RC_ROW_IS_CHOICE, .at = offsetof(type, field), .words = (list) }
+#define RC_ROW_OWN(text, reads, writes) \
+    { .name = (text), .kind = RC_ROW_IS_OWN, .read = (reads), .write = (writes) }
+#define RC_ROW_MANY(text, reads, writes) \
+    { .name = (text), .kind = RC_ROW_IS_MANY, .read = (reads), .write = (writes) }
+#define RC_FORM_ROWS(table) .row = (table), .rows = sizeof(table) / sizeof(*(table))
+/* clang-format on */
+
+struct rc_form {
+    const char *head; /* NULL, or the name of the first line, head=1: then all must be lines of printable ASCII */
+    size_t most;      /* bytes of the text; 0: any number */
+    const struct rc_row *row;
+    unsigned rows; /* 32 at most */
+};
+
+/* Reads a text whose NAME=VALUE the separator parts; one at the end does no harm. What the text does not have stays
+ * in *to as it was. False, with *to half written, for a text that the form does not allow. */
+bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *form, void *to);
+
+/* Writes one line for each row, in their order, and a NUL. A text is cut at its most bytes, and a '?' replaces what
+ * is not printable ASCII. No line is written for an empty text or a number outside its limits. NULL, and the arena
+ * as before, where it does not fit. */
+const char *rc_pairs_write(const struct rc_form *form, const void *from, struct rc_arena *arena);
+
+/* Writes a value in the same way, and ends the line that the caller has begun. */
+void rc_pairs_put_value(struct rc_arena *arena, struct rc_str value, size_t most);
+
+bool rc_is_printable(char c);
 
 /* Takes the next KEY=VALUE off *rest, up to `separator` or the end. *value is
  * absent where there is no '='. False, with nothing written, once *rest is absent. */

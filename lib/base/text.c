@@ -54,6 +54,16 @@ bool rc_str_is(struct rc_str a, const char *cstring)
     return i == a.n && !cstring[i];
 }
 
+unsigned rc_str_which(struct rc_str text, const char *words)
+{
+    struct rc_str rest = rc_str(words);
+
+    for (unsigned i = 1; rest.p; i++)
+        if (rc_str_eq(rc_str_split(rest, '|', &rest), text))
+            return i;
+    return 0;
+}
+
 uint32_t rc_str_pieces(struct rc_str s, char separator)
 {
     uint32_t count = s.n != 0;

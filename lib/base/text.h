@@ -52,6 +52,9 @@ bool rc_str_is(struct rc_str a, const char *cstring);
 bool rc_str_starts(struct rc_str a, const char *prefix);
 bool rc_str_ends(struct rc_str a, const char *suffix);
 
+/* Returns which word of "a|b|c" the text is, from 1 on; 0 where it is none. */
+unsigned rc_str_which(struct rc_str text, const char *words);
+
 /* Splits at the first separator. Returns what stands before it; *rest becomes what follows
  * it, absent where there is no separator. */
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest);

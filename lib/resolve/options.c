@@ -19,21 +19,6 @@ static const char *rc_option_join(struct rc_arena *arena, const char *words, con
     return list;
 }
 
-/* Returns which word of "a|b|c" the text is, from 1 on; 0 where it is none. With the words of a choice that is its
- * number in the enum, where 0 is UNSET. */
-static unsigned rc_option_find(const char *words, struct rc_str text)
-{
-    struct rc_str rest = rc_str(words);
-
-    for (unsigned i = 1; rest.p; i++) {
-        struct rc_str word = rc_str_split(rest, '|', &rest);
-
-        if (rc_str_eq(word, text))
-            return i;
-    }
-    return 0;
-}
-
 #ifdef ROLLCALL_NO_HINTS
 /* The preload library has no room for guesses: it lists all modes and keys. */
 static const char *rc_option_hint(struct rc_str item, bool first, const char *modes, const char *keys,
@@ -141,7 +126,7 @@ const char *rc_mode_name(enum rc_mode mode)
 
 static bool read_mode(struct rc_str item, enum rc_mode *mode)
 {
-    unsigned found = rc_option_find(mode_names + 1, item);
+    unsigned found = rc_str_which(item, mode_names + 1);
 
     if (found)
         *mode = (enum rc_mode)modes[found - 1];
@@ -159,7 +144,7 @@ static bool read_switch(struct rc_str item, enum rc_mode *mode)
         return false;
     for (size_t i = 0; i < item.n; i++)
         small[i] = (char)(item.p[i] >= 'A' ? item.p[i] | 0x20 : item.p[i]);
-    found = rc_option_find("off|0|no|false|on|1|yes|true", (struct rc_str){ small, item.n });
+    found = rc_str_which((struct rc_str){ small, item.n }, "off|0|no|false|on|1|yes|true");
     *mode = found > OFF_WORDS ? RC_MODE_AUTO : RC_MODE_OFF;
     return found;
 }
@@ -172,13 +157,16 @@ enum key {
     KEY_COUNT
 };
 
-/* Arrays, not pointers: each pointer of a table is a relocation in every process with the preload. */
+/* The words of each key, "a|b|c". */
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) const char rc_words_##key[] = values;
+#include "resolve/options.def"
+
 static const struct {
     char name[9];
-    char values[24];
     enum shape shape;
+    const char *values;
 } keys[KEY_COUNT] = {
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) [KEY_##key] = { #key, values, shape },
+#define ROLLCALL_KEY(key, shape, values, help, section, reader) [KEY_##key] = { #key, shape, rc_words_##key },
 #include "resolve/options.def"
 };
 
@@ -200,7 +188,7 @@ const char *rc_check_name(enum rc_check check)
 
 bool rc_check_read(struct rc_str text, enum rc_check *check)
 {
-    unsigned found = rc_option_find(keys[KEY_check].values, text);
+    unsigned found = rc_str_which(text, rc_words_check);
 
     if (found)
         *check = (enum rc_check)found;
@@ -232,7 +220,7 @@ static const char *list_values(struct reading *r, enum key key)
 
 static bool read_choice(struct reading *r, enum key key, struct rc_str value)
 {
-    r->chosen[key] = rc_option_find(keys[key].values, value);
+    r->chosen[key] = rc_str_which(value, keys[key].values);
     if (r->chosen[key])
         return true;
     return rc_say(r->messages, RC202, "%s: %s=%pQ is not known; use %s", r->where, keys[key].name, &value,

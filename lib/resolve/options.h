@@ -16,6 +16,8 @@ const char *rc_mode_name(enum rc_mode mode);
 
 const char *rc_check_name(enum rc_check check);
 
+extern const char rc_words_check[]; /* off|warn|stop|strict */
+
 /* Reads off, warn, stop or strict. False, with *check untouched, for anything else. */
 bool rc_check_read(struct rc_str text, enum rc_check *check);
 
