@@ -34,7 +34,7 @@ void rc_item_put(struct rc_arena *arena, enum rc_item item, struct rc_str value)
         return;
     rc_format(arena, PREFIX "%s ", rows[item].name);
     rc_join(arena);
-    rc_lines_put_value(arena, value, RC_ITEM_VALUE_MAX);
+    rc_pairs_put_value(arena, value, RC_ITEM_VALUE_MAX);
 }
 
 bool rc_items_next(struct rc_str *lines, enum rc_item *item, struct rc_str *value)
@@ -42,7 +42,7 @@ bool rc_items_next(struct rc_str *lines, enum rc_item *item, struct rc_str *valu
     struct rc_str prefix;
     struct rc_str line;
 
-    while (lines->p && rc_lines_next(lines, &prefix, &line)) {
+    while (lines->n > 0 && rc_pair_next(lines, '\n', &prefix, &line)) {
         *item = rc_item_find(rc_str_split(line, ' ', value));
         if (*item < RC_ITEMS)
             return true;

@@ -4,31 +4,6 @@
 #include "base/pairs.h"
 #include "roll/items.h"
 
-#define HEAD "roll=1\n"
-
-/* A value that is text, and where it is in struct rc_roll. */
-struct text_field {
-    char name[9];
-    uint8_t at;
-    uint16_t limit;
-};
-
-#define TEXT_FIELD(name, limit)                      \
-    {                                                \
-#name, offsetof(struct rc_roll, name), limit \
-    }
-
-/* In the order in which they are written. */
-static const struct text_field text_fields[] = {
-    TEXT_FIELD(version, RC_ROLL_TEXT_MAX), TEXT_FIELD(scope, RC_ROLL_TEXT_MAX),  TEXT_FIELD(launcher, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(mode, RC_ROLL_TEXT_MAX),    TEXT_FIELD(host, RC_ROLL_TEXT_MAX),   TEXT_FIELD(boot, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(tasks, RC_ROLL_SIZE),       TEXT_FIELD(addr, RC_ROLL_TEXT_MAX),   TEXT_FIELD(dead, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(visible, RC_ROLL_TEXT_MAX), TEXT_FIELD(place, RC_ROLL_TEXT_MAX),  TEXT_FIELD(busy, RC_ROLL_TEXT_MAX),
-    TEXT_FIELD(hosts, RC_ROLL_HOSTS_MAX),  TEXT_FIELD(absent, RC_ROLL_TEXT_MAX), TEXT_FIELD(own, RC_ROLL_TEXT_MAX),
-};
-
-enum { TEXT_FIELDS = sizeof(text_fields) / sizeof(*text_fields) };
-
 /* The name in NAME=VALUE; absent where it is none that can go into an entry. */
 static struct rc_str user_name(struct rc_str user)
 {
@@ -39,7 +14,7 @@ static struct rc_str user_name(struct rc_str user)
         return RC_ABSENT;
     name = rc_str_split(user, '=', &value);
     for (size_t i = 0; i < name.n; i++)
-        if (!rc_lines_printable(name.p[i]) || name.p[i] == ' ')
+        if (!rc_is_printable(name.p[i]) || name.p[i] == ' ')
             return RC_ABSENT;
     return value.p && name.n > 0 && name.n < RC_ROLL_TEXT_MAX ? name : RC_ABSENT;
 }
@@ -101,8 +76,9 @@ static bool has_task(struct rc_str tasks, uint32_t rank)
     return false;
 }
 
-static bool take_user(struct rc_roll *roll, struct rc_str value)
+static bool take_user(struct rc_str value, void *to)
 {
+    struct rc_roll *roll = to;
     struct rc_str name = user_name(value);
 
     if (!name.p || value.n > RC_ROLL_TEXT_MAX || has_user(roll->user, roll->user_count, name))
@@ -112,8 +88,9 @@ static bool take_user(struct rc_roll *roll, struct rc_str value)
     return true;
 }
 
-static bool take_gpu(struct rc_roll *roll, struct rc_str value)
+static bool take_gpu(struct rc_str value, void *to)
 {
+    struct rc_roll *roll = to;
     struct rc_roll_gpu gpu;
     struct rc_str rank = rc_str_split(value, ' ', &gpu.id);
 
@@ -124,62 +101,42 @@ static bool take_gpu(struct rc_roll *roll, struct rc_str value)
     return true;
 }
 
-/* One line of an entry. */
-static bool take_line(struct rc_roll *roll, uint32_t *port, struct rc_str name, struct rc_str value)
+static bool take_item(struct rc_str value, void *to)
 {
-    for (unsigned i = 0; i < TEXT_FIELDS; i++) {
-        struct rc_str *field = (struct rc_str *)(void *)((char *)roll + text_fields[i].at);
+    return rc_items_take(&((struct rc_roll *)to)->items, value);
+}
 
-        if (!rc_str_is(name, text_fields[i].name))
+static void put_users(struct rc_arena *arena, const void *from)
+{
+    const struct rc_roll *roll = from;
+
+    for (unsigned i = 0; i < roll->user_count && i < RC_ROLL_USER_MAX; i++) {
+        struct rc_str name = user_name(roll->user[i]);
+
+        if (!name.p || has_user(roll->user, i, name))
             continue;
-        if (field->p || value.n > text_fields[i].limit)
-            return false;
-        *field = value;
-        return true;
+        rc_format(arena, "user=");
+        rc_join(arena);
+        rc_pairs_put_value(arena, roll->user[i], RC_ROLL_TEXT_MAX);
     }
-    if (rc_str_is(name, "node"))
-        return rc_lines_read_number(value, RC_MAX_TASKS - 1, &roll->node);
-    if (rc_str_is(name, "nodes"))
-        return rc_lines_read_number(value, RC_MAX_TASKS, &roll->nodes);
-    if (rc_str_is(name, "world"))
-        return rc_lines_read_number(value, RC_MAX_TASKS, &roll->world);
-    if (rc_str_is(name, "port"))
-        return rc_lines_read_number(value, UINT16_MAX, port) && *port > 0;
-    if (rc_str_is(name, "user"))
-        return take_user(roll, value);
-    if (rc_str_is(name, "gpu"))
-        return take_gpu(roll, value);
-    if (rc_str_is(name, "has"))
-        return rc_items_take(&roll->items, value);
-    return !rc_str_is(name, "roll");
 }
 
-bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
+static void put_gpus(struct rc_arena *arena, const void *from)
 {
-    struct rc_roll found = { .node = RC_UNKNOWN, .nodes = RC_UNKNOWN, .world = RC_UNKNOWN };
-    uint32_t port = RC_UNKNOWN;
-    struct rc_str name;
-    struct rc_str value;
+    const struct rc_roll *roll = from;
 
-    if (!rc_lines_read_head(&text, HEAD, RC_ROLL_SIZE))
-        return false;
-    while (text.n > 0)
-        if (!rc_lines_next(&text, &name, &value) || !take_line(&found, &port, name, value))
-            return false;
-    /* a number that is not there is larger than any */
-    if (!found.scope.p || !found.host.p || found.world == RC_UNKNOWN || found.nodes > found.world ||
-        found.node >= found.nodes || !are_ranks(found.tasks, found.world))
-        return false;
-    for (unsigned i = 0; i < found.gpu_count; i++)
-        if (!has_task(found.tasks, found.gpu[i].rank))
-            return false;
-    found.port = port == RC_UNKNOWN ? 0 : (uint16_t)port;
-    *roll = found;
-    return true;
+    for (unsigned i = 0; i < roll->gpu_count && i < RC_ROLL_GPUS_MAX; i++) {
+        if (!roll->gpu[i].id.p)
+            continue;
+        rc_format(arena, "gpu=%u ", roll->gpu[i].rank);
+        rc_join(arena);
+        rc_pairs_put_value(arena, roll->gpu[i].id, RC_ROLL_TEXT_MAX);
+    }
 }
 
-static void put_items(struct rc_arena *arena, struct rc_str lines)
+static void put_items(struct rc_arena *arena, const void *from)
 {
+    struct rc_str lines = ((const struct rc_roll *)from)->items;
     struct rc_str value;
     enum rc_item item;
 
@@ -187,38 +144,56 @@ static void put_items(struct rc_arena *arena, struct rc_str lines)
         rc_item_put(arena, item, value);
 }
 
+static const struct rc_row rows[] = {
+    RC_ROW_TEXT(struct rc_roll, version, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, scope, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, launcher, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, mode, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, host, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, boot, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, tasks, RC_ROLL_SIZE),
+    RC_ROW_TEXT(struct rc_roll, addr, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, dead, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, visible, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, place, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, busy, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, hosts, RC_ROLL_HOSTS_MAX),
+    RC_ROW_TEXT(struct rc_roll, absent, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, own, RC_ROLL_TEXT_MAX),
+    RC_ROW_NUMBER(struct rc_roll, node, 0, RC_MAX_TASKS - 1),
+    RC_ROW_NUMBER(struct rc_roll, nodes, 0, RC_MAX_TASKS),
+    RC_ROW_NUMBER(struct rc_roll, world, 0, RC_MAX_TASKS),
+    RC_ROW_NUMBER(struct rc_roll, port, 1, UINT16_MAX),
+    RC_ROW_MANY("user", take_user, put_users),
+    RC_ROW_MANY("gpu", take_gpu, put_gpus),
+    RC_ROW_MANY("has", take_item, put_items),
+};
+
+static const struct rc_form form = { .head = "roll", .most = RC_ROLL_SIZE, RC_FORM_ROWS(rows) };
+
+bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
+{
+    struct rc_roll found = { .node = RC_UNKNOWN, .nodes = RC_UNKNOWN, .world = RC_UNKNOWN };
+
+    if (!rc_pairs_read(text, '\n', &form, &found))
+        return false;
+    /* a number that is not there is larger than any */
+    if (!found.scope.p || !found.host.p || found.world == RC_UNKNOWN || found.nodes > found.world ||
+        found.node >= found.nodes || !are_ranks(found.tasks, found.world))
+        return false;
+    for (unsigned i = 0; i < found.gpu_count; i++)
+        if (!has_task(found.tasks, found.gpu[i].rank))
+            return false;
+    *roll = found;
+    return true;
+}
+
 const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
 {
+    size_t start = arena->used;
+    const char *text = rc_pairs_write(&form, roll, arena);
     struct rc_roll read;
-    const char *text;
-    size_t start;
 
-    if (!rc_lines_begin(arena, HEAD, &start))
-        return NULL;
-    for (unsigned i = 0; i < TEXT_FIELDS; i++)
-        rc_lines_put(arena, text_fields[i].name,
-                     *(const struct rc_str *)(const void *)((const char *)roll + text_fields[i].at),
-                     text_fields[i].limit);
-    rc_lines_put_number(arena, "node", roll->node);
-    rc_lines_put_number(arena, "nodes", roll->nodes);
-    rc_lines_put_number(arena, "world", roll->world);
-    if (roll->port)
-        rc_lines_put_number(arena, "port", roll->port);
-    for (unsigned i = 0; i < roll->user_count && i < RC_ROLL_USER_MAX; i++) {
-        struct rc_str name = user_name(roll->user[i]);
-
-        if (name.p && !has_user(roll->user, i, name))
-            rc_lines_put(arena, "user", roll->user[i], RC_ROLL_TEXT_MAX);
-    }
-    for (unsigned i = 0; i < roll->gpu_count && i < RC_ROLL_GPUS_MAX; i++) {
-        if (!roll->gpu[i].id.p)
-            continue;
-        rc_format(arena, "gpu=%u ", roll->gpu[i].rank);
-        rc_join(arena);
-        rc_lines_put_value(arena, roll->gpu[i].id, RC_ROLL_TEXT_MAX);
-    }
-    put_items(arena, roll->items);
-    text = rc_lines_end(arena, start);
     if (text && !rc_roll_read((struct rc_str){ text, arena->used - start - 1 }, &read)) {
         arena->used = start;
         return NULL;

@@ -2,9 +2,6 @@
 /* roll.h - what the nodes of a launch tell each other: one entry a node. The answer for all: answer.h.
  *
  * Both are lines NAME=VALUE (pairs.h), the first of which says what the text is.
- * A name that is not known is skipped, so that a newer rollcall can say more.
- * They come from other nodes: every value is checked where it is read, and
- * nowhere else.
  * Pure: reads the text, writes the caller's struct or arena.
  *
  * An entry, RC_ROLL_SIZE bytes at most:
@@ -71,7 +68,7 @@ struct rc_roll {
     struct rc_str busy;
     struct rc_str hosts;
     struct rc_str absent;
-    uint16_t port;                        /* 0: none */
+    uint32_t port;                        /* 0: none */
     struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
     unsigned user_count;
     struct rc_roll_gpu gpu[RC_ROLL_GPUS_MAX];
