@@ -140,7 +140,7 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
         lose_nodes(outcome, "the order of the nodes does not have this one");
     } else {
         outcome->how = answer->stop ? RC_STOPPED : RC_MET;
-        outcome->port = answer->port;
+        outcome->port = (uint16_t)answer->port;
         copy_text(answer->own, outcome->own, sizeof(outcome->own));
     }
 }

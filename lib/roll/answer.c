@@ -4,42 +4,12 @@
 #include "base/pairs.h"
 #include "roll/netorder.h"
 
-#define HEAD "answer=1\n"
-
-static void put_findings(struct rc_arena *arena, const struct rc_messages *findings)
-{
-    for (unsigned i = 0; i < findings->count && i < RC_FINDINGS_MAX; i++) {
-        if (!findings->list[i].text[0])
-            continue;
-        rc_format(arena, "finding=%s ", rc_message_entry(findings->list[i].id)->id);
-        rc_join(arena);
-        rc_lines_put_value(arena, rc_str(findings->list[i].text), RC_FINDING_MAX);
-    }
-}
-
-const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena)
-{
-    size_t start;
-
-    if (!rc_lines_begin(arena, HEAD, &start))
-        return NULL;
-    if (answer->port)
-        rc_lines_put_number(arena, "port", answer->port);
-    if (answer->stop)
-        rc_lines_put_number(arena, "stop", 1);
-    if (answer->said)
-        rc_lines_put_number(arena, "said", 1);
-    rc_lines_put(arena, "order", answer->order, RC_NETORDER_MAX);
-    rc_lines_put(arena, "first", answer->first, RC_FINDING_MAX);
-    rc_lines_put(arena, "unordered", answer->unordered, RC_FINDING_MAX);
-    rc_lines_put(arena, "own", answer->own, RC_FINDING_MAX);
-    if (answer->has_seat) {
-        rc_format(arena, "seat=%u %u\n", answer->place, answer->before);
-        rc_join(arena);
-    }
-    put_findings(arena, &answer->findings);
-    return rc_lines_end(arena, start);
-}
+/* The first is also what is written. */
+struct reading {
+    struct rc_answer answer;
+    unsigned findings;
+    struct rc_arena *arena; /* for their texts */
+};
 
 /* "RC601": three digits, the first of which is a hundred. */
 static bool is_id(struct rc_str id)
@@ -49,91 +19,84 @@ static bool is_id(struct rc_str id)
 }
 
 /* Those beyond RC_FINDINGS_MAX, and ids that this rollcall does not have, are skipped. */
-static bool take_finding(struct rc_messages *findings, unsigned *count, struct rc_str value, struct rc_arena *arena)
+static bool take_finding(struct rc_str value, void *to)
 {
+    struct reading *reading = to;
     struct rc_str text;
     struct rc_str name = rc_str_split(value, ' ', &text);
 
     if (!is_id(name) || !text.p || text.n == 0 || text.n > RC_FINDING_MAX)
         return false;
-    if (++*count > RC_FINDINGS_MAX)
+    if (++reading->findings > RC_FINDINGS_MAX)
         return true;
     for (unsigned id = 0; id < RC_MESSAGE_COUNT; id++)
         if (rc_str_is(name, rc_message_entry((enum rc_message_id)id)->id))
-            rc_message_add(findings, (enum rc_message_id)id, rc_copy(arena, text));
-    return !arena->full;
+            rc_message_add(&reading->answer.findings, (enum rc_message_id)id, rc_copy(reading->arena, text));
+    return !reading->arena->full;
 }
 
-/* "1", and for the first time. */
-static bool take_flag(struct rc_str value, bool *flag)
+static void put_findings(struct rc_arena *arena, const void *from)
 {
-    if (*flag || !rc_str_is(value, "1"))
-        return false;
-    *flag = true;
-    return true;
+    const struct rc_messages *findings = &((const struct rc_answer *)from)->findings;
+
+    for (unsigned i = 0; i < findings->count && i < RC_FINDINGS_MAX; i++) {
+        if (!findings->list[i].text[0])
+            continue;
+        rc_format(arena, "finding=%s ", rc_message_entry(findings->list[i].id)->id);
+        rc_join(arena);
+        rc_pairs_put_value(arena, rc_str(findings->list[i].text), RC_FINDING_MAX);
+    }
 }
 
-/* A text, for the first time. */
-static bool take_text(struct rc_str value, struct rc_str *text)
+static bool take_seat(struct rc_str value, void *to)
 {
-    if (text->p)
-        return false;
-    *text = value;
-    return true;
-}
-
-static bool take_seat(struct rc_answer *answer, struct rc_str value)
-{
+    struct rc_answer *answer = to;
     struct rc_str before;
     struct rc_str place = rc_str_split(value, ' ', &before);
 
-    if (answer->has_seat || !rc_parse_u32(place, RC_MAX_TASKS, &answer->place) ||
-        !rc_parse_u32(before, RC_MAX_TASKS, &answer->before))
-        return false;
-    answer->has_seat = true;
-    return true;
+    answer->has_seat = rc_parse_u32(place, RC_MAX_TASKS, &answer->place) &&
+                       rc_parse_u32(before, RC_MAX_TASKS, &answer->before);
+    return answer->has_seat;
+}
+
+static void put_seat(struct rc_arena *arena, const void *from)
+{
+    const struct rc_answer *answer = from;
+
+    if (!answer->has_seat)
+        return;
+    rc_format(arena, "seat=%u %u\n", answer->place, answer->before);
+    rc_join(arena);
+}
+
+static const struct rc_row rows[] = {
+    RC_ROW_NUMBER(struct rc_answer, port, 1, UINT16_MAX),
+    RC_ROW_FLAG(struct rc_answer, stop, "1"),
+    RC_ROW_FLAG(struct rc_answer, said, "1"),
+    RC_ROW_TEXT(struct rc_answer, order, RC_NETORDER_MAX),
+    RC_ROW_TEXT(struct rc_answer, first, RC_FINDING_MAX),
+    RC_ROW_TEXT(struct rc_answer, unordered, RC_FINDING_MAX),
+    RC_ROW_TEXT(struct rc_answer, own, RC_FINDING_MAX),
+    RC_ROW_OWN("seat", take_seat, put_seat),
+    RC_ROW_MANY("finding", take_finding, put_findings),
+};
+
+static const struct rc_form form = { .head = "answer", .most = RC_ANSWER_SIZE, RC_FORM_ROWS(rows) };
+
+const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena)
+{
+    return rc_pairs_write(&form, answer, arena);
 }
 
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena)
 {
-    struct rc_answer found = { .port = 0 };
+    struct reading reading = { .arena = arena };
     size_t start = arena->used;
-    uint32_t port = RC_UNKNOWN;
-    unsigned count = 0;
-    struct rc_str name;
-    struct rc_str value;
-    bool good = rc_lines_read_head(&text, HEAD, RC_ANSWER_SIZE);
 
-    while (good && text.n > 0) {
-        good = rc_lines_next(&text, &name, &value);
-        if (!good)
-            break;
-        if (rc_str_is(name, "port"))
-            good = rc_lines_read_number(value, UINT16_MAX, &port) && port > 0;
-        else if (rc_str_is(name, "stop"))
-            good = take_flag(value, &found.stop);
-        else if (rc_str_is(name, "said"))
-            good = take_flag(value, &found.said);
-        else if (rc_str_is(name, "order"))
-            good = take_text(value, &found.order);
-        else if (rc_str_is(name, "first"))
-            good = take_text(value, &found.first);
-        else if (rc_str_is(name, "unordered"))
-            good = take_text(value, &found.unordered);
-        else if (rc_str_is(name, "own"))
-            good = take_text(value, &found.own);
-        else if (rc_str_is(name, "seat"))
-            good = take_seat(&found, value);
-        else if (rc_str_is(name, "finding"))
-            good = take_finding(&found.findings, &count, value, arena);
-        else
-            good = !rc_str_is(name, "answer");
-    }
-    if (!good) {
+    if (!rc_pairs_read(text, '\n', &form, &reading)) {
         arena->used = start;
         return false;
     }
-    found.port = port == RC_UNKNOWN ? 0 : (uint16_t)port;
-    *answer = found;
+    *answer = reading.answer;
     return true;
 }

@@ -26,7 +26,7 @@ enum {
 };
 
 struct rc_answer {
-    uint16_t port; /* 0: none */
+    uint32_t port; /* 0: none */
     bool stop;
     bool said;
     struct rc_str order; /* absent: none; borrowed, as the next three, from the text or from the caller */
