@@ -1,62 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
 #include "rendezvous/session.h"
+
+#include <string.h>
 
 #include "base/pairs.h"
 #include "base/text.h"
 
 enum { SECONDS_MAX = 600 };
 
+static bool take_endpoint(struct rc_str value, void *to)
+{
+    return rc_endpoint_read(value, &((struct rc_request *)to)->endpoint);
+}
+
+static void put_endpoint(struct rc_arena *arena, const void *from)
+{
+    const struct rc_request *request = from;
+
+    if (request->transport != RC_TRANSPORT_SRUN)
+        return;
+    rc_format(arena, "endpoint=");
+    rc_join(arena);
+    rc_endpoint_write(&request->endpoint, arena);
+    rc_join(arena);
+    rc_format(arena, "\n");
+    rc_join(arena);
+}
+
+static const struct rc_row rows[] = {
+    RC_ROW_CHOICE(struct rc_request, transport, "pmix|srun"),
+    RC_ROW_OWN("endpoint", take_endpoint, put_endpoint),
+    RC_ROW_NUMBER(struct rc_request, root, 0, 1),
+    RC_ROW_NUMBER(struct rc_request, seconds, 1, SECONDS_MAX),
+    RC_ROW_CHOICE(struct rc_request, check, rc_words_check),
+    RC_ROW_CHOICE(struct rc_request, same, rc_words_check),
+};
+
+static const struct rc_form form = { RC_FORM_ROWS(rows) };
+
 const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
 {
-    const char *where = "";
-    const char *same = "";
-    const char *text;
+    const char *text = rc_pairs_write(&form, request, arena);
 
-    if (request->transport == RC_TRANSPORT_SRUN)
-        where = rc_format(arena, "endpoint=%s\n", rc_endpoint_write(&request->endpoint, arena));
-    if (request->same != RC_CHECK_UNSET)
-        same = rc_format(arena, "same=%s\n", rc_check_name(request->same));
-    text = rc_format(arena, "transport=%s\n%sroot=%u\nseconds=%u\ncheck=%s\n%s\n%pS",
-                     request->transport == RC_TRANSPORT_SRUN ? "srun" : "pmix", where, (uint32_t)request->root,
-                     request->seconds, rc_check_name(request->check), same, &request->entry);
+    rc_join(arena);
+    rc_format(arena, "\n%pS", &request->entry);
     return arena->full ? NULL : text;
 }
 
-static bool read_pair(struct rc_str name, struct rc_str value, struct rc_request *request)
-{
-    uint32_t number;
-
-    if (rc_str_is(name, "transport")) {
-        request->transport = rc_str_is(value, "srun")   ? RC_TRANSPORT_SRUN
-                             : rc_str_is(value, "pmix") ? RC_TRANSPORT_PMIX
-                                                        : RC_TRANSPORT_NONE;
-        return request->transport != RC_TRANSPORT_NONE;
-    }
-    if (rc_str_is(name, "endpoint"))
-        return rc_endpoint_read(value, &request->endpoint);
-    if (rc_str_is(name, "root")) {
-        request->root = rc_str_is(value, "1");
-        return rc_parse_u32(value, 1, &number);
-    }
-    if (rc_str_is(name, "seconds"))
-        return rc_parse_u32(value, SECONDS_MAX, &request->seconds) && request->seconds > 0;
-    if (rc_str_is(name, "same"))
-        return rc_check_read(value, &request->same);
-    return rc_str_is(name, "check") && rc_check_read(value, &request->check);
-}
-
+/* The lines go up to the blank one, and the entry follows it. */
 bool rc_request_read(struct rc_str text, struct rc_request *request)
 {
     struct rc_request read = { .transport = RC_TRANSPORT_NONE };
-    struct rc_str rest = text;
-    struct rc_str name;
-    struct rc_str value;
+    const char *end = text.p ? memmem(text.p, text.n, "\n\n", 2) : NULL;
+    struct rc_str lines;
 
-    /* up to the blank line, behind which is the entry */
-    while (rc_pair_next(&rest, '\n', &name, &value) && (name.n || value.p))
-        if (!read_pair(name, value, &read))
-            return false;
-    read.entry = rest;
+    if (!end)
+        return false;
+    lines = (struct rc_str){ text.p, (size_t)(end - text.p) + 1 };
+    if (!rc_pairs_read(lines, '\n', &form, &read))
+        return false;
+    read.entry = (struct rc_str){ end + 2, text.n - lines.n - 1 };
     if (read.entry.n == 0 || read.seconds == 0 || read.transport == RC_TRANSPORT_NONE ||
         (read.transport == RC_TRANSPORT_SRUN && !read.endpoint.token.p))
         return false;

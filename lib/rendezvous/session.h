@@ -27,7 +27,7 @@ enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
 struct rc_request {
     enum rc_transport transport;
     struct rc_endpoint endpoint;
-    bool root;
+    uint32_t root; /* 1 or 0 */
     uint32_t seconds;
     enum rc_check check;
     enum rc_check same;

@@ -69,6 +69,7 @@ static const struct row requests[] = {
     { TEXT("transport=pmix\nseconds=600\ncheck=off\n\nroll=1\n\n\n"), "an entry with empty lines" },
     { TEXT("transport=pmix\n" MORE "same=warn\n\nroll=1\n"), "the node says what it has" },
     { TEXT("transport=pmix\n" MORE "same=off\n\nroll=1\n"), "it does not" },
+    { TEXT("transport=pmix\n" MORE "newer=1\n\nroll=1\n"), "a name that is not known" },
 };
 
 static const struct row no_requests[] = {
@@ -91,7 +92,8 @@ static const struct row no_requests[] = {
     { TEXT("transport=pmix\nseconds=1\nroot=\n\nroll=1\n"), "an empty flag" },
     { TEXT("transport=pmix\nseconds=1\ncheck=maybe\n\nroll=1\n"), "a check that is none" },
     { TEXT("transport=pmix\nseconds=1\nsame=1\n\nroll=1\n"), "same as a flag" },
-    { TEXT("transport=pmix\nseconds=1\nnewer=1\n\nroll=1\n"), "a line that is not known" },
+    { TEXT("transport=pmix\nseconds=1\nseconds=1\n\nroll=1\n"), "a deadline twice" },
+    { TEXT("transport=pmix\nseconds=1\nnewer\n\nroll=1\n"), "a line without '='" },
     { TEXT("transport=pmix\nseconds=1\n=\n\nroll=1\n"), "a line without a name" },
 };
 
