@@ -194,34 +194,30 @@ static void stay_behind(struct store *store, struct rc_server *server)
     rc_server_run(server, 0, life[0], decide_nothing, NULL);
 }
 
-static bool read_pair(struct rc_str name, struct rc_str value, struct request *request)
+static bool take_name(struct rc_str value, void *to)
 {
+    struct request *request = to;
     struct rc_arena arena = { .base = request->name, .size = sizeof(request->name) };
 
-    if (rc_str_is(name, "name")) {
-        rc_format(&arena, "%pS", &value);
-        return !arena.full;
-    }
-    if (rc_str_is(name, "owner"))
-        return rc_parse_u32(value, INT32_MAX, &request->owner);
-    if (rc_str_is(name, "launcher"))
-        return rc_parse_u32(value, INT32_MAX, &request->launcher);
-    if (rc_str_is(name, "seconds"))
-        return rc_parse_u32(value, INT32_MAX / 1000, &request->seconds);
-    return rc_str_is(name, "pmix") && rc_parse_u32(value, 1, &request->pmix);
+    rc_copy(&arena, value);
+    return !arena.full;
 }
 
 static bool read_request(struct request *request)
 {
+    static const struct rc_row rows[] = {
+        RC_ROW_OWN("name", take_name, NULL),
+        RC_ROW_NUMBER(struct request, owner, 2, INT32_MAX),
+        RC_ROW_NUMBER(struct request, launcher, 0, INT32_MAX),
+        RC_ROW_NUMBER(struct request, pmix, 0, 1),
+        RC_ROW_NUMBER(struct request, seconds, 1, INT32_MAX / 1000),
+    };
+    static const struct rc_form form = { RC_FORM_ROWS(rows) };
     static char text[INPUT_SIZE];
-    struct rc_str rest = { text, fread(text, 1, sizeof(text), stdin) };
-    struct rc_str name;
-    struct rc_str value;
+    size_t size = fread(text, 1, sizeof(text), stdin);
 
-    while (rest.n > 0)
-        if (!rc_pair_next(&rest, '\n', &name, &value) || !read_pair(name, value, request))
-            return false;
-    return request->name[0] && request->owner > 1 && request->seconds > 0;
+    return rc_pairs_read((struct rc_str){ text, size }, '\n', &form, request) && request->name[0] &&
+           request->owner > 0 && request->seconds > 0;
 }
 
 static int print_failed(const char *what, const char *why)
