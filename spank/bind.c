@@ -20,8 +20,8 @@ struct binding_memory {
     bool answered;
     uint32_t length; /* of the answer */
     atomic_int warned;
-    char why[256];                              /* there is no answer */
-    atomic_uchar claimed[RC_BINDING_TASKS_MAX]; /* pins that tasks have taken */
+    char why[256];                           /* there is no answer */
+    atomic_uchar claimed[RC_PINS_TASKS_MAX]; /* pins that tasks have taken */
     char answer[RC_BINDING_ANSWER];
 };
 

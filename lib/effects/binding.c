@@ -86,7 +86,7 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
 {
     if (binding->wish == RC_BIND_NONE)
         return "bind=none";
-    if (tasks == 0 || tasks > RC_BINDING_TASKS_MAX)
+    if (tasks == 0 || tasks > RC_PINS_TASKS_MAX)
         return "it is not known how many workers the node has";
     if (!is_auto(binding->wish))
         return NULL;
@@ -143,20 +143,19 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
     return text;
 }
 
-/* The request has one line per item, so a list with a newline in it is refused. */
+/* A list with a newline in it names no GPUs. NULL where the request would be too long. */
 static const char *write_request(const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                                  struct rc_arena *arena)
 {
-    const char *text = rc_format(arena, "tasks=%u\nbind=%s\n%scpus=", tasks,
-                                 binding->wish == RC_BIND_NUMA ? "numa" : "cores", binding->cards ? "" : "cards=no\n");
+    struct rc_pins_question question = {
+        .tasks = tasks,
+        .bind = binding->wish == RC_BIND_NUMA ? RC_PINS_NUMA : RC_PINS_CORES,
+        .no_cards = !binding->cards,
+        .cpus = rc_str(rc_cpuset_write(&binding->widest, arena)),
+        .gpus = gpus && !strchr(gpus, '\n') ? rc_str(gpus) : RC_ABSENT,
+    };
 
-    rc_join(arena);
-    rc_cpuset_write(&binding->widest, arena);
-    if (gpus && !strchr(gpus, '\n')) {
-        rc_join(arena);
-        rc_format(arena, "\ngpus=%s", gpus);
-    }
-    return text;
+    return rc_pairs_write(&rc_pins_question_form, &question, arena);
 }
 
 const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
@@ -175,7 +174,7 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     ssize_t n;
     int status;
 
-    if (request.full)
+    if (!program.input.p)
         return "the question to rollcall-map would be too long";
     n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
     if (n == -ENOENT)
@@ -236,7 +235,7 @@ bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin)
 
 bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks)
 {
-    if (options->nic != RC_NICS_AUTO || *tasks > RC_BINDING_TASKS_MAX)
+    if (options->nic != RC_NICS_AUTO || *tasks > RC_PINS_TASKS_MAX)
         return false;
     if (*tasks == 0)
         *tasks = 1;

@@ -14,7 +14,7 @@
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 
-enum { RC_BINDING_ANSWER = 65536, RC_BINDING_TASKS_MAX = 4096 };
+enum { RC_BINDING_ANSWER = 65536 };
 
 /* What is known of a task before it is bound. */
 struct rc_binding {

@@ -5,51 +5,46 @@
 #include "base/pairs.h"
 #include "resolve/steps.h"
 
+static const struct rc_row question_rows[] = {
+    RC_ROW_NUMBER(struct rc_pins_question, tasks, 1, RC_PINS_TASKS_MAX),
+    RC_ROW_CHOICE(struct rc_pins_question, bind, "cores|numa"),
+    { .name = "cards", .kind = RC_ROW_IS_FLAG, .at = offsetof(struct rc_pins_question, no_cards), .words = "no|yes" },
+    RC_ROW_TEXT(struct rc_pins_question, cpus, UINT32_MAX),
+    { .name = "gpus", .kind = RC_ROW_IS_TEXT, .at = offsetof(struct rc_pins_question, gpus), .most = UINT32_MAX },
+};
+
+const struct rc_form rc_pins_question_form = { RC_FORM_ROWS(question_rows) };
+
+static const struct rc_row pin_rows[] = {
+    RC_ROW_TEXT(struct rc_pin, cpus, UINT32_MAX),       RC_ROW_NUMBER(struct rc_pin, cores, 1, RC_CPUS_MAX),
+    RC_ROW_NUMBER(struct rc_pin, gpu, 0, RC_MAX_TASKS), RC_ROW_TEXT(struct rc_pin, fabric, UINT32_MAX),
+    RC_ROW_TEXT(struct rc_pin, network, UINT32_MAX),    RC_ROW_FLAG(struct rc_pin, shared, "yes|no"),
+};
+
+static const struct rc_row node_rows[] = {
+    RC_ROW_TEXT(struct rc_pins, fabric, UINT32_MAX),
+    RC_ROW_TEXT(struct rc_pins, network, UINT32_MAX),
+};
+
+static const struct rc_form pin_form = { RC_FORM_ROWS(pin_rows) };
+static const struct rc_form node_form = { RC_FORM_ROWS(node_rows) };
+
 /* A pin has at most as many cores as hardware threads. */
-static bool is_sound(const struct rc_pin *pin)
+static bool read_pin(struct rc_str words, struct rc_pin *pin)
 {
     struct rc_cpuset cpus;
 
-    return rc_cpuset_read(pin->cpus, &cpus) && pin->cores > 0 && pin->cores <= rc_cpuset_count(&cpus);
-}
-
-static bool read_pin(struct rc_str words, struct rc_pin *pin)
-{
-    struct rc_str key;
-    struct rc_str value;
-
     *pin = (struct rc_pin){ .gpu = RC_UNKNOWN };
-    while (rc_pair_next(&words, ' ', &key, &value)) {
-        if (rc_str_is(key, "cpus"))
-            pin->cpus = value;
-        else if (rc_str_is(key, "cores") && !rc_parse_u32(value, RC_CPUS_MAX, &pin->cores))
-            return false;
-        else if (rc_str_is(key, "gpu") && !rc_parse_u32(value, RC_MAX_TASKS, &pin->gpu))
-            return false;
-        else if (rc_str_is(key, "fabric"))
-            pin->fabric = value;
-        else if (rc_str_is(key, "network"))
-            pin->network = value;
-        else if (rc_str_is(key, "shared"))
-            pin->shared = rc_str_is(value, "yes");
-    }
-    return is_sound(pin);
+    return rc_pairs_read(words, ' ', &pin_form, pin) && rc_cpuset_read(pin->cpus, &cpus) && pin->cores > 0 &&
+           pin->cores <= rc_cpuset_count(&cpus);
 }
 
-static bool read_node(struct rc_str words, struct rc_pins *pins)
+static bool read_node(struct rc_str line, struct rc_pins *pins)
 {
-    struct rc_str key;
-    struct rc_str value;
+    struct rc_str words;
 
-    if (!rc_str_is(rc_str_split(words, ' ', &words), "node"))
-        return false;
-    while (rc_pair_next(&words, ' ', &key, &value)) {
-        if (rc_str_is(key, "fabric"))
-            pins->fabric = value;
-        else if (rc_str_is(key, "network"))
-            pins->network = value;
-    }
-    return true;
+    return rc_str_is(rc_str_split(line, ' ', &words), "node") &&
+           (!words.p || rc_pairs_read(words, ' ', &node_form, pins));
 }
 
 /* Takes a line's words and moves *rest behind it. False, with *rest untouched, at the end

@@ -12,7 +12,32 @@
 #ifndef ROLLCALL_RESOLVE_PINS_H
 #define ROLLCALL_RESOLVE_PINS_H
 
+#include "base/pairs.h"
 #include "resolve/model.h"
+
+enum { RC_PINS_TASKS_MAX = 4096 }; /* a node has no more, and an answer has no room for more */
+
+enum rc_pins_bind { RC_PINS_CORES = 1, RC_PINS_NUMA };
+
+/* The question, a line for each key:
+ *
+ *   tasks=4           of the node
+ *   bind=cores        whole cores for each alone (default); numa: all that may be used of
+ *                     their NUMA nodes
+ *   cards=no          nobody wants to know the network cards, which takes longer to find out
+ *   cpus=0-31,64-95   the hardware threads that may be used; without: rollcall-map's own
+ *   gpus=0,1,2,3      of local rank 0, 1, ..., over again where there are more tasks: indices
+ *                     by PCI bus id, bus ids or UUIDs; one that is none of these is no GPU;
+ *                     or all: those of the vendor whose runtime a job uses */
+struct rc_pins_question {
+    uint32_t tasks;
+    enum rc_pins_bind bind;
+    bool no_cards;
+    struct rc_str cpus;
+    struct rc_str gpus;
+};
+
+extern const struct rc_form rc_pins_question_form;
 
 /* Reads an answer of rollcall-map. False, with *pins untouched, where the text is no such
  * answer. */

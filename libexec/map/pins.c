@@ -8,23 +8,14 @@
 #include <unistd.h>
 
 #include "base/cpuset.h"
-#include "base/pairs.h"
 #include "base/text.h"
 #include "console/usage.h"
 #include "placement/place.h"
 #include "placement/topology.h"
+#include "resolve/pins.h"
 #include "system/gpufiles.h"
 
-/* TASKS_MAX: a node has no more, and neither has an answer room for more. */
-enum { REQUEST_SIZE = 65536, TASKS_MAX = 4096 };
-
-struct question {
-    uint32_t tasks;
-    struct rc_str gpus;
-    struct rc_str cpus;
-    bool numa;
-    bool no_cards;
-};
+enum { REQUEST_SIZE = 65536 };
 
 struct work {
     hwloc_topology_t topology;
@@ -57,30 +48,6 @@ static struct rc_str read_request(char *buffer, size_t size)
             return RC_ABSENT;
     }
     return (struct rc_str){ buffer, used };
-}
-
-/* Reads the whole request. A key that is not known is skipped. */
-static bool read_question(struct rc_str text, struct question *question)
-{
-    struct rc_str key;
-    struct rc_str value;
-
-    *question = (struct question){ .tasks = 0 };
-    while (rc_pair_next(&text, '\n', &key, &value)) {
-        if (rc_str_is(key, "tasks") && !rc_parse_u32(value, TASKS_MAX, &question->tasks))
-            return false;
-        if (rc_str_is(key, "gpus"))
-            question->gpus = value;
-        if (rc_str_is(key, "cpus"))
-            question->cpus = value;
-        if (rc_str_is(key, "bind"))
-            question->numa = rc_str_is(value, "numa");
-        if (rc_str_is(key, "cards"))
-            question->no_cards = rc_str_is(value, "no");
-        if (rc_str_is(key, "bind") && !question->numa && !rc_str_is(value, "cores"))
-            return false;
-    }
-    return question->tasks > 0;
 }
 
 /* Narrows the threads of the topology to those that may be used. */
@@ -253,14 +220,14 @@ static int print_pins(const struct work *work)
                        : console_fail("pins: out of memory, or a hardware thread with a number above %d", RC_CPUS_MAX);
 }
 
-static enum rc_topology_depth choose_depth(const struct question *question)
+static enum rc_topology_depth choose_depth(const struct rc_pins_question *question)
 {
     if (!question->no_cards)
         return RC_TOPOLOGY_CARDS;
     return question->gpus.n > 0 && rc_pci_gpus_are_there(RC_SYSFS_PCI) ? RC_TOPOLOGY_GPUS : RC_TOPOLOGY_CORES;
 }
 
-static int answer_question(struct work *work, const struct question *question, const char *file)
+static int answer_question(struct work *work, const struct rc_pins_question *question, const char *file)
 {
     char error[RC_TOPOLOGY_ERROR];
     int status;
@@ -273,7 +240,8 @@ static int answer_question(struct work *work, const struct question *question, c
     if (!file && question->gpus.n > 0)
         work->driver.count = rc_nvidia_read_gpus(RC_NVIDIA_FOLDER, work->driver.gpu);
     if ((status = choose_gpus(work, question->gpus)) == 0 && (status = choose_cpus(work, question->cpus)) == 0 &&
-        (status = place_tasks(work, question->tasks)) == 0 && (!question->numa || (status = widen_to_numa(work)) == 0))
+        (status = place_tasks(work, question->tasks)) == 0 &&
+        (question->bind != RC_PINS_NUMA || (status = widen_to_numa(work)) == 0))
         status = print_pins(work);
     return status;
 }
@@ -295,10 +263,11 @@ int map_answer_pins(const char *file)
 {
     static char buffer[REQUEST_SIZE];
     static struct work work;
-    struct question question;
+    struct rc_pins_question question = { .tasks = 0 };
     int status;
 
-    if (!read_question(read_request(buffer, sizeof(buffer)), &question))
+    if (!rc_pairs_read(read_request(buffer, sizeof(buffer)), '\n', &rc_pins_question_form, &question) ||
+        question.tasks == 0)
         return console_fail("pins: that is no request");
     status = answer_question(&work, &question, file);
     put_away(&work);

@@ -119,10 +119,10 @@ pin cpus=0-7 cores=4' ]
 @test "what is no request, and what has no answer: nothing but a line on standard error" {
     xml=$BATS_FILE_TMPDIR/laptop.xml
     for text in '' 'x' 'tasks=' 'tasks=0' 'tasks=-1' 'tasks=4097' 'tasks=2x' $'tasks=2\nbind=x' $'tasks=2\nbind=' \
-        "$(printf 'tasks=1\ngpus='; head -c 70000 /dev/zero | tr '\0' 0)"; do
+        $'tasks=2\ncpus=' $'tasks=2\ntasks=2' "$(printf 'tasks=1\ngpus='; head -c 70000 /dev/zero | tr '\0' 0)"; do
         fails_with 2 'pins: that is no request' "$map" pins "$xml" <<< "$text"
     done
-    for text in x '' , 0- 8192 '0 1'; do
+    for text in x , 0- 8192 '0 1'; do
         fails_with 2 'is not a list of hardware threads' "$map" pins "$xml" <<< "tasks=1"$'\n'"cpus=$text"
     done
     fails_with 2 'no core that may be used' "$map" pins "$xml" <<< $'tasks=1\ncpus=100-200'

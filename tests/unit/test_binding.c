@@ -184,14 +184,14 @@ UNIT_TEST(check_ask, "question and answer")
         assert_int_equal(symlink(self, path), 0);
     }
     assert_null(ask("good", RC_BIND_UNSET, 2, "0,1", &pins));
-    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cards=no|cpus=0-3,8-11|gpus=0,1"));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cards=no|cpus=0-3,8-11|gpus=0,1|"));
     assert_null(ask("good", RC_BIND_NUMA, 2, NULL, &pins));
-    assert_true(rc_str_is(pins.network, "tasks=2|bind=numa|cards=no|cpus=0-3,8-11"));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=numa|cards=no|cpus=0-3,8-11|"));
     assert_null(ask("good", RC_BIND_AUTO, 2, NULL, &pins)); /* as of nic=auto */
-    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cpus=0-3,8-11"));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cpus=0-3,8-11|"));
     /* of a line's end in a name nobody makes another key */
     assert_null(ask("good", RC_BIND_CORES, 2, "0\ntasks=9", &pins));
-    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cards=no|cpus=0-3,8-11"));
+    assert_true(rc_str_is(pins.network, "tasks=2|bind=cores|cards=no|cpus=0-3,8-11|"));
     assert_non_null(strstr(ask("good", RC_BIND_CORES, 3, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("bad", RC_BIND_CORES, 2, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("silent", RC_BIND_CORES, 2, NULL, &pins), "something else"));
