@@ -379,7 +379,7 @@ UNIT_TEST(takes_anything, "inventory: files with anything in them")
         for (const char *line = text; *line; line = strchr(line, '\n') + 1)
             assert_memory_equal(line, "has=", 4);
         for (const char *c = text; *c; c++)
-            assert_true(*c == '\n' || rc_lines_printable(*c));
+            assert_true(*c == '\n' || rc_is_printable(*c));
     }
 }
 
