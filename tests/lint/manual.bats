@@ -115,7 +115,8 @@ section()
 }
 
 @test "every launcher of the registry has its row, in that order, and no other has" {
-    ids=$(sed -n 's/^ROLLCALL_LAUNCHER(\([a-z0-9]*\))$/\1/p' "$top/lib/launcher/registry.def")
+    ids=$(launchers)
+    [ "$(wc -l <<< "$ids")" -gt 20 ]
     expect_same "$ids" "$(sed -n '/^\.TS$/,/^\.TE$/s/^\([a-z0-9]*\)\t.*/\1/p' "$page" | grep -v '^name$')"
 }
 

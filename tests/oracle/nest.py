@@ -47,8 +47,10 @@ class Nest:
 SECOND_VOICES = {("flux", "pals"), ("pals", "mpich"), ("mpich", "mvapich"), ("intelmpi", "mvapich"),
                  ("torchrun", "deepspeed")}
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib/launcher/registry.def"), encoding="utf-8") as file:
-    registered = re.findall(r"^ROLLCALL_LAUNCHER\((\w+)\)", file.read(), re.M)
+registered = []
+for part in ("registry.def", "platforms.def"):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib/launcher", part), encoding="utf-8") as file:
+        registered += re.findall(r"^ROLLCALL_(?:LAUNCHER|PLATFORM)\((\w+)", file.read(), re.M)
 KNOWN = tuple(name for name in FAMILIES if name.rstrip("45") in registered)
 PMI = {"mpich", "intelmpi", "flux", "pals"}  # write PMI_RANK and PMI_SIZE over each other's
 

@@ -194,8 +194,11 @@ def test_each_variable(core, which):
 
 def markers():
     """The variables by which the launcher families are known."""
-    with open(os.path.join(HERE, "..", "..", "lib", "launcher", "registry.def"), encoding="ascii") as file:
-        return sorted(set(re.findall(r"ROLLCALL_MARKER\(\w+, (\w+)\)", file.read())))
+    names = set()
+    for part in ("registry.def", "platforms.def"):
+        with open(os.path.join(HERE, "..", "..", "lib", "launcher", part), encoding="ascii") as file:
+            names.update(re.findall(r"^ROLLCALL_MARKER\(\w+, (\w+)\)", file.read(), re.M))
+    return sorted(names)
 
 
 def answered(answer):

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* platforms.c - the platforms: each starts its command once on a node, and numbers the nodes.
+ *
+ * A row of platforms.def says which variables do that. SageMaker, which writes a list without a number, and Azure ML,
+ * which numbers processes, follow as functions.
+ *
+ * The rule of a row:
+ * - one task a node: it is started in launcher mode, or is a worker where the node has one GPU;
+ * - absent where a variable that it needs is not set, or where neither index nor count is. Only one of these two is
+ *   RC102, and an index that is no number RC101;
+ * - absent with a LOCAL_RANK: workers were numbered further inside. Not where the stamp says that rollcall set it
+ *   for this node as a worker;
+ * - hosts is a list of all nodes, in the order of their indices. Another number of lines than count is RC103;
+ * - RANK 0 is on the node that the variable of the master names, else on the first of hosts. A MASTER_ADDR that is
+ *   set is kept in either case;
+ * - a narrower CUDA_VISIBLE_DEVICES comes before the platform's number of GPUs.
+ */
+#include "launcher/launcher.h"
+
+enum { NAME_SIZE = 28, NAME_PART_SIZE = 12 };
+
+/* The variables of a platform that are left out are those that it does not have. Arrays, not pointers: see
+ * struct rc_variable. */
+struct platform {
+    char needs[2][NAME_SIZE]; /* both must have a value */
+
+    /* For names that are anybody's: this variable has a value, or MASTER_ADDR begins and ends so. */
+    char proof[NAME_SIZE];
+    char proof_by_master[2][NAME_PART_SIZE];
+
+    char elastic[NAME_SIZE]; /* where it has a value, torchrun's agents number themselves */
+
+    char index[NAME_SIZE];     /* the node's index */
+    char count[NAME_SIZE];     /* the number of nodes */
+    bool index_optional_alone; /* a single node may have no index, which is 0 */
+
+    char run_id[2][NAME_SIZE]; /* the name of the launch: the first of these with a value */
+    char hosts[NAME_SIZE];     /* all nodes in the order of their indices, a line each */
+    char master[NAME_SIZE];    /* the first node; left out: the first of hosts */
+    char port[NAME_SIZE];      /* the port that the platform has chosen on it */
+    bool by_dns;               /* the first node's name is in DNS only once that node is up */
+
+    char gpus[NAME_SIZE];     /* the number of the node's GPUs */
+    bool gpus_are_workers;    /* it is the number of workers wanted, which comes before CUDA_VISIBLE_DEVICES */
+    char all_gpus[NAME_SIZE]; /* the number of all nodes' GPUs together */
+};
+
+static struct rc_str value_of(const struct rc_env *env, const char *name)
+{
+    return name[0] ? rc_env_find(env, rc_str(name)) : RC_ABSENT;
+}
+
+static bool is_set(const struct rc_env *env, const char *name)
+{
+    return value_of(env, name).n > 0;
+}
+
+static bool read_number(struct rc_reader *reader, const char *name, struct rc_number *out)
+{
+    return rc_read_number(reader, rc_str(name), RC_MAX_TASKS, out);
+}
+
+/* The launch and this node's place in it, unless workers were numbered further inside. */
+static enum rc_claim claim(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id,
+                           struct rc_number index)
+{
+    rc_facts_name(reader, facts, family, run_id);
+    if (is_set(reader->env, "LOCAL_RANK") &&
+        (!rc_stamp_is_of(&reader->stamp, facts->scope, index.value) || reader->stamp.launcher)) {
+        rc_facts_init(facts);
+        return RC_CLAIM_ABSENT;
+    }
+    facts->field[RC_RANK] = index;
+    return RC_CLAIM_TASK;
+}
+
+static bool is_here(const struct rc_env *env, const struct platform *platform)
+{
+    struct rc_str master = rc_env_get(env, "MASTER_ADDR");
+
+    for (unsigned i = 0; i < 2; i++)
+        if (platform->needs[i][0] && !is_set(env, platform->needs[i]))
+            return false;
+    return !platform->proof[0] || is_set(env, platform->proof) ||
+           (rc_str_starts(master, platform->proof_by_master[0]) && rc_str_ends(master, platform->proof_by_master[1]));
+}
+
+static enum rc_claim recognise(struct rc_reader *reader, struct rc_facts *facts, const char *family,
+                               const struct platform *platform)
+{
+    const struct rc_env *env = reader->env;
+    bool has_index = is_set(env, platform->index);
+    bool has_count = is_set(env, platform->count);
+    struct rc_number index;
+
+    if (!is_here(env, platform))
+        return RC_CLAIM_ABSENT;
+    if (is_set(env, platform->elastic)) {
+        rc_say(reader->messages, RC118,
+               "this PyTorchJob is elastic (%s is set): torchrun's agents number themselves; the "
+               "environment is left as it is; leave elasticPolicy out of the job for fixed numbers",
+               platform->elastic);
+        return RC_CLAIM_HALF;
+    }
+    if (!has_index && platform->index_optional_alone && rc_str_is(value_of(env, platform->count), "1")) {
+        index = (struct rc_number){ 0, rc_format(reader->arena, "%s is 1", platform->count) };
+    } else {
+        if (!has_index && (!has_count || is_set(env, "LOCAL_RANK")))
+            return RC_CLAIM_ABSENT;
+        if (!has_index || !has_count) {
+            rc_missing(reader, has_index ? platform->index : platform->count,
+                       has_index ? platform->count : platform->index);
+            return RC_CLAIM_BROKEN;
+        }
+        if (!read_number(reader, platform->index, &index))
+            return RC_CLAIM_BROKEN;
+    }
+    return claim(reader, facts, family,
+                 is_set(env, platform->run_id[0]) ? value_of(env, platform->run_id[0])
+                                                  : value_of(env, platform->run_id[1]),
+                 index);
+}
+
+/* One task on each of count nodes. */
+static void fill_numbers(struct rc_facts *facts, struct rc_number count)
+{
+    static const char alone[] = "one task a node";
+    struct rc_number *field = facts->field;
+
+    field[RC_NODE_RANK] = field[RC_RANK];
+    field[RC_WORLD_SIZE] = field[RC_NNODES] = count;
+    field[RC_LOCAL_RANK] = (struct rc_number){ 0, alone };
+    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ 1, alone };
+    facts->min_local_size = facts->max_local_size = 1;
+    facts->node_order_rank = field[RC_RANK];
+    /* believed: the name may be that of a service in front of the node, so RANK 0
+     * cannot compare it with its own addresses */
+    facts->master_certain = true;
+}
+
+/* The node's GPUs: the variable may be none, or no number ("auto"). */
+static void fill_gpus(struct rc_reader *reader, struct rc_facts *facts, const char *name, bool are_workers)
+{
+    if ((are_workers || !rc_env_get(reader->env, "CUDA_VISIBLE_DEVICES").p) &&
+        rc_parse_u32(value_of(reader->env, name), RC_MAX_TASKS, &facts->gpus.value))
+        facts->gpus.source = name;
+    else
+        rc_read_gpus(reader, facts);
+}
+
+/* Whether the list, where there is one, has as many hosts as there are nodes. */
+static bool hosts_fit(struct rc_reader *reader, const struct platform *platform, struct rc_str hosts, uint32_t count)
+{
+    uint32_t listed = rc_str_pieces(hosts, '\n');
+
+    if (!hosts.n || listed == count)
+        return true;
+    return rc_say(reader->messages, RC103,
+                  "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values", platform->hosts,
+                  listed, platform->count, count);
+}
+
+static void fill_master(struct rc_reader *reader, struct rc_facts *facts, const struct platform *platform,
+                        struct rc_str hosts)
+{
+    if (platform->master[0]) {
+        facts->master_host = value_of(reader->env, platform->master);
+        facts->master_source = platform->master;
+    } else if (hosts.n) {
+        facts->master_host = rc_str_split(hosts, '\n', &hosts);
+        facts->master_source = rc_format(reader->arena, "first line of %s", platform->hosts);
+    }
+    facts->master_comes_later = platform->by_dns;
+    if (platform->port[0]) {
+        facts->reserved_ports = value_of(reader->env, platform->port);
+        facts->port_source = platform->port;
+    }
+}
+
+/* Whether all nodes have as many GPUs. Otherwise some would be workers, and others start torchrun. */
+static bool gpus_are_even(struct rc_reader *reader, const struct platform *platform, uint32_t nodes)
+{
+    struct rc_number each;
+    struct rc_number all;
+
+    if (!platform->all_gpus[0])
+        return true;
+    if (!read_number(reader, platform->gpus, &each) || !read_number(reader, platform->all_gpus, &all))
+        return false;
+    if (each.value == RC_UNKNOWN || all.value == RC_UNKNOWN || all.value == (uint64_t)each.value * nodes)
+        return true;
+    return rc_say(reader->messages, RC103,
+                  "%s is %u, but %u nodes with %s %u have another number; nothing is set; give all groups "
+                  "of the task the same GPUs",
+                  platform->all_gpus, all.value, nodes, platform->gpus, each.value);
+}
+
+static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, const struct platform *platform)
+{
+    struct rc_str hosts = value_of(reader->env, platform->hosts);
+    struct rc_number count;
+
+    if (!read_number(reader, platform->count, &count) || !hosts_fit(reader, platform, hosts, count.value))
+        return false;
+    fill_numbers(facts, count);
+    fill_master(reader, facts, platform, hosts);
+    fill_gpus(reader, facts, platform->gpus, platform->gpus_are_workers);
+    return gpus_are_even(reader, platform, count.value);
+}
+
+/* What registry.c wants of each family. */
+#define MEMBERS(...) __VA_ARGS__
+#define ROLLCALL_MARKER(name, variable)
+#define ROLLCALL_PLATFORM(name, like, ...)                                                \
+    const struct rc_launcher rc_launcher_##name = { .id = #name, MEMBERS like };          \
+    static const struct platform name##_platform = { __VA_ARGS__ };                       \
+    enum rc_claim rc_##name##_recognise(struct rc_reader *reader, struct rc_facts *facts) \
+    {                                                                                     \
+        return recognise(reader, facts, rc_launcher_##name.id, &name##_platform);         \
+    }                                                                                     \
+    bool rc_##name##_read(struct rc_reader *reader, struct rc_facts *facts)               \
+    {                                                                                     \
+        return read_platform(reader, facts, &name##_platform);                            \
+    }
+#include "launcher/platforms.def"
+#undef ROLLCALL_PLATFORM
+#undef ROLLCALL_MARKER
+
+/* SageMaker: a host of a training job on Amazon SageMaker.
+ *
+ * Its training toolkit starts the user's script without a rank: SM_HOSTS is a JSON list of all hosts' names
+ * (["algo-1","algo-2"]), SM_CURRENT_HOST is one of them, SM_NUM_GPUS the number of GPUs of this one. With
+ * torch_distributed the toolkit starts torchrun itself, and with MPI mpirun: those families are further inside.
+ *
+ * - SM_HOSTS without SM_CURRENT_HOST is RC102;
+ * - the node's index is the place of SM_CURRENT_HOST in SM_HOSTS in the order that the list has (the toolkit sorts
+ *   it as text: algo-1, algo-10, algo-2). Not there, or twice, is RC103;
+ * - the master is the first of SM_HOSTS, as in the toolkit; the launch is named by TRAINING_JOB_NAME;
+ * - the list is read strictly: strings of printable ASCII without escapes, which is what a host name is, with commas
+ *   and blanks between them. Anything else is RC105.
+ * Source: aws/sagemaker-training-toolkit src/sagemaker_training/environment.py (to_env_vars, get_master_hostname),
+ * mapping.py, torch_distributed.py. */
+struct hosts {
+    uint32_t count;
+    uint32_t place; /* of the wanted one, RC_UNKNOWN: not there */
+    bool twice;
+    struct rc_str first;
+};
+
+static struct rc_str without_blanks(struct rc_str text)
+{
+    while (text.n && (text.p[0] == ' ' || text.p[0] == '\t'))
+        text = (struct rc_str){ text.p + 1, text.n - 1 };
+    return text;
+}
+
+static bool skip_character(struct rc_str *text, char c)
+{
+    *text = without_blanks(*text);
+    if (!text->n || text->p[0] != c)
+        return false;
+    *text = (struct rc_str){ text->p + 1, text->n - 1 };
+    return true;
+}
+
+static bool take_string(struct rc_str *text, struct rc_str *string)
+{
+    size_t n = 0;
+
+    if (!skip_character(text, '"'))
+        return false;
+    while (n < text->n && text->p[n] > ' ' && text->p[n] < 0x7f && text->p[n] != '"' && text->p[n] != '\\')
+        n++;
+    *string = (struct rc_str){ text->p, n };
+    *text = (struct rc_str){ text->p + n, text->n - n };
+    return n && skip_character(text, '"');
+}
+
+static bool read_list(struct rc_str text, struct rc_str wanted, struct hosts *hosts)
+{
+    *hosts = (struct hosts){ .place = RC_UNKNOWN };
+    if (!skip_character(&text, '['))
+        return false;
+    do {
+        struct rc_str host;
+
+        if (!take_string(&text, &host) || hosts->count == RC_MAX_TASKS)
+            return false;
+        if (hosts->count == 0)
+            hosts->first = host;
+        if (rc_str_eq(host, wanted)) {
+            hosts->twice = hosts->place != RC_UNKNOWN;
+            hosts->place = hosts->count;
+        }
+        hosts->count++;
+    } while (skip_character(&text, ','));
+    return skip_character(&text, ']') && without_blanks(text).n == 0;
+}
+
+static bool read_hosts(struct rc_reader *reader, struct rc_str current, struct hosts *hosts)
+{
+    struct rc_str text = rc_env_get(reader->env, "SM_HOSTS");
+
+    if (!read_list(text, current, hosts)) {
+        return rc_say(reader->messages, RC105,
+                      "SM_HOSTS is %pQ, not a list of host names; nothing is set; it should look like "
+                      "[\"algo-1\",\"algo-2\"]",
+                      &text);
+    }
+    if (hosts->place == RC_UNKNOWN || hosts->twice) {
+        return rc_say(reader->messages, RC103,
+                      "SM_CURRENT_HOST is %pQ, which is %s SM_HOSTS %pQ; nothing is set; pass the platform's "
+                      "own values",
+                      &current, hosts->twice ? "twice in" : "not in", &text);
+    }
+    return true;
+}
+
+enum rc_claim rc_sagemaker_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str current = rc_env_get(reader->env, "SM_CURRENT_HOST");
+    struct hosts hosts;
+
+    if (!rc_env_get(reader->env, "SM_HOSTS").n)
+        return RC_CLAIM_ABSENT;
+    if (!current.n) {
+        rc_missing(reader, "SM_HOSTS", "SM_CURRENT_HOST");
+        return RC_CLAIM_BROKEN;
+    }
+    if (!read_hosts(reader, current, &hosts))
+        return RC_CLAIM_BROKEN;
+    return claim(reader, facts, "sagemaker", rc_env_get(reader->env, "TRAINING_JOB_NAME"),
+                 (struct rc_number){ hosts.place, "place of SM_CURRENT_HOST in SM_HOSTS" });
+}
+
+bool rc_sagemaker_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct hosts hosts;
+
+    if (!read_hosts(reader, rc_env_get(reader->env, "SM_CURRENT_HOST"), &hosts))
+        return false;
+    fill_numbers(facts, (struct rc_number){ hosts.count, "length of SM_HOSTS" });
+    facts->master_host = hosts.first;
+    facts->master_source = "first of SM_HOSTS";
+    fill_gpus(reader, facts, "SM_NUM_GPUS", false);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_sagemaker = {
+    .id = "sagemaker",
+    .title = "SageMaker",
+};
+
+/* Azure ML: a process of a distributed job on Azure Machine Learning.
+ *
+ * With the PyTorch distribution Azure starts process_count_per_instance processes on each node and numbers them:
+ * RANK, WORLD_SIZE, LOCAL_RANK, NODE_RANK, MASTER_ADDR, MASTER_PORT. What it leaves open is LOCAL_WORLD_SIZE. With
+ * the MPI distribution it starts mpirun, whose ranks are Open MPI's. One process a node on machines with several
+ * GPUs is Azure's "per-node launch": launcher mode.
+ *
+ * - none of RANK and WORLD_SIZE: no distributed job. Only one of them: RC102. No LOCAL_RANK, or
+ *   OMPI_COMM_WORLD_RANK, or a ROLLCALL_SCOPE other than of worker mode for this RANK (launcher mode takes RANK
+ *   away, so something inside of it has numbered its workers): not Azure's numbering;
+ * - the number of nodes is AZUREML_NODE_COUNT, else the length of AZ_BATCH_HOST_LIST (10.0.0.4,10.0.0.5), else 1
+ *   where LOCAL_WORLD_SIZE equals WORLD_SIZE. Where nothing tells, this family has nothing to say;
+ * - each node has WORLD_SIZE / nodes processes, numbered node by node: RANK = node * that + LOCAL_RANK, and
+ *   NODE_RANK, where it is set, is that node. Anything else is RC103;
+ * - MASTER_ADDR is kept; where it is not set, it is the host of AZ_BATCH_MASTER_NODE (host:port), else
+ *   AZ_BATCHAI_MPI_MASTER_NODE; the launch is named by AZUREML_RUN_ID.
+ * Source: learn.microsoft.com/azure/machine-learning/how-to-train-distributed-gpu;
+ * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables;
+ * DeepSpeed deepspeed/comm/comm.py (in_aml, patch_aml_env_for_torch_nccl_backend). */
+
+/* The number of nodes, by Azure or the user; RC_UNKNOWN where neither says it.
+ * False with a message. */
+static bool read_nnodes(struct rc_reader *reader, struct rc_number *nnodes)
+{
+    struct rc_str hosts = rc_env_get(reader->env, "AZ_BATCH_HOST_LIST");
+    struct rc_str local_size = rc_env_get(reader->env, "LOCAL_WORLD_SIZE");
+
+    if (!read_number(reader, "AZUREML_NODE_COUNT", nnodes))
+        return false;
+    if (nnodes->value != RC_UNKNOWN)
+        return true;
+    if (hosts.n) {
+        nnodes->source = "length of AZ_BATCH_HOST_LIST";
+        nnodes->value = rc_str_pieces(hosts, ',');
+    } else if (local_size.n && rc_str_eq(local_size, rc_env_get(reader->env, "WORLD_SIZE"))) {
+        nnodes->source = "LOCAL_WORLD_SIZE is the whole size";
+        nnodes->value = 1;
+    }
+    return true;
+}
+
+enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    bool has_rank = is_set(reader->env, "RANK");
+    bool has_size = is_set(reader->env, "WORLD_SIZE");
+    const struct rc_stamp *stamp = &reader->stamp;
+    struct rc_number nnodes;
+    struct rc_number rank;
+
+    if ((!has_rank && !has_size) || !is_set(reader->env, "LOCAL_RANK") || is_set(reader->env, "OMPI_COMM_WORLD_RANK"))
+        return RC_CLAIM_ABSENT;
+    if (!has_rank || !has_size) {
+        rc_missing(reader, has_rank ? "RANK" : "WORLD_SIZE", has_rank ? "WORLD_SIZE" : "RANK");
+        return RC_CLAIM_BROKEN;
+    }
+    if (!read_nnodes(reader, &nnodes) || !read_number(reader, "RANK", &rank))
+        return RC_CLAIM_BROKEN;
+    if (nnodes.value == RC_UNKNOWN)
+        return RC_CLAIM_ABSENT;
+    rc_facts_name(reader, facts, "azureml", rc_env_get(reader->env, "AZUREML_RUN_ID"));
+    if (stamp->text.n && (!rc_stamp_is_of(stamp, facts->scope, rank.value) || stamp->launcher)) {
+        rc_facts_init(facts);
+        return RC_CLAIM_ABSENT;
+    }
+    facts->field[RC_RANK] = rank;
+    return RC_CLAIM_TASK;
+}
+
+/* Node and rank against each other; the core checks the rank against the size. */
+static bool number_nodes(struct rc_reader *reader, struct rc_number *field)
+{
+    uint32_t rank = field[RC_RANK].value;
+    uint32_t size = field[RC_WORLD_SIZE].value;
+    uint32_t nnodes = field[RC_NNODES].value;
+    uint32_t each = nnodes ? size / nnodes : 0;
+    struct rc_number node = field[RC_NODE_RANK];
+
+    if (each == 0 || size % nnodes) {
+        return rc_say(reader->messages, RC103,
+                      "WORLD_SIZE %u cannot be spread evenly over %u nodes (%s); nothing is set; pass the "
+                      "platform's own values",
+                      size, nnodes, field[RC_NNODES].source);
+    }
+    if (rank % each != field[RC_LOCAL_RANK].value || (node.value != RC_UNKNOWN && node.value != rank / each)) {
+        return rc_say(reader->messages, RC103,
+                      "RANK %u, with %u processes a node, is local rank %u of node %u, but LOCAL_RANK or "
+                      "NODE_RANK says otherwise; nothing is set; pass the platform's own values",
+                      rank, each, rank % each, rank / each);
+    }
+    field[RC_NODE_RANK] = (struct rc_number){ rank / each, node.source ? node.source : "RANK and processes a node" };
+    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ each, "WORLD_SIZE / nodes" };
+    return true;
+}
+
+/* "10.0.0.4:6000" */
+static struct rc_str master_host(const struct rc_env *env)
+{
+    struct rc_str port;
+    struct rc_str host = rc_str_split(rc_env_get(env, "AZ_BATCH_MASTER_NODE"), ':', &port);
+
+    if (!host.n)
+        host = rc_env_get(env, "AZ_BATCHAI_MPI_MASTER_NODE");
+    /* on one node Azure writes the loopback address, and the core decides on that itself */
+    return host.n && !rc_str_is(host, "localhost") && !rc_str_starts(host, "127.") ? host : RC_ABSENT;
+}
+
+bool rc_azureml_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_number *field = facts->field;
+
+    if (!read_number(reader, "WORLD_SIZE", &field[RC_WORLD_SIZE]) ||
+        !read_number(reader, "LOCAL_RANK", &field[RC_LOCAL_RANK]) ||
+        !read_number(reader, "NODE_RANK", &field[RC_NODE_RANK]) || !read_nnodes(reader, &field[RC_NNODES]) ||
+        !number_nodes(reader, field))
+        return false;
+    facts->min_local_size = facts->max_local_size = field[RC_LOCAL_WORLD_SIZE].value;
+    facts->node_order_rank = field[RC_RANK];
+    facts->master_host = master_host(reader->env);
+    facts->master_source = "master node of Azure";
+    facts->master_certain = true;
+    rc_read_gpus(reader, facts);
+    return true;
+}
+
+/* RANK and its like are in torchrun's table. */
+const struct rc_launcher rc_launcher_azureml = {
+    .id = "azureml",
+    .title = "Azure ML",
+    .variables = {
+        RC_VARIABLE("AZUREML_NODE_COUNT", RC_NNODES),
+    },
+};
