@@ -26,16 +26,17 @@
  *    that a port could follow from. HALF, RC117: MASTER_PORT is no port, or
  *    MASTER_ADDR no word of printable ASCII without comma and slash.
  * 5. On one node are those with LOCAL_WORLD_SIZE = WORLD_SIZE, and without
- *    LOCAL_WORLD_SIZE those with a loopback address in MASTER_ADDR (localhost,
- *    127.*, ::1), which no other node could use: then it is WORLD_SIZE. HALF,
- *    RC117, if LOCAL_RANK is not RANK there, or if MASTER_ADDR is a loopback
- *    address on several nodes.
+ *    LOCAL_WORLD_SIZE those with a loopback address in MASTER_ADDR
+ *    (rc_host_is_loopback), which no other node could use: then it is WORLD_SIZE.
+ *    HALF, RC117, if LOCAL_RANK is not RANK there, or if MASTER_ADDR is a
+ *    loopback address on several nodes.
  * 6. On several nodes it takes LOCAL_WORLD_SIZE, NODE_RANK or GROUP_RANK,
  *    GROUP_WORLD_SIZE or NNODES, and MASTER_ADDR: else HALF, RC118. HALF, RC117,
  *    if one of them is no number, if the node is not below the number of nodes
  *    or above RANK, or if there are more nodes than can have a process.
  * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
  */
+#include "base/netaddr.h"
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 
@@ -131,11 +132,6 @@ static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
            is_at_most(reader, &field[RC_LOCAL_WORLD_SIZE], &field[RC_WORLD_SIZE]);
 }
 
-static bool is_loopback(struct rc_str host)
-{
-    return rc_str_is(host, "localhost") || rc_str_starts(host, "127.") || rc_str_is(host, "::1");
-}
-
 static void fill_one_node(struct rc_number *field, const char *source)
 {
     if (field[RC_LOCAL_RANK].value == RC_UNKNOWN)
@@ -173,7 +169,7 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
                                             node->value == RC_UNKNOWN     ? "NODE_RANK"
                                             : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
                                                                           : "MASTER_ADDR"));
-    if (is_loopback(master))
+    if (rc_host_is_loopback(master))
         return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, but %s is %u", &master, nnodes->source,
                                              nnodes->value));
     if (nnodes->value - 1 > field[RC_WORLD_SIZE].value - field[RC_LOCAL_WORLD_SIZE].value || nnodes->value == 1)
@@ -222,7 +218,7 @@ static bool read_all(struct rc_reader *reader, struct rc_number *field)
         return false;
     if (field[RC_LOCAL_WORLD_SIZE].value == field[RC_WORLD_SIZE].value)
         return read_one_node(reader, field, "LOCAL_WORLD_SIZE is the whole size");
-    if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN && is_loopback(master))
+    if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN && rc_host_is_loopback(master))
         return read_one_node(reader, field, "MASTER_ADDR is a loopback address");
     return read_nodes(reader, field, master);
 }

@@ -347,8 +347,7 @@ static struct rc_str first_reachable(struct rc_str addresses)
     while (addresses.p) {
         struct rc_str address = rc_str_split(addresses, ',', &addresses);
 
-        if (address.n && !rc_str_starts(address, "127.") && !rc_str_is(address, "::1") &&
-            !rc_str_starts(address, "fe80:"))
+        if (address.n && !rc_host_is_loopback(address) && !rc_str_starts(address, "fe80:"))
             return address;
     }
     return RC_ABSENT;

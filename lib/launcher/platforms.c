@@ -15,6 +15,7 @@
  *   set is kept in either case;
  * - a narrower CUDA_VISIBLE_DEVICES comes before the platform's number of GPUs.
  */
+#include "base/netaddr.h"
 #include "launcher/launcher.h"
 
 enum { NAME_SIZE = 28, NAME_PART_SIZE = 12 };
@@ -454,7 +455,7 @@ static struct rc_str master_host(const struct rc_env *env)
     if (!host.n)
         host = rc_env_get(env, "AZ_BATCHAI_MPI_MASTER_NODE");
     /* on one node Azure writes the loopback address, and the core decides on that itself */
-    return host.n && !rc_str_is(host, "localhost") && !rc_str_starts(host, "127.") ? host : RC_ABSENT;
+    return host.n && !rc_host_is_loopback(host) ? host : RC_ABSENT;
 }
 
 bool rc_azureml_read(struct rc_reader *reader, struct rc_facts *facts)

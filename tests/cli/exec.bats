@@ -313,6 +313,10 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     # shellcheck disable=SC2016 # expanded by that shell
     run -0 with "${remote[@]}" "OMPI_MCA_orte_hnp_uri=71434240.0;tcp://$address:38789" "$rollcall" exec -- sh -c 'echo $RANK $MASTER_ADDR'
     [ "$output" = "0 $address" ]
+    # an address that means each node itself is none of mpirun's
+    # shellcheck disable=SC2016 # expanded by that shell
+    run -0 with "${remote[@]}" "OMPI_MCA_orte_hnp_uri=71434240.0;tcp://0.0.0.0,$address:38789" "$rollcall" exec -- sh -c 'echo $RANK $MASTER_ADDR'
+    [ "$output" = "0 $address" ]
 }
 
 

@@ -25,6 +25,7 @@ halves=('RANK=1' 'WORLD_SIZE=4' 'RANK= WORLD_SIZE=4' 'RANK=1 WORLD_SIZE=' 'RANK=
     'RANK=2 WORLD_SIZE=4 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 NODE_RANK=2 GROUP_WORLD_SIZE=2'
     'RANK=2 WORLD_SIZE=4 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 NODE_RANK=1 GROUP_WORLD_SIZE=9'
     'RANK=2 WORLD_SIZE=4 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 NODE_RANK=1 GROUP_WORLD_SIZE=2 MASTER_ADDR=localhost'
+    'RANK=2 WORLD_SIZE=4 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 NODE_RANK=1 GROUP_WORLD_SIZE=2 MASTER_ADDR=localhost.localdomain'
     'RANK=1 WORLD_SIZE=4 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_PORT=65536')
 # These are not wrong, but what they mean is not said.
 ambiguous=('RANK=1 WORLD_SIZE=4' 'RANK=1 WORLD_SIZE=4 LOCAL_RANK=1'
@@ -126,13 +127,22 @@ PYTHON
 }
 
 @test "one node is known by its loopback address, or by the number of its processes" {
-    for one in MASTER_ADDR=localhost MASTER_ADDR=127.0.0.1 MASTER_ADDR=::1 LOCAL_WORLD_SIZE=4; do
+    for one in MASTER_ADDR=localhost MASTER_ADDR=localhost.localdomain MASTER_ADDR=127.0.0.1 MASTER_ADDR=::1 \
+        LOCAL_WORLD_SIZE=4; do
         run -0 --separate-stderr with RANK=3 WORLD_SIZE=4 LOCAL_RANK=3 MASTER_PORT=29512 "$one" "$rollcall" exec -- env
         [ -z "$stderr" ]
         for entry in LOCAL_WORLD_SIZE=4 NODE_RANK=0 GROUP_RANK=0 GROUP_WORLD_SIZE=1 MASTER_PORT=29512; do
             grep -qx "$entry" <<< "$output"
         done
         [[ $one != MASTER* ]] || grep -qx "$one" <<< "$output"
+    done
+}
+
+@test "Azure's loopback address of a single node is no master's address" {
+    for host in 127.0.0.1 localhost localhost.localdomain; do
+        run -0 --separate-stderr with AZUREML_RUN_ID=1 AZUREML_NODE_COUNT=1 RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 \
+            "AZ_BATCH_MASTER_NODE=$host:6000" "$rollcall" show --json
+        [ "$(jq -r '.launcher, .set.MASTER_ADDR' <<< "$output" | xargs)" = 'azureml 127.0.0.1' ]
     done
 }
 
