@@ -8,177 +8,34 @@
 
 #include "base/text.h"
 
-/* The beginning of a variable's name as two numbers.
- *
- * An index of an environment has to be told by something that is cheap to read
- * of every entry. Measuring whole names was half of what the preload cost in a
- * task; sixteen characters tell all launchers' names apart but for a few
- * (OMPI_COMM_WORLD_*), and in two words they are compared at once. */
-
-enum { RC_KEY_SIZE = 16 };
-
-/* The bytes behind a shorter name are zero. */
-struct rc_key {
-    uint64_t low;
-    uint64_t high;
-};
-
-static inline uint64_t rc_key_byte(const char *p, unsigned i)
-{
-    return (uint64_t)(unsigned char)p[i] << i % 8 * 8;
-}
-
-/* Builds the key byte by byte, so that nothing behind the '=' or the NUL is read. */
-static inline struct rc_key rc_key_by_bytes(const char *entry)
-{
-    struct rc_key key = { 0, 0 };
-    unsigned i;
-
-    for (i = 0; i < 8 && entry[i] && entry[i] != '='; i++)
-        key.low |= rc_key_byte(entry, i);
-    for (; i >= 8 && i < RC_KEY_SIZE && entry[i] && entry[i] != '='; i++)
-        key.high |= rc_key_byte(entry, i);
-    return key;
-}
-
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define RC_KEY_WORDS 1
-
-static inline uint64_t rc_key_word(const char *p)
-{
-    uint64_t word;
-
-    __builtin_memcpy(&word, p, sizeof(word));
-    return word;
-}
-
-/* Returns the top bit of the first byte that is '=', with some bits above it; 0 where none
- * of the eight bytes is. The subtraction borrows only from bytes that are zero, and those
- * are the '='. */
-static inline uint64_t rc_key_equals(uint64_t word)
-{
-    const uint64_t each = UINT64_MAX / UINT8_MAX;
-    uint64_t x = word ^ each * '=';
-
-    return (x - each) & ~x & each << 7;
-}
-
-/* Returns the place of the first '=' among RC_KEY_SIZE bytes, or RC_KEY_SIZE where there
- * is none. */
-static inline unsigned rc_key_end(const char *entry)
-{
-    uint64_t low = rc_key_equals(rc_key_word(entry));
-    uint64_t high = rc_key_equals(rc_key_word(entry + 8));
-
-    if (low)
-        return (unsigned)__builtin_ctzll(low) / 8;
-    return high ? 8 + (unsigned)__builtin_ctzll(high) / 8 : RC_KEY_SIZE;
-}
-
-/* Builds the same key from two loads, for entries with a '='. The loads may read behind
- * the entry but never beyond its page, so they cannot fault. Checkers (ASan, valgrind on a
- * heap) rightly complain of it, so only the preload does this. */
-static inline struct rc_key rc_key_by_words(const char *entry)
-{
-    enum { SMALLEST_PAGE = 4096 };
-    static const uint64_t masks[] = { UINT64_MAX, UINT64_MAX, 0, 0 };
-    const char *mask;
-
-    if ((uintptr_t)entry % SMALLEST_PAGE > SMALLEST_PAGE - RC_KEY_SIZE)
-        return rc_key_by_bytes(entry);
-    /* a mask of the bytes before the '=' */
-    mask = (const char *)masks + RC_KEY_SIZE - rc_key_end(entry);
-    return (struct rc_key){ rc_key_word(entry) & rc_key_word(mask), rc_key_word(entry + 8) & rc_key_word(mask + 8) };
-}
-#endif
-
-/* Returns the key of an entry "NAME=VALUE". An entry without '=' gets one, too, which
- * stands for nothing. */
-static inline struct rc_key rc_key_of_entry(const char *entry)
-{
-#if defined(ROLLCALL_WIDE_READS) && defined(RC_KEY_WORDS)
-    return rc_key_by_words(entry);
-#else
-    return rc_key_by_bytes(entry);
-#endif
-}
-
-/* Returns the key of a name with a known length, and reads nothing behind it. */
-static inline struct rc_key rc_key_of_name(const char *name, size_t n)
-{
-    struct rc_key key = { 0, 0 };
-
-#ifdef RC_KEY_WORDS
-    if (n >= RC_KEY_SIZE)
-        return (struct rc_key){ rc_key_word(name), rc_key_word(name + 8) };
-    if (n >= 8) /* two shifts, as one by 64 bits is not defined */
-        return (struct rc_key){ rc_key_word(name), rc_key_word(name + n - 8) >> (15 - n) * 8 >> 8 };
-#endif
-    for (unsigned i = 0; i < 8 && i < n; i++)
-        key.low |= rc_key_byte(name, i);
-    for (unsigned i = 8; i < RC_KEY_SIZE && i < n; i++)
-        key.high |= rc_key_byte(name, i);
-    return key;
-}
-
-/* Returns the key of a name in a table: an array of RC_KEY_SIZE bytes or more, filled up
- * with zeros. */
-static inline struct rc_key rc_key_of_padded(const char *name)
-{
-#ifdef RC_KEY_WORDS
-    return (struct rc_key){ rc_key_word(name), rc_key_word(name + 8) };
-#else
-    return rc_key_by_bytes(name);
-#endif
-}
-
 /* An environment block that can be asked for names quickly.
  *
- * One pass builds an index (some 40 instructions a variable), so that the
- * preload's cost stays flat in the number of names that the launcher families
- * ask for. Beyond RC_ENV_SLOTS variables the answers are the same, from a scan. */
+ * The launcher families ask for many names, and every task's first process waits for the answers: a scan for each
+ * name would take several times as long. Beyond RC_ENV_INDEXED variables the answers are the same, from a scan. */
 
-enum { RC_ENV_SLOTS = 512, RC_ENV_BUCKET_BITS = 9, RC_ENV_BUCKETS = 1 << RC_ENV_BUCKET_BITS };
-
-struct rc_env_slot {
-    const char *entry;
-    struct rc_key key;
-    uint16_t next; /* next slot of the same bucket; 0 ends it */
-};
+enum { RC_ENV_INDEXED = 512, RC_ENV_BUCKETS = 512 };
 
 struct rc_env {
     const char *const *block; /* NULL-terminated "NAME=VALUE" strings, borrowed */
     unsigned count;           /* number of these strings */
     bool indexed;
-    uint16_t bucket[RC_ENV_BUCKETS];           /* a slot, 0 for none; never 0 where there is no index */
-    struct rc_env_slot slot[1 + RC_ENV_SLOTS]; /* slot i is of block[i - 1] */
+    /* Places in the block: 1 for its first entry, 0 for none. A bucket has the last place of its names, and each
+     * place has the one before it in the same bucket. */
+    uint16_t bucket[RC_ENV_BUCKETS];
+    uint16_t before[1 + RC_ENV_INDEXED];
 };
-
-/* Letters differ in few bits; the multiplication spreads these to the top. */
-static inline unsigned rc_env_bucket(struct rc_key key)
-{
-    return (unsigned)((key.low ^ key.high) * 0x9e3779b97f4a7c15u >> (64 - RC_ENV_BUCKET_BITS));
-}
-
-/* False where no variable has this key. Few of the names that the families ask
- * for are there: for the others this look is all that it takes. */
-static inline bool rc_env_may_have(const struct rc_env *env, struct rc_key key)
-{
-    return env->bucket[rc_env_bucket(key)] != 0;
-}
 
 /* block may be NULL (a program can have none). Entries without '=' are passed
  * over. Of a name that stands there twice the first counts, as in getenv. */
 void rc_env_index(struct rc_env *env, const char *const *block);
 
-/* The value of a variable, or an absent slice. Names are slices because the
- * compiler then computes their lengths: name.p is NUL-terminated all the same. */
+/* The value of a variable, or an absent slice. */
 struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name);
 
 /* The same for a name of a table. */
 static inline struct rc_str rc_env_find_name(const struct rc_env *env, const struct rc_name *name)
 {
-    return rc_env_may_have(env, rc_key_of_padded(name->text)) ? rc_env_find(env, rc_name(name)) : RC_ABSENT;
+    return rc_env_find(env, rc_name(name));
 }
 
 /* The value of the first variable, or of the second where the first is absent or empty. */

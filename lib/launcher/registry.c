@@ -47,14 +47,6 @@ bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts 
 
 _Static_assert(RC_LAUNCHER_COUNT <= 32, "a bit each in the result of rc_launcher_marks");
 
-/* Two letters tell nearly all variables of an environment from the markers.
- * Those of a literal are known to the compiler, so that asking for any number
- * of markers costs what asking for one does. */
-static inline uint8_t letters_of(const char *name)
-{
-    return name[0] ? (uint8_t)((unsigned char)name[0] * 31u + (unsigned char)name[1]) : 0;
-}
-
 static bool has_name(const char *entry, const char *name)
 {
     size_t n = 0;
@@ -64,10 +56,11 @@ static bool has_name(const char *entry, const char *name)
     return !name[n] && entry[n] == '=';
 }
 
-static bool is_marker(const char *entry, uint8_t letters)
+/* Nearly all variables begin with another letter, which the compiler knows without a call. */
+static bool is_marker(const char *entry)
 {
-#define ROLLCALL_MARKER(family, variable)                               \
-    if (letters == letters_of(#variable) && has_name(entry, #variable)) \
+#define ROLLCALL_MARKER(family, variable)                       \
+    if (entry[0] == #variable[0] && has_name(entry, #variable)) \
         return true;
 #include "launcher/registry.def"
 #undef ROLLCALL_MARKER
@@ -76,32 +69,18 @@ static bool is_marker(const char *entry, uint8_t letters)
 
 bool rc_launcher_marked(const char *const *block)
 {
-    uint64_t set[(UINT8_MAX + 1) / 64] = { 0 };
-
-#define ROLLCALL_MARKER(family, variable) set[letters_of(#variable) / 64] |= (uint64_t)1 << letters_of(#variable) % 64;
-#include "launcher/registry.def"
-#undef ROLLCALL_MARKER
-    for (; block && *block; block++) {
-        uint8_t letters = letters_of(*block);
-
-        if ((set[letters / 64] >> letters % 64 & 1) && is_marker(*block, letters))
+    for (; block && *block; block++)
+        if (is_marker(*block))
             return true;
-    }
     return false;
-}
-
-/* The key of a literal is known to the compiler, and with it the bucket. */
-static inline bool has_marker(const struct rc_env *env, struct rc_str name)
-{
-    return rc_env_may_have(env, rc_key_of_name(name.p, name.n)) && rc_env_find(env, name).p;
 }
 
 uint32_t rc_launcher_marks(const struct rc_env *env)
 {
     uint32_t found = 0;
 
-#define ROLLCALL_MARKER(family, variable)   \
-    if (has_marker(env, RC_STR(#variable))) \
+#define ROLLCALL_MARKER(family, variable)      \
+    if (rc_env_find(env, RC_STR(#variable)).p) \
         found |= (uint32_t)1 << RC_LAUNCHER_INDEX_##family;
 #include "launcher/registry.def"
 #undef ROLLCALL_MARKER

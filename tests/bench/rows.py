@@ -20,8 +20,8 @@ SERVICE_DESCRIPTORS = 4096  # a usual hard limit of login hosts
 LOOKUP_CLIENTS = 256
 MACHINES = (("bench", 8, "8 tasks on 2 x 128 cores, 8 GPUs", "<= 50 ms"),
             ("large", 64, "64 tasks on 4,096 cores, 64 GPUs", "reported"))
-PLACES = {"outside": ("outside of tasks", "1.2", 3000), "task": ("task's first process", "2.0", 32000),
-          "child": ("its children (stamped)", "2.0", 32000), "rank0": ("RANK 0's first process", None, None)}
+PLACES = {"outside": ("outside of tasks", "1.2", 5000), "task": ("task's first process", "2.0", 60000),
+          "child": ("its children (stamped)", "2.0", 60000), "rank0": ("RANK 0's first process", None, None)}
 RANK0 = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_GTIDS": "0,1,2,3",
          "SLURMD_NODENAME": "gpu1"}
 # nodes that are called by their addresses need no resolver, and are looked up alike on every machine

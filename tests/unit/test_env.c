@@ -31,6 +31,8 @@ static const char *const block[] = {
     "SLURM_STEP_TASKS_PER_NODE=4(x2)",
     "OMPI_COMM_WORLD_RANK=1",
     "OMPI_COMM_WORLD_SIZE=2",
+    "SLURM_JOB_NODELIST=n[1-2]",
+    "SLURM_STEP_NODELIST=n1",
     "TRAIL =x",
     " LEAD=x",
     "",
@@ -62,6 +64,9 @@ static const struct {
     { TEXT("SLURM_STEP_TASKS_PER_NODE"), "4(x2)", "a longer name" },
     { TEXT("OMPI_COMM_WORLD_RANK"), "1", "names alike but for the end" },
     { TEXT("OMPI_COMM_WORLD_SIZE"), "2", "names alike but for the end" },
+    { TEXT("SLURM_JOB_NODELIST"), "n[1-2]", "names with the same end" },
+    { TEXT("SLURM_STEP_NODELIST"), "n1", "names with the same end, of another length" },
+    { TEXT("SLURM_NODELIST"), NULL, "a name that is not there, with the end of one that is" },
     { TEXT("LAST"), "z", "the last variable, behind an empty entry" },
     { TEXT("RAN_"), NULL, "not there" },
     { TEXT("RANK="), NULL, "a name with '=' is none" },
@@ -85,18 +90,6 @@ static void expect(const struct rc_env *env, struct rc_str name, const char *val
     assert_memory_equal(found.p, value, found.n);
 }
 
-/* A name that is short enough for a table is found by its row too. */
-static void expect_by_row(const struct rc_env *env, struct rc_str name)
-{
-    struct rc_name row = { .length = (uint8_t)name.n };
-
-    if (name.n >= sizeof(row.text))
-        return;
-    memcpy(row.text, name.p, name.n);
-    assert_ptr_equal(rc_env_find_name(env, &row).p, rc_env_find(env, name).p);
-    assert_int_equal(rc_env_find_name(env, &row).n, rc_env_find(env, name).n);
-}
-
 UNIT_ROWS(finds, "env finds", rows)
 {
     struct rc_env env;
@@ -104,13 +97,12 @@ UNIT_ROWS(finds, "env finds", rows)
     rc_env_index(&env, block);
     assert_true(env.indexed);
     expect(&env, row->input, row->value);
-    expect_by_row(&env, row->input);
 }
 
 /* The same block behind so many others that there is no index: same answers. */
 UNIT_ROWS(finds_without_index, "env without index finds", rows)
 {
-    enum { OTHERS = RC_ENV_SLOTS + 1 };
+    enum { OTHERS = RC_ENV_INDEXED + 1 };
     const char *large[OTHERS + UNIT_COUNT(block)];
     char names[OTHERS][16];
     struct rc_env env;
@@ -123,7 +115,6 @@ UNIT_ROWS(finds_without_index, "env without index finds", rows)
     rc_env_index(&env, large);
     assert_false(env.indexed);
     expect(&env, row->input, row->value);
-    expect_by_row(&env, row->input);
 }
 
 /* Every place of every name, from the last to the first, as a plain search has them. */
@@ -143,7 +134,7 @@ static void expect_places(const struct rc_env *env, const char *const *entries, 
 
 UNIT_TEST(places, "places of a name, of those that stand there twice too")
 {
-    enum { OTHERS = RC_ENV_SLOTS + 1 };
+    enum { OTHERS = RC_ENV_INDEXED + 1 };
     const char *large[UNIT_COUNT(block) + OTHERS];
     struct rc_env env;
 
@@ -173,9 +164,9 @@ static const struct {
 } sizes[] = {
     { TEXT("1"), 1, "one variable" },
     { TEXT("2"), 2, "two variables" },
-    { TEXT("511"), RC_ENV_SLOTS - 1, "one less than the index holds" },
-    { TEXT("512"), RC_ENV_SLOTS, "as many as the index holds" },
-    { TEXT("513"), RC_ENV_SLOTS + 1, "one more than the index holds" },
+    { TEXT("511"), RC_ENV_INDEXED - 1, "one less than the index holds" },
+    { TEXT("512"), RC_ENV_INDEXED, "as many as the index holds" },
+    { TEXT("513"), RC_ENV_INDEXED + 1, "one more than the index holds" },
     { TEXT("4095"), 4095, "around a power of two" },
     { TEXT("4096"), 4096, "a power of two" },
     { TEXT("4097"), 4097, "around a power of two" },
@@ -197,7 +188,7 @@ UNIT_ROWS(finds_in_size, "env holds", sizes)
     }
     entries[row->size] = NULL;
     rc_env_index(&env, entries);
-    assert_int_equal(env.indexed, row->size <= RC_ENV_SLOTS);
+    assert_int_equal(env.indexed, row->size <= RC_ENV_INDEXED);
     for (size_t i = 0; i < UNIT_COUNT(asked); i++) {
         char name[24];
         char value[24];
@@ -284,50 +275,6 @@ UNIT_TEST(keeps_lengths_apart, "a name of 65,540 characters is not one of 4")
     expect(&env, RC_STR("NNNN"), "right");
     free(entry);
 }
-
-#ifdef RC_KEY_WORDS
-static void expect_key(struct rc_key key, const char *text, size_t n)
-{
-    char bytes[RC_KEY_SIZE] = { 0 };
-    struct rc_key right;
-
-    memcpy(bytes, text, n < RC_KEY_SIZE ? n : RC_KEY_SIZE);
-    memcpy(&right.low, bytes, 8);
-    memcpy(&right.high, bytes + 8, 8);
-    assert_true(key.low == right.low && key.high == right.high);
-}
-
-/* The preload reads words where others read bytes: the same keys, whatever the
- * length of name and value, what follows, and how far the end of the page is. */
-UNIT_TEST(reads_words_as_bytes, "keys read as words and as bytes are the same")
-{
-    enum { PAGE = 4096, NAMES = 40, VALUES = 20, BEHIND = 24 };
-    /* each of these bytes could pass for a '=' or carry into the next one */
-    static const char values[] = { 'v', '=', '<', '>', '\x01', '\x7f', '\x80', '\xbc', '\xbd', '\xbe', '\xff' };
-    char *end = (char *)unit_guard_memory(PAGE) + PAGE;
-
-    for (size_t name = 0; name < NAMES; name++) {
-        for (size_t value = 0; value < VALUES; value++) {
-            for (size_t behind = 0; behind < BEHIND; behind++) {
-                char *entry = end - behind - 1 - value - 1 - name;
-
-                /* in the name, one byte that is '=' but for two bits */
-                memset(entry, values[(name + behind) % sizeof(values)], (size_t)(end - entry));
-                for (size_t i = 0; i < name; i++)
-                    entry[i] = (char)(i == value ? '=' ^ 0x81 : 'A' + i % 26);
-                entry[name] = '=';
-                entry[name + 1 + value] = '\0';
-                expect_key(rc_key_by_words(entry), entry, name);
-                if (end - entry >= RC_KEY_SIZE)
-                    assert_int_equal(rc_key_end(entry), name < RC_KEY_SIZE ? name : RC_KEY_SIZE);
-                expect_key(rc_key_by_bytes(entry), entry, name);
-                entry[name] = '\0';
-                expect_key(rc_key_of_name(entry, name), entry, name);
-            }
-        }
-    }
-}
-#endif
 
 UNIT_TEST(finds_by_literal, "a name that is a literal")
 {

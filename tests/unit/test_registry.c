@@ -40,7 +40,7 @@ UNIT_ROWS(is_seen, "marker is seen", rows)
     expect("", unit_guard_string(entry), true, bit);
 }
 
-/* The same two letters, a longer name, a shorter one, no value, one that is only a value. */
+/* The same beginning, a longer name, a shorter one, no value, one that is only a value. */
 UNIT_ROWS(is_not_mistaken, "nothing is taken for marker", rows)
 {
     const int n = (int)row->input.n;
@@ -62,14 +62,14 @@ UNIT_ROWS(is_not_mistaken, "nothing is taken for marker", rows)
 /* Behind so many others that there is no index. */
 UNIT_ROWS(is_seen_without_index, "without an index too, marker is seen", rows)
 {
-    static const char *block[RC_ENV_SLOTS + 2];
+    static const char *block[RC_ENV_INDEXED + 2];
     char entry[64];
     struct rc_env env;
 
-    for (size_t i = 0; i < RC_ENV_SLOTS; i++)
+    for (size_t i = 0; i < RC_ENV_INDEXED; i++)
         block[i] = "FILL=1";
     snprintf(entry, sizeof(entry), "%s=1", row->input.p);
-    block[RC_ENV_SLOTS] = unit_guard_string(entry);
+    block[RC_ENV_INDEXED] = unit_guard_string(entry);
     rc_env_index(&env, block);
     assert_false(env.indexed);
     assert_true(rc_launcher_marked(block));
