@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
+#include "console/json.h"
 
 #include "base/text.h"
-#include "console/json.h"
 #include "map.h"
 #include "placement/near.h"
 
@@ -20,12 +19,11 @@ static void write_index(struct json *json, const char *name, int64_t index)
 }
 
 /* What nic=auto would set: the values of this task alone (own), or those that all tasks share. */
-static void write_proposals(struct json *json, const struct mapping *mapping, const struct proposals *proposals,
-                            unsigned task, bool own)
+static void write_proposals(struct json *json, const struct mapping *mapping, unsigned task, bool own)
 {
     json_open_object(json, "nic_auto");
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
-        const char *value = map_proposals_is_own(i) == own ? map_proposals_value(proposals, mapping, task, i) : NULL;
+        const char *value = map_proposal_is_own(i) == own ? map_proposal(mapping, task, i) : NULL;
 
         if (value)
             json_text(json, rc_nicnames_variable(i).p, value);
@@ -33,16 +31,12 @@ static void write_proposals(struct json *json, const struct mapping *mapping, co
     json_close(json);
 }
 
-/* Returns 0, or -1 without memory. */
-static int write_task(struct json *json, const struct mapping *mapping, const struct proposals *proposals, unsigned i)
+static void write_task(struct json *json, const struct mapping *mapping, unsigned i)
 {
     const struct rc_place *place = &mapping->place[i];
     const struct rc_nic *nic = place->nic >= 0 ? &mapping->nics.nic[place->nic] : NULL;
     bool is_ours = i == mapping->local_rank && mapping->rank != RC_UNKNOWN;
-    char *cpus = NULL;
 
-    if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
-        return -1;
     json_open_object(json, NULL);
     json_number(json, "local_rank", i);
     json_number_if(json, "rank", is_ours, mapping->rank);
@@ -51,13 +45,11 @@ static int write_task(struct json *json, const struct mapping *mapping, const st
     json_text(json, "near", nearness[place->nearness]);
     write_index(json, "numa", place->memory);
     json_number(json, "cores", place->cores);
-    json_text(json, "cpus", cpus);
+    json_text(json, "cpus", mapping->cpus[i]);
     json_bool(json, "shared", place->shared);
     json_text(json, "nic", nic ? rc_nic_name(nic) : NULL);
-    write_proposals(json, mapping, proposals, i, true);
+    write_proposals(json, mapping, i, true);
     json_close(json);
-    free(cpus);
-    return 0;
 }
 
 /* "gi1/ci0" and so on; those that there was no room for are missing. */
@@ -128,38 +120,24 @@ static void write_variables(struct json *json)
     json_close(json);
 }
 
-static int write_document(struct json *json, const struct mapping *mapping, const struct proposals *proposals)
+void map_print_json(const struct mapping *mapping)
 {
+    struct json document = json_begin(stdout);
+    struct json *json = &document;
+
     json_text(json, "from", mapping->file);
     json_number_if(json, "local_rank", mapping->local_rank != RC_UNKNOWN, mapping->local_rank);
     json_open_array(json, "tasks");
     for (unsigned i = 0; i < mapping->tasks; i++)
-        if (write_task(json, mapping, proposals, i) < 0)
-            return -1;
+        write_task(json, mapping, i);
     json_close(json);
     write_gpus(json, mapping);
     write_nics(json, mapping);
-    write_proposals(json, mapping, proposals, 0, false);
+    write_proposals(json, mapping, 0, false);
     write_variables(json);
     json_open_array(json, "notes");
     for (unsigned i = 0; i < mapping->notes; i++)
         json_text(json, NULL, mapping->note[i]);
     json_close(json);
-    return 0;
-}
-
-int map_print_json(const struct mapping *mapping)
-{
-    struct proposals proposals;
-    int status = map_proposals_make(mapping, &proposals);
-
-    if (status == 0) {
-        struct json json = json_begin(stdout);
-
-        status = write_document(&json, mapping, &proposals);
-        if (status == 0)
-            json_end(&json);
-    }
-    map_proposals_free(&proposals);
-    return status;
+    json_end(json);
 }

@@ -7,6 +7,7 @@
 
 #include "placement/gpus.h"
 #include "placement/place.h"
+#include "placement/topology.h"
 #include "resolve/resolve.h"
 
 enum { NOTES_MAX = 8, NOTE_SIZE = 200 };
@@ -18,19 +19,33 @@ struct wishes {
     const char *cpus;
 };
 
+/* What nic=auto would set for the tasks of a mapping (lib/resolve/nicnames.h). */
+struct proposals {
+    char *fabric; /* names of all that a job uses */
+    char *network;
+    char *value;
+    size_t size; /* of that */
+    struct rc_pins pins;
+};
+
+/* A topology, and where each task of it goes. */
 struct mapping {
-    const char *file;
+    const char *command; /* which is answered, for its errors: "map" or "pins" */
+    const char *file;    /* of the topology; NULL for this machine */
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
     struct rc_pci_gpus gpus;
-    struct rc_gpu_ids *ids; /* the names of each GPU */
+    struct rc_gpu_ids *ids;       /* the names of each GPU; NULL for pins */
+    struct rc_nvidia_gpus driver; /* what its files say of GPUs, as far as that is asked for */
     struct rc_nic_list nics;
+    struct proposals proposals;
     unsigned *chosen;
     size_t chosen_count;
     unsigned tasks;
     uint32_t rank;       /* this process's, RC_UNKNOWN where it is none of these tasks */
     uint32_t local_rank; /* likewise */
     struct rc_place *place;
+    char **cpus; /* the hardware threads of each place, as a list */
     char note[NOTES_MAX][NOTE_SIZE];
     unsigned notes;
 };
@@ -40,33 +55,50 @@ struct mapping {
 int map_make(const struct wishes *wishes, struct mapping *mapping);
 void map_free(struct mapping *mapping);
 
-/* Each returns 0, or -1 without memory. */
+/* The steps of map_make that pins takes, too, in their order. Those with a status return 0, or -1 after one line on
+ * standard error. */
+
+/* The topology, GPUs and, as deep as that, network cards. */
+int map_load(struct mapping *mapping, enum rc_topology_depth depth);
+
+void map_read_driver(struct mapping *mapping);
+
+/* Those that the driver has, where its files were read; else those of the vendor whose runtime a job uses. */
+int map_choose_all_gpus(struct mapping *mapping);
+
+/* A GPU for each name of a list. For one that `find` does not know it is RC_PLACE_NO_GPU; the first of these is
+ * *unknown, absent without one. */
+typedef bool map_gpu_finder(const struct mapping *mapping, struct rc_str name, unsigned *gpu);
+int map_choose_gpus(struct mapping *mapping, struct rc_str list, map_gpu_finder *find, struct rc_str *unknown);
+
+/* What the tasks may use: the list; without one what the container or the step gives, and of that, where
+ * own_counts, what this very process is bound to. */
+int map_choose_cpus(struct mapping *mapping, struct rc_str list, bool own_counts);
+
+int map_place_tasks(struct mapping *mapping);
+int map_write_cpus(struct mapping *mapping);
+
+/* 0, or -1 without memory. */
 int map_print_text(const struct mapping *mapping);
-int map_print_json(const struct mapping *mapping);
+void map_print_json(const struct mapping *mapping);
 
 /* `rollcall-map pins [TOPOLOGY.xml]`: answers the question on standard input (lib/resolve/pins.h). What cannot be
  * answered has nothing on standard output, a line on standard error, and a status. */
 int map_answer_pins(const char *file);
 
-struct proposals {
-    char *fabric; /* names of all that a job uses */
-    char *network;
-    char *value;
-    size_t size; /* of that */
-    struct rc_pins pins;
+/* The names of a task's network card in *pin, which are written into `names`. */
+struct pin_names {
+    char card[RC_NIC_NAME];
+    char interface[RC_NIC_NAME];
 };
+void map_pin_nic(const struct mapping *mapping, unsigned task, struct pin_names *names, struct rc_pin *pin);
 
-/* 0, or -1 without memory. map_proposals_free takes half-made ones, too. */
-int map_proposals_make(const struct mapping *mapping, struct proposals *proposals);
-void map_proposals_free(struct proposals *proposals);
-
-/* The value of the i-th variable (rc_nicnames_variable) for a task of the mapping; it
+/* The value that nic=auto would give the i-th variable (rc_nicnames_variable) for a task; it
  * lives until the next call. NULL where there is nothing to say. */
-const char *map_proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task,
-                                unsigned i);
+const char *map_proposal(const struct mapping *mapping, unsigned task, unsigned i);
 
 /* Whether the value differs from task to task. */
-bool map_proposals_is_own(unsigned i);
+bool map_proposal_is_own(unsigned i);
 
 /* A mapping as lstopo draws it: the GPU, cores and card of each task in its colour, and a caption.
  *

@@ -3,15 +3,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "base/cpuset.h"
 #include "base/text.h"
 #include "console/input.h"
 #include "console/usage.h"
 #include "effects/look.h"
 #include "map.h"
-#include "placement/topology.h"
 #include "system/gpufiles.h"
 
 /* What nic=auto would set for the tasks of a mapping (lib/resolve/nics.c). */
@@ -22,12 +20,12 @@ static struct rc_str present_names(const char *names)
     return *names ? rc_str(names) : RC_ABSENT;
 }
 
-int map_proposals_make(const struct mapping *mapping, struct proposals *proposals)
+static int make_proposals(const struct rc_nic_list *nics, struct proposals *proposals)
 {
     *proposals = (struct proposals){
-        .fabric = rc_nics_names(&mapping->nics, rc_nic_card),
-        .network = rc_nics_names(&mapping->nics, rc_nic_interface),
-        .size = 2 * (mapping->nics.used + 1) * (RC_NIC_NAME + 1),
+        .fabric = rc_nics_names(nics, rc_nic_card),
+        .network = rc_nics_names(nics, rc_nic_interface),
+        .size = 2 * (nics->used + 1) * (RC_NIC_NAME + 1),
     };
     proposals->value = malloc(proposals->size);
     if (!proposals->fabric || !proposals->network || !proposals->value)
@@ -37,31 +35,29 @@ int map_proposals_make(const struct mapping *mapping, struct proposals *proposal
     return 0;
 }
 
-void map_proposals_free(struct proposals *proposals)
+void map_pin_nic(const struct mapping *mapping, unsigned task, struct pin_names *names, struct rc_pin *pin)
 {
-    free(proposals->fabric);
-    free(proposals->network);
-    free(proposals->value);
-    *proposals = (struct proposals){ .fabric = NULL };
+    const struct rc_nic *nic = mapping->place[task].nic >= 0 ? &mapping->nics.nic[mapping->place[task].nic] : NULL;
+
+    *pin = (struct rc_pin){ .gpu = RC_UNKNOWN };
+    if (nic && rc_nic_card(nic, names->card))
+        pin->fabric = rc_str(names->card);
+    if (nic && rc_nic_interface(nic, names->interface))
+        pin->network = rc_str(names->interface);
 }
 
-const char *map_proposals_value(const struct proposals *proposals, const struct mapping *mapping, unsigned task,
-                                unsigned i)
+const char *map_proposal(const struct mapping *mapping, unsigned task, unsigned i)
 {
+    const struct proposals *proposals = &mapping->proposals;
     struct rc_arena arena = { .base = proposals->value, .size = proposals->size };
-    const struct rc_nic *nic = mapping->place[task].nic >= 0 ? &mapping->nics.nic[mapping->place[task].nic] : NULL;
-    char card[RC_NIC_NAME];
-    char interface[RC_NIC_NAME];
-    struct rc_pin pin = { .gpu = RC_UNKNOWN };
+    struct pin_names names;
+    struct rc_pin pin;
 
-    if (nic && rc_nic_card(nic, card))
-        pin.fabric = rc_str(card);
-    if (nic && rc_nic_interface(nic, interface))
-        pin.network = rc_str(interface);
+    map_pin_nic(mapping, task, &names, &pin);
     return rc_nicnames_value(i, &proposals->pins, &pin, &arena);
 }
 
-bool map_proposals_is_own(unsigned i)
+bool map_proposal_is_own(unsigned i)
 {
     return rc_str_is(rc_nicnames_variable(i), "UCX_NET_DEVICES");
 }
@@ -103,97 +99,213 @@ static struct self find_self(void)
                           result.identity.field[RC_LOCAL_WORLD_SIZE] };
 }
 
-static int allocate_chosen(struct mapping *mapping, size_t room)
+static int out_of_memory(const struct mapping *mapping)
 {
-    mapping->chosen = calloc(room + 1, sizeof(*mapping->chosen));
-    if (mapping->chosen)
-        return 0;
-    console_fail("out of memory");
+    console_fail("%s: out of memory", mapping->command);
     return -1;
 }
 
-static size_t count_entries(const char *list)
+int map_load(struct mapping *mapping, enum rc_topology_depth depth)
 {
-    size_t count = 1;
+    char error[RC_TOPOLOGY_ERROR];
 
-    for (; *list; list++)
-        count += *list == ',';
-    return count;
+    if (rc_topology_load(mapping->file, depth, &mapping->topology, error) < 0) {
+        console_fail("%s: cannot read %s", mapping->command, error);
+        return -1;
+    }
+    if (rc_pci_gpus_find(mapping->topology, &mapping->gpus) < 0 ||
+        (depth >= RC_TOPOLOGY_CARDS && rc_nics_find(mapping->topology, &mapping->nics) < 0))
+        return out_of_memory(mapping);
+    return 0;
 }
 
-static int take_list(struct mapping *mapping, const char *list)
+void map_read_driver(struct mapping *mapping)
 {
-    static struct rc_nvidia_gpus driver;
-    struct rc_str rest = rc_str(list);
-
-    if (allocate_chosen(mapping, count_entries(list)) < 0)
-        return -1;
     /* the driver's files are this machine's, not those of a file with a topology */
     if (!mapping->file)
-        driver.count = rc_nvidia_read_gpus(RC_NVIDIA_FOLDER, driver.gpu);
-    while (rest.p) {
-        struct rc_str name = rc_str_split(rest, ',', &rest);
-
-        if (!rc_pci_gpus_named(&mapping->gpus, name, &driver, &mapping->chosen[mapping->chosen_count++])) {
-            console_fail(
-                "map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
-                name.n > 64 ? 64 : (int)name.n, name.p, mapping->gpus.count);
-            return -1;
-        }
-    }
-    return 0;
+        mapping->driver.count = rc_nvidia_read_gpus(RC_NVIDIA_FOLDER, mapping->driver.gpu);
 }
 
-/* Reads the list of indices that the runtime shows. Returns 0; 1 where it is no such list;
- * -1 without memory. */
-static int take_visible(struct mapping *mapping, const char *list)
-{
-    struct rc_str rest = rc_str(list);
-
-    if (allocate_chosen(mapping, count_entries(list)) < 0)
-        return -1;
-    while (rest.p) {
-        struct rc_str name = rc_str_split(rest, ',', &rest);
-        uint32_t index;
-
-        if (!rc_parse_u32(name, UINT32_MAX - 1, &index) || index >= mapping->gpus.used) {
-            mapping->chosen_count = 0;
-            return 1;
-        }
-        mapping->chosen[mapping->chosen_count++] = index;
-    }
-    return 0;
-}
-
-static int take_all(struct mapping *mapping)
+static int allocate_chosen(struct mapping *mapping, size_t room)
 {
     free(mapping->chosen);
-    if (allocate_chosen(mapping, mapping->gpus.used) < 0)
+    mapping->chosen_count = 0;
+    mapping->chosen = calloc(room + 1, sizeof(*mapping->chosen));
+    return mapping->chosen ? 0 : out_of_memory(mapping);
+}
+
+int map_choose_all_gpus(struct mapping *mapping)
+{
+    const struct rc_nvidia_gpus *driver = &mapping->driver;
+    size_t count = driver->count > 0 ? driver->count : mapping->gpus.used;
+
+    if (allocate_chosen(mapping, count) < 0)
         return -1;
-    for (unsigned i = 0; i < mapping->gpus.used; i++)
-        mapping->chosen[mapping->chosen_count++] = i;
+    for (unsigned i = 0; i < count; i++) {
+        mapping->chosen[i] = i;
+        if (driver->count > 0 &&
+            !rc_pci_gpus_named(&mapping->gpus, rc_str(driver->gpu[i].address), NULL, &mapping->chosen[i]))
+            mapping->chosen[i] = RC_PLACE_NO_GPU;
+    }
+    mapping->chosen_count = count;
     return 0;
+}
+
+int map_choose_gpus(struct mapping *mapping, struct rc_str list, map_gpu_finder *find, struct rc_str *unknown)
+{
+    struct rc_str rest = list;
+    size_t room = 1;
+
+    *unknown = RC_ABSENT;
+    for (size_t i = 0; i < list.n; i++)
+        room += list.p[i] == ',';
+    if (allocate_chosen(mapping, room) < 0)
+        return -1;
+    while (rest.p) {
+        struct rc_str name = rc_str_split(rest, ',', &rest);
+        unsigned *gpu = &mapping->chosen[mapping->chosen_count++];
+
+        if (find(mapping, name, gpu))
+            continue;
+        *gpu = RC_PLACE_NO_GPU;
+        if (!unknown->p)
+            *unknown = name;
+    }
+    return 0;
+}
+
+static bool read_cpus(struct rc_str list, hwloc_bitmap_t mask)
+{
+    struct rc_cpuset cpus;
+
+    if (!rc_cpuset_read(list, &cpus))
+        return false;
+    for (unsigned i = 0; i < RC_CPUS_MAX; i++)
+        if (cpus.word[i / 64] >> (i % 64) & 1)
+            hwloc_bitmap_set(mask, i);
+    return true;
+}
+
+static int narrow_to_list(struct mapping *mapping, struct rc_str list, hwloc_bitmap_t mask)
+{
+    const char *wrong = NULL;
+
+    if (!read_cpus(list, mask))
+        wrong = " is not a list of hardware threads, such as 0-15,64-79";
+    else if (hwloc_bitmap_and(mapping->allowed, mapping->allowed, mask) < 0)
+        return out_of_memory(mapping);
+    else if (hwloc_bitmap_iszero(mapping->allowed))
+        wrong = ": the topology has none of them";
+    if (!wrong)
+        return 0;
+    console_fail("%s: cpus=%.*s%s", mapping->command, list.n > 64 ? 64 : (int)list.n, list.p, wrong);
+    return -1;
+}
+
+static int narrow_to_own(struct mapping *mapping, bool own_counts, hwloc_bitmap_t mask)
+{
+    if (mapping->file || hwloc_get_cpubind(mapping->topology, mask, HWLOC_CPUBIND_THREAD) < 0 ||
+        !hwloc_bitmap_intersects(mask, mapping->allowed) || hwloc_bitmap_isincluded(mapping->allowed, mask))
+        return 0;
+    if (own_counts)
+        return hwloc_bitmap_and(mapping->allowed, mapping->allowed, mask) < 0 ? out_of_memory(mapping) : 0;
+    add_note(mapping, "this task is bound to some of the cores already, which a plan would leave as it is");
+    return 0;
+}
+
+int map_choose_cpus(struct mapping *mapping, struct rc_str list, bool own_counts)
+{
+    hwloc_bitmap_t mask = hwloc_bitmap_alloc();
+    int status;
+
+    mapping->allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(mapping->topology));
+    if (!mask || !mapping->allowed)
+        status = out_of_memory(mapping);
+    else if (list.p)
+        status = narrow_to_list(mapping, list, mask);
+    else
+        status = narrow_to_own(mapping, own_counts, mask);
+    hwloc_bitmap_free(mask);
+    return status;
+}
+
+int map_place_tasks(struct mapping *mapping)
+{
+    struct rc_place_request request = {
+        .topology = mapping->topology,
+        .allowed = mapping->allowed,
+        .gpus = &mapping->gpus,
+        .nics = &mapping->nics,
+        .tasks = mapping->tasks,
+        .chosen = mapping->chosen,
+        .chosen_count = mapping->chosen_count,
+    };
+
+    mapping->place = calloc(mapping->tasks, sizeof(*mapping->place));
+    if (!mapping->place || make_proposals(&mapping->nics, &mapping->proposals) < 0)
+        return out_of_memory(mapping);
+    if (rc_place_tasks(&request, mapping->place) == 0)
+        return 0;
+    if (errno != EINVAL)
+        return out_of_memory(mapping);
+    console_fail("%s: the topology has no core that may be used", mapping->command);
+    return -1;
+}
+
+int map_write_cpus(struct mapping *mapping)
+{
+    mapping->cpus = calloc(mapping->tasks, sizeof(*mapping->cpus));
+    for (unsigned i = 0; mapping->cpus && i < mapping->tasks; i++)
+        if (hwloc_bitmap_list_asprintf(&mapping->cpus[i], mapping->place[i].cpus) < 0)
+            return out_of_memory(mapping);
+    return mapping->cpus ? 0 : out_of_memory(mapping);
+}
+
+static bool find_named(const struct mapping *mapping, struct rc_str name, unsigned *gpu)
+{
+    return rc_pci_gpus_named(&mapping->gpus, name, &mapping->driver, gpu);
+}
+
+static int take_list(struct mapping *mapping, struct rc_str list)
+{
+    struct rc_str unknown;
+
+    map_read_driver(mapping);
+    if (map_choose_gpus(mapping, list, find_named, &unknown) < 0)
+        return -1;
+    if (!unknown.p)
+        return 0;
+    console_fail("map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
+                 unknown.n > 64 ? 64 : (int)unknown.n, unknown.p, mapping->gpus.count);
+    return -1;
+}
+
+/* By the indices that the runtime shows. */
+static bool find_visible(const struct mapping *mapping, struct rc_str name, unsigned *gpu)
+{
+    return rc_parse_u32(name, UINT32_MAX - 1, gpu) && *gpu < mapping->gpus.used;
 }
 
 static int choose_gpus(struct mapping *mapping, const char *list)
 {
     const char *visible = NULL;
     const struct rc_gpu_variable *row = rc_gpu_variables;
-    int status;
+    struct rc_str unknown;
 
     if (list)
-        return take_list(mapping, list);
+        return take_list(mapping, rc_str(list));
     /* a topology from a file is another machine's, of whose GPUs this environment says nothing */
     for (; !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
         if (row->vendor == mapping->gpus.gpu[0].vendor)
             visible = getenv(row->name);
     if (!visible)
-        return take_all(mapping);
-    status = take_visible(mapping, visible);
-    if (status <= 0)
-        return status;
+        return map_choose_all_gpus(mapping);
+    if (map_choose_gpus(mapping, rc_str(visible), find_visible, &unknown) < 0)
+        return -1;
+    if (!unknown.p)
+        return 0;
     add_note(mapping, "%s=%.64s cannot be matched with the GPUs here: all of them are shown", (row - 1)->name, visible);
-    return take_all(mapping);
+    return map_choose_all_gpus(mapping);
 }
 
 static int choose_tasks(struct mapping *mapping, const char *tasks)
@@ -218,51 +330,6 @@ static int choose_tasks(struct mapping *mapping, const char *tasks)
         mapping->local_rank = self.local_rank;
     }
     return 0;
-}
-
-static int read_cpus(const char *list, hwloc_bitmap_t cpus)
-{
-    /* hwloc reads "0-" as a list without an end, and takes a blank for the end of a list */
-    size_t n = strlen(list);
-
-    if (n == 0 || strspn(list, "0123456789,-") != n || list[n - 1] == '-' || strstr(list, "--") ||
-        hwloc_bitmap_list_sscanf(cpus, list) < 0 || hwloc_bitmap_iszero(cpus)) {
-        console_fail("map: --cpus=%.64s is not a list of hardware threads, such as 0-15,64-79", list);
-        return -1;
-    }
-    return 0;
-}
-
-/* What the tasks may use: --cpus, or what the container or the step gives. The
- * mask of this very process counts where it stands for no others. */
-static int choose_cpus(struct mapping *mapping, const char *list)
-{
-    hwloc_const_bitmap_t all = hwloc_topology_get_allowed_cpuset(mapping->topology);
-    hwloc_bitmap_t mask = hwloc_bitmap_alloc();
-    bool bound;
-    int status = -1;
-
-    mapping->allowed = hwloc_bitmap_dup(all);
-    if (!mask || !mapping->allowed) {
-        console_fail("out of memory");
-    } else if (list) {
-        status = read_cpus(list, mask);
-        if (status == 0 &&
-            (hwloc_bitmap_and(mapping->allowed, mask, all) < 0 || hwloc_bitmap_iszero(mapping->allowed))) {
-            status = -1;
-            console_fail("map: --cpus=%.64s: the topology has none of them", list);
-        }
-    } else {
-        status = 0;
-        bound = !mapping->file && hwloc_get_cpubind(mapping->topology, mask, HWLOC_CPUBIND_THREAD) == 0 &&
-                hwloc_bitmap_intersects(mask, all) && !hwloc_bitmap_isincluded(all, mask);
-        if (bound && (mapping->tasks == 1 || mapping->local_rank == RC_UNKNOWN))
-            hwloc_bitmap_and(mapping->allowed, mask, all);
-        else if (bound)
-            add_note(mapping, "this task is bound to some of the cores already, which a plan would leave as it is");
-    }
-    hwloc_bitmap_free(mask);
-    return status;
 }
 
 static void add_notes(struct mapping *mapping)
@@ -293,42 +360,17 @@ static void add_notes(struct mapping *mapping)
 
 int map_make(const struct wishes *wishes, struct mapping *mapping)
 {
-    char error[RC_TOPOLOGY_ERROR];
-    struct rc_place_request request;
-
-    *mapping = (struct mapping){ .file = wishes->file };
-    if (rc_topology_load(wishes->file, RC_TOPOLOGY_ALL, &mapping->topology, error) < 0) {
-        console_fail("map: cannot read %s", error);
+    *mapping = (struct mapping){ .command = "map", .file = wishes->file };
+    if (map_load(mapping, RC_TOPOLOGY_ALL) < 0)
         return -1;
-    }
-    if (rc_pci_gpus_find(mapping->topology, &mapping->gpus) < 0 ||
-        rc_nics_find(mapping->topology, &mapping->nics) < 0) {
-        console_fail("out of memory");
-        return -1;
-    }
     mapping->ids = calloc(mapping->gpus.count + 1, sizeof(*mapping->ids));
-    if (!mapping->ids) {
-        console_fail("out of memory");
-        return -1;
-    }
+    if (!mapping->ids)
+        return out_of_memory(mapping);
     rc_gpu_ids_find(&mapping->gpus, wishes->file ? NULL : "", mapping->ids);
     if (choose_gpus(mapping, wishes->gpus) < 0 || choose_tasks(mapping, wishes->tasks) < 0 ||
-        choose_cpus(mapping, wishes->cpus) < 0)
+        map_choose_cpus(mapping, rc_str(wishes->cpus), mapping->tasks == 1 || mapping->local_rank == RC_UNKNOWN) < 0 ||
+        map_place_tasks(mapping) < 0 || map_write_cpus(mapping) < 0)
         return -1;
-    mapping->place = calloc(mapping->tasks, sizeof(*mapping->place));
-    request = (struct rc_place_request){
-        .topology = mapping->topology,
-        .allowed = mapping->allowed,
-        .gpus = &mapping->gpus,
-        .nics = &mapping->nics,
-        .tasks = mapping->tasks,
-        .chosen = mapping->chosen,
-        .chosen_count = mapping->chosen_count,
-    };
-    if (!mapping->place || rc_place_tasks(&request, mapping->place) < 0) {
-        console_fail(errno == EINVAL ? "map: the topology has no core that may be used" : "out of memory");
-        return -1;
-    }
     add_notes(mapping);
     return 0;
 }
@@ -337,8 +379,14 @@ void map_free(struct mapping *mapping)
 {
     if (mapping->place)
         rc_place_free(mapping->place, mapping->tasks);
+    for (unsigned i = 0; mapping->cpus && i < mapping->tasks; i++)
+        free(mapping->cpus[i]);
+    free(mapping->cpus);
     free(mapping->place);
     free(mapping->chosen);
+    free(mapping->proposals.fabric);
+    free(mapping->proposals.network);
+    free(mapping->proposals.value);
     free(mapping->gpus.gpu);
     free(mapping->ids);
     free(mapping->nics.nic);

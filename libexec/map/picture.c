@@ -119,7 +119,6 @@ static void add_legend(struct mapping *mapping, const char *text)
 static void describe_task(struct mapping *mapping, unsigned task)
 {
     const struct rc_place *place = &mapping->place[task];
-    char *cpus = NULL;
     char name[NAME_SIZE];
     char gpu[NAME_SIZE] = "";
     char text[LEGEND_SIZE];
@@ -127,12 +126,9 @@ static void describe_task(struct mapping *mapping, unsigned task)
     task_name(mapping, task, name);
     if (place->gpu >= 0)
         snprintf(gpu, sizeof(gpu), "GPU %d, ", place->gpu);
-    if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
-        return;
-    snprintf(text, sizeof(text), "%s: %s%u cores (hardware threads %s)%s%s", name, gpu, place->cores, cpus,
-             place->nic >= 0 ? ", network card " : "",
+    snprintf(text, sizeof(text), "%s: %s%u cores (hardware threads %s)%s%s", name, gpu, place->cores,
+             mapping->cpus[task], place->nic >= 0 ? ", network card " : "",
              place->nic >= 0 ? rc_nic_name(&mapping->nics.nic[place->nic]) : "");
-    free(cpus);
     add_legend(mapping, text);
 }
 

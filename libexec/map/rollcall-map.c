@@ -85,8 +85,10 @@ static int show_mapping(struct mapping *mapping, const struct output *output)
         return map_draw_picture(mapping, output->picture);
     if (output->xml)
         return map_write_xml(mapping, output->xml) < 0 ? STATUS_USAGE : STATUS_RESOLVED;
-    if ((output->json ? map_print_json(mapping) : map_print_text(mapping)) < 0)
-        return console_fail("cannot write the map");
+    if (output->json)
+        map_print_json(mapping);
+    else if (map_print_text(mapping) < 0)
+        return console_fail("map: out of memory");
     return STATUS_RESOLVED;
 }
 
@@ -94,7 +96,7 @@ int main(int argc, char **argv)
 {
     struct wishes wishes = { .file = NULL };
     struct output output = { .json = false };
-    struct mapping mapping;
+    static struct mapping mapping;
     int status = STATUS_USAGE;
 
     /* `rollcall map` starts it as "map"; any other name is its own */

@@ -76,23 +76,19 @@ static int put_task(const struct mapping *mapping, unsigned task, int gpu_width,
     const struct rc_place *place = &mapping->place[task];
     bool own = task == mapping->local_rank;
     char *nic = console_escape(rc_str(nic_name(mapping, place->nic)), NIC_WIDTH);
-    char *cpus = NULL;
     char gpu[GPU_TEXT];
     char node[16] = "-";
     int column;
 
-    if (!nic || hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0) {
-        free(nic);
+    if (!nic)
         return -1;
-    }
     gpu_text(mapping, place->gpu, gpu);
     if (place->memory >= 0)
         snprintf(node, sizeof(node), "%d", place->memory);
     column = printf("%c %4u  %-*s  %4s  %-*s  %5u  ", own ? '*' : ' ', task, gpu_width, gpu, node, nic_width, nic,
                     place->cores);
-    put_list((unsigned)column, cpus);
+    put_list((unsigned)column, mapping->cpus[task]);
     free(nic);
-    free(cpus);
     return 0;
 }
 
@@ -212,45 +208,39 @@ static int put_nics(const struct mapping *mapping)
 }
 
 /* Whose own card: this process's, or as an example the first one's. */
-static void put_proposal(const struct mapping *mapping, const struct proposals *proposals, unsigned i)
+static void put_proposal(const struct mapping *mapping, unsigned i)
 {
     unsigned task = mapping->local_rank == RC_UNKNOWN ? 0 : mapping->local_rank;
-    const char *value = map_proposals_value(proposals, mapping, task, i);
+    const char *value = map_proposal(mapping, task, i);
     int column;
 
     if (!value)
         return;
     column = printf("  %s=", rc_nicnames_variable(i).p);
     put_list((unsigned)column, value);
-    if (map_proposals_is_own(i) && mapping->tasks > 1)
+    if (map_proposal_is_own(i) && mapping->tasks > 1)
         printf("    for task %u; the others have their own NIC's\n", task);
 }
 
-static int put_proposals(const struct mapping *mapping)
+static void put_proposals(const struct mapping *mapping)
 {
-    struct proposals proposals;
     bool any = false;
 
-    if (map_proposals_make(mapping, &proposals) < 0) {
-        map_proposals_free(&proposals);
-        return -1;
-    }
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
-        if (!any && map_proposals_value(&proposals, mapping, 0, i)) {
+        if (!any && map_proposal(mapping, 0, i)) {
             printf("\n%sWith nic=auto%s\n", paint_on(PAINT_STRONG), paint_off());
             any = true;
         }
-        put_proposal(mapping, &proposals, i);
+        put_proposal(mapping, i);
     }
-    map_proposals_free(&proposals);
-    return 0;
 }
 
 int map_print_text(const struct mapping *mapping)
 {
     if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_ids(mapping) < 0 ||
-        put_nics(mapping) < 0 || put_proposals(mapping) < 0)
+        put_nics(mapping) < 0)
         return -1;
+    put_proposals(mapping);
     for (unsigned i = 0; i < mapping->notes; i++) {
         printf("\nnote: ");
         if (console_print_wrapped(6, 4, PAINT_NONE, mapping->note[i]) < 0)

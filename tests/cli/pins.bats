@@ -125,7 +125,7 @@ pin cpus=0-7 cores=4' ]
     for text in x , 0- 8192 '0 1'; do
         fails_with 2 'is not a list of hardware threads' "$map" pins "$xml" <<< "tasks=1"$'\n'"cpus=$text"
     done
-    fails_with 2 'no core that may be used' "$map" pins "$xml" <<< $'tasks=1\ncpus=100-200'
+    fails_with 2 'cpus=100-200: the topology has none of them' "$map" pins "$xml" <<< $'tasks=1\ncpus=100-200'
     fails_with 2 'cannot read' "$map" pins "$BATS_TEST_TMPDIR/none.xml" <<< 'tasks=1'
     fails_with 2 'that is no request' "$map" pins "$xml" < /dev/null
     run bash -c '"$@" > /dev/full' - "$map" pins "$xml" <<< 'tasks=1'
