@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.h - where each task of a node goes: its seats and its place. */
+/* place.h - where each task of a node goes. */
 #ifndef ROLLCALL_PLACEMENT_PLACE_H
 #define ROLLCALL_PLACEMENT_PLACE_H
 
+#include <hwloc.h>
+#include <stdbool.h>
+
 #include "placement/gpus.h"
-#include "placement/near.h"
 #include "placement/nics.h"
 
-/* Whole cores for each task of a node, near what it asks to be near to.
- *
- * Tasks that ask for the same object are seated together in the bins of cores
- * (near.h) near it, those with the least choice first. More tasks than a bin has
- * cores move on, in their package, then anywhere. place.h says what comes of it. */
+/* How near a task's cores are to its GPU. */
+enum rc_nearness {
+    RC_NEAR_NUMA,    /* of the NUMA node, or a smaller piece, that the GPU hangs from */
+    RC_NEAR_PACKAGE, /* of its package */
+    RC_NEAR_FAR,     /* elsewhere */
+    RC_NEAR_UNKNOWN, /* no GPU, or the topology does not say where it hangs */
+};
 
-struct rc_seats {
-    hwloc_topology_t topology;
-    hwloc_const_bitmap_t allowed;
-    unsigned tasks;          /* 1.. */
-    const hwloc_obj_t *near; /* of each task; the root: anywhere */
+struct rc_place {
+    hwloc_bitmap_t cpus; /* hardware threads, by the kernel's numbers */
+    unsigned cores;
+    bool shared; /* more tasks than cores: others have these too */
+    int gpu;     /* index into the list, or -1 */
+    int nic;     /* likewise */
+    int memory;  /* the kernel's number of the NUMA node that all its cores are in, or -1 */
+    enum rc_nearness nearness;
 };
 
 /* GPU, cores, memory and NIC for each task of a node, from one topology.
