@@ -84,8 +84,8 @@ bool rc_task_gpus_are_bound(const struct rc_task_gpus *gpus)
     return gpus->total == RC_UNKNOWN ? gpus->bound : gpus->count < gpus->total;
 }
 
-/* Whether a task may be left with its own GPU alone, as device 0 and LOCAL_RANK 0. */
-/* Lightning numbers its processes by LOCAL_RANK, and several would be rank 0, where it does not believe in Slurm. */
+/* Whether a task may be left with its own GPU alone, as device 0 and LOCAL_RANK 0.
+ * Lightning numbers its processes by LOCAL_RANK, and several would be rank 0, where it does not believe in Slurm. */
 static bool rc_task_gpus_are_alone(const struct rc_context *context, const struct rc_result *result)
 {
     return result->launcher->slurm_environment || context->options.gpus == RC_GPUS_OWN;

@@ -247,8 +247,8 @@ static bool holds_folder(struct rc_str path, struct rc_str folder)
     return false;
 }
 
-/* PYTHONPATH with the watch's folder, in the result's arena; NULL where there is no room for it. */
-/* Behind the user's own folders, whose order and empty places stay. Python takes
+/* PYTHONPATH with the watch's folder, in the result's arena; NULL where there is no room for it.
+ * Behind the user's own folders, whose order and empty places stay. Python takes
  * an empty PYTHONPATH for none at all. NULL where it does not fit. */
 static const char *rc_watch_path(struct rc_result *result, struct rc_str folder)
 {
