@@ -9,8 +9,6 @@
 #include "effects/look.h"
 #include "resolve/resolve.h"
 
-/* One resolved result. */
-
 /* Messages about options, from before there is a result to hold them. */
 struct said {
     struct rc_messages messages;

@@ -163,7 +163,7 @@ static uintptr_t shim_object_next(const char *name)
     return search.found;
 }
 
-/* Librollcall-lookup.so: torch's stores take addresses as they are, without asking for names.
+/* librollcall-lookup.so: torch's stores take addresses as they are, without asking for names.
  *
  *   srun --ddp=lookup=numeric python train.py
  *

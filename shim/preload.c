@@ -161,7 +161,7 @@ static bool shim_rank0(struct rc_result *result, int *fd)
     return rc_rank0_begin(result, &hooks, fd);
 }
 
-/* Librollcall-preload.so: sets RANK and the like in tasks whose command line can't change.
+/* librollcall-preload.so: sets RANK and the like in tasks whose command line can't change.
  *
  *   LD_PRELOAD=/usr/lib/librollcall-preload.so python train.py
  *

@@ -27,7 +27,7 @@ bool rc_spank_number(spank_t spank, spank_item_t item, uint32_t *value);
 /* Whether this environment is that of the step's first task, which prints for the whole step. */
 bool rc_spank_is_first(const struct rc_env *env);
 
-/* Rollcall's lines, through Slurm: `rollcall: warning RC301: TEXT`.
+/* Lines of rollcall's, through Slurm: `rollcall: warning RC301: TEXT`.
  *
  * In srun they go to its standard error, in user_init and task_init to the
  * task's, through srun's own channels (--label, --error, --output). */

@@ -20,7 +20,7 @@
 #include "slurm.h"
 #include "system/program.h"
 
-/* Srun's side: which task is on which host, where the step's node list does not tell.
+/* In srun: which task is on which host, where the step's node list does not tell.
  *
  * The tasks' environment tells cyclic and plane distributions, and block up to Slurm 25.11.
  * Under an arbitrary distribution (also SLURM_HOSTFILE, --nodefile), and from 26.05 on with
@@ -172,7 +172,7 @@ void rc_spank_name_hosts(spank_t spank)
     free(map);
 }
 
-/* Srun's side of the exchange: a program that listens beside it. */
+/* In srun, for the exchange: a program that listens beside it. */
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */

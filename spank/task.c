@@ -174,7 +174,7 @@ static void rc_spank_report_warnings(const struct rc_result *result)
                         (unsigned)master->port, master->port_source);
 }
 
-/* Task_init of a batch script: no task, but it may inherit one, and srun may be forgotten. */
+/* task_init of a batch script: no task, but it may inherit one, and srun may be forgotten. */
 
 enum { TEXT_SIZE = 4608 };
 
@@ -229,7 +229,7 @@ void rc_spank_batch_begin(spank_t spank)
     rc_spank_apply(spank, &result->plan);
 }
 
-/* Task_init, once a task: its plan, applied, and the master port held. */
+/* task_init, once a task: its plan, applied, and the master port held. */
 
 /* A task during rc_spank_task_begin. */
 struct task {

@@ -13,12 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Pieces of text and the one place where generated text lives.
- *
- * The core neither allocates nor copies what it reads: a value is a slice of
- * the caller's environment block. What the core writes itself (plan values,
- * messages) goes into an arena inside the caller's struct rc_result. */
-
 /* A slice: n bytes at p, not NUL-terminated. p == NULL means "not there",
  * which is not the same as an empty value. */
 struct rc_str {

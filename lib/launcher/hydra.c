@@ -346,7 +346,7 @@ static bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *la
  * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone
  * is what srun --mpi=pmi2 and Cray's PALS set as well. The rules are in
  * families.h. Absent where
- * - the task is Intel MPI's (hydra.c),
+ * - the task is Intel MPI's (below),
  * - PALS_RANKID is equal and no proxy of Hydra is in sight: people export
  *   MPI_LOCALRANKID by hand there, for oneCCL.
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
@@ -428,7 +428,7 @@ const struct rc_launcher rc_launcher_intelmpi = {
  * - host of rank 0: MPISPAWN_MPIRUN_HOST, where mpirun_rsh runs, until RANK 0 has
  *   compared it with its own addresses; the host file is not named to tasks.
  * MVAPICH's own Hydra sets these names beside MPI_LOCALRANKID: with equal ranks,
- * and no MPISPAWN_MPIRUN_ID, the task is hydra.c's. Under srun there are none of them.
+ * and no MPISPAWN_MPIRUN_ID, the task is MPICH's (above). Under srun there are none of them.
  * Source: mvapich2 src/pm/mpirun/{mpirun_rsh,mpispawn}.c; not run. */
 
 enum rc_claim rc_mvapich_recognise(struct rc_reader *reader, struct rc_facts *facts)

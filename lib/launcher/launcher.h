@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "launcher/stamp.h"
 
-/* What one launcher says about this process, and what that launcher is like. */
-
 /* A number and the variable that it came from (for explain). */
 struct rc_number {
     uint32_t value; /* RC_UNKNOWN where no variable says it */
@@ -152,14 +150,14 @@ enum rc_pmix_server {
     RC_PMIX_SERVER_OWN,   /* of its daemons, with a namespace of their own: all tasks connect, or none */
 };
 
-/* What a family tells of itself; its two functions are in launcher/launcher.h.
+/* What a family tells of itself; its two functions are below.
  * All code outside of lib/launcher goes by these members, never by the id: a
  * family that leaves a member out gets what holds for most launchers. */
 struct rc_launcher {
     char id[16];    /* in JSON, the stamp and messages: "slurm" */
     char title[32]; /* for people: "Slurm (srun)" */
 
-    /* The programs that its tasks descend from, parted by blanks (launcher.h).
+    /* The programs that its tasks descend from, with blanks between them (rc_ancestor_is_one_of).
      * Empty: it starts no processes (a cloud's names, a user's own exports). */
     char processes[RC_PROCESSES_SIZE];
     /* Any program may start its tasks with a library, too: that none of those

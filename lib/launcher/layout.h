@@ -8,7 +8,7 @@
 
 /* Nodes by number, with the tasks on each: "2-3x8,0" is 8 tasks on each of the nodes 2 and 3, and 1 on node 0.
  *
- * Both say where ranks are, in the order of the ranks: a map of tasks (launcher/layout.h), in which a node may come
+ * Both say where ranks are, in the order of the ranks: a map of tasks (below), in which a node may come
  * again, and an order of the network (roll/netorder.h). A hundred nodes that are filled alike are a dozen bytes.
  *
  * All functions are pure and as thread safe as their arguments. */
@@ -105,7 +105,7 @@ uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t 
  * number of tasks on each of some nodes that follow each other. Two writings:
  *   "(vector,(2,2,8),(0,1,1))"  first node, nodes, tasks on each: Slurm's
  *                               pack_process_mapping, SLURM_PMIX_MAPPING_SERV, PMI's mapping
- *   "2-3x8,0"                   the same, shorter: rollcall's own (launcher/layout.h), RC_TASK_HOSTS */
+ *   "2-3x8,0"                   the same, shorter: rollcall's own (above), RC_TASK_HOSTS */
 
 /* What a map says about one node. */
 struct rc_taskmap_node {

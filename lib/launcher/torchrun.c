@@ -45,7 +45,7 @@ bool rc_torchrun_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_torchrun = {
     .id = "torchrun",
     .title = "torchrun",
-    /* the elastic agent of DeepSpeed's launcher is torchrun's (torchrun.c) */
+    /* the elastic agent of DeepSpeed's launcher is torchrun's (above) */
     .processes = "torchrun torch.distributed.run torch.distributed.launch deepspeed.launcher.launch",
     .has_library = true, /* torch.distributed.launcher.api.elastic_launch */
     .tells_master = true,

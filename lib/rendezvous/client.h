@@ -39,7 +39,7 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
 
 /* A task puts values into the store of its launch, and reads the others' (store.h).
  *
- * Each of these is one request (client.h): a connection that is closed again behind
+ * Each of these is one request (rc_client_request): a connection that is closed again behind
  * it. They return -errno as rc_client_request does, and -EINVAL for a key or a size that
  * cannot be, -ENOSPC where the server has no room. Thread safe.
  *

@@ -42,7 +42,7 @@ int rc_local_ask(const char *name, struct rc_str message, int64_t deadline, uint
 
 /* The tasks of one launch on one node, which share no memory: one of them speaks for all.
  *
- * They meet at a socket of their user on this node (local.h): one packet there, "rank=3" and possibly a text on the
+ * They meet at a socket of their user on this node (above): one packet there, "rank=3" and possibly a text on the
  * next line, one back.
  *
  * The first task waits until all others have told it their ranks, and then closes

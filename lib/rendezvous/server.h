@@ -13,7 +13,7 @@
 /* The rendezvous server of a launch: takes one entry from each node, gives all the same answer.
  *
  * As long as it runs it also keeps the store of the launch's tasks (store.h), and
- * counts which tasks have reached init_process_group (server.h).
+ * counts which tasks have reached init_process_group (below).
  *
  * A listening TCP socket, a token that every message must carry (wire.h), and
  * one loop. A connection without the token costs a few hundred bytes and a
@@ -35,7 +35,7 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry);
 typedef void rc_server_say(void *more, enum rc_message_id id, const char *text);
 
 /* So many seconds after the first task has reached init_process_group, `say` gets
- * the names of those that have not (server.h). job: Slurm's. */
+ * the names of those that have not (below). job: Slurm's. */
 void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more);
 
 /* Where no client has sent the token so many seconds after the server was made, or by the end of its life,

@@ -13,12 +13,6 @@
 /* Takes the next word, a slice of the list or text. False behind the last one. */
 bool rc_words_next(struct rc_words *words, struct rc_str *word);
 
-/* The options that torchrun or accelerate was given, as they stand there.
- *
- * What they mean beside a launch is for torchrun.c to say. */
-
-/* What the task's command line tells about how workers are started. */
-
 /* Looks through wrappers (env, numactl, nice, ...) and `sh -c '...'`, and no
  * further than the user's script: what follows it is the script's own. argv is
  * NULL-terminated or NULL. Reads at most a few hundred words. */

@@ -4,7 +4,7 @@
 
 /* Whose GPU is whose: what a task sees of its node's GPUs, and which of them are its own.
  *
- * Decided here, once for a task. What its variables become (gpus.c), which
+ * Decided here, once for a task. What its variables become (below), which
  * cores and network card it gets (spank/bind.c, cli/exec.c) and what its node
  * tells the others (roll/entry.h) follow from it.
  *

@@ -134,7 +134,7 @@ static void rc_masterport_find(const struct rc_context *context, struct rc_resul
     }
 }
 
-/* MASTER_ADDR, and with its port (master.c) the whole result->master. */
+/* MASTER_ADDR, and with its port (above) the whole result->master. */
 
 static bool is_address_text(struct rc_str host)
 {

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options.h - the grammar of --ddp and ROLLCALL: one row a key in options.def. */
+/* options.h - the one option grammar, [MODE][,KEY=VALUE]...: a row a key in options.def.
+ *
+ * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
+ * variable and `default=` in plugstack.conf. rc_options_combine says which of them holds.
+ */
 #ifndef ROLLCALL_RESOLVE_OPTIONS_H
 #define ROLLCALL_RESOLVE_OPTIONS_H
 
 #include "resolve/model.h"
-
-/* The one option grammar: [MODE][,KEY=VALUE]...
- *
- * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
- * variable and `default=` in plugstack.conf (options.h). */
-
-/* Whether processes are checked at the moment when they join an NCCL communicator. */
 
 const char *rc_mode_name(enum rc_mode mode);
 
@@ -48,12 +45,6 @@ static inline bool rc_options_parse_variable(struct rc_str value, const char *wh
 #define RC_KEY_SHOWN_CHOICE(key, values) #key "=" values
 #define RC_KEY_SHOWN_VALUE(key, values)  #key "=" values
 #define RC_KEY_SHOWN_SWITCH(key, values) #key "[=" values "]"
-
-/* What people may mean by a word of --ddp or ROLLCALL that is none of the grammar.
- *
- * Not in the preload library, which has no room for guesses (ROLLCALL_NO_HINTS). */
-
-/* Which option holds: the command line's before the environment's before the administrator's. */
 
 /* The three sources in their order of precedence, each possibly NULL or not
  * given: a key that one leaves open is taken from the next. Two exceptions for

@@ -346,7 +346,7 @@ void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
         rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");
 }
 
-/* Srun forgotten: a command of several tasks, started once, by the job's script itself.
+/* A forgotten srun: a command of several tasks, started once, by the job's script itself.
  *
  * It waits for tasks that nobody starts (Lightning: "MEMBER: 1/4"). Most commands of a script only prepare, so
  * what the user gave to rollcall is looked at here, and the rest where torch starts to train (shim/watch). */

@@ -3,7 +3,7 @@
 #include "launcher/hosts.h"
 #include "resolve/steps.h"
 
-/* Torchrun's arguments, as the variables (PET_*) that it takes their defaults from. */
+/* The arguments of torchrun, as the variables (PET_*) that it takes their defaults from. */
 
 #define RDZV_CONF "PET_RDZV_CONF"
 

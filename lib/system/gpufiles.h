@@ -49,7 +49,7 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
  * these, /dev/dri/renderD128 and on, which AMD and Intel have.
  *
  * A file's minor number is its GPU's place in the machine, unless the driver's
- * own files (gpufiles.h) give it another one: on some machines NVIDIA's minor
+ * own files (above) give it another one: on some machines NVIDIA's minor
  * numbers do not follow the PCI addresses, and Slurm's and CUDA's indices do. */
 
 /* Fills in here->gpu_files, gpu_files_open, gpus_open and gpu_files_amd. What

@@ -41,7 +41,7 @@ struct rc_program {
     struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
     uint32_t milliseconds;   /* after this time it is killed */
     int *kept; /* NULL, or where the descriptor goes that it sends over its standard input, which is a socket
-                  then (program.h); -1 where it sends none */
+                  then (above); -1 where it sends none */
 };
 
 /* Runs it and takes all that it writes, with a NUL behind it. Its standard error
