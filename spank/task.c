@@ -41,14 +41,8 @@ static const char *plain_name(struct rc_str text, struct rc_arena *arena)
     char name[NAME_MAX_LENGTH + 1];
     size_t n = text.n < NAME_MAX_LENGTH ? text.n : NAME_MAX_LENGTH;
 
-    for (size_t i = 0; i < n; i++) {
-        char c = text.p[i];
-
-        name[i] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                          c == ':' || c == '_'
-                      ? c
-                      : '?';
-    }
+    for (size_t i = 0; i < n; i++)
+        name[i] = rc_is_in_name(text.p[i]) || text.p[i] == ':' ? text.p[i] : '?';
     name[n] = '\0';
     return rc_format(arena, "%s", name);
 }

@@ -38,7 +38,7 @@ const char *rc_job_piece(const char *text, char *to, size_t size)
     size_t n = 0;
 
     for (; *text && n + 1 < size; text++)
-        to[n++] = *text >= ' ' && *text <= '~' ? *text : ' ';
+        to[n++] = rc_is_printable(*text) ? *text : ' ';
     to[n] = '\0';
     return to;
 }

@@ -9,11 +9,6 @@ bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struc
     return true;
 }
 
-bool rc_is_printable(char c)
-{
-    return c >= ' ' && c < 0x7f;
-}
-
 static bool is_name(struct rc_str name)
 {
     for (size_t i = 0; i < name.n; i++) {

@@ -66,8 +66,6 @@ const char *rc_pairs_write(const struct rc_form *form, const void *from, struct 
 /* Writes a value in the same way, and ends the line that the caller has begun. */
 void rc_pairs_put_value(struct rc_arena *arena, struct rc_str value, size_t most);
 
-bool rc_is_printable(char c);
-
 /* Takes the next KEY=VALUE off *rest, up to `separator` or the end. *value is
  * absent where there is no '='. False, with nothing written, once *rest is absent. */
 bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struct rc_str *value);

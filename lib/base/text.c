@@ -83,6 +83,17 @@ struct rc_str rc_str_base_name(struct rc_str path)
     return base;
 }
 
+bool rc_is_printable(char c)
+{
+    return c >= ' ' && c < 0x7f;
+}
+
+bool rc_is_in_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+}
+
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -153,8 +164,8 @@ static void put_quoted(struct rc_arena *arena, struct rc_str s)
     for (size_t i = 0; i < shown; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
-        if (c >= ' ' && c < 0x7f && c != '\\' && c != '\'') {
-            put_char(arena, (char)c);
+        if (rc_is_printable(s.p[i]) && c != '\\' && c != '\'') {
+            put_char(arena, s.p[i]);
         } else {
             put_char(arena, '\\');
             put_char(arena, 'x');

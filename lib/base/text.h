@@ -49,6 +49,12 @@ bool rc_str_ends(struct rc_str a, const char *suffix);
 /* Returns which word of "a|b|c" the text is, from 1 on; 0 where it is none. */
 unsigned rc_str_which(struct rc_str text, const char *words);
 
+/* Printable ASCII. */
+bool rc_is_printable(char c);
+
+/* What names of hosts, interfaces and domains are made of: letters, digits, '-', '.' and '_'. */
+bool rc_is_in_name(char c);
+
 /* Splits at the first separator. Returns what stands before it; *rest becomes what follows
  * it, absent where there is no separator. */
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest);

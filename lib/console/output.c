@@ -30,12 +30,10 @@ char *console_escape(struct rc_str text, size_t limit)
     if (!copy)
         return NULL;
     for (size_t i = 0; i < shown; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if (c >= ' ' && c < 0x7f)
-            *out++ = (char)c;
+        if (rc_is_printable(text.p[i]))
+            *out++ = text.p[i];
         else
-            out = put_hex(out, c);
+            out = put_hex(out, (unsigned char)text.p[i]);
     }
     for (unsigned i = 0; shown < text.n && i < 3; i++)
         *out++ = '.';

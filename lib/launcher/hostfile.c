@@ -33,15 +33,11 @@ static struct rc_str next_word(struct rc_str *rest)
  * travels into MASTER_ADDR. */
 static bool is_host(struct rc_str name)
 {
-    if (name.n == 0 || name.n > NAME_MAX_LENGTH)
+    if (name.n == 0 || name.n > NAME_MAX_LENGTH || name.p[0] == '-')
         return false;
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-              c == ':' || (c == '-' && i > 0)))
+    for (size_t i = 0; i < name.n; i++)
+        if (!rc_is_in_name(name.p[i]) && name.p[i] != ':')
             return false;
-    }
     return true;
 }
 

@@ -46,8 +46,7 @@ static bool parse_range(struct rc_str text, struct range *range)
  * separates things. ':' is for IPv6 literals. */
 static bool name_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-           c == '_' || c == ':' || c == '%' || c == '+' || c == '~';
+    return rc_is_in_name(c) || c == ':' || c == '%' || c == '+' || c == '~';
 }
 
 /* The hosts that a bracket stands for, and the digits of its longest number. */

@@ -9,12 +9,6 @@
  * without '/', ':' and blanks. */
 enum { INTERFACE_MAX = 15 };
 
-static bool is_name_character(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-           c == '_';
-}
-
 static const char *check_suffix(struct rc_str value)
 {
     char last = value.p[value.n - 1];
@@ -22,7 +16,7 @@ static const char *check_suffix(struct rc_str value)
     if (value.n > RC_HOST_MAX)
         return "longer than a host name";
     for (size_t i = 0; i < value.n; i++)
-        if (!is_name_character(value.p[i]) || (i > 0 && value.p[i] == '.' && value.p[i - 1] == '.'))
+        if (!rc_is_in_name(value.p[i]) || (i > 0 && value.p[i] == '.' && value.p[i - 1] == '.'))
             return "not the end of a host name";
     return last == '-' || last == '.' ? "not the end of a host name" : NULL;
 }

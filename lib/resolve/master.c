@@ -149,13 +149,9 @@ static bool is_address_text(struct rc_str host)
 /* Letters, digits and what stands between them in a name or an address. */
 static bool is_host_text(struct rc_str host)
 {
-    for (size_t i = 0; i < host.n; i++) {
-        char c = host.p[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-              c == '_' || c == ':'))
+    for (size_t i = 0; i < host.n; i++)
+        if (!rc_is_in_name(host.p[i]) && host.p[i] != ':')
             return false;
-    }
     return host.n != 0;
 }
 
