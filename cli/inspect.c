@@ -20,12 +20,12 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
     struct rc_options environment = { .given = false };
     struct rc_env index;
 
-    *said = (struct said){ .messages = { .count = 0 } };
+    *said = (struct said){ .messages = { .arena = &said->arena } };
     said->arena = (struct rc_arena){ .base = said->text, .size = sizeof(said->text) };
-    if (ddp && !rc_options_parse(rc_str(ddp), "--ddp", &command_line, &said->messages, &said->arena))
+    if (ddp && !rc_options_parse(rc_str(ddp), "--ddp", &command_line, &said->messages))
         return -1;
     rc_env_index(&index, env);
-    if (!rc_options_from_env(&index, &environment, &said->messages, &said->arena))
+    if (!rc_options_from_env(&index, &environment, &said->messages))
         return -1;
     *options = rc_options_combine(&command_line, &environment, NULL);
     return 0;

@@ -272,11 +272,12 @@ static void handle_task(const char *const *argv)
     uint32_t debug;
 
     own.arena = (struct rc_arena){ .base = own.text, .size = sizeof(own.text) };
+    own.messages.arena = &own.arena;
     rc_env_index(&result.env, context.env);
     if (shim_is_privileged(argv, result.env.count))
         return;
     debug = rc_debug_level(rc_env_get(&result.env, RC_DEBUG));
-    if (!rc_options_from_env(&result.env, &context.options, &own.messages, &own.arena)) {
+    if (!rc_options_from_env(&result.env, &context.options, &own.messages)) {
         report_error(&own.messages);
         return;
     }

@@ -29,10 +29,10 @@ enum rc_spank_log rc_spank_log(void)
 }
 
 /* False, with messages and with an empty wish in *value, if the value is not valid. */
-static bool parse_command_line(struct rc_options *value, struct rc_messages *messages, struct rc_arena *arena)
+static bool parse_command_line(struct rc_options *value, struct rc_messages *messages)
 {
     *value = (struct rc_options){ .given = false };
-    if (!command_line.given || rc_options_parse(command_line.value, "--ddp", value, messages, arena))
+    if (!command_line.given || rc_options_parse(command_line.value, "--ddp", value, messages))
         return true;
     *value = (struct rc_options){ .given = true, .mode = RC_MODE_AUTO };
     return false;
@@ -45,7 +45,7 @@ static int take_option(int val, const char *argument, int remote)
     struct rc_arena copy = { .base = command_line.text, .size = sizeof(command_line.text) };
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages wrong = { .count = 0 };
+    struct rc_messages wrong = { .arena = &arena };
     struct rc_options value;
 
     (void)val;
@@ -53,7 +53,7 @@ static int take_option(int val, const char *argument, int remote)
     command_line.value = argument ? rc_str(rc_copy(&copy, rc_str(argument))) : RC_ABSENT;
     if (copy.full)
         command_line.value = RC_STR("(longer than Slurm hands on)");
-    if (remote || parse_command_line(&value, &wrong, &arena))
+    if (remote || parse_command_line(&value, &wrong))
         return 0;
     rc_spank_say_all(&wrong, RC_LEVEL_ERROR);
     return -1;
@@ -108,7 +108,7 @@ void rc_spank_read_arguments(int argc, char *argv[])
 
         if (rc_str_starts(word, "default=")) {
             word = (struct rc_str){ word.p + 8, word.n - 8 };
-            if (!rc_options_parse(word, "plugstack.conf: default=", &administrator.value, &wrong, &arena))
+            if (!rc_options_parse(word, "plugstack.conf: default=", &administrator.value, &wrong))
                 log_wrong_words(&wrong);
         } else if (rc_str_is(word, "log=text")) {
             administrator.log = RC_SPANK_LOG_TEXT;
@@ -126,14 +126,13 @@ void rc_spank_read_arguments(int argc, char *argv[])
 
 /* A variable may be there for other reasons than this command: where --ddp was not typed, a wrong one is as good as
  * none, with a warning. */
-static void read_variable(struct rc_str value, struct rc_options *options, struct rc_messages *messages,
-                          struct rc_arena *arena)
+static void read_variable(struct rc_str value, struct rc_options *options, struct rc_messages *messages)
 {
-    struct rc_messages wrong = { .count = 0 };
+    struct rc_messages wrong = { .arena = messages->arena };
 
     if (command_line.given)
-        rc_options_parse_variable(value, "ROLLCALL", options, messages, arena);
-    else if (!rc_options_parse_variable(value, "ROLLCALL is ignored", options, &wrong, arena))
+        rc_options_parse_variable(value, "ROLLCALL", options, messages);
+    else if (!rc_options_parse_variable(value, "ROLLCALL is ignored", options, &wrong))
         rc_message_add(messages, RC205, wrong.list[0].text);
 }
 
@@ -141,15 +140,15 @@ bool rc_spank_check_environment(void)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages wrong = { .count = 0 };
+    struct rc_messages wrong = { .arena = &arena };
     struct rc_options options;
 
     /* what --ddp itself says wrong has been refused */
-    if (parse_command_line(&options, &wrong, &arena) && options.mode == RC_MODE_OFF)
+    if (parse_command_line(&options, &wrong) && options.mode == RC_MODE_OFF)
         return true;
     wrong.count = 0;
     wrong.has_error = false;
-    read_variable(rc_str(getenv("ROLLCALL")), &options, &wrong, &arena);
+    read_variable(rc_str(getenv("ROLLCALL")), &options, &wrong);
     rc_spank_say_all(&wrong, RC_LEVEL_WARNING);
     return !wrong.has_error;
 }
@@ -164,15 +163,14 @@ bool rc_spank_may_be_asked(const char *const *env)
     return false;
 }
 
-bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
-                    struct rc_arena *arena)
+bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages)
 {
     struct rc_options typed;
     struct rc_options environment = { .given = false };
 
-    parse_command_line(&typed, messages, arena);
+    parse_command_line(&typed, messages);
     if (typed.mode != RC_MODE_OFF)
-        read_variable(rollcall, &environment, messages, arena);
+        read_variable(rollcall, &environment, messages);
     *out = rc_options_combine(&typed, &environment, &administrator.value);
     if (!messages->has_error)
         return true;
@@ -185,8 +183,8 @@ bool rc_spank_asked_here(struct rc_options *out)
 {
     static char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages messages = { .count = 0 };
-    bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), out, &messages, &arena);
+    struct rc_messages messages = { .arena = &arena };
+    bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), out, &messages);
 
     return understood && out->given && out->mode != RC_MODE_OFF;
 }

@@ -37,8 +37,7 @@ bool rc_spank_may_be_asked(const char *const *env);
 /* Combines the three sources. `rollcall` is the value of the ROLLCALL variable, absent
  * if it is unset. False, with messages and with out->by_user set, if a value of the
  * user is not valid. */
-bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages,
-                    struct rc_arena *arena);
+bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages);
 
 /* In srun: whether rollcall was asked for, with valid options. Prints nothing.
  * Texts in *out live until the next call. */

@@ -176,10 +176,12 @@ static bool is_step_of_tasks(spank_t spank)
 static bool read_wish(const char *const *env)
 {
     static char text[TEXT_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    static struct rc_arena arena; /* as long as step.wrong, which has it */
 
+    arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
+    step.wrong.arena = &arena;
     rc_env_index(&result.env, env);
-    step.understood = rc_spank_asked(rc_env_get(&result.env, "ROLLCALL"), &step.options, &step.wrong, &arena);
+    step.understood = rc_spank_asked(rc_env_get(&result.env, "ROLLCALL"), &step.options, &step.wrong);
     return step.options.given && step.options.mode != RC_MODE_OFF;
 }
 

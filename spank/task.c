@@ -177,8 +177,8 @@ static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages wrong = { .count = 0 };
-    bool understood = rc_spank_asked(rc_env_get(env, "ROLLCALL"), options, &wrong, &arena);
+    struct rc_messages wrong = { .arena = &arena };
+    bool understood = rc_spank_asked(rc_env_get(env, "ROLLCALL"), options, &wrong);
 
     options->addr = NULL;
     return understood && options->given && options->by_user && options->mode != RC_MODE_OFF &&

@@ -100,10 +100,10 @@ static bool read_default(char *rest)
     for (const char *word; *(word = next_word(&rest));) {
         char text[WRONG];
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        struct rc_messages wrong = { .count = 0 };
+        struct rc_messages wrong = { .arena = &arena };
 
         if (rc_str_starts(rc_str(word), "default="))
-            rc_options_parse(rc_str(word + strlen("default=")), "default=", &options, &wrong, &arena);
+            rc_options_parse(rc_str(word + strlen("default=")), "default=", &options, &wrong);
     }
     return options.given && options.mode != RC_MODE_OFF;
 }
@@ -443,10 +443,10 @@ void doctor_ddp_option(struct findings *findings, const char *text, const char *
 {
     char why[WRONG];
     struct rc_arena arena = { .base = why, .size = sizeof(why) };
-    struct rc_messages wrong = { .count = 0 };
+    struct rc_messages wrong = { .arena = &arena };
     struct rc_options options;
 
-    if (strchr(text, '$') || rc_options_parse(rc_str(text), "--ddp", &options, &wrong, &arena) || wrong.count == 0)
+    if (strchr(text, '$') || rc_options_parse(rc_str(text), "--ddp", &options, &wrong) || wrong.count == 0)
         return;
     doctor_findings_add(findings, FINDING_D524, file, line, NULL, "%s", wrong.list[0].text);
 }

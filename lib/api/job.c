@@ -65,7 +65,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
     struct rc_result *result = &job->result;
     char text[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages messages = { .count = 0 };
+    struct rc_messages messages = { .arena = &arena };
     struct rc_options options = { .given = false };
     struct rc_context context = {
         .env = environment ? environment : (const char *const *)environ,
@@ -77,7 +77,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
     job->here.libraries_relative = ROLLCALL_PRELOAD_FROM_LIB;
     rc_env_index(&result->env, context.env);
     context.indexed = true;
-    if (!rc_options_from_env(&result->env, &options, &messages, &arena))
+    if (!rc_options_from_env(&result->env, &options, &messages))
         return fail_with_message(error, &messages);
     context.options = rc_options_combine(NULL, &options, NULL);
     rc_node_port_range(&context.local_port_first, &context.local_port_last);

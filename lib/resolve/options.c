@@ -202,7 +202,6 @@ struct reading {
     bool is_variable; /* of ROLLCALL, where words such as 0 and yes are modes, too */
     const char *where;
     struct rc_messages *messages;
-    struct rc_arena *arena;
 };
 
 /* "order=launcher or order=node", "check=off, warn, stop or strict" */
@@ -214,8 +213,8 @@ static const char *list_values(struct reading *r, enum key key)
 
     second = rc_str_split(second, '|', &others);
     if (!others.p)
-        return rc_format(r->arena, "%s=%pS or %s=%pS", name, &first, name, &second);
-    return rc_format(r->arena, "%s=%s", name, rc_option_join(r->arena, keys[key].values, " or "));
+        return rc_format(r->messages->arena, "%s=%pS or %s=%pS", name, &first, name, &second);
+    return rc_format(r->messages->arena, "%s=%s", name, rc_option_join(r->messages->arena, keys[key].values, " or "));
 }
 
 static bool read_choice(struct reading *r, enum key key, struct rc_str value)
@@ -241,8 +240,8 @@ static bool read_addr(struct reading *r, struct rc_str value)
 
     wrong = rc_address_read(value, &r->options.addr_kind);
     if (!wrong) {
-        r->options.addr = rc_copy(r->arena, value);
-        if (!r->arena->full)
+        r->options.addr = rc_copy(r->messages->arena, value);
+        if (!r->messages->arena->full)
             return true;
         wrong = "too long";
     }
@@ -319,12 +318,12 @@ static bool read_value(struct reading *r, enum key key, struct rc_str value)
 
 static void refuse_item(struct reading *r, struct rc_str item, bool first)
 {
-    const char *hint = rc_option_hint(item, first, mode_names + 1, key_names + 1, r->arena);
+    const char *hint = rc_option_hint(item, first, mode_names + 1, key_names + 1, r->messages->arena);
 
     if (!hint)
-        hint = rc_format(r->arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
-                         rc_option_join(r->arena, mode_names + 1, " or "),
-                         rc_option_join(r->arena, key_names + 1, " and "));
+        hint = rc_format(r->messages->arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
+                         rc_option_join(r->messages->arena, mode_names + 1, " or "),
+                         rc_option_join(r->messages->arena, key_names + 1, " and "));
     rc_say(r->messages, RC201, "%s: %pQ is not known; %s", r->where, &item, hint);
 }
 
@@ -364,15 +363,14 @@ static const char *find_contradiction(const struct rc_options *options)
 }
 
 bool rc_options_read(struct rc_str text, bool is_variable, const char *where, struct rc_options *options,
-                     struct rc_messages *messages, struct rc_arena *arena)
+                     struct rc_messages *messages)
 {
     struct reading r = {
-        .options = { .given = true }, .is_variable = is_variable, .where = where, .messages = messages, .arena = arena
+        .options = { .given = true }, .is_variable = is_variable, .where = where, .messages = messages
     };
     struct rc_str rest = text.n == 0 || rc_str_is(text, "(null)") ? RC_ABSENT : text;
     const char *wrong;
 
-    messages->arena = arena;
     for (bool first = true; rest.p; first = false)
         if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
             return false;

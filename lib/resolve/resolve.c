@@ -377,8 +377,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
     return rc_resolve_again(context, result);
 }
 
-bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,
-                         struct rc_arena *arena)
+bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages)
 {
-    return rc_options_parse_variable(rc_env_get(env, "ROLLCALL"), "ROLLCALL", options, messages, arena);
+    return rc_options_parse_variable(rc_env_get(env, "ROLLCALL"), "ROLLCALL", options, messages);
 }

@@ -34,8 +34,7 @@ void rc_result_refuse(struct rc_result *result, const char *reason);
 
 /* Reads the ROLLCALL variable of the environment into options, as the level
  * below the command line. False: message in messages, options untouched. */
-bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages,
-                         struct rc_arena *arena);
+bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages);
 
 /* The number of nodes, a derived one as well: for what a wrong one does not harm. RC_UNKNOWN where
  * the identity has no place for it. */

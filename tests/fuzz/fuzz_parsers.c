@@ -322,10 +322,10 @@ static void try_gpulist(struct rc_str text)
 static void try_options(struct rc_str text)
 {
     struct rc_arena arena = fuzz_arena(8192);
-    struct rc_messages messages = { .count = 0 };
+    struct rc_messages messages = { .arena = &arena };
     struct rc_options options = { .given = false };
 
-    if (rc_options_parse(text, "--ddp", &options, &messages, &arena)) {
+    if (rc_options_parse(text, "--ddp", &options, &messages)) {
         CHECK(messages.count == 0 || !messages.has_error);
         options = rc_options_combine(&options, NULL, NULL);
         CHECK(rc_options_deadline(&options) >= 1 && rc_options_deadline(&options) <= RC_DEADLINE_MAX);

@@ -141,6 +141,7 @@ static void read_trial(struct rc_str input, struct trial *trial)
     size_t count = 0;
 
     trial->arena = (struct rc_arena){ .base = trial->space, .size = sizeof(trial->space) };
+    trial->messages.arena = &trial->arena;
     split_lines(input, trial);
     for (size_t i = 0; i < trial->lines; i++) {
         if (trial->line[i][0] == '!') {
@@ -180,11 +181,10 @@ static bool combine_options(struct trial *trial)
     static struct rc_env index;
 
     rc_env_index(&index, trial->env);
-    bool fine = (!trial->ddp ||
-                 rc_options_parse(rc_str(trial->ddp), "--ddp", &line, &trial->messages, &trial->arena)) &&
-                (!trial->standing || rc_options_parse(rc_str(trial->standing), "plugstack.conf", &standing,
-                                                      &trial->messages, &trial->arena)) &&
-                rc_options_from_env(&index, &variable, &trial->messages, &trial->arena);
+    bool fine = (!trial->ddp || rc_options_parse(rc_str(trial->ddp), "--ddp", &line, &trial->messages)) &&
+                (!trial->standing ||
+                 rc_options_parse(rc_str(trial->standing), "plugstack.conf", &standing, &trial->messages)) &&
+                rc_options_from_env(&index, &variable, &trial->messages);
 
     fuzz_check_messages(&trial->messages);
     CHECK(fine || trial->messages.count > 0);

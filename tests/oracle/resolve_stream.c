@@ -242,10 +242,10 @@ static bool combine(const char *text, const char *const *env, struct rc_options 
     struct rc_options line = { 0 };
     struct rc_options variable = { 0 };
 
-    memset(&messages, 0, sizeof(messages));
+    messages = (struct rc_messages){ .arena = &arena };
     rc_env_index(&index, env);
-    bool fine = strcmp(text, "-") == 0 || rc_options_parse(rc_str(text), "--ddp", &line, &messages, &arena);
-    if (fine && rc_options_from_env(&index, &variable, &messages, &arena)) {
+    bool fine = strcmp(text, "-") == 0 || rc_options_parse(rc_str(text), "--ddp", &line, &messages);
+    if (fine && rc_options_from_env(&index, &variable, &messages)) {
         *out = rc_options_combine(&line, &variable, NULL);
         return true;
     }

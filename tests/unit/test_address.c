@@ -135,7 +135,7 @@ static void resolve(const char *addr, const char *const *more, struct rc_result 
     struct rc_context context = { .env = env, .slurm_certain = true };
     char text[128];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages messages = { .count = 0 };
+    struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
     size_t n = 0;
 
@@ -145,7 +145,7 @@ static void resolve(const char *addr, const char *const *more, struct rc_result 
     for (; *more; more++)
         env[n++] = *more;
     env[n] = NULL;
-    assert_true(rc_options_parse(rc_str(addr), "--ddp", &options, &messages, &arena));
+    assert_true(rc_options_parse(rc_str(addr), "--ddp", &options, &messages));
     context.options = rc_options_combine(&options, NULL, NULL);
     assert_int_equal(rc_resolve(&context, result), RC_RESOLVED);
 }

@@ -67,10 +67,10 @@ static void option(struct rc_str input)
 {
     char text[512];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages messages = { .count = 0 };
+    struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
 
-    rc_options_parse(input, "--ddp", &options, &messages, &arena);
+    rc_options_parse(input, "--ddp", &options, &messages);
 }
 
 static void devices(struct rc_str input)

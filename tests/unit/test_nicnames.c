@@ -157,8 +157,8 @@ static void resolve(struct rc_str options, const char *more, const struct rc_pin
     static const char *env[32];
     static char text[64];
     struct rc_context made = { .env = env, .slurm_certain = true, .pins = pins, .pin = pin };
-    struct rc_messages messages = { .count = 0 };
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .arena = &arena };
     /* a step of two nodes with one task on each */
     static const char task[] = "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_NODEID=1 "
                                "SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_STEP_TASKS_PER_NODE=1(x2) "
@@ -168,7 +168,7 @@ static void resolve(struct rc_str options, const char *more, const struct rc_pin
     snprintf(words, sizeof(words), "%s%s", task, more);
     unit_words(words, env, UNIT_COUNT(env));
     context = made;
-    assert_true(rc_options_parse(options, "--ddp", &context.options, &messages, &arena));
+    assert_true(rc_options_parse(options, "--ddp", &context.options, &messages));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
 }
 

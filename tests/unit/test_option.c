@@ -216,7 +216,8 @@ static void parse(struct rc_str input, struct parsed *parsed)
     memset(parsed, 0, sizeof(*parsed));
     memset(&parsed->options, 0x5a, sizeof(parsed->options));
     parsed->arena = (struct rc_arena){ .base = parsed->text, .size = sizeof(parsed->text) };
-    parsed->taken = rc_options_parse(input, "--ddp", &parsed->options, &parsed->messages, &parsed->arena);
+    parsed->messages.arena = &parsed->arena;
+    parsed->taken = rc_options_parse(input, "--ddp", &parsed->options, &parsed->messages);
 }
 
 UNIT_ROWS(takes, "option takes", taken)
@@ -256,12 +257,11 @@ UNIT_ROWS(refuses, "option refuses", refused)
 UNIT_ROWS(switches_mode, "ROLLCALL", switches)
 {
     struct rc_options options = { .mode = RC_MODE_AUTO };
-    struct rc_messages messages = { .count = 0 };
     char text[1024];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .arena = &arena };
 
-    assert_int_equal(rc_options_parse_variable(unit_guard(row->input), "ROLLCALL", &options, &messages, &arena),
-                     row->taken);
+    assert_int_equal(rc_options_parse_variable(unit_guard(row->input), "ROLLCALL", &options, &messages), row->taken);
     assert_int_equal(options.mode, row->mode);
     assert_int_equal(options.mode_given, row->taken);
     assert_int_equal(messages.has_error, !row->taken);
@@ -302,10 +302,10 @@ UNIT_TEST(reads_checks, "the name of a check is read as that check")
 UNIT_TEST(lacks_room, "an error without room for its line is still an error")
 {
     struct rc_options options = { .nproc = 77 };
-    struct rc_messages messages = { .count = 0 };
     struct rc_arena arena = { .base = unit_guard_memory(8), .size = 8 };
+    struct rc_messages messages = { .arena = &arena };
 
-    assert_false(rc_options_parse(RC_STR("nonsense"), "--ddp", &options, &messages, &arena));
+    assert_false(rc_options_parse(RC_STR("nonsense"), "--ddp", &options, &messages));
     assert_true(messages.has_error);
     assert_true(arena.full);
     assert_int_equal(options.nproc, 77);

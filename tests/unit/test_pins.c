@@ -111,13 +111,13 @@ UNIT_ROWS(plans_variables, "pins plan", plans)
     const char *env[10];
     struct rc_pins pins;
     struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin, .pins_library = RC_STR("/x/p.so") };
-    struct rc_messages messages = { .count = 0 };
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .arena = &arena };
 
     be_given(env, UNIT_COUNT(env), row->own_threads);
     assert_true(rc_pins_read(RC_STR(TWO), &pins));
-    assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages, &arena));
+    assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_int_equal(planned(&result, "OMP_NUM_THREADS").p != NULL, row->threads != NULL);
     if (row->threads)
@@ -162,15 +162,15 @@ static void plans_library(const struct preload_row *row)
     struct rc_context context = {
         .env = env, .argv = argv, .here = &here, .pins = &pins, .pins_library = rc_str(row->library)
     };
-    struct rc_messages messages = { .count = 0 };
     char text[64];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages messages = { .arena = &arena };
     bool said = false;
 
     be_given(env, UNIT_COUNT(env), row->there);
     unit_words(row->command, argv, UNIT_COUNT(argv));
     assert_true(rc_pins_read(RC_STR(TWO), &pins));
-    assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages, &arena));
+    assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_int_equal(planned(&result, "LD_PRELOAD").p != NULL, row->list != NULL);
     if (row->list)

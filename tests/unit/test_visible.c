@@ -218,10 +218,10 @@ static void start(struct find *f, const struct row *row)
         f->context.step_gpus = &f->gpus;
     }
     if (row->options[0]) {
-        struct rc_messages messages = { .count = 0 };
         struct rc_arena arena = { .base = f->option, .size = sizeof(f->option) };
+        struct rc_messages messages = { .arena = &arena };
 
-        assert_true(rc_options_parse(rc_str(row->options), "--ddp", &f->context.options, &messages, &arena));
+        assert_true(rc_options_parse(rc_str(row->options), "--ddp", &f->context.options, &messages));
     }
 }
 
