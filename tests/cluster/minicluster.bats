@@ -429,8 +429,14 @@ n2_stopped()
         spaces=$("$minicluster" run --name crash n1 sh -c 'readlink /proc/self/ns/net /proc/self/ns/mnt' || true)
         running=
         case $victim in
-            holder) pid=$(processes "minicluster:$MINICLUSTER_STATE/crash" bash) ;;
-            parent) pid=$(processes "minicluster:$MINICLUSTER_STATE/crash" unshare) ;;
+            holder)
+                pid=$(processes "minicluster:$MINICLUSTER_STATE/crash" bash)
+                [ -n "$pid" ]
+                ;;
+            parent)
+                pid=$(processes "minicluster:$MINICLUSTER_STATE/crash" unshare)
+                [ -n "$pid" ]
+                ;;
             stopped)
                 "$minicluster" run --name crash n1 sleep 999 3>&- &
                 running=$!
@@ -440,7 +446,6 @@ n2_stopped()
                 ;;
             *) pid= ;;
         esac
-        [ "$victim" != holder ] && [ "$victim" != parent ] || [ -n "$pid" ]
         # shellcheck disable=SC2086
         [ -z "$pid" ] || kill -KILL $pid
         # The next `up` cleans up as well.
