@@ -65,8 +65,18 @@ static bool put_first_task(spank_t spank, const struct rc_env *env, struct block
     return !block->arena.full;
 }
 
-enum rc_mode rc_spank_node_mode(spank_t spank, const struct rc_context *step, struct rc_result *result,
-                                struct rc_arena *reason)
+/* The mode of all tasks of a node.
+ *
+ * The mode is the node's decision, because in the block of user_init the GPUs of all its
+ * tasks can be seen: a task that Slurm binds to GPUs sees only its own. In a step of several het
+ * components this node's place is not right, because Slurm's items count within the
+ * component and the environment over all; the mode does not depend on it.
+ *
+ * Recognises the node's first task, as it will be, in the step's environment (step->env, of which result->env is an
+ * index). RC_MODE_AUTO where that does not work: each task decides then. Writes why into
+ * *reason; overwrites *result. */
+static enum rc_mode find_node_mode(spank_t spank, const struct rc_context *step, struct rc_result *result,
+                                   struct rc_arena *reason)
 {
     char text[TEXT_SIZE];
     struct block block = { .arena = { .base = text, .size = sizeof(text) } };
@@ -221,7 +231,7 @@ static void decide_mode(spank_t spank, const char *const *env)
         .slurm_certain = true,
     };
 
-    step.mode = step.understood ? rc_spank_node_mode(spank, &context, &result, &reason) : RC_MODE_AUTO;
+    step.mode = step.understood ? find_node_mode(spank, &context, &result, &reason) : RC_MODE_AUTO;
 }
 
 void rc_spank_step_prepare(spank_t spank)

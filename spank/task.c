@@ -101,12 +101,12 @@ static void write_line(const struct rc_result *result, const struct rc_messages 
 }
 
 /* The step's identity was set, or refused. Where no log= was given, nothing. */
-static void rc_spank_event_set(const struct rc_result *result)
+static void spank_event_set(const struct rc_result *result)
 {
     write_line(result, &result->messages, true);
 }
 
-static void rc_spank_event_refused(const struct rc_result *result, const struct rc_messages *messages)
+static void spank_event_refused(const struct rc_result *result, const struct rc_messages *messages)
 {
     write_line(result, messages, false);
 }
@@ -124,7 +124,7 @@ static unsigned find_error(const struct rc_messages *messages)
 
 /* Prints the first error: once a step if it is the same on all nodes, else once a node.
  * False if another task prints it. */
-static bool rc_spank_report_error(spank_t spank, const struct rc_messages *messages)
+static bool spank_report_error(spank_t spank, const struct rc_messages *messages)
 {
     const struct rc_spank_step *step = rc_spank_step();
     unsigned i = find_error(messages);
@@ -142,7 +142,7 @@ static bool rc_spank_report_error(spank_t spank, const struct rc_messages *messa
 
 /* Prints warnings, if this is the task of RANK 0. With ROLLCALL_DEBUG also notes, the
  * mode and the master's address. */
-static void rc_spank_report_warnings(const struct rc_result *result)
+static void spank_report_warnings(const struct rc_result *result)
 {
     const struct rc_spank_step *step = rc_spank_step();
     const struct rc_master *master = &result->master;
@@ -238,11 +238,11 @@ struct task {
  * asked, the job runs as without rollcall: nobody knows of a port that this task holds. */
 static int give_up(struct task *task, const struct rc_messages *messages)
 {
-    bool spoke = rc_spank_report_error(task->spank, messages);
+    bool spoke = spank_report_error(task->spank, messages);
 
     rc_spank_meet_finish();
     if (spoke)
-        rc_spank_event_refused(rc_spank_result(), messages);
+        spank_event_refused(rc_spank_result(), messages);
     rc_port_release(task->held);
     if (!rc_spank_step()->options.by_user)
         return 0;
@@ -341,7 +341,7 @@ static bool hold_port(struct task *task)
         return false;
     /* the tasks of other nodes have their ranks already: if the user did not ask for
      * rollcall, this one gets its rank too, even without the port */
-    rc_spank_report_error(task->spank, &result->messages);
+    spank_report_error(task->spank, &result->messages);
     return true;
 }
 
@@ -352,16 +352,15 @@ static bool apply_plan(struct task *task)
     bool first = rc_spank_is_first(&result->env);
     const char *failed = rc_spank_apply(task->spank, &result->plan);
 
-    if (failed) {
+    if (failed)
         return rc_say(&result->messages, RC503,
                       "%s could not be put into the task's environment; nothing is set; unset large "
                       "variables of the job",
                       failed);
-    }
     /* the environment block has moved, and replaced entries are freed */
     rc_env_index(&result->env, first ? rc_spank_environment(task->spank) : NULL);
     if (first)
-        rc_spank_event_set(result);
+        spank_event_set(result);
     return true;
 }
 
@@ -379,7 +378,7 @@ int rc_spank_task_begin(spank_t spank)
     if (!resolve_task(&task) || !meet_nodes(&task) || !find_master(&task) || !hold_port(&task))
         return give_up(&task, &task.result->messages);
     rc_spank_bind(spank, &task.context, task.result);
-    rc_spank_report_warnings(task.result);
+    spank_report_warnings(task.result);
     if (!apply_plan(&task))
         return give_up(&task, &task.result->messages);
     return 0;

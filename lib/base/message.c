@@ -67,13 +67,17 @@ bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const c
     return false;
 }
 
+bool rc_say_list(struct rc_messages *messages, enum rc_message_id id, const char *format, va_list args)
+{
+    return rc_message_add(messages, id, rc_format_list(messages->arena, format, args));
+}
+
 bool rc_say(struct rc_messages *messages, enum rc_message_id id, const char *format, ...)
 {
-    const char *text;
     va_list args;
 
     va_start(args, format);
-    text = rc_format_list(messages->arena, format, args);
+    rc_say_list(messages, id, format, args);
     va_end(args);
-    return rc_message_add(messages, id, text);
+    return false;
 }

@@ -77,6 +77,9 @@ uint32_t rc_debug_level(struct rc_str value);
 bool rc_say(struct rc_messages *messages, enum rc_message_id id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+bool rc_say_list(struct rc_messages *messages, enum rc_message_id id, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
 /* The same for a text that lives as long as the list. */
 bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);
 

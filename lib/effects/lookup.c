@@ -12,7 +12,7 @@
 #include "system/node.h"
 
 /* Copies what fits, with a NUL. */
-static void rc_lookup_copy(char *to, size_t size, const char *from)
+static void lookup_copy(char *to, size_t size, const char *from)
 {
     struct rc_arena arena = { .base = to, .size = size };
 
@@ -20,22 +20,22 @@ static void rc_lookup_copy(char *to, size_t size, const char *from)
 }
 
 /* Makes an error of the look-up. `text` is in lookup->text already, unless it did not fit there. */
-static void rc_lookup_fail(struct rc_lookup *lookup, enum rc_message_id id, const char *text)
+static void lookup_fail(struct rc_lookup *lookup, enum rc_message_id id, const char *text)
 {
     lookup->state = RC_LOOKUP_WRONG;
     lookup->id = id;
     if (text != lookup->text)
-        rc_lookup_copy(lookup->text, RC_LOOKUP_TEXT,
-                       "the address of rank 0's node was not found, and the names are too long to say more");
+        lookup_copy(lookup->text, RC_LOOKUP_TEXT,
+                    "the address of rank 0's node was not found, and the names are too long to say more");
 }
 
 /* The error of a name that this node cannot resolve. */
-static void rc_lookup_unknown(const struct rc_master *master, const struct rc_lookup_place *place,
-                              struct rc_lookup *lookup)
+static void lookup_unknown(const struct rc_master *master, const struct rc_lookup_place *place,
+                           struct rc_lookup *lookup)
 {
     struct rc_arena arena = { .base = lookup->text, .size = RC_LOOKUP_TEXT };
 
-    rc_lookup_fail(
+    lookup_fail(
         lookup, RC408,
         rc_format(&arena, "%s cannot resolve MASTER_ADDR %s (%s); %s; have that name put into DNS or /etc/hosts, or %s",
                   place->node, master->addr, master->addr_source, place->outcome,
@@ -97,14 +97,14 @@ static void refuse_address(const struct rc_master *master, bool to_itself, const
 
     rc_netaddr_text(address, text);
     if (to_itself)
-        rc_lookup_fail(
+        lookup_fail(
             lookup, RC416,
             rc_format(&arena,
                       "%s resolves MASTER_ADDR %s (%s) to itself, %s; %s; take that name out of %s's line in its "
                       "/etc/hosts, or choose another address with addr=",
                       place->node, master->addr, master->addr_source, text, place->outcome, text));
     else
-        rc_lookup_fail(
+        lookup_fail(
             lookup, RC420,
             rc_format(&arena,
                       "rank 0's node %s resolves MASTER_ADDR %s (%s) to %s, which it does not have; %s; correct its "
@@ -123,6 +123,15 @@ static bool is_listed(struct rc_str list, const struct rc_addresses *addresses)
     return false;
 }
 
+/* Whether all of these addresses are surely other nodes'. */
+static bool are_elsewhere(const struct rc_addresses *addresses)
+{
+    for (unsigned i = 0; i < addresses->count; i++)
+        if (!rc_netaddr_is_elsewhere(&addresses->list[i]))
+            return false;
+    return true;
+}
+
 /* What the name leads to, seen from here. */
 static void check_addresses(const struct rc_result *result, const struct rc_addresses *addresses,
                             const struct rc_lookup_place *place, struct rc_lookup *lookup)
@@ -133,7 +142,7 @@ static void check_addresses(const struct rc_result *result, const struct rc_addr
     if (result->identity.field[RC_NODE_RANK] == 0) {
         /* what may be another node's is compared by rc_rank0_verify */
         if (result->facts.master_certain && master->addr_given == RC_GIVEN_BY_LAUNCH && !master->wish &&
-            is_machines_node(result, place) && rc_lookup_are_elsewhere(addresses))
+            is_machines_node(result, place) && are_elsewhere(addresses))
             refuse_address(master, false, first, place, lookup);
     } else if (is_machines_node(result, place) && are_all_own(addresses)) {
         refuse_address(master, true, first, place, lookup);
@@ -144,8 +153,7 @@ static void check_addresses(const struct rc_result *result, const struct rc_addr
 
 /* Checks that result->master.addr resolves: on RANK 0's node to one of its own addresses, on others to another node,
  * at an address that RANK 0's node has, where that has told its own. */
-static void rc_lookup_name(const struct rc_result *result, const struct rc_lookup_place *place,
-                           struct rc_lookup *lookup)
+static void lookup_name(const struct rc_result *result, const struct rc_lookup_place *place, struct rc_lookup *lookup)
 {
     const struct rc_master *master = &result->master;
     struct rc_addresses addresses = { .count = 0 };
@@ -158,9 +166,9 @@ static void rc_lookup_name(const struct rc_result *result, const struct rc_looku
     } else if (!rc_resolver_denies(error)) {
         return;
     } else if (result->identity.field[RC_NNODES] == 1) {
-        rc_lookup_copy(lookup->addr, RC_NETADDR_TEXT, "127.0.0.1");
+        lookup_copy(lookup->addr, RC_NETADDR_TEXT, "127.0.0.1");
     } else {
-        rc_lookup_unknown(master, place, lookup);
+        lookup_unknown(master, place, lookup);
     }
 }
 
@@ -271,8 +279,8 @@ static bool all_loopback(const struct rc_addresses *addresses)
 }
 
 /* Looks for it by the node's name, and by the names that go with an interface. */
-static void rc_lookup_network(const struct rc_result *result, const struct rc_lookup_place *place,
-                              struct rc_lookup *lookup)
+static void lookup_network(const struct rc_result *result, const struct rc_lookup_place *place,
+                           struct rc_lookup *lookup)
 {
     const struct rc_master *master = &result->master;
     const char *interface = master->kind == RC_ADDRESS_INTERFACE ? master->wish : NULL;
@@ -291,7 +299,7 @@ static void rc_lookup_network(const struct rc_result *result, const struct rc_lo
     if (!interface)
         networks.count = rc_network_read(rc_str(master->wish), &networks.list[0]) ? 1 : 0;
     if (networks.count == 0) {
-        rc_lookup_fail(
+        lookup_fail(
             lookup, RC409,
             rc_format(&arena,
                       "addr=%s: %s has no interface of that name with an address, but %s; %s; name one of them, or "
@@ -313,7 +321,7 @@ static void rc_lookup_network(const struct rc_result *result, const struct rc_lo
     if (chosen) {
         rc_netaddr_text(chosen, lookup->addr);
         if (interface)
-            rc_lookup_copy(lookup->interface, RC_INTERFACE_SIZE, interface);
+            lookup_copy(lookup->interface, RC_INTERFACE_SIZE, interface);
         else
             rc_interface_towards(chosen, lookup->interface);
         return;
@@ -321,9 +329,9 @@ static void rc_lookup_network(const struct rc_result *result, const struct rc_lo
     for (unsigned i = 0; i < known.count; i++)
         add_address(found, &known.list[i]);
     if (known.count == 0 && rc_resolver_denies(error))
-        rc_lookup_unknown(master, place, lookup);
+        lookup_unknown(master, place, lookup);
     else
-        rc_lookup_fail(
+        lookup_fail(
             lookup, RC410,
             rc_format(&arena,
                       "addr=%s fits no address of rank 0's node: %s resolves %s to %s; %s; choose another network or "
@@ -346,7 +354,7 @@ bool rc_lookup_is_needed(const struct rc_result *result)
 static void name_node(char node[RC_HOST_MAX + 1])
 {
     if (gethostname(node, RC_HOST_MAX) < 0 || !*node)
-        rc_lookup_copy(node, RC_HOST_MAX + 1, "this node");
+        lookup_copy(node, RC_HOST_MAX + 1, "this node");
 }
 
 void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup)
@@ -361,9 +369,9 @@ void rc_lookup_master(const struct rc_result *result, const char *outcome, struc
     lookup->state = RC_LOOKUP_FOUND;
     name_node(place.node);
     if (result->master.kind == RC_ADDRESS_INTERFACE || result->master.kind == RC_ADDRESS_NETWORK)
-        rc_lookup_network(result, &place, lookup);
+        lookup_network(result, &place, lookup);
     else
-        rc_lookup_name(result, &place, lookup);
+        lookup_name(result, &place, lookup);
     taken = rc_milliseconds() - start;
     lookup->seconds = taken < SLOW_MS ? 0 : (uint32_t)(taken / 1000);
 }
@@ -446,18 +454,10 @@ bool rc_lookup_settle(struct rc_result *result, const char *outcome)
     return rc_lookup_apply(result, &lookup);
 }
 
-bool rc_lookup_are_elsewhere(const struct rc_addresses *addresses)
-{
-    for (unsigned i = 0; i < addresses->count; i++)
-        if (!rc_netaddr_is_elsewhere(&addresses->list[i]))
-            return false;
-    return true;
-}
-
 bool rc_lookup_is_elsewhere(const struct rc_result *result)
 {
     struct rc_addresses addresses = { .count = 0 };
 
     /* the resolver cannot answer now; torch will ask again */
-    return rc_resolver_ask(result->master.addr, &addresses) == 0 && rc_lookup_are_elsewhere(&addresses);
+    return rc_resolver_ask(result->master.addr, &addresses) == 0 && are_elsewhere(&addresses);
 }

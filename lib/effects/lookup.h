@@ -54,8 +54,7 @@ bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup);
 /* rc_lookup_master, rc_lookup_warn and rc_lookup_apply, where there is anything to look up. */
 bool rc_lookup_settle(struct rc_result *result, const char *outcome);
 
-/* Whether all of these addresses are surely other nodes'; and those that MASTER_ADDR resolves to. */
-bool rc_lookup_are_elsewhere(const struct rc_addresses *addresses);
+/* Whether all addresses that MASTER_ADDR resolves to are surely other nodes'. */
 bool rc_lookup_is_elsewhere(const struct rc_result *result);
 
 /* A MASTER_ADDR that stays a name, as this node resolves it; and the errors of every look-up. */

@@ -55,12 +55,6 @@ static bool refuse_half(struct rc_reader *reader, const char *what)
                   what);
 }
 
-static bool left_alone(struct rc_reader *reader, const char *what)
-{
-    rc_message_add(reader->messages, RC118, what);
-    return false;
-}
-
 /* Programs differ in which of two entries they take, so both are wrong. */
 static bool stands_once(struct rc_reader *reader, struct rc_str name)
 {
@@ -157,18 +151,19 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
     struct rc_number *nnodes = &field[RC_NNODES];
 
     if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN)
-        return left_alone(reader, "RANK, WORLD_SIZE and LOCAL_RANK are set, but not LOCAL_WORLD_SIZE; rollcall leaves "
-                                  "them unchanged; set it too, or unset all of them");
+        return rc_say(reader->messages, RC118,
+                      "RANK, WORLD_SIZE and LOCAL_RANK are set, but not LOCAL_WORLD_SIZE; rollcall leaves "
+                      "them unchanged; set it too, or unset all of them");
     if (!read_either(reader, RC_STR("NODE_RANK"), RC_STR("GROUP_RANK"), 0, node) ||
         !read_either(reader, RC_STR("GROUP_WORLD_SIZE"), RC_STR("NNODES"), 1, nnodes))
         return false;
     if (node->value == RC_UNKNOWN || nnodes->value == RC_UNKNOWN || !master.n)
-        return left_alone(reader, rc_format(reader->arena,
-                                            "RANK, WORLD_SIZE and LOCAL_RANK are set, but not %s; rollcall leaves "
-                                            "them unchanged; set it too, or unset all of them",
-                                            node->value == RC_UNKNOWN     ? "NODE_RANK"
-                                            : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
-                                                                          : "MASTER_ADDR"));
+        return rc_say(reader->messages, RC118,
+                      "RANK, WORLD_SIZE and LOCAL_RANK are set, but not %s; rollcall leaves "
+                      "them unchanged; set it too, or unset all of them",
+                      node->value == RC_UNKNOWN     ? "NODE_RANK"
+                      : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
+                                                    : "MASTER_ADDR");
     if (rc_host_is_loopback(master))
         return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, but %s is %u", &master, nnodes->source,
                                              nnodes->value));
@@ -195,8 +190,9 @@ static bool read_master(struct rc_reader *reader, struct rc_str addr)
     if (!has_address_characters(addr))
         return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, not a name or an address", &addr));
     if (!port.n)
-        return left_alone(reader, "RANK, WORLD_SIZE and LOCAL_RANK are set, but not MASTER_PORT; rollcall leaves "
-                                  "them unchanged; set it too, or unset all of them");
+        return rc_say(reader->messages, RC118,
+                      "RANK, WORLD_SIZE and LOCAL_RANK are set, but not MASTER_PORT; rollcall leaves "
+                      "them unchanged; set it too, or unset all of them");
     if (rc_parse_u32(port, UINT16_MAX, &number) && number > 0)
         return true;
     return refuse_half(reader, rc_format(reader->arena, "MASTER_PORT is %pQ, which is no port", &port));
@@ -211,9 +207,9 @@ static bool read_all(struct rc_reader *reader, struct rc_number *field)
     if (field[RC_WORLD_SIZE].value == 1)
         return read_one_node(reader, field, "WORLD_SIZE is 1");
     if (field[RC_LOCAL_RANK].value == RC_UNKNOWN)
-        return left_alone(reader,
-                          "RANK and WORLD_SIZE are set, but not LOCAL_RANK, so they may count processes or nodes; "
-                          "rollcall leaves them unchanged; set LOCAL_RANK too, or unset both");
+        return rc_say(reader->messages, RC118,
+                      "RANK and WORLD_SIZE are set, but not LOCAL_RANK, so they may count processes or nodes; "
+                      "rollcall leaves them unchanged; set LOCAL_RANK too, or unset both");
     if (!read_master(reader, master))
         return false;
     if (field[RC_LOCAL_WORLD_SIZE].value == field[RC_WORLD_SIZE].value)

@@ -59,12 +59,11 @@ static bool number_from(struct rc_reader *reader, struct rc_str name, struct rc_
 
     if (text.p && text.n) {
         number.source = name.p;
-        if (!rc_parse_u32(text, max, &number.value)) {
+        if (!rc_parse_u32(text, max, &number.value))
             return rc_say(reader->messages, RC101,
                           "%s is %pQ, not a number from 0 to %u; nothing is set; start the command with "
                           "its launcher again, or unset %s",
                           name.p, &text, max, name.p);
-        }
     }
     *out = number;
     return true;

@@ -91,9 +91,6 @@ struct rc_pmixjob_rank {
 bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts, uint32_t more,
                     bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more));
 
-/* A family's recognise and read, as launcher.h describes them; family is its id. */
-enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, struct rc_facts *facts);
-
 struct rc_apinfo {
     struct rc_str bytes;
     uint32_t tasks;
@@ -113,11 +110,5 @@ void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node,
 
 /* The name of a node, node < info->nodes; absent for an empty one. */
 struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node);
-
-/* Fills in what the file that PALS_APINFO names says of the task with the rank in
- * *facts. RC_APINFO_WRONG, with a message, where it contradicts what
- * the facts hold already; RC_APINFO_NONE where there is no such file. */
-enum rc_apinfo_answer { RC_APINFO_NONE, RC_APINFO_WRONG, RC_APINFO_READ };
-enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *facts);
 
 #endif

@@ -235,6 +235,31 @@ bool rc_hostfile_nth(const struct rc_hostfile *file, uint32_t index, struct rc_s
     return true;
 }
 
+static char lower_case(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* One host under two names: "n1" and "N1.cluster.example", never two addresses. */
+static bool is_same_host(struct rc_str a, struct rc_str b)
+{
+    struct rc_str shorter = a.n < b.n ? a : b;
+    struct rc_str longer = a.n < b.n ? b : a;
+    bool has_letter = false;
+
+    if (!a.p || !b.p || shorter.n == 0)
+        return false;
+    for (size_t i = 0; i < shorter.n; i++) {
+        char c = lower_case(shorter.p[i]);
+
+        if (c != lower_case(longer.p[i]))
+            return false;
+        has_letter = has_letter || (c >= 'a' && c <= 'z');
+    }
+    /* 10 is not the host of 10.0.0.1 */
+    return shorter.n == longer.n || (has_letter && longer.p[shorter.n] == '.');
+}
+
 uint32_t rc_hostfile_find(const struct rc_hostfile *file, struct rc_str name)
 {
     struct walk walk = walk_start(file);
@@ -246,7 +271,7 @@ uint32_t rc_hostfile_find(const struct rc_hostfile *file, struct rc_str name)
             continue;
         if (rc_str_eq(walk.entry.host, name))
             return walk.hosts - 1;
-        if (rc_hostfile_same(walk.entry.host, name)) {
+        if (is_same_host(walk.entry.host, name)) {
             several = alike != RC_UNKNOWN;
             alike = walk.hosts - 1;
         }
@@ -311,28 +336,4 @@ bool rc_hostfile_place(const struct rc_hostfile *file, uint32_t slot, struct rc_
         }
     }
     return false;
-}
-
-static char lower_case(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-bool rc_hostfile_same(struct rc_str a, struct rc_str b)
-{
-    struct rc_str shorter = a.n < b.n ? a : b;
-    struct rc_str longer = a.n < b.n ? b : a;
-    bool has_letter = false;
-
-    if (!a.p || !b.p || shorter.n == 0)
-        return false;
-    for (size_t i = 0; i < shorter.n; i++) {
-        char c = lower_case(shorter.p[i]);
-
-        if (c != lower_case(longer.p[i]))
-            return false;
-        has_letter = has_letter || (c >= 'a' && c <= 'z');
-    }
-    /* 10 is not the host of 10.0.0.1 */
-    return shorter.n == longer.n || (has_letter && longer.p[shorter.n] == '.');
 }

@@ -77,7 +77,7 @@ struct rc_str rc_hostfile_first(struct rc_str text);
  * NULL). False, with both untouched, if there is none. */
 bool rc_hostfile_nth(const struct rc_hostfile *file, uint32_t index, struct rc_str *host, uint32_t *slots);
 
-/* The index of the host that goes by that name (rc_hostfile_same); RC_UNKNOWN
+/* The index of the host that goes by that name ("n1" and "N1.cluster.example" are one, two addresses never); RC_UNKNOWN
  * if it is not there, or if the name fits two of them. */
 uint32_t rc_hostfile_find(const struct rc_hostfile *file, struct rc_str name);
 
@@ -94,8 +94,5 @@ struct rc_hostfile_place {
 
 /* False, with *out untouched, if there are not so many slots. */
 bool rc_hostfile_place(const struct rc_hostfile *file, uint32_t slot, struct rc_hostfile_place *out);
-
-/* One host under two names: "n1" and "N1.cluster.example", never two addresses. */
-bool rc_hostfile_same(struct rc_str a, struct rc_str b);
 
 #endif

@@ -100,7 +100,7 @@ static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
 }
 
 /* The task descends from a proxy of either; asks for the ancestors. */
-static bool rc_hydra_in_sight(struct rc_reader *reader)
+static bool hydra_in_sight(struct rc_reader *reader)
 {
     struct proxy proxy;
 
@@ -109,7 +109,7 @@ static bool rc_hydra_in_sight(struct rc_reader *reader)
 
 /* The nearest proxy is Intel MPI's; without one in sight, variables are there
  * that only its launcher sets. */
-static bool rc_hydra_is_intel(struct rc_reader *reader)
+static bool hydra_is_intel(struct rc_reader *reader)
 {
     const struct rc_env *env = reader->env;
     struct proxy proxy;
@@ -156,7 +156,8 @@ static void name_launch(struct rc_reader *reader, const char *family, struct rc_
     rc_facts_name(reader, facts, family, run);
 }
 
-enum rc_claim rc_hydra_recognise(struct rc_reader *reader, const char *family, struct rc_facts *facts)
+/* What the families here share; family is the id of one. */
+static enum rc_claim hydra_recognise(struct rc_reader *reader, const char *family, struct rc_facts *facts)
 {
     struct rc_number *rank = &facts->field[RC_RANK];
 
@@ -231,12 +232,11 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
                       field[RC_NODE_RANK].value, field[RC_NNODES].value);
     }
     facts->hosts = rc_env_get(reader->env, "SLURM_STEP_NODELIST");
-    if (!rc_hostlist_count(facts->hosts, &count) || count != field[RC_NNODES].value) {
+    if (!rc_hostlist_count(facts->hosts, &count) || count != field[RC_NNODES].value)
         return rc_say(reader->messages, RC105,
                       "SLURM_STEP_NODELIST is %pQ, no list of %u hosts; nothing is set; start the command "
                       "with mpiexec again",
                       &facts->hosts, field[RC_NNODES].value);
-    }
     facts->master_node = 0;
     facts->master_source = "first host of SLURM_STEP_NODELIST, which proxy 0 is on";
     facts->master_certain = true;
@@ -313,7 +313,7 @@ static bool is_below(struct rc_reader *reader, const struct rc_number *index, co
                   index->value, size->source, size->value);
 }
 
-static bool rc_hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
+static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
 {
     const char *const marker = "MPI_LOCALRANKID";
     struct proxy proxy;
@@ -356,15 +356,15 @@ enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *fact
 {
     struct rc_str pals = rc_env_get(reader->env, "PALS_RANKID");
 
-    if (rc_hydra_is_intel(reader) ||
-        (pals.n && rc_str_eq(pals, rc_env_get(reader->env, "PMI_RANK")) && !rc_hydra_in_sight(reader)))
+    if (hydra_is_intel(reader) ||
+        (pals.n && rc_str_eq(pals, rc_env_get(reader->env, "PMI_RANK")) && !hydra_in_sight(reader)))
         return RC_CLAIM_ABSENT;
-    return rc_hydra_recognise(reader, "mpich", facts);
+    return hydra_recognise(reader, "mpich", facts);
 }
 
 bool rc_mpich_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    return rc_hydra_read(reader, &rc_launcher_mpich, facts);
+    return hydra_read(reader, &rc_launcher_mpich, facts);
 }
 
 const struct rc_launcher rc_launcher_mpich = {
@@ -393,12 +393,12 @@ const struct rc_launcher rc_launcher_mpich = {
 
 enum rc_claim rc_intelmpi_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    return rc_hydra_is_intel(reader) ? rc_hydra_recognise(reader, "intelmpi", facts) : RC_CLAIM_ABSENT;
+    return hydra_is_intel(reader) ? hydra_recognise(reader, "intelmpi", facts) : RC_CLAIM_ABSENT;
 }
 
 bool rc_intelmpi_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    return rc_hydra_read(reader, &rc_launcher_intelmpi, facts);
+    return hydra_read(reader, &rc_launcher_intelmpi, facts);
 }
 
 const struct rc_launcher rc_launcher_intelmpi = {

@@ -15,11 +15,10 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
     const struct rc_number *local = field_of(facts, RC_LOCAL_WORLD_SIZE);
     struct rc_number *nnodes = &facts->field[RC_NNODES];
 
-    if (local->value == 0 || local->value > size->value) {
+    if (local->value == 0 || local->value > size->value)
         return rc_say(reader->messages, RC103,
                       "%s is %u and %s is %u; nothing is set; start the command with its launcher again", local->source,
                       local->value, size->source, size->value);
-    }
     if (local->value == size->value && field_of(facts, RC_LOCAL_RANK)->value == field_of(facts, RC_RANK)->value) {
         nnodes->value = 1;
         nnodes->source = rc_format(reader->arena, "%s is the whole size", local->source);

@@ -257,8 +257,8 @@ static bool is_right(const struct rc_pmixjob_rank *rank, const struct rc_facts *
 
 /* Whether this task of Open MPI 5 may go by its PMIx server's answer. Tasks whose
  * variables look even do not ask: they must come to the same answer. */
-static bool rc_mpidaemon_all_right(struct rc_reader *reader, const struct rc_facts *facts,
-                                   const struct rc_mpidaemon *daemon)
+static bool mpidaemon_all_right(struct rc_reader *reader, const struct rc_facts *facts,
+                                const struct rc_mpidaemon *daemon)
 {
     struct prrte prrte = read_prted(reader, daemon->number);
 
@@ -267,8 +267,8 @@ static bool rc_mpidaemon_all_right(struct rc_reader *reader, const struct rc_fac
 
 /* The node's number, from rank, sizes and number of nodes; RC_UNKNOWN where it
  * does not follow. May ask for the task's ancestors (rc_learned). */
-static uint32_t rc_mpidaemon_node_rank(struct rc_reader *reader, const struct rc_facts *facts,
-                                       const struct rc_mpidaemon *daemon)
+static uint32_t mpidaemon_node_rank(struct rc_reader *reader, const struct rc_facts *facts,
+                                    const struct rc_mpidaemon *daemon)
 {
     uint32_t rank = facts->field[RC_RANK].value;
     uint32_t local_rank = facts->field[RC_LOCAL_RANK].value;
@@ -306,7 +306,7 @@ static uint32_t rc_mpidaemon_node_rank(struct rc_reader *reader, const struct rc
  *   the default hostfile. RANK 0 compares it with its own addresses.
  * What PRRTE's variables do not tell, its PMIx server does, where the caller can
  * ask (families.h): the node where it does not follow, and no other task takes
- * another answer from its own variables (rc_mpidaemon_all_right); the host of
+ * another answer from its own variables (mpidaemon_all_right); the host of
  * rank 0 where MASTER_ADDR is not set.
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
  * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
@@ -458,7 +458,7 @@ static bool ask_for_node(struct rc_reader *reader, struct rc_facts *facts, const
 {
     switch (rc_pmixjob_fill(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node")) {
     case RC_PMIXJOB_READ:
-        if (rc_mpidaemon_all_right(reader, facts, daemon))
+        if (mpidaemon_all_right(reader, facts, daemon))
             return true;
         break;
     case RC_PMIXJOB_WRONG:
@@ -503,7 +503,7 @@ bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
         (daemon.orte && !rc_read_number(reader, RC_STR("OMPI_MCA_orte_num_nodes"), RC_MAX_TASKS, &field[RC_NNODES])))
         return false;
     if (rc_layout_nnodes(reader, facts)) {
-        field[RC_NODE_RANK].value = rc_mpidaemon_node_rank(reader, facts, &daemon);
+        field[RC_NODE_RANK].value = mpidaemon_node_rank(reader, facts, &daemon);
         field[RC_NODE_RANK].source = "derived from rank, local rank and daemon";
     }
     if (field[RC_NODE_RANK].value == RC_UNKNOWN) {

@@ -158,7 +158,11 @@ static void number_nodes(const struct rc_apinfo *info, struct rc_facts *facts, u
     facts->min_local_size = (uint64_t)largest * info->nodes == info->tasks ? largest : info->tasks / info->nodes;
 }
 
-enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *facts)
+/* Fills in what the file that PALS_APINFO names says of the task with the rank in
+ * *facts. APINFO_WRONG, with a message, where it contradicts what
+ * the facts hold already; APINFO_NONE where there is no such file. */
+enum apinfo_answer { APINFO_NONE, APINFO_WRONG, APINFO_READ };
+static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str path = rc_env_get(reader->env, "PALS_APINFO");
     struct rc_number *field = facts->field;
@@ -171,14 +175,14 @@ enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *
 
     if (!path.n || !rc_learned_file(reader, path) || !rc_apinfo_read(reader->here->host_file, &info) ||
         info.nodes > RC_NODE_SET_BITS)
-        return RC_APINFO_NONE;
+        return APINFO_NONE;
     if (rank >= info.tasks) {
         contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks);
         rc_say(reader->messages, RC103,
                "%s is %u, but the file PALS_APINFO has %u tasks; nothing is set; start the command "
                "with its launcher again",
                field[RC_RANK].source, rank, info.tasks);
-        return RC_APINFO_WRONG;
+        return APINFO_WRONG;
     }
     rc_apinfo_task(&info, rank, &node, &local_rank);
     for (uint32_t i = 0; i < info.tasks; i++) {
@@ -192,13 +196,13 @@ enum rc_apinfo_answer rc_apinfo_fill(struct rc_reader *reader, struct rc_facts *
         contradicts_field(reader, &field[RC_LOCAL_RANK], local_rank) ||
         contradicts_field(reader, &field[RC_LOCAL_WORLD_SIZE], local_size) ||
         contradicts_field(reader, &field[RC_NNODES], info.nodes))
-        return RC_APINFO_WRONG;
+        return APINFO_WRONG;
     number_nodes(&info, facts, node, reader->node_set);
     rc_apinfo_task(&info, 0, &first, &local_rank);
     facts->master_host = rc_apinfo_host(&info, first);
     facts->master_source = "host of rank 0 in the file PALS_APINFO";
     facts->master_certain = true;
-    return RC_APINFO_READ;
+    return APINFO_READ;
 }
 
 /* A task that Cray PALS started (HPE's mpiexec and aprun, under PBS or alone).
@@ -295,15 +299,15 @@ static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
 bool rc_pals_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
-    enum rc_apinfo_answer file;
+    enum apinfo_answer file;
 
     if (!rc_read_fields(reader, &rc_launcher_pals, facts) ||
         !agrees_with_pmi(reader, RC_STR("PMI_RANK"), &field[RC_RANK]) ||
         !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_RANK"), &field[RC_LOCAL_RANK]) ||
         !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_SIZE"), &field[RC_LOCAL_WORLD_SIZE]))
         return false;
-    file = rc_apinfo_fill(reader, facts);
-    if (file == RC_APINFO_WRONG || (file == RC_APINFO_NONE && !without_file(reader, facts)))
+    file = apinfo_fill(reader, facts);
+    if (file == APINFO_WRONG || (file == APINFO_NONE && !without_file(reader, facts)))
         return false;
     rc_read_gpus(reader, facts);
     return true;
@@ -379,12 +383,11 @@ static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
     uint32_t size = field[RC_WORLD_SIZE].value;
     uint32_t nnodes = field[RC_NNODES].value;
 
-    if (nnodes == 0 || nnodes > size) {
+    if (nnodes == 0 || nnodes > size)
         return rc_say(reader->messages, RC103,
                       "FLUX_JOB_NNODES is %u and FLUX_JOB_SIZE is %u; nothing is set; start the command with "
                       "flux run again",
                       nnodes, size);
-    }
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ (size + nnodes - 1) / nnodes, "FLUX_JOB_SIZE / FLUX_JOB_NNODES" };
     if (size % nnodes != 0)
         return rc_layout_refuse(reader, facts, rc_launcher_flux.each);
@@ -399,7 +402,7 @@ static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
 bool rc_flux_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     const char *const rank = "FLUX_TASK_RANK";
-    enum rc_apinfo_answer file;
+    enum apinfo_answer file;
 
     if (!rc_read_fields(reader, &rc_launcher_flux, facts) ||
         !rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "FLUX_JOB_SIZE") ||
@@ -407,9 +410,9 @@ bool rc_flux_read(struct rc_reader *reader, struct rc_facts *facts)
         !rc_need_field(reader, facts, RC_NNODES, rank, "FLUX_JOB_NNODES"))
         return false;
     file = rc_str_eq(rc_env_get(reader->env, "PALS_RANKID"), rc_env_get(reader->env, "FLUX_TASK_RANK"))
-               ? rc_apinfo_fill(reader, facts)
-               : RC_APINFO_NONE;
-    if (file == RC_APINFO_WRONG || (file == RC_APINFO_NONE && !by_blocks(reader, facts)))
+               ? apinfo_fill(reader, facts)
+               : APINFO_NONE;
+    if (file == APINFO_WRONG || (file == APINFO_NONE && !by_blocks(reader, facts)))
         return false;
     rc_read_gpus(reader, facts);
     return true;

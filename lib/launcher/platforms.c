@@ -302,18 +302,16 @@ static bool read_hosts(struct rc_reader *reader, struct rc_str current, struct h
 {
     struct rc_str text = rc_env_get(reader->env, "SM_HOSTS");
 
-    if (!read_list(text, current, hosts)) {
+    if (!read_list(text, current, hosts))
         return rc_say(reader->messages, RC105,
                       "SM_HOSTS is %pQ, not a list of host names; nothing is set; it should look like "
                       "[\"algo-1\",\"algo-2\"]",
                       &text);
-    }
-    if (hosts->place == RC_UNKNOWN || hosts->twice) {
+    if (hosts->place == RC_UNKNOWN || hosts->twice)
         return rc_say(reader->messages, RC103,
                       "SM_CURRENT_HOST is %pQ, which is %s SM_HOSTS %pQ; nothing is set; pass the platform's "
                       "own values",
                       &current, hosts->twice ? "twice in" : "not in", &text);
-    }
     return true;
 }
 
@@ -429,18 +427,16 @@ static bool number_nodes(struct rc_reader *reader, struct rc_number *field)
     uint32_t each = nnodes ? size / nnodes : 0;
     struct rc_number node = field[RC_NODE_RANK];
 
-    if (each == 0 || size % nnodes) {
+    if (each == 0 || size % nnodes)
         return rc_say(reader->messages, RC103,
                       "WORLD_SIZE %u cannot be spread evenly over %u nodes (%s); nothing is set; pass the "
                       "platform's own values",
                       size, nnodes, field[RC_NNODES].source);
-    }
-    if (rank % each != field[RC_LOCAL_RANK].value || (node.value != RC_UNKNOWN && node.value != rank / each)) {
+    if (rank % each != field[RC_LOCAL_RANK].value || (node.value != RC_UNKNOWN && node.value != rank / each))
         return rc_say(reader->messages, RC103,
                       "RANK %u, with %u processes a node, is local rank %u of node %u, but LOCAL_RANK or "
                       "NODE_RANK says otherwise; nothing is set; pass the platform's own values",
                       rank, each, rank % each, rank / each);
-    }
     field[RC_NODE_RANK] = (struct rc_number){ rank / each, node.source ? node.source : "RANK and processes a node" };
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ each, "WORLD_SIZE / nodes" };
     return true;

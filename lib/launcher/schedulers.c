@@ -53,16 +53,14 @@ static bool read_slots(struct rc_reader *reader, const struct rc_facts *facts, s
     const char *name = words.n ? "LSB_HOSTS" : "LSB_MCPU_HOSTS";
     struct rc_str text = words.n ? words : pairs;
 
-    if (!text.n) {
+    if (!text.n)
         return rc_say(reader->messages, RC102,
                       "LSF_PM_TASKID is set but LSB_HOSTS and LSB_MCPU_HOSTS are not; nothing is set; pass the "
                       "launcher's whole environment to the command");
-    }
-    if (!rc_hostfile_read(text, words.n ? RC_HOSTFILE_WORDS : RC_HOSTFILE_PAIRS, reader->node_set, slots)) {
+    if (!rc_hostfile_read(text, words.n ? RC_HOSTFILE_WORDS : RC_HOSTFILE_PAIRS, reader->node_set, slots))
         return rc_say(reader->messages, RC105,
                       "%s is %pQ, not a list such as %s; nothing is set; unset it if it was exported by hand", name,
                       &text, words.n ? "n1 n1 n2" : "n1 2 n2 1");
-    }
     if (slots->slots == facts->field[RC_WORLD_SIZE].value)
         return true;
     return rc_say(reader->messages, RC103,
@@ -115,12 +113,11 @@ bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
         !rc_need_field(reader, facts, RC_WORLD_SIZE, "LSF_PM_TASKID", "LSB_DJOB_NUMPROC") ||
         !read_slots(reader, facts, &slots))
         return false;
-    if (!rc_hostfile_place(&slots, facts->field[RC_RANK].value, &place)) {
+    if (!rc_hostfile_place(&slots, facts->field[RC_RANK].value, &place))
         return rc_say(reader->messages, RC103,
                       "LSF_PM_TASKID is %u, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command "
                       "with blaunch again",
                       facts->field[RC_RANK].value + 1, facts->field[RC_WORLD_SIZE].value);
-    }
     if (!is_here(reader, facts, &slots, &place))
         return false;
     fill_place(facts, &slots, &place);
@@ -208,12 +205,11 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
             reader, rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots, file->hosts));
     if (rc_learned(reader, RC_LEARN_HOST))
         here = rc_hostfile_find(file, reader->here->host);
-    if (here != RC_UNKNOWN && here != node) {
+    if (here != RC_UNKNOWN && here != node)
         return rc_say(reader->messages, RC114,
                       "PBS_NODENUM is %u, but this node, %pS, is number %u in PBS_NODEFILE; nothing is set; "
                       "pass a copy of this very job's file",
                       node, &reader->here->host, here);
-    }
     facts->field[RC_NNODES] = (struct rc_number){ file->hosts, "hosts in PBS_NODEFILE" };
     if (rc_hostfile_nth(file, 0, &name, NULL)) {
         facts->master_host = name;
@@ -230,11 +226,10 @@ static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
     if (!rc_read_number(reader, RC_STR("PBS_NUM_NODES"), RC_MAX_TASKS, &nodes) ||
         !rc_read_number(reader, RC_STR("PBS_NUM_PPN"), RC_MAX_TASKS / 256, &each))
         return false;
-    if (nodes.value == RC_UNKNOWN || each.value == RC_UNKNOWN) {
+    if (nodes.value == RC_UNKNOWN || each.value == RC_UNKNOWN)
         return rc_say(reader->messages, RC116,
                       "this task of PBS does not see PBS_NODEFILE, which is on the first node only; nothing is set; "
                       "copy it: cp $PBS_NODEFILE nodes; pbsdsh env PBS_NODEFILE=$PWD/nodes rollcall exec -- COMMAND");
-    }
     if (each.value != 1)
         return refuse_several(reader, rc_format(reader->arena, "PBS_NUM_PPN is %u", each.value));
     facts->field[RC_NNODES] = nodes;

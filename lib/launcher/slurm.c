@@ -129,12 +129,6 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
 
 static const char marker[] = "SLURM_STEP_ID"; /* says that this is a task of a step */
 
-static bool refuse_values(struct rc_reader *reader, const char *text)
-{
-    rc_message_add(reader->messages, RC103, text);
-    return false;
-}
-
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
@@ -167,23 +161,21 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32
 
     if (!text.p)
         return rc_missing(reader, marker, "SLURM_STEP_TASKS_PER_NODE");
-    if (!rc_tasklist_parse(text, &list)) {
+    if (!rc_tasklist_parse(text, &list))
         return rc_say(reader->messages, RC104,
                       "SLURM_STEP_TASKS_PER_NODE is %pQ, not a list such as 2(x3),1; nothing is set; unset "
                       "it if it was exported by hand",
                       &text);
-    }
     if (list.tasks != field[RC_WORLD_SIZE].value)
-        return refuse_values(reader,
-                             rc_format(reader->arena,
-                                       "SLURM_STEP_TASKS_PER_NODE %pQ has %u tasks, but %s is %u; nothing is "
-                                       "set; start the command with srun again",
-                                       &text, list.tasks, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value));
+        return rc_say(reader->messages, RC103,
+                      "SLURM_STEP_TASKS_PER_NODE %pQ has %u tasks, but %s is %u; nothing is "
+                      "set; start the command with srun again",
+                      &text, list.tasks, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value);
     if (list.nodes != field[RC_NNODES].value)
-        return refuse_values(reader, rc_format(reader->arena,
-                                               "SLURM_STEP_TASKS_PER_NODE %pQ has %u nodes, but %s is %u; nothing is "
-                                               "set; start the command with srun again",
-                                               &text, list.nodes, field[RC_NNODES].source, field[RC_NNODES].value));
+        return rc_say(reader->messages, RC103,
+                      "SLURM_STEP_TASKS_PER_NODE %pQ has %u nodes, but %s is %u; nothing is "
+                      "set; start the command with srun again",
+                      &text, list.nodes, field[RC_NNODES].source, field[RC_NNODES].value);
     field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, node, &before);
     field[RC_LOCAL_WORLD_SIZE].source = "SLURM_STEP_TASKS_PER_NODE";
     facts->node_order_rank.value = before + field[RC_LOCAL_RANK].value;
@@ -214,10 +206,10 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
         struct rc_str item = rc_str_split(rest, ',', &rest);
 
         if (!rc_parse_u32(item, RC_MAX_TASKS, &rank))
-            return refuse_values(reader, rc_format(reader->arena,
-                                                   "SLURM_GTIDS is %pQ, not a list of ranks; nothing is set; unset it "
-                                                   "if it was exported by hand",
-                                                   &whole));
+            return rc_say(reader->messages, RC103,
+                          "SLURM_GTIDS is %pQ, not a list of ranks; nothing is set; unset it "
+                          "if it was exported by hand",
+                          &whole);
         if (rank == 0)
             node->holds_rank_0 = true;
         if (count > 0 && rank != last + 1)
@@ -229,18 +221,17 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
             at_local_id = rank;
     }
     if (count != facts->field[RC_LOCAL_WORLD_SIZE].value)
-        return refuse_values(reader,
-                             rc_format(reader->arena,
-                                       "SLURM_GTIDS %pQ has %u ranks, but %s has %u tasks on node %u; nothing "
-                                       "is set; start the command with srun again",
-                                       &whole, count, facts->field[RC_LOCAL_WORLD_SIZE].source,
-                                       facts->field[RC_LOCAL_WORLD_SIZE].value, facts->field[RC_NODE_RANK].value));
+        return rc_say(reader->messages, RC103,
+                      "SLURM_GTIDS %pQ has %u ranks, but %s has %u tasks on node %u; nothing "
+                      "is set; start the command with srun again",
+                      &whole, count, facts->field[RC_LOCAL_WORLD_SIZE].source, facts->field[RC_LOCAL_WORLD_SIZE].value,
+                      facts->field[RC_NODE_RANK].value);
     if (at_local_id == facts->field[RC_RANK].value)
         return true;
-    return refuse_values(reader, rc_format(reader->arena,
-                                           "SLURM_PROCID is %u, but SLURM_GTIDS %pQ has another rank at local id %u; "
-                                           "nothing is set; start the command with srun again",
-                                           facts->field[RC_RANK].value, &whole, facts->field[RC_LOCAL_RANK].value));
+    return rc_say(reader->messages, RC103,
+                  "SLURM_PROCID is %u, but SLURM_GTIDS %pQ has another rank at local id %u; "
+                  "nothing is set; start the command with srun again",
+                  facts->field[RC_RANK].value, &whole, facts->field[RC_LOCAL_RANK].value);
 }
 
 static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct rc_slurmnode *node)
@@ -252,18 +243,16 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
 
     if (!hosts.p)
         return rc_missing(reader, marker, "SLURM_STEP_NODELIST");
-    if (!rc_hostlist_count(hosts, &count)) {
+    if (!rc_hostlist_count(hosts, &count))
         return rc_say(reader->messages, RC105,
                       "SLURM_STEP_NODELIST is %pQ, not a host list; nothing is set; unset it if it was "
                       "exported by hand",
                       &hosts);
-    }
-    if (count != facts->field[RC_NNODES].value) {
+    if (count != facts->field[RC_NNODES].value)
         return rc_say(reader->messages, RC105,
                       "SLURM_STEP_NODELIST %pQ names %u hosts for %u nodes; nothing is set; start the "
                       "command with srun again",
                       &hosts, count, facts->field[RC_NNODES].value);
-    }
     node->index = facts->field[RC_NODE_RANK].value;
     /* the synthetic environment of user_init has no name, and items of the component */
     node->het = here.n && (reader->slurm_het || rc_slurmcomponents_are_there(reader->env));
@@ -273,11 +262,10 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
 
         node->het = true;
         if (rc_hostlist_find(hosts, here) == RC_UNKNOWN)
-            return refuse_values(reader,
-                                 rc_format(reader->arena,
-                                           "SLURM_NODEID is %u, which is %pQ in SLURM_STEP_NODELIST, but "
-                                           "SLURMD_NODENAME is %pQ; nothing is set; start the command with srun again",
-                                           node->index, &there, &here));
+            return rc_say(reader->messages, RC103,
+                          "SLURM_NODEID is %u, which is %pQ in SLURM_STEP_NODELIST, but "
+                          "SLURMD_NODENAME is %pQ; nothing is set; start the command with srun again",
+                          node->index, &there, &here);
         node->index = rc_hostlist_find(hosts, here);
     }
     facts->hosts = hosts;

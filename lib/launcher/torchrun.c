@@ -106,12 +106,11 @@ static bool check_numbers(struct rc_reader *reader, const struct rc_number *fiel
     uint32_t local_size = field[RC_LOCAL_WORLD_SIZE].value;
     uint32_t nodes = field[RC_NNODES].value;
 
-    if (local_size == 0 || rank % local_size != field[RC_LOCAL_RANK].value) {
+    if (local_size == 0 || rank % local_size != field[RC_LOCAL_RANK].value)
         return rc_say(reader->messages, RC103,
                       "RANK is %u and LOCAL_SIZE %u, but LOCAL_RANK is %u; nothing is set; start the command "
                       "with deepspeed again",
                       rank, local_size, field[RC_LOCAL_RANK].value);
-    }
     if (local_size <= size && nodes > 0 && nodes - 1 <= size - local_size && (nodes > 1 || local_size == size) &&
         field[RC_NODE_RANK].value <= rank)
         return true;

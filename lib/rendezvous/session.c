@@ -249,12 +249,11 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
             "no task starts here; another line of rollcall names the error; correct that, or start in spite of "
             "a contradiction with --ddp=check=warn, of an odd node with --ddp=same=warn");
     }
-    if (outcome->how == RC_LOST) {
+    if (outcome->how == RC_LOST)
         return rc_say(&result->messages, RC613,
                       "%pS got no answer from the other nodes, which may start without it: %s; no task starts "
                       "on %pS; start the step again; if it happens again, use --ddp=exchange=off",
                       &node, outcome->why, &node);
-    }
     context->told_port = outcome->how == RC_MET ? outcome->port : 0;
     if (!context->told_port) {
         rc_port_release(*held);

@@ -73,7 +73,7 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
 }
 
 /* Reads the words behind the launcher's name, up to the user's script: what follows it is the script's own. */
-static void rc_command_options_read(struct rc_words *words, struct rc_command_options *given)
+static void command_options_read(struct rc_words *words, struct rc_command_options *given)
 {
     struct rc_str *wanted = NULL;
     struct rc_str word;
@@ -188,7 +188,7 @@ static void read_launcher(struct rc_words *words, struct rc_command *command, st
     command->torchrun = rc_str_is(name, "torchrun") || rc_str_starts(name, "torch.distributed.");
     command->accelerate = rc_str_is(name, "accelerate") || rc_str_starts(name, "accelerate.");
     if (command->torchrun || command->accelerate)
-        rc_command_options_read(words, &command->given);
+        command_options_read(words, &command->given);
 }
 
 /* Behind `python`: -m MODULE, or a script, or -c. */

@@ -29,8 +29,8 @@ static bool were_taken_away(const struct rc_context *context, const struct rc_en
 }
 
 /* A variable's list as the task would see it if nobody had taken it away. */
-static struct rc_str rc_task_gpus_list(const struct rc_context *context, const struct rc_result *result,
-                                       const struct rc_task_gpus *gpus, enum rc_gpu_list_index index)
+static struct rc_str task_gpus_list(const struct rc_context *context, const struct rc_result *result,
+                                    const struct rc_task_gpus *gpus, enum rc_gpu_list_index index)
 {
     return gpus->restored ? context->step_gpus->list[index] : rc_gpu_list_value(&result->env, index);
 }
@@ -70,7 +70,7 @@ static bool read_seen(const struct rc_context *context, const struct rc_result *
     }
     if (first == RC_GPU_LISTS)
         return false;
-    gpus->seen = rc_task_gpus_list(context, result, gpus, first);
+    gpus->seen = task_gpus_list(context, result, gpus, first);
     gpus->count = rc_count_devices(gpus->seen);
     gpus->bound = rc_gpus_are_bound(env);
     gpus->mig = has_mig(gpus->seen);
@@ -86,7 +86,7 @@ bool rc_task_gpus_are_bound(const struct rc_task_gpus *gpus)
 
 /* Whether a task may be left with its own GPU alone, as device 0 and LOCAL_RANK 0.
  * Lightning numbers its processes by LOCAL_RANK, and several would be rank 0, where it does not believe in Slurm. */
-static bool rc_task_gpus_are_alone(const struct rc_context *context, const struct rc_result *result)
+static bool task_gpus_are_alone(const struct rc_context *context, const struct rc_result *result)
 {
     return result->launcher->slurm_environment || context->options.gpus == RC_GPUS_OWN;
 }
@@ -226,7 +226,7 @@ void rc_task_gpus_find(const struct rc_context *context, struct rc_result *resul
     *gpus = (struct rc_task_gpus){ .total = RC_UNKNOWN, .place = RC_UNKNOWN };
     if (!read_seen(context, result, gpus))
         return;
-    if (rc_task_gpus_are_bound(gpus) && !gpus->mig && rc_task_gpus_are_alone(context, result))
+    if (rc_task_gpus_are_bound(gpus) && !gpus->mig && task_gpus_are_alone(context, result))
         find_hidden(context, result, gpus);
     if (rc_task_gpus_are_bound(gpus) && (gpus->bound || gpus->step.p)) {
         find_own(context, result, gpus);
@@ -401,7 +401,7 @@ static void decide_worker(struct view *v)
 {
     const struct rc_task_gpus *gpus = v->gpus;
     enum rc_gpus wish = v->context->options.gpus;
-    bool may_be_alone = rc_task_gpus_are_alone(v->context, v->result);
+    bool may_be_alone = task_gpus_are_alone(v->context, v->result);
 
     if (v->tasks == 1 && (gpus->count == 1 || wish != RC_GPUS_OWN) &&
         (gpus->count == gpus->total || wish != RC_GPUS_ALL))
@@ -451,7 +451,7 @@ void rc_visible_decide(const struct rc_context *context, struct rc_result *resul
         return;
     visible->count = visible->gpus.count;
     for (unsigned i = 0; i < RC_GPU_LISTS; i++)
-        if (rc_str_eq(rc_task_gpus_list(context, result, &visible->gpus, i), visible->gpus.seen))
+        if (rc_str_eq(task_gpus_list(context, result, &visible->gpus, i), visible->gpus.seen))
             visible->alike |= 1u << i;
     if (!visible->gpus.usable)
         return;

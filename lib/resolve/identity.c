@@ -186,12 +186,11 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
 
     if (context->options.order != RC_ORDER_NODE)
         return true;
-    if (rank->value == RC_UNKNOWN) {
+    if (rank->value == RC_UNKNOWN)
         return rc_say(&result->messages, RC306,
                       "order=node was asked for, but %s does not say how many tasks each node has; "
                       "nothing is set; leave order=node out",
                       result->launcher->title);
-    }
     result->identity.field[RC_RANK] = rank->value;
     return true;
 }

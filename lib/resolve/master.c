@@ -96,7 +96,7 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
 
 /* Fills in the port of result->master, whose address is known, with a message where the user's own one cannot
  * work. */
-static void rc_masterport_find(const struct rc_context *context, struct rc_result *result)
+static void masterport_find(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_options *options = &context->options;
     struct rc_master *master = &result->master;
@@ -180,19 +180,17 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     uint32_t index;
     bool outside;
 
-    if (!is_address_text(user) || (nnodes != 1 && rc_host_is_loopback(user))) {
+    if (!is_address_text(user) || (nnodes != 1 && rc_host_is_loopback(user)))
         return rc_say(&result->messages, RC401,
                       "MASTER_ADDR was %pQ, which cannot work on %u nodes; it is %s now; unset it, or give "
                       "an address by which all nodes reach rank 0's",
                       &user, nnodes, instead);
-    }
     index = facts->hosts.p ? rc_hostlist_find(facts->hosts, user) : RC_UNKNOWN;
     /* a batch script exports the first node of the job, and then srun -w takes others */
     outside = index == RC_UNKNOWN && facts->job_hosts.p && rc_hostlist_find(facts->job_hosts, user) != RC_UNKNOWN;
-    if (facts->master_certain && (outside || (index != RC_UNKNOWN && index != facts->master_node))) {
+    if (facts->master_certain && (outside || (index != RC_UNKNOWN && index != facts->master_node)))
         return rc_say(&result->messages, RC402, "MASTER_ADDR was %pQ, but rank 0 is on %s; it is %s now; unset it",
                       &user, instead, instead);
-    }
     return true;
 }
 
@@ -369,7 +367,7 @@ bool rc_master_find(const struct rc_context *context, struct rc_result *result)
         result->master = (struct rc_master){ .addr = NULL };
         return false;
     }
-    rc_masterport_find(context, result);
+    masterport_find(context, result);
     if (result->outer_master)
         warn_left_over(result);
     if (result->identity.field[first] == 0)

@@ -21,7 +21,7 @@ bool rc_own_nics_have(const struct rc_result *result, struct rc_str name, struct
 }
 
 /* Returns the list `own` ("" for an empty one) with one more variable. The text is in the arena. */
-static const char *rc_own_nics_add(const char *own, struct rc_str name, const char *value, struct rc_arena *arena)
+static const char *own_nics_add(const char *own, struct rc_str name, const char *value, struct rc_arena *arena)
 {
     return rc_format(arena, "%s%s%pS=%s", own, *own ? " " : "", &name, value);
 }
@@ -169,7 +169,7 @@ static void plan_variable(const struct rc_context *context, struct rc_result *re
         return;
     }
     rc_plan_set(result, name, value, cards, variables[i].reason);
-    *own = rc_own_nics_add(*own, name, value, &result->arena);
+    *own = own_nics_add(*own, name, value, &result->arena);
 }
 
 /* Checks the room first: a plan that is full sets nothing at all, and a card is no reason

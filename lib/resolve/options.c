@@ -5,7 +5,7 @@
 #include "resolve/address.h"
 
 /* "a|b|c" as "a, b or c": `last` is " or ". */
-static const char *rc_option_join(struct rc_arena *arena, const char *words, const char *last)
+static const char *option_join(struct rc_arena *arena, const char *words, const char *last)
 {
     struct rc_str rest;
     struct rc_str word = rc_str_split(rc_str(words), '|', &rest);
@@ -21,8 +21,8 @@ static const char *rc_option_join(struct rc_arena *arena, const char *words, con
 
 #ifdef ROLLCALL_NO_HINTS
 /* The preload library has no room for guesses: it lists all modes and keys. */
-static const char *rc_option_hint(struct rc_str item, bool first, const char *modes, const char *keys,
-                                  struct rc_arena *arena)
+static const char *option_hint(struct rc_str item, bool first, const char *modes, const char *keys,
+                               struct rc_arena *arena)
 {
     (void)item, (void)first, (void)modes, (void)keys, (void)arena;
     return NULL;
@@ -66,8 +66,8 @@ static bool is_mode(struct rc_str item, const char *modes)
     return find_near(item, modes, &distance).p;
 }
 
-static const char *rc_option_hint(struct rc_str item, bool first, const char *modes, const char *keys,
-                                  struct rc_arena *arena)
+static const char *option_hint(struct rc_str item, bool first, const char *modes, const char *keys,
+                               struct rc_arena *arena)
 {
     struct rc_str value;
     struct rc_str name = rc_str_split(item, '=', &value);
@@ -83,7 +83,7 @@ static const char *rc_option_hint(struct rc_str item, bool first, const char *mo
     if (first && !value.p)
         mode = find_near(name, modes, &distance);
     if (mode.p) {
-        const char *all = rc_option_join(arena, modes, " or ");
+        const char *all = option_join(arena, modes, " or ");
 
         return rc_format(arena, "did you mean %pS? modes are %s", &mode, all);
     }
@@ -99,7 +99,7 @@ static const uint8_t modes[] = {
 #include "resolve/options.def"
 };
 
-/* "|auto|worker" and "|order=|nproc=", as rc_option_join takes them behind the first bar. */
+/* "|auto|worker" and "|order=|nproc=", as option_join takes them behind the first bar. */
 #define NAME_CHOICE "="
 #define NAME_VALUE  "="
 #define NAME_SWITCH ""
@@ -214,7 +214,7 @@ static const char *list_values(struct reading *r, enum key key)
     second = rc_str_split(second, '|', &others);
     if (!others.p)
         return rc_format(r->messages->arena, "%s=%pS or %s=%pS", name, &first, name, &second);
-    return rc_format(r->messages->arena, "%s=%s", name, rc_option_join(r->messages->arena, keys[key].values, " or "));
+    return rc_format(r->messages->arena, "%s=%s", name, option_join(r->messages->arena, keys[key].values, " or "));
 }
 
 static bool read_choice(struct reading *r, enum key key, struct rc_str value)
@@ -295,10 +295,9 @@ static bool read_watch(struct reading *r, struct rc_str value)
 
 static bool read_value(struct reading *r, enum key key, struct rc_str value)
 {
-    if (r->given[key]) {
+    if (r->given[key])
         return rc_say(r->messages, RC203, "%s: %s%s is given twice; keep one of them", r->where, keys[key].name,
                       keys[key].shape == SWITCH ? "" : "=");
-    }
     r->given[key] = true;
     switch (key) {
     case KEY_nproc:
@@ -318,12 +317,12 @@ static bool read_value(struct reading *r, enum key key, struct rc_str value)
 
 static void refuse_item(struct reading *r, struct rc_str item, bool first)
 {
-    const char *hint = rc_option_hint(item, first, mode_names + 1, key_names + 1, r->messages->arena);
+    const char *hint = option_hint(item, first, mode_names + 1, key_names + 1, r->messages->arena);
 
     if (!hint)
         hint = rc_format(r->messages->arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
-                         rc_option_join(r->messages->arena, mode_names + 1, " or "),
-                         rc_option_join(r->messages->arena, key_names + 1, " and "));
+                         option_join(r->messages->arena, mode_names + 1, " or "),
+                         option_join(r->messages->arena, key_names + 1, " and "));
     rc_say(r->messages, RC201, "%s: %pQ is not known; %s", r->where, &item, hint);
 }
 
@@ -376,9 +375,8 @@ bool rc_options_read(struct rc_str text, bool is_variable, const char *where, st
             return false;
     set_choices(&r.options, r.chosen);
     wrong = find_contradiction(&r.options);
-    if (wrong) {
+    if (wrong)
         return rc_say(messages, RC204, "%s: %s", where, wrong);
-    }
     *options = r.options;
     return true;
 }

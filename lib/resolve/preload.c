@@ -250,7 +250,7 @@ static bool holds_folder(struct rc_str path, struct rc_str folder)
 /* PYTHONPATH with the watch's folder, in the result's arena; NULL where there is no room for it.
  * Behind the user's own folders, whose order and empty places stay. Python takes
  * an empty PYTHONPATH for none at all. NULL where it does not fit. */
-static const char *rc_watch_path(struct rc_result *result, struct rc_str folder)
+static const char *watch_path(struct rc_result *result, struct rc_str folder)
 {
     struct rc_str now = rc_env_get(&result->env, "PYTHONPATH");
 
@@ -306,13 +306,12 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     const char *path;
     const char *who;
 
-    if (loads.p && !rc_str_is(loads, "1")) {
+    if (loads.p && !rc_str_is(loads, "1"))
         return rc_say(&result->messages, RC705,
                       "watch was asked for, but " SWITCH "=%pQ keeps torch from loading it; no process is "
                       "watched; unset it, or leave watch out",
                       &loads);
-    }
-    path = folder.n ? rc_watch_path(result, folder) : NULL;
+    path = folder.n ? watch_path(result, folder) : NULL;
     if (!path) {
         rc_message_add(
             &result->messages, RC706,
@@ -367,7 +366,7 @@ static uint32_t nodes_of_job(const struct rc_result *result)
 
 /* How many tasks the job has, where this process is in a job of Slurm and no task of it: 0 elsewhere, and
  * where the job has only one. Of a job that names no number it is the nodes. */
-static uint32_t rc_forgotten_tasks(const struct rc_result *result)
+static uint32_t forgotten_tasks(const struct rc_result *result)
 {
     bool is_slurms = !result->launcher || result->launcher->slurm_environment;
     bool is_task = result->status != RC_RESOLVED || result->identity.field[RC_RANK] != RC_UNKNOWN || result->stamped ||
@@ -429,7 +428,7 @@ static bool waits_for_nodes(const struct rc_result *result)
 
 void rc_forgotten_say(const struct rc_context *context, struct rc_result *result)
 {
-    uint32_t tasks = rc_forgotten_tasks(result);
+    uint32_t tasks = forgotten_tasks(result);
     const char *line;
 
     if (!tasks || !context->argv)
@@ -453,8 +452,8 @@ void rc_forgotten_plan(const struct rc_context *context, struct rc_result *resul
 {
     struct rc_str folder = context->here ? context->here->watch : RC_ABSENT;
     struct rc_str job = rc_env_get(&result->env, "SLURM_JOB_ID");
-    uint32_t tasks = rc_forgotten_tasks(result);
-    const char *path = tasks && folder.n ? rc_watch_path(result, folder) : NULL;
+    uint32_t tasks = forgotten_tasks(result);
+    const char *path = tasks && folder.n ? watch_path(result, folder) : NULL;
 
     if (!path)
         return;

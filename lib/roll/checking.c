@@ -11,7 +11,7 @@ void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const cha
     va_list args;
 
     va_start(args, format);
-    rc_message_add(&check->found, id, rc_format_list(check->arena, format, args));
+    rc_say_list(&check->found, id, format, args);
     va_end(args);
     rc_namer_reset(&check->namer);
 }
@@ -74,7 +74,7 @@ struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count
     check->rolls = rolls;
     check->all = check->count = count;
     check->blame = blame;
-    check->arena = arena;
+    check->found.arena = arena;
     check->member = allocate(check, count, sizeof(*check->member));
     check->part = allocate(check, count, sizeof(*check->part));
     check->many = allocate(check, larger(most, sizes.users), sizeof(*check->many));

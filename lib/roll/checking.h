@@ -51,7 +51,6 @@ struct rc_checking {
     struct rc_messages found;
     struct rc_blame *blame; /* NULL: nobody wants to know */
     bool failed;            /* there was no memory */
-    struct rc_arena *arena;
     struct rc_namer namer;
     void *array[RC_CHECKING_ARRAYS]; /* all of those above */
     unsigned arrays;

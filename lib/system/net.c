@@ -17,7 +17,7 @@
 
 enum { DISCARD_PORT = 9 };
 
-static bool rc_netaddr_from_socket(const struct sockaddr *from, struct rc_netaddr *to)
+static bool netaddr_from_socket(const struct sockaddr *from, struct rc_netaddr *to)
 {
     if (from && from->sa_family == AF_INET) {
         to->size = RC_IPV4_BYTES;
@@ -68,8 +68,8 @@ unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
             count++;
             continue;
         }
-        if (!rc_netaddr_from_socket(entry->ifa_addr, &interface->address) ||
-            rc_netaddr_is_link_local(&interface->address) || !rc_netaddr_from_socket(entry->ifa_netmask, &mask))
+        if (!netaddr_from_socket(entry->ifa_addr, &interface->address) ||
+            rc_netaddr_is_link_local(&interface->address) || !netaddr_from_socket(entry->ifa_netmask, &mask))
             continue;
         interface->network = rc_network_around(&interface->address, count_bits(&mask));
         count++;
@@ -104,7 +104,7 @@ static bool find_source(const struct rc_netaddr *address, struct rc_netaddr *sou
         return false;
     found = connect(fd, &name.any, size) == 0;
     size = sizeof(name);
-    found = found && getsockname(fd, &name.any, &size) == 0 && rc_netaddr_from_socket(&name.any, source);
+    found = found && getsockname(fd, &name.any, &size) == 0 && netaddr_from_socket(&name.any, source);
     close(fd);
     return found;
 }
@@ -145,7 +145,7 @@ int rc_resolver_ask(const char *name, struct rc_addresses *addresses)
     for (const struct addrinfo *a = list; a; a = a->ai_next) {
         struct rc_netaddr address;
 
-        if (rc_netaddr_from_socket(a->ai_addr, &address))
+        if (netaddr_from_socket(a->ai_addr, &address))
             rc_addresses_add(addresses, &address);
     }
     freeaddrinfo(list);

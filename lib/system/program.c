@@ -42,7 +42,7 @@ void rc_descriptor_send(int socket, int fd)
 }
 
 /* Takes one that has been sent, and is not closed on exec. -1 where there is none. Does not wait. */
-static int rc_descriptor_take(int socket)
+static int descriptor_take(int socket)
 {
     union control control;
     char byte;
@@ -106,7 +106,7 @@ static const char *adapt_entry(enum rc_program_kind kind, const char *entry, cha
 
 /* Copies the list for a program; NULL without memory. To be freed; most strings stay the
  * caller's and have to live as long. */
-static char **rc_program_environment(enum rc_program_kind kind, const char *const *env)
+static char **program_environment(enum rc_program_kind kind, const char *const *env)
 {
     size_t room = 0;
     size_t count = 0;
@@ -200,7 +200,7 @@ static int spawn_child(const struct rc_program *program, int in, int out, pid_t 
     char **argv = make_arguments(program);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char **env = rc_program_environment(program->kind, program->env);
+    char **env = program_environment(program->kind, program->env);
     int error = ENOMEM;
 
     if (!argv || !env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
@@ -343,7 +343,7 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     if (!reap_child(child, n < 0 ? 0 : deadline, status) && n >= 0)
         n = -ETIMEDOUT;
     if (program->kept) {
-        *program->kept = rc_descriptor_take(in[1]);
+        *program->kept = descriptor_take(in[1]);
         close(in[1]);
     }
     return n;
