@@ -221,10 +221,22 @@ attempt_until()
     login scancel --user="$(id -un)" || true
     kill $pid 2> /dev/null || true
     wait $pid || status=$?
+    await_end_of_jobs
     cat "$shared/batch.out" >> "$out"
     keep_alarms
     found=$(cat "$out" "$err" | grep -cE "$regex") || true
     [ "$found" -ge "$count" ] || explain "$found lines match '$regex', expected $count"
+}
+
+# A launch that found nodes completing was cancelled once, before it had begun.
+await_end_of_jobs()
+{
+    local tries=100
+
+    while [ -n "$(login squeue --noheader; login sinfo --noheader --states=completing -o %N)" ]; do
+        ((tries-- > 0)) || explain "the jobs that were ended are still there"
+        sleep 0.1
+    done
 }
 
 # Fails with a reason and with what was printed.

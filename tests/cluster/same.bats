@@ -194,13 +194,6 @@ END
 # hangs once in some 30 steps, without rollcall too, as two threads of mpi/pmix join one (Slurm a2e9643694).
 components()
 {
-    local tries=100
-
-    # a launch of components whose nodes were not free yet was cancelled once, before it had begun
-    while [ -n "$(login squeue --noheader; login sinfo --noheader --states=completing -o %N)" ]; do
-        ((tries-- > 0)) || explain "the jobs before this one do not end"
-        sleep 0.1
-    done
     attempt_until 4 '^port [0-9]+ [0-9]+$' 60 srun --mpi=pmix "$@"
     ports 4
 }
