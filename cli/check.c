@@ -93,10 +93,11 @@ static int print_json(const struct roster *roster)
     return cli_roster_print_json(roster) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
 }
 
-/* Reads the page that was installed, a NUL behind it. False after one line on standard error. */
-static bool read_page(char page[PAGE_SIZE])
+/* Reads the page that was installed. Returns its marker, or NULL after one line on standard error. */
+static const char *read_page(char page[PAGE_SIZE])
 {
     char path[PATH_MAX] = PAGE;
+    const char *marker;
     FILE *file;
     size_t size;
 
@@ -104,27 +105,26 @@ static bool read_page(char page[PAGE_SIZE])
     file = fopen(path, "re");
     if (!file) {
         console_fail("cannot read the page %s: %s; install rollcall again, or use check --json", path, strerror(errno));
-        return false;
+        return NULL;
     }
     size = fread(page, 1, PAGE_SIZE - 1, file);
     fclose(file);
     page[size] = '\0';
-    if (size < PAGE_SIZE - 1 && strstr(page, MARKER))
-        return true;
-    console_fail("%s is not rollcall's page; install rollcall again, or use check --json", path);
-    return false;
+    marker = size < PAGE_SIZE - 1 ? strstr(page, MARKER) : NULL;
+    if (!marker)
+        console_fail("%s is not rollcall's page; install rollcall again, or use check --json", path);
+    return marker;
 }
 
 /* JSON has no `<` of its own (console/json.h), so that nothing in it can end the script's element. */
 static int print_page(const struct roster *roster)
 {
     static char page[PAGE_SIZE];
-    char *marker;
+    const char *marker = read_page(page);
     int status;
 
-    if (!read_page(page))
+    if (!marker)
         return STATUS_USAGE;
-    marker = strstr(page, MARKER);
     fwrite(page, 1, (size_t)(marker - page), stdout);
     status = print_json(roster);
     fputs(marker + strlen(MARKER), stdout);
