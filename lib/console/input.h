@@ -43,7 +43,7 @@ void input_free(struct input *input);
  *   @gpus=N                   the GPUs that the task could find
  *   @watch=FOLDER             the folder of the watch
  *   @lookup=FILE              the library of lookup=numeric
- *   @pmix=NAME=VALUE          a line of what its PMIx server says (families.h)
+ *   @pmix=NAME=VALUE          a line of what its PMIx server says (launcher/pmix.c)
  * so that one that was taken on a cluster is answered like the task itself. */
 
 /* Reads such entries of a block of `size` bytes into *here. A fact without an entry

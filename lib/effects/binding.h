@@ -2,7 +2,7 @@
 /* binding.h - whether the tasks of a node get cores of their own, and which: conditions, question, answer.
  *
  * For plugin and command alike. rollcall-map, a process of its own, knows the
- * machine (libexec/map/map.h); here is nothing of hwloc.
+ * machine (libexec/map/pins.c); here is nothing of hwloc.
  */
 #ifndef ROLLCALL_EFFECTS_BINDING_H
 #define ROLLCALL_EFFECTS_BINDING_H

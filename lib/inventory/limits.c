@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* limits.c - the kernel, this process's limits, and how much a node has of memory and processors.
+ *
+ * While the plugin's nodes meet, the limits are still those of the node's slurmd: Slurm puts srun's in their place
+ * right before it starts the program, as far as PropagateResourceLimits and the hard limits let it (set_user_limits).
+ * What srun says is the same for all nodes. So tasks' limits differ only where these do.
+ */
 #include "config.h"
 
 #include "inventory/inventory.h"

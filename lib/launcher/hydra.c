@@ -192,7 +192,7 @@ static bool is_dealt_in_turn(const struct rc_facts *facts, uint32_t place)
     return rank >= local_rank && rank - local_rank >= place && (place > 0 || local_rank > 0 || rank == 0);
 }
 
-/* SLURM_NODEID may be the batch script's (families.h); this host's name tells. */
+/* SLURM_NODEID may be the batch script's (above); this host's name tells. */
 static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
 {
     const struct rc_number *field = facts->field;
@@ -341,11 +341,18 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
     return true;
 }
 
+/* What MPICH and Intel MPI set alike. */
+#define HYDRA_VARIABLES                                                                                         \
+    {                                                                                                           \
+        RC_VARIABLE("PMI_RANK", RC_RANK), RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),                               \
+            RC_VARIABLE("MPI_LOCALRANKID", RC_LOCAL_RANK), RC_VARIABLE("MPI_LOCALNRANKS", RC_LOCAL_WORLD_SIZE), \
+    }
+
 /* A task of MPICH's mpiexec (Hydra), or of one that sets the same.
  *
  * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone
- * is what srun --mpi=pmi2 and Cray's PALS set as well. The rules are in
- * families.h. Absent where
+ * is what srun --mpi=pmi2 and Cray's PALS set as well. The rules are at the
+ * head of this file. Absent where
  * - the task is Intel MPI's (below),
  * - PALS_RANKID is equal and no proxy of Hydra is in sight: people export
  *   MPI_LOCALRANKID by hand there, for oneCCL.
@@ -373,12 +380,7 @@ const struct rc_launcher rc_launcher_mpich = {
     .processes = "hydra_pmi_proxy mpiexec.hydra mpiexec.mpich mpirun.mpich",
     .pass = "mpiexec -genv MASTER_ADDR HOST",
     .each = "mpiexec -ppn N",
-    .variables = {
-        RC_VARIABLE("PMI_RANK", RC_RANK),
-        RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),
-        RC_VARIABLE("MPI_LOCALRANKID", RC_LOCAL_RANK),
-        RC_VARIABLE("MPI_LOCALNRANKS", RC_LOCAL_WORLD_SIZE),
-    },
+    .variables = HYDRA_VARIABLES,
 };
 
 /* A task of Intel MPI's mpirun (Hydra too).
@@ -407,12 +409,7 @@ const struct rc_launcher rc_launcher_intelmpi = {
     .processes = "hydra_pmi_proxy hydra_bstrap_proxy mpiexec.hydra",
     .pass = "mpirun -genv MASTER_ADDR HOST",
     .each = "mpirun -ppn N",
-    .variables = {
-        RC_VARIABLE("PMI_RANK", RC_RANK),
-        RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),
-        RC_VARIABLE("MPI_LOCALRANKID", RC_LOCAL_RANK),
-        RC_VARIABLE("MPI_LOCALNRANKS", RC_LOCAL_WORLD_SIZE),
-    },
+    .variables = HYDRA_VARIABLES,
 };
 
 /* A task of MVAPICH's mpirun_rsh (version 2, and MVP_ since 3).

@@ -46,7 +46,7 @@ enum rc_learn {
     RC_LEARN_HOST = 2,        /* the node's own name */
     RC_LEARN_HOST_FILE = 4,   /* the content of a file of hosts (rc_learned_file) */
     RC_LEARN_GPUS = 8,        /* the number of GPUs that the process may find */
-    RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (families.h) */
+    RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (pmix.c) */
     RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (preload.c) */
     RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (preload.c) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/gpufiles.h) */
@@ -188,7 +188,7 @@ struct rc_launcher {
 
     enum rc_srun_server srun_server;
     enum rc_pmix_server pmix_server;
-    /* Its daemons are numbered (families.h). Inside Slurm srun starts them from
+    /* Its daemons are numbered (openmpi.c). Inside Slurm srun starts them from
      * number 1 on, one a node, and their tasks share the cores of that one task. */
     bool has_mpidaemon;
 

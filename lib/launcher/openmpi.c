@@ -295,7 +295,7 @@ static uint32_t mpidaemon_node_rank(struct rc_reader *reader, const struct rc_fa
  * no variable says:
  * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
  *   if there is no rest (layout.h).
- * - the node's number: the daemons' numbers tell it (families.h);
+ * - the node's number: the daemons' numbers tell it (above);
  *   OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs on a node.
  * - the host of rank 0: first host of the Slurm allocation if the job spans
  *   just that, else the host of mpirun itself (orte_hnp_uri; PRRTE's namespace)
@@ -305,7 +305,7 @@ static uint32_t mpidaemon_node_rank(struct rc_reader *reader, const struct rc_fa
  *   login node), else the second of orte_node_regex, else the first host of
  *   the default hostfile. RANK 0 compares it with its own addresses.
  * What PRRTE's variables do not tell, its PMIx server does, where the caller can
- * ask (families.h): the node where it does not follow, and no other task takes
+ * ask (pmix.c): the node where it does not follow, and no other task takes
  * another answer from its own variables (mpidaemon_all_right); the host of
  * rank 0 where MASTER_ADDR is not set.
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and

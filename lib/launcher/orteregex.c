@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* orteregex.c - the nodes of Open MPI 4's daemons, as mpirun tells each of them.
+ *
+ * "login,n[1:1-3]@0(4)", "n[3:001,003]-ib@0(2)": names in the order of the
+ * daemons' numbers, digits with their width before the colon; what stands
+ * behind the @ is of other things (ompi v4.1 orte/mca/regx/fwd/regx_fwd.c).
+ */
 #include "launcher/families.h"
 
 enum { WIDTH_MAX = 9 };

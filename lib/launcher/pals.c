@@ -218,7 +218,7 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
  * - rank, local rank, local size and node are PALS_*'s, or PMI_*'s where that
  *   one is missing; the size is PMI_SIZE. Two that speak of one number have to
  *   agree (RC103);
- * - the file PALS_APINFO (families.h), which is on every node, has all of them
+ * - the file PALS_APINFO (above), which is on every node, has all of them
  *   once more, and the number of nodes and the host of rank 0 as well. Nodes
  *   are numbered by their lowest ranks;
  * - where it cannot be read, the number of nodes is size / local size, if there
@@ -342,7 +342,7 @@ const struct rc_launcher rc_launcher_pals = {
  *
  * The rule:
  * - rank, local rank, size and number of nodes are the variables';
- * - with -o pmi=cray-pals everything else is in a file (families.h);
+ * - with -o pmi=cray-pals everything else is in a file (above);
  * - else a node has size / nodes tasks, dealt out block by block, which is
  *   Flux's default: node rank = rank / local size. Where there is a rest, or
  *   rank % local size is not the local rank (--taskmap=cyclic, nodes with

@@ -199,7 +199,7 @@ bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts
  *
  * prterun, prun and `srun --mpi=pmix` put PMIX_NAMESPACE and PMIX_RANK into the
  * environment; sizes and hosts are only to be had from the PMIx server, which
- * rollcall exec and show ask (families.h). So:
+ * rollcall exec and show ask (above). So:
  * - a namespace slurm.pmix.JOB.STEP is Slurm's own, and the Slurm family says
  *   all that it means (rank equal, sizes besides);
  * - any other namespace is a launcher further inside. Where the server cannot be

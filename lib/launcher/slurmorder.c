@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* slurmorder.c - on which node of a step RANK 0 is, and in which order the nodes have their ranks. */
 #include "base/env.h"
 #include "launcher/families.h"
 #include "launcher/hosts.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* plan.c - what is done to the environment: one entry a name, each with its reason. */
 #include "resolve/steps.h"
 
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name)

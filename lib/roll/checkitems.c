@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* checkitems.c - RC622: which nodes an item of items.def is compared on, and what counts as the same. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,13 +3,13 @@
 
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
  *
- *   rollcall-exchange node                  one node's part; a request on standard input (node.h)
+ *   rollcall-exchange node                  one node's part; a request on standard input (node.c)
  *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]
  *                                           srun's server: where all nodes go (server.h); WATCH
  *                                           seconds after the first process of job JOB has
  *                                           reached init_process_group it names who has not; where
  *                                           none of several NODES calls, it says so
- *   rollcall-exchange store                 a store server, where srun has no rendezvous server (exchange.h)
+ *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.c)
  *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in

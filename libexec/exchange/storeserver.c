@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* storeserver.c - a store server for a launch's tasks, where srun has no rendezvous server (rendezvous/discovery.h).
+ *
+ * A process that stays: out of the sight of the task that asked for it, which
+ * has no child, no descriptor and no signal of it. On this node it tells its
+ * own user's processes where it is, at a name of lib/rendezvous/local.h; where
+ * the launch has several nodes, PMIx tells the others.
+ *
+ * It ends ten seconds after the task that keeps it: one that comes late finds
+ * what a short-lived rank 0 has left, and a task's next program the store of the
+ * one before, which it takes over. Earlier, where both are gone that started the
+ * task, its parent and the parent's: the launcher is one of them. Where other
+ * nodes know of the store, for whom there cannot be another one, the ten seconds
+ * begin when the task's parent has ended, too.
+ */
 #define _GNU_SOURCE /* struct ucred */
 #include "config.h"
 

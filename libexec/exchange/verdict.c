@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* verdict.c - what becomes of a roll call: the answer to all nodes, and what is printed. */
 #include "config.h"
 
 #include "exchange.h"
