@@ -53,7 +53,7 @@ need_root()
     [ "$EUID" -eq 0 ] || die "needs root: namespaces and virtual links are made"
 }
 
-# value OPTION COUNT: stops unless OPTION has a value behind it
+# value OPTION COUNT: stops unless a value follows OPTION
 value()
 {
     [ "$2" -ge 2 ] || die_usage "option $1 needs a value"

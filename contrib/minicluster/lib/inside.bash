@@ -21,7 +21,7 @@ holder_main()
             "$BASH" "$self" __wire "wire:$state" "$state" "$node" "$number" < /dev/null &
         number=$((number + 1))
     done
-    # As the first process it also inherits what its children leave behind: bash reaps that.
+    # As the first process it also inherits the orphans of its children: bash reaps that.
     while :; do
         wait
         sleep infinity &

@@ -73,7 +73,7 @@ foreground()
 {
     local -a stat
     read -r stat < "/proc/$$/stat"
-    # The name may hold blanks: count behind it. Then: state ppid pgrp session tty tpgid
+    # The name may hold blanks: count after it. Then: state ppid pgrp session tty tpgid
     read -ra stat <<< "${stat##*) }"
     if [ "${stat[4]}" != 0 ] && [ "${stat[5]}" = "${stat[2]}" ]; then
         echo yes
