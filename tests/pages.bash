@@ -19,7 +19,6 @@ page_lines()
 }
 
 # Their dots stand for something, and so what has them is no command.
-# shellcheck disable=SC2016 # they are meant
 page_words()
 {
     grep -oE '`[^`]+`' <(sed 's/``[^`]*`[^`]*`[^`]*``//g' "$1") | tr -d '`' | grep -v -e '\.\.\.' -e '--$' |

@@ -299,7 +299,6 @@ print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return
         # for what has to be built; not isolated, since DeepSpeed's setup.py imports torch
         "$folder/bin/pip" -q --disable-pip-version-check install 'setuptools<81' wheel >&2 || return 1
         # the base's torch and no other: the newest one of PyPI brings gigabytes of CUDA
-        # shellcheck disable=SC2086 # a list of arguments
         DS_BUILD_OPS=0 "$folder/bin/pip" -q --disable-pip-version-check install --no-build-isolation \
             "torch==$setup_torch_version" ${setup_frameworks[$name]} >&2 || return 1
         printf '#!%s\nfrom torch.distributed.run import main\nmain()\n' "$folder/bin/python" > "$folder/bin/torchrun"
@@ -448,7 +447,6 @@ build_and_install()
     local prefix=$1 dir=${ROLLCALL_BUILD:-$ROLLCALL_TOP/build/release} parent
 
     need_packages "${setup_build_packages[@]}" || return 1
-    # shellcheck disable=SC2086 # a list of arguments
     build_tree "$dir" "$prefix" ${ROLLCALL_CONFIGURE:-} || return 1
     parent=$prefix
     while [ ! -e "$parent" ]; do

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The address of rank 0's node: names that the resolver knows, does not know, or has no answer for; addr=.
 
-# shellcheck disable=SC2154,SC2054 # what helper.bash sets; commas within a value
-
 load helper
 
 named=('SLURM_STEP_NODELIST=n[1-2]')

@@ -159,7 +159,6 @@ fake()
     [ -e /sys/fs/cgroup/cpuset/tasks ] && mkdir "$folder" 2> /dev/null || { folder=; skip 'no cpuset of version 1 that one may make'; }
     cat "${folder%/*}/cpuset.mems" > "$folder/cpuset.mems"
     echo "${all%%,*}" > "$folder/cpuset.cpus"
-    # shellcheck disable=SC2016 # expanded there
     inside=(sh -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' "$folder")
     for option in --ddp --ddp=bind=cores --ddp=bind=numa; do
         for rank in 0 1; do

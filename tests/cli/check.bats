@@ -38,7 +38,6 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
     fails_with 2 "check: unexpected argument 'x'" "$rollcall" check x
     fails_with 2 'did you mean --json?' "$rollcall" check --jsn
     for job in 42 42.0 --jobid=42 '--jobid 42.1'; do
-        # shellcheck disable=SC2086 # two words
         fails_with 2 'check takes no job; use srun --jobid=42 --overlap -N1 -n1 rollcall check' "$rollcall" check $job
     done
     fails_with 2 "check: unexpected argument '42x'" "$rollcall" check 42x

@@ -54,7 +54,6 @@ fish_completes()
 # zsh_completes LINE: "CANDIDATE:MEANING" a line. Its functions for a terminal are replaced by what prints their arguments.
 zsh_completes()
 {
-    # shellcheck disable=SC2016 # zsh's
     zsh -f -c '
         source $1
         _call_program() { shift; eval "$@" }
@@ -159,7 +158,6 @@ expect()
     expect 'rollcall doctor --script t' task.env train.py
     [[ " $(bash_completes 'rollcall check --pid ' | paste -sd' ') " == *" $$ "* ]]
     # where the = parts no words
-    # shellcheck disable=SC2016 # bash's
     [ "$(bash --norc -c '. "$1"; COMP_WORDBREAKS=" " COMP_LINE="rollcall exec --ddp=wo" COMP_POINT=22; _rollcall "$2"
         echo "$COMPREPLY"' - "$completions/bash-completion/completions/rollcall.bash" "$rollcall")" = --ddp=worker ]
 }

@@ -26,8 +26,6 @@
 #   19  the GPU by the rank of all nodes, or by an argument         D413 D415
 #   20  two Lightnings in one program                               D401 D402
 
-# shellcheck disable=SC2154,SC2016 # what helper.bash sets; scripts are written as they are
-
 load helper
 load doctor
 
@@ -72,7 +70,6 @@ job()
 @test "a step of one task has no master, and none is printed" {
     env="PATH=$PATH SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=1"
     env+=" SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=1 SLURM_STEP_NODELIST=n1"
-    # shellcheck disable=SC2086 # assignments
     run env -i $env SLURM_GTIDS=0 SLURMD_NODENAME=n1 SLURM_TASK_PID=$$ "$rollcall" doctor
     grep -qx 'task      rank 0 of 1' <<< "$output"
 }

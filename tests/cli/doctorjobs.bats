@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # doctorjobs.bats - rollcall doctor job.sh: what a file is, what the job starts, and what was not looked at.
 
-# shellcheck disable=SC2154 # what helper.bash sets
-
 load helper
 load doctor
 
@@ -24,7 +22,6 @@ setup()
         "srun --ddp \$RUN train.py --lr 1" > job.sh
     printf '%s\n' 'import os' 'os.environ["MASTER_ADDR"] = "localhost"' > code/train.py
     for arguments in job.sh '--script job.sh' '-- sbatch job.sh'; do
-        # shellcheck disable=SC2086 # words
         run -1 doctor $arguments
         [[ $output == *'D404  code/train.py:2'* ]]
         [ "${lines[-1]}" = 'verdict   1 warning; begin with D404, code/train.py:2' ]
@@ -47,7 +44,6 @@ setup()
     [[ $output == *'what    not looked at: train.py, which is not here'* ]]
     run -1 doctor -- srun --ddp -N2 -n8 python train.py
     [[ $output == *'not looked at: train.py, which is not here'* ]]
-    # shellcheck disable=SC2016 # the job's
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2' 'srun --ddp apptainer exec x.sif ./run.sh' 'srun $ARGS train' > job.sh
     run -1 doctor job.sh
     [[ $output == *'not looked at: ./run.sh, which is not here'* ]]
@@ -58,7 +54,6 @@ setup()
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' 'srun --ddp python train.py' > job.sh
     echo 'def broken(:' > train.py
     for arguments in train.py job.sh '-- srun --ddp -N2 -n8 python train.py'; do
-        # shellcheck disable=SC2086 # words
         run -1 doctor $arguments
         [[ $output == *'D421  train.py:1'* && $output == *'not looked at: SyntaxError'* ]]
     done
@@ -133,7 +128,6 @@ setup()
 }
 
 @test "the templates of docs/jobs: nothing is found" {
-    # shellcheck disable=SC2016 # as Slurm 22.05 has it
     printf '#!/bin/sh\necho slurm 22.05.8\n' > bin/srun
     chmod 755 bin/srun
     printf '%s\n' 'import os, torch' 'import torch.distributed as dist' 'dist.init_process_group("nccl")' \

@@ -50,7 +50,6 @@ in_folder()
     while example man3/librollcall.3 'run C' $((number + 1)); do
         number=$((number + 1))
         cp example program.c
-        # shellcheck disable=SC2046 # lists of arguments
         gcc -Wall -Wextra -Werror -o program program.c $(pkg-config --cflags --libs rollcall)
         ./program > "alone.$number"
     done
@@ -68,7 +67,6 @@ in_folder()
 @test "docs/developer.md: its programs in C and Python, alone and as a task" {
     task=(RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)
     page_blocks "$top/docs/developer.md" c 1 > program.c
-    # shellcheck disable=SC2046 # lists of arguments
     gcc -Wall -Wextra -Werror -o program program.c $(pkg-config --cflags --libs rollcall)
     [ "$(./program)" = 'rank -1 of -1' ]
     [ "$(env "${task[@]}" ./program)" = 'rank 0 of 1' ]

@@ -24,7 +24,6 @@ load helper
 
 @test "ROLLCALL=off and --ddp=off just run the command" {
     for off in 'ROLLCALL=off' 'ROLLCALL=off SLURM_PROCID=x' ROLLCALL=0 ROLLCALL=No ROLLCALL=FALSE ROLLCALL=Off; do
-        # shellcheck disable=SC2086 # several words
         run -0 --separate-stderr with "${task_3[@]}" $off "$rollcall" exec -- sh -c "$print_names"
         [ "$output" = '- - - - - - ' ]
         [ -z "$stderr" ]
@@ -208,7 +207,6 @@ PYTHON
 }
 
 @test "options on the command line are obeyed in a task that is set up already" {
-    # shellcheck disable=SC2016 # expanded by that shell
     show='echo ${RANK-none} ${PET_NNODES-none} ${PET_NPROC_PER_NODE-none}'
     run -0 with "${agent_0[@]}" "$rollcall" exec -- sh -c "$show"
     [ "$output" = '0 none none' ]
@@ -220,7 +218,6 @@ PYTHON
 
 @test "the command decides the mode: torchrun is a launcher, its tasks' nodes are its nodes" {
     mkdir "$BATS_TEST_TMPDIR/bin"
-    # shellcheck disable=SC2016 # expanded by that script
     printf '#!/bin/sh\necho ${RANK-none} $PET_NNODES $PET_NODE_RANK $PET_MASTER_ADDR\n' > "$BATS_TEST_TMPDIR/bin/torchrun"
     chmod 755 "$BATS_TEST_TMPDIR/bin/torchrun"
     run -0 with "${agent_0[@]}" PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$rollcall" exec torchrun train.py
@@ -299,10 +296,8 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     [ "$status" = 1 ]
     [[ $output == 'rollcall: error RC407: '*'; if it leads here (NAT), say addr=given (rollcall explain RC407)' ]]
     [ ! -e "$BATS_TEST_TMPDIR/ran" ]
-    # shellcheck disable=SC2016 # expanded by that shell
     run -0 with "${remote[@]}" MASTER_ADDR=192.0.2.1 "$rollcall" exec --ddp=worker,addr=given -- sh -c 'echo "$RANK $MASTER_ADDR"'
     [ "$output" = '0 192.0.2.1' ]
-    # shellcheck disable=SC2016 # expanded by that shell
     run -0 with "${remote[@]}" MASTER_ADDR=192.0.2.1 ROLLCALL=worker,addr=given "$rollcall" exec -- sh -c 'echo "$RANK $MASTER_ADDR"'
     [ "$output" = '0 192.0.2.1' ]
 }
@@ -310,11 +305,9 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
 @test "rank 0 that is at MASTER_ADDR runs" {
     address=$(hostname -I | awk '{ print $1 }')
     [ -n "$address" ]
-    # shellcheck disable=SC2016 # expanded by that shell
     run -0 with "${remote[@]}" "OMPI_MCA_orte_hnp_uri=71434240.0;tcp://$address:38789" "$rollcall" exec -- sh -c 'echo $RANK $MASTER_ADDR'
     [ "$output" = "0 $address" ]
     # an address that means each node itself is none of mpirun's
-    # shellcheck disable=SC2016 # expanded by that shell
     run -0 with "${remote[@]}" "OMPI_MCA_orte_hnp_uri=71434240.0;tcp://0.0.0.0,$address:38789" "$rollcall" exec -- sh -c 'echo $RANK $MASTER_ADDR'
     [ "$output" = "0 $address" ]
 }
@@ -344,7 +337,6 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
         SLURM_NTASKS= "$rollcall" exec -- python train.py
     # what prepares, what trains on one node, what starts tasks itself, and a task
     for command in 'python -m pip list' 'python -c 1' 'true' 'torchrun --standalone train.py' 'torchrun --nnodes=1 t.py'; do
-        # shellcheck disable=SC2086 # words
         run -0 --separate-stderr with "${script[@]}" "$rollcall" exec -- $command
         [ -z "$stderr" ]
     done
@@ -359,7 +351,6 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
 @test "lookup=numeric: exec and the preload put the library behind all others" {
     tree=$(cd "$prefix" && pwd -P)
     library=$tree/lib/librollcall-lookup.so
-    # shellcheck disable=SC2016 # expanded in the task
     list=(sh -c 'echo "$LD_PRELOAD"')
     run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=lookup=numeric -- "${list[@]}"
     [ "$output$stderr" = "$library" ]

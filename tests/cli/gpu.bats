@@ -3,7 +3,6 @@
 # gpu.bats - what only a machine with NVIDIA GPUs can show: that a plan is about the devices which CUDA uses.
 # Reported as skipped elsewhere.
 
-# shellcheck disable=SC2154 # rollcall comes from helper.bash
 load helper
 
 setup()
@@ -36,7 +35,6 @@ PYTHON
     "$rollcall" map --json --tasks "$gpus" > "$BATS_TEST_TMPDIR/map.json"
     run -0 --separate-stderr mpirun --oversubscribe --bind-to none -np "$gpus" "$rollcall" exec --ddp=bind=cores -- \
         "$PYTHON" "$BATS_TEST_TMPDIR/who.py" nccl
-    # shellcheck disable=SC2154 # bats sets it
     python3 - "$BATS_TEST_TMPDIR/map.json" "$gpus" <<PYTHON
 import json, sys
 tasks = json.load(open(sys.argv[1]))["tasks"]

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Numbers that somebody set by hand, or an unknown launcher: completed where they are whole, else left alone.
 
-# shellcheck disable=SC2154 # rollcall, prefix, vectors, stderr come from the helper and from bats
-# shellcheck disable=SC2016,SC2030,SC2031 # expanded by the shell that is started; each test has its own $output
-
 load helper
 
 setup_file()
@@ -55,7 +52,6 @@ left_alone()
 @test "half an identity is said in one line and left alone; with a mode it is an error" {
     for half in "${halves[@]}"; do
         echo "$half"
-        # shellcheck disable=SC2086 # several words
         left_alone RC117 $half
     done
     left_alone RC117 'RANK=1 ' WORLD_SIZE=4
@@ -65,7 +61,6 @@ left_alone()
 @test "numbers that do not say what they count are left alone with a line" {
     for pair in "${ambiguous[@]}"; do
         echo "$pair"
-        # shellcheck disable=SC2086 # several words
         left_alone RC118 $pair
     done
 }
@@ -181,7 +176,6 @@ refused()
             'azureml-1 NODE_RANK' 'azureml-1 AZUREML_NODE_COUNT' 'skypilot-1 SKYPILOT_NODE_RANK' \
             'skypilot-1 SKYPILOT_NUM_NODES' 'dstack-1 DSTACK_NODE_RANK' 'dstack-1 DSTACK_GPUS_NUM' 'runpod-1 NODE_RANK' \
             'runpod-1 NUM_NODES' 'deepspeed-1 RANK' 'deepspeed-1 CROSS_RANK' 'deepspeed-1 LOCAL_SIZE'; do
-            # shellcheck disable=SC2086 # vector and name
             refused $variable "$value" RC101
         done
         refused sagemaker-1 SM_CURRENT_HOST "$value" RC103
@@ -190,7 +184,6 @@ refused()
     for variable in 'vertex-1 RANK' 'vertex-1 WORLD_SIZE' 'kubeflow-v1-1 PET_NODE_RANK' 'azureml-1 RANK' \
         'azureml-1 WORLD_SIZE' 'sagemaker-1 SM_CURRENT_HOST' 'skypilot-1 SKYPILOT_NODE_RANK' \
         'skypilot-1 SKYPILOT_NUM_NODES' 'dstack-1 DSTACK_NODES_NUM' 'runpod-1 NODE_RANK' 'runpod-1 NUM_NODES'; do
-        # shellcheck disable=SC2086 # vector and name
         refused $variable '' RC102
     done
     for variable in 'vertex-1 RANK 3' 'vertex-1 WORLD_SIZE 0' 'vertex-1 WORLD_SIZE 1' 'kubeflow-v1-1 PET_NODE_RANK 3' \
@@ -199,7 +192,6 @@ refused()
         'skypilot-one-node SKYPILOT_NODE_RANK 1' 'dstack-1 DSTACK_NODES_NUM 1' 'dstack-1 DSTACK_GPUS_NUM 7' \
         'runpod-1 NODE_RANK 2' 'deepspeed-1 LOCAL_RANK 0' 'deepspeed-1 CROSS_SIZE 4' \
         'deepspeed-1 LOCAL_SIZE 0' 'deepspeed-1 CROSS_RANK 2'; do
-        # shellcheck disable=SC2086 # vector, name and value
         refused $variable RC103
     done
 }

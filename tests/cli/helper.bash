@@ -56,7 +56,6 @@ with_names()
     echo 'nameserver 192.0.2.53' > "$folder/resolv.conf"
     shift
     [ "$EUID" -eq 0 ] || as_root=(--map-root-user)
-    # shellcheck disable=SC2016 # for the inner shell
     unshare "${as_root[@]}" --mount --net sh -c '
         for file in hosts nsswitch.conf resolv.conf; do
             mount --bind "$0/$file" "$(readlink -f "/etc/$file")" || exit 99
@@ -98,7 +97,6 @@ open_server()
     mkdir -p "$folder"
     rm -f "$folder"/*
     coproc server { exec python3 "$BATS_TEST_DIRNAME/server.py" "$1" "$folder" "${@:2}" 3>&- > /dev/null; }
-    # shellcheck disable=SC2154 # of coproc
     server_pid=$server_PID
     until [ -e "$folder/port" ]; do
         kill -0 "$server_pid" || return 1

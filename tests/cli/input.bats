@@ -10,7 +10,6 @@ answer()
     local words status
     for words in show 'show --why' 'show --json' 'show --why --json'; do
         status=0
-        # shellcheck disable=SC2086 # several words
         timeout 10 "$rollcall" $words --from "$2" > "$BATS_TEST_TMPDIR/answer" 2> "$BATS_TEST_TMPDIR/said" || status=$?
         [ "$status" -eq "$1" ]
         [ ! -s "$BATS_TEST_TMPDIR/said" ]
@@ -31,7 +30,6 @@ plain='["slurm",3,4,"3"]'
     fails_with 2 'block is no environment: it is empty; record one with env -0 > FILE' \
         "$rollcall" show --from "$BATS_TEST_TMPDIR/block"
     for text in '\0\0\0' '\n\n' 'some text\nof several lines\n' '# a comment\n' '=x\n'; do
-        # shellcheck disable=SC2059 # a format
         printf "$text" > "$BATS_TEST_TMPDIR/block"
         fails_with 2 'block is no environment: it is no list of NAME=VALUE' \
             "$rollcall" show --why --from "$BATS_TEST_TMPDIR/block"
@@ -115,7 +113,6 @@ plain='["slurm",3,4,"3"]'
     printf '%s\n' "${task_3[@]}" RANK=7 PET_NNODES=3 $'MASTER_ADDR=\xff\e' > "$BATS_TEST_TMPDIR/block"
     for words in "show --from $BATS_TEST_TMPDIR/block" "show --why --json --from $BATS_TEST_TMPDIR/block" 'show --pid 1' \
         'show --from /' 'shwo' 'exec --ddp=x'; do
-        # shellcheck disable=SC2086 # several words
         run with valgrind -q --leak-check=full --track-fds=no --error-exitcode=99 "$rollcall" $words
         [ "$status" != 99 ]
         [[ $output != *'=='[0-9]*'=='* ]]

@@ -3,8 +3,6 @@
 # rollcall exec's part in the exchange: the tasks of a node, and what becomes of the node's session. The tasks
 # are a Slurm step's, with the variables of a PMIx server that nobody asks.
 
-# shellcheck disable=SC2154 # rollcall and stderr come from helper.bash and bats
-
 load helper
 
 setup()
@@ -33,7 +31,6 @@ requests()
 }
 
 # The port of the entry, which is the one that this node holds.
-# shellcheck disable=SC2016 # expanded by that shell
 answer_held='echo answer=1; grep ^port= "${0%/libexec/*}/request.$$"'
 
 # set_task RANK TASKS NODES: $task is that one of so many on each of so many nodes
@@ -80,7 +77,6 @@ explain()
     return 1
 }
 
-# shellcheck disable=SC2016 # expanded by that shell
 say_port='echo "$MASTER_PORT"'
 
 # held COUNT, computed COUNT: so many tasks have a port, one and the same, which is not or is the computed one
@@ -497,7 +493,6 @@ PYTHON
 
 @test "with PMIx 4 all tasks of several nodes use the store that serves a second client; of one node none does" {
     speaks "$answer_held"
-    # shellcheck disable=SC2016 # expanded by that shell
     say_store='echo "${PMIX_MCA_gds-none}"'
     version=4.2.2
     for rank in 0 1; do

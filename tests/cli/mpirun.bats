@@ -14,7 +14,6 @@ on()
 {
     local n=$1
     shift
-    # shellcheck disable=SC2154 # set by helper
     env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 \
         timeout 120 mpirun --oversubscribe -np "$n" "$rollcall" exec "$@"
 }
@@ -27,7 +26,6 @@ on()
         (map(.RANK) | sort) == ["0", "1", "2", "3"] and (map(.LOCAL_RANK) | sort) == ["0", "1", "2", "3"] and
         all(.WORLD_SIZE == "4" and .LOCAL_WORLD_SIZE == "4" and .NODE_RANK == "0" and .RANK == .LOCAL_RANK) and
         (map([.MASTER_ADDR, .MASTER_PORT]) | unique | length) == 1' <<< "$rolls"
-    # shellcheck disable=SC2016 # expanded by that shell
     run -0 on 4 -- sh -c '[ "$RANK" = "$OMPI_COMM_WORLD_RANK" ] && echo equal'
     [ "$output" = $'equal\nequal\nequal\nequal' ]
 }

@@ -3,8 +3,6 @@
 # The Python module as a wheel, in a virtual environment that has nothing else. tests/cli/uniqueid.bats has what
 # its ranks tell each other.
 
-# shellcheck disable=SC2154 # prefix, rollcall, stderr, task_3 and top come from helper and bats
-
 load helper
 
 setup_file()
@@ -145,7 +143,6 @@ rollcall.apply()'
     [ "$output" = '2 4 0 None none' ]
     for half in 'RANK=2 WORLD_SIZE=4' 'RANK=4 WORLD_SIZE=4 LOCAL_RANK=0' 'RANK=0 WORLD_SIZE=4 LOCAL_RANK=1' \
         'RANK=x WORLD_SIZE=4 LOCAL_RANK=0' 'RANK=-1 WORLD_SIZE=4 LOCAL_RANK=0'; do
-        # shellcheck disable=SC2086 # several words
         run -0 clean LD_LIBRARY_PATH="$prefix/lib" $half "$venv/bin/python" -c "$python"
         [ "$output" = 'None None None None none' ]
     done
@@ -213,11 +210,9 @@ print(rollcall.broadcast("word", b"yes" if rollcall.identity().rank == 0 else No
     printf 'import lightning.pytorch\nimport pytorch_lightning\n' > "$BATS_TEST_TMPDIR/train.py"
     run clean "$place/bin/rollcall" doctor train.py
     [[ $output == *'error D401'* ]]
-    # shellcheck disable=SC2016 # the task's own
     run -0 clean "${task_3[@]}" "$place/bin/rollcall" exec --ddp=watch -- sh -c 'ls -d "$PYTHONPATH"'
     [[ $output == *"$place/share/rollcall/watch"* ]]
     # and a C program is built and linked with it
-    # shellcheck disable=SC2046 # a list of arguments
     gcc "$top/contrib/examples/who.c" -o "$BATS_TEST_TMPDIR/who" -Wl,-rpath,"$place/lib" \
         $(PKG_CONFIG_PATH="$place/lib/pkgconfig" pkg-config --cflags --libs rollcall)
     run -0 clean "$BATS_TEST_TMPDIR/who"

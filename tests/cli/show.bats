@@ -221,7 +221,6 @@ as_file()
         printf '%s\0' "${agent_0[@]}" "$name=$hostile" > "$BATS_TEST_TMPDIR/hostile"
         for words in show 'show --why' 'show --ddp=launcher' 'show --why --ddp=launcher' 'show --json' \
             'show --why --json --ddp=launcher'; do
-            # shellcheck disable=SC2086 # several words
             "$rollcall" $words --from "$BATS_TEST_TMPDIR/hostile" > "$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
             if tr -d '\n' < "$BATS_TEST_TMPDIR/out" | LC_ALL=C grep -q '[^ -~]'; then
                 echo "$name, $words:"
@@ -252,7 +251,6 @@ as_file()
 @test "what a message says to type is the word of the launcher that the task has" {
     local vector options text
     while IFS='|' read -r vector options text; do
-        # shellcheck disable=SC2086 # none or one
         "$rollcall" show --json --from "$vectors/$vector.env" $options > "$BATS_TEST_TMPDIR/answer" || [ $? = 1 ]
         jq -r '.messages[] | "\(.id): \(.text)"' "$BATS_TEST_TMPDIR/answer" > "$BATS_TEST_TMPDIR/said"
         grep -qE -- "$text" "$BATS_TEST_TMPDIR/said" || {

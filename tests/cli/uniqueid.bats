@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the ranks of one node tell each other: NCCL ids with the real libnccl, and broadcasts, in C and in Python.
 
-# shellcheck disable=SC2154 # top, prefix and stderr come from helper and bats
-
 load helper
 
 setup_file()
@@ -88,7 +86,6 @@ alike()
 
 @test "each program of a task has ids of its own" {
     need_nccl_here
-    # shellcheck disable=SC2016 # expanded in the task
     run -0 --separate-stderr here mpirun --oversubscribe -np 3 sh -c 'python3 "$0" | sed "s/^/first /"; python3 "$0"' "$ring"
     first=$(sed -n 's/^first //p' <<< "$output")
     second=$(sed -n '/^unique/p' <<< "$output")

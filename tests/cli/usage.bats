@@ -34,7 +34,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 @test "no help line is wider than a terminal" {
     for words in --help 'exec --help' 'show --help' 'explain --help' 'check --help' 'map --help' \
         'doctor --help'; do
-        # shellcheck disable=SC2086 # two words
         run -0 "$rollcall" $words
         [ "$(wc -L <<< "$output")" -le 80 ]
     done
@@ -50,7 +49,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 @test "without a subcommand: the help, on standard error" {
     run -2 --separate-stderr "$rollcall"
     [ -z "$output" ]
-    # shellcheck disable=SC2154 # set by run
     [[ $stderr == "usage: rollcall "* ]]
 }
 
@@ -159,7 +157,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 
 @test "output that cannot be written is an error" {
     for words in --help --version 'show --json' 'show --why'; do
-        # shellcheck disable=SC2086 # two words
         run -2 bash -c '"$@" > /dev/full' - "$rollcall" $words
         [[ $output == *'cannot write to standard output: No space left'* ]]
     done

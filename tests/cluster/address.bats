@@ -4,8 +4,6 @@
 #
 # n1.cluster.test is 10.77.0.2 on eth0, n1-ib.cluster.test 10.78.0.2 on ib0.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err, preload and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -17,7 +15,6 @@ setup_file()
 }
 
 # What the tasks of a step were told, one line for all that were told the same.
-# shellcheck disable=SC2016 # expanded in the task
 told='echo "TOLD $MASTER_ADDR ${GLOO_SOCKET_IFNAME--} ${NCCL_SOCKET_IFNAME--} ${TP_SOCKET_IFNAME--}"'
 
 told()
@@ -229,7 +226,6 @@ leads()
 
 # spank_rollcall(8), INSTALLATION: the two ways to switch it on for some nodes or jobs alone.
 
-# shellcheck disable=SC2016 # expanded in the task
 asked='echo "ASKED ${RANK--} of ${WORLD_SIZE--}"'
 
 @test "spank_rollcall(8): a line of plugstack.conf counts where the tasks run" {

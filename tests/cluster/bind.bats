@@ -5,8 +5,6 @@
 # The conditions and the answers of rollcall-map are in tests/fake-spank/test_bind.py and tests/cli; here is that Slurm and
 # mpirun are understood. Both nodes are this machine, and each believes that its cores are its own.
 
-# shellcheck disable=SC2154 # programs, out, err and status come from helpers.bash
-
 load helpers
 
 # task/affinity binds where a user says so (--cpu-bind), as on most clusters.

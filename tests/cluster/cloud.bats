@@ -5,8 +5,6 @@
 # No cloud is here: the two nodes get what its sources and documents say that it sets (tests/vectors has the
 # same), and no launcher. What comes of it is real: torchrun without an argument, and scripts that train.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # concurrent.bats - twenty steps at once in one job, again and again, beside a program that takes all ports it gets.
 
-# shellcheck disable=SC2154 # mpi, shared, out, err and status come from helpers.bash
-
 load helpers
 
 steps=20
@@ -26,7 +24,6 @@ remains()
 {
     local node
     for node in login n1 n2 n3; do
-        # shellcheck disable=SC2016 # expanded there
         on "$node" sh -c 'find /tmp /dev/shm -mindepth 1 2> /dev/null
             sed -nE "s/^[0-9]+ \((srun|slurmstepd|rollcall.*)\) .*/process \1/p; s/^[0-9]+ \((.*)\) Z .*/zombie \1/p" \
                 /proc/[0-9]*/stat 2> /dev/null' | sed "s/^/$node: /"

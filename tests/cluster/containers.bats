@@ -3,10 +3,6 @@
 # containers.bats - tasks in a container: started by the task's command (charliecloud's ch-run), and by a plugin before
 # ours, as pyxis does it (programs/intocontainer.c). The image has a shell and Python, and nothing of rollcall.
 
-# shellcheck disable=SC2016 # what a task's shell expands
-# shellcheck disable=SC2034 # from is attempt's
-# shellcheck disable=SC2154 # programs, out, err and status come from helpers.bash
-
 load helpers
 load containers
 

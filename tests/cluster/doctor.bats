@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # doctor.bats - rollcall doctor in steps of a real Slurm: nothing on a healthy one, and what is wrong with others.
 
-# shellcheck disable=SC2154,SC2016 # shared, out, err and status come from helpers.bash; some commands are for the tasks' shells
-
 load helpers
 load faults
 

@@ -4,8 +4,6 @@
 #
 # What nodes say of each other: faults.bats. Many steps at once: concurrent.bats.
 
-# shellcheck disable=SC2154 # programs, whoami, mpi, shared, out, err and status come from helpers.bash
-
 load helpers
 load faults
 
@@ -28,7 +26,6 @@ teardown()
 @test "all tasks have the port that RANK 0 holds, over each transport" {
     local transport
     for transport in $transports; do
-        # shellcheck disable=SC2016 # expanded in the task
         attempt 60 srun "--ddp=exchange=$transport" -N3 --ntasks-per-node=4 sh -c '
             echo "port $RANK $MASTER_PORT"
             [ "$RANK" -ne 0 ] || python -c "
@@ -63,7 +60,6 @@ except OSError as error:
     for transport in $transports; do
         rm -rf "$shared/pty"
         mkdir "$shared/pty"
-        # shellcheck disable=SC2016 # expanded in the task
         echo 'echo "port $RANK $MASTER_PORT" > "$1/$RANK"; [ "$RANK" -ne 0 ] || tty' > "$shared/pty.sh"
         attempt 60 python -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
             srun --pty "--ddp=exchange=$transport" -N3 -n3 sh "$shared/pty.sh" "$shared/pty"
@@ -78,7 +74,6 @@ except OSError as error:
 @test "torch trains over each transport, with both stores, also as a child of the task" {
     USE_LIBUV=0 attempt 70 srun --ddp=exchange=srun -N2 -n2 python "$programs/env.py"
     everybody ranks world=2 nodes=2
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 70 srun "--ddp=exchange=${transports##* }" -N2 -n2 sh -c 'python "$0"; exit $?' "$programs/env.py"
     everybody ranks world=2 nodes=2
 }
@@ -129,7 +124,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 # bats test_tags=series
 @test "a helper that is killed is said at once, and its node does not start" {
     local transport
-    # shellcheck disable=SC2016 # expanded there
     inject n2 <<< 'kill -KILL $$'
     for transport in $transports; do
         step 60 "--ddp=exchange=$transport,deadline=2" -N3 -n3
@@ -172,7 +166,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 # The server, on n1 this time, ends before the nodes come.
 @test "srun's server is gone: the port is computed, and that is said" {
     rm -f "$shared/gone"
-    # shellcheck disable=SC2016 # expanded there
     inject n1 <<< '
         for process in /proc/[0-9]*; do
             ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [s]erver" ||
@@ -182,7 +175,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         while [ -e "$server" ] && ! grep -q "^State:.Z" "$server/status"; do sleep 0.1; done
         : > '"$shared/gone"'
         exec $real "$@"'
-    # shellcheck disable=SC2016 # expanded there
     inject n2 <<< 'until [ -e '"$shared/gone"' ]; do sleep 0.1; done; exec $real "$@"'
     from=n1 step 60 --ddp=exchange=srun -N2 -n2
     one_port 2
@@ -192,7 +184,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 
 @test "srun's server hangs: no node starts, and each says so after the deadline" {
     rm -f "$shared/stopped"
-    # shellcheck disable=SC2016 # expanded there
     inject n1 <<< '
         for process in /proc/[0-9]*; do
             ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [s]erver" ||
@@ -201,10 +192,8 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         echo $server > '"$shared/stopping"'
         mv '"$shared/stopping $shared/stopped"'
         exec $real "$@"'
-    # shellcheck disable=SC2016 # expanded there
     inject n2 <<< 'until [ -e '"$shared/stopped"' ]; do sleep 0.1; done; exec $real "$@"'
     from=n1 step 60 --ddp=exchange=srun,deadline=1 -N2 -n2
-    # shellcheck disable=SC2016 # expanded there
     on n1 sh -c 'kill -CONT $(cat "$0")' "$shared/stopped"
     failed
     unsaid '^port '
@@ -220,12 +209,10 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     : > "$shared/broken/libpmix.so.2"
     library=$(login sh -c 'ls /lib/*/libz.so.1 /usr/lib/*/libz.so.1 2> /dev/null | head -n 1')
     login cp -L "$library" "$shared/other/libpmix.so.2"
-    # shellcheck disable=SC2016 # expanded there
     inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/broken"' exec $real "$@"'
     step 60 --ddp=exchange=pmix -N2 -n2
     one_port 2
     said 'warning RC611: the nodes could not speak to each other: PMIx: library file too short; '
-    # shellcheck disable=SC2016 # expanded there
     inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/other"' exec $real "$@"'
     step 60 --ddp=exchange=pmix -N2 -n2
     one_port 2
@@ -235,7 +222,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 
 @test "PMIx's library is not there: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
-    # shellcheck disable=SC2016 # expanded there
     inject n1 n2 <<< 'file=$(readlink -f /usr/lib/*/libpmix.so.2)
         exec unshare -m sh -c "mount -t tmpfs none ${file%/*} && exec \"\$@\"" sh $real "$@"'
     step 60 --ddp=exchange=pmix -N2 -n2
@@ -247,7 +233,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 @test "the PMIx server is gone: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     # nobody listens at port 1
-    # shellcheck disable=SC2016 # expanded there
     inject n1 n2 <<< 'for name in $(env | sed -n "s/^\(PMIX_SERVER_URI[0-9]*\)=.*/\1/p"); do
             eval "export $name=\"\$(echo "\$$name" | sed "s/:[0-9]*\$/:1/")\""
         done
@@ -260,7 +245,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 
 @test "the PMIx server does not answer: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
-    # shellcheck disable=SC2016 # expanded there
     inject n1 n2 <<< 'unset $(env | sed -n "s/^\(PMIX_SERVER[A-Z0-9_]*\)=.*/\1/p"); exec $real "$@"'
     step 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
     one_port 2
@@ -291,7 +275,6 @@ idle = [call() for _ in range(1000)]
 resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 sys.exit(subprocess.run(sys.argv[1:], input=request).returncode)
 PYTHON
-    # shellcheck disable=SC2016 # expanded there
     inject n2 <<< 'exec python '"$shared"'/strangers.py $real "$@"'
     step 90 --ddp=exchange=srun,deadline=30 -N3 -n3
     one_port 3
@@ -300,10 +283,8 @@ PYTHON
 }
 
 @test "a node that comes after the deadline is told what the others were told" {
-    # shellcheck disable=SC2016 # expanded there
     inject n1 <<< '$real "$@"; : > '"$shared/answered"
     rm -f "$shared/answered"
-    # shellcheck disable=SC2016 # expanded there
     inject n2 <<< 'until [ -e '"$shared/answered"' ]; do sleep 0.1; done; exec $real "$@"'
     step 60 --ddp=exchange=srun,check=off,deadline=2 -N2 -n2
     one_port 2
@@ -316,7 +297,6 @@ begin()
     local tries
     rm -f "$shared/srun"
     : > "$out"
-    # shellcheck disable=SC2016 # expanded there
     login sh -c 'echo $$ > "$0"; exec env --default-signal=INT "$@"' "$shared/srun" \
         srun "$@" sh -c 'echo here; exec sleep 100' > "$out" 2> "$err" 3>&- < /dev/null &
     pid=$!
@@ -344,7 +324,6 @@ begin()
 @test "the server has nothing of srun's: no terminal, no session, no descriptors" {
     begin --ddp=exchange=srun -N2 -n2
     # its session, its own; no terminal; standard streams, socket, pipe and epoll
-    # shellcheck disable=SC2016 # expanded there
     login sh -c 'for process in /proc/[0-9]*; do
             [ "$(cat "$process/comm" 2> /dev/null)" = rollcall-exchan ] || continue
             sed "s/.*) //" "$process/stat" | cut -d" " -f 4,5 | sed "s|^${process#/proc/} 0$|alone|"
@@ -366,7 +345,6 @@ begin()
 
 # bats test_tags=series
 @test "a step inside a step has a server of its own, or none" {
-    # shellcheck disable=SC2016 # expanded in the tasks
     attempt 90 salloc -N2 --ntasks-per-node=2 srun --overlap --ddp -N2 -n2 sh -c '
         [ "$SLURM_PROCID" -eq 0 ] || exit 0
         echo "outer <$SLURM_ROLLCALL_SERVER>"
@@ -380,7 +358,6 @@ begin()
 }
 
 @test "a step of several het components does without srun's server" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --mpi=none --ddp -N1 -n1 sh -c 'echo "port $RANK $MASTER_PORT"' : \
         --ddp -N2 -n2 sh -c 'echo "port $RANK $MASTER_PORT"'
     one_port 3

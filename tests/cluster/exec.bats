@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # exec.bats - rollcall exec without the plugin: where there is a PMIx server, all ranks agree on a port that is held.
 
-# shellcheck disable=SC2154 # programs, mpi, shared, over_rsh, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -103,7 +101,6 @@ need_pmix()
 
 # bats test_tags=series
 @test "mpirun on one node: a task that never comes is waited for a while, and named" {
-    # shellcheck disable=SC2016 # expanded by that shell
     from=n1 attempt 60 mpirun --host n1:4 -np 4 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 3 ] || exec sleep 5
         exec rollcall exec --ddp=deadline=4 -vv -- python3 "$0"' "$programs/port.py"
     one_port 3

@@ -32,7 +32,6 @@ inject()
 {
     local script=$shared/fault.$BATS_TEST_NUMBER.$1 node
     {
-        # shellcheck disable=SC2016 # expanded there
         printf '#!/bin/sh\nreal=%s/rollcall-exchange\n[ "$1" = node ] || exec $real "$@"\n' "$shared/real"
         cat
     } > "$script"
@@ -47,7 +46,6 @@ step()
 {
     local seconds=$1
     shift
-    # shellcheck disable=SC2016 # expanded in the task
     attempt "$seconds" srun "$@" /bin/sh -c 'echo "port $RANK $MASTER_PORT"'
 }
 
@@ -69,7 +67,6 @@ count_helpers()
 {
     local node
     for node in login n1 n2 n3; do
-        # shellcheck disable=SC2016 # expanded there
         on "$node" sh -c 'cat /proc/[0-9]*/comm' 2> /dev/null || true
     done | grep -cE '^rollcall-(exchan|pmix)' || true
 }

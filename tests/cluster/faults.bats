@@ -5,8 +5,6 @@
 # What a node says is changed on its way to the others: three nodes, one task on each, n1 is node 0. Nobody waits
 # for anybody then: the step may take half of its deadline, not more.
 
-# shellcheck disable=SC2154 # mpi, shared, out, err, transports and status come from the helpers
-
 load helpers
 load faults
 
@@ -35,7 +33,6 @@ changes()
 {
     local expression=$1
     shift
-    # shellcheck disable=SC2016 # expanded there
     inject "$@" <<< "sed '$expression' | exec \$real \"\$@\""
 }
 
@@ -169,7 +166,6 @@ leave_out_plugin()
 # bats test_tags=series
 @test "RC621: the nodes do not load the plugin, and srun says so" {
     leave_out_plugin
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N3 -n3 sh -c 'echo "rank ${RANK-none}"'
     succeeded
     [ "$(grep -c '^rank none$' "$out")" -eq 3 ]
@@ -224,7 +220,6 @@ leave_out_plugin()
 # wait when rank 0 comes.
 @test "fewer descriptors beside srun than nodes and tasks: nobody is lost, and all hear rank 0" {
     local narrow=$shared/narrow.$BATS_TEST_NUMBER
-    # shellcheck disable=SC2016 # expanded there
     printf '#!/bin/sh\n[ "$1" != server ] || ulimit -n 7\nexec %s/rollcall-exchange "$@"\n' "$shared/real" > "$narrow"
     chmod 755 "$narrow"
     on login mount --bind "$narrow" "$helper"
@@ -283,7 +278,6 @@ own_gpu='give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per
 }
 
 @test "rollcall check shows which GPUs a node's tasks see" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N2 --ntasks-per-node=2 --gres=gpu:2 --kill-on-bad-exit=0 sh -c '
         [ "$RANK" -ne 3 ] || { rollcall check; rollcall check --json > "$0"; }' "$shared/gpus.json"
     succeeded

@@ -8,8 +8,6 @@
 
 # bats file_tags=series
 
-# shellcheck disable=SC2154 # programs, out and plugin_file come from helpers.bash
-
 load helpers
 load gpus
 

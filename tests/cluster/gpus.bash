@@ -25,7 +25,6 @@ beside_a_job()
 {
     local result=0 runs=$shared/runs
     rm -f "$runs".*
-    # shellcheck disable=SC2016 # expanded in the task
     login timeout 120 srun -J beside -N4 --ntasks-per-node=1 --gpus-per-node=1 sh -c 'echo > "$0.$SLURM_PROCID"; exec sleep 120' "$runs" \
         > "$BATS_TEST_TMPDIR/beside" 2>&1 3>&- < /dev/null &
     until [ -e "$runs.0" ] && [ -e "$runs.1" ] && [ -e "$runs.2" ] && [ -e "$runs.3" ]; do

@@ -9,7 +9,6 @@
 # and docs.abci.ai have them. In the second half all is Debian's own Grid Engine (gridengine.bash): its qsub, its
 # hosts, its qrsh.
 
-# shellcheck disable=SC2154,SC2016 # variables of helpers.bash; expanded by the job script
 load helpers
 load gridengine
 
@@ -50,7 +49,6 @@ job()
         echo "$host 1 all.q@$host UNDEFINED" >> "$shared/job/pe_hostfile"
     done
     { echo "cd $shared/job" && cat; } > "$shared/job/script"
-    # shellcheck disable=SC2086 # the names of hosts
     set -- $1
     from=$1 attempt 180 env SGE_ROOT="$shared/sge" SGE_ARCH=lx-amd64 ARC=lx-amd64 SGE_CELL=default \
         JOB_ID=12345 JOB_NAME=script QUEUE=gpu PE=perack17 NHOSTS=$# NQUEUES=$# NSLOTS=$# \

@@ -22,7 +22,6 @@ tree=${cluster_tests%/*/*}
 programs=$cluster_tests/programs
 minicluster=$tree/contrib/minicluster/minicluster
 # Open MPI without Slurm; what a shell that ssh starts would have set comes with -x.
-# shellcheck disable=SC2034 # used in the tests
 over_rsh=(--host "n1:2,n2:2" -x PATH -x OMP_NUM_THREADS -x PYTHONDONTWRITEBYTECODE)
 if [ -n "${SERIES:-}" ]; then
     # from Open MPI 5 on
@@ -41,13 +40,10 @@ if [ -n "${SERIES:-}" ]; then
     root=${MINICLUSTER_ROOTS:-/var/lib/minicluster-roots}/$SERIES
 else
     # for a line that a reader with more cores types: NAME=VALUE
-    # shellcheck disable=SC2034 # used in the tests
     oversubscribe=OMPI_MCA_rmaps_base_oversubscribe=1
     over_rsh=(--mca plm rsh --mca plm_rsh_agent "$minicluster rsh" "${over_rsh[@]}")
 fi
-# shellcheck disable=SC2034 # used in the tests
 whoami=$programs/whoami.py
-# shellcheck disable=SC2034 # used in the tests
 preload=$ROLLCALL_PREFIX/lib/librollcall-preload.so
 plugin_file=$ROLLCALL_PREFIX/lib/slurm${SERIES:+-$SERIES}/rollcall.so
 out=$BATS_TEST_TMPDIR/out
@@ -114,7 +110,6 @@ cluster_up()
         cat "$BATS_FILE_TMPDIR/cluster.log" >&2
         return 1
     }
-    # shellcheck disable=SC2016 # expanded on that node
     shared=$(login sh -c 'echo "$MINICLUSTER_SHARED"')
     jobs_path
     export shared PATH

@@ -3,8 +3,6 @@
 # inventory.bats - what the entries of a live step's nodes say the nodes have: the same where nothing differs, each
 # difference where there is one, and no more time where a device does not answer.
 
-# shellcheck disable=SC2154 # shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -16,7 +14,6 @@ setup_file()
 # the_roll SRUN-OPTION...: the step's roll, as JSON in $out
 the_roll()
 {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp --ntasks-per-node=2 --kill-on-bad-exit=0 "$@" sh -c '[ "$RANK" -ne 0 ] || {
         rollcall check --json || [ $? -eq 1 ]; }'
     succeeded
@@ -48,7 +45,6 @@ alike()
 }
 
 @test "what differs on one node is in its entry" {
-    # shellcheck disable=SC2034 # read by attempt
     local odd_nodes=made
     on n2 mount -t tmpfs -o size=64m tmpfs /dev/shm
     on n3 sh -c 'mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/gpus/0000:01:00.0 &&
@@ -93,7 +89,6 @@ alike()
 
 # They are those of the node's slurmd, until Slurm puts srun's in their place.
 @test "another limit of one node" {
-    # shellcheck disable=SC2034 # read by attempt
     local odd_nodes=made
     local daemon
     daemon=$(cat "$shared/../spool/n2.pid")

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ipv6.bats - nodes that have IPv6 addresses and no other: n1 is fd00:77::2.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err, preload and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -37,7 +35,6 @@ mpirun_starts()
     local transport
     for transport in srun "$mpi"; do
         [ "$transport" != none ] || continue
-        # shellcheck disable=SC2016 # expanded in the task
         attempt 60 srun "--ddp=exchange=$transport" --export=NONE -N2 -n4 -c2 /bin/sh -c 'echo "port $MASTER_PORT"'
         succeeded
         [ ! -s "$err" ] || explain "something was said"
@@ -76,7 +73,6 @@ mpirun_starts()
 }
 
 @test "rank 0 holds its port against IPv6 and IPv4" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp -N2 -n2 python3 -c '
 import os, socket
 if os.environ["RANK"] == "0":
@@ -105,7 +101,6 @@ if os.environ["RANK"] == "0":
     local mpirun_0=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0
         OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_NODE_RANK=0 OMPI_MCA_orte_num_nodes=2
         PMIX_NAMESPACE=1740701697 PMIX_RANK=0)
-    # shellcheck disable=SC2016 # expanded on the node
     local who=(sh -c 'echo "RANK=$RANK MASTER_ADDR=$MASTER_ADDR"')
     from=n2 attempt 30 env "${mpirun_0[@]}" 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp6://[fd00:77::2]:5777' \
         rollcall exec -- "${who[@]}"

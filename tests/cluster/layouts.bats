@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # layouts.bats - the layouts that every launch must survive: who is who, read back inside the tasks.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -71,7 +69,6 @@ setup_file()
 }
 
 @test "two steps at once in one job: both train, on ports of their own" {
-    # shellcheck disable=SC2016 # expanded in the job
     attempt 90 salloc -N2 --ntasks-per-node=2 bash -c '
         for step in a b; do
             srun --ddp --overlap -N2 -n2 sh -c "echo port \$MASTER_PORT; exec \"\$@\"" - \
@@ -123,7 +120,6 @@ setup_file()
     said 'RC408: n2 cannot resolve MASTER_ADDR oldhost '
     unsaid RC621
     for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
-        # shellcheck disable=SC2086 # words
         attempt 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3 && echo STARTED'
         failed
         said "RC407: this is rank 0, but MASTER_ADDR $gone .*; unset it"

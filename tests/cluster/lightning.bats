@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lightning.bats - rows L1 to L5: Lightning under mpirun in a job and without Slurm, under srun, by itself.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()

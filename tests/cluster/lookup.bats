@@ -3,8 +3,6 @@
 # lookup.bats - torch's store on a node whose name server is slow (tests/nameserver.py), with lookup=numeric and
 # without it.
 
-# shellcheck disable=SC2154 # tree, programs, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -61,12 +59,10 @@ queries()
     slow_names 1
     for launch in "worker --ntasks-per-node=2 python $programs/ddp.py" "launcher,nproc=2 --ntasks-per-node=1 torchrun $programs/torchrun_train.py"; do
         before=$(queries)
-        # shellcheck disable=SC2086 # words
         attempt 200 srun -N2 --ddp=$launch
         succeeded
         [ $(($(queries) - before)) -gt 6 ] || explain "$(($(queries) - before)) queries"
         before=$(queries)
-        # shellcheck disable=SC2086 # words
         attempt 200 srun -N2 --ddp=${launch/ /,lookup=numeric }
         succeeded
         [ "$(queries)" -eq "$before" ] || explain "$(($(queries) - before)) queries: $(tail -n 3 "$asked")"

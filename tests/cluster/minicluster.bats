@@ -65,13 +65,11 @@ processes()
 on()
 {
     run --separate-stderr timeout -k 5 60 "$minicluster" run "$@" 3>&-
-    # shellcheck disable=SC2154 # bats sets it
     [ -z "$stderr" ] || echo "$stderr" >&2
 }
 
 sorted()
 {
-    # shellcheck disable=SC2154
     sort <<< "$output" | paste -sd ' '
 }
 
@@ -118,7 +116,6 @@ sorted()
 
 # What a task says of itself, NODE.LOCALID:GPUs that Slurm names:GPUs that it may open. Whoever may is told that nothing
 # answers there; of access(2) nobody hears anything else.
-# shellcheck disable=SC2016 # expanded in the task
 may_open='
 for file in /dev/nvidia*; do
     said=$({ : <> "$file"; } 2>&1)
@@ -189,7 +186,6 @@ echo "$SLURMD_NODENAME.$SLURM_LOCALID:${CUDA_VISIBLE_DEVICES-none}:${allowed:-no
         sleep 0.05
     done
     echo FROZEN > "$frozen"
-    # shellcheck disable=SC2046
     kill -KILL $(processes "minicluster:$MINICLUSTER_STATE/crash" bash)
     "$minicluster" down --name crash
     wait $! || true
@@ -370,7 +366,6 @@ soon()
     [[ $output == *"is up already"* ]]
 }
 
-# shellcheck disable=SC2016 # expanded in the task
 address='echo "$SLURMD_NODENAME:$SLURM_TOPOLOGY_ADDR:$SLURM_TOPOLOGY_ADDR_PATTERN"'
 
 @test "--topology: a leaf switch a group, in that order, or a topology.conf" {
@@ -446,7 +441,6 @@ n2_stopped()
                 ;;
             *) pid= ;;
         esac
-        # shellcheck disable=SC2086
         [ -z "$pid" ] || kill -KILL $pid
         # The next `up` cleans up as well.
         if [ "$victim" = holder ]; then
@@ -457,7 +451,6 @@ n2_stopped()
         # by its number: bats' own time limit is a child of this shell, too
         [ -z "$running" ] || wait "$running" || true
         machine | diff "$BATS_TEST_TMPDIR/before" -
-        # shellcheck disable=SC2012
         [ -z "$spaces" ] || ! ls -l /proc/[0-9]*/ns 2> /dev/null | grep -F "$spaces"
     done
 }
@@ -512,7 +505,6 @@ n2_stopped()
 @test "wrong usage: status 2, a line that says what is wrong" {
     local line
     while read -r line; do
-        # shellcheck disable=SC2086
         run "$minicluster" $line 3>&-
         [ "$status" -eq 2 ] || { echo "'$line' exits with $status"; false; }
         [ ${#lines[@]} -eq 1 ]

@@ -4,8 +4,6 @@
 #
 # Programs are called by their full names: what mpiexec and mpirun are, Debian's alternatives decide.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -16,12 +14,10 @@ setup_file()
         leave_out "the root folder of Slurm $SERIES has Open MPI alone" || return 0
     cluster_up --nodes 3 --cpus 4 --gpus 2 --mpi pmix
     # as ssh is called: options, a host, a command line
-    # shellcheck disable=SC2016 # expanded in that script
     printf '#!/bin/sh\nwhile case $1 in -*) ;; *) false ;; esac; do shift; done\nexec "%s" rsh "$@"\n' \
         "$minicluster" > "$shared/ssh"
     printf 'n2:2\nn1:2\n' > "$shared/hosts"
     # of the tasks of an outer launch the one with rank 1 runs the rest
-    # shellcheck disable=SC2016 # expanded in that task
     # (without what Slurm 24.11 gives to mpiexec's proxies: srun would start one task a node, whatever it is told)
     printf '#!/bin/sh\nunset SLURM_EXTERNAL_LAUNCHER\n[ "${PMI_RANK:-$SLURM_PROCID}" != 1 ] || "$@"\n' > "$shared/only"
     chmod 755 "$shared/ssh" "$shared/only"

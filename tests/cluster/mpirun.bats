@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # mpirun.bats - row M2: Open MPI starts one process a GPU, the script knows env:// only.
 
-# shellcheck disable=SC2154 # programs, whoami, preload, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()

@@ -5,8 +5,6 @@
 # `; true` behind a command keeps its shell: the command is a child of the task and not the task's own process, which
 # SLURM_TASK_PID names, so only the stamp and the process tree can tell.
 
-# shellcheck disable=SC2154 # whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -19,7 +17,6 @@ setup_file()
     printf '#!/bin/sh\nexec mpirun --oversubscribe -np 4 --map-by ppr:2:node rollcall exec -- "%s"\n' "$whoami" \
         > "$shared/mpi"
     # of the tasks of an outer launch the one with the rank $1 runs the rest
-    # shellcheck disable=SC2016 # expanded in that task
     # (the others stay: see whoami.py)
     printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}" = "$1" ] || exec sleep 1\nshift\n"$@"\n' > "$shared/only"
     chmod 755 "$shared/step" "$shared/step_child" "$shared/mpi" "$shared/only"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # order.bats - ranks that do not follow the step's list of nodes: networks from Slurm 26.05 on, components of srun A : B.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup()
@@ -91,7 +89,6 @@ three_ways()
     cluster_up --nodes 3 --cpus 4 --mpi pmix
     for way in "--ddp -w n3 -n1 $whoami : -w n2 -n1 $whoami : -w n1 -n1 $whoami" \
         "-w n3 -n1 rollcall exec -- $whoami : -w n2 -n1 rollcall exec -- $whoami : -w n1 -n1 rollcall exec -- $whoami"; do
-        # shellcheck disable=SC2086 # words
         attempt 30 srun --mpi=none $way
         ordered 1 n3 n2 n1
     done

@@ -6,8 +6,6 @@
 # Launchers and their daemons get it too then, and must neither take an identity nor hand one on. What they hand
 # on is seen in ranks that have ROLLCALL=off.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()

@@ -5,8 +5,6 @@
 
 # bats file_tags=series
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 # With interactive steps, and with an extern step in every job.
@@ -53,7 +51,6 @@ environments()
 
 @test "an interactive step gets nothing" {
     # a shell on the job's first node, which salloc starts when it is given no command
-    # shellcheck disable=SC2016 # expanded there
     printf '%s\n' "$whoami" 'echo "step $SLURM_STEP_ID"' > "$BATS_TEST_TMPDIR/typed"
     status=0
     login env SHELL=/bin/bash timeout 30 salloc --ddp -N2 -n4 < "$BATS_TEST_TMPDIR/typed" > "$out" 2> "$err" 3>&- || status=$?
@@ -64,7 +61,6 @@ environments()
 
 @test "an extern step gets nothing" {
     # the process that stands for it on the node of task 0: a sleep, or from 26.05 on slurmstepd itself
-    # shellcheck disable=SC2016 # expanded there
     attempt 30 srun --ddp -N1 -n2 sh -c '
         [ "$SLURM_PROCID" = 0 ] || exit 0
         for process in /proc/[0-9]*; do
@@ -107,7 +103,6 @@ s.listen()' "$2"
 @test "RANK 0 holds MASTER_PORT from before the program starts until it ends" {
     local pid port='' tries
     : > "$out"
-    # shellcheck disable=SC2016 # expanded in the task
     login timeout 30 srun --ddp -N2 -n4 sh -c 'echo "$RANK: port $MASTER_PORT"; exec sleep 5' \
         > "$out" 2> "$err" 3>&- < /dev/null &
     pid=$!

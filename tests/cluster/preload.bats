@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # preload.bats - the third way in: LD_PRELOAD, nothing else changes in the job.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()

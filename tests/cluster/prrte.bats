@@ -5,8 +5,6 @@
 # The Slurm series that comes without PRRTE (Debian 12) has none of these: tests/run.
 # bats file_tags=prrte
 
-# shellcheck disable=SC2154 # programs, whoami, preload, shared, over_rsh, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -79,7 +77,6 @@ refused()
 # A server takes the end of a task's connection for one rank less in a fence of the others' MPI_Init.
 @test "the task keeps the connection with which rollcall has asked" {
     local with without
-    # shellcheck disable=SC2016 # expanded in the task
     sockets='for fd in /proc/$$/fd/*; do readlink "$fd"; done | grep -c ^socket:'
     from=n1 attempt 60 prterun --host n1:2 -np 2 sh -c "[ \$PMIX_RANK -ne 1 ] || $sockets"
     without=$(cat "$out")
@@ -130,7 +127,6 @@ refused()
 @test "the server is gone" {
     from=n1 attempt 30 prterun --host n1:1 -np 1 sh -c "env -0 > '$shared/environ'"
     succeeded
-    # shellcheck disable=SC2016 # expanded there
     from=n1 attempt 30 bash -c 'mapfile -d "" -t block < "$1" && exec env -i "${block[@]}" rollcall exec -- true' \
         bash "$shared/environ"
     refused 'RC122: the PMIx server does not answer: .PMIx_Init'

@@ -3,8 +3,6 @@
 # readme.bats - what README.md and the pages of docs tell a reader to type is typed: each command of their code blocks
 # and tables, word for word, on the login node of a cluster, with rollcall where they have put it, in $HOME/rollcall.
 
-# shellcheck disable=SC2154 # tree, programs, shared, out, err, status and pages come from what is loaded
-
 load helpers
 load containers
 load ../pages
@@ -50,7 +48,6 @@ is_elsewhere()
 {
     local pattern
     while IFS=$'\t' read -r pattern _; do
-        # shellcheck disable=SC2053 # a pattern
         [[ $1 != $pattern ]] || return 0
     done < <(elsewhere)
     return 1
@@ -72,7 +69,6 @@ fitted()
     sed 's/-per-node=4/-per-node=2/g; s/addr=ib0/addr=eth0/; s|addr=10\.1\.|addr=10.77.|' <<< "$1"
 }
 
-# shellcheck disable=SC2016 # expanded there
 typed()
 {
     attempt 90 env HOME="$shared/home" "$oversubscribe" ${SLURM_NTASKS:+SLURM_NTASKS=$SLURM_NTASKS} sh -c 'cd "$1" || exit 1
@@ -85,7 +81,6 @@ typed()
 # A reader's step 42 lives.
 typed_beside()
 {
-    # shellcheck disable=SC2016 # expanded there
     attempt 60 bash -c 'srun --ddp -N2 -n2 sleep 30 & step=$!
         until id=$(squeue --noheader --steps --format=%i | grep -m 1 "\.0"); do sleep 0.1; done
         until text=$(eval "${1/--jobid=42/--jobid=${id%.*}}" 2>&1) && [ -n "$text" ]; do
@@ -187,7 +182,6 @@ try_command()
         [ -n "$reason" ]
         found=no
         while IFS= read -r command <&4; do
-            # shellcheck disable=SC2053 # a pattern
             [[ $command != $pattern ]] || found=yes
         done 4< "$BATS_TEST_TMPDIR/commands"
         [ "$found" = yes ] || { echo "no page has $pattern"; return 1; }

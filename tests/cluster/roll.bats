@@ -5,8 +5,6 @@
 
 # bats file_tags=series
 
-# shellcheck disable=SC2154 # shared, out, err and status come from helpers.bash
-
 load helpers
 load faults
 
@@ -38,7 +36,6 @@ said_the_roll()
 }
 
 @test "from a task of the step" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -ne 5 ] || rollcall check'
     succeeded
     said_the_roll "$out"
@@ -77,18 +74,15 @@ shown()
 }
 
 @test "rollcall show in some tasks alone: they wait some seconds, and have a line each" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -lt 4 ] || rollcall show'
     succeeded
     [ "$(awk '/ ok$/ { print $1, $2, $3 }' "$out" | tr '\n' ';')" = '4 n3 0;5 n3 1;' ] || explain "not those two"
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -eq 4 ] || rollcall show'
     succeeded
     said '^5 of them are here|^rank 5 of 6, node n3'
 }
 
 @test "as JSON" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c '[ "$RANK" -ne 5 ] || { rollcall check --json; echo "port $MASTER_PORT" >&2; }'
     succeeded
     "$PYTHON" -c '
@@ -104,7 +98,6 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
 @test "from another step on one of its nodes" {
     local pid job
     # its tasks stay until the other step has looked
-    # shellcheck disable=SC2016 # expanded in the task
     on login timeout 60 srun --ddp -N3 --ntasks-per-node=2 sh -c '
         echo "job $SLURM_JOB_ID"
         until [ -e "$0" ]; do sleep 0.1; done' "$shared/seen" > "$BATS_TEST_TMPDIR/job" 2> /dev/null 3>&- < /dev/null &
@@ -129,7 +122,6 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
 }
 
 @test "as a page" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp -N3 -n3 sh -c '[ "$RANK" != 1 ] || rollcall check --html'
     succeeded
     grep -qx '<!DOCTYPE html>' "$out"
@@ -137,7 +129,6 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
 }
 
 @test "the job template with spare nodes trains without the odd one" {
-    # shellcheck disable=SC2016 # expanded there
     inject n2 <<< 'sed s/^version=.*/version=0.1.0/ | exec $real "$@"'
     mkdir -p "$shared/work"
     cp "$whoami" "$shared/work/train.py"
@@ -173,7 +164,6 @@ need_map()
 
 @test "nic=auto sets what map shows on that node; where it has no card, RC932 says so" {
     need_map
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp=nic=auto -N1 -n2 sh -c '[ "$SLURM_PROCID" -ne 0 ] || { rollcall map --json; env > "$0"; }' "$shared/cards"
     succeeded
     "$PYTHON" -c '

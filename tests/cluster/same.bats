@@ -4,8 +4,6 @@
 #
 # Four virtual nodes show the files of a machine with two GPUs and a card for InfiniBand; then one of them is changed.
 
-# shellcheck disable=SC2154 # shared, out, err, transports and status come from the helpers
-
 load helpers
 load faults
 
@@ -126,10 +124,8 @@ kind="use nodes of one kind, or say same=off"
     dress n2 width=8
     dress n4 'port=1: DOWN'
     dress n3 driver=535.104.05
-    # shellcheck disable=SC2016 # expanded there
     inject n1 <<< 'ulimit -n 4000; ulimit -l 64
 exec unshare -m sh -c "mount -t tmpfs -o size=64m none /dev/shm; exec \"\$0\" \"\$@\"" $real "$@"'
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp "${four[@]}" sh -c 'echo "port $RANK $MASTER_PORT"; [ "$RANK" -ne 0 ] || rollcall check --json > "$0" || [ $? -eq 1 ]' "$shared/roll"
     one_port 4
     sed -i "s/'\(8 MiB\|unlimited\|[0-9]* [KMG]iB\)' on the other 3/'MEMLOCK' on the other 3/; s/'[0-9]*' on the other 3/'NOFILE' on the other 3/" "$err"
@@ -201,7 +197,6 @@ components()
 @test "components of a launch are compared each by itself" {
     local component
     [[ $transports == *pmix* ]] || skip "this Slurm has no PMIx, and srun's server serves no components"
-    # shellcheck disable=SC2016 # expanded in the task
     component=(sh -c 'echo "port $RANK $MASTER_PORT"')
     dress n4 gpus=1 model='NVIDIA A100-SXM4-40GB'
     components --ddp=same=stop -w 'n[1-3]' -N3 -n3 "${component[@]}" : --ddp=same=stop -w n4 -n1 "${component[@]}"
@@ -216,7 +211,6 @@ components()
 }
 
 @test "tasks of several programs (--multi-prog): nothing is said of their nodes" {
-    # shellcheck disable=SC2016 # expanded in the task
     echo 'echo "port $RANK $MASTER_PORT"' > "$shared/port.sh"
     echo 'import os; print("port", os.environ["RANK"], os.environ["MASTER_PORT"])' > "$shared/port.py"
     printf '0 %s %s\n1-3 sh %s\n' "$PYTHON" "$shared/port.py" "$shared/port.sh" > "$shared/programs"

@@ -4,8 +4,6 @@
 
 # bats file_tags=all
 
-# shellcheck disable=SC2154 # mpi, out, err and status come from helpers.bash
-
 load helpers
 load faults
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # topology.bats - order=topology: the nodes in the order of the network, which is not the order of their names.
 
-# shellcheck disable=SC2154 # mpi, programs, shared, whoami, out, err and status come from helpers.bash
-
 load helpers
 
 # Slurm's node order is n1 n2 n3 n4; n3 and n4 are below the first switch, n1 and n2 below the second.
@@ -14,7 +12,6 @@ setup_file()
 }
 
 # What programs take for the rank and the node's number is the same in whatever variable they look.
-# shellcheck disable=SC2016 # expanded in the task
 numbers='echo "$SLURMD_NODENAME: $RANK $NODE_RANK $SLURM_PROCID $SLURM_NODEID $PET_NODE_RANK $MASTER_ADDR"'
 
 # has_numbers LINE...: each once, in any order
@@ -52,7 +49,6 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
 
 # bats test_tags=series
 @test "rollcall check shows the order, and a second rollcall keeps it" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 sh -c '
         [ "$RANK" -ne 5 ] || { rollcall check && env -u ROLLCALL_SCOPE rollcall show --json && exec env -u ROLLCALL_SCOPE \
             rollcall exec --ddp=exchange=off -- sh -c "echo now \$RANK \$SLURM_PROCID \$MASTER_ADDR"; }'
@@ -107,7 +103,6 @@ sys.stdin.read()' "$shared/$node" < <(sleep 20) 3>&- &
         torchrun --nproc-per-node=2 "$programs/save.py" "$shared/topology.pt"
     succeeded
     said 'rank=0 world=4 '
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 env PYTHONPATH="$ROLLCALL_PREFIX/share/rollcall/python" \
         srun --ddp=order=topology -N2 -n2 -w n1,n3 python -c '
 import os, rollcall

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # torch.bats - what people write with torch alone: rows T1 to T10 of the launches that must work.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()
@@ -66,7 +64,6 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 }
 
 @test "T3: torchrun with the user's c10d rendezvous at MASTER_ADDR:MASTER_PORT" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 sh -c \
         'exec torchrun --rdzv-backend=c10d --rdzv-endpoint=$MASTER_ADDR:$MASTER_PORT "$0"' \
         "$programs/torchrun_train.py"

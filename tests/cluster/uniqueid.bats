@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # uniqueid.bats - the ranks of several nodes get one NCCL id from rollcall, and NCCL's own root in rank 0 answers them.
 
-# shellcheck disable=SC2154 # programs, mpi, shared, tree, out, err and status come from helpers.bash
-
 load helpers
 load faults
 
@@ -36,7 +34,6 @@ alike()
 
 # bats test_tags=series
 @test "srun --ddp: srun's server tells the ids, to each program of a task others" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 100 srun --ddp=exchange="$([ "$mpi" = none ] && echo auto || echo srun)" -N2 --ntasks-per-node=2 sh -c '
         python "$0" 2 && exec python "$0" 2' "$ring"
     alike 4 2
@@ -53,7 +50,6 @@ alike()
     fi
     attempt 100 srun --ddp=exchange=pmix -N2 --ntasks-per-node=2 python "$ring" 3
     alike 4
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 100 srun -N2 --ntasks-per-node=2 sh -c 'python "$0" 1 && python "$0" 1' "$ring"
     alike 4 2
     # its store servers stay for some seconds: the next test waits for their end
@@ -77,7 +73,6 @@ except rollcall.Error as error:
 
 @test "rank 0 comes late, or never" {
     # nobody waits for a time: rank 0 comes when another one says that it is about to ask
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N2 -n2 sh -c '
         if [ "$SLURM_PROCID" -eq 0 ]; then
             until [ -e "$1/asks" ]; do sleep 0.05; done
@@ -86,7 +81,6 @@ except rollcall.Error as error:
         fi
         exec python "$0" 1' "$ring" "$shared"
     alike 2
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 60 srun --ddp -N2 -n2 sh -c '
         [ "$SLURM_PROCID" -ne 0 ] || exit 0
         exec python -c "import rollcall; rollcall.nccl_unique_id(timeout=1)"'

@@ -4,8 +4,6 @@
 #
 # What is said of whom is in tests/cli/watch.bats, call by call; here is that it reaches the real ones.
 
-# shellcheck disable=SC2154 # programs, over_rsh, out, err and status come from helpers.bash
-
 load helpers
 
 setup_file()

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # accelerate.bats - row M7: Accelerate, a script under python and under accelerate launch.
 
-# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
-
 load helpers
 
 setup_file()
@@ -63,7 +61,6 @@ configured()
 # bats test_tags=all
 @test "the same twice on the same nodes at once: two launches never share accelerate's port" {
     configured
-    # shellcheck disable=SC2016 # expanded in the job
     attempt 120 salloc -N2 --ntasks-per-node=1 --cpus-per-task=4 --gpus-per-node=2 bash -c '
         for i in 1 2; do
             srun --ddp --exact -c1 --gpus-per-node=0 accelerate launch "$0" > "$1.$i" &
@@ -76,7 +73,6 @@ configured()
 
 # bats test_tags=all
 @test "accelerate launch with a port of the user's own takes torchrun's other arguments from the environment" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
         'exec accelerate launch --multi_gpu --num_processes 2 --main_process_port $MASTER_PORT "$0"' \
         "$ours/accelerate_train.py"
@@ -88,7 +84,6 @@ configured()
 
 # bats test_tags=all
 @test "accelerate launch with num_machines in its configuration: the line with all of its arguments" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
         'exec accelerate launch --multi_gpu --num_machines $PET_NNODES \
             --num_processes $((PET_NNODES * PET_NPROC_PER_NODE)) --machine_rank $NODE_RANK \
@@ -111,7 +106,6 @@ configured()
 # Nothing is wrong with a port of one's own: all nodes have the same word of it.
 # bats test_tags=all
 @test "accelerate launch with a rank expanded on each node, and a port of its own, trains without a warning" {
-    # shellcheck disable=SC2016 # expanded in the task
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
         'exec accelerate launch --multi_gpu --num_machines 2 --num_processes 4 --machine_rank $NODE_RANK \
             --main_process_ip n1 --main_process_port 29511 "$0"' "$ours/accelerate_train.py"

@@ -3,7 +3,6 @@
 # jax.bats - row M7: jax.distributed.initialize() without arguments, where JAX alone is right and where it is not.
 
 # bats file_tags=all
-# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
 
 load helpers
 
@@ -39,7 +38,6 @@ jax=(python "$ours/jax_roll.py")
 }
 
 # Two steps of one job, each there for long enough to meet the other: $1 is an option of both.
-# shellcheck disable=SC2016 # expanded in salloc's shell
 two_steps='export HOLD=8; step="srun $1 --overlap --ntasks-per-node=2"; shift
     $step "$@" & first=$!; $step "$@"; second=$?; wait $first && exit $second'
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lightning.bats - rows L1 to L5 with Lightning 2.1, the oldest that starts with this torch.
 
-# shellcheck disable=SC2154 # programs, whoami, shared, out, err and status come from the helpers
-
 load helpers
 
 setup_file()

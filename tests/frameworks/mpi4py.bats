@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # mpi4py.bats - row M4: MPI and torch in one script. Row M7: submitit, which sets the variables itself.
 
-# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
-
 load helpers
 
 setup_file()

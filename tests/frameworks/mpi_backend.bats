@@ -6,7 +6,6 @@
 # MPI 5), and so is their Python.
 
 # bats file_tags=all
-# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
 
 export SERIES=24.11
 load helpers

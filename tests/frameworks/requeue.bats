@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # requeue.bats - row L7: Lightning's own requeueing of a Slurm job on SIGUSR1 works under srun --ddp.
 
-# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
-
 load helpers
 
 setup_file()

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # torch.bats - rows T6 (every pair of ranks exchanges tensors) and T9 (a port for each process).
 
-# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
-
 load helpers
 
 setup_file()
@@ -34,7 +32,6 @@ setup_file()
 }
 
 # One process alone cannot know what the others drew: it can show what it has, and what the step gives to all.
-# shellcheck disable=SC2016 # expanded in the task
 draws='export MASTER_PORT=$((21000 + SLURM_PROCID)); exec "$@"'
 
 # bats test_tags=all

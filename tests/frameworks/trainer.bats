@@ -3,7 +3,6 @@
 # trainer.bats - row M7: Hugging Face's Trainer, DeepSpeed's init_distributed, FairScale.
 
 # bats file_tags=all
-# shellcheck disable=SC2154 # programs, ours, shared, out, err and status come from the helpers
 
 load helpers
 

@@ -99,7 +99,6 @@ tree()
 #include <stdio.h>
 int main(void) { return puts(rollcall_version()) < 0; }
 C
-    # shellcheck disable=SC2046 # a list of arguments
     gcc "$BATS_TEST_TMPDIR/program.c" -o "$BATS_TEST_TMPDIR/program" $(pkg-config --cflags --libs rollcall)
     expect_same "$version" "$(LD_LIBRARY_PATH=$prefix/lib "$BATS_TEST_TMPDIR/program")"
 }

@@ -76,14 +76,12 @@ build_command()
     cc=$(made CC)
     objects=$(made rollcall_OBJECTS)
     # a word each: a compiler may have options
-    # shellcheck disable=SC2086
     for folder in base launcher resolve; do
         mkdir "$tree/$folder"
         (cd "$tree/$folder" &&
             printf '%s\0' ../lib/$folder/*.c | xargs -0 -n 12 -P 2 $cc -std=gnu11 -fPIE -I../lib -c)
         ar rcs "$tree/$folder.a" "$tree/$folder"/*.o
     done
-    # shellcheck disable=SC2086
     (cd "$build" && $cc -pie -o "$tree/rollcall" $objects lib/.libs/librollcall-{console,rendezvous,system}.a \
         "$tree"/{resolve,launcher,base}.a)
 }

@@ -19,7 +19,6 @@ in_debian()
     while read -r file; do
         found=0
         for pattern in "${patterns[@]}"; do
-            # shellcheck disable=SC2053 # a pattern
             if [[ $file == $pattern || $file == $pattern/* ]]; then found=$((found + 1)); fi
         done
         [ "$found" -eq 1 ] || { echo "$file is in $found packages"; return 1; }

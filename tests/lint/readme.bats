@@ -25,7 +25,6 @@ blocks()
 # What stands in backquotes: names, options and commands.
 words()
 {
-    # shellcheck disable=SC2016 # they are meant
     grep -oE '``([^`]|`[^`])*``|`[^`]+`' "$1" | LC_ALL=C sort -u
 }
 

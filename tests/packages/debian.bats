@@ -3,8 +3,6 @@
 # The Debian packages: built with their unit tests, and tried in clean root folders of three releases. Some minutes a
 # release.
 
-# shellcheck disable=SC2154 # root, debs, stderr come from helper and bats
-
 load helper
 
 setup_file()
@@ -124,7 +122,6 @@ as_a_reader_of_debian()
     need_packages_of "$1"
     root=$BATS_TEST_TMPDIR/root
     mkdir "$root" "$BATS_TEST_TMPDIR/upper"
-    # shellcheck disable=SC2016 # expanded there
     run env -i PATH="$system_path" HOME=/root LANG=C.UTF-8 unshare --mount --net --pid --fork --kill-child -- sh -ec '
         root=$1 below=$2 debs=$3 upper=$4 tests=$5
         mount -t tmpfs tmpfs "$upper"

@@ -23,7 +23,6 @@ system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # inside ROOT CMD...: there, in a mount namespace of its own
 inside()
 {
-    # shellcheck disable=SC2016 # expanded there
     env -i PATH="$system_path" HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         ${DEB_BUILD_OPTIONS:+DEB_BUILD_OPTIONS="$DEB_BUILD_OPTIONS"} \
         unshare --mount --pid --net --fork --kill-child -- sh -c '

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The module files, loaded and unloaded by the real Lmod of three Debian releases and by Environment Modules.
 
-# shellcheck disable=SC2154 # top, release, roots come from helper
-
 load helper
 
 version=$(cat "$(dirname "$BATS_TEST_FILENAME")/../../VERSION")
@@ -35,7 +33,6 @@ session()
     printf '#%%Module\nset ModulesVersion "%s"\n' "$version" > "$work/modules/rollcall/.version"
     cp "$top/packaging/modulefiles/rollcall-on$2" "$work/modules/rollcall-on$as"
     cp "$top/tests/packages/module-session" "$work/opt/module-session"
-    # shellcheck disable=SC2016 # expanded there
     run env -i PATH="$system_path" HOME=/root LANG=C.UTF-8 TERM=dumb \
         unshare --mount --pid --fork --kill-child -- sh -ec '
             root=$1 work=$2 installed=$3 version=$4

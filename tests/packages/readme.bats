@@ -3,8 +3,6 @@
 # readme.bats - what README.md and docs say to install with, typed in root folders of Debian 12 that have never seen
 # rollcall: by an administrator, and by a user without rights. tests/cluster/readme.bats has all other commands.
 
-# shellcheck disable=SC2154 # root and stderr come from helper and bats
-
 load helper
 load ../pages
 
@@ -46,7 +44,6 @@ typed()
             srun\ *)
                 cluster_up
                 echo "\$ $command"
-                # shellcheck disable=SC2086 # its words
                 run -0 --separate-stderr login $command
                 echo "$output$stderr"
                 for rank in 0 1 2 3; do

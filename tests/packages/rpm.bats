@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is in packaging/ for others than Debian, as far as it can be tried here.
 
-# shellcheck disable=SC2154 # top, stderr come from helper and bats
-
 load helper
 
 version=$(cat "$(dirname "$BATS_TEST_FILENAME")/../../VERSION")

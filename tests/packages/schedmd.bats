@@ -4,8 +4,6 @@
 # has them: apt is told, in a status file made here, that they are installed, and simulates the rest. Their fields are
 # those of debian/control in Slurm 24.11.
 
-# shellcheck disable=SC2154 # top, stderr come from helper and bats
-
 load helper
 
 # the status file: this machine without any Slurm, and what may need it

@@ -3,8 +3,6 @@
 # The types of the Python module, looked at by mypy: its own, and what a program gets that has the wheel. What it does,
 # tests/cli/python.bats shows.
 
-# shellcheck disable=SC2154 # top comes from helper
-
 load helper
 
 mypy=(mypy==2.4.1)

@@ -3,8 +3,6 @@
 # The binary wheels (packaging/build-wheels): what they want of glibc, and what a user has of them in root folders that
 # have Python and Open MPI and have never seen a compiler. tests/cli/python.bats has a wheel of this machine's own build.
 
-# shellcheck disable=SC2154 # top, roots, make_root, output come from helper and bats
-
 load helper
 
 session=$BATS_TEST_DIRNAME/wheel-session
@@ -41,7 +39,6 @@ need_qemu()
 # has a table of its own of who runs what (binfmt_misc, from Linux 6.7 on), with $qemu for aarch64, if that is set.
 in_folder()
 {
-    # shellcheck disable=SC2016 # expanded there
     env -i PATH="$system_path" LANG=C.UTF-8 unshare --user --map-root-user --mount --pid --net --fork --kill-child -- sh -ec '
         root=$1 wheels=$2 session=$3 qemu=$4
         [ -z "$qemu" ] || {

@@ -64,7 +64,6 @@ build()
         with_cross make shim/librollcall-preload.la || return 1
     [ "$1" != aarch64 ] || with_cross make tests/oracle/resolve_stream || return 1
     for program in probe port mask; do
-        # shellcheck disable=SC2046 # a command and its option
         with_cross $(compiler "$1") -o "$program" "$here/programs/$program.c" || return 1
     done
 }

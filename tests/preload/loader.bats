@@ -188,7 +188,6 @@ as_nobody()
 # in_site CMD...: as nobody, with $suid/etc for /etc, which nobody else sees
 in_site()
 {
-    # shellcheck disable=SC2016 # expanded there
     run --separate-stderr unshare --mount --propagation private sh -c \
         'mount --bind "$0/etc" /etc && shift 0 && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' \
         "$suid" env -i "${task_environment[@]}" "${rank_0[@]}" RANK=9 "$@"

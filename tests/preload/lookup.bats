@@ -3,8 +3,6 @@
 # lookup.bats - librollcall-lookup.so: torch's libraries get an address for a name, and everybody else's calls reach the
 # name server, which is the tests' own (tests/nameserver.py) and writes down what it is asked.
 
-# shellcheck disable=SC2154 # bin, here, top and preload come from helper.bash
-
 bats_require_minimum_version 1.5.0
 load helper
 

@@ -4,8 +4,6 @@
 #
 # Here is one worker at a time; the tests of the cluster have torchrun's and Lightning's own.
 
-# shellcheck disable=SC2154 # bin and here come from helper.bash
-
 bats_require_minimum_version 1.5.0
 load helper
 
@@ -232,7 +230,6 @@ PYTHON
 @test "shells and env are no workers: who they start is one, also behind a static shell" {
     local shell
     for shell in sh bash dash mksh zsh fish tcsh "busybox sh" bash-static; do
-        # shellcheck disable=SC2086 # a command and its argument
         worker $shell -c "$bin/mask; $bin/mask-musl"
         said "$second 1" "$second 1"
     done

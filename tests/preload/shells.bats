@@ -52,7 +52,6 @@ in_shell()
 {
     local shell=$1
     shift
-    # shellcheck disable=SC2086 # a program and its options
     run in_task HOME="$BATS_TEST_TMPDIR" RANK=9 LOCAL_RANK=9 $shell -c "$@"
     [ "$status" -eq 0 ] || {
         echo "$shell: status $status: $output"
