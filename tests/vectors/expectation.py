@@ -9,7 +9,7 @@
 A recording (recordings.py) has its expected answer in lines of its own:
 
     # expect LAUNCHER MODE rank=R/SIZE local=R/SIZE node=R/NODES job=JOB outer=JOB master=HOST:PORT by SOURCE
-    # expect set NAME=VALUE         a variable that cannot be derived from the first line, or differs from that
+    # expect set NAME=VALUE...      variables that cannot be derived from the first line, or differ from that
     # expect absent NAME...         variables that can be derived and yet are not set
     # expect unset NAME...          variables that are removed
     # expect error|warning|note ID...   messages, in their order, without their text
@@ -18,9 +18,9 @@ A recording (recordings.py) has its expected answer in lines of its own:
 first line, so that a change of every task's plan is a change of that function. The lines say all of an answer:
 both directions, compact() and expand(), have to agree for each.
 
-Lines that the tasks of a job share are at the head of its file. If all of the job's tasks are recorded, a first
-line there lacks rank=, local= and node=, which follow from where they were; nodes=? says that the launcher does not
-tell how many nodes there are.
+Lines that the tasks of a job share are at the head of its file, those of a host's tasks below "# on HOST". If all of
+the job's tasks are recorded, a first line at the head lacks rank=, local= and node=, which follow from where they were;
+nodes=? says that the launcher does not tell how many nodes there are.
 """
 import difflib
 import json
@@ -214,16 +214,10 @@ def shared_first(job, firsts):
     return None
 
 
-def share(job, per_task):
-    """Splits the lines that the tasks of a job expect: those that all have, and each one's others."""
-    if len(job) == 1:
-        return [], per_task
-    shared = []
-    if first := shared_first(job, [lines[0] for lines in per_task]):
-        shared.append(first)
-        per_task = [lines[1:] for lines in per_task]
-    shared += [line for line in per_task[0]
-               if line.startswith(("set ", "absent ")) and all(line in lines for lines in per_task)]
+def share(per_task):
+    """Splits lines that tasks expect: those that all have, and each one's others."""
+    shared = [line for line in per_task[0]
+              if line.startswith(("set ", "absent ")) and all(line in lines for lines in per_task)]
     shared += alike(("unset",), per_task) + alike(LEVELS, per_task)
     return shared, [[line for line in lines if line not in shared] for lines in per_task]
 
@@ -253,10 +247,19 @@ def asked_lines(recording, command):
 def write(path, command):
     """The answers of a file's recordings as what they expect."""
     job = recordings.read(path)
-    shared, own = share(job, [asked_lines(recording, command) for recording in job])
+    own = [asked_lines(recording, command) for recording in job]
+    shared, first, on = [], None, {}
+    if len(job) > 1:
+        if first := shared_first(job, [lines[0] for lines in own]):
+            own = [lines[1:] for lines in own]
+        shared, own = share(own)
     for recording, lines in zip(job, own):
         recording.expected = lines
-    recordings.write(path, job, shared)
+    for host, tasks in recordings.of_hosts(job).items():
+        on[host], own = share([task.expected for task in tasks])
+        for task, lines in zip(tasks, own):
+            task.expected = lines
+    recordings.write(path, job, [*([first] if first else []), *shared], on)
 
 
 def check(path, command):

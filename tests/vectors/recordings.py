@@ -5,9 +5,10 @@
     recordings.py unpack FOLDER     writes FOLDER/NAME.env for each recording, as `rollcall show --from` reads it
     recordings.py print NAME        prints one recording so
 
-JOB.env has the recorded tasks of a job, or like cases. Lines above the first "# rank" or "# case" hold for all of
-them. A file without such a line is one recording, named as the file; else each task is one, named JOB-RANK:
+JOB.env has the recorded tasks of a job, or like cases. Lines above the first "# on", "# rank" or "# case" hold for all
+of them. A file without such a line is one recording, named as the file; else each task is one, named JOB-RANK:
 
+    # on HOST                   what follows holds for the tasks of that host
     # rank R on HOST            where the task was; all tasks of the job are recorded
     # rank R                    not all of them are, or nobody knows where it was
     # case NAME: TEXT           a case that was made by hand, and how it differs from the others
@@ -27,15 +28,32 @@ EXPECT = "# expect "
 SHOW = "# rollcall show"
 RANK = re.compile(r"# rank (\d+)(?: on (\S+))?")
 CASE = re.compile(r"# case (\S+): .+")
+NODE = re.compile(r"# on (\S+)")
+# before each of several settings; a value may hold blanks, but none before such a name
+SETTINGS = re.compile(r" (?=[A-Z_][A-Z0-9_]*=)")
+WIDTH = 120
+
+
+def filled(expected):
+    """The lines of an expectation as a file has them: as many settings in a line as fit."""
+    lines = []
+    for line in expected:
+        setting = line[len("set"):] if line.startswith("set ") else None
+        if setting and lines and lines[-1].startswith("set ") and len(EXPECT + lines[-1] + setting) <= WIDTH:
+            lines[-1] += setting
+        else:
+            lines.append(line)
+    return lines
 
 
 class Block:
-    """The lines of one task, or those that all tasks of a job share."""
+    """The lines of one task, or those that the tasks of a job or of a host share."""
 
     def __init__(self, title=""):
         self.title = title
-        rank, case = RANK.fullmatch(title), CASE.fullmatch(title)
-        self.rank, self.host = (int(rank[1]), rank[2]) if rank else (None, None)
+        rank, case, node = RANK.fullmatch(title), CASE.fullmatch(title), NODE.fullmatch(title)
+        self.rank, self.host = (int(rank[1]), rank[2]) if rank else (None, node and node[1])
+        self.is_node = bool(node)
         self.case = case[1] if case else None
         self.comments, self.expected, self.entries = [], [], []
         self.show = None
@@ -43,7 +61,9 @@ class Block:
     def add(self, line):
         """Takes one line of a file."""
         if line.startswith(EXPECT):
-            self.expected.append(line[len(EXPECT):])
+            line = line[len(EXPECT):]
+            word, *settings = SETTINGS.split(line) if line.startswith("set ") else [line]
+            self.expected += [f"{word} {setting}" for setting in settings] or [word]
         elif line.startswith(SHOW):
             self.show = line
         elif line.startswith("#"):
@@ -59,24 +79,26 @@ class Block:
             yield self.title
         yield from self.comments
         yield from [self.show] if self.show else []
-        yield from (EXPECT + line for line in self.expected)
+        yield from (EXPECT + line for line in filled(self.expected))
         yield from self.entries
 
 
 class Recording:
     """One task: its variables, the lines about its node, the options it is asked with, where it really was."""
 
-    def __init__(self, name, head, block, size):
+    def __init__(self, name, shared, block, size):
         self.name = name
         self.title = block.title
         self.rank, self.host = block.rank, block.host
         self.size = size  # of its job, where all tasks are recorded
-        self.comments = [*head.comments, *block.comments] if block is not head else head.comments
-        self.show = block.show or head.show
+        self.comments = [line for above in [*shared, block] for line in above.comments]
+        self.show = next((above.show for above in [block, *shared] if above.show), None)
         self.options = self.show.split()[3:] if self.show else []
         self.expected = block.expected
-        self.shared_expected = head.expected if block is not head else []
-        self.entries = block.entries if block is head else merged(head.entries, block.entries)
+        self.shared_expected = [line for above in shared for line in above.expected]
+        self.entries = block.entries
+        for above in reversed(shared):
+            self.entries = merged(above.entries, self.entries)
         self.node = [entry for entry in self.entries if entry.startswith("@")]
         self.env = dict(entry.split("=", 1) for entry in self.entries if not entry.startswith("@"))
         self.local_rank = self.local_size = self.node_rank = self.nodes = None
@@ -100,9 +122,9 @@ def merged(shared, own):
     return [entry for name in sorted(names) for entry in names[name]]
 
 
-def shared_by(recordings):
+def shared_by(entries_of_tasks):
     """The entries that are alike in all of these: of each name the last ones, as the outermost ancestors are."""
-    per_task = [of_names(recording.entries) for recording in recordings]
+    per_task = [of_names(entries) for entries in entries_of_tasks]
     shared = []
     for name, entries in sorted(per_task[0].items()):
         alike = 0
@@ -133,42 +155,70 @@ def read(path):
     blocks = [Block()]
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         for line in file.read().splitlines():
-            if RANK.fullmatch(line) or CASE.fullmatch(line):
+            if RANK.fullmatch(line) or CASE.fullmatch(line) or NODE.fullmatch(line):
                 blocks.append(Block(line))
             else:
                 blocks[-1].add(line)
-    head, *tasks = blocks
-    if not tasks:
-        return [Recording(name, head, head, None)]
-    tasks.sort(key=lambda task: task.rank or 0)
+    head, *blocks = blocks
+    if not blocks:
+        return [Recording(name, [], head, None)]
+    nodes = {block.host: [block] for block in blocks if block.is_node}
+    tasks = sorted((block for block in blocks if not block.is_node), key=lambda task: task.rank or 0)
     whole = all(task.host for task in tasks)
-    recordings = [Recording(task.case or f"{name}-{task.rank}", head, task, len(tasks) if whole else None)
-                  for task in tasks]
+    recordings = [Recording(task.case or f"{name}-{task.rank}", [head, *nodes.get(task.host, [])], task,
+                            len(tasks) if whole else None) for task in tasks]
     if whole:
         place(recordings)
     return recordings
 
 
-def write(path, recordings, shared_expected):
-    """The file anew: what its recordings share comes first, once."""
+def of_hosts(recordings):
+    """The recordings of each host that has several, where there are several hosts."""
+    hosts = collections.defaultdict(list)
+    for recording in recordings:
+        hosts[recording.host].append(recording)
+    return {host: tasks for host, tasks in hosts.items() if host and len(tasks) > 1 and len(hosts) > 1}
+
+
+def blocks_of(recordings, shared_expected, expected_on):
+    """The blocks of a file: what its recordings share comes first, once, and before its first task what a host's do."""
     head = Block()
-    blocks = [head]
+    first = recordings[0]
+    head.comments = [line for line in first.comments if all(line in other.comments for other in recordings)]
+    head.show = first.show if all(other.show == first.show for other in recordings) else None
+    head.entries = shared_by([recording.entries for recording in recordings])
     head.expected = shared_expected
-    if not recordings[0].title:
-        head.comments, head.show, head.entries = recordings[0].comments, recordings[0].show, recordings[0].entries
-        head.expected = recordings[0].expected
+    blocks = {}
+    for recording in recordings:
+        block = blocks[recording] = Block(recording.title)
+        block.expected = recording.expected
+        block.comments = [line for line in recording.comments if line not in head.comments]
+        block.show = None if head.show else recording.show
+        block.entries = without(recording.entries, head.entries)
+    nodes = {}
+    for host, tasks in of_hosts(recordings).items():
+        node = Block(f"# on {host}")
+        node.expected = expected_on.get(host, [])
+        node.entries = shared_by([blocks[task].entries for task in tasks])
+        for task in tasks:
+            blocks[task].entries = without(blocks[task].entries, node.entries)
+        nodes[tasks[0]] = node
+    yield head
+    for recording in recordings:
+        if node := nodes.get(recording):
+            yield node
+        yield blocks[recording]
+
+
+def write(path, recordings, shared_expected, expected_on):
+    """The file anew."""
+    if recordings[0].title:
+        blocks = blocks_of(recordings, shared_expected, expected_on)
     else:
-        first = recordings[0]
-        head.comments = [line for line in first.comments if all(line in other.comments for other in recordings)]
-        head.show = first.show if all(other.show == first.show for other in recordings) else None
-        head.entries = shared_by(recordings)
-        for recording in recordings:
-            block = Block(recording.title)
-            block.expected = recording.expected
-            block.comments = [line for line in recording.comments if line not in head.comments]
-            block.show = None if head.show else recording.show
-            block.entries = without(recording.entries, head.entries)
-            blocks.append(block)
+        alone = Block()
+        alone.comments, alone.show = recordings[0].comments, recordings[0].show
+        alone.expected, alone.entries = recordings[0].expected, recordings[0].entries
+        blocks = [alone]
     text = "\n".join("".join(line + "\n" for line in block.lines()) for block in blocks)
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text.lstrip("\n"))
