@@ -285,7 +285,7 @@ static void handle_task(const char *const *argv)
     if (context.options.watch == RC_WATCH_ON)
         here.watch_relative = ROLLCALL_WATCH_FROM_PRELOAD;
     here.libraries_relative = ROLLCALL_PRELOAD_FROM_PRELOAD;
-    context.pid = rc_sys_getpid();
+    context.pid = (uint32_t)rc_sys_getpid();
     resolve_task(&context);
 
     if (result.status != RC_RESOLVED)

@@ -30,7 +30,7 @@ bool shim_is_privileged(const char *const *argv, unsigned variables)
     const unsigned long *auxiliary = (const unsigned long *)(const void *)(environ + variables + 1);
 
     if (!argv)
-        return rc_sys_changes_user();
+        return rc_sys_getuid() != rc_sys_geteuid() || rc_sys_getgid() != rc_sys_getegid();
     for (; auxiliary[0] != AT_NULL; auxiliary += 2)
         if (auxiliary[0] == AT_SECURE)
             return auxiliary[1] != 0;

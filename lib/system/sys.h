@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sys.h - the few system calls that plugin, command and preload share.
  *
- * Each returns what the kernel does: a result, or -errno. In hosted builds
- * they are libc's functions; with ROLLCALL_RAW_SYSCALLS (the preload, which
- * links no libc) they are the instructions themselves, on x86_64, aarch64,
- * ppc64le and riscv64. On another machine they all answer -ENOSYS, and the
- * preload goes without what needs them (holding the port, reading the port
- * range).
+ * Each returns what the kernel does: a result, or -errno. In hosted builds they go
+ * through libc's syscall(); with ROLLCALL_RAW_SYSCALLS (the preload, which links no
+ * libc) they are the instructions themselves, on x86_64, aarch64, ppc64le and riscv64.
+ * On another machine they all answer -ENOSYS, and the preload goes without what needs
+ * them (holding the port, reading the port range).
  */
 #ifndef ROLLCALL_SYSTEM_SYS_H
 #define ROLLCALL_SYSTEM_SYS_H
@@ -18,6 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 /* hidden by the C library's headers under a strict -std=c11 */
 #ifndef O_CLOEXEC
@@ -32,100 +34,14 @@
 
 #ifndef ROLLCALL_RAW_SYSCALLS
 
-#include <sys/syscall.h>
-#include <sys/utsname.h>
-#include <unistd.h>
-
-static inline long rc_sys_result(long result)
+static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
 {
+    long result = syscall(number, a, b, c, d, e);
+
     return result < 0 ? -(long)errno : result;
 }
 
-static inline long rc_sys_open(const char *path, int flags)
-{
-    return rc_sys_result(open(path, flags));
-}
-
-static inline long rc_sys_read(int fd, void *buffer, size_t size)
-{
-    return rc_sys_result(read(fd, buffer, size));
-}
-
-static inline long rc_sys_close(int fd)
-{
-    return rc_sys_result(close(fd));
-}
-
-static inline long rc_sys_socket(int family, int type)
-{
-    return rc_sys_result(socket(family, type, 0));
-}
-
-static inline long rc_sys_setsockopt(int fd, int level, int option, const int *value)
-{
-    return rc_sys_result(setsockopt(fd, level, option, value, sizeof(*value)));
-}
-
-static inline long rc_sys_bind(int fd, const void *address, size_t size)
-{
-    return rc_sys_result(bind(fd, address, (socklen_t)size));
-}
-
-static inline long rc_sys_getsockname(int fd, void *address, socklen_t *size)
-{
-    return rc_sys_result(getsockname(fd, address, size));
-}
-
-static inline long rc_sys_dup_from(int fd, int lowest)
-{
-    return rc_sys_result(fcntl(fd, F_DUPFD, lowest));
-}
-
-static inline uint32_t rc_sys_getpid(void)
-{
-    return (uint32_t)getpid();
-}
-
-/* Whether the effective user or group is another than the real one, as in set-uid programs. */
-static inline bool rc_sys_changes_user(void)
-{
-    return getuid() != geteuid() || getgid() != getegid();
-}
-
-static inline long rc_sys_write(int fd, const void *text, size_t size)
-{
-    return rc_sys_result(write(fd, text, size));
-}
-
-/* Entries of a folder as getdents64(2) writes them. */
-static inline long rc_sys_read_folder(int fd, void *buffer, size_t size)
-{
-    return rc_sys_result(syscall(SYS_getdents64, fd, buffer, size));
-}
-
-static inline long rc_sys_uname(struct utsname *uts)
-{
-    return rc_sys_result(uname(uts));
-}
-
-/* The mask of the calling thread, by system call: libc's types have a fixed size, and
- * the size in older versions is too small for the largest machines. */
-static inline long rc_sys_getaffinity(void *mask, size_t size)
-{
-    return rc_sys_result(syscall(SYS_sched_getaffinity, 0, size, mask));
-}
-
-static inline long rc_sys_setaffinity(const void *mask, size_t size)
-{
-    return rc_sys_result(syscall(SYS_sched_setaffinity, 0, size, mask));
-}
-
-#else /* ROLLCALL_RAW_SYSCALLS */
-
-#include <sys/syscall.h>
-#include <sys/utsname.h>
-
-#if defined(__x86_64__) && !defined(__ILP32__)
+#elif defined(__x86_64__) && !defined(__ILP32__)
 
 static inline long rc_sys_call(long number, long a, long b, long c, long d, long e)
 {
@@ -207,84 +123,41 @@ static inline long rc_sys_call(long number, long a, long b, long c, long d, long
 #define RC_SYS_NR(name) SYS_##name
 #endif
 
-static inline long rc_sys_open(const char *path, int flags)
-{
-    return rc_sys_call(RC_SYS_NR(openat), AT_FDCWD, (long)path, flags, 0, 0);
-}
+/* A row each: the function, its parameters, the kernel's call, and that one's arguments. */
+#define RC_SYS_CALL(function, parameters, call, a, b, c, d, e)                                      \
+    static inline long function parameters                                                          \
+    {                                                                                               \
+        return rc_sys_call(RC_SYS_NR(call), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e)); \
+    }
 
-static inline long rc_sys_read(int fd, void *buffer, size_t size)
-{
-    return rc_sys_call(RC_SYS_NR(read), fd, (long)buffer, (long)size, 0, 0);
-}
+/* clang-format off */
+RC_SYS_CALL(rc_sys_open, (const char *path, int flags), openat, AT_FDCWD, path, flags, 0, 0)
+RC_SYS_CALL(rc_sys_read, (int fd, void *buffer, size_t size), read, fd, buffer, size, 0, 0)
+RC_SYS_CALL(rc_sys_write, (int fd, const void *text, size_t size), write, fd, text, size, 0, 0)
+RC_SYS_CALL(rc_sys_close, (int fd), close, fd, 0, 0, 0, 0)
+RC_SYS_CALL(rc_sys_dup_from, (int fd, int lowest), fcntl, fd, F_DUPFD, lowest, 0, 0)
 
-static inline long rc_sys_close(int fd)
-{
-    return rc_sys_call(RC_SYS_NR(close), fd, 0, 0, 0, 0);
-}
+/* entries of a folder, as getdents64(2) writes them */
+RC_SYS_CALL(rc_sys_read_folder, (int fd, void *buffer, size_t size), getdents64, fd, buffer, size, 0, 0)
 
-static inline long rc_sys_socket(int family, int type)
-{
-    return rc_sys_call(RC_SYS_NR(socket), family, type, 0, 0, 0);
-}
+RC_SYS_CALL(rc_sys_socket, (int family, int type), socket, family, type, 0, 0, 0)
+RC_SYS_CALL(rc_sys_setsockopt, (int fd, int level, int option, const int *value), setsockopt, fd, level, option, value,
+            sizeof(*value))
+RC_SYS_CALL(rc_sys_bind, (int fd, const void *address, size_t size), bind, fd, address, size, 0, 0)
+RC_SYS_CALL(rc_sys_getsockname, (int fd, void *address, socklen_t *size), getsockname, fd, address, size, 0, 0)
 
-static inline long rc_sys_setsockopt(int fd, int level, int option, const int *value)
-{
-    return rc_sys_call(RC_SYS_NR(setsockopt), fd, level, option, (long)value, sizeof(*value));
-}
+RC_SYS_CALL(rc_sys_uname, (struct utsname *uts), uname, uts, 0, 0, 0, 0)
 
-static inline long rc_sys_bind(int fd, const void *address, size_t size)
-{
-    return rc_sys_call(RC_SYS_NR(bind), fd, (long)address, (long)size, 0, 0);
-}
+/* The mask of the calling thread. libc's own type has a fixed size, in older versions too small for the largest
+ * machines. */
+RC_SYS_CALL(rc_sys_getaffinity, (void *mask, size_t size), sched_getaffinity, 0, size, mask, 0, 0)
+RC_SYS_CALL(rc_sys_setaffinity, (const void *mask, size_t size), sched_setaffinity, 0, size, mask, 0, 0)
 
-static inline long rc_sys_getsockname(int fd, void *address, socklen_t *size)
-{
-    return rc_sys_call(RC_SYS_NR(getsockname), fd, (long)address, (long)size, 0, 0);
-}
-
-static inline long rc_sys_dup_from(int fd, int lowest)
-{
-    return rc_sys_call(RC_SYS_NR(fcntl), fd, F_DUPFD, lowest, 0, 0);
-}
-
-static inline uint32_t rc_sys_getpid(void)
-{
-    long pid = rc_sys_call(RC_SYS_NR(getpid), 0, 0, 0, 0, 0);
-
-    return pid > 0 ? (uint32_t)pid : 0;
-}
-
-static inline bool rc_sys_changes_user(void)
-{
-    return rc_sys_call(RC_SYS_NR(getuid), 0, 0, 0, 0, 0) != rc_sys_call(RC_SYS_NR(geteuid), 0, 0, 0, 0, 0) ||
-           rc_sys_call(RC_SYS_NR(getgid), 0, 0, 0, 0, 0) != rc_sys_call(RC_SYS_NR(getegid), 0, 0, 0, 0, 0);
-}
-
-static inline long rc_sys_write(int fd, const void *text, size_t size)
-{
-    return rc_sys_call(RC_SYS_NR(write), fd, (long)text, (long)size, 0, 0);
-}
-
-static inline long rc_sys_read_folder(int fd, void *buffer, size_t size)
-{
-    return rc_sys_call(RC_SYS_NR(getdents64), fd, (long)buffer, (long)size, 0, 0);
-}
-
-static inline long rc_sys_uname(struct utsname *uts)
-{
-    return rc_sys_call(RC_SYS_NR(uname), (long)uts, 0, 0, 0, 0);
-}
-
-static inline long rc_sys_getaffinity(void *mask, size_t size)
-{
-    return rc_sys_call(RC_SYS_NR(sched_getaffinity), 0, (long)size, (long)mask, 0, 0);
-}
-
-static inline long rc_sys_setaffinity(const void *mask, size_t size)
-{
-    return rc_sys_call(RC_SYS_NR(sched_setaffinity), 0, (long)size, (long)mask, 0, 0);
-}
-
-#endif
+RC_SYS_CALL(rc_sys_getpid, (void), getpid, 0, 0, 0, 0, 0)
+RC_SYS_CALL(rc_sys_getuid, (void), getuid, 0, 0, 0, 0, 0)
+RC_SYS_CALL(rc_sys_geteuid, (void), geteuid, 0, 0, 0, 0, 0)
+RC_SYS_CALL(rc_sys_getgid, (void), getgid, 0, 0, 0, 0, 0)
+RC_SYS_CALL(rc_sys_getegid, (void), getegid, 0, 0, 0, 0, 0)
+/* clang-format on */
 
 #endif
