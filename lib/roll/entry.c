@@ -209,7 +209,9 @@ static struct rc_str list_addresses(struct rc_arena *arena)
     }
     text.n = (size_t)(arena->base + arena->used - text.p);
     arena->used += !arena->full;
-    return text.n > 0 && text.n <= RC_ROLL_TEXT_MAX && count < RC_INTERFACES_MAX ? text : RC_ABSENT;
+    if (count == RC_INTERFACES_MAX && list[count - 1].address.size > 0)
+        return RC_ABSENT;
+    return text.n > 0 && text.n <= RC_ROLL_TEXT_MAX ? text : RC_ABSENT;
 }
 
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,

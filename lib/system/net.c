@@ -43,37 +43,50 @@ static uint8_t count_bits(const struct rc_netaddr *mask)
 /* An address may have a label of its own: "ib0:1" is of ib0. */
 static void copy_name(const struct ifaddrs *entry, char name[RC_INTERFACE_SIZE])
 {
-    struct rc_str label;
-    struct rc_str own = rc_str_split(rc_str(entry->ifa_name), ':', &label);
-    size_t n = own.n < RC_INTERFACE_SIZE ? own.n : RC_INTERFACE_SIZE - 1;
+    snprintf(name, RC_INTERFACE_SIZE, "%.*s", (int)strcspn(entry->ifa_name, ":"), entry->ifa_name);
+}
 
-    memcpy(name, own.p, n);
-    name[n] = '\0';
+/* Returns false, with *interface not to be used, where the entry is no address that other nodes may know. */
+static bool keep_address(const struct ifaddrs *entry, struct rc_interface *interface)
+{
+    struct rc_netaddr mask;
+
+    if (!netaddr_from_socket(entry->ifa_addr, &interface->address) ||
+        rc_netaddr_is_link_local(&interface->address) || !netaddr_from_socket(entry->ifa_netmask, &mask))
+        return false;
+    copy_name(entry, interface->name);
+    interface->network = rc_network_around(&interface->address, count_bits(&mask));
+    return true;
+}
+
+/* Likewise, where it is no link, or one of the `count` interfaces that have an address. */
+static bool keep_link(const struct ifaddrs *entry, const struct rc_interface *list, unsigned count,
+                      struct rc_interface *interface)
+{
+    if (!entry->ifa_addr || entry->ifa_addr->sa_family != AF_PACKET)
+        return false;
+    copy_name(entry, interface->name);
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(list[i].name, interface->name) == 0)
+            return false;
+    return true;
 }
 
 unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
 {
     struct ifaddrs *all = NULL;
-    unsigned count = 0;
+    unsigned addresses = 0;
+    unsigned count;
 
+    memset(list, 0, RC_INTERFACES_MAX * sizeof(*list));
     if (getifaddrs(&all) < 0)
         return 0;
-    for (const struct ifaddrs *entry = all; entry && count < RC_INTERFACES_MAX; entry = entry->ifa_next) {
-        struct rc_interface *interface = &list[count];
-        struct rc_netaddr mask;
-
-        memset(interface, 0, sizeof(*interface));
-        copy_name(entry, interface->name);
-        if (entry->ifa_addr && entry->ifa_addr->sa_family == AF_PACKET) {
-            count++;
-            continue;
-        }
-        if (!netaddr_from_socket(entry->ifa_addr, &interface->address) ||
-            rc_netaddr_is_link_local(&interface->address) || !netaddr_from_socket(entry->ifa_netmask, &mask))
-            continue;
-        interface->network = rc_network_around(&interface->address, count_bits(&mask));
-        count++;
-    }
+    /* the kernel lists links first, and a node has dozens of them for its containers: no address would find room */
+    for (const struct ifaddrs *entry = all; entry && addresses < RC_INTERFACES_MAX; entry = entry->ifa_next)
+        addresses += keep_address(entry, &list[addresses]);
+    count = addresses;
+    for (const struct ifaddrs *entry = all; entry && count < RC_INTERFACES_MAX; entry = entry->ifa_next)
+        count += keep_link(entry, list, addresses, &list[count]);
     freeifaddrs(all);
     return count;
 }

@@ -21,7 +21,7 @@ struct rc_interface {
     struct rc_network network; /* around it */
 };
 
-/* Writes at most RC_INTERFACES_MAX entries; returns their number. */
+/* Writes at most RC_INTERFACES_MAX entries, those with an address first; returns their number. */
 unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX]);
 
 /* Writes the name of the interface that has an address, or by which this node
