@@ -25,6 +25,7 @@ enum { EACH_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256 };
 struct attempt {
     int64_t deadline;
     unsigned refusals;
+    bool by_name; /* hosts that are names are tried, too */
 };
 
 /* Waits for one of the events, at most until `until`. Returns 0 or -ETIMEDOUT. */
@@ -63,9 +64,13 @@ static int connect_to(const struct addrinfo *address, int64_t deadline)
     return rc;
 }
 
-static int try_host(struct rc_str host, uint16_t port, int64_t deadline)
+static int try_host(struct rc_str host, uint16_t port, bool by_name, int64_t deadline)
 {
-    struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+    const struct addrinfo hints = {
+        .ai_family = AF_UNSPEC,
+        .ai_socktype = SOCK_STREAM,
+        .ai_flags = AI_NUMERICSERV | (by_name ? 0 : AI_NUMERICHOST),
+    };
     struct addrinfo *addresses;
     char name[HOST_SIZE];
     char service[8];
@@ -86,21 +91,22 @@ static int try_host(struct rc_str host, uint16_t port, int64_t deadline)
 
 static int reach_server(struct attempt *attempt, struct rc_str hosts, uint16_t port)
 {
-    for (;;) {
+    /* the first round tries addresses alone: a name may take as long as the resolver does */
+    for (bool by_name = false;; by_name = attempt->by_name) {
         struct rc_str rest = hosts;
-        int refused = 0;
-        int fd = -EHOSTUNREACH;
+        bool refused = false;
 
         for (int i = 0; rest.p && i < RC_CLIENT_HOSTS_MAX; i++) {
-            fd = try_host(rc_str_split(rest, ' ', &rest), port, attempt->deadline);
+            int fd = try_host(rc_str_split(rest, ' ', &rest), port, by_name, attempt->deadline);
+
             if (fd >= 0)
                 return fd;
             refused |= fd == -ECONNREFUSED;
+            if (rc_milliseconds() >= attempt->deadline)
+                return -ETIMEDOUT;
         }
         if (refused && ++attempt->refusals >= REFUSALS_MAX)
             return -ECONNREFUSED;
-        if (rc_milliseconds() >= attempt->deadline)
-            return -ETIMEDOUT;
         poll(NULL, 0, PAUSE_MS);
     }
 }
@@ -141,9 +147,9 @@ static int receive_reply(int fd, const char *token, int64_t deadline, struct rc_
     return state == RC_WIRE_WRONG ? -EPROTO : rc;
 }
 
-/* One connection. `heard` as in rc_client_request. */
+/* One connection. */
 static int visit_server(const struct rc_endpoint *server, struct rc_str text, struct attempt *attempt, int64_t deadline,
-                        struct rc_reply *reply, bool *heard)
+                        struct rc_reply *reply, struct rc_client_part *part)
 {
     const char *token = server->token.p;
     size_t size;
@@ -154,8 +160,11 @@ static int visit_server(const struct rc_endpoint *server, struct rc_str text, st
     if (!message)
         return -ENOMEM;
     fd = reach_server(attempt, server->hosts, server->port);
+    if (fd >= 0 && part && part->begins && !part->heard)
+        part->begins();
     rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
-    *heard |= rc == 0;
+    if (part)
+        part->heard |= rc == 0;
     if (rc == 0)
         rc = receive_reply(fd, token, deadline, reply);
     if (fd >= 0)
@@ -186,32 +195,32 @@ static void pause_between(uint32_t milliseconds, int64_t deadline)
 }
 
 int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
-                      struct rc_reply *reply, bool *heard)
+                      struct rc_reply *reply, struct rc_client_part *part)
 {
     bool asks_store = rc_store_is_question(text);
     uint32_t longest = asks_store ? RC_CLIENT_AGAIN_TASK_MAX_MS : RC_CLIENT_AGAIN_NODE_MAX_MS;
     uint32_t pause = asks_store ? RC_CLIENT_AGAIN_TASK_MS : RC_CLIENT_AGAIN_NODE_MS;
     int64_t deadline = rc_milliseconds() + milliseconds;
     /* connecting may take half of the time: the reply needs some, too */
-    struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2 };
+    struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2, .by_name = part && part->by_name };
     struct rc_reply received;
-    bool was_heard = false;
     int rc;
 
+    if (part)
+        part->heard = false;
     for (;; pause = 2 * pause < longest ? 2 * pause : longest) {
-        rc = visit_server(server, text, &attempt, deadline, &received, &was_heard);
+        rc = visit_server(server, text, &attempt, deadline, &received, part);
         if (rc < 0 || !is_again(&received))
             break;
         free(received.text);
         pause_between(pause, deadline);
         if (!asks_store)
             text = RC_STR(RC_SERVER_ANSWER);
-        attempt = (struct attempt){ .deadline = deadline };
+        attempt.deadline = deadline;
+        attempt.refusals = 0;
     }
     if (rc == 0)
         *reply = received;
-    if (heard)
-        *heard = was_heard;
     return rc;
 }
 

@@ -28,14 +28,21 @@ struct rc_reply {
     size_t size;
 };
 
-/* Sends a text and waits for the reply. Tries the server's first RC_CLIENT_HOSTS_MAX hosts,
+/* What rollcall-exchange does in a request, and no other process: a resolver may take any time, and who waits for
+ * that program ends it. */
+struct rc_client_part {
+    bool by_name;         /* a host that is a name is looked up, too */
+    void (*begins)(void); /* called before the text is sent for the first time */
+    bool heard;           /* after an error: whether the server may have the text, and so count on this node */
+};
+
+/* Sends a text and waits for the reply. Tries those of the server's first RC_CLIENT_HOSTS_MAX hosts that are addresses,
  * again and again for half of the time, but only for a moment where a host refuses.
  * Comes again where the server asks for that, as often as the time allows.
  * Returns 0 or -errno: -ETIMEDOUT when the deadline has passed, -ECONNREFUSED when the
- * server has ended, -EPROTO for a malformed reply. `heard` may be NULL. After an error
- * *heard says whether the server may have the text, and so count on this node. Thread safe. */
+ * server has ended, -EPROTO for a malformed reply. `part` may be NULL. Thread safe. */
 int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
-                      struct rc_reply *reply, bool *heard);
+                      struct rc_reply *reply, struct rc_client_part *part);
 
 /* A task puts values into the store of its launch, and reads the others' (store.h).
  *

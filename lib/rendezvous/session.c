@@ -40,6 +40,13 @@ void rc_outcome_miss(struct rc_outcome *outcome, const char *why)
     explain_outcome(outcome, why);
 }
 
+/* The others may count on this node where its entry was sent. */
+static void break_off(struct rc_outcome *outcome, bool sent, const char *why)
+{
+    outcome->how = sent ? RC_LOST : RC_MISSED;
+    explain_outcome(outcome, why);
+}
+
 static void lose_nodes(struct rc_outcome *outcome, const char *why)
 {
     outcome->how = RC_LOST;
@@ -187,6 +194,8 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         .input = rc_str(rc_request_write(request, arena)),
         .milliseconds = longest_wait(request->seconds),
     };
+    struct rc_str said;
+    bool sent;
     int status;
     ssize_t n;
 
@@ -198,18 +207,23 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     n = rc_program_run(&program, output, sizeof(output), &status);
     /* the request has been read: its room is for the answer */
     arena->used = 0;
+    said = rc_str(output);
+    sent = rc_str_starts(said, RC_EXCHANGE_SENT);
+    if (sent)
+        rc_str_split(said, '\n', &said);
     if (n == -ETIMEDOUT)
-        lose_nodes(outcome, "rollcall-exchange did not end");
+        break_off(outcome, sent, "rollcall-exchange did not end");
     else if (n == -EMSGSIZE)
         lose_nodes(outcome, "rollcall-exchange said too much");
     else if (n < 0)
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
-        lose_nodes(outcome, rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+        break_off(outcome, sent,
+                  rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else if (rc_program_not_loaded(n, status))
         fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
     else
-        rc_outcome_read((struct rc_str){ output, (size_t)n }, node, answer, outcome, arena);
+        rc_outcome_read(said, node, answer, outcome, arena);
 }
 
 /* Hands the order on to rc_resolve. */

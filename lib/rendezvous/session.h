@@ -19,8 +19,10 @@
  *   same=warn            likewise, what a node does that is not like the others: off, and it does not say what it has
  *
  * A pipe carries them, because every user can read a command line. The
- * program writes an answer (roll.h); or one line failed=WHY, where the others
- * will miss this node; or lost=WHY, where they may count on it. */
+ * program writes RC_EXCHANGE_SENT as soon as the others may count on this node. Then it writes an answer
+ * (roll.h); or one line failed=WHY, where the others will miss this node; or lost=WHY, where they may count on it. */
+
+#define RC_EXCHANGE_SENT "sent=1\n"
 
 enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
 

@@ -51,8 +51,8 @@ static bool keep_address(const struct ifaddrs *entry, struct rc_interface *inter
 {
     struct rc_netaddr mask;
 
-    if (!netaddr_from_socket(entry->ifa_addr, &interface->address) ||
-        rc_netaddr_is_link_local(&interface->address) || !netaddr_from_socket(entry->ifa_netmask, &mask))
+    if (!netaddr_from_socket(entry->ifa_addr, &interface->address) || rc_netaddr_is_link_local(&interface->address) ||
+        !netaddr_from_socket(entry->ifa_netmask, &mask))
         return false;
     copy_name(entry, interface->name);
     interface->network = rc_network_around(&interface->address, count_bits(&mask));

@@ -273,10 +273,10 @@ static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, s
         if (n <= 0)
             break;
         used += (size_t)n;
+        output[used] = '\0';
         if (used == size - 1)
             return -EMSGSIZE;
     }
-    output[used] = '\0';
     return (ssize_t)used;
 }
 
@@ -312,6 +312,7 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     int error = open_pipe(in, program->kept);
 
     *status = 0;
+    output[0] = '\0';
     if (program->kept)
         *program->kept = -1;
     if (error)

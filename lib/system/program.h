@@ -44,7 +44,7 @@ struct rc_program {
                   then (above); -1 where it sends none */
 };
 
-/* Runs it and takes all that it writes, with a NUL behind it. Its standard error
+/* Runs it and takes all that it writes, with a NUL after it, also where it fails. Its standard error
  * is /dev/null, unless with_errors. Returns the number of bytes, or -errno:
  * -ETIMEDOUT where it had to be killed, -EMSGSIZE where it wrote more than
  * size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no

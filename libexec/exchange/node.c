@@ -109,6 +109,13 @@ static int print_lost(const char *why)
     return 1;
 }
 
+/* From now on the other nodes may count on this one, whatever becomes of this process. */
+static void print_sent(void)
+{
+    fputs(RC_EXCHANGE_SENT, stdout);
+    fflush(stdout);
+}
+
 static struct rc_str read_input(void)
 {
     static char text[RC_WIRE_BODY_MAX];
@@ -120,12 +127,12 @@ static struct rc_str read_input(void)
 static int request_from_server(const struct rc_request *request, const struct rc_endpoint *endpoint,
                                uint32_t milliseconds)
 {
+    struct rc_client_part part = { .by_name = true, .begins = print_sent };
     struct rc_reply answer;
-    bool heard;
-    int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &heard);
+    int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &part);
 
     if (rc < 0)
-        return heard ? print_lost(strerror(-rc)) : print_failed("the rendezvous server", strerror(-rc));
+        return part.heard ? print_lost(strerror(-rc)) : print_failed("the rendezvous server", strerror(-rc));
     fputs(answer.text, stdout);
     free(answer.text);
     return 0;
@@ -151,6 +158,7 @@ static int receive_all(const struct rc_request *request)
     server = rc_server_create(listener, token);
     if (!server)
         return print_failed("the rendezvous server", strerror(ENOMEM));
+    print_sent();
     if (!exchange_ask_pmix("put", rc_str(endpoint), request->seconds * 1000, line, sizeof(line))) {
         rc_server_destroy(server);
         return print_failed("PMIx", line);

@@ -425,7 +425,15 @@ flood_ended()
     finish
     computed 2
     said 1 'RC611: the tasks could not agree on a free port: rollcall-exchange cannot be run: a library that it needs'
-    for script in 'echo lost=gone' 'exit 0' 'echo nonsense' 'kill -SEGV $$'; do
+    # ended before it has sent anything
+    speaks 'kill -SEGV $$'
+    rm -f "$tree"/server/*
+    start 0 2 2 sh -c "$say_port"
+    start 1 2 2 sh -c "$say_port"
+    finish
+    computed 2
+    said 1 'RC611: the tasks could not agree on a free port: rollcall-exchange was ended by signal 11;'
+    for script in 'echo lost=gone' 'exit 0' 'echo nonsense' 'echo sent=1; kill -SEGV $$' 'echo sent=1; exec sleep 20'; do
         speaks "$script"
         rm -f "$tree"/server/*
         start 0 2 2 sh -c "$say_port"

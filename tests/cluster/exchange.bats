@@ -124,7 +124,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 # bats test_tags=series
 @test "a helper that is killed is said at once, and its node does not start" {
     local transport
-    inject n2 <<< 'kill -KILL $$'
+    inject n2 <<< 'echo sent=1; kill -KILL $$'
     for transport in $transports; do
         step 60 "--ddp=exchange=$transport,deadline=2" -N3 -n3
         failed
@@ -135,11 +135,21 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 }
 
 @test "a helper that hangs is ended after the deadline" {
-    inject n2 <<< 'exec sleep 300'
+    inject n2 <<< 'echo sent=1; exec sleep 300'
     step 60 --ddp=deadline=1 -N3 -n3
     failed
     said 'error RC613: n2 got no answer from the other nodes, .*: rollcall-exchange did not end; '
     unsaid '^port 1 '
+}
+
+@test "a helper that ends or hangs before it has spoken is missed by all: each task computes the port" {
+    local script
+    for script in 'kill -KILL $$' 'exec sleep 300'; do
+        inject n2 <<< "$script"
+        step 60 --ddp=deadline=1 -N3 -n3
+        one_port 3
+        said 'warning RC611: the nodes could not speak to each other: rollcall-exchange (was ended by signal 9|did not end); '
+    done
 }
 
 @test "a helper that says too much, or nothing of sense" {

@@ -19,11 +19,11 @@ enum { MARGIN_MS = 3000, ROOM = 64 };
 static int send_entry(const struct rc_endpoint *server, uint32_t milliseconds)
 {
     struct rc_reply reply = { .text = NULL };
-    bool heard;
-    int rc = rc_client_request(server, RC_STR("roll=1\n"), milliseconds, &reply, &heard);
+    struct rc_client_part part = { .heard = false };
+    int rc = rc_client_request(server, RC_STR("roll=1\n"), milliseconds, &reply, &part);
 
     if (rc == 0) {
-        CHECK(reply.text && reply.text[reply.size] == '\0' && heard);
+        CHECK(reply.text && reply.text[reply.size] == '\0' && part.heard);
         free(reply.text);
     }
     return rc;

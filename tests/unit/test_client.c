@@ -4,6 +4,7 @@
 #include "serverchild.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -137,10 +138,10 @@ static void fails(const char *hosts, uint16_t port, uint32_t milliseconds, int e
 {
     const struct rc_endpoint server = { RC_STR(SERVER_TOKEN), port, rc_str(hosts) };
     struct rc_reply answer = { .text = NULL };
-    bool was_heard = !heard;
+    struct rc_client_part part = { .heard = false };
 
-    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), milliseconds, &answer, &was_heard), error);
-    assert_int_equal(was_heard, heard);
+    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), milliseconds, &answer, &part), error);
+    assert_int_equal(part.heard, heard);
     assert_null(answer.text);
 }
 
@@ -158,9 +159,8 @@ static void answered_with(const char *hosts, uint16_t port, const char *answer)
 {
     const struct rc_endpoint server = { RC_STR(SERVER_TOKEN), port, rc_str(hosts) };
     struct rc_reply reply;
-    bool heard;
 
-    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), LONG, &reply, &heard), 0);
+    assert_int_equal(rc_client_request(&server, RC_STR(ENTRY), LONG, &reply, NULL), 0);
     assert_string_equal(reply.text, answer);
     assert_int_equal(reply.size, strlen(answer));
     free(reply.text);
@@ -295,6 +295,42 @@ UNIT_TEST(check_hosts, "several addresses")
     memset(hosts, 'n', 300);
     strcpy(hosts + 300, " 127.0.0.1");
     answered(hosts, server.port);
+    dismiss(&server, 0);
+}
+
+static unsigned names_asked;
+
+int __real_getaddrinfo(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+int __wrap_getaddrinfo(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+/* A resolver whose name servers do not answer, faster. */
+int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **list)
+{
+    int error = __real_getaddrinfo(name, service, &(struct addrinfo){ .ai_flags = AI_NUMERICHOST }, list);
+
+    names_asked += error && !(hints->ai_flags & AI_NUMERICHOST);
+    return error ? EAI_AGAIN : __real_getaddrinfo(name, service, hints, list);
+}
+
+/* What no resolver holds up is tried first, and only rollcall-exchange asks one. */
+UNIT_TEST(check_names, "a name among addresses")
+{
+    struct rc_str answer = packed(SERVER_TOKEN, RC_STR(ANSWER));
+    struct server server = staff((struct script){ .answers = &answer, .clients = 1 });
+    const struct rc_endpoint mixed = { RC_STR(SERVER_TOKEN), server.port, RC_STR("n1.example 127.0.0.1") };
+    const struct rc_endpoint name = { RC_STR(SERVER_TOKEN), server.port, RC_STR("n1.example") };
+    struct rc_client_part part = { .by_name = true };
+    struct rc_reply reply;
+
+    names_asked = 0;
+    assert_int_equal(rc_client_request(&name, RC_STR(ENTRY), SHORT, &reply, NULL), -ETIMEDOUT);
+    assert_int_equal(names_asked, 0);
+    assert_int_equal(rc_client_request(&mixed, RC_STR(ENTRY), LONG, &reply, &part), 0);
+    assert_int_equal(names_asked, 0);
+    free(reply.text);
+    assert_int_equal(rc_client_request(&name, RC_STR(ENTRY), SHORT, &reply, &part), -ETIMEDOUT);
+    assert_true(names_asked > 0);
+    assert_false(part.heard);
     dismiss(&server, 0);
 }
 
