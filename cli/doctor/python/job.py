@@ -100,23 +100,26 @@ class Job:
 
     def read(self, path):
         """A job script."""
-        text = text_of(path)
-        self.read_options(path, text)
-        for line, number in logical_lines(text):
+        lines = self.read_options(path, text_of(path))
+        for line, number in lines:
             if not line.startswith("#"):
                 self.lines.append((line, number))
                 self.statement(line, number)
 
     def read_options(self, path, text):
-        """What sbatch reads of a script. Of an option that is given twice the last one counts."""
+        """What sbatch reads of a script; returns its lines. Of an option that is given twice the last one counts."""
         self.path = path
         self.batch = True
         self.text = text.split("\n")
         self.carriage = next((number for number, line in enumerate(self.text, 1) if line.endswith("\r")), 0)
-        self.directives = read_directives(text)
+        lines, document = logical_lines(text)
+        if document:
+            self.lost.append(("what follows <<%s" % document[0], "no line %s ends" % document[0], document[1]))
+        self.directives = read_directives(text, lines)
         for row in self.directives:
             if not row.ignored:
                 self.options.update(row.options)
+        return lines
 
     def statement(self, line, number):
         test = ""
@@ -277,7 +280,7 @@ class Job:
             text = text_of(path)
         except Unreadable:
             return
-        for line, _ in logical_lines(text):
+        for line, _ in logical_lines(text)[0]:
             if line.startswith("#"):
                 continue
             self.inner.append((line, number))

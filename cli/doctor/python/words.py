@@ -5,7 +5,6 @@ lines that sbatch reads. No variable is expanded here, and nothing is run.
 import ast
 import os
 import re
-import shlex
 import subprocess
 
 from source import Unreadable, text_of
@@ -76,44 +75,45 @@ def is_job(path):
     return kind_of(path) == SHELL or DIRECTIVE.search(text_of(path)) is not None
 
 
-def scan(text, marks="'\""):
-    """(letter, how) of a text: how is the quotation mark that it stands in (a closing one stands in none), a backslash
-    for one and what it escapes, # for a comment, and else nothing."""
-    quote, escaped, comment, previous = "", False, False, " "
-    for letter in text:
-        how = quote
+QUOTES = ("'", '"', "`")
+
+
+def scan(text):
+    """(letter, how) of a text, as bash reads it. how has a letter for each thing that is open there, the outermost
+    first: a quotation mark, $ for $(...), + for ((...)), ( for other parentheses, { for ${...}, and at the end \\ for
+    what a backslash escapes and # for a comment. What opens something is in it, what closes it is not."""
+    opened, escaped, comment, previous = [], False, False, " "
+    for position, letter in enumerate(text):
+        innermost = opened[-1] if opened else ""
+        is_text = [mark for mark in opened if mark != "{"][-1:] == ['"']  # where ' and ( are letters
+        suffix = ""
         if comment:
             comment = letter != "\n"
-            how = "#" if comment else ""
-        elif escaped:
-            escaped = False
-            how = quote or "\\"
-        elif letter == "\\" and quote != "'":
-            escaped = True
-            how = quote or "\\"
-        elif quote:
-            quote = "" if letter == quote else quote
-            how = quote
-        elif letter in marks:
-            how = quote = letter
-        elif letter == "#" and previous in " \t;\n":
+            suffix = "#" if comment else ""
+        elif escaped or letter == "\\" and innermost != "'":
+            escaped = not escaped
+            suffix = "\\"
+        elif innermost in QUOTES and letter == innermost or \
+                innermost in ("(", "$", "+") and letter == ")" or innermost == "{" and letter == "}":
+            opened.pop()
+        elif innermost == "'":
+            pass
+        elif letter in "\"`" or letter == "'" and not is_text:
+            opened.append(letter)
+        elif letter == "{" and previous == "$":
+            opened.append(letter)
+        elif letter == "(" and (previous == "$" or not is_text):
+            opened.append("+" if text[position + 1:position + 2] == "(" else "$" if previous == "$" else "(")
+        elif letter == "#" and previous in " \t;\n" and innermost in ("", "(", "$"):
             comment = True
-            how = "#"
-        yield letter, how
-        previous = letter
+            suffix = "#"
+        yield letter, "".join(opened) + suffix
+        previous = "" if suffix == "\\" else letter
 
 
 def unquoted(line):
     """The line without comments and single-quoted text, which the shell does not expand."""
-    return "".join(letter for letter, how in scan(line) if how not in ("'", "#") and letter != "'")
-
-
-def open_quote(text):
-    """Whether a quote is open at the end."""
-    how = ""
-    for _, how in scan(text.lstrip()):
-        pass
-    return how in ("'", '"')
+    return "".join(letter for letter, how in scan(line) if not how.endswith(("'", "#")) and letter != "'")
 
 
 def bare(value):
@@ -122,77 +122,103 @@ def bare(value):
 
 
 def split(text):
-    """The words of a command."""
-    text = "".join(letter for letter, how in scan(text) if how != "#")
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
+    """The words of a command, without quotes. A substitution is a part of its word, and stays as it is written."""
+    words, word, before, escapes = [], None, "", False
+    for letter, how in scan(text):
+        how = how.lstrip("(")
+        if not how and letter.isspace() or how == "#":
+            words += [] if word is None else [word]
+            word = None
+        elif escapes:
+            word += letter if how == "\\" or letter in "\"\\" else "\\" + letter
+            escapes = False
+        elif letter == "\\" and how in ("\\", "\"\\"):
+            word = word or ""
+            escapes = True
+        else:
+            is_mark = letter in "\"'" and (before, how) in (("", letter), (letter, ""))
+            word = (word or "") + ("" if is_mark else letter)
+        before = how.rstrip("\\#")
+    return words + ([] if word is None else [word])
 
 
 def statements(line):
-    """The commands of a line. ; & && || and | separate them, except in quotes, $(...) and backquotes."""
-    parts, current, depth = [], "", 0
-    for position, (letter, how) in enumerate(scan(line, "'\"`")):
-        if how == "#":
-            if depth <= 0:
-                continue
-        elif not how:
-            depth += {"(": 1, ")": -1}.get(letter, 0)
-            redirects = letter == "&" and (line[position + 1:position + 2] == ">" or current.endswith(">"))
-            if letter in ";|&" and depth <= 0 and not redirects:
-                parts.append(current.strip())
-                current = ""
-                continue
-        current += letter
+    """The commands of a line. ; & && || and | separate them, except in quotes, parentheses and backquotes."""
+    parts, current = [], ""
+    for position, (letter, how) in enumerate(scan(line)):
+        redirects = letter == "&" and (line[position + 1:position + 2] == ">" or current.endswith(">"))
+        if not how and letter in ";|&" and not redirects:
+            parts.append(current.strip())
+            current = ""
+        elif how != "#":
+            current += letter
     parts.append(current.strip())
     return [part for part in parts if part]
 
 
 OPENS_ARRAY = re.compile(r"^\s*(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?\w+\+?=\(")
+DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([A-Za-z_][\w.-]*))")
+MOST_JOINED = 60  # lines
 
 
-def open_array(text):
-    """Whether an array's parenthesis is open at the end."""
-    if not OPENS_ARRAY.match(text):
-        return False
-    plain = [letter for letter, how in scan(text) if not how]
-    return plain.count("(") > plain.count(")")
+def documents(line):
+    """(may be indented, last line) of the here-documents that a line begins."""
+    found = []
+    for position, (letter, how) in enumerate(scan(line)):
+        document = DOCUMENT.match(line, position) if letter == "<" and line[position - 1:position] != "<" else None
+        if document and how[-1:] in ("", "(", "$", "`") and "+" not in how:
+            found.append((bool(document.group(1)), next(filter(None, document.groups()[1:]))))
+    return found
+
+
+def left_open(text):
+    """What is open at the end of a text, as scan() has it."""
+    how = ""
+    for _, how in scan(text):
+        pass
+    return how.rstrip("\\#")
+
+
+def without_comments(text):
+    return "".join(letter for letter, how in scan(text) if not how.endswith("#"))
 
 
 def logical_lines(text):
-    """Logical lines: a backslash, an open quote or an array's parenthesis joins lines. Here-documents are left out."""
-    pending, start, end = "", 0, None
+    """[(line, number)], and (last line, number) of a here-document that does not end, or None.
+
+    A backslash, an open quote or substitution, and an array's parenthesis join lines. Here-documents are left out."""
+    lines, pending, start, begun, ends = [], "", 0, 0, []
     for number, line in enumerate(text.split("\n"), 1):
-        if end is not None:
-            if line.strip() == end:
-                end = None
+        if ends:
+            may_be_indented, end = ends[0]
+            if (line.lstrip("\t") if may_be_indented else line).rstrip() == end:
+                ends.pop(0)
             continue
-        bare = line.rstrip()
+        line = line.rstrip()
+        is_comment = line.lstrip().startswith("#")
         if not pending:
-            start = number
-            if bare.lstrip().startswith("#"):  # a backslash does not continue a comment
-                yield bare.strip(), number
+            start, begun = number, 0
+            if is_comment:  # a backslash does not continue a comment
+                lines.append((line.strip(), number))
                 continue
-        if pending and bare.lstrip().startswith("#") and not open_quote(pending):
+        elif is_comment and not left_open(pending).endswith(QUOTES):
             continue
-        pending += bare
-        if bare.endswith("\\"):
+        pending += line
+        if line.endswith("\\"):
             pending = pending[:-1] + " "
             continue
-        if open_quote(pending) and number - start < 60:
-            pending += "\n"
+        found = documents(pending)
+        ends, begun = found[begun:], len(found)
+        how = left_open(pending)
+        is_array = how == "(" and OPENS_ARRAY.match(pending) is not None
+        if (is_array or how.strip("(")) and number - start < MOST_JOINED:
+            pending = without_comments(pending) + " " if is_array else pending + "\n"
             continue
-        if open_array(pending) and number - start < 60:
-            pending = "".join(letter for letter, how in scan(pending) if how != "#") + " "
-            continue
-        document = re.search(r"<<-?\s*(['\"]?)(\w+)\1", pending)
-        if document and "<<<" not in pending:
-            end = document.group(2)
-        yield pending.strip(), start
+        lines.append((pending.strip(), start))
         pending = ""
     if pending:
-        yield pending.strip(), start
+        lines.append((pending.strip(), start))
+    return lines, (ends[0][1], start) if ends else None
 
 
 SHORT = {"N": "nodes", "n": "ntasks", "c": "cpus-per-task", "G": "gpus", "p": "partition", "w": "nodelist",
@@ -381,10 +407,10 @@ class Directive:
         self.ignored = ignored
 
 
-def read_directives(text):
+def read_directives(text, lines):
     """The directives of a script, in their order."""
     found, command = [], 0
-    comments = {number for line, number in logical_lines(text) if line.startswith("#")}  # none of a here-document
+    comments = {number for line, number in lines if line.startswith("#")}  # none of a here-document
     for number, line in enumerate(text.split("\n"), 1):
         loose = LOOSE.match(line)
         if loose and number in comments:
