@@ -32,6 +32,7 @@ STARTS_NONE = {"echo", "printf", "ls", "which", "type", "mkdir", "cp", "mv", "rm
                "test", "worker", "launcher", "auto", "off"}
 PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
 EXPORT = re.compile(r"^(export|declare\s+-x|readonly)\s")
+FUNCTION = re.compile(r"^(?:function\s+([\w-]+)(?:\s*\(\s*\))?|([\w-]+)\s*\(\s*\))\s*\{?\s*")
 TEST = re.compile(r"^(\[|test\s)")
 SHELL_TEXT = re.compile(r"^-[a-z]*c$")
 NO_COMMAND = re.compile(r"^(export|if|for|while|case|\[)\b")
@@ -68,6 +69,7 @@ class Command:
         self.variables = {}
         self.wrappers = tuple(job.wrappers)  # names, such as bash, apptainer, rollcall
         self.folder = job.folder
+        self.function = job.function
         self.repeated = any(text.startswith(("for", "while", "until")) for text in job.around)
 
 
@@ -77,6 +79,7 @@ class Job:
     def __init__(self, path):
         self.path = path
         self.options = Options()
+        self.components = {}  # of a heterogeneous job, but the first: their options by their numbers, as texts
         self.text = []      # lines, as they are
         self.directives = []
         self.carriage = 0   # the first line that ends as on Windows
@@ -92,6 +95,8 @@ class Job:
         self.inner = []        # (text, number): lines of shell scripts that srun starts, with the number of srun's line
         self.wrappers = []     # of the command that is read
         self.wrapped = ""      # the wrapper as it is written
+        self.functions = {}    # name: [(command, number)]
+        self.function = None   # that is read
         self.folder = None     # that the script has changed to
         self.has_default = False  # the plugin acts on steps that nobody has asked it for
 
@@ -118,13 +123,21 @@ class Job:
         self.directives = read_directives(text, lines)
         for row in self.directives:
             if not row.ignored:
-                self.options.update(row.options)
+                component = self.components.setdefault(str(row.component), Options()) if row.component else self.options
+                component.update(row.options)
         return lines
+
+    def component(self, srun):
+        """The job's options for the tasks of an srun, as far as they are known."""
+        group = (srun or {}).get("het-group", "0")
+        return self.options if group == "0" or not self.components else self.components.get(group, Options())
 
     def statement(self, line, number):
         test = ""
         for part in statements(line):
-            part = self.conditions(part)
+            part = self.conditions(self.function_of(part))
+            if self.function:
+                self.functions[self.function].append((part, number))
             array, addition = ARRAY.match(part), ADDITION.match(part)
             if array:
                 self.fill(*array.groups())
@@ -137,6 +150,16 @@ class Job:
                 test = part
             else:
                 self.start(split(part), None, number)
+
+    def function_of(self, part):
+        """Keeps track of functions. Returns the command without `NAME() {`."""
+        begins = FUNCTION.match(part)
+        if begins:
+            self.function = begins.group(1) or begins.group(2)
+            self.functions[self.function] = []
+        elif part == "}":
+            self.function = None
+        return part[begins.end():] if begins else part
 
     def conditions(self, part):
         """Keeps track of if, case and loops. Returns the command without `then` and the like."""
@@ -198,6 +221,8 @@ class Job:
             self.folder = None if self.around else self.expand_word(words[1])
         elif name == "srun":
             self.start_srun(words[1:], number, depth)
+        elif name in self.functions and srun is not None:
+            self.start_function(name, srun, number, depth)
         elif is_wrapper(name, words, srun):
             self.wrappers.append(name)
             self.wrapped = words[0]
@@ -214,13 +239,24 @@ class Job:
 
     def start_srun(self, words, number, depth):
         options, rest = take(self.expand([word for word in words if not self.is_harmless(word)]), True)
-        if rest and rest[0].startswith("$"):  # there may be more options in it
+        if "multi-prog" in options and rest:
+            self.lost.append((rest[0], "--multi-prog reads", number))
+        elif rest and rest[0].startswith("$"):  # there may be more options in it
             self.commands.append(Command(rest, options, number, self))
             self.lose(rest[0], number)
         else:
             self.start(rest, options, number, depth + 1)
 
+    def start_function(self, name, srun, number, depth):
+        """A function of the script that srun starts in a shell of its own, not where it is defined."""
+        self.commands = [command for command in self.commands if command.function != name or command.srun is not None]
+        for part, _ in self.functions[name]:
+            self.start(split(part), srun, number, depth + 1)
+
     def keep(self, words, srun, number, variables):
+        options, rest = take(words[1:], True)
+        if words[0] == "sbatch" and "wrap" not in options and (not rest or rest[0].startswith("<")):
+            self.lost.append(("the job script", "sbatch reads from its input", number))
         command = Command(self.expand(words), srun, number, self)
         command.variables = variables
         self.commands.append(command)

@@ -165,7 +165,7 @@ def torchrun_numbers(launch, layout, job, report):
         return
     line = launch.command.line
     nodes = launch.number("nnodes")
-    ddp = "ddp" in launch.command.srun or "ddp" in job.options or any(
+    ddp = "ddp" in layout.options or "rollcall" in launch.command.wrappers or any(
         name.startswith("PET_") or name == "ROLLCALL" for name, _, _ in job.exports)
     if layout.nodes and layout.nodes > 1:
         if "standalone" in launch.options:

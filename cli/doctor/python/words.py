@@ -337,7 +337,7 @@ class Layout:
     """The tasks of a step: a job's options below those of its srun. What is not known is None."""
 
     def __init__(self, job, srun):
-        self.options = Options(job.options)
+        self.options = Options(job.component(srun))
         if srun:
             self.add_srun(job, srun)
         self.nodes = self.options.number("nodes")
@@ -401,15 +401,16 @@ LOOSE = re.compile(r"^\s*#(?:\s*SBATCH|sbatch|Sbatch)\b(.*)$")
 class Directive:
     """A line that looks like one of sbatch's: its options, and why sbatch does not read it ("" if it does)."""
 
-    def __init__(self, line, options, ignored):
+    def __init__(self, line, options, ignored, component):
         self.line = line
         self.options = options
         self.ignored = ignored
+        self.component = component  # of a heterogeneous job, from 0 on
 
 
 def read_directives(text, lines):
     """The directives of a script, in their order."""
-    found, command = [], 0
+    found, command, component = [], 0, 0
     comments = {number for line, number in lines if line.startswith("#")}  # none of a here-document
     for number, line in enumerate(text.split("\n"), 1):
         loose = LOOSE.match(line)
@@ -421,7 +422,8 @@ def read_directives(text, lines):
             elif command:
                 ignored = "line %d is a command, and sbatch reads no further" % command
             if options and loose.group(1)[:1] in (" ", "\t") and not (ignored and rest):
-                found.append(Directive(number, options, ignored))
+                found.append(Directive(number, options, ignored, component))
+            component += not ignored and loose.group(1).strip() in ("hetjob", "packjob")
         elif not command and line.strip() and not line.lstrip().startswith("#"):
             command = number
     return found
