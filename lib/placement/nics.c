@@ -122,15 +122,12 @@ static int compare_nics(const void *a, const void *b)
 {
     const struct rc_nic *left = a;
     const struct rc_nic *right = b;
-    size_t n = strlen(left->bus_id);
-    size_t m = strlen(right->bus_id);
 
     if (left->down != right->down)
         return left->down ? 1 : -1;
     if (left->kind != right->kind)
         return left->kind < right->kind ? -1 : 1;
-    /* of a longer domain, which has a larger number, there are more digits */
-    return n == m ? strcmp(left->bus_id, right->bus_id) : (n > m) - (n < m);
+    return rc_bus_id_order(left->bus_id, right->bus_id);
 }
 
 static bool is_reached(const struct ifaddrs *entry)

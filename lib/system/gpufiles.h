@@ -27,12 +27,6 @@ struct rc_nvidia_gpu {
     int minor;                     /* of its device file, /dev/nvidiaN; -1 where the file does not say */
 };
 
-/* All of them, for callers that ask more than once. */
-struct rc_nvidia_gpus {
-    struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
-    size_t count;
-};
-
 /* Reads the file of the GPU that gpu->address names, and sets the rest. */
 void rc_nvidia_read_gpu(const char *folder, struct rc_nvidia_gpu *gpu);
 

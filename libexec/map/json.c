@@ -52,23 +52,11 @@ static void write_task(struct json *json, const struct mapping *mapping, unsigne
     json_close(json);
 }
 
-/* "gi1/ci0" and so on; those that there was no room for are missing. */
-static void write_slices(struct json *json, const struct rc_gpu_ids *ids)
-{
-    struct rc_str rest = ids->slices[0] ? rc_str(ids->slices) : RC_ABSENT;
-
-    json_open_array(json, "mig");
-    while (rest.p)
-        json_slice(json, NULL, rc_str_split(rest, ',', &rest));
-    json_close(json);
-}
-
 static void write_gpus(struct json *json, const struct mapping *mapping)
 {
     json_open_array(json, "gpus");
     for (unsigned i = 0; i < mapping->gpus.count; i++) {
         const struct rc_pci_gpu *gpu = &mapping->gpus.gpu[i];
-        const struct rc_gpu_ids *ids = &mapping->ids[i];
 
         json_open_object(json, NULL);
         json_number(json, "index", i);
@@ -77,11 +65,8 @@ static void write_gpus(struct json *json, const struct mapping *mapping)
         json_text(json, "model", rc_pci_gpu_model(gpu));
         write_index(json, "numa", rc_near_numa(gpu->pci));
         json_bool(json, "used", i < mapping->gpus.used);
-        json_text(json, "uuid", ids->uuid[0] ? ids->uuid : NULL);
-        json_text(json, "render", ids->render[0] ? ids->render : NULL);
-        write_index(json, "minor", ids->minor);
-        write_index(json, "rocr_index", ids->rocr);
-        write_slices(json, ids);
+        json_text(json, "uuid", gpu->uuid[0] ? gpu->uuid : NULL);
+        write_index(json, "minor", gpu->minor);
         json_close(json);
     }
     json_close(json);

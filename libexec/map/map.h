@@ -19,15 +19,6 @@ struct wishes {
     const char *cpus;
 };
 
-/* What nic=auto would set for the tasks of a mapping (lib/resolve/nicnames.h). */
-struct proposals {
-    char *fabric; /* names of all that a job uses */
-    char *network;
-    char *value;
-    size_t size; /* of that */
-    struct rc_pins pins;
-};
-
 /* A topology, and where each task of it goes. */
 struct mapping {
     const char *command; /* which is answered, for its errors: "map" or "pins" */
@@ -35,12 +26,15 @@ struct mapping {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
     struct rc_pci_gpus gpus;
-    struct rc_gpu_ids *ids;       /* the names of each GPU; NULL for pins */
-    struct rc_nvidia_gpus driver; /* what its files say of GPUs, as far as that is asked for */
-    struct rc_nic_list nics;
-    struct proposals proposals;
-    unsigned *chosen;
+    unsigned *own; /* the GPUs that a job can use, in the order of the driver's indices: their places in gpus */
+    size_t own_count;
+    unsigned *chosen; /* those of the tasks, or RC_PLACE_NO_GPU */
     size_t chosen_count;
+    struct rc_nic_list nics;
+    char *fabric; /* names of all cards that a job uses; "" without one */
+    char *network;
+    char *value; /* room for a value of nic=auto */
+    size_t value_size;
     unsigned tasks;
     uint32_t rank;       /* this process's, RC_UNKNOWN where it is none of these tasks */
     uint32_t local_rank; /* likewise */
@@ -61,22 +55,19 @@ void map_free(struct mapping *mapping);
 /* The topology, GPUs and, as deep as that, network cards. */
 int map_load(struct mapping *mapping, enum rc_topology_depth depth);
 
-void map_read_driver(struct mapping *mapping);
+/* A GPU for each name of a list: a bus id, a UUID, or an index, of all GPUs (listed) or of those that the driver has.
+ * RC_PLACE_NO_GPU for a name that is none; the first of these is *unknown, absent without one. */
+int map_choose_gpus(struct mapping *mapping, struct rc_str list, bool listed, struct rc_str *unknown);
 
-/* Those that the driver has, where its files were read; else those of the vendor whose runtime a job uses. */
-int map_choose_all_gpus(struct mapping *mapping);
-
-/* A GPU for each name of a list. For one that `find` does not know it is RC_PLACE_NO_GPU; the first of these is
- * *unknown, absent without one. */
-typedef bool map_gpu_finder(const struct mapping *mapping, struct rc_str name, unsigned *gpu);
-int map_choose_gpus(struct mapping *mapping, struct rc_str list, map_gpu_finder *find, struct rc_str *unknown);
+/* All GPUs that a job can use. */
+int map_choose_own_gpus(struct mapping *mapping);
 
 /* What the tasks may use: the list; without one what the container or the step gives, and of that, where
  * own_counts, what this very process is bound to. */
 int map_choose_cpus(struct mapping *mapping, struct rc_str list, bool own_counts);
 
-int map_place_tasks(struct mapping *mapping);
-int map_write_cpus(struct mapping *mapping);
+/* The place of each task. whole_nodes: a task gets all threads that may be used of its cores' NUMA nodes. */
+int map_place_tasks(struct mapping *mapping, bool whole_nodes);
 
 /* 0, or -1 without memory. */
 int map_print_text(const struct mapping *mapping);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpuset.h"
 #include "base/text.h"
@@ -10,30 +11,6 @@
 #include "console/usage.h"
 #include "effects/look.h"
 #include "map.h"
-#include "system/gpufiles.h"
-
-/* What nic=auto would set for the tasks of a mapping (lib/resolve/nics.c). */
-
-/* Returns the names of the cards that a job uses, absent where none of them has one. */
-static struct rc_str present_names(const char *names)
-{
-    return *names ? rc_str(names) : RC_ABSENT;
-}
-
-static int make_proposals(const struct rc_nic_list *nics, struct proposals *proposals)
-{
-    *proposals = (struct proposals){
-        .fabric = rc_nics_names(nics, rc_nic_card),
-        .network = rc_nics_names(nics, rc_nic_interface),
-        .size = 2 * (nics->used + 1) * (RC_NIC_NAME + 1),
-    };
-    proposals->value = malloc(proposals->size);
-    if (!proposals->fabric || !proposals->network || !proposals->value)
-        return -1;
-    proposals->pins.fabric = present_names(proposals->fabric);
-    proposals->pins.network = present_names(proposals->network);
-    return 0;
-}
 
 void map_pin_nic(const struct mapping *mapping, unsigned task, struct pin_names *names, struct rc_pin *pin)
 {
@@ -48,21 +25,19 @@ void map_pin_nic(const struct mapping *mapping, unsigned task, struct pin_names 
 
 const char *map_proposal(const struct mapping *mapping, unsigned task, unsigned i)
 {
-    const struct proposals *proposals = &mapping->proposals;
-    struct rc_arena arena = { .base = proposals->value, .size = proposals->size };
+    struct rc_arena arena = { .base = mapping->value, .size = mapping->value_size };
+    struct rc_pins pins = { .fabric = rc_str(mapping->fabric), .network = rc_str(mapping->network) };
     struct pin_names names;
     struct rc_pin pin;
 
     map_pin_nic(mapping, task, &names, &pin);
-    return rc_nicnames_value(i, &proposals->pins, &pin, &arena);
+    return rc_nicnames_value(i, &pins, &pin, &arena);
 }
 
 bool map_proposal_is_own(unsigned i)
 {
     return rc_str_is(rc_nicnames_variable(i), "UCX_NET_DEVICES");
 }
-
-/* What rollcall map shows: a topology, and where each task of it goes. */
 
 static void add_note(struct mapping *mapping, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -105,6 +80,23 @@ static int out_of_memory(const struct mapping *mapping)
     return -1;
 }
 
+/* In a container the topology has all of the machine's GPUs, and NVIDIA's driver those that were given to it. */
+static int find_own_gpus(struct mapping *mapping)
+{
+    const struct rc_pci_gpus *gpus = &mapping->gpus;
+    bool has_driver = false;
+
+    mapping->own = calloc(gpus->used + 1, sizeof(*mapping->own));
+    if (!mapping->own)
+        return -1;
+    for (unsigned i = 0; i < gpus->used; i++)
+        has_driver = has_driver || gpus->gpu[i].minor >= 0;
+    for (unsigned i = 0; i < gpus->used; i++)
+        if (!has_driver || gpus->gpu[i].minor >= 0)
+            mapping->own[mapping->own_count++] = i;
+    return 0;
+}
+
 int map_load(struct mapping *mapping, enum rc_topology_depth depth)
 {
     char error[RC_TOPOLOGY_ERROR];
@@ -116,14 +108,19 @@ int map_load(struct mapping *mapping, enum rc_topology_depth depth)
     if (rc_pci_gpus_find(mapping->topology, &mapping->gpus) < 0 ||
         (depth >= RC_TOPOLOGY_CARDS && rc_nics_find(mapping->topology, &mapping->nics) < 0))
         return out_of_memory(mapping);
-    return 0;
+    rc_pci_gpus_name(&mapping->gpus, mapping->file ? NULL : "");
+    return find_own_gpus(mapping) < 0 ? out_of_memory(mapping) : 0;
 }
 
-void map_read_driver(struct mapping *mapping)
+static bool find_gpu(const struct mapping *mapping, struct rc_str name, bool listed, unsigned *gpu)
 {
-    /* the driver's files are this machine's, not those of a file with a topology */
-    if (!mapping->file)
-        mapping->driver.count = rc_nvidia_read_gpus(RC_NVIDIA_FOLDER, mapping->driver.gpu);
+    uint32_t number;
+
+    if (listed || !rc_parse_u32(name, UINT32_MAX, &number))
+        return rc_pci_gpus_named(&mapping->gpus, name, gpu);
+    if (number < mapping->own_count)
+        *gpu = mapping->own[number];
+    return number < mapping->own_count;
 }
 
 static int allocate_chosen(struct mapping *mapping, size_t room)
@@ -134,43 +131,32 @@ static int allocate_chosen(struct mapping *mapping, size_t room)
     return mapping->chosen ? 0 : out_of_memory(mapping);
 }
 
-int map_choose_all_gpus(struct mapping *mapping)
-{
-    const struct rc_nvidia_gpus *driver = &mapping->driver;
-    size_t count = driver->count > 0 ? driver->count : mapping->gpus.used;
-
-    if (allocate_chosen(mapping, count) < 0)
-        return -1;
-    for (unsigned i = 0; i < count; i++) {
-        mapping->chosen[i] = i;
-        if (driver->count > 0 &&
-            !rc_pci_gpus_named(&mapping->gpus, rc_str(driver->gpu[i].address), NULL, &mapping->chosen[i]))
-            mapping->chosen[i] = RC_PLACE_NO_GPU;
-    }
-    mapping->chosen_count = count;
-    return 0;
-}
-
-int map_choose_gpus(struct mapping *mapping, struct rc_str list, map_gpu_finder *find, struct rc_str *unknown)
+int map_choose_gpus(struct mapping *mapping, struct rc_str list, bool listed, struct rc_str *unknown)
 {
     struct rc_str rest = list;
-    size_t room = 1;
 
     *unknown = RC_ABSENT;
-    for (size_t i = 0; i < list.n; i++)
-        room += list.p[i] == ',';
-    if (allocate_chosen(mapping, room) < 0)
+    if (allocate_chosen(mapping, rc_str_pieces(list, ',')) < 0)
         return -1;
     while (rest.p) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
         unsigned *gpu = &mapping->chosen[mapping->chosen_count++];
 
-        if (find(mapping, name, gpu))
+        if (find_gpu(mapping, name, listed, gpu))
             continue;
         *gpu = RC_PLACE_NO_GPU;
         if (!unknown->p)
             *unknown = name;
     }
+    return 0;
+}
+
+int map_choose_own_gpus(struct mapping *mapping)
+{
+    if (allocate_chosen(mapping, mapping->own_count) < 0)
+        return -1;
+    memcpy(mapping->chosen, mapping->own, mapping->own_count * sizeof(*mapping->own));
+    mapping->chosen_count = mapping->own_count;
     return 0;
 }
 
@@ -229,7 +215,26 @@ int map_choose_cpus(struct mapping *mapping, struct rc_str list, bool own_counts
     return status;
 }
 
-int map_place_tasks(struct mapping *mapping)
+/* Widens a task's threads to all that may be used of its cores' NUMA nodes. Its number of
+ * cores stays its own share, because neighbours compute there as well. */
+static int widen_to_nodes(const struct mapping *mapping, hwloc_bitmap_t mask)
+{
+    hwloc_bitmap_t own = hwloc_bitmap_dup(mask);
+
+    if (!own)
+        return -1;
+    for (hwloc_obj_t node = NULL;
+         (node = hwloc_get_next_obj_by_type(mapping->topology, HWLOC_OBJ_NUMANODE, node)) != NULL;)
+        if (hwloc_bitmap_intersects(node->cpuset, own))
+            hwloc_bitmap_or(mask, mask, node->cpuset);
+    hwloc_bitmap_and(mask, mask, mapping->allowed);
+    /* these threads may lie in no NUMA node */
+    hwloc_bitmap_or(mask, mask, own);
+    hwloc_bitmap_free(own);
+    return 0;
+}
+
+int map_place_tasks(struct mapping *mapping, bool whole_nodes)
 {
     struct rc_place_request request = {
         .topology = mapping->topology,
@@ -242,70 +247,49 @@ int map_place_tasks(struct mapping *mapping)
     };
 
     mapping->place = calloc(mapping->tasks, sizeof(*mapping->place));
-    if (!mapping->place || make_proposals(&mapping->nics, &mapping->proposals) < 0)
-        return out_of_memory(mapping);
-    if (rc_place_tasks(&request, mapping->place) == 0)
-        return 0;
-    if (errno != EINVAL)
-        return out_of_memory(mapping);
-    console_fail("%s: the topology has no core that may be used", mapping->command);
-    return -1;
-}
-
-int map_write_cpus(struct mapping *mapping)
-{
     mapping->cpus = calloc(mapping->tasks, sizeof(*mapping->cpus));
-    for (unsigned i = 0; mapping->cpus && i < mapping->tasks; i++)
-        if (hwloc_bitmap_list_asprintf(&mapping->cpus[i], mapping->place[i].cpus) < 0)
+    mapping->fabric = rc_nics_names(&mapping->nics, rc_nic_card);
+    mapping->network = rc_nics_names(&mapping->nics, rc_nic_interface);
+    mapping->value_size = 2 * (mapping->nics.used + 1) * (RC_NIC_NAME + 1);
+    mapping->value = malloc(mapping->value_size);
+    if (!mapping->place || !mapping->cpus || !mapping->fabric || !mapping->network || !mapping->value)
+        return out_of_memory(mapping);
+    if (rc_place_tasks(&request, mapping->place) < 0) {
+        if (errno != EINVAL)
             return out_of_memory(mapping);
-    return mapping->cpus ? 0 : out_of_memory(mapping);
-}
-
-static bool find_named(const struct mapping *mapping, struct rc_str name, unsigned *gpu)
-{
-    return rc_pci_gpus_named(&mapping->gpus, name, &mapping->driver, gpu);
-}
-
-static int take_list(struct mapping *mapping, struct rc_str list)
-{
-    struct rc_str unknown;
-
-    map_read_driver(mapping);
-    if (map_choose_gpus(mapping, list, find_named, &unknown) < 0)
+        console_fail("%s: the topology has no core that may be used", mapping->command);
         return -1;
-    if (!unknown.p)
-        return 0;
-    console_fail("map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
-                 unknown.n > 64 ? 64 : (int)unknown.n, unknown.p, mapping->gpus.count);
-    return -1;
-}
-
-/* By the indices that the runtime shows. */
-static bool find_visible(const struct mapping *mapping, struct rc_str name, unsigned *gpu)
-{
-    return rc_parse_u32(name, UINT32_MAX - 1, gpu) && *gpu < mapping->gpus.used;
+    }
+    for (unsigned i = 0; i < mapping->tasks; i++)
+        if ((whole_nodes && widen_to_nodes(mapping, mapping->place[i].cpus) < 0) ||
+            hwloc_bitmap_list_asprintf(&mapping->cpus[i], mapping->place[i].cpus) < 0)
+            return out_of_memory(mapping);
+    return 0;
 }
 
 static int choose_gpus(struct mapping *mapping, const char *list)
 {
     const char *visible = NULL;
     const struct rc_gpu_variable *row = rc_gpu_variables;
-    struct rc_str unknown;
+    struct rc_str unknown = RC_ABSENT;
 
-    if (list)
-        return take_list(mapping, rc_str(list));
     /* a topology from a file is another machine's, of whose GPUs this environment says nothing */
-    for (; !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
+    for (; !list && !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
         if (row->vendor == mapping->gpus.gpu[0].vendor)
             visible = getenv(row->name);
-    if (!visible)
-        return map_choose_all_gpus(mapping);
-    if (map_choose_gpus(mapping, rc_str(visible), find_visible, &unknown) < 0)
+    if (!list && !visible)
+        return map_choose_own_gpus(mapping);
+    if (map_choose_gpus(mapping, rc_str(list ? list : visible), list != NULL, &unknown) < 0)
         return -1;
     if (!unknown.p)
         return 0;
+    if (list) {
+        console_fail("map: --gpus: '%.*s' is none of the %zu GPUs here; give indices or PCI bus ids, as 0,1,3b:00.0",
+                     unknown.n > 64 ? 64 : (int)unknown.n, unknown.p, mapping->gpus.count);
+        return -1;
+    }
     add_note(mapping, "%s=%.64s cannot be matched with the GPUs here: all of them are shown", (row - 1)->name, visible);
-    return map_choose_all_gpus(mapping);
+    return map_choose_own_gpus(mapping);
 }
 
 static int choose_tasks(struct mapping *mapping, const char *tasks)
@@ -361,15 +345,10 @@ static void add_notes(struct mapping *mapping)
 int map_make(const struct wishes *wishes, struct mapping *mapping)
 {
     *mapping = (struct mapping){ .command = "map", .file = wishes->file };
-    if (map_load(mapping, RC_TOPOLOGY_ALL) < 0)
-        return -1;
-    mapping->ids = calloc(mapping->gpus.count + 1, sizeof(*mapping->ids));
-    if (!mapping->ids)
-        return out_of_memory(mapping);
-    rc_gpu_ids_find(&mapping->gpus, wishes->file ? NULL : "", mapping->ids);
-    if (choose_gpus(mapping, wishes->gpus) < 0 || choose_tasks(mapping, wishes->tasks) < 0 ||
+    if (map_load(mapping, RC_TOPOLOGY_ALL) < 0 || choose_gpus(mapping, wishes->gpus) < 0 ||
+        choose_tasks(mapping, wishes->tasks) < 0 ||
         map_choose_cpus(mapping, rc_str(wishes->cpus), mapping->tasks == 1 || mapping->local_rank == RC_UNKNOWN) < 0 ||
-        map_place_tasks(mapping) < 0 || map_write_cpus(mapping) < 0)
+        map_place_tasks(mapping, false) < 0)
         return -1;
     add_notes(mapping);
     return 0;
@@ -383,12 +362,12 @@ void map_free(struct mapping *mapping)
         free(mapping->cpus[i]);
     free(mapping->cpus);
     free(mapping->place);
+    free(mapping->own);
     free(mapping->chosen);
-    free(mapping->proposals.fabric);
-    free(mapping->proposals.network);
-    free(mapping->proposals.value);
+    free(mapping->fabric);
+    free(mapping->network);
+    free(mapping->value);
     free(mapping->gpus.gpu);
-    free(mapping->ids);
     free(mapping->nics.nic);
     hwloc_bitmap_free(mapping->allowed);
     if (mapping->topology)

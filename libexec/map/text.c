@@ -149,37 +149,24 @@ static int put_gpus(const struct mapping *mapping)
     return table_print(&table);
 }
 
-/* Prints the other names of each GPU, as far as they are known: a line for each, by its
- * index above. */
-static int put_ids(const struct mapping *mapping)
+/* What the drivers call each GPU, as far as that is known: a line for each, by its index above. */
+static int put_names(const struct mapping *mapping)
 {
-    struct table table = { .columns = 4 };
-    bool any = false;
+    struct table table = { .columns = 3 };
 
     for (size_t i = 0; i < mapping->gpus.count; i++) {
-        const struct rc_gpu_ids *ids = &mapping->ids[i];
-        const char *uuid = ids->uuid;
-        char index[16];
-        char other[64];
-        int n = 0;
+        const struct rc_pci_gpu *gpu = &mapping->gpus.gpu[i];
+        char text[16];
 
-        if (!*uuid && !ids->render[0] && ids->minor < 0 && ids->rocr < 0)
+        if (!gpu->uuid[0] && gpu->minor < 0)
             continue;
-        other[0] = '\0';
-        if (ids->minor >= 0)
-            n = snprintf(other, sizeof(other), "nvidia%d", ids->minor);
-        if (ids->rocr >= 0)
-            n = snprintf(other, sizeof(other), "ROCR %d", ids->rocr);
-        if (ids->slice_count > 0)
-            snprintf(other + n, sizeof(other) - (size_t)n, "%s%u of MIG", n ? ", " : "", ids->slice_count);
-        if (!any)
+        if (table.rows == 0)
             printf("\n%sNames of the GPUs%s\n", paint_on(PAINT_STRONG), paint_off());
-        any = true;
-        snprintf(index, sizeof(index), "%u", (unsigned)i);
-        table_text(&table, PAINT_NONE, index);
-        table_text(&table, PAINT_NONE, *uuid ? uuid : "-");
-        table_text(&table, PAINT_NONE, ids->render[0] ? ids->render : "-");
-        table_text(&table, PAINT_NONE, other);
+        snprintf(text, sizeof(text), "%u", (unsigned)i);
+        table_text(&table, PAINT_NONE, text);
+        table_text(&table, PAINT_NONE, gpu->uuid[0] ? gpu->uuid : "-");
+        snprintf(text, sizeof(text), "nvidia%d", gpu->minor);
+        table_text(&table, PAINT_NONE, gpu->minor >= 0 ? text : "");
     }
     return table_print(&table);
 }
@@ -237,7 +224,7 @@ static void put_proposals(const struct mapping *mapping)
 
 int map_print_text(const struct mapping *mapping)
 {
-    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_ids(mapping) < 0 ||
+    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_names(mapping) < 0 ||
         put_nics(mapping) < 0)
         return -1;
     put_proposals(mapping);

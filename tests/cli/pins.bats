@@ -163,12 +163,6 @@ pin cpus=0-7 cores=4' ]
     grep -q '/config' "$BATS_TEST_TMPDIR/trace"
 }
 
-@test "this machine: the driver of GPUs is asked once, whatever the list" {
-    run -0 strace -f -e trace=open,openat -o "$BATS_TEST_TMPDIR/trace" "$map" pins <<< $'tasks=4\ngpus=0,1,GPU-1,GPU-2\ncards=no'
-    # hwloc may look as well, from a root of its own
-    [ "$(grep -c 'AT_FDCWD, "/proc/driver/nvidia/gpus"' "$BATS_TEST_TMPDIR/trace")" -eq 1 ]
-}
-
 @test "cards=no: the same cores and GPUs, and no card is named" {
     for machine in dgx-a100 frontier abci-v cpu-node gh200 laptop; do
         [ "$(pins "$machine" cards=no tasks=4 gpus=3,2,1,0)" = \

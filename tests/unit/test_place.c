@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { TASKS = 300, ROUNDS = 60 };
 
@@ -187,79 +185,4 @@ UNIT_TEST(check_node, "the NUMA node of a mask and of an object")
     hwloc_bitmap_free(one);
     hwloc_bitmap_free(two);
     hwloc_topology_destroy(topology);
-}
-
-/* GPUs of a list by name; the driver's folder has UUIDs of two of the three. */
-static const struct {
-    struct rc_str input;
-    int expected; /* -1: none */
-    const char *why;
-} names[] = {
-    { TEXT("0"), 0, "an index" },
-    { TEXT("2"), 2, "the last one" },
-    { TEXT("3"), -1, "one too many" },
-    { TEXT("0000:3b:00.0"), 1, "a bus id" },
-    { TEXT("3B:00.0"), 1, "without its domain, in capitals" },
-    { TEXT("af:00.0"), -1, "of another domain" },
-    { TEXT("10000:af:00.0"), 2, "with that domain" },
-    { TEXT("3b:00"), -1, "half a bus id" },
-    { TEXT("GPU-22222222-0000-0000-0000-000000000000"), 1, "a UUID" },
-    { TEXT("GPU-1"), 0, "its first digit" },
-    { TEXT("GPU-"), -1, "the first digits of two" },
-    { TEXT("GPU-3"), -1, "of nobody" },
-    { TEXT("GPU-22222222-0000-0000-0000-0000000000000"), -1, "a digit too many" },
-    { TEXT("MIG-22222222"), -1, "a part of a GPU" },
-    { TEXT(""), -1, "nothing" },
-};
-
-static char folder[] = "/tmp/rollcall-gpus-XXXXXX";
-
-static void put_gpu(const char *address, const char *uuid)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, address);
-    assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(path, sizeof(path), "%s/%s/information", folder, address);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "Model: \t\t x\nGPU UUID: \t %s\nBus Type: \t PCIe\n", uuid);
-    fclose(file);
-}
-
-static void take_gpu(const char *address)
-{
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s/%s/information", folder, address);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/%s", folder, address);
-    rmdir(path);
-}
-
-UNIT_ROWS(check_name, "named", names)
-{
-    static struct rc_pci_gpu gpu[] = { { .bus_id = "0000:07:00.0" },
-                                       { .bus_id = "0000:3b:00.0" },
-                                       { .bus_id = "10000:af:00.0" } };
-    const struct rc_pci_gpus gpus = { .gpu = gpu, .count = 3, .used = 3 };
-    static struct rc_nvidia_gpus driver;
-    unsigned index = 77;
-
-    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
-    assert_non_null(mkdtemp(folder));
-    put_gpu("0000:07:00.0", "GPU-11111111-0000-0000-0000-000000000000");
-    put_gpu("0000:3b:00.0", "GPU-22222222-0000-0000-0000-000000000000");
-    put_gpu("10000:af:00.0", "GPU-?");
-    driver.count = rc_nvidia_read_gpus(folder, driver.gpu);
-    assert_int_equal(rc_pci_gpus_named(&gpus, unit_guard(row->input), &driver, &index), row->expected >= 0);
-    assert_int_equal(index, row->expected >= 0 ? row->expected : 77);
-    /* where nobody tells, there are indices and bus ids */
-    if (rc_str_starts(row->input, "GPU-"))
-        assert_false(rc_pci_gpus_named(&gpus, row->input, NULL, &index));
-    take_gpu("0000:07:00.0");
-    take_gpu("0000:3b:00.0");
-    take_gpu("10000:af:00.0");
-    assert_int_equal(rmdir(folder), 0);
 }

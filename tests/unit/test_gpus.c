@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a GPU is called: from files as the drivers make them, below a folder of the test's own. */
+/* GPUs and what they are called, from files as the drivers make them, below a folder of the test's own. */
 #define _GNU_SOURCE /* nftw */
 #include "placement/gpus.h"
 #include "unit.h"
@@ -52,38 +52,36 @@ static void make(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void find(const char *from, struct rc_gpu_ids ids[4])
+static struct rc_pci_gpus list;
+
+/* Finds the machine's GPUs, with their names below `from`. The pci objects are gone when it returns. */
+static void find(const char *from)
 {
     hwloc_topology_t topology;
-    struct rc_pci_gpus list;
 
+    free(list.gpu);
     assert_int_equal(hwloc_topology_init(&topology), 0);
     hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     assert_int_equal(hwloc_topology_set_xmlbuffer(topology, machine, sizeof(machine)), 0);
     assert_int_equal(hwloc_topology_load(topology), 0);
     assert_int_equal(rc_pci_gpus_find(topology, &list), 0);
     assert_int_equal(list.count, 4);
-    rc_gpu_ids_find(&list, from, ids);
-    free(list.gpu);
+    rc_pci_gpus_name(&list, from);
     hwloc_topology_destroy(topology);
 }
 
-static void expect(const struct rc_gpu_ids *ids, const char *uuid, const char *render, int minor, int rocr)
+static void expect(unsigned i, const char *uuid, int minor)
 {
-    assert_string_equal(ids->uuid, uuid);
-    assert_string_equal(ids->render, render);
-    assert_int_equal(ids->minor, minor);
-    assert_int_equal(ids->rocr, rocr);
+    assert_string_equal(list.gpu[i].uuid, uuid);
+    assert_int_equal(list.gpu[i].minor, minor);
 }
 
 UNIT_TEST(nothing_is_there, "a machine whose drivers say nothing")
 {
-    struct rc_gpu_ids ids[4];
-
     for (unsigned round = 0; round < 2; round++) {
-        find(round ? "/nowhere" : NULL, ids);
+        find(round ? "/nowhere" : NULL);
         for (unsigned i = 0; i < 4; i++)
-            expect(&ids[i], "", "", -1, -1);
+            expect(i, "", -1);
     }
 }
 
@@ -103,67 +101,75 @@ UNIT_TEST(nothing_is_there, "a machine whose drivers say nothing")
     "?"        \
     "?"
 #define NVIDIA "/proc/driver/nvidia/"
-#define KFD    "/sys/class/kfd/kfd/topology/nodes/"
 #define PCI    "/sys/bus/pci/devices/"
 
-/* Minors need not go as bus ids do; nodes 0 and 1 of AMD's driver are processors, 2 is c6, 10 is c1. */
-UNIT_TEST(names_are_read, "UUID, minor, MIG, render node, ROCr's index")
+/* Minors need not go as bus ids do. */
+UNIT_TEST(names_are_read, "UUID and minor")
 {
-    struct rc_gpu_ids ids[4];
-
     make(NVIDIA "gpus/0000:07:00.0/information",
          "Model: \t\t NVIDIA A100-SXM4-40GB\n"
          "GPU UUID: \t GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11\nDevice Minor: \t 1\n");
     make(NVIDIA "gpus/0000:0f:00.0/information", "GPU UUID: \t GPU-" UNUSED "\nDevice Minor: \t 0\n");
-    make(NVIDIA "capabilities/gpu1/mig/gi2/ci1/access", "");
-    make(NVIDIA "capabilities/gpu1/mig/gi2/ci0/access", "");
-    make(NVIDIA "capabilities/gpu1/mig/gi11/ci0/access", "");
-    make(NVIDIA "capabilities/gpu1/mig/gi2/access", "");
-    make(NVIDIA "capabilities/gpu2/mig/gi0/ci0/access", "");
-    make(PCI "0000:07:00.0/drm/card0", NULL);
-    make(PCI "0000:07:00.0/drm/renderD129", NULL);
-    make(PCI "0001:c1:00.0/drm/renderD130", NULL);
-    make(KFD "0/properties", "cpu_cores_count 64\nsimd_count 0\nlocation_id 0\ndomain 0\n");
-    make(KFD "1/properties", "");
-    /* c6:00.0 is 50688, c1:00.0 is 49408 */
-    make(KFD "2/properties", "simd_count 440\nlocation_id 50688\ndomain 1\nunique_id 15866324801083369133\n");
-    make(KFD "10/properties", "simd_count 440\nlocation_id 49408\ndomain 1\nunique_id 0\n");
-    find(root, ids);
-    expect(&ids[0], "GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11", "renderD129", 1, -1);
-    assert_string_equal(ids[0].slices, "gi2/ci0,gi2/ci1,gi11/ci0");
-    assert_int_equal(ids[0].slice_count, 3);
+    make(PCI "0001:c1:00.0/unique_id", "0000000000000000\n");
+    make(PCI "0001:c6:00.0/unique_id", "dc308257db8b66ad\n");
+    find(root);
+    expect(0, "GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11", 1);
     /* its UUID nobody knows yet */
-    expect(&ids[1], "", "", 0, -1);
-    assert_int_equal(ids[1].slice_count, 0);
-    expect(&ids[2], "", "renderD130", -1, 1);
-    expect(&ids[3], "GPU-dc308257db8b66ad", "", -1, 0);
+    expect(1, "", 0);
+    expect(2, "", -1);
+    expect(3, "GPU-dc308257db8b66ad", -1);
 }
 
 UNIT_TEST(broken_files_are_harmless, "broken files")
 {
-    struct rc_gpu_ids ids[4];
-    char name[128];
     char line[4096];
 
     memset(line, 'x', sizeof(line) - 1);
     line[sizeof(line) - 1] = '\0';
     make(NVIDIA "gpus/0000:07:00.0/information", line);
     make(NVIDIA "gpus/0000:0f:00.0/information", "GPU UUID\nGPU UUID: MIG-1\nDevice Minor: -1\nDevice Minor:\n:\n\n");
-    make(KFD "2/properties", line);
-    make(KFD "10/properties", "simd_count 99999999999999999999999999 location_id x\n");
-    find(root, ids);
-    expect(&ids[0], "", "renderD129", -1, -1);
-    expect(&ids[1], "", "", -1, -1);
-    /* more than there is room for: counted, and whole names alone */
-    make(NVIDIA "gpus/0000:07:00.0/information", "Device Minor: 1\n");
-    for (unsigned i = 0; i < 60; i++) {
-        snprintf(name, sizeof(name), NVIDIA "capabilities/gpu1/mig/gi%u/ci0/access", i + 100);
-        make(name, "");
-    }
-    find(root, ids);
-    assert_int_equal(ids[0].slice_count, 63);
-    assert_true(strlen(ids[0].slices) < sizeof(ids[0].slices));
-    assert_string_equal(ids[0].slices + strlen(ids[0].slices) - 4, "/ci0");
+    make(PCI "0001:c1:00.0/unique_id", line);
+    make(PCI "0001:c6:00.0/unique_id", "dc308257\n");
+    find(root);
+    for (unsigned i = 0; i < 4; i++)
+        expect(i, "", -1);
+}
+
+/* Input: a name of a GPU; expected: its place in the list, or -1. */
+static const struct {
+    struct rc_str input;
+    int expected;
+    const char *why;
+} names[] = {
+    { TEXT("0"), 0, "an index" },
+    { TEXT("2"), 2, "the last one" },
+    { TEXT("3"), -1, "one too many" },
+    { TEXT("0000:3b:00.0"), 1, "a bus id" },
+    { TEXT("3B:00.0"), 1, "without its domain, in capitals" },
+    { TEXT("af:00.0"), -1, "of another domain" },
+    { TEXT("10000:af:00.0"), 2, "with that domain" },
+    { TEXT("3b:00"), -1, "half a bus id" },
+    { TEXT("GPU-22222222-0000-0000-0000-000000000000"), 1, "a UUID" },
+    { TEXT("GPU-1"), 0, "its first digit" },
+    { TEXT("GPU-"), -1, "the first digits of two" },
+    { TEXT("GPU-3"), -1, "of nobody" },
+    { TEXT("GPU-22222222-0000-0000-0000-0000000000000"), -1, "a digit too many" },
+    { TEXT("MIG-22222222"), -1, "a part of a GPU" },
+    { TEXT(""), -1, "nothing" },
+};
+
+UNIT_ROWS(check_name, "named", names)
+{
+    static struct rc_pci_gpu gpu[] = {
+        { .bus_id = "0000:07:00.0", .uuid = "GPU-11111111-0000-0000-0000-000000000000" },
+        { .bus_id = "0000:3b:00.0", .uuid = "GPU-22222222-0000-0000-0000-000000000000" },
+        { .bus_id = "10000:af:00.0" },
+    };
+    const struct rc_pci_gpus gpus = { .gpu = gpu, .count = 3, .used = 3 };
+    unsigned index = 77;
+
+    assert_int_equal(rc_pci_gpus_named(&gpus, unit_guard(row->input), &index), row->expected >= 0);
+    assert_int_equal(index, row->expected >= 0 ? row->expected : 77);
 }
 
 static void add_device(const char *folder, const char *class, const char *vendor)
