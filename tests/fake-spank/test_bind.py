@@ -139,11 +139,11 @@ def test_cores_that_would_be_idle_are_given_up_by_name_alone(bound):
 
 
 FAILURES = [
-    ("", 1, "finds no cores"), ("pin", 0, "answers something else"), (answer(f"cpus={ALL[0]} cores=1"), 0, "answers"),
+    ("", 1, "rollcall-map fails without a reason"), ("pin", 0, "answers something else"), (answer(f"cpus={ALL[0]} cores=1"), 0, "answers"),
     (answer(*[f"cpus={ALL[0]} cores=1"] * 3), 0, "answers something else"),
     (answer(*[f"cpus={LISTS[0]},{LISTS[1]},8191 cores=1"] * 2), 0, "does not let it run"),
     (answer(*[f"cpus={threads},8191 cores=1" for threads in LISTS]), 0, "does not let it run"),
-    (PINS, 3, "finds no cores"), ("x" * 70000, 0, "cannot be asked"),
+    (PINS, 3, "rollcall-map fails"), ("x" * 70000, 0, "cannot be asked"),
 ]
 
 
