@@ -50,10 +50,9 @@ static void *be_node(void *data)
     struct client *client = data;
     char entry[256];
     struct rc_reply reply;
-    bool heard;
 
     client->rc = rc_client_request(&client->server->endpoint, server_entry(entry, client->number, CLIENTS),
-                                   SERVER_GUARD * 1000, &reply, &heard);
+                                   SERVER_GUARD * 1000, &reply, NULL);
     if (client->rc == 0) {
         snprintf(client->text, sizeof(client->text), "%s", reply.text);
         free(reply.text);
