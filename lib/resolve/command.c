@@ -3,14 +3,95 @@
 
 #include <stddef.h>
 
-static bool operator_character(char c)
+static bool is_operator(char c)
 {
-    return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '\n' || c == '`';
+    return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '\n';
 }
 
 static bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '"' || c == '\'' || operator_character(c);
+    return c == ' ' || c == '\t' || is_operator(c);
+}
+
+/* What ends the piece that a character begins, in a piece that `closer` ends: a quoted one, $(...), <(...), A=(...)
+ * or ${...}. 0 where it begins none. */
+static char closer_of(char before, char c, char closer)
+{
+    bool is_text = closer == '"';
+
+    if (closer == '\'')
+        return '\0';
+    if (c == '"' || c == '`' || (c == '\'' && !is_text))
+        return c;
+    if (c == '{' && before == '$')
+        return '}';
+    if (c == '(' && (before == '$' || closer == ')' || (!is_text && (before == '<' || before == '>' || before == '='))))
+        return ')';
+    return '\0';
+}
+
+/* Returns the bytes of the word that the text begins with, as a shell takes it: blanks in quotes and in $(...) are
+ * part of it. */
+static size_t word_length(struct rc_str text)
+{
+    enum { DEEPEST = 16 };
+    char closers[DEEPEST];
+    unsigned depth = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        char before = i ? text.p[i - 1] : '\0';
+        char closer = depth ? closers[depth - 1] : '\0';
+        char next = closer_of(before, c, closer);
+
+        if (c == '\\' && closer != '\'')
+            i++;
+        else if (depth && c == closer)
+            depth--;
+        else if (next && depth < DEEPEST)
+            closers[depth++] = next;
+        else if (!depth && is_blank(c) && !(c == '&' && (before == '<' || before == '>')))
+            return i;
+    }
+    return text.n;
+}
+
+/* Without the quotes around all of it. */
+static struct rc_str unquoted(struct rc_str word)
+{
+    char quote = word.n > 1 ? word.p[0] : '\0';
+    struct rc_str inside = { word.p + 1, word.n - 2 };
+    struct rc_str rest;
+
+    if ((quote != '"' && quote != '\'') || word.p[word.n - 1] != quote)
+        return word;
+    rc_str_split(inside, quote, &rest);
+    return rest.p ? word : inside;
+}
+
+static struct rc_str after(struct rc_str text, size_t n)
+{
+    return (struct rc_str){ text.p + n, text.n - n };
+}
+
+/* Returns what follows blanks, operators, comments and the ends of lines that a backslash continues. */
+static struct rc_str skip_blanks(struct rc_str text, bool *has_operator)
+{
+    struct rc_str rest;
+
+    while (text.n) {
+        if (rc_str_starts(text, "\\\n")) {
+            text = after(text, 2);
+        } else if (*text.p == '#') {
+            text = after(text, rc_str_split(text, '\n', &rest).n);
+        } else if (is_blank(*text.p)) {
+            *has_operator = *has_operator || is_operator(*text.p);
+            text = after(text, 1);
+        } else {
+            break;
+        }
+    }
+    return text;
 }
 
 bool rc_words_next(struct rc_words *words, struct rc_str *word)
@@ -25,346 +106,353 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word)
         *word = rc_str(*words->argv++);
         return true;
     }
-    for (; words->line.n && is_blank(*words->line.p);
-         words->line = (struct rc_str){ words->line.p + 1, words->line.n - 1 })
-        if (operator_character(*words->line.p))
-            words->starts_command = true;
-    word->p = words->line.p;
-    for (word->n = 0; word->n < words->line.n && !is_blank(word->p[word->n]);)
-        word->n++;
-    words->line = (struct rc_str){ words->line.p + word->n, words->line.n - word->n };
-    return word->n > 0;
+    words->line = skip_blanks(words->line, &words->starts_command);
+    *word = (struct rc_str){ words->line.p, word_length(words->line) };
+    words->line = after(words->line, word->n);
+    if (word->n == 0)
+        return false;
+    *word = unquoted(*word);
+    return true;
 }
 
-enum { OPTION_SIZE = 20 };
+/* The table of programs. */
 
-/* argparse takes --node-rank for --node_rank */
-static bool option_is(struct rc_str name, const char *option)
+enum kind { KIND_WRAPPER, KIND_CONTAINER, KIND_SHELL, KIND_LAUNCHER, KIND_DAEMON };
+
+enum { UP_TO_DASHES = UINT8_MAX };
+
+static const struct program {
+    const char *names;
+    enum kind kind;
+    uint8_t operands;
+    const char *values;
+    const char *pairs;
+    const char *flags;
+} programs[] = {
+#define NONE         .values = NULL
+#define VALUES(list) .values = (list)
+#define PAIRS(list)  .pairs = (list)
+#define FLAGS(list)  .flags = (list)
+#define ROLLCALL_PROGRAM(list, which, words, ...) \
+    { .names = (list), .kind = KIND_##which, .operands = (words), __VA_ARGS__ },
+#include "resolve/programs.def"
+};
+
+static const struct program *find_program(struct rc_str name)
 {
-    size_t i = 0;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+        if (rc_str_which(name, programs[i].names))
+            return &programs[i];
+    return NULL;
+}
 
-    for (; i < name.n && option[i]; i++)
-        if (name.p[i] != option[i] && !(name.p[i] == '-' && option[i] == '_'))
-            return false;
-    return i == name.n && !option[i];
+/* Returns the name of the program at a path: also of "$VENV"/bin/torchrun and, in a shell's text, of
+ * $(which torchrun). */
+static struct rc_str program_name(struct rc_str word)
+{
+    struct rc_str rest;
+
+    if (rc_str_starts(word, "$(which ") || rc_str_starts(word, "`which ")) {
+        rc_str_split_last((struct rc_str){ word.p, word.n - 1 }, ' ', &rest);
+        return rest;
+    }
+    return unquoted(rc_str_base_name(word));
+}
+
+static bool is_option(struct rc_str word)
+{
+    return word.n > 1 && word.p[0] == '-' && !rc_str_is(word, "--");
+}
+
+/* One of "a|b|c". argparse, which launchers use, takes --node-rank for --node_rank. */
+static bool is_named(struct rc_str option, const char *names)
+{
+    struct rc_str rest = rc_str(names);
+
+    while (rest.p) {
+        struct rc_str name = rc_str_split(rest, '|', &rest);
+        size_t same = 0;
+
+        while (same < name.n && same < option.n &&
+               (name.p[same] == option.p[same] || (name.p[same] == '_' && option.p[same] == '-')))
+            same++;
+        if (same == name.n && same == option.n)
+            return true;
+    }
+    return false;
+}
+
+/* The number of words after the option that are its values. */
+static unsigned values_of(const struct program *program, struct rc_str option)
+{
+    struct rc_str value;
+
+    rc_str_split(option, '=', &value);
+    if (value.p)
+        return 0;
+    if (program->flags)
+        return !is_named(option, program->flags);
+    return is_named(option, program->pairs) ? 2 : is_named(option, program->values);
+}
+
+/* Takes a program's options and operands: the next word begins the command that it starts. */
+static void pass_operands(struct rc_words *words, const struct program *program)
+{
+    unsigned operands = program->operands;
+    struct rc_words before = *words;
+    unsigned values = 0;
+    struct rc_str word;
+
+    for (; rc_words_next(words, &word) && !words->starts_command; before = *words) {
+        if (values)
+            values--;
+        else if (rc_str_is(word, "--"))
+            return;
+        else if (is_option(word))
+            values = values_of(program, word);
+        else if (operands == 0)
+            break;
+        else if (operands != UP_TO_DASHES)
+            operands--;
+    }
+    *words = before;
 }
 
 /* Where an option's value goes; NULL for an option that is of no interest. */
 static struct rc_str *option_value(struct rc_str name, struct rc_command_options *given)
 {
     static const struct {
-        char option[OPTION_SIZE];
-        unsigned char offset;
+        const char *names;
+        size_t at;
     } options[] = {
-#define VALUE(option, member) { option, offsetof(struct rc_command_options, member) }
-        VALUE("--nnodes", nnodes),           VALUE("--num_machines", nnodes),
-        VALUE("--node_rank", node_rank),     VALUE("--machine_rank", node_rank),
-        VALUE("--nproc_per_node", nproc),    VALUE("--num_processes", processes),
-        VALUE("--rdzv_backend", backend),    VALUE("--rdzv_endpoint", endpoint),
-        VALUE("--master_addr", master_addr), VALUE("--main_process_ip", master_addr),
-        VALUE("--main_process_port", port),
-#undef VALUE
+        { "--nnodes|--num_machines", offsetof(struct rc_command_options, nnodes) },
+        { "--node_rank|--machine_rank", offsetof(struct rc_command_options, node_rank) },
+        { "--nproc_per_node", offsetof(struct rc_command_options, nproc) },
+        { "--num_processes", offsetof(struct rc_command_options, processes) },
+        { "--rdzv_backend", offsetof(struct rc_command_options, backend) },
+        { "--rdzv_endpoint", offsetof(struct rc_command_options, endpoint) },
+        { "--master_addr|--main_process_ip", offsetof(struct rc_command_options, master_addr) },
+        { "--main_process_port", offsetof(struct rc_command_options, port) },
     };
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        if (option_is(name, options[i].option))
-            return (struct rc_str *)((char *)given + options[i].offset);
+        if (is_named(name, options[i].names))
+            return (struct rc_str *)(void *)((char *)given + options[i].at);
     return NULL;
 }
 
-/* Reads the words behind the launcher's name, up to the user's script: what follows it is the script's own. */
-static void command_options_read(struct rc_words *words, struct rc_command_options *given)
+/* Reads a launcher's options, up to the user's script or module, the first word that is none: what follows it is the
+ * script's own. */
+static void read_options(struct rc_words *words, const struct program *launcher, struct rc_command_options *given)
 {
-    struct rc_str *wanted = NULL;
     struct rc_str word;
 
-    while (rc_words_next(words, &word)) {
+    while (rc_words_next(words, &word) && !words->starts_command && is_option(word)) {
         struct rc_str value;
-        struct rc_str name;
+        struct rc_str name = rc_str_split(word, '=', &value);
+        struct rc_str *wanted = option_value(name, given);
 
-        if (wanted) {
-            *wanted = word;
-            wanted = NULL;
-            continue;
-        }
-        if (!rc_str_starts(word, "--")) {
-            if (rc_str_ends(word, ".py") || rc_str_is(word, "-m"))
-                return;
-            continue;
-        }
-        name = rc_str_split(word, '=', &value);
-        if (option_is(name, "--standalone")) {
+        if (rc_str_is(name, "--standalone"))
             given->standalone = true;
+        /* -r3 has its value in the same word */
+        if (value.p)
+            value = unquoted(value);
+        else if ((word.n > 2 && word.p[1] != '-') || !values_of(launcher, word) || !rc_words_next(words, &value))
             continue;
-        }
-        wanted = option_value(name, given);
-        /* --option="value" is cut at the quote */
-        if (wanted && value.p && (value.n || words->argv)) {
+        if (wanted)
             *wanted = value;
-            wanted = NULL;
-        }
     }
 }
 
-/* Arrays of arrays, not of pointers: each pointer is one relocation, and every
- * process that the preload is loaded into pays for it. */
-enum { NAME_SIZE = 20, MODULE_SIZE = 32 };
-
-static const char launchers[][NAME_SIZE] = {
-    "torchrun", "accelerate", "deepspeed", "composer", "colossalai", "fabric", "lightning",
-};
-
-/* python -m MODULE */
-static const char launcher_modules[][MODULE_SIZE] = {
-    "torch.distributed.run",     "torch.distributed.launch", "accelerate.commands.launch",
-    "deepspeed.launcher.runner", "composer.cli.launcher",    "lightning.fabric.cli",
-};
-
-/* A launcher's own daemons: their children are the tasks (facts: an exporting
- * plugin in the orted step would put the daemon's rank into every task). */
-static const char daemons[][NAME_SIZE] = {
-    "orted",
-    "prted",
-    "prte",
-    "hydra_pmi_proxy",
-    "hydra_bstrap_proxy",
-    "pmi_proxy",
-    "mpispawn",
-    "mpirun",
-    "mpiexec",
-    "mpiexec.hydra",
-    "prterun",
-    "prun",
-    "srun",
-    "ray",
-    "dask-worker",
-    "flux",
-    "palsd",
-};
-
-/* Programs that run another one: the command may be any later word of theirs. */
-static const char wrappers[][NAME_SIZE] = {
-    "env",     "exec",     "nice",  "ionice",     "numactl",    "nohup",  "time", "timeout", "stdbuf",
-    "taskset", "setarch",  "chrt",  "hwloc-bind", "likwid-pin", "perf",   "nsys", "ncu",     "valgrind",
-    "strace",  "rollcall", "conda", "mamba",      "uv",         "poetry", "pixi", "command",
-};
-
-/* Such programs, too; but what they start has other files. */
-static const char containers[][NAME_SIZE] = {
-    "singularity", "apptainer", "enroot", "podman", "podman-hpc", "shifter", "ch-run", "sarus", "bwrap", "docker",
-};
-
-/* Their options with a folder. */
-static const char mounts[][NAME_SIZE] = {
-    "--bind", "--ro-bind", "--bind-try", "--volume", "--mount", "-B", "-b", "-v", "-m",
-};
-
-/* Words of the shell's grammar behind which a command stands. */
-static const char keywords[][NAME_SIZE] = {
-    "if", "then", "elif", "else", "while", "until", "do", "!", "{",
-};
-
-static bool one_of(struct rc_str word, const char *list, size_t size, size_t each)
+static void read_launcher(struct rc_words *words, struct rc_command *command, const struct program *launcher,
+                          struct rc_str name)
 {
-    /* the first letter is enough for nearly every one of the names */
-    for (size_t i = 0; word.n && i < size; i += each)
-        if (list[i] == word.p[0] && rc_str_is(word, list + i))
-            return true;
-    return false;
-}
+    struct rc_words before = *words;
+    struct rc_str verb;
 
-#define ONE_OF(word, list) one_of((word), (list)[0], sizeof(list), sizeof((list)[0]))
-
-static void set_kind(struct rc_command *command, enum rc_command_kind kind, struct rc_str name)
-{
-    command->kind = kind;
+    command->kind = RC_COMMAND_LAUNCHER;
     command->name = name;
-}
-
-/* A launcher, by the name of its program or of its module. */
-static void read_launcher(struct rc_words *words, struct rc_command *command, struct rc_str name)
-{
-    set_kind(command, RC_COMMAND_LAUNCHER, name);
     command->torchrun = rc_str_is(name, "torchrun") || rc_str_starts(name, "torch.distributed.");
     command->accelerate = rc_str_is(name, "accelerate") || rc_str_starts(name, "accelerate.");
+    if (command->accelerate && rc_words_next(words, &verb) && !rc_str_is(verb, "launch"))
+        *words = before;
     if (command->torchrun || command->accelerate)
-        command_options_read(words, &command->given);
+        read_options(words, launcher, &command->given);
 }
 
-/* Behind `python`: -m MODULE, or a script, or -c. */
-static void read_python(struct rc_words *words, struct rc_command *command)
+struct reading {
+    struct rc_command *command;
+    unsigned shells;      /* whose texts are being read, each in the one before */
+    struct rc_str daemon; /* one that was found; absent: none */
+    bool python;          /* it runs a script of Python's, too */
+};
+
+/* A script that an interpreter was given: pip writes launchers and daemons as such. Returns whether it is one. */
+static bool read_script(struct reading *reading, struct rc_words *words, struct rc_str name)
+{
+    const struct program *program = find_program(name);
+
+    if (program && program->kind == KIND_LAUNCHER)
+        read_launcher(words, reading->command, program, name);
+    else if (program && program->kind == KIND_DAEMON)
+        reading->daemon = name;
+    else
+        return false;
+    return true;
+}
+
+/* Which letter of -um takes a value, and what of the word is that value; 0 for none. */
+static char python_option(struct rc_str word, struct rc_str *value)
+{
+    for (size_t i = 1; i < word.n && word.p[1] != '-'; i++) {
+        *value = after(word, i + 1);
+        if (rc_str_which((struct rc_str){ word.p + i, 1 }, "c|m|W|X"))
+            return word.p[i];
+    }
+    return '\0';
+}
+
+/* After `python`: options, then -m MODULE, a script, or -c. */
+static void read_python(struct reading *reading, struct rc_words *words)
 {
     struct rc_str word;
-
-    while (rc_words_next(words, &word)) {
-        if (rc_str_starts(word, "-m")) {
-            struct rc_str module = { word.p + 2, word.n - 2 };
-
-            if (module.n == 0 && !rc_words_next(words, &module))
-                return;
-            if (ONE_OF(module, launcher_modules))
-                read_launcher(words, command, module);
-            else
-                command->script = module;
-            return;
-        }
-        if (rc_str_is(word, "-X") || rc_str_is(word, "-W")) {
-            if (!rc_words_next(words, &word))
-                return;
-            continue;
-        }
-        /* a console script called by its path: `python /opt/bin/torchrun ...` */
-        if (ONE_OF(rc_str_base_name(word), launchers)) {
-            read_launcher(words, command, rc_str_base_name(word));
-            return;
-        }
-        if (word.n == 0 || rc_str_starts(word, "-c"))
-            return;
-        if (word.p[0] != '-') {
-            command->script = word;
-            return;
-        }
-    }
-}
-
-static bool is_shell(struct rc_str name)
-{
-    return rc_str_is(name, "sh") || rc_str_is(name, "bash") || rc_str_is(name, "dash") || rc_str_is(name, "zsh");
-}
-
-bool rc_command_starts_another(struct rc_str program)
-{
-    /* beyond those that a command line is looked through for */
-    static const char others[][NAME_SIZE] = {
-        "ash", "ksh", "ksh93", "mksh", "csh", "tcsh", "fish", "busybox", "setsid"
-    };
-    struct rc_str name = rc_str_base_name(program);
-
-    return is_shell(name) || ONE_OF(name, wrappers) || ONE_OF(name, containers) || ONE_OF(name, others);
-}
-
-bool rc_command_mounts(struct rc_str word, struct rc_str *value)
-{
-    for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-        struct rc_str rest = { word.p + rc_str(mounts[i]).n, word.n - rc_str(mounts[i]).n };
-
-        if (!rc_str_starts(word, mounts[i]) || (rest.n && rest.p[0] != '=' && rest.p[0] != '/'))
-            continue;
-        *value = rest.n ? rest : RC_ABSENT;
-        return true;
-    }
-    return false;
-}
-
-/* Behind the runtime's name, up to the image and no further than the command's
- * end: folders and images may be called like programs. */
-static void pass_image(struct rc_words *words, struct rc_str runtime)
-{
-    bool bwrap = rc_str_is(runtime, "bwrap");
-    bool has_image = !bwrap && !rc_str_is(runtime, "shifter");
-    bool has_verb = has_image && !rc_str_is(runtime, "ch-run");
-    struct rc_words before = *words;
-    unsigned values = 0;
     struct rc_str value;
-    struct rc_str word;
 
-    for (; rc_words_next(words, &word) && !words->starts_command; before = *words) {
-        if (values) {
-            values--;
-        } else if (rc_str_starts(word, "-")) {
-            if (rc_command_mounts(word, &value) && !value.p)
-                values = bwrap ? 2 : 1;
-        } else if (has_verb) {
-            has_verb = false;
-        } else if (has_image) {
-            return;
-        } else {
+    while (rc_words_next(words, &word) && !words->starts_command) {
+        char option = is_option(word) ? python_option(word, &value) : '\0';
+        bool is_script = !is_option(word) && word.n && word.p[0] != '-';
+
+        if (option == 'c' || (option && value.n == 0 && !rc_words_next(words, &value)))
+            break;
+        if (is_script || option == 'm') {
+            if (read_script(reading, words, is_script ? program_name(word) : value))
+                return;
+            reading->command->script = is_script ? word : value;
             break;
         }
     }
-    *words = before;
+    reading->python = true;
+}
+
+static void read_words(struct reading *reading, struct rc_words *words);
+
+/* After `bash`: options, then a script, or the text of -c. One word may have several options, as -euo pipefail. */
+static void read_shell(struct reading *reading, struct rc_words *words, const struct program *shell)
+{
+    enum { SHELLS_MAX = 3 };
+    bool has_text = false;
+    struct rc_str word;
+    struct rc_str rest;
+
+    while (rc_words_next(words, &word) && is_option(word) && !words->starts_command) {
+        bool letters = word.p[1] != '-';
+
+        rc_str_split(word, 'c', &rest);
+        has_text = has_text || (letters && rest.p);
+        if (values_of(shell, word) || (letters && (rc_str_ends(word, "o") || rc_str_ends(word, "O"))))
+            rc_words_next(words, &word);
+    }
+    if (!has_text) {
+        read_script(reading, words, program_name(word));
+    } else if (reading->shells < SHELLS_MAX) {
+        reading->shells++;
+        read_words(reading, &(struct rc_words){ .line = word, .left = RC_WORDS_MAX });
+        reading->shells--;
+    }
+}
+
+/* Returns whether the next word begins a command, too. */
+static bool read_program(struct reading *reading, struct rc_words *words, struct rc_str name)
+{
+    const struct program *program = find_program(name);
+    struct rc_words *options = &reading->command->container_words;
+
+    if (!program) {
+        if (rc_str_starts(name, "python") || rc_str_starts(name, "pypy"))
+            read_python(reading, words);
+        return false;
+    }
+    switch (program->kind) {
+    case KIND_CONTAINER:
+        reading->command->container = name;
+        *options = *words;
+        pass_operands(words, program);
+        options->left -= words->left;
+        return true;
+    case KIND_WRAPPER:
+        pass_operands(words, program);
+        return true;
+    case KIND_SHELL:
+        read_shell(reading, words, program);
+        return false;
+    case KIND_LAUNCHER:
+    case KIND_DAEMON:
+        read_script(reading, words, name);
+        break;
+    }
+    return false;
 }
 
 static bool is_assignment(struct rc_str word)
 {
     struct rc_str value;
 
-    rc_str_split(word, '=', &value);
-    return value.p && word.n && word.p[0] != '-';
+    return rc_str_split(word, '=', &value).n && value.p && !is_option(word);
 }
 
-static void read_words(struct rc_words *words, struct rc_command *command, bool inside_shell);
-
-/* Behind `bash`: options up to -c (also -lc), then the text. */
-static void read_shell(struct rc_words *words, struct rc_command *command)
+/* Only a word where a command begins can decide: `cd ray; ./train lightning` names no launcher. */
+static void read_words(struct reading *reading, struct rc_words *words)
 {
+    static const char keywords[] = "if|then|elif|else|while|until|do|!|{";
+    bool is_expected = true;
     struct rc_str word;
 
-    while (rc_words_next(words, &word) && rc_str_starts(word, "-")) {
-        if (!rc_str_ends(word, "c"))
-            continue;
-        if (rc_words_next(words, &word))
-            read_words(&(struct rc_words){ .line = word, .left = RC_WORDS_MAX }, command, true);
-        return;
-    }
-}
-
-/* Only a word where a command stands can decide: `cd ray; ./train lightning`
- * names no launcher. A script that runs srun or mpirun is no worker itself,
- * unless it runs Python as well. */
-static void read_words(struct rc_words *words, struct rc_command *command, bool inside_shell)
-{
-    struct rc_str daemon = RC_ABSENT;
-    bool command_position = true;
-    bool wrapped = false;
-    bool python = false;
-    struct rc_str word;
-
-    while (command->kind == RC_COMMAND_UNKNOWN && rc_words_next(words, &word)) {
-        struct rc_str name;
-
-        if (words->starts_command) {
-            command_position = true;
-            wrapped = false;
-        }
+    while (reading->command->kind == RC_COMMAND_UNKNOWN && rc_words_next(words, &word)) {
+        is_expected = is_expected || words->starts_command;
         /* the rest of an argument list is arguments: no operator stands there */
-        if (!command_position && words->argv)
+        if (!is_expected && words->argv)
             break;
-        if (!command_position || is_assignment(word) || (inside_shell && ONE_OF(word, keywords)))
-            continue;
-        command_position = wrapped;
-        name = rc_str_base_name(word);
-        if (ONE_OF(name, daemons)) {
-            daemon = name;
-            if (!inside_shell)
-                break;
-        } else if (ONE_OF(name, launchers)) {
-            read_launcher(words, command, name);
-        } else if (rc_str_starts(name, "python") || rc_str_starts(name, "pypy")) {
-            read_python(words, command);
-            python = true;
-            command_position = false;
-            wrapped = false;
-        } else if (ONE_OF(name, wrappers)) {
-            command_position = wrapped = true;
-        } else if (ONE_OF(name, containers)) {
-            command->container = name;
-            pass_image(words, name);
-            command_position = wrapped = true;
-        } else if (is_shell(name) && !inside_shell) {
-            read_shell(words, command);
-            return;
-        } else if (wrapped && (rc_str_ends(name, ".py") || rc_str_ends(name, ".sh"))) {
-            command_position = wrapped = false;
-        }
+        if (is_expected && !is_assignment(word) && !(reading->shells && rc_str_which(word, keywords)))
+            is_expected = read_program(reading, words, program_name(word));
     }
-    if (daemon.p && !python && command->kind == RC_COMMAND_UNKNOWN)
-        set_kind(command, RC_COMMAND_DAEMON, daemon);
 }
 
 void rc_command_read(const char *const *argv, struct rc_command *command)
 {
+    struct reading reading = { .command = command };
+
     *command = (struct rc_command){ .kind = RC_COMMAND_UNKNOWN };
-    if (argv)
-        read_words(&(struct rc_words){ .argv = argv, .left = RC_WORDS_MAX }, command, false);
+    if (!argv)
+        return;
+    read_words(&reading, &(struct rc_words){ .argv = argv, .left = RC_WORDS_MAX });
+    /* a script that runs srun or mpirun is no worker itself, unless it runs Python as well */
+    if (reading.daemon.p && !reading.python && command->kind == RC_COMMAND_UNKNOWN) {
+        command->kind = RC_COMMAND_DAEMON;
+        command->name = reading.daemon;
+    }
+}
+
+bool rc_command_mounts(struct rc_str word, struct rc_str *value)
+{
+    static const char mounts[] = "--bind|--ro-bind|--bind-try|--volume|--mount|-B|-b|-v|-m";
+    struct rc_str rest = rc_str(mounts);
+
+    while (rest.p) {
+        struct rc_str option = rc_str_split(rest, '|', &rest);
+        struct rc_str tail = after(word, option.n < word.n ? option.n : word.n);
+
+        if (!rc_str_eq((struct rc_str){ word.p, word.n - tail.n }, option) ||
+            (tail.n && tail.p[0] != '=' && tail.p[0] != '/'))
+            continue;
+        *value = tail.n ? tail : RC_ABSENT;
+        return true;
+    }
+    return false;
+}
+
+bool rc_command_starts_another(struct rc_str program)
+{
+    const struct program *found = find_program(rc_str_base_name(program));
+
+    return found && (found->kind == KIND_SHELL || found->kind == KIND_WRAPPER || found->kind == KIND_CONTAINER);
 }

@@ -123,6 +123,7 @@ struct rc_command {
     bool accelerate;                 /* accelerate launch: builds torchrun's arguments from its own */
     bool same_on_all_nodes;          /* filled in by the caller: the words are the step's, not this node's alone */
     struct rc_str container;         /* the wrapper that starts it in one; absent if there is none */
+    struct rc_words container_words; /* of that wrapper, up to the command that it starts */
     struct rc_str script;            /* the file or module that Python runs; absent for a launcher, and for -c */
     struct rc_command_options given; /* torchrun's or accelerate's options */
 };

@@ -46,12 +46,73 @@ static const struct {
     { TEXT("sh -c 'srun --version; python t.py'"), RC_COMMAND_UNKNOWN, NULL, "a script that is a worker, too" },
     { TEXT("bash train.sh torchrun"), RC_COMMAND_UNKNOWN, NULL, "a script that is not read" },
     { TEXT(""), RC_COMMAND_UNKNOWN, NULL, "no words" },
+
+    /* a value that is called like a launcher */
+    { TEXT("conda run -n lightning python train.py"), RC_COMMAND_UNKNOWN, NULL, "an environment" },
+    { TEXT("conda run --no-capture-output -n lightning torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun",
+      "the command in it" },
+    { TEXT("mamba run -n deepspeed python t.py"), RC_COMMAND_UNKNOWN, NULL, "an environment" },
+    { TEXT("micromamba run -p /x/ray python t.py"), RC_COMMAND_UNKNOWN, NULL, "an environment's folder" },
+    { TEXT("conda run -n ray python train.py"), RC_COMMAND_UNKNOWN, NULL, "called like a daemon" },
+    { TEXT("uv run --with lightning python t.py"), RC_COMMAND_UNKNOWN, NULL, "a package" },
+    { TEXT("uv run --no-sync --extra deepspeed train.py"), RC_COMMAND_UNKNOWN, NULL, "behind a flag" },
+    { TEXT("uv run --frozen torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "behind a flag" },
+    { TEXT("poetry run accelerate launch t.py"), RC_COMMAND_LAUNCHER, "accelerate", "behind a verb" },
+    { TEXT("pixi run -e accelerate python t.py"), RC_COMMAND_UNKNOWN, NULL, "an environment" },
+    { TEXT("numactl -N 0 ./train --strategy deepspeed"), RC_COMMAND_UNKNOWN, NULL, "the program's own argument" },
+    { TEXT("numactl --localalloc ./train deepspeed"), RC_COMMAND_UNKNOWN, NULL, "behind a flag" },
+    { TEXT("nsys profile -o ray python t.py"), RC_COMMAND_UNKNOWN, NULL, "a file" },
+    { TEXT("nsys profile --trace=cuda -f true torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun",
+      "each option has a value" },
+    { TEXT("ncu --nvtx --set full -o x torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "most options have one" },
+    { TEXT("podman run --gpus all --name lightning image python t.py"), RC_COMMAND_UNKNOWN, NULL, "a container" },
+    { TEXT("docker run --rm -it --ipc host image torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun",
+      "behind flags, a value and the image" },
+    { TEXT("apptainer exec --nv --env A=1 --pwd /lightning x.sif python t.py"), RC_COMMAND_UNKNOWN, NULL, "a folder" },
+    { TEXT("bwrap --dev-bind / / --setenv A ray --chdir /x torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun",
+      "options with two values" },
+    { TEXT("timeout -s INT 10 torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "behind a number" },
+    { TEXT("taskset -c 0-3 torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "behind a list" },
+    { TEXT("hwloc-bind core:0 core:1 -- torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "behind any number" },
+    { TEXT("env -u RANK A=1 torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "behind an assignment" },
+    { TEXT("rollcall exec --ddp=worker -- torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "behind dashes" },
+    { TEXT("sh -c 'nice; torchrun t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "behind a wrapper without a command" },
+
+    /* console scripts and modules */
+    { TEXT("python3 /x/bin/ray start --head"), RC_COMMAND_DAEMON, "ray", "a daemon's console script" },
+    { TEXT("/bin/sh /opt/intel/bin/mpirun -n 2 ./t"), RC_COMMAND_DAEMON, "mpirun", "one for a shell" },
+    { TEXT("/bin/sh /x/bin/torchrun t.py"), RC_COMMAND_LAUNCHER, "torchrun", "a launcher's, in a long folder" },
+    { TEXT("python -m distributed.cli.dask_worker x"), RC_COMMAND_DAEMON, "distributed.cli.dask_worker", "a module" },
+    { TEXT("python -um torch.distributed.run t.py"), RC_COMMAND_LAUNCHER, "torch.distributed.run", "two options" },
+    { TEXT("python -m lightning.fabric.cli run t.py"), RC_COMMAND_LAUNCHER, "lightning.fabric.cli", "Fabric" },
+    { TEXT("python -m lightning_fabric.cli run t.py"), RC_COMMAND_LAUNCHER, "lightning_fabric.cli", "by itself" },
+    { TEXT("python -m timeout torchrun"), RC_COMMAND_UNKNOWN, NULL, "a module that is called like a program" },
+    { TEXT("sh -c 'python a.py; python /x/ray start'"), RC_COMMAND_UNKNOWN, NULL, "a worker and a daemon" },
+
+    /* words as the shell takes them */
+    { TEXT("bash -c 'X=\"a\" torchrun t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "behind a quoted value" },
+    { TEXT("bash -c 'X=\"a b\" torchrun t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "one with a blank" },
+    { TEXT("bash -c '\"$VENV\"/bin/torchrun t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "in a quoted folder" },
+    { TEXT("bash -c '\"$VENV/bin/torchrun\" t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "quoted as a whole" },
+    { TEXT("bash -c 'X=$(hostname; echo torchrun) ./t'"), RC_COMMAND_UNKNOWN, NULL, "a command's output" },
+    { TEXT("bash -c 'X=\"$(cat \"a b\" | ray)\" torchrun t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "quotes in quotes" },
+    { TEXT("bash -c 'echo \"; torchrun\"; ./t'"), RC_COMMAND_UNKNOWN, NULL, "an operator in quotes" },
+    { TEXT("bash -c 'echo a\\; torchrun; ./t'"), RC_COMMAND_UNKNOWN, NULL, "one behind a backslash" },
+    { TEXT("bash -c 'python $(which torchrun) t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "as it is found on PATH" },
+    { TEXT("bash -c './t 2>&1 torchrun'"), RC_COMMAND_UNKNOWN, NULL, "a redirection" },
+    { TEXT("bash -c '# exec torchrun\n./t'"), RC_COMMAND_UNKNOWN, NULL, "a comment" },
+    { TEXT("bash -c 'env \\\n  torchrun t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "on the next line" },
+    { TEXT("bash -c 'echo ${X:-a; torchrun}'"), RC_COMMAND_UNKNOWN, NULL, "a default" },
+    { TEXT("bash -euo pipefail -c 'torchrun t.py'"), RC_COMMAND_LAUNCHER, "torchrun", "options of the shell" },
+    { TEXT("bash --norc t.sh torchrun"), RC_COMMAND_UNKNOWN, NULL, "an option that ends with c" },
+    { TEXT("sh -c 'apptainer exec x bash -c \"torchrun t.py\"'"), RC_COMMAND_LAUNCHER, "torchrun",
+      "a shell in a container in a shell" },
 };
 
 /* The command holds slices of the words, which live until the test ends. */
 static void read_words(const char *words, struct rc_command *command)
 {
-    const char *argv[16];
+    const char *argv[24];
 
     unit_words(words, argv, UNIT_COUNT(argv));
     rc_command_read(argv, command);
@@ -75,6 +136,35 @@ UNIT_TEST(reads_torchrun_options, "torchrun's own options, not the script's")
     assert_true(rc_str_is(command.given.nnodes, "1:4"));
     assert_true(rc_str_is(command.given.node_rank, "3"));
     assert_true(rc_str_is(command.given.nproc, "2"));
+}
+
+/* What the script gets is not torchrun's. */
+static const struct {
+    struct rc_str input;
+    const char *nnodes; /* NULL: torchrun has none */
+    const char *why;
+} ends[] = {
+    { TEXT("torchrun --module pkg.train --nnodes 1"), NULL, "behind a module" },
+    { TEXT("torchrun -m pkg.train --nnodes 1"), NULL, "in short" },
+    { TEXT("torchrun --no-python ./train --nnodes 1"), NULL, "behind a program" },
+    { TEXT("torchrun --nnodes=2 train --nnodes 1"), "2", "behind a console script" },
+    { TEXT("torchrun --rdzv-id train.py --nnodes 2 t.py"), "2", "a value is no script" },
+    { TEXT("torchrun -r 3 -t3 --nnodes 2 t.py"), "2", "short options" },
+    { TEXT("torchrun --standalone --nnodes 1 t.py"), "1", "behind a flag" },
+    { TEXT("sh -c 'torchrun --nnodes 2; x --nnodes 1'"), "2", "behind an operator" },
+    { TEXT("sh -c 'torchrun --nnodes \"$N\" t.py'"), "$N", "in quotes" },
+    { TEXT("sh -c 'torchrun \\\n --nnodes 2 t.py'"), "2", "on the next line" },
+    { TEXT("accelerate launch --multi_gpu --num-machines 2 -m train --num_machines 3"), "2", "accelerate's flags" },
+    { TEXT("python -m accelerate.commands.launch --num_machines 2 train --num_machines 3"), "2", "without its verb" },
+};
+
+UNIT_ROWS(ends_options, "options end", ends)
+{
+    struct rc_command command;
+
+    read_words(row->input.p, &command);
+    assert_int_equal(command.kind, RC_COMMAND_LAUNCHER);
+    assert_true(row->nnodes ? rc_str_is(command.given.nnodes, row->nnodes) : !command.given.nnodes.p);
 }
 
 UNIT_TEST(reads_rendezvous, "where agents meet, and accelerate's own options")
@@ -105,6 +195,8 @@ UNIT_TEST(reads_container, "a container that it is started in")
     assert_true(rc_str_is(command.container, "enroot") && rc_str_is(command.name, "torchrun"));
     read_words("torchrun apptainer", &command);
     assert_null(command.container.p);
+    read_words("apptainer exec -B /x y.sif torchrun t.py", &command);
+    assert_int_equal(command.container_words.left, 4);
 }
 
 UNIT_TEST(reads_no_argv, "no command line at all")
