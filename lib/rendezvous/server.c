@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pairs.h"
 #include "rendezvous/connections.h"
 #include "rendezvous/store.h"
 #include "rendezvous/wire.h"
@@ -160,6 +161,31 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
            reply_text(server, connection, RC_STR(""));
 }
 
+/* For what is not understood, though it has the token: it is of another release. An entry of which enough can be read
+ * is one of a node that takes no part, so that no other node counts on it, or waits for it. */
+static bool refuse_release(struct rc_server *server, struct rc_connection *connection)
+{
+    static const struct rc_row rows[] = { RC_ROW_TEXT(struct rc_roll, version, 32) };
+    static const struct rc_form form = { RC_FORM_ROWS(rows) };
+    struct rc_str text = rc_wire_text(&connection->wire);
+    struct rc_roll foreign = { .version = RC_ABSENT };
+    char room[RC_ROLL_SIZE];
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    struct rc_str lines;
+
+    rc_str_split(text, '\n', &lines);
+    if (!server->answer && rc_str_starts(text, "roll=") &&
+        rc_format(&arena, "roll=1\n%pSabsent=of another release\n", &lines) && !arena.full)
+        rc_server_add(server, rc_str(room));
+    rc_pairs_read(text, '\n', &form, &foreign);
+    arena = (struct rc_arena){ .base = room, .size = sizeof(room) };
+    return reply_text(server, connection,
+                      rc_str(rc_format(&arena,
+                                       "failed=this node's rollcall%s%pS and the server's " PACKAGE_VERSION
+                                       " do not understand each other (install one release on all hosts)\n",
+                                       foreign.version.n ? " " : "", &foreign.version)));
+}
+
 static bool is_absent(const struct rc_server *server)
 {
     return server->registrations.rolls[server->registrations.count - 1].absent.p;
@@ -170,7 +196,7 @@ static bool is_absent(const struct rc_server *server)
 static bool take_entry(struct rc_server *server, struct rc_connection *connection)
 {
     if (!server->answer && !rc_server_add(server, rc_wire_text(&connection->wire)))
-        return false;
+        return refuse_release(server, connection);
     rc_wire_free(&connection->wire);
     if (!server->answer && is_absent(server))
         return reply_text(server, connection, RC_STR(""));
@@ -192,6 +218,8 @@ static bool handle_message(void *more, struct rc_connection *connection)
     struct rc_str text = rc_wire_text(&connection->wire);
 
     server->silent_until = INT64_MAX;
+    if (connection->wire.is_foreign)
+        return refuse_release(server, connection);
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
     if (rc_str_is(text, RC_SERVER_GREETING))

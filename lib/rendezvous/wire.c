@@ -39,15 +39,17 @@ static bool same_token(const char *a, const char *b)
 
 static bool read_head(struct rc_wire *wire, struct rc_str head, const char *token)
 {
-    size_t magic = sizeof(MAGIC) - 1;
+    bool is_foreign = !rc_str_starts(head, MAGIC);
+    struct rc_str name = rc_str_split(head, ' ', &head);
+    struct rc_str version = rc_str_split(head, ' ', &head);
+    struct rc_str given = rc_str_split(head, ' ', &head);
+    uint32_t number;
     uint32_t size;
 
-    if (head.n <= magic + RC_WIRE_TOKEN || !rc_str_starts(head, MAGIC) || head.p[magic + RC_WIRE_TOKEN] != ' ' ||
-        !same_token(head.p + magic, token))
+    if (!rc_str_is(name, "rollcall") || !rc_parse_u32(version, UINT16_MAX, &number) || given.n != RC_WIRE_TOKEN ||
+        !same_token(given.p, token) || !rc_parse_u32(head, wire->limit, &size))
         return false;
-    head = (struct rc_str){ head.p + magic + RC_WIRE_TOKEN + 1, head.n - magic - RC_WIRE_TOKEN - 1 };
-    if (!rc_parse_u32(head, wire->limit, &size))
-        return false;
+    wire->is_foreign = is_foreign;
     wire->size = size;
     wire->body = malloc((size_t)size + 1);
     return wire->body != NULL;

@@ -28,6 +28,8 @@ static inline bool rc_random(void *bytes, size_t size)
  *   rollcall 1 0123456789abcdef0123456789abcdef 312\n
  *   version=0.1.0\n...
  *
+ * The number is the wire's version: another one where a text has a meaning that the release before does not know. The
+ * form of the head stays, so that two releases that do not understand each other can say so.
  * The token is the launch's own: a message without it is not read, and an
  * answer without it is not believed. A reader takes no more memory
  * than the head needs until the token was right. */
@@ -44,7 +46,8 @@ struct rc_wire {
     uint32_t limit; /* bytes of a body */
     char head[RC_WIRE_HEAD_MAX];
     size_t head_used;
-    char *body; /* NUL-terminated once it is whole; NULL until the head was right */
+    bool is_foreign; /* of another version */
+    char *body;      /* NUL-terminated once it is whole; NULL until the head was right */
     size_t size;
     size_t used;
 };

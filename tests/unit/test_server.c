@@ -136,9 +136,6 @@ static const struct row strangers[] = {
     { TEXT("rollcall 1 " SERVER_TOKEN " 65537\n"), "a length that is too large" },
     { TEXT("rollcall 1 " SERVER_TOKEN " 4294967295\n"), "a length that is far too large" },
     { TEXT("rollcall 1 " WRONG " 10\nroll=1\nho\n"), "another token" },
-    { TEXT("rollcall 1 " SERVER_TOKEN " 0\n"), "no entry at all" },
-    { TEXT("rollcall 1 " SERVER_TOKEN " 7\nroll=1\n"), "an entry of nothing" },
-    { TEXT("rollcall 1 " SERVER_TOKEN " 9\nanswer=1\n"), "an answer" },
     { TEXT("rollcall 1 " SERVER_TOKEN " 7\nroll=1\n and more than was announced"), "more than was announced" },
 };
 
@@ -154,12 +151,53 @@ UNIT_ROWS(check_stranger, "a stranger", strangers)
     two_nodes_meet(&server);
     late = server_connect(&server, 0, 0);
     say(late, row->input);
-    /* from then on, all that had the token are told */
-    if (rc_str_starts(row->input, "rollcall 1 " SERVER_TOKEN " 0\n") ||
-        rc_str_starts(row->input, "rollcall 1 " SERVER_TOKEN " 9\n"))
-        hears(late, "answer=1\nport=2\n");
-    else
-        close(late);
+    close(late);
+    server_close(&server);
+}
+
+#define REFUSED_BY \
+    " and the server's " PACKAGE_VERSION " do not understand each other (install one release on all hosts)\n"
+
+static const struct row not_understood[] = {
+    { TEXT("rollcall 1 " SERVER_TOKEN " 0\n"), "no entry at all" },
+    { TEXT("rollcall 1 " SERVER_TOKEN " 7\nroll=1\n"), "an entry of nothing" },
+    { TEXT("rollcall 1 " SERVER_TOKEN " 9\nanswer=1\n"), "an answer" },
+    { TEXT("rollcall 2 " SERVER_TOKEN " 8\nhello=1\n"), "a text of another version" },
+    { TEXT("rollcall 2 " SERVER_TOKEN " 14\nquestion=roll\n"), "a question of another version" },
+};
+
+UNIT_ROWS(check_not_understood, "who has the token is told why nothing comes of it:", not_understood)
+{
+    struct server_child server = server_open((struct server_start){ .seconds = 0 });
+    int fd = server_connect(&server, 0, 0);
+
+    say(fd, row->input);
+    hears(fd, "failed=this node's rollcall" REFUSED_BY);
+    two_nodes_meet(&server);
+    server_close(&server);
+}
+
+/* Nobody waits for it, and nobody counts on it: it is absent in the roll. */
+UNIT_TEST(check_other_release, "a node of another release")
+{
+    struct server_child server = server_open((struct server_start){ .seconds = 0 });
+    int first = register_node(&server, 0, 2);
+    int fd = server_connect(&server, 0, 0);
+    struct rc_str entry = entry_of(1, 2);
+    char text[1024];
+    struct rc_str lines;
+
+    rc_str_split(entry, '\n', &lines);
+    snprintf(text, sizeof(text), "rollcall 2 " SERVER_TOKEN " %zu\nroll=2\nversion=9.8\nnews=1\n%.*s",
+             strlen("roll=2\nversion=9.8\nnews=1\n") + lines.n, (int)lines.n, lines.p);
+    say(fd, rc_str(text));
+    hears(fd, "failed=this node's rollcall 9.8" REFUSED_BY);
+    hears(first, "answer=1\nport=2\n");
+    server_decides(&server, "2 1\n");
+    fd = server_connect(&server, 0, 0);
+    say(fd, message(SERVER_TOKEN, RC_STR(RC_SERVER_QUESTION)));
+    hear_all(fd, text, sizeof(text));
+    assert_non_null(strstr(text, "absent=of another release\n"));
     server_close(&server);
 }
 

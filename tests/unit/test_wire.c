@@ -52,7 +52,8 @@ static const struct row wrong[] = {
     { TEXT(HEAD "65537\n"), "a length that is too large" },
     { TEXT(HEAD "4294967297\n"), "a length that wraps at 32 bits" },
     { TEXT(HEAD "18446744073709551617\n"), "a length that wraps at 64 bits" },
-    { TEXT("rollcall 2 " TOKEN " 1\nx"), "another version" },
+    { TEXT("rollcall x " TOKEN " 1\nx"), "a version that is no number" },
+    { TEXT("rollcall  " TOKEN " 1\nx"), "no version" },
     { TEXT("Rollcall 1 " TOKEN " 1\nx"), "another case" },
     { TEXT("rollcall 1 0123456789abcdef0123456789abcdee 1\nx"), "another token, at its end" },
     { TEXT("rollcall 1 f123456789abcdef0123456789abcdef 1\nx"), "another token, at its beginning" },
@@ -128,6 +129,26 @@ UNIT_ROWS(check_whole, "a message is whole:", whole)
     rc_wire_free(&wire);
     assert_null(wire.body);
     free(message);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Its text may mean anything; the two sides can say to each other that they do not understand. */
+UNIT_TEST(check_version, "a message of another version is whole, and foreign")
+{
+    struct rc_wire wire;
+    int ends[2];
+
+    open_stream(ends);
+    say(ends[1], RC_STR("rollcall 2 " TOKEN " 1\nx"));
+    wire = receive(ends[0], RC_WIRE_WHOLE);
+    assert_true(wire.is_foreign);
+    assert_string_equal(wire.body, "x");
+    rc_wire_free(&wire);
+    say(ends[1], RC_STR(HEAD "1\nx"));
+    wire = receive(ends[0], RC_WIRE_WHOLE);
+    assert_false(wire.is_foreign);
+    rc_wire_free(&wire);
     close(ends[0]);
     close(ends[1]);
 }
