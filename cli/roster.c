@@ -218,7 +218,7 @@ static int by_node(const void *a, const void *b)
  * memory. */
 static bool follow_order(struct roster *roster)
 {
-    struct rc_arena arena = { .size = RC_NETORDER_MAX + roster->count * RANKS_SIZE };
+    struct rc_arena arena = { .size = RC_ROLL_ORDER_MAX + roster->count * RANKS_SIZE };
     struct rc_str first;
     const char *order;
 

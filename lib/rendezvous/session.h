@@ -7,7 +7,7 @@
 #include "effects/rank0.h"
 #include "rendezvous/wire.h"
 #include "resolve/options.h"
-#include "roll/answer.h"
+#include "roll/roll.h"
 
 /* What a task's rollcall asks rollcall-exchange to do: a few lines, a blank one, the node's entry.
  *
@@ -104,7 +104,7 @@ void rc_session_greet(const struct rc_endpoint *endpoint);
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held);
 
-/* The outcome as text, and back: an answer (answer.h) without its findings, or
+/* The outcome as text, and back: an answer (roll.h) without its findings, or
  * one line failed=WHY or lost=WHY. Anything else is read as RC_LOST. */
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);
 void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/message.h"
-#include "roll/blame.h"
+#include "roll/check.h"
 #include "roll/items.h"
 #include "roll/names.h"
 #include "roll/roll.h"

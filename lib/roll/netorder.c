@@ -181,7 +181,7 @@ const char *rc_netorder_sort(struct rc_roll *rolls, size_t count, bool complete,
         return why;
     qsort(rolls, count, sizeof(*rolls), by_place);
     text = write_order(rolls, count, arena);
-    if (text && rc_str(text).n <= RC_NETORDER_MAX) {
+    if (text && rc_str(text).n <= RC_ROLL_ORDER_MAX) {
         *order = text;
         return NULL;
     }

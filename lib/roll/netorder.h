@@ -12,9 +12,6 @@
 #include "base/env.h"
 #include "roll/roll.h"
 
-/* Bytes of a told order. Nodes in switches of their own names' order are few runs. */
-enum { RC_NETORDER_MAX = 16384 };
-
 /* What a node says of itself, in the arena: "top.s1 n3"; "- n3" where Slurm names no switch or block of it. `host` is
  * its own name, for where Slurm names not even the node. */
 struct rc_str rc_netorder_place(const struct rc_env *env, struct rc_str host, struct rc_arena *arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roll.h - what the nodes of a launch tell each other: one entry a node. The answer for all: answer.h.
+/* roll.h - what the nodes of a launch tell each other: an entry of each node, and one answer for all.
  *
  * Both are lines NAME=VALUE (pairs.h), the first of which says what the text is.
  * Pure: reads the text, writes the caller's struct or arena.
@@ -27,11 +27,24 @@
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
- *   has=gpus 8 NVIDIA H100   what the node has (items.h); these lines stand together
+ *   has=gpus 8 NVIDIA H100   what the node has (items.h); these lines are consecutive
+ *
+ * An answer, RC_ANSWER_SIZE bytes at most:
+ *   answer=1
+ *   port=24512           MASTER_PORT; none: each keeps the one that it computed
+ *   stop=1               the step is not to start
+ *   order=2-3x4,0-1x4    with order=topology: runs of node ranks, and the tasks on each (netorder.h)
+ *   first=n3             the first of them
+ *   unordered=TEXT       likewise: why the nodes stay in the launcher's order
+ *   seat=0 4             for the other tasks of one node: its place in the order, the tasks before it
+ *   own=10.0.0.1,fd00::1 addresses of the node of RANK 0, all of them
+ *   said=1               the findings have been printed
+ *   finding=RC601 text   for the one that prints them; RC_FINDINGS_MAX of them
  */
 #ifndef ROLLCALL_ROLL_ROLL_H
 #define ROLLCALL_ROLL_ROLL_H
 
+#include "base/message.h"
 #include "base/text.h"
 
 enum {
@@ -40,6 +53,10 @@ enum {
     RC_ROLL_GPUS_MAX = 16,  /* likewise */
     RC_ROLL_TEXT_MAX = 255, /* bytes of one value but tasks and hosts; a longer one is cut when it is written */
     RC_ROLL_HOSTS_MAX = 2048,
+    RC_ROLL_ORDER_MAX = 16384, /* bytes of an order; nodes in switches of their own names' order are few runs */
+    RC_FINDINGS_MAX = 16,
+    RC_FINDING_MAX = 1536, /* bytes of one text; a longer one is cut when it is written */
+    RC_ANSWER_SIZE = 49152,
 };
 
 struct rc_roll_gpu {
@@ -92,5 +109,29 @@ bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
  * where *rest has become absent; false, too, with *rest untouched, for what is
  * no range of ranks. */
 bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last);
+
+struct rc_answer {
+    uint32_t port; /* 0: none */
+    bool stop;
+    bool said;
+    struct rc_str order; /* absent: none; borrowed, as the next three, from the text or from the caller */
+    struct rc_str first;
+    struct rc_str unordered;
+    struct rc_str own;
+    uint32_t place; /* only with has_seat */
+    uint32_t before;
+    bool has_seat;
+    struct rc_messages findings;
+};
+
+/* Writes an answer, a NUL behind it; of the findings the first RC_FINDINGS_MAX,
+ * bytes that are not printable ASCII as `?`. NULL, and the arena's text as
+ * before, where it does not fit. */
+const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena);
+
+/* Reads an answer; texts of findings are copied into the arena, others are slices of the text. A finding whose
+ * id this rollcall does not have is left out. False, with *answer untouched, if
+ * it is none or does not fit. */
+bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);
 
 #endif

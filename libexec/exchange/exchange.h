@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "rendezvous/server.h"
 #include "resolve/options.h"
-#include "roll/answer.h"
+#include "roll/roll.h"
 
 /* Reads a request (lib/rendezvous/session.h) from standard input, does it, and
  * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */

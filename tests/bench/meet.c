@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "rendezvous/client.h"
-#include "roll/answer.h"
+#include "roll/roll.h"
 #include "spank/node.h"
 #include "tests/bench/bench.h"
 

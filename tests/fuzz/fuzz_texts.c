@@ -13,7 +13,6 @@
 #include "rendezvous/store.h"
 #include "rendezvous/wire.h"
 #include "resolve/pins.h"
-#include "roll/answer.h"
 #include "roll/netorder.h"
 #include "roll/roll.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers to the roll call: what is written is read, and nothing else is. */
-#include "roll/answer.h"
+#include "roll/roll.h"
 #include "unit.h"
 
 #include <string.h>
