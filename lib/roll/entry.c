@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "resolve/options.h"
+#include "roll/names.h"
 #include "roll/netorder.h"
 #include "system/gpufiles.h"
 #include "system/net.h"
@@ -120,46 +121,24 @@ static const char *const must_agree[] = {
     "NCCL_CROSS_NIC", "NCCL_SOCKET_FAMILY", "GLOO_DEVICE_TRANSPORT",
 };
 
-static int compare_ranks(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a;
-    uint32_t right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* "0,1,8,2" becomes "0-2,8". */
 static struct rc_str fold_ranks(struct rc_str list, struct rc_arena *arena)
 {
-    size_t room = 1;
+    size_t room = rc_str_pieces(list, ',');
+    struct rc_range *range = calloc(room + 1, sizeof(*range));
     size_t count = 0;
-    uint32_t *rank;
-    struct rc_str text = { arena->base + arena->used, 0 };
-    const char *between = "";
+    const char *text;
 
-    for (size_t i = 0; i < list.n; i++)
-        room += list.p[i] == ',';
-    rank = malloc(room * sizeof(*rank));
-    if (!rank)
+    if (!range)
         return RC_ABSENT;
-    for (struct rc_str rest = list; rest.p && count < room;)
-        if (rc_parse_u32(rc_str_split(rest, ',', &rest), RC_MAX_TASKS, &rank[count]))
+    while (list.p && count < room)
+        if (rc_parse_u32(rc_str_split(list, ',', &list), RC_MAX_TASKS, &range[count].first)) {
+            range[count].last = range[count].first;
             count++;
-    qsort(rank, count, sizeof(*rank), compare_ranks);
-    for (size_t i = 0; i < count;) {
-        size_t run = 1;
-
-        while (i + run < count && rank[i + run] == rank[i] + run)
-            run++;
-        rc_format(arena, run > 1 ? "%s%u-%u" : "%s%u", between, rank[i], rank[i] + (uint32_t)run - 1);
-        rc_join(arena);
-        between = ",";
-        i += run;
-    }
-    free(rank);
-    text.n = (size_t)(arena->base + arena->used - text.p);
-    arena->used += !arena->full;
-    return text;
+        }
+    text = rc_compact_ranges(range, count, SIZE_MAX, arena);
+    free(range);
+    return rc_str(text);
 }
 
 /* A container, or a virtual node: a host name of its own, but a kernel that other

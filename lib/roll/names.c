@@ -6,8 +6,8 @@
 
 /* A host's name, cut at the number that counts hosts: rack1n[042]-ib.example. */
 struct parts {
-    struct rc_str before;
-    struct rc_str digits; /* absent where the name has no number */
+    struct rc_str before; /* the whole name where it has no number */
+    struct rc_str digits; /* absent then */
     struct rc_str behind;
     uint32_t number;
 };
@@ -108,14 +108,22 @@ struct list {
     size_t limit;
 };
 
-/* Writes one piece, with a comma before it. False where there is no room for it and for so many bytes after it. */
-static bool put(const struct list *list, const char *piece, size_t after)
-{
-    size_t used = list->arena->used - list->start;
+static bool put(const struct list *list, size_t after, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-    if (used > 0 && used + 1 + strlen(piece) + after > list->limit)
+/* Writes one piece, with a comma before it. False where there is no room for it and for so many bytes after it. */
+static bool put(const struct list *list, size_t after, const char *format, ...)
+{
+    char text[RC_COMPACT_NAME_MAX + sizeof("4294967295-4294967295")];
+    struct rc_arena piece = { .base = text, .size = sizeof(text) };
+    size_t used = list->arena->used - list->start;
+    va_list args;
+
+    va_start(args, format);
+    rc_format_list(&piece, format, args);
+    va_end(args);
+    if (used > 0 && used + piece.used + after > list->limit)
         return false;
-    rc_format(list->arena, used > 0 ? ",%s" : "%s", piece);
+    rc_format(list->arena, used > 0 ? ",%s" : "%s", text);
     rc_join(list->arena);
     return true;
 }
@@ -129,6 +137,16 @@ static const char *finish(const struct list *list, uint64_t more)
     return list->arena->full ? "" : list->arena->base + list->start;
 }
 
+static int order_number(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_first(const void *left, const void *right)
+{
+    return order_number(((const struct rc_range *)left)->first, ((const struct rc_range *)right)->first);
+}
+
 /* Joins the ranges from i on that touch or overlap. Returns where the next one begins. */
 static size_t next_range(const struct rc_range *ranges, size_t count, size_t i, struct rc_range *range)
 {
@@ -139,25 +157,16 @@ static size_t next_range(const struct rc_range *ranges, size_t count, size_t i, 
     return i;
 }
 
-enum { RANGE_SIZE = sizeof("4294967295-4294967295") };
-
-static bool put_range(const struct list *list, struct rc_range range)
-{
-    char text[RANGE_SIZE];
-    struct rc_arena piece = { .base = text, .size = sizeof(text) };
-
-    return put(list, rc_format(&piece, range.first < range.last ? "%u-%u" : "%u", range.first, range.last), 0);
-}
-
-const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena)
+const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena)
 {
     const struct list list = { arena, arena->used, limit };
     struct rc_range range;
     uint64_t left = 0;
 
+    qsort(ranges, count, sizeof(*ranges), by_first);
     for (size_t i = 0; i < count;) {
         i = next_range(ranges, count, i, &range);
-        if (left > 0 || !put_range(&list, range))
+        if (left > 0 || !put(&list, 0, range.first < range.last ? "%u-%u" : "%u", range.first, range.last))
             left += (uint64_t)range.last - range.first + 1;
     }
     return finish(&list, left);
@@ -165,12 +174,10 @@ const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_
 
 /* Hosts whose numbers follow each other: n[1-3]. */
 struct row {
-    struct rc_str name;
     struct parts first;
     struct parts last;
     bool has_neighbours; /* differs from the next host, at least, in the number alone */
     size_t names;        /* equal ones count once */
-    size_t next;         /* the place of the first host after them */
 };
 
 static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
@@ -182,33 +189,22 @@ static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
     return i;
 }
 
-static struct row find_row(const struct rc_str *hosts, size_t count, size_t i)
+/* Returns the place of the first host after them. */
+static size_t next_row(const struct rc_str *hosts, size_t count, size_t i, struct row *row)
 {
-    struct parts host = cut_name(hosts[i]);
-    struct row row = { hosts[i], host, host, false, 1, next_host(hosts, count, i) };
+    row->first = row->last = cut_name(hosts[i]);
+    row->has_neighbours = false;
+    row->names = 1;
+    while ((i = next_host(hosts, count, i)) < count) {
+        struct parts next = cut_name(hosts[i]);
 
-    while (row.next < count) {
-        struct parts next = cut_name(hosts[row.next]);
-
-        row.has_neighbours = row.has_neighbours || same_but_number(&host, &next);
-        if (!follows_host(&row.last, &next))
+        row->has_neighbours = row->has_neighbours || same_but_number(&row->last, &next);
+        if (!follows_host(&row->last, &next))
             break;
-        row.last = next;
-        row.names++;
-        row.next = next_host(hosts, count, row.next);
+        row->last = next;
+        row->names++;
     }
-    return row;
-}
-
-static bool put_name(const struct list *list, struct rc_str name)
-{
-    char text[RC_COMPACT_NAME_MAX + 1];
-    struct rc_arena piece = { .base = text, .size = sizeof(text) };
-    bool whole = name.n <= RC_COMPACT_NAME_MAX;
-
-    if (!whole)
-        name.n = RC_COMPACT_NAME_MAX - 3;
-    return put(list, rc_format(&piece, whole ? "%pS" : "%pS...", &name), 0);
+    return i;
 }
 
 /* Closes the bracket that is open, if one is. */
@@ -224,21 +220,23 @@ static void close_bracket(const struct list *list, struct parts *open)
 /* Writes "login", "n[1-3" or, in a bracket that is open, "1-3". */
 static bool put_row(const struct list *list, const struct row *row, struct parts *open)
 {
-    char text[RC_COMPACT_NAME_MAX + RANGE_SIZE];
-    struct rc_arena piece = { .base = text, .size = sizeof(text) };
+    const struct parts *first = &row->first;
+    struct rc_str before = first->before;
 
-    if (!same_but_number(open, &row->first))
+    if (!same_but_number(open, first))
         close_bracket(list, open);
-    if (!open->digits.p && !row->has_neighbours)
-        return put_name(list, row->name);
-    if (!open->digits.p) {
-        rc_format(&piece, "%pS[", &row->first.before);
-        rc_join(&piece);
+    if (!open->digits.p && !row->has_neighbours) {
+        if (first->digits.p || before.n <= RC_COMPACT_NAME_MAX)
+            return put(list, 0, "%pS%pS%pS", &before, &first->digits, &first->behind);
+        before.n = RC_COMPACT_NAME_MAX - 3;
+        return put(list, 0, "%pS...", &before);
     }
-    rc_format(&piece, row->names > 1 ? "%pS-%pS" : "%pS", &row->first.digits, &row->last.digits);
-    if (!put(list, text, 1 + row->first.behind.n))
+    if (open->digits.p)
+        before.n = 0;
+    if (!put(list, 1 + first->behind.n, row->names > 1 ? "%pS%s%pS-%pS" : "%pS%s%pS", &before,
+             open->digits.p ? "" : "[", &first->digits, &row->last.digits))
         return false;
-    *open = row->first;
+    *open = *first;
     return true;
 }
 
@@ -249,8 +247,8 @@ const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t li
     uint64_t left = 0;
     struct row row;
 
-    for (size_t i = 0; i < count; i = row.next) {
-        row = find_row(hosts, count, i);
+    for (size_t i = 0; i < count;) {
+        i = next_row(hosts, count, i, &row);
         if (left > 0 || !put_row(&list, &row, &open))
             left += row.names;
     }
@@ -264,11 +262,6 @@ enum { TASKS_LIMIT = 32, HOSTS_LIMIT = 64, VALUE_LIMIT = 40 };
 void rc_namer_reset(struct rc_namer *namer)
 {
     namer->text = (struct rc_arena){ .base = namer->space, .size = sizeof(namer->space) };
-}
-
-static int order_number(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
 }
 
 static int by_value(const void *left, const void *right)
@@ -285,11 +278,6 @@ static int by_value(const void *left, const void *right)
 static int by_host(const void *left, const void *right)
 {
     return rc_compact_order(*(const struct rc_str *)left, *(const struct rc_str *)right);
-}
-
-static int by_first(const void *left, const void *right)
-{
-    return order_number(((const struct rc_range *)left)->first, ((const struct rc_range *)right)->first);
 }
 
 void rc_member_sort(struct rc_member *member, size_t count)
@@ -331,7 +319,7 @@ size_t rc_group_find(struct rc_member *member, size_t count, struct rc_group sho
     return groups;
 }
 
-const char *rc_name_ranges(struct rc_namer *namer, const char *what, const struct rc_range *range, size_t count)
+const char *rc_name_ranges(struct rc_namer *namer, const char *what, struct rc_range *range, size_t count)
 {
     bool one = true;
     const char *list = rc_compact_ranges(range, count, TASKS_LIMIT, &namer->text);
@@ -339,12 +327,6 @@ const char *rc_name_ranges(struct rc_namer *namer, const char *what, const struc
     for (size_t i = 0; i < count; i++)
         one = one && range[i].last == range[0].first;
     return rc_format(&namer->text, one ? "%s %s" : "%ss %s", what, list);
-}
-
-static const char *name_sorted(struct rc_namer *namer, const char *what, size_t count)
-{
-    qsort(namer->range, count, sizeof(*namer->range), by_first);
-    return rc_name_ranges(namer, what, namer->range, count);
 }
 
 const char *rc_name_tasks(struct rc_namer *namer, const struct rc_member *member, size_t count)
@@ -357,21 +339,21 @@ const char *rc_name_tasks(struct rc_namer *namer, const struct rc_member *member
         while (rc_roll_next_range(&rest, &namer->range[ranges].first, &namer->range[ranges].last))
             ranges++;
     }
-    return name_sorted(namer, "task", ranges);
+    return rc_name_ranges(namer, "task", namer->range, ranges);
 }
 
 const char *rc_name_nodes(struct rc_namer *namer, const struct rc_member *member, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         namer->range[i] = (struct rc_range){ member[i].roll->node, member[i].roll->node };
-    return name_sorted(namer, "node", count);
+    return rc_name_ranges(namer, "node", namer->range, count);
 }
 
 const char *rc_name_numbers(struct rc_namer *namer, const char *what, const struct rc_member *member, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         namer->range[i] = (struct rc_range){ member[i].number, member[i].number };
-    return name_sorted(namer, what, count);
+    return rc_name_ranges(namer, what, namer->range, count);
 }
 
 const char *rc_name_hosts(struct rc_namer *namer, const struct rc_member *member, size_t count)

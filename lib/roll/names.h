@@ -21,8 +21,8 @@ struct rc_range {
 
 enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut behind so many characters */
 
-/* Ranges in ascending order of `first`; they may touch and overlap. */
-const char *rc_compact_ranges(const struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);
+/* Sorts the ranges, which may touch and overlap. */
+const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);
 
 /* Hosts in the order of rc_compact_order; equal ones are shown once. */
 const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t limit, struct rc_arena *arena);
@@ -88,8 +88,8 @@ enum rc_group_show { RC_SHOW_TEXT, RC_SHOW_NUMBER, RC_SHOW_NO_VALUE };
 const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups,
                            enum rc_group_show show);
 
-/* "task 3", "nodes 0-1,7"; the ranges in ascending order. */
-const char *rc_name_ranges(struct rc_namer *namer, const char *what, const struct rc_range *range, size_t count);
+/* "task 3", "nodes 0-1,7"; sorts the ranges. */
+const char *rc_name_ranges(struct rc_namer *namer, const char *what, struct rc_range *range, size_t count);
 const char *rc_name_tasks(struct rc_namer *namer, const struct rc_member *member, size_t count);
 const char *rc_name_nodes(struct rc_namer *namer, const struct rc_member *member, size_t count);
 

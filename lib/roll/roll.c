@@ -201,13 +201,6 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
     return text;
 }
 
-/* The first is also what is written. */
-struct reading {
-    struct rc_answer answer;
-    unsigned findings;
-    struct rc_arena *arena; /* for their texts */
-};
-
 /* "RC601": three digits, the first of which is a hundred. */
 static bool is_id(struct rc_str id)
 {
@@ -218,18 +211,20 @@ static bool is_id(struct rc_str id)
 /* Those beyond RC_FINDINGS_MAX, and ids that this rollcall does not have, are skipped. */
 static bool take_finding(struct rc_str value, void *to)
 {
-    struct reading *reading = to;
+    struct rc_messages *findings = &((struct rc_answer *)to)->findings;
+    size_t start = findings->arena->used;
+    unsigned count = findings->count;
     struct rc_str text;
     struct rc_str name = rc_str_split(value, ' ', &text);
 
     if (!is_id(name) || !text.p || text.n == 0 || text.n > RC_FINDING_MAX)
         return false;
-    if (++reading->findings > RC_FINDINGS_MAX)
-        return true;
-    for (unsigned id = 0; id < RC_MESSAGE_COUNT; id++)
+    for (unsigned id = 0; id < RC_MESSAGE_COUNT && count < RC_FINDINGS_MAX; id++)
         if (rc_str_is(name, rc_message_entry((enum rc_message_id)id)->id))
-            rc_message_add(&reading->answer.findings, (enum rc_message_id)id, rc_copy(reading->arena, text));
-    return !reading->arena->full;
+            rc_message_add(findings, (enum rc_message_id)id, rc_copy(findings->arena, text));
+    if (findings->count == count)
+        findings->arena->used = start; /* it was there, or there is no place for it */
+    return !findings->arena->full;
 }
 
 static void put_findings(struct rc_arena *arena, const void *from)
@@ -287,13 +282,13 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
 
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena)
 {
-    struct reading reading = { .arena = arena };
+    struct rc_answer found = { .findings = { .arena = arena } };
     size_t start = arena->used;
 
-    if (!rc_pairs_read(text, '\n', &answer_form, &reading)) {
+    if (!rc_pairs_read(text, '\n', &answer_form, &found)) {
         arena->used = start;
         return false;
     }
-    *answer = reading.answer;
+    *answer = found;
     return true;
 }

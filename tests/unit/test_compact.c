@@ -111,7 +111,7 @@ static size_t split(struct rc_str input, struct rc_str *items)
 }
 
 /* The text, in an arena that just has room for it and in all that have not. */
-static void assert_compact(const char *expected, size_t limit, const void *items, size_t count, bool are_hosts)
+static void assert_compact(const char *expected, size_t limit, void *items, size_t count, bool are_hosts)
 {
     size_t need = strlen(expected) + 1;
 
