@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* One entry as it comes from its node. */
 static void add_entry(struct launch *launch, size_t *used, char *words, const struct launch_row *row)
 {

@@ -5,9 +5,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const struct {
     struct rc_str input;
     enum rc_address_kind kind;
@@ -115,8 +112,7 @@ static const struct suffix_row suffixes[] = {
 
 UNIT_ROWS(puts_suffix, "a suffix for", suffixes)
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     const char *is = rc_address_with_suffix(unit_guard(row->input), rc_str(row->suffix), &arena);
 
     if (row->is)
@@ -133,8 +129,7 @@ static void resolve(const char *addr, const char *const *more, struct rc_result 
                                "SLURM_STEP_NODELIST=n[1-2].example.org SLURM_GTIDS=2,3 SLURM_DISTRIBUTION=block";
     static const char *env[32];
     struct rc_context context = { .env = env, .slurm_certain = true };
-    char text[128];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 128);
     struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
     size_t n = 0;

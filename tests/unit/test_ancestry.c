@@ -3,8 +3,6 @@
 #include "launcher/launcher.h"
 #include "unit.h"
 
-#include <string.h>
-
 struct name {
     struct rc_str input;
     const char *name; /* NULL: absent */

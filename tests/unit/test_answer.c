@@ -3,19 +3,12 @@
 #include "roll/roll.h"
 #include "unit.h"
 
-#include <string.h>
-
-struct row {
-    struct rc_str input;
-    const char *why;
-};
-
 #define X16(x)  x x x x x x x x x x x x x x x x
 #define X256(x) X16(X16(x))
 
 #define ANSWER "answer=1\n"
 
-static const struct row answers[] = {
+static const struct unit_text answers[] = {
     { TEXT(ANSWER), "nothing to say" },
     { TEXT(ANSWER "port=24512\n"), "a port" },
     { TEXT(ANSWER "said=1\nstop=1\nport=65535\n"), "any order" },
@@ -27,7 +20,7 @@ static const struct row answers[] = {
     { TEXT(ANSWER X16("finding=RC103 text\n") "finding=RC103 text\n"), "a finding again and again" },
 };
 
-static const struct row no_answers[] = {
+static const struct unit_text no_answers[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty text" },
     { TEXT("port=24512\n"), "no head" },
@@ -79,8 +72,7 @@ UNIT_ROWS(is_answer, "an answer:", answers)
 
 UNIT_ROWS(is_no_answer, "no answer:", no_answers)
 {
-    char text[8192];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 8192);
     struct rc_answer answer;
     struct rc_answer untouched;
 

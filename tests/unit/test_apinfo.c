@@ -4,9 +4,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { TASK = 12, NODE = 68, HEADER = 152, FILE_MAX = 2048 };
 
 struct task {

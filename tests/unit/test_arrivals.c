@@ -5,20 +5,12 @@
 #include "rendezvous/server.h"
 #include "serverchild.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "rendezvous/client.h"
 #include "rendezvous/wire.h"
 
 enum { LONG = 60000 }; /* milliseconds that nothing here needs */
 
-static const struct {
-    struct rc_str input;
-    const char *why;
-} wrong[] = {
+static const struct unit_text wrong[] = {
     { TEXT("reached="), "nothing" },
     { TEXT("reached=\n"), "an empty line" },
     { TEXT("reached=0\n"), "not of how many" },

@@ -4,11 +4,6 @@
 #include "effects/binding.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "launcher/launcher.h"
 #include "system/node.h"
 
@@ -55,8 +50,7 @@ UNIT_ROWS(check_refusal, "refuse", refusals)
 
 UNIT_TEST(check_gpus, "the GPU of each local rank")
 {
-    char text[64];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 64);
 
     assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 1, &arena), "0,1,2,3");
     assert_string_equal(rc_binding_gpus(RC_STR("0,1,2,3"), 0, &arena), "0,1,2,3");

@@ -6,10 +6,6 @@
  */
 #include "launch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static uint64_t blocks;
 
 void __sanitizer_cov_trace_pc(void);

@@ -3,18 +3,12 @@
 #include "rendezvous/client.h"
 #include "serverchild.h"
 
-#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define WRONG  "0123456789abcdef0123456789abcdee"
 #define ENTRY  "roll=1\nscope=s\nhost=n1\nnode=0\nnodes=1\nworld=1\ntasks=0\n"
@@ -23,11 +17,6 @@
 enum {
     LONG = 60000, /* milliseconds that nothing here needs */
     SHORT = 150,  /* for what has to be given up */
-};
-
-struct row {
-    struct rc_str input;
-    const char *why;
 };
 
 struct server {
@@ -220,7 +209,7 @@ UNIT_TEST(check_cut, "an answer that is cut anywhere")
     dismiss(&server, 0);
 }
 
-static const struct row no_answers[] = {
+static const struct unit_text no_answers[] = {
     { TEXT("rollcall 1 " WRONG " 20\n" ANSWER), "another token" },
     { TEXT(ANSWER), "no token" },
     { TEXT("rollcall 1 " SERVER_TOKEN " 65537\n"), "a length that is too large" },

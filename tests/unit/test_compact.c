@@ -4,10 +4,6 @@
 #include "roll/names.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { LIMIT = 40, ITEMS_MAX = 512 };
 
 /* Input: hosts between blanks, in any order; ranges likewise. */

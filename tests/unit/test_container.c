@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of rollcall's files a container is taken to see. */
-#include <string.h>
 
 #include "resolve/command.h"
 #include "resolve/resolve.h"

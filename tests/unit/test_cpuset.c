@@ -4,8 +4,6 @@
 #include "system/node.h"
 #include "unit.h"
 
-#include <string.h>
-
 static const struct {
     struct rc_str input;
     unsigned count;
@@ -26,8 +24,7 @@ static const struct {
 
 UNIT_ROWS(takes, "cpuset takes", taken)
 {
-    char text[256];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 256);
     struct rc_cpuset set;
 
     assert_true(rc_cpuset_read(unit_guard(row->input), &set));
@@ -35,10 +32,7 @@ UNIT_ROWS(takes, "cpuset takes", taken)
     assert_string_equal(rc_cpuset_write(&set, &arena), row->written);
 }
 
-static const struct {
-    struct rc_str input;
-    const char *why;
-} refused[] = {
+static const struct unit_text refused[] = {
     { NO_TEXT, "unset" },
     { TEXT(""), "empty" },
     { TEXT(","), "a comma" },

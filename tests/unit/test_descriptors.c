@@ -4,14 +4,9 @@
 
 #include "serverchild.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "rendezvous/client.h"
 #include "rendezvous/wire.h"

@@ -7,11 +7,7 @@
 #include "system/gpufiles.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define UUID(digit)      "GPU-1c6f0000-0000-4000-8000-00000000000" digit
 #define FOUR(a, b, c, d) a " " UUID("0") "; " b " " UUID("0") "; " c " " UUID("0") "; " d " " UUID("0")
@@ -119,8 +115,7 @@ static void find(struct rc_str env, const char *files, struct rc_roll *roll, str
 
 UNIT_ROWS(finds, "devices of", rows)
 {
-    char text[RC_DEVICES_TEXT];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, RC_DEVICES_TEXT);
     struct rc_roll roll = { .node = 1, .tasks = rc_str(row->tasks) };
     char found[RC_DEVICES_TEXT] = "";
     size_t used = 0;
@@ -147,8 +142,7 @@ static const struct {
 
 UNIT_ROWS(sees, "visible of", sights)
 {
-    char text[RC_DEVICES_TEXT];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, RC_DEVICES_TEXT);
     struct rc_roll roll = { .tasks = RC_STR("0") };
 
     find(row->input, "/nowhere", &roll, &arena);
@@ -163,8 +157,7 @@ UNIT_ROWS(sees, "visible of", sights)
 UNIT_TEST(has_room, "devices: there is room for all, and no more")
 {
     static char list[20000] = "SLURM_STEP_GPUS=";
-    char text[RC_DEVICES_TEXT];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, RC_DEVICES_TEXT);
     struct rc_roll roll = { .node = 16777215, .tasks = RC_STR("16777200-16777215") };
     size_t used = strlen(list);
 

@@ -3,11 +3,6 @@
 #include "cli/doctor/doctor.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct {
     const char *filter;
     const char *name;

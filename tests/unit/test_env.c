@@ -3,10 +3,6 @@
 #include "base/env.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A block of one program, and what asking it for a name gives. */
 static const char *const block[] = {
     "RANK=3",

@@ -3,10 +3,6 @@
 #include "launcher/hosts.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { UNTOUCHED = 0x5a5a };
 
 struct count_row {

@@ -3,9 +3,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define TASK(rank, size, local_rank, local_size) \
     "PMI_RANK=" rank " PMI_SIZE=" size " MPI_LOCALRANKID=" local_rank " MPI_LOCALNRANKS=" local_size
 #define INTEL  " I_MPI_MPIRUN=mpirun"

@@ -3,9 +3,6 @@
  * does. */
 #include "inventory/inventory.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/pairs.h"
@@ -109,8 +106,7 @@ static const char healthy_lines[] = "has=gpus 8 NVIDIA H100 80GB HBM3\n"
 
 UNIT_TEST(reads_healthy, "inventory: a healthy node")
 {
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, RC_INVENTORY_SIZE);
     const char *lines = read_node(&tree_healthy, &arena);
 
     assert_memory_equal(lines, healthy_lines, sizeof(healthy_lines) - 1);

@@ -3,9 +3,6 @@
 #include "console/json.h"
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct document {
     char *text;
     size_t size;

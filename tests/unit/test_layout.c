@@ -3,9 +3,6 @@
 #include "launcher/layout.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { TEXT_SIZE = 4096 };
 
 /* "5/8 1/2 3": rank 5 of 8, local rank 1 of 2; three nodes, where the launcher says so. */

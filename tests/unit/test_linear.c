@@ -13,10 +13,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MIB = 1 << 20, NODES = 4096 };
 
 static uint64_t blocks;
@@ -65,8 +61,7 @@ static void taskmap(struct rc_str input)
 
 static void option(struct rc_str input)
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
 
@@ -80,8 +75,7 @@ static void devices(struct rc_str input)
 
 static void quote(struct rc_str input)
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
 
     rc_format(&arena, "%pQ", &input);
 }

@@ -3,12 +3,10 @@
 #include "rendezvous/wire.h"
 #include "unit.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "system/port.h"
 

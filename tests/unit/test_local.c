@@ -5,12 +5,9 @@
 #include "unit.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { STRANGERS = 500, OTHER_USER = 65534 };
 

@@ -5,8 +5,6 @@
 #include "unit.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 static const struct {
     struct rc_str input; /* the id as it stands in the catalogue */

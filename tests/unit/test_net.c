@@ -5,8 +5,6 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { LINKS = 70 };
 

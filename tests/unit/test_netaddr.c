@@ -4,8 +4,6 @@
 #include "unit.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
 struct address_row {
     struct rc_str input;

@@ -3,8 +3,6 @@
 #include "roll/netorder.h"
 #include "unit.h"
 
-#include <string.h>
-
 enum { NODES_MAX = 6, ROOM = 1024 };
 
 struct row {
@@ -48,8 +46,7 @@ static size_t fill_in(const struct row *row, struct rc_roll *rolls)
 
 UNIT_ROWS(sorts, "order:", rows)
 {
-    char room[ROOM];
-    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    UNIT_ARENA(arena, ROOM);
     struct rc_roll rolls[NODES_MAX];
     size_t count = fill_in(row, rolls);
     const char *order = NULL;
@@ -74,10 +71,7 @@ UNIT_ROWS(sorts, "order:", rows)
     }
 }
 
-static const struct {
-    struct rc_str input;
-    const char *why;
-} no_orders[] = {
+static const struct unit_text no_orders[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty text" },
     { TEXT("0-1x,3"), "no number of tasks" },
@@ -116,8 +110,7 @@ static const struct {
 UNIT_ROWS(says_its_place, "place:", addresses)
 {
     static struct rc_env env;
-    char room[ROOM];
-    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    UNIT_ARENA(arena, ROOM);
     struct rc_str place;
 
     rc_env_index(&env, row->env);

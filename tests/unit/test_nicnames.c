@@ -7,9 +7,6 @@
 #include "resolve/steps.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The values of all five, "-" where there is nothing to say. */
 static void show(const struct rc_pins *pins, const struct rc_pin *pin, char *text, size_t size)
 {

@@ -3,9 +3,6 @@
 #include "resolve/options.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const struct {
     struct rc_str input;
     bool mode_given;
@@ -257,8 +254,7 @@ UNIT_ROWS(refuses, "option refuses", refused)
 UNIT_ROWS(switches_mode, "ROLLCALL", switches)
 {
     struct rc_options options = { .mode = RC_MODE_AUTO };
-    char text[1024];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 1024);
     struct rc_messages messages = { .arena = &arena };
 
     assert_int_equal(rc_options_parse_variable(unit_guard(row->input), "ROLLCALL", &options, &messages), row->taken);

@@ -3,8 +3,6 @@
 #include "launcher/families.h"
 #include "unit.h"
 
-#include <string.h>
-
 #define LABEL63 "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0"
 #define NAME252 LABEL63 LABEL63 LABEL63 LABEL63
 

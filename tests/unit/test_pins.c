@@ -5,8 +5,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#include <string.h>
-
 #define TWO                                                        \
     "node fabric=mlx5_0,mlx5_1 network=ib0\n"                      \
     "pin cpus=0-7,64-71 cores=8 gpu=1 fabric=mlx5_0 network=ib0\n" \
@@ -36,10 +34,7 @@ UNIT_TEST(reads, "an answer is read")
     assert_false(rc_pins_at(&pins, RC_UNKNOWN, &pin));
 }
 
-static const struct {
-    struct rc_str input;
-    const char *why;
-} refused[] = {
+static const struct unit_text refused[] = {
     { NO_TEXT, "unset" },
     { TEXT(""), "empty" },
     { TEXT("node\n"), "no pin" },
@@ -111,8 +106,7 @@ UNIT_ROWS(plans_variables, "pins plan", plans)
     const char *env[10];
     struct rc_pins pins;
     struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin, .pins_library = RC_STR("/x/p.so") };
-    char text[64];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 64);
     struct rc_messages messages = { .arena = &arena };
 
     be_given(env, UNIT_COUNT(env), row->own_threads);
@@ -162,8 +156,7 @@ static void plans_library(const struct preload_row *row)
     struct rc_context context = {
         .env = env, .argv = argv, .here = &here, .pins = &pins, .pins_library = rc_str(row->library)
     };
-    char text[64];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 64);
     struct rc_messages messages = { .arena = &arena };
     bool said = false;
 

@@ -5,11 +5,6 @@
 #include "placement/place.h"
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { TASKS = 300, ROUNDS = 60 };
 
 /* Input: the topology; expected: masks of the tasks, parted by blanks. */

@@ -4,9 +4,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Rank 4 of 5 on n1 (2), n2 (2), n3 (1). */
 #define UNEVEN "rank=4|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|ids=1,2,3|host=n1|"
 #define BEFORE "rank=4|size=5|local_rank=0|node=2|"

@@ -3,9 +3,6 @@
 #include "console/input.h"
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     ALL = RC_LEARN_ANCESTORS | RC_LEARN_HOST | RC_LEARN_HOST_FILE | RC_LEARN_GPUS | RC_LEARN_PMIX | RC_LEARN_WATCH |
           RC_LEARN_REVERSE | RC_LEARN_GPU_FILES

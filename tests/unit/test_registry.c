@@ -3,9 +3,6 @@
 #include "launcher/launcher.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct row {
     struct rc_str input; /* the marker */
     unsigned family;

@@ -3,15 +3,7 @@
 #include "rendezvous/session.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define TOKEN "0123456789abcdef0123456789abcdef"
-
-struct row {
-    struct rc_str input;
-    const char *why;
-};
 
 static const struct {
     struct rc_str input;
@@ -23,7 +15,7 @@ static const struct {
     { TEXT(TOKEN " 65535 10.0.0.1 fd00:77::1 n1"), 65535, "10.0.0.1 fd00:77::1 n1", "several" },
 };
 
-static const struct row no_endpoints[] = {
+static const struct unit_text no_endpoints[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty text" },
     { TEXT(TOKEN), "a token" },
@@ -62,7 +54,7 @@ UNIT_ROWS(check_no_endpoint, "no endpoint", no_endpoints)
 #define SRUN "transport=srun\nendpoint=" TOKEN " 80 n1\n"
 #define MORE "root=1\nseconds=10\ncheck=warn\n"
 
-static const struct row requests[] = {
+static const struct unit_text requests[] = {
     { TEXT(SRUN MORE "\nroll=1\n"), "srun's server" },
     { TEXT("transport=pmix\n" MORE "\nroll=1\n"), "PMIx needs no endpoint" },
     { TEXT(MORE "transport=pmix\n\nroll=1\n"), "in any order" },
@@ -72,7 +64,7 @@ static const struct row requests[] = {
     { TEXT("transport=pmix\n" MORE "newer=1\n\nroll=1\n"), "a name that is not known" },
 };
 
-static const struct row no_requests[] = {
+static const struct unit_text no_requests[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty text" },
     { TEXT("\n"), "an empty line" },
@@ -101,8 +93,7 @@ UNIT_ROWS(check_request, "a request", requests)
 {
     struct rc_request request;
     struct rc_request again;
-    char text[1024];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 1024);
 
     assert_true(rc_request_read(unit_guard(row->input), &request));
     assert_true(rc_str_starts(request.entry, "roll=1\n"));

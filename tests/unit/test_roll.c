@@ -5,15 +5,6 @@
 #include "roll/roll.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct row {
-    struct rc_str input;
-    const char *why;
-};
-
 #define SCOPE "scope=slurm:42.0\n"
 #define HOST  "host=n1\n"
 #define SIZES "node=0\nnodes=2\nworld=8\n"
@@ -26,7 +17,7 @@ struct row {
 #define X15(x)  x x x x x x x x x x x x x x x
 #define X256(x) X16(X16(x))
 
-static const struct row entries[] = {
+static const struct unit_text entries[] = {
     { TEXT(LEAST), "the least" },
     { TEXT(HEAD TASKS "world=8\n" HOST "nodes=2\n" SCOPE "node=0\n"), "any order" },
     { TEXT(LEAST "newer=1\nnewer=2\n"), "names that are not known, twice" },
@@ -53,7 +44,7 @@ static const struct row entries[] = {
     { TEXT(HEAD HOST SIZES TASKS "scope= a scope? \n"), "blanks" },
 };
 
-static const struct row refused[] = {
+static const struct unit_text refused[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty text" },
     { TEXT("\n"), "a newline" },
@@ -214,8 +205,7 @@ static struct rc_roll whole(void)
 
 UNIT_TEST(writes_and_reads, "an entry is read as it was written")
 {
-    char text[RC_ROLL_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, RC_ROLL_SIZE);
     struct rc_roll roll = whole();
     const char *before = rc_format(&arena, "before");
     const char *written = rc_roll_write(&roll, &arena);
@@ -340,8 +330,7 @@ UNIT_TEST(writes_items, "items are lines, cut and printable; nothing is no item"
 
 UNIT_TEST(makes_values_printable, "bytes that are not printable become question marks")
 {
-    char text[1024];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 1024);
     struct rc_roll roll = { .scope = RC_STR("a\nb"),
                             .host = RC_STR("n\0\x1b\xff"),
                             .nodes = 1,
@@ -476,8 +465,7 @@ UNIT_TEST(tasks_are_never_cut, "tasks are written whole or not at all")
 
 UNIT_TEST(writes_nothing_that_is_not_read, "what no reader would take is not written")
 {
-    char text[1024];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 1024);
     struct rc_roll roll;
 
     for (unsigned i = 0; i < 8; i++) {

@@ -4,14 +4,9 @@
 
 #include "serverchild.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define WRONG "0123456789abcdef0123456789abcdee"
 
@@ -21,11 +16,6 @@ enum {
     NODES = 400,
     LARGE = 60000,
     TEXT_SIZE = LARGE + 256,
-};
-
-struct row {
-    struct rc_str input;
-    const char *why;
 };
 
 static void say(int fd, struct rc_str text)
@@ -130,7 +120,7 @@ UNIT_TEST(check_own_entry, "the server's own node; without a life it ends when a
     server_close(&server);
 }
 
-static const struct row strangers[] = {
+static const struct unit_text strangers[] = {
     { TEXT("GET / HTTP/1.1\r\nHost: n1\r\nUser-Agent: a browser\r\nAccept: everything\r\n\r\n"), "a browser" },
     { TEXT("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n\n\n\n\n"), "binary" },
     { TEXT("rollcall 1 " SERVER_TOKEN " 65537\n"), "a length that is too large" },

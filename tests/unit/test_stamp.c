@@ -2,8 +2,6 @@
 /* The stamp: written and taken apart; and what rc_resolve makes of one beside broken values. */
 #include "launcher/stamp.h"
 
-#include <string.h>
-
 #include "resolve/resolve.h"
 #include "unit.h"
 
@@ -54,10 +52,7 @@ UNIT_ROWS(reads, "stamp reads", good)
                                                      outer, row->outer != NULL)));
 }
 
-static const struct {
-    struct rc_str input;
-    const char *why;
-} bad[] = {
+static const struct unit_text bad[] = {
     { NO_TEXT, "not there" },
     { TEXT(""), "empty" },
     { TEXT("slurm:42.0"), "cut off behind the scope" },
@@ -232,10 +227,7 @@ UNIT_TEST(odd_run_id, "a run id with a blank and a slash")
     assert_string_equal(result.facts.run_id, "a b/c");
 }
 
-static const struct {
-    struct rc_str input;
-    const char *why;
-} half_told[] = {
+static const struct unit_text half_told[] = {
     { TEXT("slurm:42.0/3/worker/29512 = pbs:9"), "nothing" },
     { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2 pbs:9"), "a number too few" },
     { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1/0 pbs:9"), "a number too many" },

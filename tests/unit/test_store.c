@@ -5,17 +5,10 @@
 #include "rendezvous/store.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define KEY32  "abcdefghijklmnopqrstuvwxyz012345"
 #define KEY128 KEY32 KEY32 KEY32 KEY32
 
-static const struct {
-    struct rc_str input;
-    const char *why;
-} wrong[] = {
+static const struct unit_text wrong[] = {
     { TEXT(""), "nothing" },
     { TEXT("store"), "no question" },
     { TEXT("store "), "no verb" },

@@ -5,9 +5,6 @@
 #include "resolve/steps.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define EACH  "SLURMD_TRES_BIND=gpu:per_task:1 "
 #define STEP2 "SLURM_GPUS_ON_NODE=2 "
 

@@ -3,8 +3,6 @@
 #include "launcher/layout.h"
 #include "unit.h"
 
-#include <string.h>
-
 struct row {
     struct rc_str input;
     uint32_t nodes;

@@ -3,10 +3,6 @@
 #include "launcher/layout.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct row {
     struct rc_str input;
     uint32_t tasks;

@@ -3,10 +3,6 @@
 #include "base/text.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct {
     struct rc_str input;
     const char *other;
@@ -173,8 +169,7 @@ static const struct quote quotes[] = {
 
 UNIT_ROWS(quotes_text, "text quotes", quotes)
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     struct rc_str input = unit_guard(row->input);
 
     assert_string_equal(rc_format(&arena, "%pQ", &input), row->quoted);
@@ -183,8 +178,7 @@ UNIT_ROWS(quotes_text, "text quotes", quotes)
 
 UNIT_TEST(formats, "every conversion of a format")
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     struct rc_str slice = unit_guard(RC_STR("raw\n"));
     const char *first = rc_format(&arena, "%s is %u", "RANK", (uint32_t)7);
     const char *second;
@@ -213,8 +207,7 @@ UNIT_TEST(fits_or_not, "a text fits whole or not at all")
 
 UNIT_TEST(stays_full, "an arena that was too small once stays full")
 {
-    char text[16];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 16);
     const char *first = rc_format(&arena, "first");
 
     assert_string_equal(rc_format(&arena, "%s", "far too long for it"), "");

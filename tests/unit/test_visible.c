@@ -4,10 +4,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define ALL4  "CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3 "
 #define ALL2  "CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
 #define BOUND "SLURMD_TRES_BIND=gres/gpu:per_task:1 SLURM_GPUS_ON_NODE=4 "

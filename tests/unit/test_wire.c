@@ -4,19 +4,11 @@
 #include "unit.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define TOKEN  "0123456789abcdef0123456789abcdef"
 #define HEAD   "rollcall 1 " TOKEN " "
 #define X16(x) x x x x x x x x x x x x x x x x
-
-struct row {
-    struct rc_str input;
-    const char *why;
-};
 
 /* Both ends of a stream; the reader's is non-blocking, as the server's are. */
 static void open_stream(int ends[2])
@@ -35,7 +27,7 @@ static void say(int fd, struct rc_str text)
     }
 }
 
-static const struct row wrong[] = {
+static const struct unit_text wrong[] = {
     { TEXT("GET / HTTP/1.1\r\nHost: n1\r\nUser-Agent: a browser\r\nAccept: everything\r\n\r\n"), "a browser" },
     { TEXT("SSH-2.0-OpenSSH_9.2\r\n"), "another protocol's first line" },
     { TEXT("\n"), "an empty line" },
@@ -96,7 +88,7 @@ UNIT_TEST(check_no_memory, "no memory for who has no token")
     close(ends[1]);
 }
 
-static const struct row whole[] = {
+static const struct unit_text whole[] = {
     { TEXT(""), "nothing" },
     { TEXT("x"), "a byte" },
     { TEXT("roll=1\nhost=n1\n"), "two lines" },
@@ -269,7 +261,7 @@ UNIT_TEST(check_new_tokens, "two new tokens")
     assert_string_not_equal(one, other);
 }
 
-static const struct row no_tokens[] = {
+static const struct unit_text no_tokens[] = {
     { NO_TEXT, "nothing" },
     { TEXT(""), "an empty one" },
     { TEXT("0123456789abcdef0123456789abcde"), "a short one" },

@@ -10,10 +10,16 @@
 #ifndef ROLLCALL_UNIT_H
 #define ROLLCALL_UNIT_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -30,6 +36,17 @@
     }
 
 #define UNIT_COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* A row of a table that expects the same of each input. */
+struct unit_text {
+    struct rc_str input;
+    const char *why;
+};
+
+/* An arena with so many bytes, where nobody looks at them but through it. */
+#define UNIT_ARENA(arena, room) \
+    char arena##_room[room];    \
+    struct rc_arena arena = { .base = arena##_room, .size = sizeof(arena##_room) }
 
 /* A test without a table: UNIT_TEST(measures, "a string is measured") { ... } */
 #define UNIT_TEST(check, why)                                      \
