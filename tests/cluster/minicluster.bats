@@ -197,14 +197,12 @@ echo "$SLURMD_NODENAME.$SLURM_LOCALID:${CUDA_VISIBLE_DEVICES-none}:${allowed:-no
     device_cgroups || skip "no cgroups of version 1 for devices"
     for way in "umount -l /sys/fs/cgroup/freezer" "mount -t tmpfs none /sys/fs/cgroup" \
         "mount -o remount,bind,ro /sys/fs/cgroup/devices"; do
-        run unshare --mount sh -c "$way"' && "$0" up --name two --gpus 1 --gpu-cgroup' "$minicluster" 3>&-
-        [ "$status" -eq 1 ]
+        run -1 unshare --mount sh -c "$way"' && "$0" up --name two --gpus 1 --gpu-cgroup' "$minicluster" 3>&-
         [ ${#lines[@]} -eq 1 ]
         [[ $output == "minicluster: --gpu-cgroup: "*/sys/fs/cgroup/* ]]
         [ ! -e "$MINICLUSTER_STATE/two" ]
     done
-    run setpriv --bounding-set=-mknod --inh-caps=-mknod "$minicluster" up --name two --gpus 1 --gpu-cgroup 3>&-
-    [ "$status" -eq 1 ]
+    run -1 setpriv --bounding-set=-mknod --inh-caps=-mknod "$minicluster" up --name two --gpus 1 --gpu-cgroup 3>&-
     [ "$output" = "minicluster: --gpu-cgroup: no device can be made here (mknod is not permitted)" ]
     [ ! -e "$MINICLUSTER_STATE/two" ]
 }
@@ -258,8 +256,7 @@ ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
 @test "rsh from the machine and between nodes: words joined, input, output, exit status" {
     local via
     for via in "" "run n1 minicluster" "run n2 minicluster"; do
-        run --separate-stderr "$minicluster" $via rsh n2 'uname -n; cat; echo' bad '>&2; exit 9' <<< given 3>&-
-        [ "$status" -eq 9 ]
+        run -9 --separate-stderr "$minicluster" $via rsh n2 'uname -n; cat; echo' bad '>&2; exit 9' <<< given 3>&-
         [ "$output" = $'n2\ngiven' ]
         [ "$stderr" = bad ]
     done
@@ -267,8 +264,7 @@ ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
 }
 
 @test "rsh returns though the command left a daemon, and carries much" {
-    run timeout 20 "$minicluster" run n1 minicluster rsh n2 'sleep 60 & echo started' 3>&-
-    [ "$status" -eq 0 ]
+    run -0 timeout 20 "$minicluster" run n1 minicluster rsh n2 'sleep 60 & echo started' 3>&-
     [ "$output" = started ]
     run sh -c 'head -c 5000000 /dev/zero | "$0" run n1 minicluster rsh n2 cat | wc -c' "$minicluster" 3>&-
     [ "$output" = 5000000 ]
@@ -278,8 +274,7 @@ ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
 }
 
 @test "run keeps input, output, exit status, folder" {
-    run --separate-stderr "$minicluster" run n2 sh -c 'cat; pwd; echo bad >&2; exit 7' <<< given 3>&-
-    [ "$status" -eq 7 ]
+    run -7 --separate-stderr "$minicluster" run n2 sh -c 'cat; pwd; echo bad >&2; exit 7' <<< given 3>&-
     [ "$output" = "given"$'\n'"$BATS_TEST_DIRNAME" ]
     [ "$stderr" = bad ]
     on n1 sh -c 'kill -9 $$'
@@ -355,14 +350,12 @@ soon()
     [ "$output" = host-1 ]
     on login srun -N2 uname -n
     [ "$(sorted)" = "n1 n2" ]
-    run "$minicluster" status --name two 3>&-
-    [ "$status" -eq 0 ]
+    run -0 "$minicluster" status --name two 3>&-
     "$minicluster" down --name two
     [ ! -e "$MINICLUSTER_STATE/two" ]
     on login srun -N2 uname -n
     [ "$(sorted)" = "n1 n2" ]
-    run "$minicluster" up 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" up 3>&-
     [[ $output == *"is up already"* ]]
 }
 
@@ -386,16 +379,13 @@ n3:top.s2.n3:switch.switch.node n4:top.s1.n4:switch.switch.node" ]
 @test "status sees a dead daemon and a dead node" {
     "$minicluster" up --name crash 3>&-
     kill -KILL "$(processes "$MINICLUSTER_STATE/crash/slurm.conf" slurmctld)"
-    run "$minicluster" status --name crash 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" status --name crash 3>&-
     [[ $output == *"login: its daemon is not running"* ]]
     kill -KILL $(processes "minicluster:$MINICLUSTER_STATE/crash:n2" bash)
     soon n2_stopped
-    run "$minicluster" run --name crash n2 true 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" run --name crash n2 true 3>&-
     [[ $output == *"'n2' of cluster 'crash' is not running"* ]]
-    run "$minicluster" run --name crash n1 minicluster rsh n2 true 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" run --name crash n1 minicluster rsh n2 true 3>&-
     "$minicluster" down --name crash
     [ ! -e "$MINICLUSTER_STATE/crash" ]
 }
@@ -483,21 +473,17 @@ n2_stopped()
     local make_root=${minicluster%/*}/make-root roots=$BATS_TEST_TMPDIR/roots
     run "$make_root" --list
     [[ $output == *"24.11 (Debian trixie)"* ]]
-    run "$make_root"
-    [ "$status" -eq 2 ]
-    run env MINICLUSTER_ROOTS="$roots" "$make_root" 1.2
-    [ "$status" -eq 1 ]
+    run -2 "$make_root"
+    run -1 env MINICLUSTER_ROOTS="$roots" "$make_root" 1.2
     [[ $output == *"have Slurm '1.2', only: 22.05"* ]]
     # no way to any mirror
     mkdir -p "$roots/.26.05/root/usr"
-    run env MINICLUSTER_ROOTS="$roots" unshare --net "$make_root" 26.05
-    [ "$status" -eq 1 ]
+    run -1 env MINICLUSTER_ROOTS="$roots" unshare --net "$make_root" 26.05
     [[ ${lines[-1]} == "make-root: no root folder for Slurm 26.05: "* ]]
     [ "$(find "$roots" -mindepth 1)" = "$roots/.26.05.lock" ]
     # neither overwritten nor taken for one
     mkdir -p "$roots/26.05/home"
-    run env MINICLUSTER_ROOTS="$roots" "$make_root" 26.05
-    [ "$status" -eq 1 ]
+    run -1 env MINICLUSTER_ROOTS="$roots" "$make_root" 26.05
     [[ $output == *"without a Slurm: remove it"* ]]
     [ -d "$roots/26.05/home" ]
 }
@@ -533,31 +519,24 @@ rsh n1
 down extra
 status extra
 END
-    run "$minicluster" --help
-    [ "$status" -eq 0 ]
+    run -0 "$minicluster" --help
     [[ $output == usage:* ]]
     run "$minicluster" --version
     [[ $output =~ ^minicluster\ [0-9.]+$ ]]
 }
 
 @test "what cannot be had: status 1, a line that says why" {
-    run env MINICLUSTER_STATE=/tmp/state "$minicluster" up 3>&-
-    [ "$status" -eq 1 ]
+    run -1 env MINICLUSTER_STATE=/tmp/state "$minicluster" up 3>&-
     [[ $output == *"below /tmp"* ]]
     [ ! -e /tmp/state ]
-    run "$minicluster" up --name two --slurm 1.2 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" up --name two --slurm 1.2 3>&-
     [[ $output == *"no Slurm 1.2, only: "* ]]
-    run "$minicluster" up --name two --slurm 22.05 --topology block:n1,n2 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" up --name two --slurm 22.05 --topology block:n1,n2 3>&-
     [ "$output" = "minicluster: --topology: Slurm 22.05 has no topology/block, 23.11 and newer have" ]
-    run "$minicluster" run --name two n1 true 3>&-
-    [ "$status" -eq 1 ]
-    run "$minicluster" run n9 true 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" run --name two n1 true 3>&-
+    run -1 "$minicluster" run n9 true 3>&-
     [[ $output == *"it has login n1 n2"* ]]
-    run "$minicluster" up --name two --conf 'Nonsense=1' 3>&-
-    [ "$status" -eq 1 ]
+    run -1 "$minicluster" up --name two --conf 'Nonsense=1' 3>&-
     [[ $output == *"did not become ready"*Nonsense* ]]
     [ ! -e "$MINICLUSTER_STATE/two" ]
 }

@@ -45,8 +45,7 @@ with_cache()
 }
 
 @test "all parts are found here, and the summary says so" {
-    run configure
-    [ "$status" -eq 0 ]
+    run -0 configure
     [[ $output == *"plugin            yes, for Slurm "* ]]
     [[ $output == *"asking PMIx       yes, with the headers of PMIx "* ]]
     [[ $output == *"rollcall map      yes, with hwloc "* ]]
@@ -57,11 +56,9 @@ with_cache()
 }
 
 @test "--quiet says what is missing and no more, and make install says it at its end" {
-    run with_cache --quiet
-    [ "$status" -eq 0 ]
+    run -0 with_cache --quiet
     [ "$output" = '' ]
-    run with_cache --quiet --without-pmix
-    [ "$status" -eq 0 ]
+    run -0 with_cache --quiet --without-pmix
     said=$'\n  asking PMIx       no\n      costs: rollcall exec under prterun'
     [[ $output == "$said"*"or give --with-pmix=DIR, then run configure again." ]]
     run make -s -C "$tree" next-steps
@@ -101,15 +98,13 @@ with_cache()
         "$BATS_TEST_TMPDIR/slurm/include/slurm"
     sed -i 's/^\(#define SLURM_VERSION_NUMBER\) .*/\1 0x190501/' \
         "$BATS_TEST_TMPDIR/slurm/include/slurm/slurm_version.h"
-    run with_cache --with-slurm="$BATS_TEST_TMPDIR/slurm"
-    [ "$status" -eq 0 ]
+    run -0 with_cache --with-slurm="$BATS_TEST_TMPDIR/slurm"
     [[ $output == *"plugin            yes, for Slurm 25.05"* ]]
 }
 
 # bats test_tags=all
 @test "without Slurm the rest is built" {
-    run with_cache --enable-werror --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
-    [ "$status" -eq 0 ]
+    run -0 with_cache --enable-werror --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
     [[ $output == *"plugin            no"*"costs: srun --ddp"*"libslurm-dev"* ]]
     make -C "$tree" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
     prefix=$BATS_TEST_TMPDIR/prefix
@@ -120,14 +115,12 @@ with_cache()
     run env -i OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 \
         "$prefix/bin/rollcall" show --long
     [[ $output == *"set  RANK "*"set  MASTER_PORT "* ]]
-    run "$prefix/bin/rollcall" explain RC301
-    [ "$status" -eq 0 ]
+    run -0 "$prefix/bin/rollcall" explain RC301
 }
 
 # bats test_tags=all
 @test "without PMIx the rest is built, and what asks it says what is missing; --with-plugindir moves the plugin" {
-    run with_cache --enable-werror --without-pmix --with-plugindir="$BATS_TEST_TMPDIR/plugins" --prefix="$BATS_TEST_TMPDIR/prefix"
-    [ "$status" -eq 0 ]
+    run -0 with_cache --enable-werror --without-pmix --with-plugindir="$BATS_TEST_TMPDIR/plugins" --prefix="$BATS_TEST_TMPDIR/prefix"
     [[ $output == *"asking PMIx       no"*"costs: rollcall exec under prterun"*"libpmix-dev"* ]]
     make -C "$tree" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
     [ -f "$BATS_TEST_TMPDIR/plugins/rollcall.so" ]
@@ -135,21 +128,18 @@ with_cache()
         "$BATS_TEST_TMPDIR/prefix/etc/slurm/plugstack.conf.d/rollcall.conf"
     [ -x "$BATS_TEST_TMPDIR/prefix/libexec/rollcall/rollcall-exchange" ]
     [ ! -e "$BATS_TEST_TMPDIR/prefix/libexec/rollcall/rollcall-pmix" ]
-    run env -i PMIX_NAMESPACE=prterun-n1-76@1 PMIX_RANK=1 "$BATS_TEST_TMPDIR/prefix/bin/rollcall" exec -- true
-    [ "$status" -eq 1 ]
+    run -1 env -i PMIX_NAMESPACE=prterun-n1-76@1 PMIX_RANK=1 "$BATS_TEST_TMPDIR/prefix/bin/rollcall" exec -- true
     [[ $output == *"RC120"* ]]
 }
 
 # bats test_tags=all
 @test "without hwloc the rest is built, and rollcall map says what is missing" {
-    run with_cache --enable-werror --without-hwloc --without-slurm --without-pmix
-    [ "$status" -eq 0 ]
+    run -0 with_cache --enable-werror --without-hwloc --without-slurm --without-pmix
     [[ $output == *"rollcall map      no"*"costs: rollcall map."*"libhwloc-dev"* ]]
     run sed -n 's/^am__append_[0-9]* = //p; s/^pkglibexec_PROGRAMS = //p' "$tree/Makefile"
     [[ $output != *rollcall-map* ]]
     make -C "$tree" -j2 rollcall
-    run "$tree/rollcall" map
-    [ "$status" -eq 2 ]
+    run -2 "$tree/rollcall" map
     [ "$output" = "rollcall: map: this rollcall was built without hwloc; install it (Debian: libhwloc-dev) and build again" ]
     "$tree/rollcall" map --help > /dev/null
 }
@@ -162,8 +152,7 @@ with_cache()
     sed -i 's/^\(#define HWLOC_API_VERSION\) .*/\1 0x00020100/' "$BATS_TEST_TMPDIR/hwloc/include/hwloc.h"
     printf 'Name: hwloc\nDescription: old\nVersion: 2.1.0\nCflags: -isystem %s\nLibs: -lhwloc\n' \
         "$BATS_TEST_TMPDIR/hwloc/include" > "$BATS_TEST_TMPDIR/hwloc/lib/pkgconfig/hwloc.pc"
-    run with_cache --with-hwloc="$BATS_TEST_TMPDIR/hwloc" --without-slurm
-    [ "$status" -eq 0 ]
+    run -0 with_cache --with-hwloc="$BATS_TEST_TMPDIR/hwloc" --without-slurm
     [[ $output == *"rollcall map      no: hwloc 2.1.0 is older than 2.5"*"costs: rollcall map."* ]]
 }
 
@@ -182,8 +171,7 @@ with_cache()
 
 # bats test_tags=all
 @test "without cmocka make check fails and says what to install" {
-    run with_cache --without-cmocka
-    [ "$status" -eq 0 ]
+    run -0 with_cache --without-cmocka
     [[ $output == *"unit tests        no"*"libcmocka-dev"* ]]
     run make -C "$tree" check-local
     [ "$status" -ne 0 ]
@@ -197,8 +185,7 @@ with_cache()
 
 # bats test_tags=all
 @test "a distribution's hardening flags do not reach the preload" {
-    run configure CFLAGS="-g -O2 -fstack-protector-all -fstack-clash-protection" CPPFLAGS=-D_FORTIFY_SOURCE=2
-    [ "$status" -eq 0 ]
+    run -0 configure CFLAGS="-g -O2 -fstack-protector-all -fstack-clash-protection" CPPFLAGS=-D_FORTIFY_SOURCE=2
     make -C "$tree" -j2 shim/librollcall-preload.la lib/librollcall.la
     expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
     wanted "$tree/lib/.libs/librollcall.so" | grep -qx __stack_chk_fail
@@ -206,16 +193,14 @@ with_cache()
 
 # bats test_tags=all
 @test "the preload needs no libc without optimisation either" {
-    run configure CFLAGS="-g -O0"
-    [ "$status" -eq 0 ]
+    run -0 configure CFLAGS="-g -O0"
     make -C "$tree" -j2 shim/librollcall-preload.la
     expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
 }
 
 # bats test_tags=all
 @test "clang builds everything without a warning" {
-    run configure --enable-werror CC=clang
-    [ "$status" -eq 0 ]
+    run -0 configure --enable-werror CC=clang
     make -C "$tree" -j2
     expect_same environ "$(wanted "$tree/shim/.libs/librollcall-preload.so")"
 }
@@ -223,8 +208,7 @@ with_cache()
 # The unit tests as they are run in another layer, and the plugin with sanitizers in a third.
 # bats test_tags=all
 @test "the unit tests pass under address and undefined-behaviour sanitizers" {
-    run configure --enable-werror --enable-sanitizers
-    [ "$status" -eq 0 ]
+    run -0 configure --enable-werror --enable-sanitizers
     [[ $output == *"sanitizers        address,undefined"* ]]
     make -C "$tree" -j2 check
 }

@@ -4,6 +4,8 @@
 # Environment: ROLLCALL_BUILD, the build folder (build/release); ROLLCALL_PREFIX,
 # what it was installed to (build/prefix). tests/run sets and fills both.
 
+bats_require_minimum_version 1.5.0
+
 here=$BATS_TEST_DIRNAME
 top=$(cd "$here/../.." && pwd)
 build=${ROLLCALL_BUILD:-$top/build/release}

@@ -42,16 +42,14 @@ tree()
     cmp "$conf" "$build/spank/rollcall.conf"
     echo "optional $plugin default=auto" > "$conf"
     for target in install-plugstack-hook uninstall-plugstack-hook; do
-        run make -s -C "$build" "$target" DESTDIR="$BATS_TEST_TMPDIR/stage"
-        [ "$status" -eq 0 ]
+        run -0 make -s -C "$build" "$target" DESTDIR="$BATS_TEST_TMPDIR/stage"
         [[ $output == *"$conf"* ]]
         [ "$(cat "$conf")" = "optional $plugin default=auto" ]
     done
 }
 
 @test "make install ends with what to do next; a package's does not" {
-    run make -s -C "$build" install-data-hook prefix="$BATS_TEST_TMPDIR/opt"
-    [ "$status" -eq 0 ]
+    run -0 make -s -C "$build" install-data-hook prefix="$BATS_TEST_TMPDIR/opt"
     [[ $output == *"Next, for users: export PATH=$BATS_TEST_TMPDIR/opt/bin:"*"rollcall doctor"* ]]
     [[ $output == *"this line in plugstack.conf."*$'\n'"    include $BATS_TEST_TMPDIR/opt/etc/slurm/plugstack.conf.d/*.conf" ]]
     run make -s -C "$build" install-data-hook DESTDIR="$BATS_TEST_TMPDIR/stage"
@@ -111,8 +109,7 @@ C
 }
 
 @test "the command says its version and what it was built with" {
-    run "$command" --version
-    [ "$status" -eq 0 ]
+    run -0 "$command" --version
     [[ $output == *"$(cat "$top/VERSION")"* ]]
     series=$(sed -n 's/^#define SLURM_SERIES "\(.*\)"/\1/p' "$build/lib/config.h")
     [[ $output == *"$series"* ]]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The texts of the two catalogues.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 @test "causes and cures are plain English, and a cure needs no other line" {

@@ -55,8 +55,7 @@ written()
 }
 
 @test "RC201 has each mode and key" {
-    run "$command" exec --ddp=nonsense -- true
-    [ "$status" -eq 2 ]
+    run -2 "$command" exec --ddp=nonsense -- true
     for word in $(option_modes | cut -f1) $(option_keys | cut -f1); do
         [[ $output =~ [\ ]${word}[,=\ ] || $output == *" $word=" ]] || { echo "no $word"; return 1; }
     done

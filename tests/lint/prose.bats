@@ -66,8 +66,7 @@ END
 @test "a long sentence, a long mean and an expression of the house are named" {
     words=$(seq 36 | tr '\n' ' ')
     echo "$words goes before desks." > "$BATS_TEST_TMPDIR/page.md"
-    run "$here/prose" "$BATS_TEST_TMPDIR/page.md"
-    [ "$status" -eq 1 ]
+    run -1 "$here/prose" "$BATS_TEST_TMPDIR/page.md"
     [[ $output == *"39.0 words a sentence, 15 at most"* ]]
     [[ $output == *"39 words, 35 at most: 1 2 3 "* ]]
     [[ $output == *'"goes before" (takes precedence over)'* ]]

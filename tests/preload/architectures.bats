@@ -3,7 +3,6 @@
 # architectures.bats - the shim of other machines: aarch64 (Grace, Graviton), ppc64le (POWER) and riscv64.
 # Debian's gcc builds it for them, qemu runs their programs and hands their system calls to this kernel.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 cross=${ROLLCALL_CROSS:-$top/build/cross}
@@ -121,8 +120,7 @@ shim_of()
 @test "a task has its identity" {
     local machine
     for machine in "${machines[@]}"; do
-        run --separate-stderr in_machine "$machine" RANK=9 "$bin/build-$machine/probe" "${names[@]}" ROLLCALL_SCOPE
-        [ "$status" -eq 0 ]
+        run -0 --separate-stderr in_machine "$machine" RANK=9 "$bin/build-$machine/probe" "${names[@]}" ROLLCALL_SCOPE
         [ -z "$stderr" ]
         expect "${identity[@]}" "ROLLCALL_SCOPE=slurm:42.7/3/worker/$(sed -n 's/^getenv MASTER_PORT=//p' <<< "$output") =3/4/1/2/1"
     done
@@ -131,8 +129,7 @@ shim_of()
 @test "RANK 0 holds the master port: the numbers of socket, bind, fcntl, and what they answer" {
     local machine
     for machine in "${machines[@]}"; do
-        run --separate-stderr in_machine "$machine" "${rank_0[@]}" "$bin/build-$machine/port"
-        [ "$status" -eq 0 ]
+        run -0 --separate-stderr in_machine "$machine" "${rank_0[@]}" "$bin/build-$machine/port"
         [ -z "$stderr" ]
         [ "$output" = $'held\nlistening' ]
         # another task has no hold on it
@@ -148,9 +145,8 @@ shim_of()
         run --separate-stderr in_machine "$machine" "${rank_0[@]}" "$bin/build-$machine/probe" MASTER_PORT
         [ -z "$stderr" ]
         port=$(sed -n 's/^getenv MASTER_PORT=//p' <<< "$output")
-        run --separate-stderr beside_stranger "$port" \
+        run -0 --separate-stderr beside_stranger "$port" \
             in_machine "$machine" "${rank_0[@]}" "$bin/build-$machine/probe" RANK MASTER_PORT
-        [ "$status" -eq 0 ]
         [ -z "$output" ]
         [[ $stderr == "rollcall: error RC405: port $port of "* ]]
     done
@@ -191,8 +187,7 @@ sys.stdin.read()' "$port" 3>&-
 @test "an error is one line, ROLLCALL_DEBUG's answer less than 512 bytes" {
     local machine
     for machine in "${machines[@]}"; do
-        run --separate-stderr in_machine "$machine" SLURM_LOCALID=7 "$bin/build-$machine/probe" RANK
-        [ "$status" -eq 0 ]
+        run -0 --separate-stderr in_machine "$machine" SLURM_LOCALID=7 "$bin/build-$machine/probe" RANK
         [ -z "$output" ]
         [ "${#stderr_lines[@]}" -eq 1 ]
         [[ $stderr =~ ^rollcall:\ error\ RC1[0-9][0-9]:\  ]]
@@ -208,8 +203,7 @@ sys.stdin.read()' "$port" 3>&-
     for machine in "${machines[@]}"; do
         mkdir "$BATS_TEST_TMPDIR/$machine"
         cp "$bin/build-$machine/probe" "$BATS_TEST_TMPDIR/$machine/orted"
-        run in_machine "$machine" "$BATS_TEST_TMPDIR/$machine/orted" RANK ROLLCALL_SCOPE
-        [ "$status" -eq 0 ]
+        run -0 in_machine "$machine" "$BATS_TEST_TMPDIR/$machine/orted" RANK ROLLCALL_SCOPE
         [ -z "$output" ]
     done
 }
@@ -219,11 +213,10 @@ sys.stdin.read()' "$port" 3>&-
     read -r first second _ < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')
     [ -n "${second:-}" ] || skip "a machine with one hardware thread"
     for machine in "${machines[@]}"; do
-        run --separate-stderr taskset -c "$first,$second" env -i \
+        run -0 --separate-stderr taskset -c "$first,$second" env -i \
             "$(type -P "qemu-${machine/powerpc/ppc}")" -L "$cross/usr/${machine}-linux-gnu" \
             -E LD_PRELOAD="$(shim_of "$machine")",TORCHELASTIC_RUN_ID=1,RANK=1,LOCAL_RANK=1,LOCAL_WORLD_SIZE=2 \
             -E ROLLCALL_PINS="$first $second" "$bin/build-$machine/mask"
-        [ "$status" -eq 0 ]
         [ -z "$stderr" ]
         [ "$output" = "$second 1" ]
     done

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # behaviour.bats - when the shim acts, when it does not, and what it says.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 setup_file()
@@ -48,19 +47,16 @@ setup_file()
 }
 
 @test "ROLLCALL=off switches it off" {
-    run in_task ROLLCALL=off "$bin/probe" "${names[@]}" ROLLCALL_SCOPE
-    [ "$status" -eq 0 ]
+    run -0 in_task ROLLCALL=off "$bin/probe" "${names[@]}" ROLLCALL_SCOPE
     [ -z "$output" ]
 }
 
 @test "ROLLCALL=launcher forces a mode; a mistake in it is an error" {
-    run in_task ROLLCALL=launcher SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_GTIDS=1 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 \
-        'SLURM_STEP_TASKS_PER_NODE=1(x2)' "$bin/probe" RANK NODE_RANK PET_NNODES PET_NODE_RANK
-    [ "$status" -eq 0 ]
+    run -0 in_task ROLLCALL=launcher SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_GTIDS=1 SLURM_NTASKS=2 \
+        SLURM_STEP_NUM_TASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' "$bin/probe" RANK NODE_RANK PET_NNODES PET_NODE_RANK
     expect NODE_RANK=1 PET_NNODES=2 PET_NODE_RANK=1
     [[ $output != *" RANK="* ]]
-    run --separate-stderr in_task ROLLCALL=lancher "$bin/probe" RANK
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr in_task ROLLCALL=lancher "$bin/probe" RANK
     [ -z "$output" ]
     [[ $stderr == "rollcall: error RC201: "* ]]
     run --separate-stderr outside ROLLCALL=lancher "$bin/probe" RANK
@@ -68,46 +64,39 @@ setup_file()
 }
 
 @test "the stamp: bash, a bash in it and Python keep what the task has, also a user's change" {
-    run in_task RANK=9 bash -c 'bash -c "python3 -c \"import os; print(os.environ[\\\"RANK\\\"], os.environ[\\\"ROLLCALL_SCOPE\\\"])\""'
-    [ "$status" -eq 0 ]
+    run -0 in_task RANK=9 bash -c 'bash -c "python3 -c \"import os; print(os.environ[\\\"RANK\\\"], os.environ[\\\"ROLLCALL_SCOPE\\\"])\""'
     [[ $output == "3 slurm:42.7/"* ]]
-    run in_task bash -c 'RANK=5 bash -c "python3 -c \"import os; print(os.environ[\\\"RANK\\\"])\""'
-    [ "$status" -eq 0 ]
+    run -0 in_task bash -c 'RANK=5 bash -c "python3 -c \"import os; print(os.environ[\\\"RANK\\\"])\""'
     [ "$output" = 5 ]
 }
 
 @test "another task's stamp does not count: a step inside a step is resolved anew" {
-    run in_task sh -c "SLURM_STEP_ID=8 SLURM_PROCID=2 SLURM_LOCALID=0 '$bin/probe' RANK LOCAL_RANK"
-    [ "$status" -eq 0 ]
+    run -0 in_task sh -c "SLURM_STEP_ID=8 SLURM_PROCID=2 SLURM_LOCALID=0 '$bin/probe' RANK LOCAL_RANK"
     expect RANK=2 LOCAL_RANK=0
 }
 
 @test "torchrun's child is left alone" {
-    run in_task TORCHELASTIC_RUN_ID=none RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 GROUP_RANK=0 \
+    run -0 in_task TORCHELASTIC_RUN_ID=none RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 GROUP_RANK=0 \
         GROUP_WORLD_SIZE=1 MASTER_ADDR=elsewhere MASTER_PORT=29400 "$bin/probe" "${names[@]}" ROLLCALL_SCOPE
-    [ "$status" -eq 0 ]
     expect RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 GROUP_RANK=0 MASTER_ADDR=elsewhere MASTER_PORT=29400
     [[ $output != *NODE_RANK* && $output != *ROLLCALL_SCOPE* ]]
 }
 
 @test "a launcher's own daemon is left alone: the command line is known on glibc" {
     cp "$bin/probe" "$bin/orted"
-    run in_task "$bin/orted" RANK ROLLCALL_SCOPE
-    [ "$status" -eq 0 ]
+    run -0 in_task "$bin/orted" RANK ROLLCALL_SCOPE
     [ -z "$output" ]
 }
 
 @test "an error is said once, by the program that the launcher started, and nothing is set" {
-    run --separate-stderr in_task SLURM_LOCALID=7 bash -c "bash -c '$bin/probe RANK; $bin/probe WORLD_SIZE'; ls / > /dev/null"
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr in_task SLURM_LOCALID=7 bash -c "bash -c '$bin/probe RANK; $bin/probe WORLD_SIZE'; ls / > /dev/null"
     [ -z "$output" ]
     [ "${#stderr_lines[@]}" -eq 1 ]
     [[ $stderr =~ ^rollcall:\ error\ RC1[0-9][0-9]:\  ]]
 }
 
 @test "an error is nothing to a program without a standard error, or with a broken one" {
-    run in_task SLURM_LOCALID=7 bash -c "exec 2>&-; exec '$bin/probe' SLURM_JOB_ID"
-    [ "$status" -eq 0 ]
+    run -0 in_task SLURM_LOCALID=7 bash -c "exec 2>&-; exec '$bin/probe' SLURM_JOB_ID"
     # a pipe that nobody reads: no SIGPIPE
     run bash -c "{ sleep 0.3; env -i ${task_environment[*]@Q} SLURM_LOCALID=7 LD_PRELOAD='$preload' '$bin/probe' SLURM_JOB_ID; \
         echo \$? > '$BATS_TEST_TMPDIR/rc'; } 2>&1 > '$BATS_TEST_TMPDIR/out' | true"
@@ -133,7 +122,7 @@ setup_file()
 rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 
 @test "RANK 0 holds the master port, across exec; a stranger cannot take it, torch can" {
-    run in_task "${rank_0[@]}" bash -c 'exec python3 -c "
+    run -0 in_task "${rank_0[@]}" bash -c 'exec python3 -c "
 import os, socket
 port = int(os.environ[\"MASTER_PORT\"])
 stranger = socket.socket()
@@ -148,19 +137,16 @@ listener.bind((\"\", port))
 listener.listen()
 socket.create_connection((\"127.0.0.1\", port)).close()
 print(\"listening\")"'
-    [ "$status" -eq 0 ]
     [ "$output" = "held"$'\n'"listening" ]
 }
 
 @test "the held port's descriptor is out of the way: the lowest free one stays free, 0, 1 and 2 do" {
-    run in_task "${rank_0[@]}" python3 -c '
+    run -0 in_task "${rank_0[@]}" python3 -c '
 import os
 print(min(set(range(99)) - {int(n) for n in os.listdir("/proc/self/fd")}), os.environ["RANK"])' 3>&- 4>&- 5>&-
-    [ "$status" -eq 0 ]
     [ "$output" = "4 0" ] # 3 is the folder
-    run bash -c 'exec 0<&- 2>&- 3>&-; exec "$@"' - env -i "${task_environment[@]}" LD_PRELOAD="$preload" \
+    run -0 bash -c 'exec 0<&- 2>&- 3>&-; exec "$@"' - env -i "${task_environment[@]}" LD_PRELOAD="$preload" \
         "${rank_0[@]}" "$bin/probe" RANK
-    [ "$status" -eq 0 ]
     expect RANK=0
     run bash -c 'exec 0<&- 2>&- 3>&-; exec "$@"' - env -i "${task_environment[@]}" LD_PRELOAD="$preload" \
         "${rank_0[@]}" ls -l /proc/self/fd
@@ -202,8 +188,7 @@ mpirun_0()
 }
 
 @test "RANK 0 checks a MASTER_ADDR that is not certain: an address" {
-    run --separate-stderr mpirun_0 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp://192.0.2.1:57779' "$bin/probe" RANK MASTER_ADDR
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr mpirun_0 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp://192.0.2.1:57779' "$bin/probe" RANK MASTER_ADDR
     [ -z "$output" ]
     [[ $stderr == "rollcall: error RC407: "*192.0.2.1* ]]
     local mine
@@ -224,8 +209,7 @@ mpirun_0()
 @test "RANK 0 checks a MASTER_ADDR that is not certain: a name of the list" {
     local mine
     mine=$(uname -n)
-    run --separate-stderr mpirun_0 SLURM_JOB_ID=42 "SLURM_JOB_NODELIST=another,$mine" "$bin/probe" RANK MASTER_ADDR
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr mpirun_0 SLURM_JOB_ID=42 "SLURM_JOB_NODELIST=another,$mine" "$bin/probe" RANK MASTER_ADDR
     [ -z "$output" ]
     [[ $stderr == "rollcall: error RC407: "*another* ]]
     run --separate-stderr mpirun_0 SLURM_JOB_ID=42 "SLURM_JOB_NODELIST=$mine,another" "$bin/probe" RANK MASTER_ADDR

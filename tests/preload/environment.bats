@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # environment.bats - environment blocks that are not what one expects, and programs that treat theirs badly.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 setup_file()
@@ -53,36 +52,30 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 
 @test "no environment at all: envp {NULL} and envp NULL" {
     : > "$BATS_TEST_TMPDIR/empty"
-    run "$bin/envexec" "$BATS_TEST_TMPDIR/empty" "$bin/probe" RANK
-    [ "$status" -eq 0 ]
+    run -0 "$bin/envexec" "$BATS_TEST_TMPDIR/empty" "$bin/probe" RANK
     [ -z "$output" ]
-    run "$bin/envexec" NULL "$bin/probe" RANK
-    [ "$status" -eq 0 ]
+    run -0 "$bin/envexec" NULL "$bin/probe" RANK
     [ -z "$output" ]
 }
 
 @test "environ is NULL when the constructor runs" {
     # the last library of the list is initialised first
-    run in_task LD_PRELOAD="$preload:$bin/no-environ.so" "$bin/probe" RANK
-    [ "$status" -eq 0 ]
+    run -0 in_task LD_PRELOAD="$preload:$bin/no-environ.so" "$bin/probe" RANK
     [ -z "$output" ]
 }
 
 @test "environ was moved to the heap before the constructor runs" {
-    run in_task LD_PRELOAD="$preload:$bin/move-environ.so" "$bin/probe" "${names[@]}" MOVED
-    [ "$status" -eq 0 ]
+    run -0 in_task LD_PRELOAD="$preload:$bin/move-environ.so" "$bin/probe" "${names[@]}" MOVED
     expect "${identity[@]}" MOVED=1
 }
 
 @test "a name that stands there twice is there once afterwards" {
-    run with_block RANK=8 WORLD_SIZE=77 RANK=9 RANK=10 -- "$bin/probe" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 with_block RANK=8 WORLD_SIZE=77 RANK=9 RANK=10 -- "$bin/probe" "${names[@]}"
     expect "${identity[@]}"
 }
 
 @test "a name that must be absent and stands there twice is gone" {
-    run with_block PET_NNODES=1 X=1 PET_NNODES=2 -- "$bin/probe" PET_NNODES X
-    [ "$status" -eq 0 ]
+    run -0 with_block PET_NNODES=1 X=1 PET_NNODES=2 -- "$bin/probe" PET_NNODES X
     expect X=1
     [[ $output != *PET_NNODES* ]]
 }
@@ -90,8 +83,7 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 @test "entries without '=', with a leading '=', empty ones and names like ours are kept" {
     local odd=(RANK NOVALUE =leading '' RANK_X=1 RAN=2 rank=3 LOCAL_RANKS=4 $'WORLD_SIZE\xff=5' 'A=b=c' =)
     local want
-    run with_block "${odd[@]}" -- /usr/bin/env -0
-    [ "$status" -eq 0 ]
+    run -0 with_block "${odd[@]}" -- /usr/bin/env -0
     with_block "${odd[@]}" -- /usr/bin/env -0 > "$BATS_TEST_TMPDIR/out"
     for want in "${odd[@]}"; do
         grep -zqxF -- "$want" "$BATS_TEST_TMPDIR/out"
@@ -116,8 +108,7 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 @test "a program that walks the array it had before clearenv()" {
     local i
     for i in 1 2 3 4 5; do
-        run in_task "$bin/walk-cleared"
-        [ "$status" -eq 0 ]
+        run -0 in_task "$bin/walk-cleared"
         [ "$output" = "RANK=3 kept=some" ]
     done
 }
@@ -125,16 +116,14 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 @test "the auxiliary vector is still found behind the environment (Go does it so)" {
     local program
     for program in auxv auxv-musl; do
-        run with_block PET_NNODES=1 "${stale[@]}" RANK=2 PET_NNODES=2 -- "$bin/$program"
-        [ "$status" -eq 0 ]
+        run -0 with_block PET_NNODES=1 "${stale[@]}" RANK=2 PET_NNODES=2 -- "$bin/$program"
         [ "$output" = "auxv ok" ]
     done
 }
 
 @test "the old array, which musl hands to main, has no hole where a variable went" {
-    run with_block PET_NNODES=1 "${stale[@]}" PET_NNODES=2 PET_RDZV_ID=3 RANK=8 X=1 -- \
+    run -0 with_block PET_NNODES=1 "${stale[@]}" PET_NNODES=2 PET_RDZV_ID=3 RANK=8 X=1 -- \
         "$bin/probe-musl" PET_NNODES X PET_RDZV_ID "${names[@]}"
-    [ "$status" -eq 0 ]
     grep -qxF 'envp X=1' <<< "$output"
     [[ $output != *PET_* ]]
     local pair
@@ -144,8 +133,7 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 }
 
 @test "setenv, putenv and unsetenv work on what the shim left" {
-    run in_task "$bin/setenv-all"
-    [ "$status" -eq 0 ]
+    run -0 in_task "$bin/setenv-all"
     [ "$output" = "RANK=changed WORLD_SIZE=(unset) PUT=1 added=499" ]
 }
 
@@ -154,21 +142,18 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
     added=$(($(with_count 100 /usr/bin/env | wc -l) - 100))
     [ "$added" -gt 9 ]
     for n in $((4095 - added)) $((4096 - added)); do
-        run with_count "$n" "$bin/probe" "${names[@]}" FILLER_1 FILLER_4000
-        [ "$status" -eq 0 ]
+        run -0 with_count "$n" "$bin/probe" "${names[@]}" FILLER_1 FILLER_4000
         expect "${identity[@]}" FILLER_1=x FILLER_4000=x
     done
     for n in $((4097 - added)) 4095 4096 4097 6000 30000; do
-        run with_count "$n" "$bin/probe" "${names[@]}" FILLER_1 FILLER_4000 ROLLCALL_SCOPE
-        [ "$status" -eq 0 ]
+        run -0 with_count "$n" "$bin/probe" "${names[@]}" FILLER_1 FILLER_4000 ROLLCALL_SCOPE
         expect FILLER_1=x FILLER_4000=x
         [ "${#lines[@]}" -eq 6 ]
     done
 }
 
 @test "more variables than the core's index: the same answers" {
-    run with_count 700 "$bin/probe" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 with_count 700 "$bin/probe" "${names[@]}"
     expect "${identity[@]}"
 }
 
@@ -176,14 +161,12 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
     local value
     for value in '' ' 3' '3 ' +3 -1 007 3.0 3x 0x3 NaN 4 4294967295 4294967296 18446744073709551616 \
         "$(printf '9%.0s' {1..10000})" $'\e[31m' $'3\n4' '%s%n'; do
-        run --separate-stderr with_block "SLURM_PROCID=$value" -- "$bin/probe" RANK WORLD_SIZE ROLLCALL_SCOPE
-        [ "$status" -eq 0 ]
+        run -0 --separate-stderr with_block "SLURM_PROCID=$value" -- "$bin/probe" RANK WORLD_SIZE ROLLCALL_SCOPE
         [ "$(grep -c RANK <<< "$output")" -le 3 ]
     done
     # of a name that stands there twice the first counts, as in getenv
     for value in -1 007 4 4294967296 $'\e[31m'; do
-        run --separate-stderr in_task "SLURM_PROCID=$value" "$bin/probe" RANK WORLD_SIZE ROLLCALL_SCOPE
-        [ "$status" -eq 0 ]
+        run -0 --separate-stderr in_task "SLURM_PROCID=$value" "$bin/probe" RANK WORLD_SIZE ROLLCALL_SCOPE
         [ -z "$output" ]
         [ "${#stderr_lines[@]}" -eq 1 ]
         [[ ${stderr_lines[0]} =~ ^rollcall:\ error\ RC1[0-9][0-9]:\  ]]
@@ -194,9 +177,8 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 @test "values of a mebibyte end in time" {
     local big
     big=$(head -c 130000 /dev/zero | tr '\0' 1)
-    run timeout 5 env -i "${task_environment[@]}" "SLURM_STEP_TASKS_PER_NODE=$big" "SLURM_GTIDS=$big" \
+    run -0 timeout 5 env -i "${task_environment[@]}" "SLURM_STEP_TASKS_PER_NODE=$big" "SLURM_GTIDS=$big" \
         "SLURM_STEP_NODELIST=n[$big]" LD_PRELOAD="$preload" "$bin/probe" RANK
-    [ "$status" -eq 0 ]
     [[ $output != *RANK=* ]]
 }
 

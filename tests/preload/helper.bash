@@ -4,6 +4,8 @@
 # Environment: ROLLCALL_PRELOAD, the library under test; by default that of the
 # build folder ROLLCALL_BUILD (build/release).
 
+bats_require_minimum_version 1.5.0
+
 here=$BATS_TEST_DIRNAME
 top=$(cd "$here/../.." && pwd)
 preload=${ROLLCALL_PRELOAD:-${ROLLCALL_BUILD:-$top/build/release}/shim/.libs/librollcall-preload.so}

@@ -3,7 +3,6 @@
 # loader.bats - what the dynamic loader makes of LD_PRELOAD: programs that are not reached, of other sizes and
 # rights, and the shim more than once, late, or beside others.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 setup_file()
@@ -50,8 +49,7 @@ rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 @test "static programs, position independent or not, glibc and musl: not reached, and run" {
     local program
     for program in "$bin"/probe-*-static*; do
-        run --separate-stderr in_task RANK=9 "$program" RANK LOCAL_RANK
-        [ "$status" -eq 0 ]
+        run -0 --separate-stderr in_task RANK=9 "$program" RANK LOCAL_RANK
         [ -z "$stderr" ]
         expect RANK=9
         [[ $output != *LOCAL_RANK* ]]
@@ -61,15 +59,13 @@ rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 @test "what a static program becomes, or starts, is reached" {
     local program
     for program in "$bin"/become-*; do
-        run in_task RANK=9 "$program" "$bin/probe" "${names[@]}"
-        [ "$status" -eq 0 ]
+        run -0 in_task RANK=9 "$program" "$bin/probe" "${names[@]}"
         expect "${identity[@]}"
     done
 }
 
 @test "a 32-bit program beside the 64-bit shim: one line by the loader, and it runs" {
-    run --separate-stderr in_task RANK=9 "$bin/probe-32" RANK LOCAL_RANK
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr in_task RANK=9 "$bin/probe-32" RANK LOCAL_RANK
     expect RANK=9
     [[ $output != *LOCAL_RANK* ]]
     [[ $stderr == *"wrong ELF class"* ]]
@@ -80,8 +76,7 @@ rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 }
 
 @test "what a 32-bit program starts is reached again" {
-    run --separate-stderr in_task RANK=9 sh -c "env -u ROLLCALL_SCOPE $bin/probe-32 RANK; $bin/probe ${names[*]}"
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr in_task RANK=9 sh -c "env -u ROLLCALL_SCOPE $bin/probe-32 RANK; $bin/probe ${names[*]}"
     [ "${lines[0]}" = "getenv RANK=3" ]
     output=${output#*$'\n'*$'\n'*$'\n'}
     expect "${identity[@]}"
@@ -89,17 +84,15 @@ rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 
 @test "a 32-bit build of the shim: the same identity, with \$LIB one value of LD_PRELOAD for both" {
     local libraries=$BATS_TEST_TMPDIR
-    run in_task RANK=9 LD_PRELOAD="$preload_32" "$bin/probe-32" "${names[@]}" ROLLCALL_SCOPE
-    [ "$status" -eq 0 ]
+    run -0 in_task RANK=9 LD_PRELOAD="$preload_32" "$bin/probe-32" "${names[@]}" ROLLCALL_SCOPE
     expect "${identity[@]}"
     expect "ROLLCALL_SCOPE=slurm:42.7/3/worker/$(sed -n 's/^getenv MASTER_PORT=//p' <<< "$output") =3/4/1/2/1"
     # what it stands for differs between distributions
     install -D "$preload_32" "$libraries/$(lib_of "$bin/probe-32")/librollcall-preload.so"
     install -D "$preload" "$libraries/$(lib_of "$bin/probe")/librollcall-preload.so"
     for program in probe probe-32; do
-        run --separate-stderr in_task RANK=9 LD_PRELOAD="$libraries/\$LIB/librollcall-preload.so" \
+        run -0 --separate-stderr in_task RANK=9 LD_PRELOAD="$libraries/\$LIB/librollcall-preload.so" \
             "$bin/$program" "${names[@]}"
-        [ "$status" -eq 0 ]
         [ -z "$stderr" ]
         expect "${identity[@]}"
     done
@@ -113,8 +106,7 @@ lib_of()
 
 @test "a 32-bit build has no system calls: RANK 0 gets its identity, holds no port, says nothing" {
     grep -q '^  preload library   yes, without system calls$' "$bin/build-32.log"
-    run --separate-stderr in_task LD_PRELOAD="$preload_32" "${rank_0[@]}" ROLLCALL_DEBUG=2 "$bin/probe-32" RANK LOCAL_RANK
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr in_task LD_PRELOAD="$preload_32" "${rank_0[@]}" ROLLCALL_DEBUG=2 "$bin/probe-32" RANK LOCAL_RANK
     [ -z "$stderr" ]
     expect RANK=0 LOCAL_RANK=0
     # outside of Linux's default range of outgoing ports, which it cannot look up
@@ -129,8 +121,7 @@ lib_of()
 }
 
 @test "a 32-bit build cannot say an error, so it leaves that to the 64-bit programs that it starts" {
-    run --separate-stderr in_task LD_PRELOAD="$preload_32" SLURM_LOCALID=7 "$bin/probe-32" RANK ROLLCALL_REPORTED
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr in_task LD_PRELOAD="$preload_32" SLURM_LOCALID=7 "$bin/probe-32" RANK ROLLCALL_REPORTED
     [ -z "$output$stderr" ]
 }
 
@@ -247,9 +238,8 @@ C
     cp "$preload" "$BATS_TEST_TMPDIR/other-version.so"
     ln -s "$preload" "$BATS_TEST_TMPDIR/link.so"
     for list in "$preload:$preload" "$preload:$BATS_TEST_TMPDIR/link.so" "$BATS_TEST_TMPDIR/other-version.so:$preload"; do
-        run --separate-stderr in_task "${rank_0[@]}" LD_PRELOAD="$list" ROLLCALL_DEBUG=1 \
+        run -0 --separate-stderr in_task "${rank_0[@]}" LD_PRELOAD="$list" ROLLCALL_DEBUG=1 \
             bash -c "ls -l /proc/\$\$/fd | grep -c socket; exec $bin/probe RANK WORLD_SIZE"
-        [ "$status" -eq 0 ]
         [ "${lines[0]}" = 1 ]
         expect RANK=0 WORLD_SIZE=4
         [ "$(grep -c 'rollcall: launcher' <<< "$stderr")" -eq 1 ]
@@ -257,7 +247,7 @@ C
 }
 
 @test "loaded late, by dlopen: the program's environment and that of its children" {
-    run in_task LD_PRELOAD= RANK=9 python3 -c '
+    run -0 in_task LD_PRELOAD= RANK=9 python3 -c '
 import ctypes, os, subprocess, sys
 os.environ["LATER"] = "1"
 ctypes.CDLL(sys.argv[1])
@@ -266,7 +256,6 @@ getenv.restype = ctypes.c_char_p
 print(getenv(b"RANK"), getenv(b"LATER"), os.environ["RANK"])
 sys.stdout.flush()
 os.execv(sys.argv[2], sys.argv[2:])' "$preload" "$bin/probe" "${names[@]}" LATER
-    [ "$status" -eq 0 ]
     [ "${lines[0]}" = "b'3' b'1' 9" ]
     expect "${identity[@]}" LATER=1
 }
@@ -275,8 +264,7 @@ os.execv(sys.argv[2], sys.argv[2:])' "$preload" "$bin/probe" "${names[@]}" LATER
     local order
     for order in "$bin/busy.so:$preload" "$preload:$bin/busy.so"; do
         for _ in 1 2 3 4; do
-            run in_task RANK=9 PET_NNODES=1 LD_PRELOAD="$order" "$bin/probe" "${names[@]}"
-            [ "$status" -eq 0 ]
+            run -0 in_task RANK=9 PET_NNODES=1 LD_PRELOAD="$order" "$bin/probe" "${names[@]}"
             expect "${identity[@]}"
         done
     done
@@ -285,8 +273,7 @@ os.execv(sys.argv[2], sys.argv[2:])' "$preload" "$bin/probe" "${names[@]}" LATER
 @test "a user's LD_LIBRARY_PATH, LD_BIND_NOW, LD_DEBUG and a library of the same name change nothing" {
     echo 'int environ_of_another;' | gcc -shared -fPIC -x c -o "$BATS_TEST_TMPDIR/librollcall-preload.so" -
     for more in LD_BIND_NOW=1 LD_LIBRARY_PATH="$BATS_TEST_TMPDIR" LD_DEBUG=statistics GLIBC_TUNABLES=glibc.rtld.optional_static_tls=0; do
-        run in_task RANK=9 "$more" "$bin/probe" "${names[@]}"
-        [ "$status" -eq 0 ]
+        run -0 in_task RANK=9 "$more" "$bin/probe" "${names[@]}"
         expect "${identity[@]}"
     done
 }

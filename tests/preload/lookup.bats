@@ -3,7 +3,6 @@
 # lookup.bats - librollcall-lookup.so: torch's libraries get an address for a name, and everybody else's calls reach the
 # name server, which is the tests' own (tests/nameserver.py) and writes down what it is asked.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 lookup=$(dirname "$preload")/librollcall-lookup.so

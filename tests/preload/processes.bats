@@ -5,7 +5,6 @@
 # fork has nothing to do; whatever becomes another program runs the constructor, in memory of its own and with
 # the block that its parent chose.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 setup_file()
@@ -69,8 +68,7 @@ children()
 }
 
 @test "system() and popen" {
-    run in_task RANK=9 "$bin/children" system own "$bin/probe ${names[*]}"
-    [ "$status" -eq 0 ]
+    run -0 in_task RANK=9 "$bin/children" system own "$bin/probe ${names[*]}"
     expect "${identity[@]}"
     run in_task python3 -c 'import os; print(os.popen("echo $RANK").read().strip(), os.system("exit $RANK") >> 8)'
     [ "$output" = "3 3" ]
@@ -78,8 +76,7 @@ children()
 
 @test "64 children by eight threads at once: all the same, and the parent's environment is as it was" {
     for block in own given; do
-        run in_task "$bin/children" threads "$block" "$bin/probe" RANK
-        [ "$status" -eq 0 ]
+        run -0 in_task "$bin/children" threads "$block" "$bin/probe" RANK
         [ "$(sort <<< "$output" | uniq -c | awk '{ print $1, $2, $3 }')" = \
             $'64 environ RANK=3\n64 envp RANK=3\n64 getenv RANK=3' ]
     done
@@ -87,8 +84,7 @@ children()
 
 @test "clearenv, then setenv: nothing of ours is left or comes back, in glibc and musl" {
     for program in reset reset-musl; do
-        run in_task "$bin/$program" A=1 RANK=7 "LD_PRELOAD=$preload" -- "$bin/probe" A "${names[@]}" ROLLCALL_SCOPE
-        [ "$status" -eq 0 ]
+        run -0 in_task "$bin/$program" A=1 RANK=7 "LD_PRELOAD=$preload" -- "$bin/probe" A "${names[@]}" ROLLCALL_SCOPE
         expect A=1 RANK=7
         [ "${#lines[@]}" -eq 6 ]
     done
@@ -96,12 +92,10 @@ children()
 
 @test "clearenv, then the task's variables again: it is that task again, with the port of RANK 0 still held by itself" {
     for program in reset reset-musl; do
-        run in_task "$bin/$program" "${task_environment[@]}" "LD_PRELOAD=$preload" -- "$bin/probe" "${names[@]}"
-        [ "$status" -eq 0 ]
+        run -0 in_task "$bin/$program" "${task_environment[@]}" "LD_PRELOAD=$preload" -- "$bin/probe" "${names[@]}"
         expect "${identity[@]}"
-        run --separate-stderr in_task "${rank_0[@]}" "$bin/$program" "${task_environment[@]}" "${rank_0[@]}" \
+        run -0 --separate-stderr in_task "${rank_0[@]}" "$bin/$program" "${task_environment[@]}" "${rank_0[@]}" \
             "LD_PRELOAD=$preload" -- "$bin/probe" RANK LOCAL_RANK
-        [ "$status" -eq 0 ]
         [ -z "$stderr" ]
         expect RANK=0 LOCAL_RANK=0
     done
@@ -127,8 +121,7 @@ if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         print(pool.map(who, [0])[0])
 PYTHON
-    run in_task RANK=9 python3 "$BATS_TEST_TMPDIR/many.py"
-    [ "$status" -eq 0 ]
+    run -0 in_task RANK=9 python3 "$BATS_TEST_TMPDIR/many.py"
     [ "$output" = "fork: 3 4 1 1 n1
 spawn: 3 4 1 1 n1
 forkserver: 3 4 1 1 n1
@@ -136,7 +129,7 @@ forkserver: 3 4 1 1 n1
 }
 
 @test "Python's subprocess: its environment, another one, none" {
-    run in_task python3 -c '
+    run -0 in_task python3 -c '
 import os, subprocess, sys
 def child(**more):
     return subprocess.run([sys.argv[1], "RANK", "X"], stdout=subprocess.PIPE, text=True, check=True, **more).stdout.split("\n")[:-1]
@@ -145,7 +138,6 @@ print(*child(env={**os.environ, "X": "1", "RANK": "5"}, close_fds=False))
 print(*child(env={"X": "1"}), child(env={}))
 print(*child(env={"X": "1", "LD_PRELOAD": os.environ["LD_PRELOAD"]}))
 print(*child(start_new_session=True, cwd="/"))' "$bin/probe"
-    [ "$status" -eq 0 ]
     [ "$output" = "getenv RANK=3 environ RANK=3 envp RANK=3
 getenv RANK=5 environ RANK=5 envp RANK=5 getenv X=1 environ X=1 envp X=1
 getenv X=1 environ X=1 envp X=1 []
@@ -164,17 +156,15 @@ getenv RANK=3 environ RANK=3 envp RANK=3" ]
 @test "a sandbox without sockets: RANK 0 gets its identity, and nothing is said" {
     run --separate-stderr in_task "${rank_0[@]}" "$bin/sandbox" python3 -c 'import socket; socket.socket()'
     [[ $stderr == *PermissionError* ]]
-    run --separate-stderr env -i "${task_environment[@]}" "${rank_0[@]}" "$bin/sandbox" env LD_PRELOAD="$preload" \
+    run -0 --separate-stderr env -i "${task_environment[@]}" "${rank_0[@]}" "$bin/sandbox" env LD_PRELOAD="$preload" \
         "$bin/probe" RANK LOCAL_RANK
-    [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     expect RANK=0 LOCAL_RANK=0
 }
 
 @test "one descriptor left, the loader's own: RANK 0 gets its identity, and nothing is said" {
-    run --separate-stderr env -i "${task_environment[@]}" "${rank_0[@]}" prlimit --nofile=4 \
+    run -0 --separate-stderr env -i "${task_environment[@]}" "${rank_0[@]}" prlimit --nofile=4 \
         env LD_PRELOAD="$preload" "$bin/probe" RANK LOCAL_RANK 3>&-
-    [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     expect RANK=0 LOCAL_RANK=0
 }

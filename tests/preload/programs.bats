@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # programs.bats - every kind of program that LD_PRELOAD reaches. loader.bats has those that it does not reach.
 
-bats_require_minimum_version 1.5.0
 load helper
 
 setup_file()
@@ -22,21 +21,18 @@ setup_file()
 }
 
 @test "glibc program: getenv, environ and main's third argument agree" {
-    run in_task "$bin/probe-gcc" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 in_task "$bin/probe-gcc" "${names[@]}"
     expect "${identity[@]}"
     [[ $output =~ "getenv MASTER_PORT="[1-9] ]]
 }
 
 @test "glibc program that is not position independent (environ is copied into it)" {
-    run in_task "$bin/probe-nopie" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 in_task "$bin/probe-nopie" "${names[@]}"
     expect "${identity[@]}"
 }
 
 @test "musl program: getenv and environ have everything" {
-    run in_task "$bin/probe-musl-gcc" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 in_task "$bin/probe-musl-gcc" "${names[@]}"
     local pair
     for pair in "${identity[@]}"; do
         grep -qxF "getenv $pair" <<< "$output"
@@ -45,50 +41,43 @@ setup_file()
 }
 
 @test "musl program: what stood there before is right in main's third argument, too" {
-    run in_task RANK=9 WORLD_SIZE=99 "$bin/probe-musl-gcc" RANK WORLD_SIZE
-    [ "$status" -eq 0 ]
+    run -0 in_task RANK=9 WORLD_SIZE=99 "$bin/probe-musl-gcc" RANK WORLD_SIZE
     expect RANK=3 WORLD_SIZE=4
 }
 
 @test "musl program: ROLLCALL_DEBUG and a command line do not confuse the constructor" {
     # musl calls constructors without arguments: registers hold anything
     for n in 0 1 2 7 100; do
-        run in_task "$bin/probe-musl-gcc" RANK $(seq -f X%g "$n")
-        [ "$status" -eq 0 ]
+        run -0 in_task "$bin/probe-musl-gcc" RANK $(seq -f X%g "$n")
         grep -qxF 'getenv RANK=3' <<< "$output"
     done
 }
 
 @test "bash: a stale RANK is replaced inside the shell itself" {
-    run in_task RANK=9 bash -c "$shell_line"
-    [ "$status" -eq 0 ]
+    run -0 in_task RANK=9 bash -c "$shell_line"
     [ "$output" = "$identity_line" ]
 }
 
 @test "bash: what must be absent is absent inside the shell itself" {
-    run in_task TORCHELASTIC_USE_AGENT_STORE=True bash -c 'echo "${TORCHELASTIC_USE_AGENT_STORE-absent}"'
-    [ "$status" -eq 0 ]
+    run -0 in_task TORCHELASTIC_USE_AGENT_STORE=True bash -c 'echo "${TORCHELASTIC_USE_AGENT_STORE-absent}"'
     [ "$output" = absent ]
 }
 
 @test "bash: exported functions survive" {
-    run in_task 'BASH_FUNC_greet%%=() { echo "hello $RANK"; }' bash -c 'greet; bash -c greet'
-    [ "$status" -eq 0 ]
+    run -0 in_task 'BASH_FUNC_greet%%=() { echo "hello $RANK"; }' bash -c 'greet; bash -c greet'
     [ "$output" = "hello 3"$'\n'"hello 3" ]
 }
 
 @test "Python: os.environ, and what its children get" {
-    run in_task RANK=9 python3 -c '
+    run -0 in_task RANK=9 python3 -c '
 import os, subprocess
 print(os.environ["RANK"], os.environ["MASTER_ADDR"], flush=True)
 subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
-    [ "$status" -eq 0 ]
     [ "$output" = "3 n1"$'\n'"3 n1" ]
 }
 
 @test "env -i starts a program without anything of ours" {
-    run in_task env -i "$bin/probe-gcc" RANK ROLLCALL_SCOPE
-    [ "$status" -eq 0 ]
+    run -0 in_task env -i "$bin/probe-gcc" RANK ROLLCALL_SCOPE
     [ -z "$output" ]
 }
 
@@ -99,9 +88,8 @@ subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
     for other in "${libraries[@]}"; do
         [ -f "$other" ]
         for order in "$preload:$other" "$other:$preload" "$other $preload"; do
-            run env -i "${task_environment[@]}" FAKETIME=-1d LD_PRELOAD="$order" bash -c \
+            run -0 env -i "${task_environment[@]}" FAKETIME=-1d LD_PRELOAD="$order" bash -c \
                 "$shell_line; python3 -c 'import os; print(os.environ[\"RANK\"])'"
-            [ "$status" -eq 0 ]
             [ "$output" = "$identity_line"$'\n'3 ]
         done
     done
@@ -110,8 +98,7 @@ subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
 @test "AddressSanitizer with clang's static runtime, and the other sanitizers" {
     local program
     for program in clang-asan clang-tsan clang-msan clang-ubsan gcc-lsan; do
-        run in_task "$bin/probe-$program" "${names[@]}"
-        [ "$status" -eq 0 ]
+        run -0 in_task "$bin/probe-$program" "${names[@]}"
         expect "${identity[@]}"
     done
 }
@@ -119,11 +106,9 @@ subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
 @test "AddressSanitizer, gcc's shared runtime: wants to be first in the list, and then works" {
     local runtime
     runtime=$(gcc -print-file-name=libasan.so)
-    run in_task LD_PRELOAD="$(readlink -f "$runtime") $preload" "$bin/probe-gcc-asan" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 in_task LD_PRELOAD="$(readlink -f "$runtime") $preload" "$bin/probe-gcc-asan" "${names[@]}"
     expect "${identity[@]}"
-    run in_task ASAN_OPTIONS=verify_asan_link_order=0 "$bin/probe-gcc-asan" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 in_task ASAN_OPTIONS=verify_asan_link_order=0 "$bin/probe-gcc-asan" "${names[@]}"
     expect "${identity[@]}"
     # the sanitizer says this of whatever library is preloaded
     run in_task "$bin/probe-gcc-asan" RANK
@@ -137,11 +122,9 @@ subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
     loader=$(readelf -lW "$bin/probe-gcc" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
     check=(valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=all
         "$loader" --preload "$preload" "$bin/probe-gcc")
-    run env -i "${task_environment[@]}" "${check[@]}" "${names[@]}"
-    [ "$status" -eq 0 ]
+    run -0 env -i "${task_environment[@]}" "${check[@]}" "${names[@]}"
     expect "${identity[@]}"
     [[ $output != *==* ]]
-    run env -i "${plain_environment[@]}" "${check[@]}" RANK
-    [ "$status" -eq 0 ]
+    run -0 env -i "${plain_environment[@]}" "${check[@]}" RANK
     [ -z "$output" ]
 }
