@@ -3,7 +3,6 @@
 # What tests/run and the demo share (tests/setup.bash): they run from any folder, and one at a time.
 
 load helper
-bats_require_minimum_version 1.5.0
 
 # tree FOLDER: one with a script that says where it runs and leaves something to keep
 tree()
