@@ -32,7 +32,7 @@ static const struct {
     const char *values;
     const char *help;
 } keys[] = {
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) { #key, #shape, values, help },
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) { #key, #shape, values, help },
 #include "resolve/options.def"
 };
 

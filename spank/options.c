@@ -70,7 +70,7 @@ void rc_spank_register(spank_t spank)
 #define ROLLCALL_MODE(mode, word, help) " " word " (" help "),"
 #include "resolve/options.def"
         " and keys:"
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) " " RC_KEY_SHOWN(shape, key, values) ","
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) " " RC_KEY_SHOWN(shape, key, values) ","
 #include "resolve/options.def"
         " as rollcall(7) explains them";
     static struct spank_option option = {

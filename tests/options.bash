@@ -15,8 +15,8 @@ option_modes()
     option_rows 'MODE(mode, word, help)' 'word help'
 }
 
-# key, shape, values, help, section, reader
+# key, shape, values, help, section
 option_keys()
 {
-    option_rows 'KEY(key, shape, values, help, section, reader)' '#key #shape values help section reader'
+    option_rows 'KEY(key, shape, values, read, member, last, help, section)' '#key #shape values help section'
 }

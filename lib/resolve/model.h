@@ -61,22 +61,24 @@ enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_NONE };
 struct rc_options {
     bool given;        /* there was an option, possibly empty */
     bool by_user;      /* after combining: from the command line or ROLLCALL */
+    bool addr_by_user; /* likewise */
+    bool port_by_user;
     bool mode_given;   /* a mode was named, "auto" included */
     enum rc_mode mode; /* AUTO, OFF, WORKER or LAUNCHER */
+
+    /* the keys of options.def, each zero where it was not given */
     enum rc_order order;
-    uint32_t nproc;   /* 0 where it was not given */
-    const char *addr; /* NULL: not given; in the arena that it was read with */
+    uint32_t nproc;
+    const char *addr; /* in the arena that it was read with */
     enum rc_address_kind addr_kind;
-    bool addr_by_user; /* after combining */
+    uint16_t port_first; /* port=N or port=N-M */
+    uint16_t port_last;
     enum rc_exchange exchange;
     enum rc_check check;
-    enum rc_check same;  /* what a node that is not like the others does: OFF, WARN or STOP */
-    uint32_t deadline;   /* of the exchange, in seconds; 0: not given */
-    uint16_t port_first; /* port=N or port=N-M; 0: not given */
-    uint16_t port_last;
-    bool port_by_user;      /* after combining */
+    enum rc_check same;     /* what a node that is not like the others does: OFF, WARN or STOP */
+    uint32_t deadline;      /* of the exchange, in seconds */
     enum rc_watch watch;    /* watch alone is watch=on */
-    uint32_t watch_seconds; /* watch=SECONDS, which is on, too; 0: not given */
+    uint32_t watch_seconds; /* watch=SECONDS, which is on, too */
     enum rc_gpus gpus;
     enum rc_bind bind;
     enum rc_nics nic;

@@ -4,102 +4,9 @@
 #include "base/text.h"
 #include "resolve/address.h"
 
-/* "a|b|c" as "a, b or c": `last` is " or ". */
-static const char *option_join(struct rc_arena *arena, const char *words, const char *last)
-{
-    struct rc_str rest;
-    struct rc_str word = rc_str_split(rc_str(words), '|', &rest);
-    const char *list = rc_copy(arena, word);
-
-    while (rest.p) {
-        word = rc_str_split(rest, '|', &rest);
-        rc_join(arena);
-        rc_format(arena, "%s%pS", rest.p ? ", " : last, &word);
-    }
-    return list;
-}
-
-#ifdef ROLLCALL_NO_HINTS
-/* The preload library has no room for guesses: it lists all modes and keys. */
-static const char *option_hint(struct rc_str item, bool first, const char *modes, const char *keys,
-                               struct rc_arena *arena)
-{
-    (void)item, (void)first, (void)modes, (void)keys, (void)arena;
-    return NULL;
-}
-#else
-/* Words of torchrun and others that are typed for a key, and differ too much from it to be near. */
-static const struct {
-    char word[16];
-    char cure[64];
-} mistaken[] = {
-    { "mode", "name the mode alone" },
-    { "nnodes", "leave it out: the launcher says how many nodes there are" },
-    { "master_addr", "did you mean addr=?" },
-    { "master_port", "did you mean port=?" },
-    { "nproc_per_node", "did you mean nproc=?" },
-};
-
-/* The nearest of "a|b=|c", no farther than *distance, which becomes its distance; absent where none is. */
-static struct rc_str find_near(struct rc_str name, const char *words, unsigned *distance)
-{
-    struct rc_str nearest = RC_ABSENT;
-
-    for (struct rc_str rest = rc_str(words); rest.p;) {
-        struct rc_str word = rc_str_split(rest, '|', &rest);
-        struct rc_str value;
-        unsigned d = rc_nearest_distance(name, rc_str_split(word, '=', &value));
-
-        if (d < *distance || (d == *distance && !nearest.p)) {
-            *distance = d;
-            nearest = word;
-        }
-    }
-    return nearest;
-}
-
-/* A mode that stands behind something else is no mistyped one. */
-static bool is_mode(struct rc_str item, const char *modes)
-{
-    unsigned distance = 0;
-
-    return find_near(item, modes, &distance).p;
-}
-
-static const char *option_hint(struct rc_str item, bool first, const char *modes, const char *keys,
-                               struct rc_arena *arena)
-{
-    struct rc_str value;
-    struct rc_str name = rc_str_split(item, '=', &value);
-    unsigned distance = name.n > RC_NEAREST_LONGEST ? 0 : (unsigned)(name.n + 2) / 3;
-    struct rc_str key, mode = RC_ABSENT;
-
-    for (size_t i = 0; i < sizeof(mistaken) / sizeof(*mistaken); i++)
-        if (rc_nearest_distance(name, rc_str(mistaken[i].word)) == 0)
-            return mistaken[i].cure;
-    if (!first && is_mode(item, modes))
-        return "name one mode, before the keys";
-    key = find_near(name, keys, &distance);
-    if (first && !value.p)
-        mode = find_near(name, modes, &distance);
-    if (mode.p) {
-        const char *all = option_join(arena, modes, " or ");
-
-        return rc_format(arena, "did you mean %pS? modes are %s", &mode, all);
-    }
-    return key.p ? rc_format(arena, "did you mean %pS?", &key) : NULL;
-}
-#endif
-
 enum { NPROC_MAX = 4096, PORT_MIN = 1024 };
 
-/* In the order of mode_names. */
-static const uint8_t modes[] = {
-#define ROLLCALL_MODE(mode, word, help) RC_MODE_##mode,
-#include "resolve/options.def"
-};
-
-/* "|auto|worker" and "|order=|nproc=", as option_join takes them behind the first bar. */
+/* "auto|worker" and "order=|nproc=|watch": the first bar is left out by who reads them. */
 #define NAME_CHOICE "="
 #define NAME_VALUE  "="
 #define NAME_SWITCH ""
@@ -110,7 +17,7 @@ static const char mode_names[] = ""
     ;
 
 static const char key_names[] = ""
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) "|" #key NAME_##shape
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) "|" #key NAME_##shape
 #include "resolve/options.def"
     ;
 
@@ -126,10 +33,14 @@ const char *rc_mode_name(enum rc_mode mode)
 
 static bool read_mode(struct rc_str item, enum rc_mode *mode)
 {
+    static const enum rc_mode modes[] = {
+#define ROLLCALL_MODE(mode, word, help) RC_MODE_##mode,
+#include "resolve/options.def"
+    };
     unsigned found = rc_str_which(item, mode_names + 1);
 
     if (found)
-        *mode = (enum rc_mode)modes[found - 1];
+        *mode = modes[found - 1];
     return found;
 }
 
@@ -149,41 +60,14 @@ static bool read_switch(struct rc_str item, enum rc_mode *mode)
     return found;
 }
 
-enum shape { CHOICE, VALUE, SWITCH };
-
-enum key {
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) KEY_##key,
-#include "resolve/options.def"
-    KEY_COUNT
-};
-
-/* The words of each key, "a|b|c". */
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) const char rc_words_##key[] = values;
-#include "resolve/options.def"
-
-static const struct {
-    char name[9];
-    enum shape shape;
-    const char *values;
-} keys[KEY_COUNT] = {
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) [KEY_##key] = { #key, shape, rc_words_##key },
-#include "resolve/options.def"
-};
-
 const char *rc_check_name(enum rc_check check)
 {
-    switch (check) {
-    case RC_CHECK_OFF:
-        return "off";
-    case RC_CHECK_WARN:
-        return "warn";
-    case RC_CHECK_STRICT:
-        return "strict";
-    case RC_CHECK_STOP:
-    case RC_CHECK_UNSET:
-        break;
-    }
-    return "stop";
+    static const char names[][7] = {
+        [RC_CHECK_UNSET] = "stop", [RC_CHECK_OFF] = "off",       [RC_CHECK_WARN] = "warn",
+        [RC_CHECK_STOP] = "stop",  [RC_CHECK_STRICT] = "strict",
+    };
+
+    return names[check];
 }
 
 bool rc_check_read(struct rc_str text, enum rc_check *check)
@@ -195,50 +79,137 @@ bool rc_check_read(struct rc_str text, enum rc_check *check)
     return found != 0;
 }
 
+/* "a|b|c" as "a, b or c": `last` is " or ". */
+static const char *option_join(struct rc_arena *arena, const char *words, const char *last)
+{
+    struct rc_str rest;
+    struct rc_str word = rc_str_split(rc_str(words), '|', &rest);
+    const char *list = rc_copy(arena, word);
+
+    while (rest.p) {
+        word = rc_str_split(rest, '|', &rest);
+        rc_join(arena);
+        rc_format(arena, "%s%pS", rest.p ? ", " : last, &word);
+    }
+    return list;
+}
+
+/* The nearest of "a|b=|c", no farther than *distance, which becomes its distance; absent where none is. */
+static struct rc_str find_near(struct rc_str name, const char *words, unsigned *distance)
+{
+    struct rc_str nearest = RC_ABSENT;
+
+    for (struct rc_str rest = rc_str(words); rest.p;) {
+        struct rc_str word = rc_str_split(rest, '|', &rest);
+        struct rc_str value;
+        unsigned d = rc_nearest_distance(name, rc_str_split(word, '=', &value));
+
+        if (d < *distance || (d == *distance && !nearest.p)) {
+            *distance = d;
+            nearest = word;
+        }
+    }
+    return nearest;
+}
+
+/* What to write instead of an item that is not known. */
+static const char *find_hint(struct rc_str item, bool first, struct rc_arena *arena)
+{
+    /* words of torchrun and others that are typed for a key, and differ too much from it to be near */
+    static const struct {
+        const char *word;
+        const char *cure;
+    } mistaken[] = {
+        { "mode", "name the mode alone" },
+        { "nnodes", "leave it out: the launcher says how many nodes there are" },
+        { "master_addr", "did you mean addr=?" },
+        { "master_port", "did you mean port=?" },
+        { "nproc_per_node", "did you mean nproc=?" },
+    };
+    const char *modes = option_join(arena, mode_names + 1, " or ");
+    struct rc_str value;
+    struct rc_str name = rc_str_split(item, '=', &value);
+    unsigned distance = name.n > RC_NEAREST_LONGEST ? 0 : (unsigned)(name.n + 2) / 3;
+    unsigned none = 0;
+    struct rc_str key, mode = RC_ABSENT;
+
+    for (size_t i = 0; i < sizeof(mistaken) / sizeof(*mistaken); i++)
+        if (rc_nearest_distance(name, rc_str(mistaken[i].word)) == 0)
+            return mistaken[i].cure;
+    if (!first && find_near(item, mode_names + 1, &none).p)
+        return "name one mode, before the keys";
+    key = find_near(name, key_names + 1, &distance);
+    if (first && !value.p)
+        mode = find_near(name, mode_names + 1, &distance);
+    if (mode.p)
+        return rc_format(arena, "did you mean %pS? modes are %s", &mode, modes);
+    if (key.p)
+        return rc_format(arena, "did you mean %pS?", &key);
+    return rc_format(arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s", modes,
+                     option_join(arena, key_names + 1, " and "));
+}
+
 struct reading {
     struct rc_options options;
-    unsigned chosen[KEY_COUNT]; /* the word that was given for a CHOICE */
-    bool given[KEY_COUNT];
+    uint32_t given;   /* one bit a row of the table of keys */
     bool is_variable; /* of ROLLCALL, where words such as 0 and yes are modes, too */
     const char *where;
     struct rc_messages *messages;
 };
 
+struct key {
+    const char *name;
+    const char *values;
+    bool is_switch;
+    size_t at; /* in struct rc_options */
+    size_t size;
+    /* Writes the value there. False, with RC202, for one that it does not take. */
+    bool (*read)(struct reading *r, const struct key *key, struct rc_str value);
+};
+
 /* "order=launcher or order=node", "check=off, warn, stop or strict" */
-static const char *list_values(struct reading *r, enum key key)
+static const char *list_values(struct rc_arena *arena, const struct key *key)
 {
-    const char *name = keys[key].name;
     struct rc_str second, others;
-    struct rc_str first = rc_str_split(rc_str(keys[key].values), '|', &second);
+    struct rc_str first = rc_str_split(rc_str(key->values), '|', &second);
 
     second = rc_str_split(second, '|', &others);
     if (!others.p)
-        return rc_format(r->messages->arena, "%s=%pS or %s=%pS", name, &first, name, &second);
-    return rc_format(r->messages->arena, "%s=%s", name, option_join(r->messages->arena, keys[key].values, " or "));
+        return rc_format(arena, "%s=%pS or %s=%pS", key->name, &first, key->name, &second);
+    return rc_format(arena, "%s=%s", key->name, option_join(arena, key->values, " or "));
 }
 
-static bool read_choice(struct reading *r, enum key key, struct rc_str value)
+static bool read_choice(struct reading *r, const struct key *key, struct rc_str value)
 {
-    r->chosen[key] = rc_str_which(value, keys[key].values);
-    if (r->chosen[key])
+    unsigned *chosen = (unsigned *)(void *)((char *)&r->options + key->at);
+
+    *chosen = rc_str_which(value, key->values);
+    if (*chosen)
         return true;
-    return rc_say(r->messages, RC202, "%s: %s=%pQ is not known; use %s", r->where, keys[key].name, &value,
-                  list_values(r, key));
+    return rc_say(r->messages, RC202, "%s: %s=%pQ is not known; use %s", r->where, key->name, &value,
+                  list_values(r->messages->arena, key));
 }
 
-static bool read_nproc(struct reading *r, struct rc_str value)
+static bool read_nproc(struct reading *r, const struct key *key, struct rc_str value)
 {
     if (rc_parse_u32(value, NPROC_MAX, &r->options.nproc) && r->options.nproc > 0)
         return true;
-    return rc_say(r->messages, RC202, "%s: nproc=%pQ is not a number of processes; use nproc=1 to nproc=%u", r->where,
-                  &value, (uint32_t)NPROC_MAX);
+    return rc_say(r->messages, RC202, "%s: %s=%pQ is not a number of processes; use nproc=1 to nproc=%u", r->where,
+                  key->name, &value, (uint32_t)NPROC_MAX);
 }
 
-static bool read_addr(struct reading *r, struct rc_str value)
+static bool read_deadline(struct reading *r, const struct key *key, struct rc_str value)
 {
-    const char *wrong;
+    if (rc_parse_u32(value, RC_DEADLINE_MAX, &r->options.deadline) && r->options.deadline > 0)
+        return true;
+    return rc_say(r->messages, RC202, "%s: %s=%pQ is not a number of seconds; use deadline=1 to deadline=%u", r->where,
+                  key->name, &value, (uint32_t)RC_DEADLINE_MAX);
+}
 
-    wrong = rc_address_read(value, &r->options.addr_kind);
+static bool read_address(struct reading *r, const struct key *key, struct rc_str value)
+{
+    const char *wrong = rc_address_read(value, &r->options.addr_kind);
+
     if (!wrong) {
         r->options.addr = rc_copy(r->messages->arena, value);
         if (!r->messages->arena->full)
@@ -246,20 +217,12 @@ static bool read_addr(struct reading *r, struct rc_str value)
         wrong = "too long";
     }
     return rc_say(r->messages, RC202,
-                  "%s: addr=%pQ is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16), a suffix of "
+                  "%s: %s=%pQ is %s; use an interface (addr=ib0), a network (addr=10.1.0.0/16), a suffix of "
                   "node names (addr=-ib, addr=.hsn) or addr=given",
-                  r->where, &value, wrong);
+                  r->where, key->name, &value, wrong);
 }
 
-static bool read_deadline(struct reading *r, struct rc_str value)
-{
-    if (rc_parse_u32(value, RC_DEADLINE_MAX, &r->options.deadline) && r->options.deadline > 0)
-        return true;
-    return rc_say(r->messages, RC202, "%s: deadline=%pQ is not a number of seconds; use deadline=1 to deadline=%u",
-                  r->where, &value, (uint32_t)RC_DEADLINE_MAX);
-}
-
-static bool read_port(struct reading *r, struct rc_str value)
+static bool read_port(struct reading *r, const struct key *key, struct rc_str value)
 {
     struct rc_str rest;
     struct rc_str text = rc_str_split(value, '-', &rest);
@@ -272,83 +235,68 @@ static bool read_port(struct reading *r, struct rc_str value)
         return true;
     }
     return rc_say(r->messages, RC202,
-                  "%s: port=%pQ is no port; use a number from %u to %u (port=23456) or a range "
+                  "%s: %s=%pQ is no port; use a number from %u to %u (port=23456) or a range "
                   "(port=23000-23999)",
-                  r->where, &value, (uint32_t)PORT_MIN, (uint32_t)UINT16_MAX);
+                  r->where, key->name, &value, (uint32_t)PORT_MIN, (uint32_t)UINT16_MAX);
 }
 
-static bool read_watch(struct reading *r, struct rc_str value)
+static bool read_watch(struct reading *r, const struct key *key, struct rc_str value)
 {
-    if (!value.p || rc_str_is(value, "on"))
-        r->options.watch = RC_WATCH_ON;
-    else if (rc_str_is(value, "off"))
+    if (rc_str_is(value, "off"))
         r->options.watch = RC_WATCH_OFF;
-    else if (rc_parse_u32(value, RC_WATCH_SECONDS_MAX, &r->options.watch_seconds) && r->options.watch_seconds > 0)
+    else if (!value.p || rc_str_is(value, "on") ||
+             (rc_parse_u32(value, RC_WATCH_SECONDS_MAX, &r->options.watch_seconds) && r->options.watch_seconds > 0))
         r->options.watch = RC_WATCH_ON;
     if (r->options.watch != RC_WATCH_UNSET)
         return true;
     return rc_say(r->messages, RC202,
-                  "%s: watch=%pQ is not known; use watch, watch=on, watch=off or, in seconds, "
+                  "%s: %s=%pQ is not known; use watch, watch=on, watch=off or, in seconds, "
                   "watch=1 to watch=%u",
-                  r->where, &value, (uint32_t)RC_WATCH_SECONDS_MAX);
+                  r->where, key->name, &value, (uint32_t)RC_WATCH_SECONDS_MAX);
 }
 
-static bool read_value(struct reading *r, enum key key, struct rc_str value)
-{
-    if (r->given[key])
-        return rc_say(r->messages, RC203, "%s: %s%s is given twice; keep one of them", r->where, keys[key].name,
-                      keys[key].shape == SWITCH ? "" : "=");
-    r->given[key] = true;
-    switch (key) {
-    case KEY_nproc:
-        return read_nproc(r, value);
-    case KEY_addr:
-        return read_addr(r, value);
-    case KEY_deadline:
-        return read_deadline(r, value);
-    case KEY_port:
-        return read_port(r, value);
-    case KEY_watch:
-        return read_watch(r, value);
-    default:
-        return read_choice(r, key, value);
-    }
-}
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) const char rc_words_##key[] = values;
+#include "resolve/options.def"
 
-static void refuse_item(struct reading *r, struct rc_str item, bool first)
-{
-    const char *hint = option_hint(item, first, mode_names + 1, key_names + 1, r->messages->arena);
+enum shape { CHOICE, VALUE, SWITCH };
 
-    if (!hint)
-        hint = rc_format(r->messages->arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
-                         option_join(r->messages->arena, mode_names + 1, " or "),
-                         option_join(r->messages->arena, key_names + 1, " and "));
-    rc_say(r->messages, RC201, "%s: %pQ is not known; %s", r->where, &item, hint);
-}
+static const struct key keys[] = {
+#define AFTER(member) (offsetof(struct rc_options, member) + sizeof(((struct rc_options *)0)->member))
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) \
+    { #key,                                                                 \
+      rc_words_##key,                                                       \
+      shape == SWITCH,                                                      \
+      offsetof(struct rc_options, member),                                  \
+      AFTER(last) - offsetof(struct rc_options, member),                    \
+      read_##read },
+#include "resolve/options.def"
+#undef AFTER
+};
+
+enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
 static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
     struct rc_str name = rc_str_split(item, '=', &value);
 
-    for (unsigned i = 0; i < KEY_COUNT; i++)
-        if ((value.p || keys[i].shape == SWITCH) && rc_str_is(name, keys[i].name))
-            return read_value(r, (enum key)i, value);
+    for (unsigned i = 0; i < KEYS; i++) {
+        const struct key *key = &keys[i];
+
+        if ((!value.p && !key->is_switch) || !rc_str_is(name, key->name))
+            continue;
+        if (r->given & UINT32_C(1) << i)
+            return rc_say(r->messages, RC203, "%s: %s%s is given twice; keep one of them", r->where, key->name,
+                          key->is_switch ? "" : "=");
+        r->given |= UINT32_C(1) << i;
+        return key->read(r, key, value);
+    }
     if (first && (read_mode(item, &r->options.mode) || (r->is_variable && read_switch(item, &r->options.mode)))) {
         r->options.mode_given = true;
         return true;
     }
-    refuse_item(r, item, first);
-    return false;
-}
-
-static void set_choices(struct rc_options *options, const unsigned *chosen)
-{
-#define SET_CHOICE(key) options->key = chosen[KEY_##key];
-#define SET_VALUE(key)
-#define SET_SWITCH(key)
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) SET_##shape(key)
-#include "resolve/options.def"
+    return rc_say(r->messages, RC201, "%s: %pQ is not known; %s", r->where, &item,
+                  find_hint(item, first, r->messages->arena));
 }
 
 /* Returns why two options do not go together, or NULL where they do. */
@@ -373,7 +321,6 @@ bool rc_options_read(struct rc_str text, bool is_variable, const char *where, st
     for (bool first = true; rest.p; first = false)
         if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
             return false;
-    set_choices(&r.options, r.chosen);
     wrong = find_contradiction(&r.options);
     if (wrong)
         return rc_say(messages, RC204, "%s: %s", where, wrong);
@@ -381,14 +328,11 @@ bool rc_options_read(struct rc_str text, bool is_variable, const char *where, st
     return true;
 }
 
-/* 0 is UNSET in the enum of each choice. */
-static void fill_in_choices(struct rc_options *over, const struct rc_options *under)
+static bool is_zero(const char *bytes, size_t size)
 {
-#define FILL_CHOICE(key) over->key = over->key ? over->key : under->key;
-#define FILL_VALUE(key)
-#define FILL_SWITCH(key)
-#define ROLLCALL_KEY(key, shape, values, help, section, reader) FILL_##shape(key)
-#include "resolve/options.def"
+    while (size > 0 && bytes[size - 1] == 0)
+        size--;
+    return size == 0;
 }
 
 static void fill_in(struct rc_options *over, const struct rc_options *under)
@@ -399,22 +343,11 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
         over->mode = under->mode;
         over->mode_given = under->mode_given;
     }
-    fill_in_choices(over, under);
-    if (!over->nproc)
-        over->nproc = under->nproc;
-    if (!over->addr) {
-        over->addr = under->addr;
-        over->addr_kind = under->addr_kind;
-    }
-    if (!over->deadline)
-        over->deadline = under->deadline;
-    if (!over->port_first) {
-        over->port_first = under->port_first;
-        over->port_last = under->port_last;
-    }
-    if (over->watch == RC_WATCH_UNSET) {
-        over->watch = under->watch;
-        over->watch_seconds = under->watch_seconds;
+    for (unsigned i = 0; i < KEYS; i++) {
+        char *member = (char *)over + keys[i].at;
+
+        if (is_zero(member, keys[i].size))
+            __builtin_memcpy(member, (const char *)under + keys[i].at, keys[i].size);
     }
     over->given = true;
 }
