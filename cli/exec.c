@@ -220,8 +220,12 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     rc_command_read(context.argv, &result->command);
     context.command_read = true;
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
-    if (rc_here_resolve(&context, &here, result) != RC_RESOLVED ||
-        !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) || cli_settle_master(result, held) < 0)
+    rc_here_resolve(&context, &here, result);
+    /* this process has been the first client of its PMIx server; the command is the second one */
+    if (here.here.learned & RC_LEARN_PMIX)
+        cli_choose_store(&context, result);
+    if (result->status != RC_RESOLVED || !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) ||
+        cli_settle_master(result, held) < 0)
         return refuse_task(result, a->debug);
     cli_bind_task(&context, result);
     rc_forgotten_say(&context, result);

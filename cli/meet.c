@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -260,10 +261,13 @@ static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *
     return true;
 }
 
-/* The environment may move. */
-static void choose_store(struct rc_context *context, struct rc_result *result)
+void cli_choose_store(struct rc_context *context, struct rc_result *result)
 {
-    cli_pmix_choose_store();
+    const char *store = rc_pmix_server_gds(rc_env_get(&result->env, "PMIX_VERSION"));
+
+    if (store)
+        setenv(RC_PMIX_GDS, store, 0);
+    /* the environment may have moved */
     context->env = (const char *const *)environ;
     rc_env_index(&result->env, context->env);
 }
@@ -291,7 +295,7 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, const struct
     }
     rc_local_name(result->facts.scope, fact_number(result, RC_NODE_RANK), name);
     if (m.nodes > 1)
-        choose_store(context, result);
+        cli_choose_store(context, result);
     if (m.speaks)
         good = speak_for_all(&m, name, hooks, held);
     else

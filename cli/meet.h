@@ -15,6 +15,11 @@
 bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
               bool *speaks);
 
+/* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is
+ * set. Only this store also serves a second client of a task, and the program itself is
+ * the second one after rollcall-pmix. All tasks of a node must have the same value. */
+void cli_choose_store(struct rc_context *context, struct rc_result *result);
+
 /* What this command brings along for rank 0's part. */
 const struct rc_rank0 *cli_rank0_hooks(void);
 

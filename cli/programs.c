@@ -33,8 +33,6 @@ bool cli_find_program(const char *name, char path[PATH_MAX])
     return false;
 }
 
-extern char **environ;
-
 static char answer[CLI_PMIXASK_SIZE];
 
 static struct rc_str failure_line(const char *kind, const char *text)
@@ -52,18 +50,12 @@ int cli_own_program(const char *name, char path[PATH_MAX])
     return -1;
 }
 
-void cli_pmix_choose_store(void)
-{
-    const char *store = rc_pmix_server_gds(rc_str(getenv("PMIX_VERSION")));
-
-    if (store)
-        setenv(RC_PMIX_GDS, store, 0);
-}
-
 struct rc_str cli_pmix_ask(void)
 {
     char path[PATH_MAX];
     int connection;
+    const char **environment;
+    char variable[RC_PMIX_VARIABLE];
     struct rc_program program = { .kind = RC_PROGRAM_PMIX,
                                   .path = path,
                                   .argument = "job",
@@ -74,9 +66,12 @@ struct rc_str cli_pmix_ask(void)
 
     if (cli_own_program("rollcall-pmix", path) < 0)
         return failure_line("program", strerror(errno));
-    cli_pmix_choose_store();
-    program.env = (const char *const *)environ;
+    environment = rc_pmix_environment(variable);
+    if (!environment)
+        return failure_line("program", strerror(ENOMEM));
+    program.env = environment;
     size = rc_program_run(&program, answer, sizeof(answer), &status);
+    free(environment);
     if (size == -ETIMEDOUT || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
         return failure_line("server", "no answer within 10 s");
     if (size < 0 && size != -EMSGSIZE)

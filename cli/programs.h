@@ -20,13 +20,8 @@ bool cli_find_program(const char *name, char path[PATH_MAX]);
  * overwrites: for one thread only. Takes some hundredths of a second, at most
  * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process behind, but the connection, which
  * the program that this one becomes keeps open: the server must not see its end while other ranks are in
- * MPI_Init (libexec/pmix/pmix.h). With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment. */
+ * MPI_Init (libexec/pmix/pmix.h). */
 struct rc_str cli_pmix_ask(void);
-
-/* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is
- * set. Only this store also serves a second client of a task, and the program itself is
- * the second one after rollcall-pmix. All tasks of a node must have the same value. */
-void cli_pmix_choose_store(void);
 
 /* The path of one of rollcall's own programs, beside this very command wherever
  * it is installed. 0, or -1 with errno. */

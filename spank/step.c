@@ -134,22 +134,6 @@ struct rc_result *rc_spank_result(void)
     return &result;
 }
 
-static void find_watch(void)
-{
-    static char path[4096];
-
-    step.here.learned |= RC_LEARN_WATCH;
-    step.here.watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, path, sizeof(path));
-}
-
-static void find_reverse(void)
-{
-    static char path[4096];
-
-    step.here.learned |= RC_LEARN_REVERSE;
-    step.here.reverse = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_REVERSE_LIBRARY, path, sizeof(path));
-}
-
 /* The step's GPUs. A task may not see them: before task_init Slurm binds it to some, or removes the variables
  * (--gpu-bind=none). */
 static void find_gpus(const struct rc_env *env)
@@ -263,10 +247,6 @@ void rc_spank_step_begin(spank_t spank)
     else
         rc_spank_outside_remember();
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
-    if (step.options.watch == RC_WATCH_ON)
-        find_watch();
-    if (step.options.lookup == RC_REVERSE_NUMERIC)
-        find_reverse();
     rc_command_read(rc_spank_command(spank), &result.command);
     decide_mode(spank, env);
 }

@@ -23,7 +23,6 @@ struct rc_spank_step {
     struct rc_messages wrong;        /* of options that cannot be read */
     enum rc_mode mode;               /* decided for the node, or RC_MODE_AUTO: each task decides */
     char reason[128];                /* of that decision */
-    struct rc_here here;             /* where the task finds watch and others, if they were asked for */
     const struct rc_step_gpus *gpus; /* of the step on this node; NULL where user_init did not see them */
     uint16_t local_port_first;
     uint16_t local_port_last;

@@ -185,22 +185,29 @@ static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
            options->watch != RC_WATCH_OFF;
 }
 
-/* Lets torch say that srun was forgotten (RC309). */
-static void plan_forgotten(struct rc_context *context, struct rc_result *result)
+/* What a plan may ask of the node. Who the task is Slurm says. */
+static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
 {
-    static char path[4096];
-    static struct rc_here here;
+    static char watch[4096];
+    static char library[4096];
 
-    here.learned = RC_LEARN_WATCH;
-    here.watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, path, sizeof(path));
-    context->here = &here;
-    rc_forgotten_plan(context, result);
+    (void)path;
+    if (what == RC_LEARN_WATCH)
+        here->watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, watch, sizeof(watch));
+    else if (what == RC_LEARN_REVERSE)
+        here->reverse = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_REVERSE_LIBRARY, library, sizeof(library));
+    else if (what == RC_LEARN_GPU_FILES)
+        rc_device_files_find(here);
+    else
+        return false;
+    return true;
 }
 
 void rc_spank_batch_begin(spank_t spank)
 {
     struct rc_result *result = rc_spank_result();
-    struct rc_context context = { .env = rc_spank_environment(spank) };
+    struct rc_here here = { .look = look };
+    struct rc_context context = { .env = rc_spank_environment(spank), .here = &here };
     struct rc_str job;
     uint32_t step;
     bool asked;
@@ -219,7 +226,7 @@ void rc_spank_batch_begin(spank_t spank)
     if (job.n)
         rc_leftover_plan(result, rc_format(&result->arena, "slurm:%pS", &job));
     if (asked)
-        plan_forgotten(&context, result);
+        rc_forgotten_plan(&context, result); /* torch says that srun was forgotten (RC309) */
     rc_spank_apply(spank, &result->plan);
 }
 
@@ -229,6 +236,7 @@ void rc_spank_batch_begin(spank_t spank)
 struct task {
     spank_t spank;
     struct rc_context context; /* what is known before it is resolved */
+    struct rc_here here;
     struct rc_result *result;
     struct rc_rank0 rank0; /* how RANK 0's process checks its address and holds its port */
     int held;              /* the descriptor of RANK 0's port, or -1 */
@@ -266,9 +274,10 @@ static void describe_task(struct task *task)
     const struct rc_spank_step *step = rc_spank_step();
 
     task->result = rc_spank_result();
+    task->here = (struct rc_here){ .look = look };
     task->context = (struct rc_context){
         .env = rc_spank_environment(task->spank),
-        .here = step->here.learned ? &step->here : NULL,
+        .here = &task->here,
         .indexed = true,
         .argv = rc_spank_command(task->spank),
         .command_read = true, /* by rc_spank_step_begin */
@@ -290,25 +299,11 @@ static void describe_task(struct task *task)
     };
 }
 
-/* Looks which GPUs of the node this task may open, where that can change the result. */
-static enum rc_status resolve_with_gpu_files(struct task *task)
-{
-    static struct rc_here here;
-
-    here = rc_spank_step()->here;
-    rc_device_files_find(&here);
-    here.learned |= RC_LEARN_GPU_FILES;
-    task->context.here = &here;
-    return rc_resolve_again(&task->context, task->result);
-}
-
 /* Finds out who this task is and what would be set. */
 static bool resolve_task(struct task *task)
 {
     enum rc_status status = rc_resolve(&task->context, task->result);
 
-    if (task->result->wants & RC_LEARN_GPU_FILES)
-        status = resolve_with_gpu_files(task);
     task->rank0.node = rc_env_get(&task->result->env, "SLURMD_NODENAME");
     if (status != RC_RESOLVED)
         rc_spank_meet_not(task->spank, task->result);

@@ -6,12 +6,11 @@
 
 enum { TITLE_MAX = 1024 };
 
-static void learn_ancestors(struct rc_here_storage *storage, uint32_t pid)
+static void look_at_ancestors(struct rc_here_storage *storage, struct rc_here *here)
 {
-    struct rc_here *here = &storage->here;
+    uint32_t pid = storage->pid;
     size_t used = 0;
 
-    here->ancestor_count = 0;
     while (here->ancestor_count < RC_ANCESTORS_MAX && sizeof(storage->titles) - used >= TITLE_MAX) {
         char *title = storage->titles + used;
 
@@ -23,7 +22,7 @@ static void learn_ancestors(struct rc_here_storage *storage, uint32_t pid)
     }
 }
 
-static void learn_host_file(struct rc_here_storage *storage, struct rc_str path)
+static void read_host_file(struct rc_here_storage *storage, struct rc_str path)
 {
     size_t n = path.p && path.n ? rc_file_read(path.p, storage->file, sizeof(storage->file)) : 0;
 
@@ -31,52 +30,45 @@ static void learn_host_file(struct rc_here_storage *storage, struct rc_str path)
     storage->here.host_file = n && n < sizeof(storage->file) ? (struct rc_str){ storage->file, n } : RC_ABSENT;
 }
 
-static void learn_wanted(struct rc_here_storage *storage, unsigned wants, uint32_t pid, struct rc_str host_file)
+static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
 {
-    struct rc_here *here = &storage->here;
+    struct rc_here_storage *storage = (struct rc_here_storage *)here; /* its first member */
 
-    if (wants & RC_LEARN_ANCESTORS)
-        learn_ancestors(storage, pid);
-    if (wants & RC_LEARN_HOST)
+    switch (what) {
+    case RC_LEARN_ANCESTORS:
+        look_at_ancestors(storage, here);
+        break;
+    case RC_LEARN_HOST:
         here->host = rc_str(rc_node_name(storage->host));
-    if (wants & RC_LEARN_HOST_FILE)
-        learn_host_file(storage, host_file);
-    if (wants & RC_LEARN_GPUS)
+        break;
+    case RC_LEARN_HOST_FILE:
+        read_host_file(storage, path);
+        break;
+    case RC_LEARN_GPUS:
         here->gpus = rc_node_gpus();
-    if (wants & RC_LEARN_PMIX)
+        break;
+    case RC_LEARN_PMIX:
         here->pmix = storage->ask_pmix ? storage->ask_pmix() : RC_ABSENT;
-    if (wants & RC_LEARN_WATCH)
+        break;
+    case RC_LEARN_WATCH:
         here->watch = rc_beside_watch(storage->watch_relative, storage->watch, sizeof(storage->watch));
-    if (wants & RC_LEARN_REVERSE)
+        break;
+    case RC_LEARN_REVERSE:
         here->reverse = rc_beside_library(storage->libraries_relative, RC_REVERSE_LIBRARY, storage->reverse,
                                           sizeof(storage->reverse));
-    if (wants & RC_LEARN_GPU_FILES && storage->find_gpu_files)
-        storage->find_gpu_files(here);
-    here->learned |= wants;
+        break;
+    case RC_LEARN_GPU_FILES:
+        if (storage->find_gpu_files)
+            storage->find_gpu_files(here);
+        break;
+    }
+    return true;
 }
 
 enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result)
 {
-    context->here = NULL;
-    rc_resolve(context, result);
-    context->indexed = true;
-    if (result->wants) {
-        storage->here.learned = 0;
-        storage->here.ancestor_count = 0;
-        storage->here.gpu_files = storage->here.gpu_files_open = 0;
-        storage->here.gpus_open = 0;
-        storage->here.gpu_files_amd = false;
-    }
-    /* each round learns something new, so the loop ends */
-    while (result->wants) {
-        bool knows_task = !(result->wants & ~(unsigned)RC_LEARN_TO_PLAN);
-
-        learn_wanted(storage, result->wants, context->pid, result->wanted_file);
-        context->here = &storage->here;
-        if (knows_task)
-            rc_resolve_again(context, result);
-        else
-            rc_resolve(context, result);
-    }
-    return result->status;
+    storage->here = (struct rc_here){ .look = look };
+    storage->pid = context->pid;
+    context->here = &storage->here;
+    return rc_resolve(context, result);
 }

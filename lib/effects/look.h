@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* look.h - what the core cannot know by itself: the node around this process.
  *
- * Nothing of it is looked at unless a launcher family asks (launcher.h, enum
- * rc_learn), so that a task of srun or mpirun pays nothing for it. Works without
- * a libc (ROLLCALL_RAW_SYSCALLS), never fails: what cannot be read stays absent. */
+ * Nothing of it is looked at unless the core asks (launcher.h, rc_seen), so that a
+ * task of srun or mpirun pays nothing for it. Works without a libc
+ * (ROLLCALL_RAW_SYSCALLS), never fails: what cannot be read stays absent. */
 #ifndef ROLLCALL_EFFECTS_LOOK_H
 #define ROLLCALL_EFFECTS_LOOK_H
 
@@ -15,14 +15,10 @@ enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 1 << 20, RC_HERE_PATH = 4096 };
 /* Too large for a stack: static or heap storage. Untouched pages cost nothing. */
 struct rc_here_storage {
     struct rc_here here;
-    char titles[RC_HERE_TITLES]; /* command lines of the ancestors */
-    char host[RC_NODE_NAME_SIZE];
-    char file[RC_HERE_FILE];
-    char watch[RC_HERE_PATH];
+    uint32_t pid; /* the process that is, or becomes, the task */
     /* The relative path from the folder of this very program or library to that of the
      * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
     const char *watch_relative;
-    char reverse[RC_HERE_PATH];
     const char *libraries_relative; /* likewise, to that of the libraries that go into LD_PRELOAD: "../lib" */
     /* Asks the PMIx server of this process (cli/programs.h). NULL where that is not
      * allowed: in the preload, which starts no program, and for a process that may be
@@ -30,11 +26,17 @@ struct rc_here_storage {
     struct rc_str (*ask_pmix)(void);
     /* rc_device_files_find (gpufiles.h), which needs a libc; NULL in the preload. */
     void (*find_gpu_files)(struct rc_here *here);
+    /* what is large comes last: few processes write to its pages */
+    char titles[RC_HERE_TITLES]; /* command lines of the ancestors */
+    char host[RC_NODE_NAME_SIZE];
+    char watch[RC_HERE_PATH];
+    char reverse[RC_HERE_PATH];
+    char file[RC_HERE_FILE];
 };
 
-/* rc_resolve for a process of this node, context->pid. What the answer lacks
- * (result->wants) is learned, and then it is resolved again; context->here
- * points into *storage from then on. Thread safety: as safe as its arguments. */
+/* rc_resolve for a process of this node, context->pid. context->here is *storage's, and
+ * looks at the node for each thing that the core asks for, also in rc_resolve_again.
+ * Thread safety: as safe as its arguments. */
 enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result);
 
 #endif

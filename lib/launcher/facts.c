@@ -16,16 +16,11 @@ void rc_facts_init(struct rc_facts *facts)
     facts->master_node = RC_UNKNOWN;
 }
 
-bool rc_learned(struct rc_reader *reader, enum rc_learn what)
+bool rc_seen(struct rc_here *here, enum rc_learn what, struct rc_str path)
 {
-    reader->wanted |= what;
-    return reader->here && (reader->here->learned & what);
-}
-
-bool rc_learned_file(struct rc_reader *reader, struct rc_str path)
-{
-    reader->wanted_file = path;
-    return rc_learned(reader, RC_LEARN_HOST_FILE);
+    if (here && !(here->learned & what) && here->look && here->look(here, what, path))
+        here->learned |= what;
+    return here && (here->learned & what);
 }
 
 /* Blanks and slashes part the fields of the stamp and of what nodes tell each
@@ -144,7 +139,7 @@ void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts)
     if (visible.p) {
         facts->gpus.value = rc_count_devices(visible);
         facts->gpus.source = "CUDA_VISIBLE_DEVICES";
-    } else if (rc_learned(reader, RC_LEARN_GPUS) && reader->here->gpus != RC_UNKNOWN) {
+    } else if (rc_seen(reader->here, RC_LEARN_GPUS, RC_ABSENT) && reader->here->gpus != RC_UNKNOWN) {
         facts->gpus.value = reader->here->gpus;
         facts->gpus.source = "the GPUs of this node";
     }

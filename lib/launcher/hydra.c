@@ -91,7 +91,7 @@ static bool read_proxy(struct rc_str cmdline, struct proxy *proxy)
 static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
 {
     *proxy = (struct proxy){ .id = RC_UNKNOWN };
-    if (!rc_learned(reader, RC_LEARN_ANCESTORS))
+    if (!rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
         return false;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++)
         if (read_proxy(reader->here->ancestor[i], proxy))
@@ -199,7 +199,7 @@ static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
     uint32_t here = RC_UNKNOWN;
     struct rc_str domain;
 
-    if (rc_learned(reader, RC_LEARN_HOST)) {
+    if (rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT)) {
         here = rc_hostlist_find(facts->hosts, reader->here->host);
         if (here == RC_UNKNOWN)
             here = rc_hostlist_find(facts->hosts, rc_str_split(reader->here->host, '.', &domain));
@@ -288,7 +288,7 @@ static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, str
 
         if (!path.n || (files[i].rmk[0] && !rc_str_is(proxy->rmk, files[i].rmk)))
             continue;
-        if (rc_learned_file(reader, path))
+        if (rc_seen(reader->here, RC_LEARN_HOST_FILE, path))
             take_host(facts, rc_hostfile_first(reader->here->host_file),
                       rc_format(reader->arena, "first host of %s, checked by rank 0", files[i].name.text));
         return facts->master_host.n || files[i].must_be_here;

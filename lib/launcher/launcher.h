@@ -38,26 +38,26 @@ struct rc_facts {
     struct rc_str layout;             /* tasks per node as the launcher writes them; absent where it does not */
 };
 
-/* What the environment does not say, but the node does. The core does no I/O: a
- * family that needs one of these asks for it (rc_learned). The caller then looks,
- * and resolves again (effects/look.h). */
+/* What the environment does not say, but the node does. The core does no I/O: who
+ * needs one of these asks for it (rc_seen), and the caller looks (effects/look.h). */
 enum rc_learn {
     RC_LEARN_ANCESTORS = 1,   /* the processes that this one descends from */
     RC_LEARN_HOST = 2,        /* the node's own name */
-    RC_LEARN_HOST_FILE = 4,   /* the content of a file of hosts (rc_learned_file) */
+    RC_LEARN_HOST_FILE = 4,   /* the content of a file of hosts */
     RC_LEARN_GPUS = 8,        /* the number of GPUs that the process may find */
     RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (pmix.c) */
     RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (preload.c) */
     RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (preload.c) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/gpufiles.h) */
-    /* those of which the plan alone depends, not who the task is (rc_resolve_again) */
-    RC_LEARN_TO_PLAN = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES,
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
 
 struct rc_here {
-    unsigned learned;                         /* of enum rc_learn: looked for, whether or not it was found */
+    unsigned learned; /* of enum rc_learn: looked for, whether or not it was found */
+    /* Looks for one of them and fills it in. False where it cannot. NULL: nothing is looked for. It may not change
+     * the environment, of which the core has the block. path is for RC_LEARN_HOST_FILE, and ends with a NUL. */
+    bool (*look)(struct rc_here *here, enum rc_learn what, struct rc_str path);
     struct rc_str ancestor[RC_ANCESTORS_MAX]; /* command lines as in /proc/PID/cmdline, parent first */
     unsigned ancestor_count;
     struct rc_str host;
@@ -85,30 +85,25 @@ enum rc_claim {
 
 struct rc_reader {
     const struct rc_env *env;
-    const struct rc_here *here; /* NULL: nothing has been learned */
-    struct rc_stamp stamp;      /* what an earlier rollcall left in env */
-    uint32_t pid;               /* of the process that will be the task, 0 where unknown */
-    bool slurm_certain;         /* the caller is slurmstepd's own child (the plugin) */
-    bool slurm_het;             /* the plugin has seen that the step has several components */
-    bool alone;                 /* no other launcher has a marker in the environment */
-    bool master_left_over;      /* MASTER_ADDR was told to the tasks of another launch */
+    struct rc_here *here;  /* NULL: nothing is known of the node */
+    struct rc_stamp stamp; /* what an earlier rollcall left in env */
+    uint32_t pid;          /* of the process that will be the task, 0 where unknown */
+    bool slurm_certain;    /* the caller is slurmstepd's own child (the plugin) */
+    bool slurm_het;        /* the plugin has seen that the step has several components */
+    bool alone;            /* no other launcher has a marker in the environment */
+    bool master_left_over; /* MASTER_ADDR was told to the tasks of another launch */
     struct rc_messages *messages;
     struct rc_arena *arena;
     uint64_t *node_set; /* RC_NODE_SET_BITS bits of scratch */
     const char *why;
-    unsigned wanted; /* of enum rc_learn: what was asked for */
-    struct rc_str wanted_file;
 };
 
 /* As many nodes as Slurm can have (MAX_SLURM_NODES, slurm.h). */
 enum { RC_NODE_SET_BITS = 65536 };
 
-/* Asks for something of the node: true where it has been looked for. */
-bool rc_learned(struct rc_reader *reader, enum rc_learn what);
-
-/* The same for a file of hosts. path is a variable's value, which ends with a
- * NUL. A family may ask for one file only. */
-bool rc_learned_file(struct rc_reader *reader, struct rc_str path);
+/* Whether this of the node is known; looks for it the first time. path is that of
+ * RC_LEARN_HOST_FILE, a variable's value; a family may ask for one file only. */
+bool rc_seen(struct rc_here *here, enum rc_learn what, struct rc_str path);
 
 enum { RC_VARIABLE_SIZE = 29, RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };
 
@@ -160,6 +155,8 @@ struct rc_launcher {
     /* The programs that its tasks descend from, with blanks between them (rc_ancestor_is_one_of).
      * Empty: it starts no processes (a cloud's names, a user's own exports). */
     char processes[RC_PROCESSES_SIZE];
+    /* Its recognise may prove that no other launcher is further inside (RC_CLAIM_INNERMOST). */
+    bool proves;
     /* Any program may start its tasks with a library, too: that none of those
      * processes is above a task proves nothing. */
     bool has_library;
@@ -268,8 +265,8 @@ struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option);
  *     Which launch this is and which of its tasks: facts->scope, run_id,
  *     port_seed (rc_facts_name) and the rank. It is kept short: nearly every
  *     process carries the stamp of its own task, and needs no more than this.
- *     It changes the facts and reader->why, messages and wanted alone, and may
- *     be called twice. RC_CLAIM_ABSENT also where another family's launcher has
+ *     It changes the facts, reader->why and messages alone, and may be
+ *     called twice. RC_CLAIM_ABSENT also where another family's launcher has
  *     set the variables (PMIx's in a task of mpirun): two claims mean two
  *     launchers, one inside the other.
  *

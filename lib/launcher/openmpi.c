@@ -107,7 +107,7 @@ static struct prrte read_prted(struct rc_reader *reader, uint32_t daemon)
 {
     struct prrte prrte = { RC_UNKNOWN, RC_UNKNOWN };
 
-    if (daemon == 0 || daemon == RC_UNKNOWN || !rc_learned(reader, RC_LEARN_ANCESTORS))
+    if (daemon == 0 || daemon == RC_UNKNOWN || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
         return prrte;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
         struct rc_str cmdline = reader->here->ancestor[i];
@@ -266,7 +266,7 @@ static bool mpidaemon_all_right(struct rc_reader *reader, const struct rc_facts 
 }
 
 /* The node's number, from rank, sizes and number of nodes; RC_UNKNOWN where it
- * does not follow. May ask for the task's ancestors (rc_learned). */
+ * does not follow. May ask for the task's ancestors (rc_seen). */
 static uint32_t mpidaemon_node_rank(struct rc_reader *reader, const struct rc_facts *facts,
                                     const struct rc_mpidaemon *daemon)
 {
@@ -406,7 +406,7 @@ static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
     }
     if (!file.n)
         file = rc_env_get(reader->env, "PRTE_MCA_prte_default_hostfile");
-    if (file.n && rc_learned_file(reader, file)) {
+    if (file.n && rc_seen(reader->here, RC_LEARN_HOST_FILE, file)) {
         facts->master_host = rc_hostfile_first(reader->here->host_file);
         facts->master_source = "first host of mpirun's default hostfile, checked by rank 0";
     }

@@ -173,8 +173,8 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
     uint32_t first;
     struct rc_apinfo info;
 
-    if (!path.n || !rc_learned_file(reader, path) || !rc_apinfo_read(reader->here->host_file, &info) ||
-        info.nodes > RC_NODE_SET_BITS)
+    if (!path.n || !rc_seen(reader->here, RC_LEARN_HOST_FILE, path) ||
+        !rc_apinfo_read(reader->here->host_file, &info) || info.nodes > RC_NODE_SET_BITS)
         return APINFO_NONE;
     if (rank >= info.tasks) {
         contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks);

@@ -5,7 +5,7 @@
 
 /* What a launcher's PMIx server says of the job, where its variables do not say enough.
  *
- * The core does not ask: a family does (rc_learned, RC_LEARN_PMIX), and where
+ * The core does not ask: a family does (rc_seen, RC_LEARN_PMIX), and where
  * the caller can, it has the program rollcall-pmix ask (libexec/pmix/rollcall-pmix.c),
  * whose answer is lines of NAME=VALUE:
  *   rank=2                       this process's own
@@ -91,7 +91,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     uint32_t before;
     uint32_t node;
 
-    if (!rc_learned(reader, RC_LEARN_PMIX) || !reader->here->pmix.p)
+    if (!rc_seen(reader->here, RC_LEARN_PMIX, RC_ABSENT) || !reader->here->pmix.p)
         return RC_PMIXJOB_NONE;
     answer = reader->here->pmix;
     text = line_of(answer, "failed");

@@ -75,7 +75,7 @@ static bool is_here(struct rc_reader *reader, const struct rc_facts *facts, cons
 {
     uint32_t here;
 
-    if (!rc_learned(reader, RC_LEARN_HOST))
+    if (!rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT))
         return true;
     here = rc_hostfile_find(slots, reader->here->host);
     if (here == RC_UNKNOWN || here == place->index)
@@ -203,7 +203,7 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
     if (file->slots != file->hosts)
         return refuse_several(
             reader, rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots, file->hosts));
-    if (rc_learned(reader, RC_LEARN_HOST))
+    if (rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT))
         here = rc_hostfile_find(file, reader->here->host);
     if (here != RC_UNKNOWN && here != node)
         return rc_say(reader->messages, RC114,
@@ -258,7 +258,7 @@ bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_hostfile file;
     bool good;
 
-    if (path.n && rc_learned_file(reader, path) &&
+    if (path.n && rc_seen(reader->here, RC_LEARN_HOST_FILE, path) &&
         rc_hostfile_read(reader->here->host_file, RC_HOSTFILE_LINES, reader->node_set, &file))
         good = from_file(reader, facts, &file);
     else

@@ -22,7 +22,7 @@ static bool is_on_another_node(struct rc_reader *reader)
     struct rc_str domain;
     struct rc_str host;
 
-    if (reader->alone || !name.n || !rc_learned(reader, RC_LEARN_HOST))
+    if (reader->alone || !name.n || !rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT))
         return false;
     host = reader->here->host;
     return host.n && !rc_str_eq(host, name) && !rc_str_eq(rc_str_split(host, '.', &domain), name);
@@ -46,7 +46,7 @@ static bool is_innermost(struct rc_reader *reader)
 static bool is_batch_script(struct rc_reader *reader, const char *scope)
 {
     /* a process with a stamp of this step was seen to be in it */
-    if (rc_str_is(reader->stamp.scope, scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
+    if (rc_str_is(reader->stamp.scope, scope) || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
         return false;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++)
         if (rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))
@@ -315,6 +315,7 @@ const struct rc_launcher rc_launcher_slurm = {
     .id = "slurm",
     .title = "Slurm (srun)",
     .processes = "slurmstepd",
+    .proves = true,
     .batch_inherits = true, /* sbatch hands on all that it was started with, unless --export= says otherwise */
     .each = "srun --ntasks-per-node=N",
     .ports = "srun --resv-ports",

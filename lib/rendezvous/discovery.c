@@ -51,7 +51,7 @@ const char *rc_pmix_server_gds(struct rc_str version)
 
 extern char **environ;
 
-enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000, ENTRY_SIZE = 64 };
+enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000 };
 
 static uint32_t fact_value(const struct rc_result *result, enum rc_field field)
 {
@@ -163,9 +163,7 @@ static int explain_failure(char text[RC_DISCOVERY_TEXT], const char *what, const
     return -EIO;
 }
 
-/* The environment with what a PMIx client needs (rc_pmix_server_gds), `variable`
- * among it. To be freed; NULL without memory. */
-static const char **copy_environment(char variable[ENTRY_SIZE])
+const char **rc_pmix_environment(char variable[RC_PMIX_VARIABLE])
 {
     const char *gds = rc_pmix_server_gds(rc_str(getenv("PMIX_VERSION")));
     size_t count = 0;
@@ -178,7 +176,7 @@ static const char **copy_environment(char variable[ENTRY_SIZE])
         return NULL;
     memcpy(copy, environ, (count + 1) * sizeof(*copy));
     if (gds && !getenv(RC_PMIX_GDS)) {
-        snprintf(variable, ENTRY_SIZE, RC_PMIX_GDS "=%s", gds);
+        snprintf(variable, RC_PMIX_VARIABLE, RC_PMIX_GDS "=%s", gds);
         copy[count] = variable;
         copy[count + 1] = NULL;
     }
@@ -197,8 +195,8 @@ static int run_program(enum rc_program_kind kind, const char *name, const char *
         .input = rc_str(input),
         .milliseconds = (uint32_t)rc_local_left(deadline),
     };
-    char variable[ENTRY_SIZE];
-    const char **env = copy_environment(variable);
+    char variable[RC_PMIX_VARIABLE];
+    const char **env = rc_pmix_environment(variable);
     int rc;
 
     if (!env)

@@ -50,4 +50,9 @@ bool rc_pmix_server_is_own(const struct rc_result *result);
  * all tasks of the node, unless it says something there; NULL: nothing. */
 const char *rc_pmix_server_gds(struct rc_str version);
 
+enum { RC_PMIX_VARIABLE = 64 };
+
+/* A copy of this process's environment with that, which is written to `variable`. To be freed; NULL without memory. */
+const char **rc_pmix_environment(char variable[RC_PMIX_VARIABLE]);
+
 #endif

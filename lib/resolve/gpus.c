@@ -104,7 +104,7 @@ static void find_hidden(const struct rc_context *context, struct rc_result *resu
 {
     const struct rc_here *here = context->here;
 
-    if (rc_result_learned(context, result, RC_LEARN_GPU_FILES) && here->gpu_files >= gpus->total &&
+    if (rc_seen(context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && here->gpu_files >= gpus->total &&
         here->gpu_files_open >= gpus->count) {
         gpus->hidden = here->gpu_files_open < gpus->total ? RC_GPUS_HIDDEN : RC_GPUS_NOT_HIDDEN;
         return;
@@ -427,7 +427,7 @@ static void drop_inner(struct view *v)
     if (!(v->visible->alike & rocr) || !inner ||
         rc_gpu_list_counts(v->visible->list ? rc_str(v->visible->list) : v->gpus->seen))
         return;
-    if (rc_result_learned(v->context, v->result, RC_LEARN_GPU_FILES) && v->context->here->gpu_files_amd)
+    if (rc_seen(v->context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && v->context->here->gpu_files_amd)
         v->visible->drop = inner;
 }
 

@@ -136,20 +136,11 @@ static struct rc_reader reader_of(const struct rc_context *context, struct rc_re
     };
 }
 
-static void note_wants(const struct rc_reader *reader, struct rc_result *result)
-{
-    result->wants |= reader->wanted & ~(reader->here ? reader->here->learned : 0);
-    if (reader->wanted & RC_LEARN_HOST_FILE)
-        result->wanted_file = reader->wanted_file;
-}
-
 enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_reader reader = reader_of(context, result);
-    enum rc_claim claim = rc_nesting_recognise(&reader, result);
 
-    note_wants(&reader, result);
-    return claim;
+    return rc_nesting_recognise(&reader, result);
 }
 
 /* By way of a copy: gcc 12.2 for aarch64 loses, at -O1, a loop that goes from one array of *result to another
@@ -166,12 +157,9 @@ void rc_identity_take(struct rc_result *result)
 bool rc_identity_read(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_reader reader = reader_of(context, result);
-    bool good;
 
     reader.master_left_over = result->outer_master != NULL;
-    good = rc_launcher_read(result->launcher_index, &reader, &result->facts);
-    note_wants(&reader, result);
-    if (!good) {
+    if (!rc_launcher_read(result->launcher_index, &reader, &result->facts)) {
         /* half of the facts are none */
         rc_facts_init(&result->facts);
         return false;

@@ -225,14 +225,14 @@ struct rc_visible {
  * "not known" for each field. Everything is borrowed for the call and for the
  * life of the result. */
 struct rc_context {
-    const char *const *env;     /* NULL-terminated, or NULL */
-    bool indexed;               /* result->env is an index of it already (rc_env_index) */
-    const struct rc_here *here; /* what has been learned of the node, or NULL */
-    const char *const *argv;    /* the task's command, NULL-terminated, or NULL */
-    bool command_read;          /* result->command is of argv already (rc_command_read) */
-    struct rc_options options;  /* merged, as rc_options_combine leaves them */
-    uint32_t pid;               /* of the process that is, or becomes, the task */
-    uint16_t local_port_first;  /* net.ipv4.ip_local_port_range of this node */
+    const char *const *env;    /* NULL-terminated, or NULL */
+    bool indexed;              /* result->env is an index of it already (rc_env_index) */
+    struct rc_here *here;      /* what is known of the node, or is looked for; NULL: nothing */
+    const char *const *argv;   /* the task's command, NULL-terminated, or NULL */
+    bool command_read;         /* result->command is of argv already (rc_command_read) */
+    struct rc_options options; /* merged, as rc_options_combine leaves them */
+    uint32_t pid;              /* of the process that is, or becomes, the task */
+    uint16_t local_port_first; /* net.ipv4.ip_local_port_range of this node */
     uint16_t local_port_last;
     uint16_t told_port;                   /* the master port that the nodes have agreed on; 0: none */
     struct rc_ordered told_order;         /* the order that the nodes have agreed on; no host: none */
@@ -293,7 +293,6 @@ struct rc_master {
 struct rc_recognised {
     enum rc_mode mode;
     const char *mode_reason;
-    unsigned wants;
     unsigned messages; /* none of them an error */
     size_t used;       /* of the arena */
 };
@@ -315,8 +314,6 @@ struct rc_result {
     bool stamped;                           /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;
     struct rc_messages messages;
-    unsigned wants; /* of enum rc_learn: with these, which context.here lacks, the answer may be a better one */
-    struct rc_str wanted_file; /* path for RC_LEARN_HOST_FILE, ends with a NUL */
 
     /* storage; of no interest to callers. What is large stands last: few of its
      * pages are written to, and each is a fault in a process with the preload. */

@@ -27,7 +27,6 @@
 struct candidate {
     unsigned index;
     enum rc_claim claim;
-    unsigned wanted;
     const char *scope; /* a task's launch; NULL where the values contradict each other */
     uint32_t rank;
     const char *why; /* how it shows that a claim is stale */
@@ -36,9 +35,7 @@ struct candidate {
 struct candidates {
     struct candidate list[RC_LAUNCHER_COUNT];
     unsigned count;
-    const struct candidate *facts_of; /* the candidate whose facts stand in *facts, or NULL */
-    unsigned wanted;                  /* what families asked for that can say nothing without it */
-    bool guessed;                     /* several may be innermost, and nothing tells which is */
+    bool guessed; /* several may be innermost, and nothing tells which is */
 };
 
 static bool is_task(const struct candidate *candidate)
@@ -54,41 +51,58 @@ static bool may_be_inside(const struct candidate *candidate)
     return is_task(candidate) && rc_launcher_at(candidate->index)->processes[0];
 }
 
-/* Asks the families with a marker. Those that have something to say become candidates;
- * only the last one leaves its facts and messages. */
-static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts,
-                         struct candidates *candidates)
+/* Returns what a family claims, with its facts. What it has to say is left unsaid. */
+static enum rc_claim ask_family(struct rc_reader *reader, unsigned index, struct rc_facts *facts)
 {
     unsigned messages = reader->messages->count;
     bool has_error = reader->messages->has_error;
+    enum rc_claim claim;
 
+    rc_facts_init(facts);
+    reader->why = NULL;
+    claim = rc_launcher_recognise(index, reader, facts);
+    reader->messages->count = messages;
+    reader->messages->has_error = has_error;
+    return claim;
+}
+
+/* Whether a family proves that none can be further inside. */
+static bool is_proven(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts)
+{
+    for (; marks; marks &= marks - 1) {
+        unsigned index = (unsigned)__builtin_ctz(marks);
+
+        if (rc_launcher_at(index)->proves && ask_family(reader, index, facts) == RC_CLAIM_INNERMOST)
+            return true;
+    }
+    return false;
+}
+
+/* Asks the families with a marker. Those that have something to say become candidates. */
+static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts,
+                         struct candidates *candidates)
+{
+    struct rc_here quiet = { .look = NULL };
+    struct rc_reader asked = *reader;
+
+    /* what is certain by itself is no reason to look at the node for the others */
+    if (marks & (marks - 1) && is_proven(reader, marks, facts))
+        asked.here = &quiet;
     candidates->count = 0;
-    candidates->facts_of = NULL;
-    candidates->wanted = 0;
     candidates->guessed = false;
     for (; marks; marks &= marks - 1) {
         struct candidate *candidate = &candidates->list[candidates->count];
 
-        reader->wanted = 0;
-        reader->why = NULL;
         candidate->index = (unsigned)__builtin_ctz(marks);
-        candidate->claim = rc_launcher_recognise(candidate->index, reader, facts);
-        if (candidate->claim == RC_CLAIM_ABSENT) {
-            candidates->wanted |= reader->wanted;
+        candidate->claim = ask_family(&asked, candidate->index, facts);
+        if (candidate->claim == RC_CLAIM_ABSENT)
             continue;
-        }
-        candidate->wanted = reader->wanted;
         candidate->scope = facts->scope;
         candidate->rank = facts->field[RC_RANK].value;
-        candidate->why = reader->why;
+        candidate->why = asked.why;
         candidates->count++;
-        if (candidate->claim == RC_CLAIM_INNERMOST || !(marks & (marks - 1))) {
-            candidates->facts_of = candidate;
+        if (candidate->claim == RC_CLAIM_INNERMOST)
             return;
-        }
-        rc_facts_init(facts);
-        reader->messages->count = messages;
-        reader->messages->has_error = has_error;
     }
 }
 
@@ -124,7 +138,9 @@ static const struct candidate *by_ancestors(struct rc_reader *reader, const stru
 {
     const struct rc_here *here = reader->here;
 
-    for (unsigned i = 0; here && i < here->ancestor_count; i++) {
+    if (!rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
+        return NULL;
+    for (unsigned i = 0; i < here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(here->ancestor[i]);
 
         for (unsigned k = 0; k < candidates->count; k++)
@@ -153,7 +169,7 @@ static const struct candidate *batch_script(struct rc_reader *reader, const stru
         if (rc_launcher_at(candidates->list[i].index)->batch_inherits && candidates->list[i].claim == RC_CLAIM_OUTSIDE)
             slurm = &candidates->list[i];
     if (!slurm || !may_be_inside(task) || rc_launcher_at(task->index)->has_library ||
-        knows_job(&reader->stamp, task, slurm->scope) || !rc_learned(reader, RC_LEARN_ANCESTORS))
+        knows_job(&reader->stamp, task, slurm->scope) || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
         return NULL;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(reader->here->ancestor[i]);
@@ -193,11 +209,9 @@ static const struct candidate *choose_candidate(struct rc_reader *reader, struct
             best = c;
         rivals += may_be_inside(c);
     }
-    reader->wanted = 0;
     if (rivals > 1) {
         proven = by_stamp(reader, candidates, &newer);
         if (!proven || newer > 1) {
-            rc_learned(reader, RC_LEARN_ANCESTORS);
             nearest = by_ancestors(reader, candidates);
             candidates->guessed = !nearest;
             if (nearest)
@@ -263,22 +277,14 @@ static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks
  * is certain of. */
 static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uint32_t marks, unsigned chosen)
 {
-    unsigned messages = reader->messages->count;
-    bool has_error = reader->messages->has_error;
     struct rc_reader asked = *reader;
+    struct rc_facts facts;
 
     for (; marks && rc_env_get(reader->env, "MASTER_ADDR").n; marks &= marks - 1) {
         unsigned index = (unsigned)__builtin_ctz(marks);
-        struct rc_facts facts;
-        enum rc_claim claim;
 
-        if (index == chosen || !rc_launcher_at(index)->tells_master)
-            continue;
-        rc_facts_init(&facts);
-        claim = rc_launcher_recognise(index, &asked, &facts);
-        reader->messages->count = messages;
-        reader->messages->has_error = has_error;
-        if (claim == RC_CLAIM_TASK)
+        if (index != chosen && rc_launcher_at(index)->tells_master &&
+            ask_family(&asked, index, &facts) == RC_CLAIM_TASK)
             return rc_launcher_at(index);
     }
     return NULL;
@@ -295,23 +301,12 @@ enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *r
     ask_families(reader, marks, &result->facts, &candidates);
     chosen = choose_candidate(reader, &candidates);
     result->outer_count = 0;
-    if (!chosen || chosen->claim != RC_CLAIM_INNERMOST)
-        reader->wanted |= candidates.wanted;
+    rc_facts_init(&result->facts);
     if (!chosen) {
         note_others(reader, &candidates, chosen, result);
         return RC_CLAIM_ABSENT;
     }
-    claim = chosen->claim;
-    if (chosen == candidates.facts_of) {
-        reader->wanted |= chosen->wanted;
-    } else {
-        if (candidates.facts_of) {
-            rc_facts_init(&result->facts);
-            result->messages.count = 0;
-            result->messages.has_error = false;
-        }
-        claim = rc_launcher_recognise(chosen->index, reader, &result->facts);
-    }
+    claim = rc_launcher_recognise(chosen->index, reader, &result->facts);
     result->launcher = rc_launcher_at(chosen->index);
     result->launcher_index = chosen->index;
     if (!reader->stamp.text.n && (marks & (marks - 1)))

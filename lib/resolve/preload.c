@@ -214,7 +214,7 @@ void rc_reverse_plan(const struct rc_context *context, struct rc_result *result)
 {
     const char *why;
 
-    if (context->options.lookup != RC_REVERSE_NUMERIC || !rc_result_learned(context, result, RC_LEARN_REVERSE))
+    if (context->options.lookup != RC_REVERSE_NUMERIC || !rc_seen(context->here, RC_LEARN_REVERSE, RC_ABSENT))
         return;
     why = rc_preloading_add(context, result, context->here->reverse, RC_REVERSE_LIBRARY, "lookup",
                             "torch's stores take addresses without asking for their names");
@@ -340,7 +340,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
 
 void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
 {
-    if (context->options.watch != RC_WATCH_ON || !rc_result_learned(context, result, RC_LEARN_WATCH) ||
+    if (context->options.watch != RC_WATCH_ON || !rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT) ||
         !plan_watch(context, result))
         rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");
 }
@@ -450,10 +450,10 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
 
 void rc_forgotten_plan(const struct rc_context *context, struct rc_result *result)
 {
-    struct rc_str folder = context->here ? context->here->watch : RC_ABSENT;
     struct rc_str job = rc_env_get(&result->env, "SLURM_JOB_ID");
     uint32_t tasks = forgotten_tasks(result);
-    const char *path = tasks && folder.n ? watch_path(result, folder) : NULL;
+    bool is_there = tasks && rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT) && context->here->watch.n;
+    const char *path = is_there ? watch_path(result, context->here->watch) : NULL;
 
     if (!path)
         return;

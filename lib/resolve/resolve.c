@@ -111,7 +111,6 @@ static void clear_result(struct rc_result *result)
     result->stamp_is_outer = false;
     result->outer_master = NULL;
     result->stamped = false;
-    result->wants = 0;
     result->messages.arena = &result->arena;
     result->messages.count = 0;
     result->messages.has_error = false;
@@ -234,7 +233,7 @@ static bool is_program(const struct rc_context *context, struct rc_result *resul
 
     if (claim == RC_CLAIM_INNERMOST)
         return true;
-    if (!rc_result_learned(context, result, RC_LEARN_ANCESTORS))
+    if (!rc_seen(context->here, RC_LEARN_ANCESTORS, RC_ABSENT))
         return false;
     for (unsigned i = 0; i < here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(here->ancestor[i]);
@@ -254,7 +253,6 @@ static void keep_stamped(const struct rc_context *context, struct rc_result *res
     result->mode_reason = "set already: this process carries the stamp of its own task";
     result->identity.field[RC_RANK] = result->facts.field[RC_RANK].value;
     result->stamped = true;
-    result->wants = 0;
     if (rc_planning_is_changed(result, context->called) && (context->called || is_program(context, result, claim)))
         rc_planning_restore(result);
     else
@@ -336,7 +334,6 @@ static void note_recognised(struct rc_result *result)
     result->recognised = (struct rc_recognised){
         .mode = result->mode,
         .mode_reason = result->mode_reason,
-        .wants = result->wants,
         .messages = result->messages.count,
         .used = result->arena.used,
     };
@@ -349,7 +346,6 @@ static void return_to_recognised(struct rc_result *result)
     clear_plan(result);
     result->mode = recognised->mode;
     result->mode_reason = recognised->mode_reason;
-    result->wants = recognised->wants;
     result->messages.count = recognised->messages;
     result->messages.has_error = false;
     result->arena.used = recognised->used;

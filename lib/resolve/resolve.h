@@ -23,7 +23,7 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
 enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result *result);
 
 /* The second half once more, from master to plan, for a task that rc_resolve has recognised: its mode was worker or
- * launcher, or one of RC_LEARN_TO_PLAN was wanted. What context has got since counts: these, told_port, told_order.
+ * launcher. What context has got since counts: these, told_port, told_order.
  * Messages of the first time are gone. result->env is as it is: index it again where the block has moved. */
 enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_result *result);
 
@@ -63,8 +63,8 @@ void rc_leftover_plan(struct rc_result *result, const char *job);
 /* Adds RC309 where context->argv starts training, which needs those tasks. result is what rc_resolve left. */
 void rc_forgotten_say(const struct rc_context *context, struct rc_result *result);
 
-/* Adds to the plan what tells torch in a batch script's processes that they are that: context->here->watch must
- * have been learned. Does nothing where there is no room. */
+/* Adds to the plan what tells torch in a batch script's processes that they are that. Does nothing where there is
+ * no room. */
 void rc_forgotten_plan(const struct rc_context *context, struct rc_result *result);
 
 #endif

@@ -21,8 +21,7 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
 /* Decides for mode none, because the command is a launcher's own daemon. */
 void rc_mode_of_daemon(struct rc_result *result);
 
-/* Finds the launcher whose task this is (nesting.c). What it wants to learn of
- * the node is in result->wants. */
+/* Finds the launcher whose task this is (nesting.c). */
 enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result);
 
 /* The identity as the facts have it: in the launcher's own numbers. */
@@ -59,8 +58,7 @@ bool rc_master_find(const struct rc_context *context, struct rc_result *result);
 const char *rc_master_endpoint(struct rc_result *result, uint32_t port);
 
 /* Fills in *gpus for a result whose identity and mode are there. Texts point
- * into the environment, the context and result->arena. Where device files would
- * tell more, result->wants says so (RC_LEARN_GPU_FILES). */
+ * into the environment, the context and result->arena. */
 void rc_task_gpus_find(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus);
 
 /* Decides result->visible of a result whose identity, mode and master are there. */
@@ -138,13 +136,13 @@ const char *rc_container_hides(const struct rc_context *context, struct rc_resul
 /* Warns where the command starts a container that hands none of the variables on. */
 void rc_container_warn(const struct rc_context *context, struct rc_result *result);
 
-/* Adds to the plan of worker or launcher mode what lookup=numeric needs. Asks for RC_LEARN_REVERSE.
- * What keeps the library away is a warning, no more. */
+/* Adds to the plan of worker or launcher mode what lookup=numeric needs. What keeps the
+ * library away is a warning, no more. */
 void rc_reverse_plan(const struct rc_context *context, struct rc_result *result);
 
 /* Adds to the plan of worker or launcher mode what the watch needs, where it was
- * asked for; takes an outer launch's identity away where it was not. Asks for
- * RC_LEARN_WATCH. What keeps the watch from working is a warning, no more. */
+ * asked for; takes an outer launch's identity away where it was not. What keeps the
+ * watch from working is a warning, no more. */
 void rc_watch_plan(const struct rc_context *context, struct rc_result *result);
 
 /* The three ways to put an entry into result->plan. Each replaces an earlier entry of
@@ -176,15 +174,5 @@ struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
 
 /* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */
 bool rc_plan_fits(struct rc_result *result);
-
-/* Whether the caller has learned this of the node. Where it has not, asks for it: the
- * caller looks, and resolves again (struct rc_here). */
-static inline bool rc_result_learned(const struct rc_context *context, struct rc_result *result, enum rc_learn what)
-{
-    if (context->here && (context->here->learned & what))
-        return true;
-    result->wants |= what;
-    return false;
-}
 
 #endif

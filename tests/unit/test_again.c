@@ -100,7 +100,6 @@ static void compare_results(const struct rc_result *a, const struct rc_result *b
 {
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->mode, b->mode);
-    assert_int_equal(a->wants, b->wants);
     assert_memory_equal(&a->identity, &b->identity, sizeof(a->identity));
     assert_string_equal(a->master.addr ? a->master.addr : "", b->master.addr ? b->master.addr : "");
     assert_int_equal(a->master.port, b->master.port);

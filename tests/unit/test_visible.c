@@ -394,6 +394,13 @@ UNIT_TEST(of_launchers, "a launcher's task sees all, once")
     assert_string_equal(found, "-CUDA_VISIBLE_DEVICES -GPU_DEVICE_ORDINAL JAX_LOCAL_DEVICE_IDS=0,1");
 }
 
+static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
+{
+    (void)here;
+    (void)path;
+    return what == RC_LEARN_GPU_FILES;
+}
+
 /* Nothing is asked of the node where nothing depends on it. */
 UNIT_TEST(asks, "device files are looked at only where they decide something")
 {
@@ -403,11 +410,13 @@ UNIT_TEST(asks, "device files are looked at only where they decide something")
     struct find f;
 
     start(&f, &all);
+    f.here.look = look;
     rc_resolve(&f.context, &result);
-    assert_int_equal(result.wants & RC_LEARN_GPU_FILES, 0);
+    assert_int_equal(f.here.learned, 0);
     start(&f, &bound);
+    f.here.look = look;
     rc_resolve(&f.context, &result);
-    assert_int_equal(result.wants & RC_LEARN_GPU_FILES, RC_LEARN_GPU_FILES);
+    assert_int_equal(f.here.learned, RC_LEARN_GPU_FILES);
 }
 
 /* After the nodes have met, the roll call has named the tasks that share a GPU. */
