@@ -48,14 +48,14 @@ static enum rc_pmixjob_answer tell_failure(struct rc_reader *reader, struct rc_s
         rc_say(reader->messages, RC120,
                "rollcall-pmix, which asks the PMIx server, cannot be run: %pQ; nothing is set; %s", &text, cure);
     else if (rc_str_is(kind, "library"))
-        rc_say(reader->messages, RC121,
+        rc_say(reader->messages, RC120,
                "the PMIx server cannot be asked without libpmix.so.2: %pQ; nothing is set; put its "
                "folder into LD_LIBRARY_PATH, or %s",
                &text, cure);
     else if (rc_str_is(kind, "server"))
-        rc_say(reader->messages, RC122, "the PMIx server does not answer: %pQ; nothing is set; %s", &text, cure);
+        rc_say(reader->messages, RC120, "the PMIx server does not answer: %pQ; nothing is set; %s", &text, cure);
     else
-        rc_say(reader->messages, RC123, "the PMIx server's answer is incomplete: %pQ; nothing is set; %s", &text, cure);
+        rc_say(reader->messages, RC120, "the PMIx server's answer is incomplete: %pQ; nothing is set; %s", &text, cure);
     return RC_PMIXJOB_WRONG;
 }
 
@@ -69,7 +69,7 @@ static bool contradicts_number(struct rc_reader *reader, struct rc_number *numbe
                                const char *cure)
 {
     if (number->value != RC_UNKNOWN && number->value != value) {
-        rc_say(reader->messages, RC123, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
+        rc_say(reader->messages, RC120, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
                number->source, number->value, what, value, cure);
         return true;
     }

@@ -96,13 +96,13 @@ run_task()
 
 @test "what it says is nothing, garbage or half an answer" {
     asked 'exit 0'
-    fails_with 1 "RC123: the PMIx server's answer is incomplete: 'there is none'" run_task exec -- true
+    fails_with 1 "RC120: the PMIx server's answer is incomplete: 'there is none'" run_task exec -- true
     asked "printf '$answer'; exit 3"
-    fails_with 1 "RC123: the PMIx server's answer is incomplete: 'it was cut off'" run_task exec -- true
+    fails_with 1 "RC120: the PMIx server's answer is incomplete: 'it was cut off'" run_task exec -- true
     asked 'head -c 3000000 /dev/zero'
-    fails_with 1 'RC123: ' run_task exec -- true
+    fails_with 1 'RC120: ' run_task exec -- true
     asked "printf '$answer' | sed s/rank=1/rank=2/"
-    fails_with 1 'RC123: PMIX_RANK is 1, but for the PMIx server the rank is 2' run_task exec -- true
+    fails_with 1 'RC120: PMIX_RANK is 1, but for the PMIx server the rank is 2' run_task exec -- true
 }
 
 @test "the real program: libpmix is missing" {
@@ -110,11 +110,11 @@ run_task()
     mkdir "$tree/broken"
     : > "$tree/broken/libpmix.so.2"
     task+=(LD_LIBRARY_PATH="$tree/broken")
-    fails_with 1 "RC121: the PMIx server cannot be asked without libpmix.so.2: 'file too short'" run_task exec -- true
+    fails_with 1 "RC120: the PMIx server cannot be asked without libpmix.so.2: 'file too short'" run_task exec -- true
 }
 
 @test "the real program: the server is gone" {
-    fails_with 1 "RC122: the PMIx server does not answer: 'PMIx_Init: " \
+    fails_with 1 "RC120: the PMIx server does not answer: 'PMIx_Init: " \
         with "${task[@]}" PMIX_SERVER_URI4='prterun-n1-76@0.0;tcp4://127.0.0.1:1' \
         PMIX_SERVER_URI41='prterun-n1-76@0.0;tcp4://127.0.0.1:1' "$rollcall" exec -- true
 }
@@ -138,7 +138,7 @@ PYTHON
     task+=(PMIX_SERVER_URI4="$uri" PMIX_SERVER_URI41="$uri" PMIX_SERVER_URI3="$uri" PMIX_SERVER_URI2="$uri")
     started=$SECONDS
     status=0
-    fails_with 1 'RC122: the PMIx server does not answer: ' with "${task[@]}" "$rollcall" exec -- true || status=1
+    fails_with 1 'RC120: the PMIx server does not answer: ' with "${task[@]}" "$rollcall" exec -- true || status=1
     kill $server
     [ "$status" = 0 ]
     [ $((SECONDS - started)) -le 14 ]
@@ -147,6 +147,6 @@ PYTHON
 @test "a program that never ends is ended" {
     asked 'exec sleep 60'
     started=$SECONDS
-    fails_with 1 "RC122: the PMIx server does not answer: 'no answer within 10 s'" run_task exec -- true
+    fails_with 1 "RC120: the PMIx server does not answer: 'no answer within 10 s'" run_task exec -- true
     [ $((SECONDS - started)) -le 14 ]
 }

@@ -120,7 +120,7 @@ refused()
 @test "libpmix cannot be loaded" {
     from=n1 attempt 30 prterun --host n1:2 -np 2 \
         env LD_LIBRARY_PATH="$shared/broken" rollcall exec -- "$whoami"
-    refused 'RC121: .* without libpmix.so.2: .*file too short'
+    refused 'RC120: .* without libpmix.so.2: .*file too short'
 }
 
 # bats test_tags=series
@@ -129,5 +129,5 @@ refused()
     succeeded
     from=n1 attempt 30 bash -c 'mapfile -d "" -t block < "$1" && exec env -i "${block[@]}" rollcall exec -- true' \
         bash "$shared/environ"
-    refused 'RC122: the PMIx server does not answer: .PMIx_Init'
+    refused 'RC120: the PMIx server does not answer: .PMIx_Init'
 }
