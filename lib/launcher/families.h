@@ -18,7 +18,7 @@ struct rc_slurmnode {
 
 /* Finds the node of RANK 0 and this node's NODE_RANK: facts->master_*, the field RC_NODE_RANK
  * (SLURM_NODEID before) and node_order_rank. All else of the step is in the facts already, the
- * list of tasks per node in facts->layout. False, with RC106, RC124 or RC125, where nothing says it. */
+ * list of tasks per node in facts->layout. False, with RC106, where nothing says it. */
 bool rc_slurmorder_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_slurmnode *node);
 
 enum { RC_SLURMCOMPONENTS_MAX = 128 }; /* MAX_HET_JOB_COMPS of slurmctld */

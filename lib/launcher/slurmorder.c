@@ -272,7 +272,7 @@ static bool refuse_het(const struct search *s)
 {
     struct rc_str here = rc_env_get(s->reader->env, "SLURMD_NODENAME");
 
-    return rc_say(s->reader->messages, RC125,
+    return rc_say(s->reader->messages, RC106,
                   "in this step of several components (srun A : B) node %u is %pQ, and nothing says on which "
                   "node rank 0 is; nothing is set; use srun --mpi=pmix, or name the components in the order "
                   "of their nodes' names",
@@ -288,7 +288,7 @@ static bool refuse_order(const struct search *s)
                             : rc_format(s->reader->arena, "node %u of SLURM_STEP_NODELIST has rank %u, not rank %u",
                                         s->node->index, s->node->first, rank_by_list(s));
 
-    return rc_say(s->reader->messages, RC124,
+    return rc_say(s->reader->messages, RC106,
                   "%s, and nothing says on which node rank 0 is; nothing is set; use srun --ddp or "
                   "--mpi=pmix, or srun -m plane=%u",
                   cause, s->facts->max_local_size);

@@ -48,7 +48,7 @@ three_ways()
     if by_network; then
         failed
         unsaid '^ROLL'
-        [ "$(grep -c 'RC124.*follow the network' "$err")" = 8 ] || explain "not all tasks say RC124"
+        [ "$(grep -c 'RC106.*follow the network' "$err")" = 8 ] || explain "not all tasks say RC106"
     else
         ordered 2 "${listed[@]}"
     fi
@@ -99,5 +99,5 @@ three_ways()
         -w n1 -n1 "$whoami"
     failed
     unsaid '^ROLL'
-    [ "$(grep -c RC125 "$err")" = 3 ] || explain "not all components say RC125"
+    [ "$(grep -c RC106 "$err")" = 3 ] || explain "not all components say RC106"
 }

@@ -393,9 +393,7 @@ def slurm_launch(rng):
     if layout.components:
         facts["named"] = rng.choice(("HET", "PACK", None))
         told = facts["pmix"] or facts["named"] is not None
-        facts["refusal"] = "RC125"
     elif layout.distribution in ("arbitrary", "network"):
-        facts["refusal"] = "RC106" if layout.distribution == "arbitrary" else "RC124"
         way = rng.choice(("pmix", "hosts", "both", "none"))
         facts["pmix"] = way in ("pmix", "both")
         facts["task_hosts"] = way in ("hosts", "both")

@@ -170,7 +170,7 @@ def expect(launch):
         return Expected("resolved", "none", [Seen() for _ in launch.tasks])
     counts = list(map(len, layout.ranks))
     if not launch.told and launch.kind == "slurm":
-        return Expected("contradiction", "none", messages={launch.facts.get("refusal", "RC106")})
+        return Expected("contradiction", "none", messages={"RC106"})
     if mode == "launcher" and max(counts) > 1:
         return Expected("contradiction", "none", messages={"RC302"})
 
