@@ -314,7 +314,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     path = folder.n ? watch_path(result, folder) : NULL;
     if (!path) {
         rc_message_add(
-            &result->messages, RC706,
+            &result->messages, RC505,
             context->contained && !folder.n
                 ? "watch was asked for, but the container does not see its folder share/rollcall/watch; no process "
                   "is watched; mount rollcall's folder into it"

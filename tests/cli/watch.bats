@@ -106,7 +106,7 @@ path_of()
     run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$(free_port)" MASTER_ADDR=127.0.0.1 \
         "$moved/bin/rollcall" exec --ddp=watch -- sh -c 'echo "${PYTHONPATH-none}"'
     [ "$output" = none ]
-    [[ $stderr == *"warning RC706: "*"share/rollcall/watch"* ]]
+    [[ $stderr == *"warning RC505: "*"share/rollcall/watch"* ]]
 }
 
 @test "who joins as its task is stays unnamed, on every way to say it" {

@@ -97,7 +97,7 @@ within()
     succeeded
     [ "$(grep -cx 'list=.' "$out")" -eq 4 ]
     said 'warning RC505: .* but the container does not see librollcall-lookup\.so'
-    said 'warning RC706: .* but the container does not see its folder share/rollcall/watch'
+    said 'warning RC505: .* but the container does not see its folder share/rollcall/watch'
     TEST_MOUNTS=$ROLLCALL_PREFIX within lookup=numeric,watch sh -c 'echo "list=$LD_PRELOAD:$PYTHONPATH."'
     succeeded
     [ "$(grep -cx "list=$ROLLCALL_PREFIX/lib/librollcall-lookup.so:$ROLLCALL_PREFIX/share/rollcall/watch." "$out")" -eq 4 ]

@@ -40,7 +40,7 @@ def test_without_watch_there_is_nothing_of_it(installed, options, configuration)
 
 
 def test_a_watch_that_is_not_installed_costs_a_line(host):
-    missing_costs_a_line(host, EVEN, "watch", "RC706", "PYTHONPATH", "ROLLCALL_IDENTITY")
+    missing_costs_a_line(host, EVEN, "watch", "RC505", "PYTHONPATH", "ROLLCALL_IDENTITY")
 
 
 def test_torch_that_loads_nothing_costs_a_line(installed):
