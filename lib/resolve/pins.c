@@ -156,7 +156,7 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
         rc_say(&result->messages, RC922, "bind=%s was asked for, but %s; the workers run unbound",
                wish == RC_BIND_NUMA ? "numa" : "cores", why);
     } else {
-        rc_say(&result->messages, RC921, "workers are not bound to cores: %s", why);
+        rc_say(&result->messages, RC911, "workers are not bound to cores: %s", why);
     }
     return !why;
 }

@@ -305,7 +305,7 @@ def test_workers_stay_unbound_where_the_library_is_of_no_use(bound):
         (line,) = [line for line in played.lines() if "RC9" in line]
         return line
 
-    line = "rollcall: note RC921: workers are not bound to cores: a container (apptainer) does not see librollcall-pins.so"
+    line = "rollcall: note RC911: workers are not bound to cores: a container (apptainer) does not see librollcall-pins.so"
     assert unbound("launcher,nproc=2", "apptainer", "exec", "x.sif", "torchrun", "t.py") == line
     os.remove(bound.library)
     assert unbound("launcher,nproc=2,bind=cores", "python", "t.py") == (

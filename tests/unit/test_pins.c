@@ -139,9 +139,9 @@ static const struct preload_row preloads[] = {
     { TEXT("launcher,lookup=numeric"), "/x/p.so", "LD_PRELOAD=/a.so", "", "/a.so:/x/l.so:/x/p.so", 0,
       "beside that of look-ups" },
     { TEXT("launcher"), "/x/p.so", NULL, "env torchrun t.py", "/x/p.so", 0, "in a wrapper" },
-    { TEXT("launcher"), "/x/p.so", NULL, "apptainer torchrun t.py", NULL, RC921, "in a container" },
+    { TEXT("launcher"), "/x/p.so", NULL, "apptainer torchrun t.py", NULL, RC911, "in a container" },
     { TEXT("launcher,bind=cores"), "/x/p.so", NULL, "podman x", NULL, RC922, "in a container, though asked for" },
-    { TEXT("launcher"), NULL, NULL, "", NULL, RC921, "no library" },
+    { TEXT("launcher"), NULL, NULL, "", NULL, RC911, "no library" },
     { TEXT("launcher,bind=numa"), NULL, NULL, "", NULL, RC922, "no library, though asked for" },
     { TEXT("worker"), "/x/p.so", NULL, "", NULL, 0, "a worker is bound without it" },
 };
@@ -179,7 +179,7 @@ UNIT_TABLE(plans_library, "pins preload", preloads);
 UNIT_TEST(refuses_long_list, "LD_PRELOAD is too long for one more library")
 {
     static char there[2060];
-    static const struct preload_row full = { TEXT("launcher"), "/x/p.so", there, "", NULL, RC921, "" };
+    static const struct preload_row full = { TEXT("launcher"), "/x/p.so", there, "", NULL, RC911, "" };
 
     memset(there, 'x', sizeof(there) - 1);
     memcpy(there, "LD_PRELOAD=/", 12);
