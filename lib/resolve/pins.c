@@ -153,7 +153,7 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
         rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
         set_threads(result, context->pins->least_cores);
     } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
-        rc_say(&result->messages, RC922, "bind=%s was asked for, but %s; the workers run unbound",
+        rc_say(&result->messages, RC912, "bind=%s was asked for, but %s; the workers run unbound",
                wish == RC_BIND_NUMA ? "numa" : "cores", why);
     } else {
         rc_say(&result->messages, RC911, "workers are not bound to cores: %s", why);

@@ -54,7 +54,7 @@ step()
 @test "ch-run: torchrun in there is found, and none of rollcall's libraries is asked for that is not there" {
     tasks=1 step bind=cores,nproc=2,lookup=numeric -- torchrun --nproc-per-node=2 train.py
     everybody launcher nodes=2 nproc=2
-    said 'warning RC922: .* but a container \(ch-run\) does not see librollcall-pins\.so'
+    said 'warning RC912: .* but a container \(ch-run\) does not see librollcall-pins\.so'
     said 'warning RC505: .* but a container \(ch-run\) does not see librollcall-lookup\.so'
     unsaid 'preload'
     # bind=auto makes no noise of it

@@ -309,7 +309,7 @@ def test_workers_stay_unbound_where_the_library_is_of_no_use(bound):
     assert unbound("launcher,nproc=2", "apptainer", "exec", "x.sif", "torchrun", "t.py") == line
     os.remove(bound.library)
     assert unbound("launcher,nproc=2,bind=cores", "python", "t.py") == (
-        "rollcall: warning RC922: bind=cores was asked for, but librollcall-pins.so is not where it was installed to, or "
+        "rollcall: warning RC912: bind=cores was asked for, but librollcall-pins.so is not where it was installed to, or "
         "its folder has a colon, blank or dollar in its name; the workers run unbound")
 
 

@@ -140,9 +140,9 @@ static const struct preload_row preloads[] = {
       "beside that of look-ups" },
     { TEXT("launcher"), "/x/p.so", NULL, "env torchrun t.py", "/x/p.so", 0, "in a wrapper" },
     { TEXT("launcher"), "/x/p.so", NULL, "apptainer torchrun t.py", NULL, RC911, "in a container" },
-    { TEXT("launcher,bind=cores"), "/x/p.so", NULL, "podman x", NULL, RC922, "in a container, though asked for" },
+    { TEXT("launcher,bind=cores"), "/x/p.so", NULL, "podman x", NULL, RC912, "in a container, though asked for" },
     { TEXT("launcher"), NULL, NULL, "", NULL, RC911, "no library" },
-    { TEXT("launcher,bind=numa"), NULL, NULL, "", NULL, RC922, "no library, though asked for" },
+    { TEXT("launcher,bind=numa"), NULL, NULL, "", NULL, RC912, "no library, though asked for" },
     { TEXT("worker"), "/x/p.so", NULL, "", NULL, 0, "a worker is bound without it" },
 };
 
