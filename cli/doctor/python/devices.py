@@ -54,10 +54,10 @@ def is_global_rank(program, source, node, function):
     name = source.dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
     if isinstance(node, ast.Call) and source.dotted(node.func) == "torch.distributed.get_rank":
         return True
-    rows = [row for row in source.assigned.get(name, []) if row[2] is function or row[2] is None]
+    rows = [row for row in source.assigned.get(name, []) if row[1] is function or row[1] is None]
     if not rows or len(rows) != len(source.assigned.get(name, [])):
         return False
-    return all(global_rank(source, value) for value, _, _ in rows)
+    return all(global_rank(source, value) for value, _ in rows)
 
 
 def global_rank(source, value):

@@ -280,8 +280,7 @@ class Job:
         option = next((at for at, word in enumerate(rest) if SHELL_TEXT.match(word)), None) if is_shell else None
         program = next((at for at, word in enumerate(rest) if PROGRAMS.match(os.path.basename(word))), None)
         if option is not None:
-            for part in re.split(r"&&|\|\||;|\n", "".join(rest[option + 1:option + 2])):
-                self.start(split(part), srun, number, depth + 1)
+            self.start_lines("".join(rest[option + 1:option + 2]), srun, number, depth)
         elif program is not None:
             self.start(rest[program:], srun, number, depth + 1)
         else:
@@ -294,7 +293,10 @@ class Job:
         started = scripts[0] if scripts else self.wrapped
         script = self.script_of(started)
         if srun is not None and script:
-            self.inside(script, srun, number, depth)
+            try:
+                self.inner += [(line, number) for line in self.start_lines(text_of(script), srun, number, depth)]
+            except Unreadable:
+                pass
             return
         if srun is not None and (not name or "$" in started or started.endswith(SCRIPTS)):
             self.lose(started, number)
@@ -310,20 +312,15 @@ class Job:
                 return path
         return None
 
-    def inside(self, path, srun, number, depth):
-        """Reads a shell script that srun starts in each task."""
-        try:
-            text = text_of(path)
-        except Unreadable:
-            return
-        for line, _ in logical_lines(text)[0]:
-            if line.startswith("#"):
-                continue
-            self.inner.append((line, number))
+    def start_lines(self, text, srun, number, depth):
+        """Reads what another shell runs. Returns its lines."""
+        lines = [line for line, _ in logical_lines(text)[0] if not line.startswith("#")]
+        for line in lines:
             for part in statements(line):
                 part = re.sub(r"^(then|else|do|\{)\s+", "", part)
-                if not ASSIGNMENTS.match(part) and not NO_COMMAND.match(part):
+                if not NO_COMMAND.match(part):
                     self.start(split(part), srun, number, depth + 1)
+        return lines
 
     def expand(self, words):
         """$NAME that the script sets, or that Slurm will set; others stay as they are. A $NAME by itself may be several

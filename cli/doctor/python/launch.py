@@ -9,7 +9,7 @@ import shutil
 from frameworks import FABRICS, TRAINERS
 from ranks import INIT
 from source import literal
-from words import counted
+from words import Layout, bare, counted
 
 PYTHON = re.compile(r"^python[\d.]*$")
 # Options of torchrun that take no value, and options of Python whose value is the next word.
@@ -139,232 +139,248 @@ class Launch:
         return {"launch": "torch.distributed.launch", "accelerate": "accelerate launch"}.get(self.kind, self.kind)
 
 
-def several_launchers(launch, layout, job, report):
+class Step:
+    """A program that a job starts: how, where, and its files, as far as they are here."""
+
+    def __init__(self, job, launch, programs):
+        self.job = job
+        self.launch = launch
+        self.srun = launch.command.srun  # its options, or None
+        self.line = launch.command.line
+        self.layout = Layout(job, self.srun)
+        self.program = programs.of(launch)
+
+    def srun_nodes(self):
+        """The number of nodes on which srun starts this; 0 for one, and where it is not known."""
+        nodes = self.layout.nodes or 0
+        return nodes if self.srun is not None and nodes > 1 else 0
+
+    def srun_tasks(self):
+        """The number of tasks of a node, as srun_nodes()."""
+        tasks = self.layout.tasks_per_node or 0
+        return tasks if self.srun is not None and tasks > 1 else 0
+
+    def has_rollcall(self):
+        """Whether rollcall tells each task who it is."""
+        return "ddp" in self.layout.options or "rollcall" in self.launch.command.wrappers or any(
+            name == "ROLLCALL" for name, _, _ in self.job.exports)
+
+    def line_of(self, option):
+        """Where an option stands: the srun line, else its #SBATCH line."""
+        rows = [row.line for row in self.job.directives if option in row.options and not row.ignored]
+        return rows[0] if rows and option not in (self.srun or {}) else self.line
+
+    def place(self):
+        return "%s:%d" % (os.path.basename(self.job.path), self.line) if self.job.batch else "the line given"
+
+
+def several_launchers(step, report):
     """A launcher in each of several tasks of a node."""
-    if not launch.starts_workers() or launch.command.srun is None or not layout.tasks_per_node or \
-            layout.tasks_per_node < 2:
+    launch, layout, tasks = step.launch, step.layout, step.srun_tasks()
+    if not launch.starts_workers() or not tasks:
         return
     workers = launch.number("nproc_per_node", "num_processes", "num_gpus")
-    text = "%d tasks a node each start %s" % (layout.tasks_per_node, launch.title())
+    text = "%d tasks a node each start %s" % (tasks, launch.title())
     if workers and workers > 1:
-        text += ", which starts %d workers: %d processes" % (workers, workers * layout.tasks_per_node)
+        text += ", which starts %d workers: %d processes" % (workers, workers * tasks)
         if layout.gpus_per_node:
             text += " on %d GPUs" % layout.gpus_per_node
-    report("D504", job.path, launch.command.line, text, "srun --ntasks-per-node=1 " + launch.title())
+    report("D504", step.job.path, step.line, text, "srun --ntasks-per-node=1 " + launch.title())
 
 
-def is_one_of_several(launch, nodes, layout):
+def is_one_of_several(step, nodes):
     """Whether a step of its own on each node, or each group of nodes, makes up the launch."""
-    return nodes > layout.nodes and bool({"nodes", "nodelist", "relative"} & set(launch.command.srun)) and (
-        launch.command.repeated or bool({"node_rank", "rdzv_endpoint", "rdzv-endpoint"} & set(launch.options)))
+    return nodes > step.layout.nodes and bool({"nodes", "nodelist", "relative"} & set(step.srun)) and (
+        step.launch.command.repeated or bool({"node_rank", "rdzv_endpoint"} & set(step.launch.options)))
 
 
-def torchrun_numbers(launch, layout, job, report):
+def torchrun_numbers(step, report):
     """torchrun's own numbers of nodes and processes against the step's."""
-    if launch.kind not in ("torchrun", "launch") or launch.command.srun is None:
+    launch, layout, several = step.launch, step.layout, step.srun_nodes()
+    if launch.kind not in ("torchrun", "launch") or step.srun is None:
         return
-    line = launch.command.line
+    change = "srun --ddp torchrun SCRIPT"
+    is_told = step.has_rollcall() or any(name.startswith("PET_") for name, _, _ in step.job.exports)
+    if several and "standalone" in launch.options:
+        report("D513", step.job.path, step.line, "torchrun --standalone on %d nodes" % several, change)
+    elif several and "nnodes" not in launch.options and not is_told and not launch.unknown:
+        report("D513", step.job.path, step.line, "%s has no --nnodes, on %d nodes" % (launch.title(), several), change)
+    elif several and launch.options.get("node_rank") == "0":
+        report("D512", step.job.path, step.line, "--node_rank=0 on all %d nodes" % several, change)
     nodes = launch.number("nnodes")
-    ddp = "ddp" in layout.options or "rollcall" in launch.command.wrappers or any(
-        name.startswith("PET_") or name == "ROLLCALL" for name, _, _ in job.exports)
-    if layout.nodes and layout.nodes > 1:
-        if "standalone" in launch.options:
-            report("D513", job.path, line, "torchrun --standalone on %d nodes" % layout.nodes,
-                   "srun --ddp torchrun SCRIPT")
-        elif "nnodes" not in launch.options and not ddp and not launch.unknown:
-            report("D513", job.path, line, "%s has no --nnodes, on %d nodes" % (launch.title(), layout.nodes),
-                   "srun --ddp torchrun SCRIPT")
-        elif launch.options.get("node_rank") == "0":
-            report("D512", job.path, line, "--node_rank=0 on all %d nodes" % layout.nodes, "srun --ddp torchrun SCRIPT")
-    if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(launch, nodes, layout):
-        report("D512", job.path, line, "--nnodes=%d, but the step has %s" % (
+    if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(step, nodes):
+        report("D512", step.job.path, step.line, "--nnodes=%d, but the step has %s" % (
             nodes, counted(layout.nodes, "node")), "--nnodes=%d" % layout.nodes)
     workers = launch.number("nproc_per_node")
     if workers and layout.gpus_per_node and workers > layout.gpus_per_node:
-        report("D412", job.path, line, "--nproc_per_node=%d, but %s a node" % (
-            workers, counted(layout.gpus_per_node, "GPU")),
-            "--nproc_per_node=%d" % layout.gpus_per_node)
+        report("D412", step.job.path, step.line, "--nproc_per_node=%d, but %s a node" % (
+            workers, counted(layout.gpus_per_node, "GPU")), "--nproc_per_node=%d" % layout.gpus_per_node)
 
 
 CONFIGURATION = os.path.join(".cache", "huggingface", "accelerate", "default_config.yaml")
 
 
-def machine_ranks(launch, layout, job, report):
+def machine_ranks(step, report):
     """accelerate launch on several nodes: each has to be told which one it is."""
-    if launch.kind != "accelerate" or launch.command.srun is None or not layout.nodes or layout.nodes < 2:
+    launch, nodes = step.launch, step.srun_nodes()
+    if launch.kind != "accelerate" or not nodes:
         return
     options = launch.options
     change = "srun --ddp accelerate launch " + (launch.script or "SCRIPT")
+    configured = "config_file" in options or os.path.exists(os.path.join(os.path.expanduser("~"), CONFIGURATION))
     if options.get("machine_rank") == "0":
-        report("D512", job.path, launch.command.line, "--machine_rank 0 on all %d nodes" % layout.nodes, change)
-    elif "machine_rank" not in options and "num_machines" in options and not launch.is_open() and \
-            "config_file" not in options and "ddp" not in layout.options and not os.path.exists(
-                os.path.join(os.path.expanduser("~"), CONFIGURATION)):
-        report("D512", job.path, launch.command.line, "accelerate has no --machine_rank, on %d nodes" % layout.nodes,
-               change)
+        report("D512", step.job.path, step.line, "--machine_rank 0 on all %d nodes" % nodes, change)
+    elif "machine_rank" not in options and "num_machines" in options and not launch.is_open() and not configured and \
+            not step.has_rollcall():
+        report("D512", step.job.path, step.line, "accelerate has no --machine_rank, on %d nodes" % nodes, change)
 
 
-def deepspeed_everywhere(launch, layout, job, report):
+def deepspeed_everywhere(step, report):
     """DeepSpeed's launcher on each node, which reaches the others itself, or does not know of them."""
-    options = launch.options
-    if launch.kind != "deepspeed" or launch.command.srun is None or not layout.nodes or layout.nodes < 2 or \
-            {"no_ssh", "node_rank"} & set(options) or launch.is_open():
+    launch, nodes = step.launch, step.srun_nodes()
+    if launch.kind != "deepspeed" or not nodes or {"no_ssh", "node_rank"} & set(launch.options) or launch.is_open():
         return
     change = "srun --ddp --ntasks-per-node=GPUS python " + (launch.script or "SCRIPT")
-    if {"hostfile", "H"} & set(options):
-        report("D532", job.path, launch.command.line,
-               "srun starts deepspeed on each of %d nodes, and each of them starts workers on all nodes" % layout.nodes,
+    if {"hostfile", "H"} & set(launch.options):
+        report("D532", step.job.path, step.line,
+               "srun starts deepspeed on each of %d nodes, and each of them starts workers on all nodes" % nodes,
                change)
     else:
-        report("D513", job.path, launch.command.line, "deepspeed has no hostfile, on %d nodes" % layout.nodes, change)
+        report("D513", step.job.path, step.line, "deepspeed has no hostfile, on %d nodes" % nodes, change)
 
 
 ONE_EACH = re.compile(
     r"^(map_gpu|mask_gpu|single:\d+|per_task:\d+|closest|.*\bverbose,(single|per_task|closest))", re.I)
 
 
-def line_of(job, name, launch):
-    """Where an option stands: the srun line, else its #SBATCH line."""
-    if launch.command.srun is not None and name in launch.command.srun:
-        return launch.command.line
-    return next((row.line for row in job.directives if name in row.options and not row.ignored), launch.command.line)
-
-
-def sizes(layout, launch, job, report):
+def sizes(step, report):
     """Options that contradict each other."""
-    tasks = layout.options.number("ntasks")
-    nodes = layout.options.number("nodes")
-    per_node = layout.options.number("ntasks-per-node")
+    options = step.layout.options
+    tasks, nodes, per_node = [options.number(name) for name in ("ntasks", "nodes", "ntasks-per-node")]
     if tasks and per_node and tasks < per_node:
-        report("D507", job.path, line_of(job, "ntasks-per-node", launch),
+        report("D507", step.job.path, step.line_of("ntasks-per-node"),
                "--ntasks=%d, but --ntasks-per-node=%d" % (tasks, per_node), "--ntasks=%d" % (per_node * (nodes or 1)))
     elif tasks and per_node and nodes and tasks < per_node * nodes:
-        report("D507", job.path, line_of(job, "ntasks", launch),
+        report("D507", step.job.path, step.line_of("ntasks"),
                "--ntasks=%d, but %d nodes with --ntasks-per-node=%d" % (tasks, nodes, per_node),
                "--ntasks=%d" % (per_node * nodes))
-    if "cpus-per-task" in layout.options and "exclusive" in layout.options and "nodes" not in layout.options and \
-            not {"ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(layout.options):
-        report("D506", job.path, line_of(job, "cpus-per-task", launch),
+    if "cpus-per-task" in options and "exclusive" in options and \
+            not {"nodes", "ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(options):
+        report("D506", step.job.path, step.line_of("cpus-per-task"),
                "-c without a number of tasks, on whole nodes: Slurm starts as many as fit", "-n 1")
 
 
-def gpus(layout, launch, job, report):
-    if launch.kind not in ("python", "console") or launch.command.srun is None:
+def gpus(step, report):
+    layout, options = step.layout, step.layout.options
+    if step.launch.kind not in ("python", "console") or step.srun is None:
         return
-    per_node, gpus = layout.tasks_per_node, layout.gpus_per_node
-    if per_node and gpus and per_node > gpus and "ntasks-per-gpu" not in layout.options:
-        report("D412", job.path, line_of(job, "ntasks-per-node", launch),
-               "%d tasks a node, but %s" % (per_node, counted(gpus, "GPU")),
-               "--ntasks-per-node=%d" % gpus)
-    bind = layout.options.get("gpu-bind", "")
+    per_node, count = layout.tasks_per_node, layout.gpus_per_node
+    if per_node and count and per_node > count and "ntasks-per-gpu" not in options:
+        report("D412", step.job.path, step.line_of("ntasks-per-node"),
+               "%d tasks a node, but %s" % (per_node, counted(count, "GPU")), "--ntasks-per-node=%d" % count)
+    bind = options.get("gpu-bind", "")
     # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
-    if "ddp" in layout.options or "allow-task-sharing" in layout.options.get("gres-flags", ""):
+    if "ddp" in options or "allow-task-sharing" in options.get("gres-flags", ""):
         return
-    nearest = "g" in layout.options.get("accel-bind", "") and bind != "none"
-    if per_node and per_node > 1 and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
+    nearest = "g" in options.get("accel-bind", "") and bind != "none"
+    if step.srun_tasks() and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
         name = "gpus-per-task" if layout.gpus_per_task == 1 else "accel-bind" if nearest else "gpu-bind"
         others = "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)
-        report("D302", job.path, line_of(job, name, launch),
-               "--%s=%s hides the %s of the node from each task" % (name, layout.options[name], others),
+        report("D302", step.job.path, step.line_of(name),
+               "--%s=%s hides the %s of the node from each task" % (name, options[name], others),
                "--gpus-per-node=%d --gpu-bind=none" % per_node)
 
 
-def cores(layout, launch, job, series, program, report):
+def cores(step, series, report):
     """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch.
 
     Returns what could not be looked at."""
-    if launch.command.srun is None or not job.batch:
+    options = step.layout.options
+    if step.srun is None or not step.job.batch:
         return ""
-    asked = job.options.number("cpus-per-task")
-    named = "cpus-per-task" in launch.command.srun or any(name == "SRUN_CPUS_PER_TASK" for name, _, _ in job.exports)
-    if asked and asked > 1 and not named and (not series or (22, 5) <= series < (23, 11)):
-        if not series:
-            return "whether srun takes over --cpus-per-task=%d: Slurm 22.05 and 23.02 do not, " \
-                   "and this one's version is not known" % asked
-        report("D510", job.path, launch.command.line,
+    asked = step.job.options.number("cpus-per-task")
+    named = "cpus-per-task" in step.srun or any(name == "SRUN_CPUS_PER_TASK" for name, _, _ in step.job.exports)
+    if asked and asked > 1 and not named and not series:
+        return "whether srun takes over --cpus-per-task=%d: Slurm 22.05 and 23.02 do not, and this one's version is " \
+               "not known" % asked
+    if asked and asked > 1 and not named and (22, 5) <= series < (23, 11):
+        report("D510", step.job.path, step.line,
                "srun does not take over --cpus-per-task=%d: each task has one core" % asked,
                "srun --cpus-per-task=$SLURM_CPUS_PER_TASK")
-    elif not asked and not named and not {"exclusive", "cpus-per-gpu", "mem-per-cpu"} & set(layout.options) and \
-            layout.gpus_per_node and "cpus-per-task" not in layout.options:
-        workers = data_loaders(program, launch)
+    elif not asked and not named and step.layout.gpus_per_node and \
+            not {"exclusive", "cpus-per-gpu", "mem-per-cpu", "cpus-per-task"} & set(options):
+        workers = data_loaders(step)
         if workers and workers > 1:
-            report("D511", job.path, launch.command.line,
+            report("D511", step.job.path, step.line,
                    "each task has one core, for itself and %d data loader workers" % workers,
                    "--cpus-per-task=%d" % (workers + 1))
     return ""
 
 
-def data_loaders(program, launch):
-    if not program:
-        return None
-    for source in program.sources:
+def data_loaders(step):
+    for source in step.program.sources if step.program else []:
         for call in source.calls:
             if call.name.split(".")[-1] == "DataLoader" and "num_workers" in call.keywords:
-                number = program.number(source, call.keywords["num_workers"], launch.arguments)
+                number = step.program.number(source, call.keywords["num_workers"], step.launch.arguments)
                 if number:
                     return number
     return None
 
 
-def trainer_sizes(program, layout, launch, job, report):
+def trainer_sizes(step, report):
     """Trainer(devices=, num_nodes=) against the step."""
-    for source in program.sources:
-        for call in source.calls:
-            if call.name not in TRAINERS + FABRICS or call.open:
-                continue
-            size = call.argument(None, "devices", "gpus")
-            number = program.number(source, size, launch.arguments) if size is not None else None
-            ddp = "ddp" in (launch.command.srun or {}) or "ddp" in job.options
-            if number and number > 0 and layout.tasks_per_node and number != layout.tasks_per_node and not (
-                    layout.tasks_per_node == 1 and (ddp or launch.starts_workers())) and not launch.starts_workers():
-                report("D501", source.path, size.lineno, "devices=%d, but %s a node (%s)" % (
-                    number, counted(layout.tasks_per_node, "task"), place(job, launch)),
-                    "srun --ntasks-per-node=%d" % number)
-            nodes = call.argument(None, "num_nodes")
-            count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
-            if count and layout.nodes and count != layout.nodes:
-                report("D502", source.path, nodes.lineno if nodes is not None else call.line,
-                       "num_nodes=%d%s, but %s (%s)" % (
-                           count, "" if nodes is not None else ", the default",
-                           counted(layout.nodes, "node"), place(job, launch)),
-                       "num_nodes=%d" % layout.nodes)
-
-
-def place(job, launch):
-    return "%s:%d" % (job.path.split("/")[-1], launch.command.line) if job.batch else "the line given"
-
-
-def spawned(program, layout, launch, job, report):
-    """mp.spawn in several tasks of a node, or on several nodes with the size of one."""
-    for source, call in program.calls("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"):
-        if layout.tasks_per_node and layout.tasks_per_node > 1 and launch.command.srun is not None:
-            report("D503", source.path, call.line, "%d tasks a node (%s) each spawn workers for all GPUs" % (
-                layout.tasks_per_node, place(job, launch)), "srun --ntasks-per-node=1")
-        elif launch.starts_workers():
-            report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
-                launch.title(), place(job, launch)), "srun --ntasks-per-node=1 python SCRIPT")
-        return
+    launch, layout, program = step.launch, step.layout, step.program
+    ddp = "ddp" in (step.srun or {}) or "ddp" in step.job.options
     for source, call in program.calls(*TRAINERS, *FABRICS):
+        if call.open:
+            continue
+        size = call.argument(None, "devices", "gpus")
+        number = program.number(source, size, launch.arguments) if size is not None else None
+        tasks = layout.tasks_per_node
+        if number and number > 0 and tasks and number != tasks and not (tasks == 1 and ddp) and \
+                not launch.starts_workers():
+            report("D501", source.path, size.lineno, "devices=%d, but %s a node (%s)" % (
+                number, counted(tasks, "task"), step.place()), "srun --ntasks-per-node=%d" % number)
+        nodes = call.argument(None, "num_nodes")
+        count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
+        if count and layout.nodes and count != layout.nodes:
+            report("D502", source.path, nodes.lineno if nodes is not None else call.line,
+                   "num_nodes=%d%s, but %s (%s)" % (count, "" if nodes is not None else ", the default",
+                                                    counted(layout.nodes, "node"), step.place()),
+                   "num_nodes=%d" % layout.nodes)
+
+
+def spawned(step, report):
+    """mp.spawn in several tasks of a node, or on several nodes with the size of one."""
+    tasks = step.srun_tasks()
+    for source, call in step.program.calls("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"):
+        if tasks:
+            report("D503", source.path, call.line, "%d tasks a node (%s) each spawn workers for all GPUs" % (
+                tasks, step.place()), "srun --ntasks-per-node=1")
+        elif step.launch.starts_workers():
+            report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
+                step.launch.title(), step.place()), "srun --ntasks-per-node=1 python SCRIPT")
+        return
+    for source, call in step.program.calls(*TRAINERS, *FABRICS):
         strategy = call.argument(None, "strategy", "accelerator")
-        if layout.tasks_per_node and layout.tasks_per_node > 1 and launch.command.srun is not None and \
-                strategy is not None and str(literal(strategy)).startswith(("ddp_spawn", "ddp_notebook", "ddp_fork")):
+        if tasks and strategy is not None and str(literal(strategy)).startswith(
+                ("ddp_spawn", "ddp_notebook", "ddp_fork")):
             report("D503", source.path, strategy.lineno, "%d tasks a node (%s) each spawn workers: strategy=\"%s\"" % (
-                layout.tasks_per_node, place(job, launch), literal(strategy)), 'strategy="ddp"')
+                tasks, step.place(), literal(strategy)), 'strategy="ddp"')
 
 
-def idle(program, layout, launch, job, report):
+def idle(step, report):
     """One task a node, several GPUs, and a script that is one process of many."""
-    if launch.kind != "python" or launch.command.srun is None or layout.tasks_per_node != 1 or \
-            not layout.gpus_per_node or layout.gpus_per_node < 2 or any(
-                command.words[0] == "ray" for command in job.commands):
+    layout, program = step.layout, step.program
+    if step.launch.kind != "python" or step.srun is None or layout.tasks_per_node != 1 or \
+            (layout.gpus_per_node or 0) < 2 or any(command.words[0] == "ray" for command in step.job.commands):
         return
     starters = ("spawn", "start_processes", "Process", "Trainer", "Fabric", "notebook_launcher")
-    spawns = any(call.name.split(".")[-1] in starters
-                 for source in program.sources for call in source.calls)
-    if any(program.calls(*INIT)) and not spawns and not program.says("DataParallel"):
-        source, call = next(program.calls(*INIT))
+    spawns = any(call.name.split(".")[-1] in starters for source in program.sources for call in source.calls)
+    source, call = next(program.calls(*INIT), (None, None))
+    if source and not spawns and not program.says("DataParallel"):
         report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (
-            place(job, launch), layout.gpus_per_node), "srun --ntasks-per-node=%d" % layout.gpus_per_node)
+            step.place(), layout.gpus_per_node), "srun --ntasks-per-node=%d" % layout.gpus_per_node)
 
 
 MODULE = re.compile(r"\b(?:module\s+(?:load|add|swap|switch)|ml|spack\s+load)\b.*?\bopenmpi[/@]v?(\d[\d.]*)", re.I)
@@ -380,22 +396,22 @@ def loaded_openmpi(job):
     return None if any(ELSEWHERE.search(text) for text, _ in job.lines) else ""
 
 
-def asked_mpi(layout, launch, job):
+def asked_mpi(step):
     """The type of --mpi: the line's, or a variable's; "" where it is Slurm's default, None where it cannot be known."""
-    kind = layout.options.get("mpi")
-    if kind is None:
-        kind = launch.command.variables.get("SLURM_MPI_TYPE", job.variables.get("SLURM_MPI_TYPE"))
-        kind = os.environ.get("SLURM_MPI_TYPE", "") if kind is None else kind.strip("\"'")
+    name = "SLURM_MPI_TYPE"
+    kind = step.layout.options.get("mpi", step.launch.command.variables.get(name, step.job.variables.get(name)))
+    kind = os.environ.get(name, "") if kind is None else bare(kind)
     return None if "$" in kind or kind == "list" else kind
 
 
-def openmpi(program, layout, launch, job):
+def openmpi(step):
     """(type, version) where a version of Open MPI and a type of --mpi may not fit; else None."""
-    if launch.kind != "python" or launch.command.srun is None or not program.imports_any("mpi4py") or \
+    layout = step.layout
+    if step.launch.kind != "python" or step.srun is None or not step.program.imports_any("mpi4py") or \
             any(name.startswith("container") for name in layout.options):
         return None
     tasks = layout.ntasks or max(layout.nodes or 1, layout.tasks_per_node or 1)
-    kind, version = asked_mpi(layout, launch, job), loaded_openmpi(job)
+    kind, version = asked_mpi(step), loaded_openmpi(step.job)
     if tasks < 2 or kind is None or version is None or kind.startswith("pmix"):
         return None
     return kind, version
@@ -427,18 +443,12 @@ def removed_arguments(program, report):
                    'strategy="%s"' % literal(backend))
 
 
-def check(job, step, series, report):
+def check(step, series, report):
     """Returns what of a step could not be looked at."""
-    launch, layout, program = step.launch, step.layout, step.program
-    sizes(layout, launch, job, report)
-    gpus(layout, launch, job, report)
-    several_launchers(launch, layout, job, report)
-    torchrun_numbers(launch, layout, job, report)
-    machine_ranks(launch, layout, job, report)
-    deepspeed_everywhere(launch, layout, job, report)
-    unknown = cores(layout, launch, job, series, program, report)
-    if program and launch.kind != "mpirun":
-        trainer_sizes(program, layout, launch, job, report)
-        spawned(program, layout, launch, job, report)
-        idle(program, layout, launch, job, report)
+    for find in (sizes, gpus, several_launchers, torchrun_numbers, machine_ranks, deepspeed_everywhere):
+        find(step, report)
+    unknown = cores(step, series, report)
+    if step.program and step.launch.kind != "mpirun":
+        for find in (trainer_sizes, spawned, idle):
+            find(step, report)
     return unknown

@@ -106,15 +106,6 @@ def read_job(path, line):
     return job
 
 
-class Step:
-    """A program that a job starts: how, where, and its files, as far as they are here."""
-
-    def __init__(self, launch, layout, program):
-        self.launch = launch
-        self.layout = layout
-        self.program = program
-
-
 class Steps:
     """The steps of a job, and the layout of the whole job."""
 
@@ -123,7 +114,7 @@ class Steps:
         self.launches = [launch for launch in launches
                          if launch.kind and launch.script or launch.kind in ("mpirun", "console")]
         self.whole = Layout(job, None)
-        self.all = [Step(launch, Layout(job, launch.command.srun), programs.of(launch)) for launch in self.launches]
+        self.all = [launching.Step(job, launch, programs) for launch in self.launches]
 
     def nodes(self, program=None):
         """The largest number of nodes of a step, or of a program's; None where it is not known."""
@@ -131,25 +122,24 @@ class Steps:
         return max((step.layout.nodes or 0 for step in steps), default=0) or self.whole.nodes
 
 
-def emit_launch(job, launch, layout):
+def emit_launch(step):
+    job, launch, layout = step.job, step.launch, step.layout
     title = launch.title() if launch.starts_workers() else ""
     started = ", ".join(part for part in (layout.words(), title) if part)
-    emit("fact", "launch", "%s:%d: %s" % (job.path, launch.command.line, started) if job.batch else started)
+    emit("fact", "launch", "%s:%d: %s" % (job.path, step.line, started) if job.batch else started)
     for name in ("mpi", "ddp"):
-        if name in layout.options and launch.command.srun is not None:
-            emit("fact", name, job.path, launch.command.line, layout.options[name])
+        if name in layout.options and step.srun is not None:
+            emit("fact", name, job.path, step.line, layout.options[name])
 
 
-def check_step(job, step, series, report):
-    launch, layout, program = step.launch, step.layout, step.program
-    emit_launch(job, launch, layout)
-    unknown = launching.check(job, step, series, report)
+def check_step(step, series, report):
+    emit_launch(step)
+    unknown = launching.check(step, series, report)
     if unknown:
         emit("fact", "not known", unknown)
-    if program and launch.kind != "mpirun":
-        found = launching.openmpi(program, layout, launch, job)
-        if found:
-            emit("fact", "openmpi", job.path, launch.command.line, *found)
+    found = launching.openmpi(step) if step.program else None
+    if found:
+        emit("fact", "openmpi", step.job.path, step.line, *found)
 
 
 def check_job(job, steps, series, report):
@@ -157,7 +147,7 @@ def check_job(job, steps, series, report):
     master.check_job(job, steps, report)
     ranks.check_job(job, steps, report)
     for step in steps.all:
-        check_step(job, step, series, report)
+        check_step(step, series, report)
 
 
 def say_missing(job, programs, report):

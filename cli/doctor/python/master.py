@@ -5,7 +5,7 @@ import re
 
 from ranks import INIT, starts_workers
 from source import UNKNOWN, constant, function_around, guarded, literal, mentions
-from words import unquoted
+from words import bare, unquoted
 
 LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$")
 URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")
@@ -33,7 +33,7 @@ def draws(source, node, depth=3):
     for part in evaluated(source, node):
         if isinstance(part, (ast.Name, ast.Attribute)) and depth:
             name = source.dotted(part)
-            rows = [value for value, _, _ in source.assigned.get(name, [])]
+            rows = [value for value, _ in source.assigned.get(name, [])]
             if told(source, name) or any(reads_environment(source, value) for value in rows):
                 continue
             for value in rows:
@@ -106,21 +106,19 @@ def starts_processes(program):
 
 def as_first(source, setting):
     """Whether RANK=0 is set beside it: the process sets up a group of its own."""
-    return any(other.name == "RANK" and str(literal(other.value)) == "0" and \
-               function_around(other.stack) is function_around(setting.stack)
-               for other in source.settings)
+    return any(other.name == "RANK" and str(literal(other.value)) == "0" and
+               function_around(other.stack) is function_around(setting.stack) for other in source.settings)
 
 
 def preferred(source, node, others):
     """Whether loopback is only the fallback for another address, a variable or an argument of the script."""
     if any(literal(other) is UNKNOWN and not front(other) for other in others):
         return True
-    names = [name for name, rows in source.assigned.items() if any(value is node for value, _, _ in rows)]
+    names = [name for name, rows in source.assigned.items() if any(value is node for value, _ in rows)]
     return guarded(source.around.get(id(node), ()), "environ", "getenv", *[name.split(".")[-1] for name in names])
 
 
 def addresses(program, nodes, report):
-    own = starts_workers(program)
     for source, setting in program.settings("MASTER_ADDR"):
         if guarded(setting.stack, "MASTER_ADDR", "environ"):
             continue
@@ -143,18 +141,14 @@ def addresses(program, nodes, report):
                 report("D409", source.path, setting.line, WHOLE_LIST, LEAVE_OUT)
             elif "SLURM_LAUNCH_NODE_IPADDR" in names:
                 report("D410", source.path, setting.line, TYPED_THERE, LEAVE_OUT)
-            elif names & set(OWN_NAME) and not own and not single(setting):
+            elif names & set(OWN_NAME) and not starts_workers(program) and not single(setting):
                 report("D411", source.path, setting.line, OWN_HOST, LEAVE_OUT)
 
 
 def single(setting):
     """Inside of `if rank == 0`."""
-    for node in setting.stack:
-        if isinstance(node, ast.If):
-            for part in ast.walk(node.test):
-                if isinstance(part, ast.Compare) and any(constant(value) == 0 for value in part.comparators):
-                    return True
-    return False
+    return any(isinstance(part, ast.Compare) and any(constant(value) == 0 for value in part.comparators)
+               for node in setting.stack if isinstance(node, ast.If) for part in ast.walk(node.test))
 
 
 def ports(program, report):
@@ -258,7 +252,7 @@ def check_program(program, nodes, report):
     interfaces(program, report)
 
 
-ENDPOINTS = ("rdzv_endpoint", "rdzv-endpoint", "master_addr", "master-addr", "main_process_ip")
+ENDPOINTS = ("rdzv_endpoint", "master_addr", "main_process_ip")
 ADDRESS = re.compile(r"--(rdzv[_-]endpoint|master[_-]addr|main_process_ip)[= ]+[\"']?([^\s\"']+)")
 HOST_OF_TASK = re.compile(
     r"\bMASTER_ADDR=[\"']?(\$\(\s*hostname[^)]*\)|`hostname[^`]*`|\$\{?(HOSTNAME|SLURMD_NODENAME)\b)")
@@ -269,13 +263,11 @@ FIRST_NODE = 'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head
 def endpoints(job, steps, report):
     """--rdzv_endpoint=localhost, or the node where srun was typed, on several nodes."""
     for step in steps.all:
-        if step.launch.command.srun is None or (step.layout.nodes or 0) < 2 or "standalone" in step.launch.options:
-            continue
-        for name in ENDPOINTS:
-            value = step.launch.options.get(name)
-            if value is not None and is_loopback(re.sub(r":\d+$", "", value)):
-                report("D404", job.path, step.launch.command.line, "--%s=%s on %d nodes" % (
-                    name, value, step.layout.nodes), "srun --ddp %s SCRIPT" % step.launch.title())
+        for name in ENDPOINTS if step.srun_nodes() and "standalone" not in step.launch.options else ():
+            value = step.launch.options.get(name, "")
+            if is_loopback(re.sub(r":\d+$", "", value)):
+                report("D404", job.path, step.line, "--%s=%s on %d nodes" % (name, value, step.layout.nodes),
+                       "srun --ddp %s SCRIPT" % step.launch.title())
 
 
 def launch_node(job, report):
@@ -298,10 +290,8 @@ def in_tasks(line):
     return re.sub(r"(?<!\\)[$`]", " ", inner).replace("\\$", "$").replace("\\`", "`")
 
 
-def own_host(job, nodes, report):
+def own_host(job, report):
     """MASTER_ADDR=$(hostname) in each task."""
-    if not nodes or nodes < 2:
-        return
     for line, number in job.lines + job.inner:
         text = line if (line, number) in job.inner else in_tasks(line)
         if HOST_OF_TASK.search(text):
@@ -309,14 +299,9 @@ def own_host(job, nodes, report):
                    "export MASTER_ADDR=$(hostname)   (in the batch script, before srun)")
 
 
-def fallback(job, nodes, report):
-    for name, value, number in job.exports:
-        found = FALLBACK.search(value)
-        if name in ("MASTER_ADDR", "HEAD_NODE", "MASTER_IP", "head_node_ip") and found and (nodes or 0) > 1:
-            report("D404", job.path, number, "%s falls back to %s" % (name, found.group(1)), FIRST_NODE)
-
-
+HEADS = ("MASTER_ADDR", "HEAD_NODE", "MASTER_IP", "head_node_ip")
 PORTS = ("MASTER_PORT", "RDZV_PORT", "MAIN_PROCESS_PORT")
+HELD = "(leave the line out: srun --ddp holds a free port)"
 LEAST, LARGEST = 1024, 65535
 MOST_RANDOM = 32767  # of $RANDOM
 
@@ -337,65 +322,60 @@ def drawn(value):
     return base, base + (min(int(found.group(2)) - 1, MOST_RANDOM) if found.group(2) else MOST_RANDOM)
 
 
-def drawn_ports(job, report):
-    for name, value, number in job.exports:
-        numbers = drawn(value.strip("\"")) if name in PORTS else None
-        if numbers and (numbers[0] < LEAST or numbers[1] > LARGEST):
-            report("D533", job.path, number, "%s is any number from %d to %d" % ((name,) + numbers),
-                   "(leave the line out: srun --ddp holds a free port)")
-
-
 def may_speak_gloo(steps):
     return not steps.all or any(step.program is None or speaks_gloo(step.program) for step in steps.all)
 
 
 def master_address(job, value, number, nodes, report):
     """MASTER_ADDR=value in a job script."""
-    if is_loopback(value) and (nodes or 0) > 1:
+    if is_loopback(value) and nodes > 1:
         report("D404", job.path, number, 'MASTER_ADDR is "%s" on %d nodes' % (value, nodes),
                "(leave the line out: srun --ddp sets it)")
     elif re.match(r"^\$\{?SLURM_(JOB_|STEP_)?NODELIST\}?$", value):
         report("D409", job.path, number, WHOLE_LIST, FIRST_NODE)
     elif "SLURM_LAUNCH_NODE_IPADDR" in value:
         report("D410", job.path, number, TYPED_THERE, FIRST_NODE)
-    elif re.search(r"\bhostname\s+(-I|--all-ip-addresses|-i\b|--ip-address)", value) and (nodes or 0) > 1:
+    elif re.search(r"\bhostname\s+(-I|--all-ip-addresses|-i\b|--ip-address)", value) and nodes > 1:
         report("D519", job.path, number, "MASTER_ADDR is the first address that `hostname` finds", FIRST_NODE)
 
 
 def exports(job, steps, nodes, report):
+    """What the variables of a job are set to."""
     for name, value, number in job.exports:
-        plain = value.strip("\"'")
+        plain = bare(value)
+        found = FALLBACK.search(value) if name in HEADS and nodes > 1 else None
+        numbers = drawn(value.strip("\"")) if name in PORTS else None
+        if found:
+            report("D404", job.path, number, "%s falls back to %s" % (name, found.group(1)), FIRST_NODE)
+        if numbers and (numbers[0] < LEAST or numbers[1] > LARGEST):
+            report("D533", job.path, number, "%s is any number from %d to %d" % ((name,) + numbers), HELD)
         if name == "MASTER_ADDR":
             master_address(job, plain, number, nodes, report)
         elif name == "MASTER_PORT" and re.match(r"^\d+$", plain) and "exclusive" not in job.options:
-            report("D403", job.path, number, "MASTER_PORT is always %s" % plain,
-                   "(leave the line out: srun --ddp holds a free port)")
+            report("D403", job.path, number, "MASTER_PORT is always %s" % plain, HELD)
         elif name == "GLOO_SOCKET_IFNAME" and not_concrete(plain) and may_speak_gloo(steps):
             report("D420", job.path, number, 'GLOO_SOCKET_IFNAME is "%s"' % plain, "export GLOO_SOCKET_IFNAME=ib0")
 
 
-def default_master(program, layout, launch, report):
+def default_master(step, report):
     """--dist-url's default, where the line does not name another."""
-    if not layout.nodes or layout.nodes < 2:
-        return
-    for source in program.sources:
+    for source in step.program.sources:
         for names, default, line in source.options.values():
             value = literal(default) if default is not None else None
             if isinstance(value, str) and re.match(r"^tcp://(localhost|127\.)", value) and not any(
-                    word.partition("=")[0] in names for word in launch.arguments):
-                report("D404", source.path, line, '%s is "%s" on %d nodes' % (names[-1], value, layout.nodes),
+                    word.partition("=")[0] in names for word in step.launch.arguments):
+                report("D404", source.path, line, '%s is "%s" on %d nodes' % (names[-1], value, step.layout.nodes),
                        "%s env://" % names[-1])
 
 
 def check_job(job, steps, report):
-    nodes = steps.nodes()
+    nodes = steps.nodes() or 0
     if job.batch:
         exports(job, steps, nodes, report)
-        drawn_ports(job, report)
     endpoints(job, steps, report)
     launch_node(job, report)
-    own_host(job, nodes, report)
-    fallback(job, nodes, report)
+    if nodes > 1:
+        own_host(job, report)
     for step in steps.all:
-        if step.program and step.launch.kind != "mpirun":
-            default_master(step.program, step.layout, step.launch, report)
+        if step.program and step.launch.kind != "mpirun" and (step.layout.nodes or 0) > 1:
+            default_master(step, report)

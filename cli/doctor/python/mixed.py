@@ -11,7 +11,7 @@ import re
 import site
 import sys
 
-from source import Source, Unreadable, within
+from source import Source, Unreadable, text_of, within
 
 NEW, OLD = "lightning.pytorch", "pytorch_lightning"
 OWN = os.path.dirname(os.__file__) + os.sep
@@ -92,7 +92,7 @@ def of_python(path):
 def effective(source, installed):
     """The imports that always take place: none under `if`, for type checkers, or as an alternative."""
     skipped = set()
-    for node in source.tries:
+    for node in source.nodes(ast.Try):
         names = [name for part in node.body for name in imported_names(part)]
         if names and (not installed or all(installed.package(name.split(".")[0]) for name in names)
                       or not any(imported_names(part) for handler in node.handlers for part in handler.body)):
@@ -117,7 +117,7 @@ def imported_names(node):
 
 def bases(source, entry):
     """The first class of a file that has an imported class as its base."""
-    for node in source.classes:
+    for node in source.nodes(ast.ClassDef):
         for base in node.bases:
             if source.dotted(base).startswith(entry.module + "."):
                 return node.name
@@ -182,9 +182,7 @@ def check(program, report):
 
 def change(source, entry):
     """The line as it should be, where that is one line."""
-    with open(source.path, "rb") as file:
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    text = lines[entry.line - 1].strip() if entry.line <= len(lines) else ""
+    text = text_of(source.path).split("\n")[entry.line - 1].strip()
     if text == "import " + OLD:
         return "import lightning.pytorch as pytorch_lightning"
     if OLD in text and "(" not in text:

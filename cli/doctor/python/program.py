@@ -3,7 +3,7 @@
 import ast
 import os
 
-from source import Source, Unreadable, UNKNOWN, literal
+from source import UNKNOWN, Source, Unreadable, function_around, literal
 
 MOST_FILES = 200
 MOST_PROGRAMS = 20
@@ -48,7 +48,8 @@ class Program:
         """Whether the script is run by a test runner, which starts it on one machine."""
         return any(entry.module.split(".")[0] in ("pytest", "unittest")
                    for entry in self.main.imports if not entry.level) or \
-            any(self.main.dotted(base).endswith("TestCase") for node in self.main.classes for base in node.bases)
+            any(self.main.dotted(base).endswith("TestCase")
+                for node in self.main.nodes(ast.ClassDef) for base in node.bases)
 
     def calls(self, *names):
         """(source, call) for each call of these functions, which are given by their whole names."""
@@ -56,6 +57,18 @@ class Program:
             for call in source.calls:
                 if call.name in names:
                     yield source, call
+
+    def calls_to(self, function):
+        """The calls of a function of the program's own, as far as its name tells."""
+        return [call for source in self.sources for call in source.calls if not call.name.startswith(
+            ("torch.", "numpy.")) and function.name in (call.last, call.name.split(".")[-1])]
+
+    def is_reached(self, stack, is_open, depth=4):
+        """Whether a place is reached through open places alone: it, and some call of the function that it is in."""
+        function = function_around(stack)
+        return is_open(stack) and (function is None or depth > 0 and any(
+            self.is_reached(call.stack, is_open, depth - 1) for call in self.calls_to(function)
+            if function not in call.stack))
 
     def settings(self, *names):
         for source in self.sources:
@@ -72,7 +85,7 @@ class Program:
 
     def says(self, *texts):
         """Whether one of the files contains any of these as a name, an attribute or part of a string."""
-        return any(text in source.words or any(text in string for string, _ in source.strings)
+        return any(text in source.words or any(text in string for string in source.strings)
                    for source in self.sources for text in texts)
 
     def values(self, source, node, depth=4):
@@ -84,19 +97,15 @@ class Program:
         if depth == 0 or not name or name not in source.assigned:
             return [node]
         found = []
-        for value, _, _ in source.assigned[name]:
+        for value, _ in source.assigned[name]:
             found.extend([value] if value is node else self.values(source, value, depth - 1))
         return found
 
     def option(self, source, node):
-        """The row of argparse that args.NAME comes from: (source, dest, names, default, line), or None."""
+        """The row of argparse that args.NAME comes from, as Source.options has it, or None."""
         if not isinstance(node, ast.Attribute):
             return None
-        for other in [source] + self.sources:
-            if node.attr in other.options:
-                names, default, line = other.options[node.attr]
-                return other, node.attr, names, default, line
-        return None
+        return next((other.options[node.attr] for other in [source] + self.sources if node.attr in other.options), None)
 
     def number(self, source, node, arguments=None):
         """The integer value of an expression with this command line; None where it is not certain."""
@@ -114,7 +123,7 @@ class Program:
     @staticmethod
     def given(row, arguments):
         """The value of an option on the command line, else its default; None where the command line is not known."""
-        _, _, names, default, _ = row
+        names, default, _ = row
         if arguments is None:
             return None
         for position, word in enumerate(arguments):

@@ -24,21 +24,17 @@ MISSPELT = {
 
 
 def starts_workers(program):
-    """Where the script starts the worker processes itself, or None."""
-    for source in program.sources:
-        for call in source.calls:
-            if call.name in SPAWN or call.name.endswith(".multiprocessing.spawn") or call.last == "Process" and any(
-                    other.name.endswith("multiprocessing.get_context") for other in source.calls):
-                return source, call
-    return None
+    """Whether the script starts the worker processes itself."""
+    return any(call.name in SPAWN or call.name.endswith(".multiprocessing.spawn") or call.last == "Process" and any(
+        other.name.endswith("multiprocessing.get_context") for other in source.calls)
+        for source in program.sources for call in source.calls)
 
 
 def misspelt(program, report):
     for source in program.sources:
-        for name in sorted(source.reads):
-            if name in MISSPELT:
-                report("D408", source.path, source.reads[name][0],
-                       "%s is read, which Slurm does not set" % name, 'os.environ["%s"]' % MISSPELT[name])
+        for name in sorted(MISSPELT.keys() & source.reads.keys()):
+            report("D408", source.path, source.reads[name][0],
+                   "%s is read, which Slurm does not set" % name, 'os.environ["%s"]' % MISSPELT[name])
 
 
 def variables(node, source):
@@ -56,7 +52,9 @@ def by_hand(program, report):
     if starts_workers(program):
         return
     for source in program.sources:
-        for node in source.sums:
+        for node in source.nodes(ast.BinOp):
+            if not isinstance(node.op, ast.Add):
+                continue
             for left, right in ((node.left, node.right), (node.right, node.left)):
                 if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mult):
                     continue
@@ -100,15 +98,13 @@ def replaced(source, default):
     """Whether --local_rank defaults to None, and the script tests for that."""
     return (default is None or constant(default) is None) and any(
         mentions(node.left, "local_rank") and any(constant(value) is None for value in node.comparators)
-        for node in source.comparisons)
+        for node in source.nodes(ast.Compare))
 
 
 def local_rank_option(program, report):
     """--local_rank in a script that does not read LOCAL_RANK: only torch.distributed.launch passed the option."""
-    if starts_workers(program) or program.reads("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK") or \
-            takes_over(program, DEVICES):
-        return
-    if program.says("LOCAL_RANK", "SLURM_LOCALID") or not any(program.calls(*INIT)):
+    if starts_workers(program) or takes_over(program, DEVICES) or not any(program.calls(*INIT)) or \
+            program.says("LOCAL_RANK", "SLURM_LOCALID"):
         return
     for source in program.sources:
         row = source.options.get("local_rank")
@@ -134,23 +130,10 @@ def is_env(source, program, call):
         method is None or all(literal(value) == "env://" for value in program.values(source, method)))
 
 
-def is_certain(call):
-    """Whether a call is made whatever the environment says: in no condition but `if __name__ == ...`."""
-    return not within(call.stack, ast.Try, ast.ExceptHandler, ast.IfExp, ast.While) and not any(
-        isinstance(node, ast.If) and not is_main_guard(node)
-        for node in call.stack)
-
-
-def called_certainly(program, source, call, depth=3):
-    """As is_certain(), for the functions that it is in, too."""
-    if not is_certain(call):
-        return False
-    function = function_around(call.stack)
-    if function is None:
-        return True
-    calls = [(other, inner) for other in program.sources for inner in other.calls if inner.last == function.name or
-             inner.name.split(".")[-1] == function.name]
-    return depth > 0 and any(called_certainly(program, other, inner, depth - 1) for other, inner in calls)
+def is_certain(stack):
+    """Whether a place is reached whatever the environment says: in no condition but `if __name__ == ...`."""
+    return not within(stack, ast.Try, ast.ExceptHandler, ast.IfExp, ast.While) and not any(
+        isinstance(node, ast.If) and not is_main_guard(node) for node in stack)
 
 
 def sets_rank(program):
@@ -158,7 +141,7 @@ def sets_rank(program):
     return any(program.settings("RANK", "WORLD_SIZE")) or takes_over(program, RANKS) or any(
         call.name in ("os.environ.setdefault", "os.putenv", "os.environ.update") for source in program.sources
         for call in source.calls) or program.reads("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") or \
-        bool(starts_workers(program)) or program.is_test()
+        starts_workers(program) or program.is_test()
 
 
 def needs_rank(program):
@@ -166,7 +149,7 @@ def needs_rank(program):
     if sets_rank(program):
         return None
     for source, call in program.calls(*INIT):
-        if is_env(source, program, call) and called_certainly(program, source, call) and \
+        if is_env(source, program, call) and program.is_reached(call.stack, is_certain) and \
                 not guarded(call.stack, "environ", "getenv"):
             return source, call.line
     return None
@@ -175,7 +158,7 @@ def needs_rank(program):
 def is_given(job, step):
     """Whether anything in the job may set the variables for its tasks."""
     options, command = step.layout.options, step.launch.command
-    if command.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or job.has_default):
+    if step.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or job.has_default):
         return True
     return "rollcall" in command.wrappers or "RANK" in command.variables or "RANK=" in options.get("export", "") or \
         any(SETS.search(line) for line, _ in job.lines + job.inner) or \
@@ -183,33 +166,27 @@ def is_given(job, step):
 
 
 def env_method(job, step, report):
-    launch, program = step.launch, step.program
-    plain = launch.kind == "python" and launch.command.srun is not None
-    if not plain and (launch.kind != "mpirun" or launch.inner != "python"):
-        return
-    where = needs_rank(program)
+    plain = step.launch.kind == "python" and step.srun is not None
+    where = needs_rank(step.program) if plain or step.launch.inner == "python" else None
     if where and not is_given(job, step):
         report("D529", where[0].path, where[1], "RANK is expected, but %s sets none (%s:%d)" % (
-            "srun" if plain else "mpirun", os.path.basename(job.path), launch.command.line),
+            "srun" if plain else "mpirun", os.path.basename(job.path), step.line),
             "srun --ddp python SCRIPT" if plain else "mpirun rollcall exec -- python SCRIPT")
 
 
 def lightning_by_mpirun(job, step, report):
     """Lightning takes a job of Slurm's for its launcher; the variables of the batch script say rank 0 to all."""
-    launch, program = step.launch, step.program
-    if launch.kind != "mpirun" or launch.inner != "python" or not job.is_slurm() or is_given(job, step):
+    program = step.program
+    if step.launch.inner != "python" or not job.is_slurm() or is_given(job, step):
         return
     if program.says("MPIEnvironment", "SLURM_NTASKS", "LightningEnvironment", "cluster_environment") or \
             job.options.get("job-name") in ("bash", "interactive") or any(
                 re.search(r"\bSLURM_(JOB_NAME|NTASKS)\b", line) for line, _ in job.lines):
         return
-    for source in program.sources:
-        for call in source.calls:
-            if call.name in TRAINERS + FABRICS:
-                report("D530", source.path, call.line,
-                       "mpirun starts this, but Lightning takes its rank from Slurm (%s:%d)" % (
-                           os.path.basename(job.path), launch.command.line), "mpirun rollcall exec -- python SCRIPT")
-                return
+    for source, call in program.calls(*TRAINERS, *FABRICS):
+        report("D530", source.path, call.line, "mpirun starts this, but Lightning takes its rank from Slurm (%s:%d)" % (
+            os.path.basename(job.path), step.line), "mpirun rollcall exec -- python SCRIPT")
+        return
 
 
 def option_without_srun(job, report):
@@ -234,11 +211,8 @@ DIVIDES = ("sampler", "shard", "iterabledataset", "split", "webdataset", "wds", 
 
 def speaks_of(node, words):
     """Whether an expression has a name or text with one of these words in it."""
-    for part in ast.walk(node):
-        name = getattr(part, "id", None) or getattr(part, "attr", None) or constant(part)
-        if isinstance(name, str) and any(word in name.lower() for word in words):
-            return True
-    return False
+    names = [getattr(part, "id", None) or getattr(part, "attr", None) or constant(part) for part in ast.walk(node)]
+    return any(word in name.lower() for name in names if isinstance(name, str) for word in words)
 
 
 def is_divided(program):
@@ -274,30 +248,19 @@ def leaves_early(function):
         isinstance(inner, (ast.Return, ast.Raise)) for inner in node.body) for node in ast.walk(function))
 
 
-def is_guarded(stack):
-    for node in stack:
-        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and speaks_of(node.test, ASKS):
-            return True
-        if isinstance(node, ast.With) and any(speaks_of(item, ASKS) for item in node.items):
-            return True
-        if isinstance(node, FUNCTIONS) and (leaves_early(node) or any(
-                speaks_of(decorator, ASKS) for decorator in node.decorator_list)):
-            return True
-    return False
+def asks(node):
+    """What a statement asks before its block is run, as expressions."""
+    if isinstance(node, (ast.If, ast.IfExp, ast.While)):
+        return [node.test]
+    if isinstance(node, ast.With):
+        return node.items
+    return node.decorator_list if isinstance(node, FUNCTIONS) else []
 
 
-def is_reached_by_all(program, stack, depth=4):
-    """Whether all ranks come to a place: it, and some call of the function that it is in, is in no such condition."""
-    if is_guarded(stack):
-        return False
-    function = function_around(stack)
-    if function is None:
-        return True
-    calls = [call for source in program.sources for call in source.calls
-             if call.last == function.name and not call.name.startswith(("torch.", "numpy.")) or
-             call.name.split(".")[-1] == function.name and "." not in call.name]
-    return depth > 0 and any(is_reached_by_all(program, call.stack, depth - 1) for call in calls
-                             if function not in call.stack)
+def is_for_all(stack):
+    """Whether all ranks come to a place."""
+    return not any(isinstance(node, FUNCTIONS) and leaves_early(node) or any(
+        speaks_of(asked, ASKS) for asked in asks(node)) for node in stack)
 
 
 def saved_by_all(program, report):
@@ -308,7 +271,7 @@ def saved_by_all(program, report):
         file = call.argument(1, "f")
         files = program.values(source, file) if file is not None else []
         if files and not any(speaks_of(value, ASKS) or isinstance(value, ast.Call) and "IO" in source.dotted(value.func)
-                             for value in files) and is_reached_by_all(program, call.stack):
+                             for value in files) and program.is_reached(call.stack, is_for_all):
             report("D425", source.path, call.line, "every rank writes this file",
                    "if dist.get_rank() == 0: torch.save(...)")
             return

@@ -96,8 +96,6 @@ def attached(job, report):
 
 
 PER_TASK = re.compile(r"(?<!\\)\$\{?(SLURM_PROCID|SLURM_NODEID|SLURM_LOCALID)\b")
-
-
 OWN = re.compile(r"\b(RANK|rank|NODE_RANK|node_rank|node-rank|machine_rank|machine-rank|LOCAL_RANK|local_rank)\b")
 NUMBERS = {"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE"}
 
@@ -114,7 +112,7 @@ def is_unused(job, line, steps):
         return False
     if not kept.group(1) and not any(re.search(r"\bexport\b.*\b%s\b" % name, other) for other in others):
         return True
-    programs = [step.program for step in steps.all if step.launch.command.srun is not None]
+    programs = [step.program for step in steps.all if step.srun is not None]
     return name in NUMBERS and bool(programs) and not any(
         program is None or reads(program, name) for program in programs)
 
@@ -134,7 +132,7 @@ def meets(job):
 
 def is_right(name, steps):
     """Whether 0 is the task's own number, too: the job says one node, and where that matters one task."""
-    layouts = [step.layout for step in steps.all if step.launch.command.srun is not None]
+    layouts = [step.layout for step in steps.all if step.srun is not None]
     return bool(layouts) and all(layout.nodes == 1 and (name == "SLURM_NODEID" or layout.ntasks == 1)
                                  for layout in layouts)
 
@@ -146,9 +144,8 @@ def too_early(job, steps, report):
         return
     for line, number in job.lines:
         found = PER_TASK.search(unquoted(line))
-        if not found or re.match(r"^\s*(echo|printf|if|\[|elif|case)\b", line):
-            continue
-        if OWN.search(line) and not meets(job) and not is_right(found.group(1), steps) and \
+        if found and not re.match(r"^\s*(echo|printf|if|\[|elif|case)\b", line) and \
+                OWN.search(line) and not meets(job) and not is_right(found.group(1), steps) and \
                 not is_unused(job, line, steps):
             report("D515", job.path, number,
                    "the batch shell expands $%s, before srun starts the tasks" % found.group(1),
@@ -189,11 +186,8 @@ def waits(program):
     """Whether a program is one process of several, and starts none of the others."""
     if starts_workers(program):
         return False
-    for source in program.sources:
-        for call in source.calls:
-            if call.name in TRAINERS + FABRICS:
-                number = program.number(source, call.argument(None, "devices"))
-                return number is not None and number > 1
+    for source, call in program.calls(*TRAINERS, *FABRICS):
+        return (program.number(source, call.argument(None, "devices")) or 0) > 1
     return any(program.calls(*INIT))
 
 
@@ -211,11 +205,10 @@ def finds_nodes(launch):
 
 
 def several_nodes(job, step, nodes, report):
-    launch = step.launch
+    launch, words = step.launch, step.launch.command.words
     if finds_nodes(launch) or starts_others(step.program):
         return
-    words = launch.command.words
-    report("D514", job.path, launch.command.line,
+    report("D514", job.path, step.line,
            "%d nodes, but this runs on the first one alone: there is no srun" % nodes,
            "srun --ddp " + " ".join(words[:3] if launch.kind == "python" else [launch.title(), "SCRIPT"]))
 
@@ -226,7 +219,7 @@ def several_tasks(job, step, whole, report):
     if launch.kind != "python" or not tasks or tasks < 2 or starts_others(program):
         return
     if waits(program) if program else tasks == whole.gpus_per_node:
-        report("D525", job.path, launch.command.line, "%d tasks, but this runs once: there is no srun" % tasks,
+        report("D525", job.path, step.line, "%d tasks, but this runs once: there is no srun" % tasks,
                "srun --ddp " + " ".join(launch.command.words[:3]))
 
 
@@ -245,11 +238,6 @@ SIGNALS = {"1": "HUP", "2": "INT", "3": "QUIT", "10": "USR1", "12": "USR2", "15"
 TOLD = {"USR1", "USR2"}  # rollcall's PET_SIGNALS_TO_HANDLE adds them
 
 
-def has_told(job, srun):
-    """Whether rollcall tells torchrun of more signals than its default."""
-    return "ddp" in srun or "ddp" in job.options or any(name == "ROLLCALL" for name, _, _ in job.exports)
-
-
 def signals(job, steps, report):
     """As torch.distributed.run has it: signals_to_handle is SIGTERM,SIGINT,SIGHUP,SIGQUIT, unless told otherwise."""
     found = re.match(r"^(B|R|BR|RB)?:?(?:SIG)?([A-Z0-9]+)(@\d+)?$", job.options.get("signal", "").upper())
@@ -261,14 +249,12 @@ def signals(job, steps, report):
     if any("PET_SIGNALS_TO_HANDLE" in line for line, _ in job.lines):
         return
     for step in steps.all:
-        options = step.launch.options
-        if step.launch.kind != "torchrun" or step.launch.command.srun is None or "signals_to_handle" in options:
-            continue
-        if has_told(job, step.launch.command.srun) and signal in TOLD:
+        if step.launch.kind != "torchrun" or step.srun is None or "signals_to_handle" in step.launch.options or \
+                signal in TOLD and step.has_rollcall():
             continue
         row = next((row.line for row in job.directives if "signal" in row.options and not row.ignored), 1)
         report("D531", job.path, row, "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and "
-               "SIGQUIT alone" % (job.options["signal"], step.launch.command.line),
+               "SIGQUIT alone" % (job.options["signal"], step.line),
                "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s, or srun --ddp torchrun"
                % signal)
         return

@@ -4,6 +4,7 @@
 Nothing of it is imported or run. Works with Python 3.6 and later, whose trees differ a little.
 """
 import ast
+import collections
 import os
 import re
 
@@ -24,15 +25,19 @@ class Unreadable(Exception):
         self.line = line
 
 
-def text_of(path):
-    """The text of a file."""
+def bytes_of(path):
     try:
         if os.path.getsize(path) > LARGEST:
             raise Unreadable("larger than %d bytes" % LARGEST)
         with open(path, "rb") as file:
-            return file.read().decode("utf-8", "replace")
+            return file.read()
     except OSError as error:
         raise Unreadable(error.strerror or type(error).__name__) from None
+
+
+def text_of(path):
+    """The text of a file."""
+    return bytes_of(path).decode("utf-8", "replace")
 
 
 def reason_of(error):
@@ -127,14 +132,7 @@ class Import:
                     yield file
 
 
-class Setting:
-    """os.environ[name] = value."""
-
-    def __init__(self, name, value, line, stack):
-        self.name = name
-        self.value = value
-        self.line = line
-        self.stack = stack
+Setting = collections.namedtuple("Setting", "name value line stack")  # os.environ[name] = value
 
 
 class Source(ast.NodeVisitor):
@@ -146,28 +144,25 @@ class Source(ast.NodeVisitor):
         self.calls = []
         self.settings = []
         self.reads = {}  # variable of the environment: lines
-        self.assigned = {}  # name, or "self.x": [(value, line, function)]
+        self.assigned = {}  # name, or "self.x": [(value, function)]
         self.options = {}  # of argparse, click: dest: (option strings, default node, line)
-        self.strings = []  # (text, line)
+        self.strings = []
         self.words = set()  # names, attributes, keywords
-        self.tries = []
-        self.comparisons = []
-        self.sums = []  # a + b
-        self.around = {}  # what stands around an assigned value, by its id()
-        self.functions = {}  # name: node
-        self.classes = []
+        self.kinds = {}  # class of a node: nodes
+        self.around = {}  # what an assigned value is in, by its id()
         self.aliases = {}
         self.stack = []
         try:
-            if os.path.getsize(path) > LARGEST:
-                raise Unreadable("larger than %d bytes" % LARGEST)
-            with open(path, "rb") as file:
-                self.tree = ast.parse(file.read(), path)
-            self.visit(self.tree)
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self.visit(ast.parse(bytes_of(path), path))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(reason_of(error), getattr(error, "lineno", None) or 0) from None
 
+    def nodes(self, kind):
+        """The nodes of a class of ast's."""
+        return self.kinds.get(kind, [])
+
     def generic_visit(self, node):
+        self.kinds.setdefault(type(node), []).append(node)
         self.stack.append(node)
         super().generic_visit(node)
         self.stack.pop()
@@ -228,7 +223,7 @@ class Source(ast.NodeVisitor):
         if name:
             self.settings.append(Setting(name, value, line, self.here()))
         elif isinstance(target, (ast.Name, ast.Attribute)):
-            self.assigned.setdefault(self.dotted(target) or "?", []).append((value, line, function_around(self.stack)))
+            self.assigned.setdefault(self.dotted(target) or "?", []).append((value, function_around(self.stack)))
             self.around[id(value)] = self.here()
         elif isinstance(target, (ast.Tuple, ast.List)):
             values = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
@@ -262,33 +257,11 @@ class Source(ast.NodeVisitor):
             self.words.add(node.arg)
         self.generic_visit(node)
 
-    def visit_Try(self, node):
-        self.tries.append(node)
-        self.generic_visit(node)
-
-    def visit_Compare(self, node):
-        self.comparisons.append(node)
-        self.generic_visit(node)
-
-    def visit_BinOp(self, node):
-        if isinstance(node.op, ast.Add):
-            self.sums.append(node)
-        self.generic_visit(node)
-
-    def visit_FunctionDef(self, node):
-        self.functions[node.name] = node
-        self.generic_visit(node)
-
-    def visit_ClassDef(self, node):
-        self.classes.append(node)
-        self.generic_visit(node)
-
     def visit_Constant(self, node):
-        if isinstance(node.value, str):
-            self.strings.append((node.value, node.lineno))
+        if isinstance(constant(node), str):
+            self.strings.append(constant(node))
 
-    def visit_Str(self, node):
-        self.strings.append((node.s, node.lineno))
+    visit_Str = visit_Constant  # of Python 3.7
 
     def visit_Call(self, node):
         call = Call(self.dotted(node.func), node, self.here())
@@ -340,17 +313,11 @@ def is_main_guard(node):
 
 def mentions(node, text):
     """Whether an expression contains this text as a literal or a name."""
-    for part in ast.walk(node):
-        if constant(part) == text or getattr(part, "id", None) == text or getattr(part, "attr", None) == text:
-            return True
-    return False
+    return any(text in (constant(part), getattr(part, "id", None), getattr(part, "attr", None))
+               for part in ast.walk(node))
 
 
 def guarded(stack, *texts):
     """Whether an `if` around it tests one of these first, or it is in an exception handler."""
-    for node in stack:
-        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and any(mentions(node.test, text) for text in texts):
-            return True
-        if isinstance(node, ast.ExceptHandler):
-            return True
-    return False
+    return any(isinstance(node, ast.ExceptHandler) or isinstance(node, (ast.If, ast.IfExp, ast.While)) and any(
+        mentions(node.test, text) for text in texts) for node in stack)

@@ -3,6 +3,7 @@
 lines that sbatch reads. No variable is expanded here, and nothing is run.
 """
 import ast
+import collections
 import os
 import re
 import subprocess
@@ -338,20 +339,15 @@ class Layout:
 
     def __init__(self, job, srun):
         self.options = Options(job.component(srun))
-        if srun:
-            self.add_srun(job, srun)
+        self.options.update((name, job.expand_word(value)) for name, value in (srun or {}).items())
+        if srun and srun.number("ntasks") == 1 and "ntasks-per-node" not in srun:
+            self.options.pop("ntasks-per-node", None)
         self.nodes = self.options.number("nodes")
         self.ntasks = self.options.number("ntasks")
         self.gpus_per_node = gpus_per_node(self.options)
         self.gpus_per_task = last_number(self.options.get("gpus-per-task", ""))
         self.tasks_per_node = self.tasks_of_node()
         self.complete()
-
-    def add_srun(self, job, srun):
-        for name, value in srun.items():
-            self.options[name] = job.expand_word(value)
-        if srun.number("ntasks") == 1 and "ntasks-per-node" not in srun:
-            self.options.pop("ntasks-per-node", None)
 
     def tasks_of_node(self):
         """The tasks of each node, as far as one or two options say."""
@@ -398,14 +394,9 @@ SIZES = {"nodes", "ntasks", "ntasks-per-node", "gpus", "gpus-per-node", "gpus-pe
 LOOSE = re.compile(r"^\s*#(?:\s*SBATCH|sbatch|Sbatch)\b(.*)$")
 
 
-class Directive:
-    """A line that looks like one of sbatch's: its options, and why sbatch does not read it ("" if it does)."""
-
-    def __init__(self, line, options, ignored, component):
-        self.line = line
-        self.options = options
-        self.ignored = ignored
-        self.component = component  # of a heterogeneous job, from 0 on
+# A line that looks like one of sbatch's: its options, why sbatch does not read it ("" if it does), and the component of
+# a heterogeneous job, from 0 on.
+Directive = collections.namedtuple("Directive", "line options ignored component")
 
 
 def read_directives(text, lines):
