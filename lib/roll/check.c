@@ -155,17 +155,11 @@ static void check_boots(struct rc_checking *check)
 
 enum { VARIABLES_SHOWN = 3 }; /* each in a line of its own */
 
-static struct rc_str begin_of(struct rc_str name)
-{
-    return (struct rc_str){ name.p, name.n < RC_COMPACT_NAME_MAX ? name.n : RC_COMPACT_NAME_MAX };
-}
-
 static struct rc_str name_of(struct rc_str variable)
 {
     struct rc_str value;
-    struct rc_str name = rc_str_split(variable, '=', &value);
 
-    return value.p ? name : RC_ABSENT;
+    return rc_str_split(variable, '=', &value);
 }
 
 /* What the entry says of the variable; absent where it says nothing. */
@@ -190,7 +184,6 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
     bool open = rc_str_starts(name, "NCCL_") || rc_str_starts(name, "GLOO_") || rc_str_starts(name, "MASTER_");
-    struct rc_str begin = begin_of(name);
     size_t count = 0;
     size_t groups;
 
@@ -202,7 +195,7 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
             check->part[count++] = (struct rc_member){ roll, value, 0 };
     }
     groups = rc_group_find(check->part, count, shown);
-    rc_checking_add(check, RC609, "%pS %s %s; set it alike on all nodes, or on none", &begin, open ? "is" : "has",
+    rc_checking_add(check, RC609, "%pS %s %s; set it alike on all nodes, or on none", &name, open ? "is" : "has",
                     rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE));
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
@@ -210,9 +203,7 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
 /* What differs beyond those. */
 static void add_variables(struct rc_checking *check, const struct rc_str *name, size_t count)
 {
-    struct rc_str first = begin_of(name[0]);
-    struct rc_str second = count > 1 ? begin_of(name[1]) : RC_ABSENT;
-    const char *names = rc_format(&check->namer.text, count > 1 ? "%pS, %pS" : "%pS", &first, &second);
+    const char *names = rc_format(&check->namer.text, count > 1 ? "%pS, %pS" : "%pS", &name[0], &name[1]);
 
     if (count > 2)
         names = rc_format(&check->namer.text, "%s and %llu more", names, (unsigned long long)(count - 2));
@@ -251,8 +242,7 @@ static void check_variables(struct rc_checking *check)
         const struct rc_roll *roll = check->member[i].roll;
 
         for (unsigned k = 0; k < roll->user_count; k++)
-            if (name_of(roll->user[k]).p)
-                check->many[count++] = (struct rc_member){ roll, roll->user[k], 0 };
+            check->many[count++] = (struct rc_member){ roll, roll->user[k], 0 };
         with_room += !is_full(&check->member[i]);
     }
     rc_member_sort(check->many, count);

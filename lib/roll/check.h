@@ -38,6 +38,7 @@ enum { RC_CHECK_ARENA = RC_MESSAGES_MAX * (RC_FINDING_MAX + 1) };
  *
  * Nodes are named as the launcher lists them, so that its options take the names.
  */
+
 /* The place of a finding that is none: the node itself has said that its tasks are not going to start. */
 enum { RC_BLAMED_BY_ITSELF = 255 };
 
@@ -51,7 +52,6 @@ struct rc_blamed {
 struct rc_blame {
     struct rc_blamed *list; /* one for each finding and node */
     size_t count;
-    size_t room;
 };
 
 void rc_blame_free(struct rc_blame *blame);

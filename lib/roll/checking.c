@@ -16,42 +16,13 @@ void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const cha
     rc_namer_reset(&check->namer);
 }
 
-/* How much there is of what has no fixed number in an entry. */
-struct sizes {
-    size_t ranges;
-    size_t users;
-    size_t gpus;
-};
-
-static struct sizes measure_entries(const struct rc_roll *rolls, size_t count)
-{
-    struct sizes sizes = { .ranges = count };
-
-    for (size_t i = 0; i < count; i++) {
-        struct rc_str rest = rolls[i].tasks;
-        uint32_t first;
-        uint32_t last;
-
-        while (rc_roll_next_range(&rest, &first, &last))
-            sizes.ranges++;
-        sizes.users += rolls[i].user_count;
-        sizes.gpus += rolls[i].gpu_count;
-    }
-    return sizes;
-}
-
-static void *allocate(struct rc_checking *check, size_t count, size_t size)
+void *rc_checking_allocate(struct rc_checking *check, size_t count, size_t size)
 {
     void *array = calloc(count + 1, size);
 
     check->array[check->arrays++] = array;
     check->failed = check->failed || !array;
     return array;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
 }
 
 void rc_checking_destroy(struct rc_checking *check)
@@ -64,26 +35,26 @@ void rc_checking_destroy(struct rc_checking *check)
 struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_blame *blame,
                                        struct rc_arena *arena)
 {
-    const struct sizes sizes = measure_entries(rolls, count);
-    size_t edges = 2 * sizes.ranges;
-    size_t most = larger(count, sizes.gpus);
     struct rc_checking *check = calloc(1, sizeof(*check));
+    size_t users = 0;
+    size_t gpus = 0;
+    size_t many;
 
     if (!check)
         return NULL;
-    check->rolls = rolls;
-    check->all = check->count = count;
-    check->blame = blame;
+    *check = (struct rc_checking){ .rolls = rolls, .all = count, .count = count, .blame = blame };
     check->found.arena = arena;
-    check->member = allocate(check, count, sizeof(*check->member));
-    check->part = allocate(check, count, sizeof(*check->part));
-    check->many = allocate(check, larger(most, sizes.users), sizeof(*check->many));
-    check->value = allocate(check, count, RC_ITEMS * sizeof(*check->value));
-    check->ranks.edge = allocate(check, edges, sizeof(*check->ranks.edge));
-    check->ranks.gap = allocate(check, edges, sizeof(*check->ranks.gap));
-    check->ranks.twice = allocate(check, edges, sizeof(*check->ranks.twice));
-    check->namer.range = allocate(check, sizes.ranges + most, sizeof(*check->namer.range));
-    check->namer.host = allocate(check, most, sizeof(*check->namer.host));
+    for (size_t i = 0; i < count; i++) {
+        check->ranges += rc_str_pieces(rolls[i].tasks, ',');
+        users += rolls[i].user_count;
+        gpus += rolls[i].gpu_count;
+    }
+    many = count + users + gpus;
+    check->member = rc_checking_allocate(check, count, sizeof(*check->member));
+    check->part = rc_checking_allocate(check, count, sizeof(*check->part));
+    check->many = rc_checking_allocate(check, many, sizeof(*check->many));
+    check->namer.range = rc_checking_allocate(check, check->ranges + many, sizeof(*check->namer.range));
+    check->namer.host = rc_checking_allocate(check, many, sizeof(*check->namer.host));
     if (check->failed) {
         rc_checking_destroy(check);
         return NULL;
@@ -94,21 +65,17 @@ struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count
     return check;
 }
 
-enum { ROOM_FIRST = 16 };
-
+/* The list grows whenever it has a power of two. */
 static bool make_room(struct rc_blame *blame)
 {
-    size_t room = blame->room ? 2 * blame->room : ROOM_FIRST;
     struct rc_blamed *list;
 
-    if (blame->count < blame->room)
+    if (blame->count & (blame->count - 1))
         return true;
-    list = realloc(blame->list, room * sizeof(*list));
-    if (!list)
-        return false;
-    blame->list = list;
-    blame->room = room;
-    return true;
+    list = realloc(blame->list, (blame->count ? 2 * blame->count : 1) * sizeof(*list));
+    if (list)
+        blame->list = list;
+    return list != NULL;
 }
 
 /* What is no host's name must not come into a line that is pasted into a shell. */

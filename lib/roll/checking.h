@@ -1,39 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checking.h - what the checks of the roll call share. Private to them. */
+/* checking.h - what the checks of the roll call share. Private to them: check.c does them all, each file check*.c some.
+ *
+ * Each check adds its findings with rc_checking_add, says after it whom the finding blames, and may use `part` and
+ * `many` as it likes. */
 #ifndef ROLLCALL_ROLL_CHECKING_H
 #define ROLLCALL_ROLL_CHECKING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/message.h"
 #include "roll/check.h"
 #include "roll/items.h"
 #include "roll/names.h"
-#include "roll/roll.h"
-
-/* Which ranks are there how often: the gaps, and what is there twice. */
-
-/* Where ranks begin or end. */
-struct rc_edge {
-    uint32_t at;
-    int32_t change;
-};
-
-struct rc_coverage {
-    struct rc_edge *edge;   /* room for two a range of the members */
-    struct rc_range *gap;   /* ranks that no member has; room for as many as edges, and one */
-    struct rc_range *twice; /* ranks that several have; likewise */
-    size_t gaps;
-    size_t twices;
-    uint32_t least; /* how many have a rank of `twice`; fewest and most */
-    uint32_t most;
-};
-
-/* What the checks of a roll call share: check.c does them all, each file check*.c some.
- *
- * Each check adds its findings with rc_checking_add, says after it
- * whom the finding blames, and may use `part` and `many` as it likes. */
 
 #define RC_ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"
 
@@ -44,15 +22,14 @@ struct rc_checking {
     size_t all;               /* entries */
     struct rc_member *member; /* of this launch, in any order */
     size_t count;
+    size_t ranges;          /* at most so many in the tasks of all entries */
     struct rc_member *part; /* those that are being looked at */
     struct rc_member *many; /* room for one of each member, of its GPUs, or of its variables */
-    struct rc_str *value;   /* RC_ITEMS a node: what it says of each item */
-    struct rc_coverage ranks;
     struct rc_messages found;
     struct rc_blame *blame; /* NULL: nobody wants to know */
     bool failed;            /* there was no memory */
     struct rc_namer namer;
-    void *array[RC_CHECKING_ARRAYS]; /* all of those above */
+    void *array[RC_CHECKING_ARRAYS]; /* all that rc_checking_allocate gave */
     unsigned arrays;
 };
 
@@ -61,6 +38,9 @@ struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count
                                        struct rc_arena *arena);
 
 void rc_checking_destroy(struct rc_checking *check);
+
+/* Zeroed memory for `count` of such a size and one more, which lives as long as *check. NULL, and failed, without. */
+void *rc_checking_allocate(struct rc_checking *check, size_t count, size_t size);
 
 /* Adds a finding. What the namer has made for it may be overwritten from now on. */
 void rc_checking_add(struct rc_checking *check, enum rc_message_id id, const char *format, ...)

@@ -6,23 +6,24 @@
 #include "roll/checking.h"
 #include "roll/netorder.h"
 
-static void read_values(const struct rc_roll *roll, struct rc_str *value)
-{
-    struct rc_str lines = roll->items;
-    struct rc_str text;
-    enum rc_item item;
+/* What the nodes of a launch have: those that say it, by the part of the launch that they are of. */
+struct comparison {
+    struct rc_checking *check;
+    const struct rc_member *node;
+    size_t count;
+    struct rc_str *value;  /* RC_ITEMS a node: what it says of each item */
+    unsigned lines;        /* that may still be written */
+    bool beyond[RC_ITEMS]; /* items that differ, too, when no line is left */
+};
 
-    while (rc_items_next(&lines, &item, &text))
-        value[item] = text;
-}
-
-/* Puts the nodes that say what they have into check->many, by the part of the launch that they are of, and their
- * values into check->value. Returns how many they are. */
-static size_t read_nodes(struct rc_checking *check)
+/* False without memory. */
+static bool read_nodes(struct comparison *comparison)
 {
+    struct rc_checking *check = comparison->check;
     struct rc_member *node = check->many;
     size_t count = 0;
 
+    comparison->value = rc_checking_allocate(check, check->count * RC_ITEMS, sizeof(*comparison->value));
     for (size_t i = 0; i < check->count; i++) {
         const struct rc_roll *roll = check->member[i].roll;
 
@@ -30,9 +31,17 @@ static size_t read_nodes(struct rc_checking *check)
             node[count++] = (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_component), 0 };
     }
     rc_member_sort(node, count);
-    for (size_t i = 0; i < count; i++)
-        read_values(node[i].roll, &check->value[i * RC_ITEMS]);
-    return count;
+    for (size_t i = 0; comparison->value && i < count; i++) {
+        struct rc_str lines = node[i].roll->items;
+        struct rc_str text;
+        enum rc_item item;
+
+        while (rc_items_next(&lines, &item, &text))
+            comparison->value[i * RC_ITEMS + item] = text;
+    }
+    comparison->node = node;
+    comparison->count = count;
+    return comparison->value != NULL;
 }
 
 enum { ROUGH_PART = 64 };
@@ -104,28 +113,22 @@ static void round_values(struct rc_member *member, size_t count)
     }
 }
 
-/* What members must have alike to be compared: another number of tasks, or other GPUs, explains the difference. */
-static struct rc_member comparable_by(const struct rc_roll *roll, enum rc_compared compared)
-{
-    switch (compared) {
-    case RC_COMPARED_PER_TASKS:
-        return (struct rc_member){ roll, RC_ABSENT, rc_netorder_tasks(roll) };
-    case RC_COMPARED_PER_GPUS:
-        return (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_gpus), 0 };
-    case RC_COMPARED_PER_NICS:
-        return (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_nics), 0 };
-    default:
-        return (struct rc_member){ roll, RC_ABSENT, 0 };
-    }
-}
-
-/* Leaves the members that have it alike with most others. */
+/* Leaves the members that have alike with most others what explains a difference: the number of tasks, or the GPUs. */
 static size_t keep_comparable(struct rc_member *member, size_t count, enum rc_item item)
 {
+    enum rc_compared compared = rc_item_row(item)->compared;
     struct rc_group shown[RC_GROUPS_SHOWN];
 
-    for (size_t i = 0; i < count; i++)
-        member[i] = comparable_by(member[i].roll, rc_item_row(item)->compared);
+    for (size_t i = 0; i < count; i++) {
+        const struct rc_roll *roll = member[i].roll;
+
+        member[i] = (struct rc_member){ roll, RC_ABSENT, 0 };
+        if (compared == RC_COMPARED_PER_TASKS)
+            member[i].number = rc_netorder_tasks(roll);
+        else if (compared == RC_COMPARED_PER_GPUS || compared == RC_COMPARED_PER_NICS)
+            member[i].text = rc_items_value(roll->items,
+                                            compared == RC_COMPARED_PER_GPUS ? RC_ITEM_gpus : RC_ITEM_nics);
+    }
     rc_group_find(member, count, shown);
     count = shown[0].count;
     memmove(member, shown[0].member, count * sizeof(*member));
@@ -137,21 +140,21 @@ static size_t keep_comparable(struct rc_member *member, size_t count, enum rc_it
 /* Puts those of the nodes of one part that the item is compared on into check->part, and returns how many they are.
  * Their texts are equal where nothing differs: amounts that are almost the same are given as one of them. Returns 0
  * where all say the same, which is so in a healthy launch. */
-static size_t select_nodes(struct rc_checking *check, size_t first, size_t nodes, enum rc_item item)
+static size_t select_nodes(const struct comparison *comparison, size_t first, size_t nodes, enum rc_item item)
 {
     enum rc_compared compared = rc_item_row(item)->compared;
-    struct rc_member *member = check->part;
+    struct rc_member *member = comparison->check->part;
     bool differs = false;
     size_t count = 0;
 
     if (compared == RC_COMPARED_WITHIN)
         return 0;
     for (size_t i = first; i < first + nodes; i++) {
-        struct rc_str text = check->value[i * RC_ITEMS + item];
+        struct rc_str text = comparison->value[i * RC_ITEMS + item];
 
         if (!text.p && compared != RC_COMPARED_OR_NONE)
             continue;
-        member[count] = (struct rc_member){ check->many[i].roll, text, 0 };
+        member[count] = (struct rc_member){ comparison->node[i].roll, text, 0 };
         differs = differs || rc_text_order(member[0].text, text) != 0;
         count++;
     }
@@ -165,13 +168,6 @@ static size_t select_nodes(struct rc_checking *check, size_t first, size_t nodes
 
 /* Bytes of a value that a line shows (rc_format); of longer ones it has so many before the first difference. */
 enum { VALUE_LIMIT = 64, BEFORE_DIFFERENCE = 16 };
-
-/* The lines of one launch. */
-struct lines {
-    unsigned left;
-    enum rc_item beyond[RC_ITEMS]; /* items that differ, too, when no line is left */
-    unsigned beyonds;
-};
 
 /* How many bytes the values of these groups have in common at their beginning. */
 static size_t common_beginning(const struct rc_group *group, size_t groups)
@@ -232,52 +228,51 @@ static const char *name_sides(struct rc_namer *namer, const struct rc_group *gro
                      odd ? "mend or leave out the odd one, or say same=off" : "use nodes of one kind, or say same=off");
 }
 
-static void note_beyond(struct lines *lines, enum rc_item item)
-{
-    if (lines->beyonds == 0 || lines->beyond[lines->beyonds - 1] != item)
-        lines->beyond[lines->beyonds++] = item;
-}
-
 /* `count` members in check->part */
-static void check_item(struct rc_checking *check, struct lines *lines, enum rc_item item, size_t count)
+static void check_item(struct comparison *comparison, enum rc_item item, size_t count)
 {
+    struct rc_checking *check = comparison->check;
     struct rc_group shown[RC_GROUPS_SHOWN];
     size_t groups = rc_group_find(check->part, count, shown);
 
     if (groups < 2)
         return;
-    if (lines->left == 0) {
-        note_beyond(lines, item);
+    if (comparison->lines == 0) {
+        comparison->beyond[item] = true;
         return;
     }
-    lines->left--;
+    comparison->lines--;
     rc_checking_add(check, RC622, "%s %s", rc_item_row(item)->words, name_sides(&check->namer, shown, groups, count));
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
 /* What there are no lines for. */
-static void add_beyond(struct rc_checking *check, const struct lines *lines)
+static void add_beyond(struct rc_checking *check, const bool beyond[RC_ITEMS])
 {
     const char *names = "";
+    unsigned count = 0;
 
-    for (unsigned i = 0; i < lines->beyonds; i++)
-        names = rc_format(&check->namer.text, "%s%s%s", names, i ? ", " : "", rc_item_row(lines->beyond[i])->name);
-    if (lines->beyonds > 0)
+    for (unsigned item = 0; item < RC_ITEMS; item++)
+        if (beyond[item])
+            names = rc_format(&check->namer.text, "%s%s%s", names, count++ ? ", " : "",
+                              rc_item_row((enum rc_item)item)->name);
+    if (count > 0)
         rc_checking_add(check, RC622, "%s differ%s, too; rollcall check shows on which nodes", names,
-                        lines->beyonds > 1 ? "" : "s");
+                        count > 1 ? "" : "s");
 }
 
 void rc_check_items(struct rc_checking *check, unsigned lines)
 {
-    struct lines written = { .left = lines };
-    size_t count = read_nodes(check);
+    struct comparison comparison = { .check = check, .lines = lines };
     size_t nodes;
 
+    if (!read_nodes(&comparison))
+        return;
     for (unsigned item = 0; item < RC_ITEMS; item++) {
-        for (size_t first = 0; first < count; first += nodes) {
-            nodes = rc_member_run(&check->many[first], count - first);
-            check_item(check, &written, (enum rc_item)item, select_nodes(check, first, nodes, (enum rc_item)item));
+        for (size_t first = 0; first < comparison.count; first += nodes) {
+            nodes = rc_member_run(&comparison.node[first], comparison.count - first);
+            check_item(&comparison, (enum rc_item)item, select_nodes(&comparison, first, nodes, (enum rc_item)item));
         }
     }
-    add_beyond(check, &written);
+    add_beyond(check, comparison.beyond);
 }

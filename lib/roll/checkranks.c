@@ -5,15 +5,31 @@
 #include "launcher/hosts.h"
 #include "roll/checking.h"
 
+/* Where ranks begin or end. */
+struct edge {
+    uint32_t at;
+    int32_t change;
+};
+
+/* Which ranks are there how often: the gaps, and what is there twice. */
+struct coverage {
+    struct rc_range *gap;   /* ranks that no member has */
+    struct rc_range *twice; /* ranks that several have */
+    size_t gaps;
+    size_t twices;
+    uint32_t least; /* how many have a rank of `twice`; fewest and most */
+    uint32_t most;
+};
+
 static int by_place(const void *left, const void *right)
 {
-    uint32_t a = ((const struct rc_edge *)left)->at;
-    uint32_t b = ((const struct rc_edge *)right)->at;
+    uint32_t a = ((const struct edge *)left)->at;
+    uint32_t b = ((const struct edge *)right)->at;
 
     return (a > b) - (a < b);
 }
 
-static size_t find_edges(struct rc_edge *edge, const struct rc_member *member, size_t count)
+static size_t find_edges(struct edge *edge, const struct rc_member *member, size_t count)
 {
     size_t edges = 0;
 
@@ -23,25 +39,32 @@ static size_t find_edges(struct rc_edge *edge, const struct rc_member *member, s
         uint32_t last;
 
         while (rc_roll_next_range(&rest, &first, &last)) {
-            edge[edges++] = (struct rc_edge){ first, 1 };
-            edge[edges++] = (struct rc_edge){ last + 1, -1 };
+            edge[edges++] = (struct edge){ first, 1 };
+            edge[edges++] = (struct edge){ last + 1, -1 };
         }
     }
     qsort(edge, edges, sizeof(*edge), by_place);
     return edges;
 }
 
-/* From edge to edge: between two of them all ranks are equally often there. */
-static void find_coverage(struct rc_checking *check, uint32_t world)
+/* From edge to edge: between two of them all ranks are equally often there. False without memory. */
+static bool find_coverage(struct rc_checking *check, uint32_t world, struct coverage *coverage)
 {
-    struct rc_coverage *coverage = &check->ranks;
-    size_t edges = find_edges(coverage->edge, check->member, check->count);
+    struct edge *edge = rc_checking_allocate(check, 2 * check->ranges, sizeof(*edge));
+    size_t edges;
     uint32_t often = 0;
     uint32_t at = 0;
 
-    coverage->least = UINT32_MAX;
+    *coverage = (struct coverage){
+        .gap = rc_checking_allocate(check, 2 * check->ranges, sizeof(*coverage->gap)),
+        .twice = rc_checking_allocate(check, 2 * check->ranges, sizeof(*coverage->twice)),
+        .least = UINT32_MAX,
+    };
+    if (check->failed)
+        return false;
+    edges = find_edges(edge, check->member, check->count);
     for (size_t i = 0; i <= edges; i++) {
-        uint32_t next = i < edges ? coverage->edge[i].at : world;
+        uint32_t next = i < edges ? edge[i].at : world;
 
         if (next > at && often == 0 && at < world)
             coverage->gap[coverage->gaps++] = (struct rc_range){ at, (next < world ? next : world) - 1 };
@@ -51,14 +74,15 @@ static void find_coverage(struct rc_checking *check, uint32_t world)
             coverage->most = often > coverage->most ? often : coverage->most;
         }
         if (i < edges) {
-            often += (uint32_t)coverage->edge[i].change;
+            often += (uint32_t)edge[i].change;
             at = next;
         }
     }
+    return true;
 }
 
 /* Whether the node has a rank that another has, too. */
-static bool has_rank_of_another(const struct rc_coverage *coverage, const struct rc_roll *roll)
+static bool has_rank_of_another(const struct coverage *coverage, const struct rc_roll *roll)
 {
     struct rc_str rest = roll->tasks;
     uint32_t first;
@@ -82,7 +106,7 @@ static bool has_rank_of_another(const struct rc_coverage *coverage, const struct
     return false;
 }
 
-static const char *name_involved(struct rc_checking *check)
+static const char *name_involved(struct rc_checking *check, const struct coverage *ranks)
 {
     struct rc_member *part = check->part;
     size_t parts = 0;
@@ -90,7 +114,7 @@ static const char *name_involved(struct rc_checking *check)
     const char *other;
 
     for (size_t i = 0; i < check->count; i++)
-        if (has_rank_of_another(&check->ranks, check->member[i].roll))
+        if (has_rank_of_another(ranks, check->member[i].roll))
             part[parts++] = (struct rc_member){ check->member[i].roll, check->member[i].roll->host, 0 };
     rc_member_sort(part, parts);
     if (parts != 2 || rc_member_run(part, parts) == 2)
@@ -100,21 +124,20 @@ static const char *name_involved(struct rc_checking *check)
     return rc_format(&check->namer.text, "%s and on %s", one, other);
 }
 
-static void check_repeated(struct rc_checking *check)
+static void check_repeated(struct rc_checking *check, const struct coverage *ranks)
 {
-    struct rc_namer *namer = &check->namer;
-    bool one = check->ranks.twices == 1 && check->ranks.twice->first == check->ranks.twice->last;
+    bool one = ranks->twices == 1 && ranks->twice->first == ranks->twice->last;
     const char *times = "more than once";
 
-    if (check->ranks.twices == 0)
+    if (ranks->twices == 0)
         return;
-    if (check->ranks.least == check->ranks.most)
-        times = check->ranks.most == 2 ? "twice" : rc_format(&namer->text, "%u times", check->ranks.most);
+    if (ranks->least == ranks->most)
+        times = ranks->most == 2 ? "twice" : rc_format(&check->namer.text, "%u times", ranks->most);
     rc_checking_add(check, RC602,
                     "%s %s there %s: on %s; every rank must be there once; start all tasks with one "
                     "launcher, or unset RANK and SLURM_PROCID where a script exports them",
-                    rc_name_ranges(namer, "rank", check->ranks.twice, check->ranks.twices), one ? "is" : "are", times,
-                    name_involved(check));
+                    rc_name_ranges(&check->namer, "rank", ranks->twice, ranks->twices), one ? "is" : "are", times,
+                    name_involved(check, ranks));
 }
 
 /* Finds the node ranks without an entry. Counts the entries of another launch, too: these
@@ -210,7 +233,7 @@ static void blame_silent_hosts(struct rc_checking *check, struct rc_str hosts, c
 }
 
 /* Fewer entries than nodes. */
-static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadline)
+static void add_silent(struct rc_checking *check, const struct coverage *coverage, uint32_t nodes, uint32_t deadline)
 {
     struct rc_namer *namer = &check->namer;
     uint64_t ranks;
@@ -228,8 +251,8 @@ static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadl
     /* some that answered have the ranks of others: it is not known which ones they are */
     if (ranks != nodes - check->all)
         who = rc_format(&namer->text, "%u of %u nodes", nodes - (uint32_t)check->all, nodes);
-    else if (check->ranks.gaps > 0 && check->count == check->all)
-        tasks = rc_format(&namer->text, " (%s)", rc_name_ranges(namer, "task", check->ranks.gap, check->ranks.gaps));
+    else if (coverage->gaps > 0 && check->count == check->all)
+        tasks = rc_format(&namer->text, " (%s)", rc_name_ranges(namer, "task", coverage->gap, coverage->gaps));
     if (deadline)
         within = rc_format(&namer->text, " within %u s", deadline);
     rc_checking_add(check, RC601,
@@ -241,12 +264,10 @@ static void add_silent(struct rc_checking *check, uint32_t nodes, uint32_t deadl
     free(is_there);
 }
 
-static void check_missing(struct rc_checking *check, uint32_t nodes, uint32_t deadline)
+static void check_missing(struct rc_checking *check, const struct coverage *ranks, uint32_t nodes, uint32_t deadline)
 {
-    const struct rc_coverage *ranks = &check->ranks;
-
     if (check->all < nodes) {
-        add_silent(check, nodes, deadline);
+        add_silent(check, ranks, nodes, deadline);
     } else if (ranks->gaps > 0 && ranks->twices == 0 && check->count == check->all) {
         bool one = ranks->gaps == 1 && ranks->gap->first == ranks->gap->last;
 
@@ -255,35 +276,25 @@ static void check_missing(struct rc_checking *check, uint32_t nodes, uint32_t de
     }
 }
 
-/* Keeps the members whose value others have, too, in the order of values. Returns how many they are. */
-static size_t keep_repeated(struct rc_member *member, size_t count)
+/* Nodes that have one node rank. Those whose ranks are there twice have been named already. */
+static void check_node_ranks(struct rc_checking *check)
 {
+    struct rc_member *part = check->part;
     size_t kept = 0;
     size_t n;
 
-    rc_member_sort(member, count);
-    for (size_t i = 0; i < count; i += n) {
-        n = rc_member_run(&member[i], count - i);
-        if (n < 2)
-            continue;
-        memmove(&member[kept], &member[i], n * sizeof(*member));
-        kept += n;
-    }
-    return kept;
-}
-
-static void check_node_ranks(struct rc_checking *check)
-{
-    size_t count;
-
     for (size_t i = 0; i < check->count; i++)
-        check->part[i] = (struct rc_member){ check->member[i].roll, RC_ABSENT, check->member[i].roll->node };
-    count = keep_repeated(check->part, check->count);
-    /* ranks that are there twice have been named already */
-    if (count > 0 && check->ranks.twices == 0) {
-        const char *nodes = rc_name_nodes(&check->namer, check->part, count);
-        const char *tasks = rc_name_tasks(&check->namer, check->part, count);
-        const char *hosts = rc_name_hosts(&check->namer, check->part, count);
+        part[i] = (struct rc_member){ check->member[i].roll, RC_ABSENT, check->member[i].roll->node };
+    rc_member_sort(part, check->count);
+    for (size_t i = 0; i < check->count; i += n) {
+        n = rc_member_run(&part[i], check->count - i);
+        for (size_t k = 0; n > 1 && k < n; k++)
+            part[kept++] = part[i + k];
+    }
+    if (kept > 0) {
+        const char *nodes = rc_name_nodes(&check->namer, part, kept);
+        const char *tasks = rc_name_tasks(&check->namer, part, kept);
+        const char *hosts = rc_name_hosts(&check->namer, part, kept);
 
         rc_checking_add(check, RC603,
                         "%s of %s on %s cannot be told apart; every node needs a rank of its own; " RC_ONE_LAUNCHER,
@@ -293,8 +304,12 @@ static void check_node_ranks(struct rc_checking *check)
 
 void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, uint32_t deadline)
 {
-    find_coverage(check, world);
-    check_node_ranks(check);
-    check_repeated(check);
-    check_missing(check, nodes, deadline);
+    struct coverage ranks;
+
+    if (!find_coverage(check, world, &ranks))
+        return;
+    if (ranks.twices == 0)
+        check_node_ranks(check);
+    check_repeated(check, &ranks);
+    check_missing(check, &ranks, nodes, deadline);
 }
