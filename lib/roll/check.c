@@ -173,31 +173,22 @@ static struct rc_str find_variable(const struct rc_roll *roll, struct rc_str nam
     return RC_ABSENT;
 }
 
-/* A full entry may have had no room for a variable. */
-static bool is_full(const struct rc_member *member)
-{
-    return member->roll->user_count >= RC_ROLL_USER_MAX;
-}
-
 /* One variable that differs, in a line of its own. */
 static void add_variable(struct rc_checking *check, struct rc_str name)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
     bool open = rc_str_starts(name, "NCCL_") || rc_str_starts(name, "GLOO_") || rc_str_starts(name, "MASTER_");
-    size_t count = 0;
     size_t groups;
 
     for (size_t i = 0; i < check->count; i++) {
         const struct rc_roll *roll = check->member[i].roll;
-        struct rc_str value = find_variable(roll, name);
 
-        if (value.p || !is_full(&check->member[i]))
-            check->part[count++] = (struct rc_member){ roll, value, 0 };
+        check->part[i] = (struct rc_member){ roll, find_variable(roll, name), 0 };
     }
-    groups = rc_group_find(check->part, count, shown);
+    groups = rc_group_find(check->part, check->count, shown);
     rc_checking_add(check, RC609, "%pS %s %s; set it alike on all nodes, or on none", &name, open ? "is" : "has",
                     rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE));
-    rc_checking_blame_odd(check, check->part, count, &shown[0]);
+    rc_checking_blame_odd(check, check->part, check->count, &shown[0]);
 }
 
 /* What differs beyond those. */
@@ -219,22 +210,10 @@ static bool has_found(const struct rc_checking *check, enum rc_message_id id)
     return false;
 }
 
-/* The members that speak of one variable say the same, and all others have room
- * to say it, too. */
-static bool is_alike(const struct rc_member *member, size_t count, size_t with_room)
-{
-    size_t said = 0;
-
-    for (size_t i = 0; i < count; i++)
-        said += !is_full(&member[i]);
-    return said == with_room && rc_member_run(member, count) == count;
-}
-
 static void check_variables(struct rc_checking *check)
 {
     struct rc_str differs[VARIABLES_SHOWN + 2];
     size_t different = 0;
-    size_t with_room = 0;
     size_t count = 0;
     size_t n;
 
@@ -243,7 +222,6 @@ static void check_variables(struct rc_checking *check)
 
         for (unsigned k = 0; k < roll->user_count; k++)
             check->many[count++] = (struct rc_member){ roll, roll->user[k], 0 };
-        with_room += !is_full(&check->member[i]);
     }
     rc_member_sort(check->many, count);
     for (size_t i = 0; i < count; i += n) {
@@ -251,7 +229,8 @@ static void check_variables(struct rc_checking *check)
 
         for (n = 1; i + n < count && rc_str_eq(name, name_of(check->many[i + n].text)); n++)
             continue;
-        if (is_alike(&check->many[i], n, with_room) || (rc_str_is(name, "MASTER_ADDR") && has_found(check, RC604)))
+        if ((n == check->count && rc_member_run(&check->many[i], n) == n) ||
+            (rc_str_is(name, "MASTER_ADDR") && has_found(check, RC604)))
             continue;
         if (different < VARIABLES_SHOWN + 2)
             differs[different] = name;

@@ -177,27 +177,20 @@ static struct rc_str find_hosts(const struct rc_checking *check, uint32_t nodes)
     return RC_ABSENT;
 }
 
-/* Marks those that have an entry. False where one has a name that is not in the list, or one of another's. */
-static bool mark_hosts(const struct rc_checking *check, struct rc_str hosts, bool *is_there)
-{
-    for (size_t i = 0; i < check->all; i++) {
-        uint32_t index = rc_checking_find_host(hosts, check->rolls[i].host);
-
-        if (index == RC_UNKNOWN || is_there[index])
-            return false;
-        is_there[index] = true;
-    }
-    return true;
-}
-
-/* Which of the launch's hosts have an entry: one flag each. NULL where it is not known which they are. */
+/* Which of the launch's hosts have an entry: one flag each. NULL where it is not known which they are: an entry has a name
+ * that is not in the list, or one of another's. */
 static bool *find_present(const struct rc_checking *check, struct rc_str hosts, uint32_t nodes)
 {
     bool *is_there = hosts.p ? calloc(nodes, sizeof(*is_there)) : NULL;
 
-    if (is_there && !mark_hosts(check, hosts, is_there)) {
-        free(is_there);
-        return NULL;
+    for (size_t i = 0; is_there && i < check->all; i++) {
+        uint32_t index = rc_checking_find_host(hosts, check->rolls[i].host);
+
+        if (index == RC_UNKNOWN || is_there[index]) {
+            free(is_there);
+            return NULL;
+        }
+        is_there[index] = true;
     }
     return is_there;
 }

@@ -173,14 +173,6 @@ static const struct launch_row rows[] = {
       "\nRC609 C has one value for task 0 on n1, no value for task 1 on n2" ALIKE
       "\nRC609 D, E and 2 more differ, too; set each alike on all nodes, or on none",
       "many variables" },
-    { TEXT("n1 0 0 user=Z=1; n2 1 1 user=A=1 user=B=1 user=C=1 user=D=1 user=E=1 user=F=1 user=G=1 user=H=1 "
-           "user=I=1 user=J=1 user=K=1 user=L=1 user=M=1 user=N=1 user=O=1 user=P=1"),
-      2, 2,
-      "RC609 A has no value for task 0 on n1, one value for task 1 on n2" ALIKE
-      "\nRC609 B has no value for task 0 on n1, one value for task 1 on n2" ALIKE
-      "\nRC609 C has no value for task 0 on n1, one value for task 1 on n2" ALIKE
-      "\nRC609 D, E and 11 more differ, too; set each alike on all nodes, or on none",
-      "an entry that may have had no room for Z" },
 
     { TEXT("n1 0 0-3; n2 1 4-7; n3 0 0-3 scope=slurm:41.0"), 2, 8,
       "RC610 the launch is 'slurm:42.0' for tasks 0-7 on n[1-2], 'slurm:41.0' for tasks 0-3 on n3; " ONE_LAUNCHER,
