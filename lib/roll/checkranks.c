@@ -177,8 +177,8 @@ static struct rc_str find_hosts(const struct rc_checking *check, uint32_t nodes)
     return RC_ABSENT;
 }
 
-/* Which of the launch's hosts have an entry: one flag each. NULL where it is not known which they are: an entry has a name
- * that is not in the list, or one of another's. */
+/* Which of the launch's hosts have an entry: one flag each. NULL where it is not known which they are: an entry has a
+ * name that is not in the list, or one of another's. */
 static bool *find_present(const struct rc_checking *check, struct rc_str hosts, uint32_t nodes)
 {
     bool *is_there = hosts.p ? calloc(nodes, sizeof(*is_there)) : NULL;
