@@ -148,7 +148,7 @@ UNIT_ROWS(check_stranger, "a stranger", strangers)
 #define REFUSED_BY \
     " and the server's " PACKAGE_VERSION " do not understand each other (install one release on all hosts)\n"
 
-static const struct row not_understood[] = {
+static const struct unit_text not_understood[] = {
     { TEXT("rollcall 1 " SERVER_TOKEN " 0\n"), "no entry at all" },
     { TEXT("rollcall 1 " SERVER_TOKEN " 7\nroll=1\n"), "an entry of nothing" },
     { TEXT("rollcall 1 " SERVER_TOKEN " 9\nanswer=1\n"), "an answer" },
