@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cli.h - the subcommands, and what they print for programs. */
-#ifndef ROLLCALL_CLI_CLI_H
-#define ROLLCALL_CLI_CLI_H
+#pragma once
 
 #include "console/usage.h"
 
@@ -46,5 +45,3 @@ void cli_json_print(const struct rc_result *result, bool why);
 
 /* Prints the roll of a live step as one object. -1 without memory. */
 int cli_roster_print_json(const struct roster *roster);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* entries.h - the catalogues of messages and findings. */
-#ifndef ROLLCALL_CLI_ENTRIES_H
-#define ROLLCALL_CLI_ENTRIES_H
+#pragma once
 
 #include "base/message.h"
 
@@ -27,5 +26,3 @@ const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id);
 
 /* The id of a name, "D403"; FINDING_COUNT where there is none. */
 enum finding_id cli_catalogue_find_finding(const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inspect.h - one resolved result, and its words. */
-#ifndef ROLLCALL_CLI_INSPECT_H
-#define ROLLCALL_CLI_INSPECT_H
+#pragma once
 
 #include "cli.h"
 #include "console/input.h"
@@ -65,5 +64,3 @@ int cli_report_detail(const char *label, const char *text);
 
 /* Prints launcher, mode and master: the first lines. -1 without memory. */
 int cli_report_head(const struct rc_result *result);
-
-#endif

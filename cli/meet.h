@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* meet.h - exec's meeting with the other tasks, and RANK 0's part. */
-#ifndef ROLLCALL_CLI_MEET_H
-#define ROLLCALL_CLI_MEET_H
+#pragma once
 
 #include "effects/rank0.h"
 
@@ -28,5 +27,3 @@ const struct rc_rank0 *cli_rank0_hooks(void);
  * the port already, and stays open across exec. 0, or -1 with an error in
  * result->messages. */
 int cli_settle_master(struct rc_result *result, int held);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* programs.h - programs on PATH and rollcall's own; what rollcall-pmix answers. */
-#ifndef ROLLCALL_CLI_PROGRAMS_H
-#define ROLLCALL_CLI_PROGRAMS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ struct rc_str cli_pmix_ask(void);
 int cli_own_program(const char *name, char path[PATH_MAX]);
 
 enum { CLI_PMIXASK_DEADLINE = 12000, CLI_PMIXASK_SIZE = 1 << 20 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roster.h - the roll of a step, nodes to leave out, and equal nodes in one row. */
-#ifndef ROLLCALL_CLI_ROSTER_H
-#define ROLLCALL_CLI_ROSTER_H
+#pragma once
 
 #include "base/message.h"
 #include "rendezvous/wire.h"
@@ -54,5 +53,3 @@ char *cli_exclude_list(const struct rc_blame *blame);
 
 /* How such a list is typed. */
 #define CLI_EXCLUDE "--exclude="
-
-#endif

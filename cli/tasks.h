@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tasks.h - a line for each task, and one task that prints for all. */
-#ifndef ROLLCALL_CLI_TASKS_H
-#define ROLLCALL_CLI_TASKS_H
+#pragma once
 
 #include "rendezvous/local.h"
 #include "resolve/resolve.h"
@@ -57,5 +56,3 @@ bool cli_together_is_possible(const struct rc_result *result);
 /* Brings this task's text to the one that prints. `own` is of less than RC_GATHER_SAID_MAX bytes. Returns this task's
  * part; where it SPEAKS, *all is the texts of those who have come, its own first, to be freed. */
 enum cli_part cli_together(const struct rc_result *result, const char *own, char **all);
-
-#endif

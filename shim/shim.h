@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shim.h - what the files of the libraries in users' programs share. */
-#ifndef ROLLCALL_SHIM_SHIM_H
-#define ROLLCALL_SHIM_SHIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ struct shim_pin {
  * of environ; argv is NULL where it is not known; *pin is scratch. *table may become the
  * environment, so it must be static. Call it once in a process. */
 void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const *argv, struct shim_table *table);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bind.h - the cores of the node's tasks: asked for once, each task then binds itself. */
-#ifndef ROLLCALL_SPANK_BIND_H
-#define ROLLCALL_SPANK_BIND_H
+#pragma once
 
 #include <slurm/spank.h>
 
@@ -16,5 +15,3 @@ void rc_spank_bind_forget(void);
  * plans the cores of its workers. Never fails: a task that cannot be bound stays as it
  * is, with a message in result. */
 void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dispatch.h - what the callbacks call: srun's side, and the tasks'. */
-#ifndef ROLLCALL_SPANK_DISPATCH_H
-#define ROLLCALL_SPANK_DISPATCH_H
+#pragma once
 
 #include <slurm/spank.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ int rc_spank_task_begin(spank_t spank);
  * tasks whose user asked for rollcall: gives its environment what lets torch say that srun is missing (RC309).
  * Does nothing elsewhere; never fails. */
 void rc_spank_batch_begin(spank_t spank);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* meet.h - in task_init: this node's part in the exchange, done once for all of its tasks. */
-#ifndef ROLLCALL_SPANK_MEET_H
-#define ROLLCALL_SPANK_MEET_H
+#pragma once
 
 #include <slurm/spank.h>
 
@@ -28,5 +27,3 @@ void rc_spank_meet_finish(void);
 /* Call it instead of rc_spank_meet where a task cannot be resolved, so that the node's
  * other tasks do not wait for it. */
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - memory that the tasks of a node share, and the node's root folder. */
-#ifndef ROLLCALL_SPANK_NODE_H
-#define ROLLCALL_SPANK_NODE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ bool rc_spank_outside_is_elsewhere(void);
  * needs as well). A task that cannot come back ends: it would run outside of its container. */
 void rc_spank_outside_enter(void);
 void rc_spank_outside_leave(void);
-
-#endif

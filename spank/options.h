@@ -6,8 +6,7 @@
  * slurmstepd, as root and where an error would be dropped together with the option: there
  * the text is kept, and read by the tasks.
  */
-#ifndef ROLLCALL_SPANK_OPTIONS_H
-#define ROLLCALL_SPANK_OPTIONS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -42,5 +41,3 @@ bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_me
 /* In srun: whether rollcall was asked for, with valid options. Prints nothing.
  * Texts in *out live until the next call. */
 bool rc_spank_asked_here(struct rc_options *out);
-
-#endif

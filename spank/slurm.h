@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slurm.h - Slurm's calls: items, lines, programs, variables. */
-#ifndef ROLLCALL_SPANK_SLURM_H
-#define ROLLCALL_SPANK_SLURM_H
+#pragma once
 
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ const char *rc_spank_program(const char *name);
  * The strings of the plan may be part of the environment that changes. The returned
  * name belongs to the plan. */
 const char *rc_spank_apply(spank_t spank, const struct rc_plan *plan);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* step.h - what holds for the step, and the mode of the node. */
-#ifndef ROLLCALL_SPANK_STEP_H
-#define ROLLCALL_SPANK_STEP_H
+#pragma once
 
 #include <slurm/spank.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result, con
 
 /* Scratch for one resolution at a time; 45 KiB are too much for a stack. */
 struct rc_result *rc_spank_result(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doctor.h - what rollcall doctor looks at, and what it has found. */
-#ifndef ROLLCALL_CLI_DOCTOR_DOCTOR_H
-#define ROLLCALL_CLI_DOCTOR_DOCTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,5 +126,3 @@ void doctor_reachability(struct findings *findings, const struct rc_result *resu
  * prefixes; "=" in front makes them whole names, and "^" ("^=") excludes them. The ":port"
  * after a device's name is ignored. An empty filter lets all names pass. */
 bool doctor_filter_passes(struct rc_str filter, struct rc_str name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* api.h - what the files of librollcall share. */
-#ifndef ROLLCALL_API_API_H
-#define ROLLCALL_API_API_H
+#pragma once
 
 #include "api/rollcall.h"
 #include "effects/look.h"
@@ -61,5 +60,3 @@ int rc_job_fail(struct rollcall_error *error, int code, const char *id, const ch
 /* Copies a text from another program as part of a line: printable characters only, cut if it is too long.
  * Returns `to`. */
 const char *rc_job_piece(const char *text, char *to, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpuset.h - sets of hardware threads, as Linux writes and takes them: "0-7,64-71". */
-#ifndef ROLLCALL_BASE_CPUSET_H
-#define ROLLCALL_BASE_CPUSET_H
+#pragma once
 
 #include "base/text.h"
 
@@ -30,5 +29,3 @@ bool rc_cpuset_is_equal(const struct rc_cpuset *a, const struct rc_cpuset *b);
 bool rc_cpuset_is_within(const struct rc_cpuset *inner, const struct rc_cpuset *outer);
 
 void rc_cpuset_add(struct rc_cpuset *set, const struct rc_cpuset *more);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* env.h - an index of an environment block, and the names of rollcall's own variables. */
-#ifndef ROLLCALL_BASE_ENV_H
-#define ROLLCALL_BASE_ENV_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
  * server. The host is where srun runs, which Slurm itself tells them. Names that
  * begin with SLURM_ pass through --export=NONE. */
 #define RC_SERVER "SLURM_ROLLCALL_SERVER"
-
-#endif

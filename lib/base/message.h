@@ -5,8 +5,7 @@
  * found, what was done instead, what to change. Its cause and its cure are
  * the command's alone (cli/entries.h).
  */
-#ifndef ROLLCALL_BASE_MESSAGE_H
-#define ROLLCALL_BASE_MESSAGE_H
+#pragma once
 
 #include "base/text.h"
 
@@ -82,5 +81,3 @@ bool rc_say_list(struct rc_messages *messages, enum rc_message_id id, const char
 
 /* The same for a text that lives as long as the list. */
 bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);
-
-#endif

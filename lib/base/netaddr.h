@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netaddr.h - IPv4 and IPv6 addresses and networks: text to bytes, and what lies in what. */
-#ifndef ROLLCALL_BASE_NETADDR_H
-#define ROLLCALL_BASE_NETADDR_H
+#pragma once
 
 #include "base/text.h"
 
@@ -43,5 +42,3 @@ bool rc_netaddr_is_link_local(const struct rc_netaddr *address);
 /* Negative, 0 or positive. IPv4 first, then by number: the same order on every
  * node, whatever order its resolver prefers. */
 int rc_netaddr_compare(const struct rc_netaddr *a, const struct rc_netaddr *b);
-
-#endif

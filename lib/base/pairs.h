@@ -6,8 +6,7 @@
  * unless it is a row of many. The values may come from other nodes: they are checked where they are read, and
  * nowhere else.
  * Pure: reads the text, writes the caller's struct or arena. */
-#ifndef ROLLCALL_BASE_PAIRS_H
-#define ROLLCALL_BASE_PAIRS_H
+#pragma once
 
 #include "base/text.h"
 
@@ -69,5 +68,3 @@ void rc_pairs_put_value(struct rc_arena *arena, struct rc_str value, size_t most
 /* Takes the next KEY=VALUE off *rest, up to `separator` or the end. *value is
  * absent where there is no '='. False, with nothing written, once *rest is absent. */
 bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struct rc_str *value);
-
-#endif

@@ -5,8 +5,7 @@
  * the caller's environment block. What the core writes itself (plan values,
  * messages) goes into an arena inside the caller's struct rc_result.
  */
-#ifndef ROLLCALL_BASE_TEXT_H
-#define ROLLCALL_BASE_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -132,5 +131,3 @@ unsigned rc_nearest_distance(struct rc_str a, struct rc_str b);
 
 /* The largest distance at which a word is still taken for a mistyped one; 0 for a text that is too long. */
 unsigned rc_nearest_limit(struct rc_str mistyped);
-
-#endif

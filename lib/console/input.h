@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* input.h - the environment that a command looks at: its own, of a process, or recorded. */
-#ifndef ROLLCALL_CONSOLE_INPUT_H
-#define ROLLCALL_CONSOLE_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ void input_free(struct input *input);
  * counts as looked for and not found. *here points into *storage, which the caller
  * frees. 0, or -1 without memory. */
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage);
-
-#endif

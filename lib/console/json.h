@@ -6,8 +6,7 @@
  * for commands. It has no `<` either, so that a script in HTML can hold the document. A failed write shows in the state
  * of the stream.
  */
-#ifndef ROLLCALL_CONSOLE_JSON_H
-#define ROLLCALL_CONSOLE_JSON_H
+#pragma once
 
 #include <stdio.h>
 
@@ -49,5 +48,3 @@ void json_bool(struct json *json, const char *name, bool value);
 
 /* The members id, level and text of a message, in the object that is open. */
 void json_message(struct json *json, enum rc_message_id id, const char *text);
-
-#endif

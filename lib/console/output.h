@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* output.h - text for people: escaped, in aligned columns, as wide as the terminal where the values allow. */
-#ifndef ROLLCALL_CONSOLE_OUTPUT_H
-#define ROLLCALL_CONSOLE_OUTPUT_H
+#pragma once
 
 #include "base/text.h"
 
@@ -46,5 +45,3 @@ int table_print(struct table *table);
 /* Prints words, starting at a column. Breaks lines at the width, indents the further
  * lines, and ends the last one. */
 int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);
-
-#endif

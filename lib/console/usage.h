@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage.h - exit statuses, and messages about wrong usage. */
-#ifndef ROLLCALL_CONSOLE_USAGE_H
-#define ROLLCALL_CONSOLE_USAGE_H
+#pragma once
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
 
 /* The name that differs least from a mistyped one, or NULL if no name is near. */
 const char *console_nearest(const char *mistyped, const char *const *names, size_t count);
-
-#endif

@@ -4,8 +4,7 @@
  * For plugin and command alike. rollcall-map, a process of its own, knows the
  * machine (libexec/map/pins.c); here is nothing of hwloc.
  */
-#ifndef ROLLCALL_EFFECTS_BINDING_H
-#define ROLLCALL_EFFECTS_BINDING_H
+#pragma once
 
 #include "base/cpuset.h"
 #include "base/env.h"
@@ -69,5 +68,3 @@ void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pin
 
 /* Adds RC911, or RC912 where the user asked for binding by name. */
 void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages);
-
-#endif

@@ -4,8 +4,7 @@
  * Nothing of it is looked at unless the core asks (launcher.h, rc_seen), so that a
  * task of srun or mpirun pays nothing for it. Works without a libc
  * (ROLLCALL_RAW_SYSCALLS), never fails: what cannot be read stays absent. */
-#ifndef ROLLCALL_EFFECTS_LOOK_H
-#define ROLLCALL_EFFECTS_LOOK_H
+#pragma once
 
 #include "resolve/resolve.h"
 #include "system/node.h"
@@ -38,5 +37,3 @@ struct rc_here_storage {
  * looks at the node for each thing that the core asks for, also in rc_resolve_again.
  * Thread safety: as safe as its arguments. */
 enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lookup.h - MASTER_ADDR as this node resolves it. */
-#ifndef ROLLCALL_EFFECTS_LOOKUP_H
-#define ROLLCALL_EFFECTS_LOOKUP_H
+#pragma once
 
 #include "launcher/hosts.h"
 #include "resolve/resolve.h"
@@ -64,5 +63,3 @@ struct rc_lookup_place {
     char node[RC_HOST_MAX + 1];
     const char *outcome;
 };
-
-#endif

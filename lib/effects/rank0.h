@@ -3,8 +3,7 @@
  *
  * Freestanding with ROLLCALL_RAW_SYSCALLS, but for what the caller brings along.
  */
-#ifndef ROLLCALL_EFFECTS_RANK0_H
-#define ROLLCALL_EFFECTS_RANK0_H
+#pragma once
 
 #include "base/netaddr.h"
 #include "resolve/resolve.h"
@@ -34,5 +33,3 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
 /* Whether an address belongs to another node: no socket can be bound to it with any
  * port. Other failures prove nothing, and give false. */
 bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address);
-
-#endif

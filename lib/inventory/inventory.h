@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inventory.h - what a node has, by its files alone: GPUs, cards, links, limits. */
-#ifndef ROLLCALL_INVENTORY_INVENTORY_H
-#define ROLLCALL_INVENTORY_INVENTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ struct rc_str rc_inventory_memory(const char *root, struct rc_arena *arena); /* 
 /* "16 of 128": the processors that this process may give itself, if its job has as many on each node, and those of the
  * node. `even` is false where a job has not as many. Sets the process's mask for a moment. */
 struct rc_str rc_inventory_cores(const char *root, bool even, struct rc_arena *arena);
-
-#endif

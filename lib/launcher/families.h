@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* families.h - what launcher families share, and the parsers of theirs that a test calls. */
-#ifndef ROLLCALL_LAUNCHER_FAMILIES_H
-#define ROLLCALL_LAUNCHER_FAMILIES_H
+#pragma once
 
 #include "base/env.h"
 #include "launcher/hosts.h"
@@ -110,5 +109,3 @@ void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node,
 
 /* The name of a node, node < info->nodes; absent for an empty one. */
 struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node);
-
-#endif

@@ -5,8 +5,7 @@
  * questions about one such list, as "0,1" or "GPU-...,MIG-...". Nothing is
  * allocated; results point into the arguments. Thread safety: as safe as these.
  */
-#ifndef ROLLCALL_LAUNCHER_GPULIST_H
-#define ROLLCALL_LAUNCHER_GPULIST_H
+#pragma once
 
 #include "base/env.h"
 #include "base/text.h"
@@ -58,5 +57,3 @@ bool rc_gpu_list_rises(struct rc_str list);
 
 /* Whether all entries are whole UUIDs: the beginning of one may be another's, too. */
 bool rc_gpu_list_has_uuids(struct rc_str list);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.h - lists of hosts: with brackets, as Slurm writes them, and files of hosts. */
-#ifndef ROLLCALL_LAUNCHER_HOSTS_H
-#define ROLLCALL_LAUNCHER_HOSTS_H
+#pragma once
 
 #include "base/text.h"
 
@@ -94,5 +93,3 @@ struct rc_hostfile_place {
 
 /* False, with *out untouched, if there are not so many slots. */
 bool rc_hostfile_place(const struct rc_hostfile *file, uint32_t slot, struct rc_hostfile_place *out);
-
-#endif

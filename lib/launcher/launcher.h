@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launcher.h - what a launcher says about one process, how it is read, and what each launcher is like. */
-#ifndef ROLLCALL_LAUNCHER_LAUNCHER_H
-#define ROLLCALL_LAUNCHER_LAUNCHER_H
+#pragma once
 
 #include "base/env.h"
 #include "base/message.h"
@@ -314,5 +313,3 @@ bool rc_launcher_is_alone(const struct rc_env *env, uint32_t marks);
 /* Whether a scope, or a stamp, which begins with one, is of a launch of this
  * family: "slurm:42.0". */
 bool rc_launcher_has_scope(const struct rc_launcher *launcher, struct rc_str scope);
-
-#endif

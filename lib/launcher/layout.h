@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* layout.h - how many tasks each node has: even layouts, lists of tasks, maps of tasks. */
-#ifndef ROLLCALL_LAUNCHER_LAYOUT_H
-#define ROLLCALL_LAUNCHER_LAYOUT_H
+#pragma once
 
 #include "base/text.h"
 #include "launcher/launcher.h"
@@ -126,5 +125,3 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
 
 /* The second writing of where each task is. NULL where the arena has no room. */
 const char *rc_taskmap_write(const uint32_t *node_of, uint32_t tasks, struct rc_arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stamp.h - rollcall's own variables: who has set the environment, in which order, and where srun's server is. */
-#ifndef ROLLCALL_LAUNCHER_STAMP_H
-#define ROLLCALL_LAUNCHER_STAMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ bool rc_step_server_read(const struct rc_env *env, struct rc_step_server *server
 
 /* The variable's value; see arena->full. */
 const char *rc_step_server_write(struct rc_arena *arena, const char *token, uint16_t port, uint32_t job, uint32_t step);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * That order is CUDA's with CUDA_DEVICE_ORDER=PCI_BUS_ID, and Slurm's. One PCI function is one GPU, however many names
  * drivers give it (cuda0, nvml0, ...). */
-#ifndef ROLLCALL_PLACEMENT_GPUS_H
-#define ROLLCALL_PLACEMENT_GPUS_H
+#pragma once
 
 #include <hwloc.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID]);
 
 /* Compares bus ids for a sort. */
 int rc_bus_id_order(const char *a, const char *b);
-
-#endif

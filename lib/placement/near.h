@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* near.h - what is near what in a topology. */
-#ifndef ROLLCALL_PLACEMENT_NEAR_H
-#define ROLLCALL_PLACEMENT_NEAR_H
+#pragma once
 
 #include <hwloc.h>
 
@@ -28,5 +27,3 @@ void rc_near_nics(const struct rc_pci_gpus *gpus, const struct rc_nic_list *nics
 
 /* The NIC next to a mask's cores, or -1; counts into load. */
 int rc_near_nic(hwloc_topology_t topology, const struct rc_nic_list *nics, hwloc_const_bitmap_t cpus, unsigned *load);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nics.h - the network cards of a topology: InfiniBand, Slingshot, EFA, Omni-Path, Ethernet. */
-#ifndef ROLLCALL_PLACEMENT_NICS_H
-#define ROLLCALL_PLACEMENT_NICS_H
+#pragma once
 
 #include "placement/gpus.h"
 
@@ -51,5 +50,3 @@ bool rc_nic_interface(const struct rc_nic *nic, char name[RC_NIC_NAME]);
 
 /* One of these of all that a job uses, each once: "mlx5_0,mlx5_1". To be freed; NULL without memory. */
 char *rc_nics_names(const struct rc_nic_list *list, bool (*name_of)(const struct rc_nic *nic, char name[RC_NIC_NAME]));
-
-#endif

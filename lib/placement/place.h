@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* place.h - where each task of a node goes. */
-#ifndef ROLLCALL_PLACEMENT_PLACE_H
-#define ROLLCALL_PLACEMENT_PLACE_H
+#pragma once
 
 #include <hwloc.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ struct rc_place_request {
  * rc_place_free frees the masks, not the array. */
 int rc_place_tasks(const struct rc_place_request *request, struct rc_place *place);
 void rc_place_free(struct rc_place *place, unsigned tasks);
-
-#endif

@@ -6,8 +6,7 @@
  * plugins' files are not even loaded. GPUs and NICs come from PCI and sysfs.
  * Linked by programs of rollcall's own alone, never by what is loaded into others.
  */
-#ifndef ROLLCALL_PLACEMENT_TOPOLOGY_H
-#define ROLLCALL_PLACEMENT_TOPOLOGY_H
+#pragma once
 
 #include <hwloc.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ enum rc_topology_depth {
  * hwloc's in the environment of this process, where they are not set. */
 int rc_topology_load(const char *file, enum rc_topology_depth depth, hwloc_topology_t *topology,
                      char error[RC_TOPOLOGY_ERROR]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* client.h - one request to a server, and the store of a launch. */
-#ifndef ROLLCALL_RENDEZVOUS_CLIENT_H
-#define ROLLCALL_RENDEZVOUS_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ int rc_store_client_get(const struct rc_endpoint *server, const char *key, uint3
 
 /* How often the key was counted before; counts it once more. 0 or -errno. */
 int rc_store_client_count(const struct rc_endpoint *server, const char *key, uint32_t milliseconds, uint64_t *before);
-
-#endif

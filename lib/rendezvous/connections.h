@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* connections.h - a server's connections and their queues. */
-#ifndef ROLLCALL_RENDEZVOUS_CONNECTIONS_H
-#define ROLLCALL_RENDEZVOUS_CONNECTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,5 +128,3 @@ void rc_connections_reply(struct rc_connections *connections, struct rc_connecti
 void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection);
 
 void rc_connections_drop(struct rc_connections *connections, struct rc_connection *connection);
-
-#endif

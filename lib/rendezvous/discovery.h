@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* discovery.h - where a launch's store is; the PMIx server. */
-#ifndef ROLLCALL_RENDEZVOUS_DISCOVERY_H
-#define ROLLCALL_RENDEZVOUS_DISCOVERY_H
+#pragma once
 
 #include "rendezvous/local.h"
 #include "rendezvous/wire.h"
@@ -54,5 +53,3 @@ enum { RC_PMIX_VARIABLE = 64 };
 
 /* A copy of this process's environment with that, which is written to `variable`. To be freed; NULL without memory. */
 const char **rc_pmix_environment(char variable[RC_PMIX_VARIABLE]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* local.h - processes of one node that meet. */
-#ifndef ROLLCALL_RENDEZVOUS_LOCAL_H
-#define ROLLCALL_RENDEZVOUS_LOCAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ void rc_gather_reply(struct rc_gathered *all, struct rc_str text);
  * where the first task never came, -EPERM where the socket is another user's. */
 int rc_gather_join(const char *name, uint32_t rank, struct rc_str said, uint32_t milliseconds, uint32_t patience,
                    char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* server.h - entries in, one answer out; who has arrived. */
-#ifndef ROLLCALL_RENDEZVOUS_SERVER_H
-#define ROLLCALL_RENDEZVOUS_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *
                             enum rc_message_id *id, struct rc_arena *arena);
 
 void rc_arrivals_free(struct rc_arrivals *arrivals);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session.h - a node's part in a meeting: its request to rollcall-exchange, and the outcome. */
-#ifndef ROLLCALL_RENDEZVOUS_SESSION_H
-#define ROLLCALL_RENDEZVOUS_SESSION_H
+#pragma once
 
 #include "base/text.h"
 #include "effects/rank0.h"
@@ -109,5 +108,3 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);
 void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
                      struct rc_arena *arena);
-
-#endif

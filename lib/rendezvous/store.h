@@ -10,8 +10,7 @@
  *   store count KEY\n       store N\n: how often it was asked before this
  *   any of them            store full\n where there is no room
  */
-#ifndef ROLLCALL_RENDEZVOUS_STORE_H
-#define ROLLCALL_RENDEZVOUS_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ struct rc_link *rc_store_first_waiting(const struct rc_store *store);
 
 /* Whether the text can be a key. */
 bool rc_store_is_key(struct rc_str key);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wire.h - one message, its token, an endpoint, a listener, and what starts rollcall-exchange. */
-#ifndef ROLLCALL_RENDEZVOUS_WIRE_H
-#define ROLLCALL_RENDEZVOUS_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -144,5 +143,3 @@ bool rc_server_settings_write(const struct rc_server_settings *settings, struct 
 
 /* Returns false, and leaves *settings, for malformed arguments. */
 bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings);
-
-#endif

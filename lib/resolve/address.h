@@ -20,8 +20,7 @@
  * it leaves the node's name in the plan, and rc_address_settle puts the address
  * that was found in its place.
  */
-#ifndef ROLLCALL_RESOLVE_ADDRESS_H
-#define ROLLCALL_RESOLVE_ADDRESS_H
+#pragma once
 
 #include "resolve/model.h"
 
@@ -44,5 +43,3 @@ bool rc_address_is_own(const struct rc_result *result, struct rc_str name, struc
 /* Takes away the variables that an outer rollcall set for its interface: they are good for
  * no other launch. */
 void rc_address_forget(struct rc_result *result);
-
-#endif

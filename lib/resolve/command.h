@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.h - what a command line starts: a program, or a launcher of workers, behind any wrapper. */
-#ifndef ROLLCALL_RESOLVE_COMMAND_H
-#define ROLLCALL_RESOLVE_COMMAND_H
+#pragma once
 
 #include "resolve/model.h"
 
@@ -25,5 +24,3 @@ bool rc_command_mounts(struct rc_str word, struct rc_str *value);
 /* Is the program with this path one that starts another, and does not do the work
  * itself: a shell, env, numactl, ...? */
 bool rc_command_starts_another(struct rc_str program);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* model.h - what rc_resolve is given and what it leaves: all structs and enums of the steps, and no function. */
-#ifndef ROLLCALL_RESOLVE_MODEL_H
-#define ROLLCALL_RESOLVE_MODEL_H
+#pragma once
 
 #include "base/env.h"
 #include "base/message.h"
@@ -351,5 +350,3 @@ enum rc_framework_index {
 };
 
 enum { RC_NIC_VARIABLES = 5 };
-
-#endif

@@ -4,8 +4,7 @@
  * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
  * variable and `default=` in plugstack.conf. rc_options_combine says which of them holds.
  */
-#ifndef ROLLCALL_RESOLVE_OPTIONS_H
-#define ROLLCALL_RESOLVE_OPTIONS_H
+#pragma once
 
 #include "resolve/model.h"
 
@@ -63,5 +62,3 @@ enum rc_check rc_options_check(const struct rc_options *options);
 
 /* same=warn if a user asked for rollcall, same=off if only the administrator did. */
 enum rc_check rc_options_same(const struct rc_options *options);
-
-#endif

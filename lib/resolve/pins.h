@@ -9,8 +9,7 @@
  *
  * A key that there is nothing to say for is left out; one that is not known is
  * skipped. gpu= counts in the list of GPUs that was asked about. */
-#ifndef ROLLCALL_RESOLVE_PINS_H
-#define ROLLCALL_RESOLVE_PINS_H
+#pragma once
 
 #include "base/pairs.h"
 #include "resolve/model.h"
@@ -69,5 +68,3 @@ uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_re
  * launch's away. A caller that learns of the pins after rc_resolve calls it again, which
  * replaces the first answer. False where a launcher's workers stay unbound. */
 bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * What is behind the bar depends on what is learned on the way: the nodes' port, the GPUs that may be opened.
  */
-#ifndef ROLLCALL_RESOLVE_RESOLVE_H
-#define ROLLCALL_RESOLVE_RESOLVE_H
+#pragma once
 
 #include "resolve/model.h"
 
@@ -66,5 +65,3 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
 /* Adds to the plan what tells torch in a batch script's processes that they are that. Does nothing where there is
  * no room. */
 void rc_forgotten_plan(const struct rc_context *context, struct rc_result *result);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* steps.h - the steps from facts to a plan, in their order. Private to lib/resolve. */
-#ifndef ROLLCALL_RESOLVE_STEPS_H
-#define ROLLCALL_RESOLVE_STEPS_H
+#pragma once
 
 #include "base/env.h"
 #include "resolve/model.h"
@@ -174,5 +173,3 @@ struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
 
 /* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */
 bool rc_plan_fits(struct rc_result *result);
-
-#endif

@@ -21,8 +21,7 @@
  *                  only; its values are shown of NCCL_*, GLOO_* and MASTER_* alone
  *   RC622 warning  a node has something else than the others, such as a GPU less (items.def)
  */
-#ifndef ROLLCALL_ROLL_CHECK_H
-#define ROLLCALL_ROLL_CHECK_H
+#pragma once
 
 #include "base/message.h"
 #include "roll/roll.h"
@@ -75,5 +74,3 @@ enum { RC_ITEM_LINES = 5 };
  * O(n log n) for entries of n ranges in all. Thread safe. */
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_roll_known *known,
                    struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena);
-
-#endif

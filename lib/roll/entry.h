@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* entry.h - this node's entry in the roll, with its GPUs. */
-#ifndef ROLLCALL_ROLL_ENTRY_H
-#define ROLLCALL_ROLL_ENTRY_H
+#pragma once
 
 #include "resolve/resolve.h"
 #include "roll/roll.h"
@@ -35,5 +34,3 @@ enum { RC_DEVICES_TEXT = 2048 };
  * roll->tasks and roll->node are there. The texts are in the arena, an empty one
  * of RC_DEVICES_TEXT bytes. folder: RC_NVIDIA_FOLDER (system/gpufiles.h). */
 void rc_devices_find(const struct rc_result *result, const char *folder, struct rc_roll *roll, struct rc_arena *arena);
-
-#endif

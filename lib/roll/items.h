@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* items.h - what a node has, by kinds that are compared. */
-#ifndef ROLLCALL_ROLL_ITEMS_H
-#define ROLLCALL_ROLL_ITEMS_H
+#pragma once
 
 #include "base/text.h"
 
@@ -52,5 +51,3 @@ bool rc_items_next(struct rc_str *lines, enum rc_item *item, struct rc_str *valu
 
 /* The value of one item in such lines; absent where it is not there. */
 struct rc_str rc_items_value(struct rc_str lines, enum rc_item item);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* names.h - many ranks and hosts in few words. */
-#ifndef ROLLCALL_ROLL_NAMES_H
-#define ROLLCALL_ROLL_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -99,5 +98,3 @@ const char *rc_name_hosts(struct rc_namer *namer, const struct rc_member *member
 
 /* Returns the value in quotes; of a long one only its beginning. */
 const char *rc_name_value(struct rc_namer *namer, struct rc_str value);
-
-#endif

@@ -6,8 +6,7 @@
  * block has "..n3" or "n3" (slurmstepd.c and topology_p_get_node_addr of 22.05 to 26.05). Nobody sees those of the
  * others, so they are said in the roll, and one sorts them for all.
  */
-#ifndef ROLLCALL_ROLL_NETORDER_H
-#define ROLLCALL_ROLL_NETORDER_H
+#pragma once
 
 #include "base/env.h"
 #include "roll/roll.h"
@@ -33,5 +32,3 @@ uint32_t rc_netorder_tasks(const struct rc_roll *roll);
 /* Where a node rank stands in a told order, and the tasks on the nodes before it. False, with both untouched, where it
  * is not there, or where the text is no order. */
 bool rc_netorder_find(struct rc_str order, uint32_t node, uint32_t *place, uint32_t *before);
-
-#endif

@@ -41,8 +41,7 @@
  *   said=1               the findings have been printed
  *   finding=RC601 text   for the one that prints them; RC_FINDINGS_MAX of them
  */
-#ifndef ROLLCALL_ROLL_ROLL_H
-#define ROLLCALL_ROLL_ROLL_H
+#pragma once
 
 #include "base/message.h"
 #include "base/text.h"
@@ -133,5 +132,3 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
  * id this rollcall does not have is left out. False, with *answer untouched, if
  * it is none or does not fit. */
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gpufiles.h - GPUs by the files of /dev, /proc and /sys. */
-#ifndef ROLLCALL_SYSTEM_GPUFILES_H
-#define ROLLCALL_SYSTEM_GPUFILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
 /* Fills in here->gpu_files, gpu_files_open, gpus_open and gpu_files_amd. What
  * cannot be read counts as not there. Thread safety: as safe as *here. */
 void rc_device_files_find(struct rc_here *here);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* net.h - interfaces and their addresses, names that are looked up, and who has a port. */
-#ifndef ROLLCALL_SYSTEM_NET_H
-#define ROLLCALL_SYSTEM_NET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETAD
  * see: another user's open files are hidden, and the process may be in another
  * pid namespace, not listen yet, or be gone. text has `size` bytes, at least 1. */
 void rc_port_owner(uint16_t port, char *text, size_t size);
-
-#endif

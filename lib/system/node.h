@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h - files, processes, names, masks, and where this program lies, without a libc; the clock. */
-#ifndef ROLLCALL_SYSTEM_NODE_H
-#define ROLLCALL_SYSTEM_NODE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +80,4 @@ static inline int64_t rc_milliseconds(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* port.h - the held port, and who holds ports on this node, without a libc. */
-#ifndef ROLLCALL_SYSTEM_PORT_H
-#define ROLLCALL_SYSTEM_PORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ struct rc_tcp_row {
 /* Whether there is a socket with that local port, IPv4 or IPv6; of several one
  * that listens, else one that a process has open, is written to *row. */
 bool rc_proctcp_find(uint16_t port, struct rc_tcp_row *row);
-
-#endif

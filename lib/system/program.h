@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.h - one child with a deadline, its environment, and descriptors that are handed on. */
-#ifndef ROLLCALL_SYSTEM_PROGRAM_H
-#define ROLLCALL_SYSTEM_PROGRAM_H
+#pragma once
 
 #include <spawn.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ int rc_program_signals(posix_spawnattr_t *attributes, short more);
  * dropped, also of lines that were written before: with srun --kill-on-bad-exit of 22.05, 35 of 40 arrived.
  * Thread-safe. */
 void rc_last_line_wait(bool said);
-
-#endif

@@ -7,8 +7,7 @@
  * On another machine they all answer -ENOSYS, and the preload goes without what needs
  * them (holding the port, reading the port range).
  */
-#ifndef ROLLCALL_SYSTEM_SYS_H
-#define ROLLCALL_SYSTEM_SYS_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,5 +158,3 @@ RC_SYS_CALL(rc_sys_geteuid, (void), geteuid, 0, 0, 0, 0, 0)
 RC_SYS_CALL(rc_sys_getgid, (void), getgid, 0, 0, 0, 0, 0)
 RC_SYS_CALL(rc_sys_getegid, (void), getegid, 0, 0, 0, 0, 0)
 /* clang-format on */
-
-#endif

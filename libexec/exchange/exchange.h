@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange.h - the modes of rollcall-exchange. */
-#ifndef ROLLCALL_LIBEXEC_EXCHANGE_EXCHANGE_H
-#define ROLLCALL_LIBEXEC_EXCHANGE_EXCHANGE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
  * A process that connects at the name says "read", or "own LAUNCHER" to be its owner from
  * now on, and gets TOKEN PORT HOST.... */
 int exchange_start_store(void);
-
-#endif

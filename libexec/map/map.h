@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* map.h - what the files of rollcall-map share. */
-#ifndef ROLLCALL_LIBEXEC_MAP_MAP_H
-#define ROLLCALL_LIBEXEC_MAP_MAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -104,5 +103,3 @@ const char *map_picture_format(const char *file);
 /* Becomes lstopo, which draws the annotated topology into the file; its exit status is the program's then. Returns
  * this one's, after one line on standard error, if there is none. */
 int map_draw_picture(struct mapping *mapping, const char *file);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix.h - one session with a launcher's PMIx server. */
-#ifndef ROLLCALL_LIBEXEC_PMIX_PMIX_H
-#define ROLLCALL_LIBEXEC_PMIX_PMIX_H
+#pragma once
 
 #include <pmix.h>
 
@@ -47,5 +46,3 @@ void pmix_connection_hand_over(int copy);
  * PRRTE 3.0.8: for 3 ranks on 2 nodes 2 by prterun's own server, 4 by a
  * prted's), and is counted here. */
 int pmix_print_job(const pmix_proc_t *self);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench.h - clocks, and srun's server in a process of its own, for the programs of tests/bench. Each prints one measure
  * a line, in microseconds, and may add a note: pairs.py takes the median. */
-#ifndef ROLLCALL_BENCH_H
-#define ROLLCALL_BENCH_H
+#pragma once
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -82,5 +81,3 @@ static inline bool bench_close(struct bench_server *server, double *processor)
     *processor = bench_processor(&usage);
     return true;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * line (%XX for any byte), loads the real plugin as slurmstepd, srun or sbatch
  * would, calls it back, and prints what happened, one JSON object a line.
  */
-#ifndef FAKE_SPANK_HOST_H
-#define FAKE_SPANK_HOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ char **env_copy(const struct words *words);
 void env_overwrite(char ***env, const char *name, const char *value);
 void env_unset(char **env, const char *name);
 char *env_value(char **env, const char *name);
-
-#endif

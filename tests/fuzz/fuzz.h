@@ -4,8 +4,7 @@
  * A harness is one file fuzz_NAME.c with fuzz_one(). Built with libFuzzer it is a fuzzer; without (FUZZ_ENGINE is
  * empty, see fuzz.am) it reads its inputs from files, and runs each once: replay.c.
  */
-#ifndef ROLLCALL_FUZZ_H
-#define ROLLCALL_FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ void fuzz_check_messages(const struct rc_messages *messages);
 
 /* The lowest descriptor that is free. */
 int fuzz_free_descriptor(void);
-
-#endif

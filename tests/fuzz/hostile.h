@@ -7,8 +7,7 @@
  *   x        the connection is refused           l        it is reset as it begins
  * Behind the last line the connection is closed. A client that goes on all the same makes the time pass.
  */
-#ifndef ROLLCALL_FUZZ_HOSTILE_H
-#define ROLLCALL_FUZZ_HOSTILE_H
+#pragma once
 
 #include "fuzz.h"
 
@@ -19,5 +18,3 @@ void hostile_begin(struct rc_str lines);
 
 /* Closes what is open. The milliseconds that have passed. */
 int64_t hostile_end(void);
-
-#endif

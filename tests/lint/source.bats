@@ -70,7 +70,7 @@ c_files()
     expect_same "" "$(awk '
         FNR == 1 { bare[FILENAME]; name = FILENAME; sub(/.*\//, "", name) }
         FNR == 2 && index($0, "/* " name " - ") != 1 { print FILENAME " has no head" }
-        /^#ifndef ROLLCALL_/ { delete bare[FILENAME]; nextfile }
+        /^#pragma once$/ || /^#ifndef ROLLCALL_/ { delete bare[FILENAME]; nextfile }
         END { for (file in bare) print file " has no guard" }' "${headers[@]}")"
 }
 

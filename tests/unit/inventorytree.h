@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inventorytree.h - the files of an imaginary node with GPUs and network cards, in a folder of their own, as the
  * drivers of NVIDIA (535) and Mellanox and Linux 6.8 have them. */
-#ifndef ROLLCALL_UNIT_INVENTORYTREE_H
-#define ROLLCALL_UNIT_INVENTORYTREE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ void tree_link(const char *root, const char *name, const char *to);
 void tree_make(const char *root, const struct tree_node *node);
 
 void tree_remove(const char *root);
-
-#endif

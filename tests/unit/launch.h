@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launch.h - a launch in a row of words, and what its roll call finds: for the tests of lib/roll. */
-#ifndef ROLLCALL_UNIT_LAUNCH_H
-#define ROLLCALL_UNIT_LAUNCH_H
+#pragma once
 
 #include "roll/check.h"
 #include "unit.h"
@@ -42,5 +41,3 @@ void launch_read(struct launch *launch, const struct launch_row *row);
 void launch_finds(const struct launch_row *row);
 void launch_finds_in_any_order(const struct launch_row *row);
 void launch_blames(const struct launch_row *row);
-
-#endif

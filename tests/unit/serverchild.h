@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* serverchild.h - a real server in a process of its own, for the tests of those who connect to it. */
-#ifndef ROLLCALL_UNIT_SERVERCHILD_H
-#define ROLLCALL_UNIT_SERVERCHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -47,5 +46,3 @@ int server_connect(const struct server_child *server, int flags, int room);
 
 /* An entry of one task on each of `nodes`; in `text`. */
 struct rc_str server_entry(char text[256], unsigned node, unsigned nodes);
-
-#endif

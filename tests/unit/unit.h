@@ -7,8 +7,7 @@
  * page: a parser that reads one byte past the end of its slice does not get
  * away with it.
  */
-#ifndef ROLLCALL_UNIT_H
-#define ROLLCALL_UNIT_H
+#pragma once
 
 #include <errno.h>
 #include <setjmp.h>
@@ -106,5 +105,3 @@ void *unit_guard_memory(size_t size);
 
 /* How many descriptors this process has open. */
 unsigned unit_open_descriptors(void);
-
-#endif
