@@ -4,51 +4,49 @@
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
-/* One more library of rollcall's in LD_PRELOAD of a task. */
-
-/* Checks the room first: a plan that is full sets nothing at all, and others write to
- * arena and plan after this. */
-enum { LIST_LENGTH_MAX = 2048, ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
+/* One more library of rollcall's in LD_PRELOAD of a task, or folder in PYTHONPATH. */
 
 #define NAME "LD_PRELOAD"
 
 /* The loader accepts colons and blanks between the names. */
-static bool holds_file(struct rc_str list, struct rc_str file)
+static bool is_border(struct rc_str list, size_t i)
 {
-    while (list.p) {
-        struct rc_str names = rc_str_split(list, ':', &list);
+    return i >= list.n || list.p[i] == ':' || list.p[i] == ' ';
+}
 
-        while (names.p)
-            if (rc_str_eq(rc_str_split(names, ' ', &names), file))
-                return true;
-    }
+static bool holds_name(struct rc_str list, struct rc_str name)
+{
+    for (size_t i = 0; i + name.n <= list.n; i++)
+        if ((i == 0 || is_border(list, i - 1)) && is_border(list, i + name.n) &&
+            rc_str_eq((struct rc_str){ list.p + i, name.n }, name))
+            return true;
     return false;
 }
 
-/* False, with the plan untouched, where the list would be too long. */
-static bool lengthen_list(struct rc_result *result, struct rc_str file, const char *source, const char *reason)
+/* Returns the list with the name at its end, but only once, in the result's arena; an empty list counts as none.
+ * NULL where that would be longer than `most`, or where little room would be left: a plan that is full sets nothing
+ * at all, and others write to arena and plan after this. */
+static const char *add_name(struct rc_result *result, struct rc_str list, struct rc_str name, size_t most)
 {
-    struct rc_str users = rc_env_get(&result->env, NAME);
-    const struct rc_plan_entry *planned = rc_plan_find(&result->plan, RC_STR(NAME));
-    struct rc_str now = planned && planned->action == RC_SET ? rc_str(planned->value) : users;
-    const char *list;
+    enum { ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
+    struct rc_arena *arena = &result->arena;
 
-    if (now.n + 1 + file.n > LIST_LENGTH_MAX || result->arena.used + now.n + file.n + ARENA_LEFT > result->arena.size ||
+    if (list.n + 1 + name.n > most || arena->used + list.n + name.n + ARENA_LEFT > arena->size ||
         result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
-        return false;
-    /* ours is the last, because a sanitizer's runtime must be the first */
-    if (!now.n || holds_file(now, file))
-        list = rc_format(&result->arena, "%pS", now.n ? &now : &file);
-    else
-        list = rc_format(&result->arena, "%pS:%pS", &now, &file);
-    rc_plan_set(result, RC_STR(NAME), list, source, reason);
-    return true;
+        return NULL;
+    if (!list.n || holds_name(list, name))
+        return rc_copy(arena, list.n ? list : name);
+    return rc_format(arena, "%pS:%pS", &list, &name);
 }
 
 const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                               const char *name, const char *source, const char *reason)
 {
+    enum { LIST_LENGTH_MAX = 2048 };
     const char *hidden = rc_container_hides(context, result, file, name);
+    const struct rc_plan_entry *planned = rc_plan_find(&result->plan, RC_STR(NAME));
+    struct rc_str users = rc_env_get(&result->env, NAME);
+    const char *list;
 
     if (hidden)
         return hidden;
@@ -56,20 +54,16 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
         return rc_format(&result->arena,
                          "%s is not where it was installed to, or its folder has a colon, blank or dollar in its name",
                          name);
-    return lengthen_list(result, file, source, reason) ? NULL : "LD_PRELOAD is too long for one more library";
+    /* ours is the last, because a sanitizer's runtime must be the first */
+    list = add_name(result, planned && planned->action == RC_SET ? rc_str(planned->value) : users, file,
+                    LIST_LENGTH_MAX);
+    if (!list)
+        return "LD_PRELOAD is too long for one more library";
+    rc_plan_set(result, RC_STR(NAME), list, source, reason);
+    return NULL;
 }
 
 /* A task in a container: which files of the node its programs find. */
-
-/* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]]. */
-enum { VARIABLE_SIZE = 24 };
-
-static const char variables[][VARIABLE_SIZE] = {
-    "APPTAINER_BIND",
-    "APPTAINER_BINDPATH",
-    "SINGULARITY_BIND",
-    "SINGULARITY_BINDPATH",
-};
 
 static bool is_below(struct rc_str file, struct rc_str folder)
 {
@@ -102,93 +96,74 @@ static bool names_file(struct rc_str list, struct rc_str file)
     return false;
 }
 
-/* Returns what an option mounts: --bind=/a, --bind /a, -B/a. */
-static struct rc_str value_of(struct rc_str word, struct rc_str next)
+static bool is_shown(const struct rc_result *result, struct rc_str file)
 {
+    /* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]] */
+    static const struct rc_name variables[] = {
+        RC_NAME("APPTAINER_BIND"),
+        RC_NAME("APPTAINER_BINDPATH"),
+        RC_NAME("SINGULARITY_BIND"),
+        RC_NAME("SINGULARITY_BINDPATH"),
+    };
+    /* the two values of its options are source and target */
+    unsigned values = rc_str_is(result->command.container, "bwrap") ? 2 : 1;
+    struct rc_words words = result->command.container_words;
+    struct rc_str word;
     struct rc_str value;
 
-    if (!rc_command_mounts(word, &value))
-        return RC_ABSENT;
-    return value.p ? value : next;
+    while (rc_words_next(&words, &word)) {
+        if (!rc_command_mounts(word, &value))
+            continue;
+        for (unsigned i = value.p ? values : 0; i < values && rc_words_next(&words, &value);)
+            i++;
+        if (names_file(value, file))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        if (names_file(rc_env_find_name(&result->env, &variables[i]), file))
+            return true;
+    return false;
 }
 
-static struct rc_str word_behind(const char *const *argument)
+/* Whether one of the words begins like one of "-e|--env". Short options in one word, such as -xe, are too rare. */
+static bool has_option(struct rc_words words, const char *options)
 {
-    return rc_str(argument[1] ? argument[1] : "");
-}
+    struct rc_str word;
 
-static bool is_shown(const struct rc_context *context, const struct rc_result *result, struct rc_str runtime,
-                     struct rc_str file)
-{
-    /* the two values of this option are source and target */
-    bool two = rc_str_is(runtime, "bwrap");
-
-    for (const char *const *argument = context->argv; *argument; argument++) {
-        /* a script may stand in one word with many blanks */
-        struct rc_str rest = rc_str(*argument);
+    while (rc_words_next(&words, &word)) {
+        struct rc_str rest = rc_str(options);
 
         while (rest.p) {
-            struct rc_str word = rc_str_split(rest, ' ', &rest);
-            struct rc_str behind;
-            struct rc_str next = rest.p ? rc_str_split(rest, ' ', &behind)
-                                        : word_behind(argument + (two && argument[1]));
+            struct rc_str option = rc_str_split(rest, '|', &rest);
 
-            if (names_file(value_of(word, next), file))
+            if (word.n >= option.n && rc_str_eq((struct rc_str){ word.p, option.n }, option))
                 return true;
         }
     }
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        if (names_file(rc_env_find(&result->env, rc_str(variables[i])), file))
-            return true;
     return false;
 }
 
-/* Whether the option stands before the image, the first word that is neither an option nor its value. */
-static bool has_option(const char *const *words, const char *option)
+void rc_container_warn(struct rc_result *result)
 {
-    for (bool value = false; *words; words++) {
-        bool dashed = (*words)[0] == '-';
+    static const struct {
+        const char *runtimes;
+        const char *options;
+        bool hides; /* with one of these options; else without them */
+        const char *cure;
+    } rows[] = {
+        { "apptainer|singularity", "-e|--cleanenv|-C|--containall", true, "leave out --cleanenv and --containall" },
+        { "enroot", "-e|--env", false, "name them, as -e RANK -e WORLD_SIZE, or use pyxis" },
+        { "podman", "-e|--env", false, "say --env-host" },
+        { "docker", "-e|--env", false, "name them, as -e RANK -e WORLD_SIZE" },
+    };
+    const struct rc_command *command = &result->command;
 
-        if (dashed && rc_str_starts(rc_str(*words), option))
-            return true;
-        if (!dashed && !value)
-            return false;
-        value = dashed;
-    }
-    return false;
-}
-
-/* NULL where the variables are handed on, or where nobody knows. */
-static const char *find_cure(struct rc_str runtime, const char *const *words)
-{
-    /* short options in one word, such as -ec, are too rare to be read */
-    if (rc_str_is(runtime, "apptainer") || rc_str_is(runtime, "singularity"))
-        return has_option(words, "-e") || has_option(words, "--cleanenv") || has_option(words, "-C") ||
-                       has_option(words, "--containall")
-                   ? "leave out --cleanenv and --containall"
-                   : NULL;
-    if (has_option(words, "-e") || has_option(words, "--env"))
-        return NULL;
-    if (rc_str_is(runtime, "enroot"))
-        return "name them, as -e RANK -e WORLD_SIZE, or use pyxis";
-    if (rc_str_is(runtime, "podman"))
-        return "say --env-host";
-    return rc_str_is(runtime, "docker") ? "name them, as -e RANK -e WORLD_SIZE" : NULL;
-}
-
-void rc_container_warn(const struct rc_context *context, struct rc_result *result)
-{
-    struct rc_str runtime = result->command.container;
-    const char *cure = NULL;
-
-    for (const char *const *word = context->argv; runtime.p && *word && !cure; word++)
-        /* skips the runtime's name and its verb: exec, run, start */
-        if (*word + rc_str(*word).n == runtime.p + runtime.n && word[1])
-            cure = find_cure(runtime, word + 2);
-    if (cure)
-        rc_say(&result->messages, RC504,
-               "%pS hands no variables on: the ranks that are set here do not get into the container; %s", &runtime,
-               cure);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rc_str_which(command->container, rows[i].runtimes) && command->container_words.left > 0 &&
+            has_option(command->container_words, rows[i].options) == rows[i].hides)
+            rc_say(&result->messages, RC504,
+                   "%pS hands no variables on: the ranks that are set here do not get into the container; %s",
+                   &command->container, rows[i].cure);
 }
 
 const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
@@ -198,7 +173,7 @@ const char *rc_container_hides(const struct rc_context *context, struct rc_resul
 
     if (context->contained)
         return file.n ? NULL : rc_format(&result->arena, "the container does not see %s", name);
-    if (!command->container.p || (file.n && is_shown(context, result, command->container, file)))
+    if (!command->container.p || (file.n && is_shown(result, file)))
         return NULL;
     return rc_format(&result->arena, "a container (%pS) does not see %s", &command->container, name);
 }
@@ -234,33 +209,13 @@ void rc_reverse_plan(const struct rc_context *context, struct rc_result *result)
 
 #define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
 
-/* What does not fit would be a reason to set nothing at all, and a watch is none:
- * the preload has room for twice this path, and others write to arena and plan
- * behind it. */
-enum { PATH_LENGTH_MAX = 4096 };
-
-static bool holds_folder(struct rc_str path, struct rc_str folder)
-{
-    while (path.p)
-        if (rc_str_eq(rc_str_split(path, ':', &path), folder))
-            return true;
-    return false;
-}
-
-/* PYTHONPATH with the watch's folder, in the result's arena; NULL where there is no room for it.
- * Behind the user's own folders, whose order and empty places stay. Python takes
- * an empty PYTHONPATH for none at all. NULL where it does not fit. */
+/* PYTHONPATH with the watch's folder, after the user's own, whose order and empty places stay. The preload has room
+ * for twice this path. NULL where it does not fit. */
 static const char *watch_path(struct rc_result *result, struct rc_str folder)
 {
-    struct rc_str now = rc_env_get(&result->env, "PYTHONPATH");
+    enum { PATH_LENGTH_MAX = 4096 };
 
-    if (now.n + 1 + folder.n > PATH_LENGTH_MAX ||
-        result->arena.used + now.n + folder.n + ARENA_LEFT > result->arena.size ||
-        result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
-        return NULL;
-    if (!now.n || holds_folder(now, folder))
-        return rc_format(&result->arena, "%pS", now.n ? &now : &folder);
-    return rc_format(&result->arena, "%pS:%pS", &now, &folder);
+    return add_name(result, rc_env_get(&result->env, "PYTHONPATH"), folder, PATH_LENGTH_MAX);
 }
 
 /* Whether srun's rendezvous server, if there is one, is this very step's. */
@@ -359,11 +314,6 @@ static uint32_t number_of(const struct rc_result *result, struct rc_str name)
     return rc_parse_u32(rc_env_find(&result->env, name), RC_MAX_TASKS, &value) ? value : 0;
 }
 
-static uint32_t nodes_of_job(const struct rc_result *result)
-{
-    return number_of(result, RC_STR("SLURM_JOB_NUM_NODES"));
-}
-
 /* How many tasks the job has, where this process is in a job of Slurm and no task of it: 0 elsewhere, and
  * where the job has only one. Of a job that names no number it is the nodes. */
 static uint32_t forgotten_tasks(const struct rc_result *result)
@@ -376,18 +326,20 @@ static uint32_t forgotten_tasks(const struct rc_result *result)
     if (!is_slurms || is_task || !rc_env_get(&result->env, "SLURM_JOB_ID").n)
         return 0;
     if (!tasks)
-        tasks = nodes_of_job(result);
+        tasks = number_of(result, RC_STR("SLURM_JOB_NUM_NODES"));
     return tasks > 1 ? tasks : 0;
 }
 
 static bool is_plain(struct rc_str word)
 {
-    for (size_t i = 0; i < word.n; i++) {
-        char c = word.p[i];
+    static const char special[] = "'\"$`\\;&|<>()*?#";
 
-        if (c <= ' ' || c >= 0x7f || c == '\'' || c == '"' || c == '$' || c == '`' || c == '\\' || c == ';' ||
-            c == '&' || c == '|' || c == '<' || c == '>' || c == '(' || c == ')' || c == '*' || c == '?' || c == '#')
+    for (size_t i = 0; i < word.n; i++) {
+        if (word.p[i] <= ' ' || word.p[i] >= 0x7f)
             return false;
+        for (const char *c = special; *c; c++)
+            if (word.p[i] == *c)
+                return false;
     }
     return word.n != 0;
 }
@@ -411,19 +363,13 @@ static const char *command_line(struct rc_result *result, const char *const *arg
     return line;
 }
 
-/* Python's own modules that prepare. */
-static bool only_prepares(struct rc_str module)
-{
-    return rc_str_is(module, "pip") || rc_str_is(module, "venv") || rc_str_is(module, "ensurepip");
-}
-
 /* torchrun needs no srun on one node (its workers are all there), nor where each node trains by itself. */
 static bool waits_for_nodes(const struct rc_result *result)
 {
     const struct rc_command *command = &result->command;
 
     return (command->torchrun || command->accelerate) && !command->given.standalone &&
-           !rc_str_is(command->given.nnodes, "1") && nodes_of_job(result) > 1;
+           !rc_str_is(command->given.nnodes, "1") && number_of(result, RC_STR("SLURM_JOB_NUM_NODES")) > 1;
 }
 
 void rc_forgotten_say(const struct rc_context *context, struct rc_result *result)
@@ -440,8 +386,8 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u nodes; the others "
                "start none; start it with srun: srun --ddp --ntasks-per-node=1 %s",
-               &result->command.name, nodes_of_job(result), line);
-    else if (result->command.script.n && !only_prepares(result->command.script))
+               &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), line);
+    else if (result->command.script.n && !rc_str_which(result->command.script, "pip|venv|ensurepip"))
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u tasks, which "
                "training waits for; start it with srun: srun --ddp %s",

@@ -315,7 +315,7 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
         rc_uneven_warn(result);
         if (context->explain)
             rc_identity_list_rejected(result);
-        rc_container_warn(context, result);
+        rc_container_warn(result);
         rc_watch_plan(context, result);
         rc_reverse_plan(context, result);
         rc_pinning_plan(context, result);

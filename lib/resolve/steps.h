@@ -133,7 +133,7 @@ const char *rc_container_hides(const struct rc_context *context, struct rc_resul
                                const char *name);
 
 /* Warns where the command starts a container that hands none of the variables on. */
-void rc_container_warn(const struct rc_context *context, struct rc_result *result);
+void rc_container_warn(struct rc_result *result);
 
 /* Adds to the plan of worker or launcher mode what lookup=numeric needs. What keeps the
  * library away is a warning, no more. */

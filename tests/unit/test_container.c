@@ -89,7 +89,7 @@ static const struct warning warnings[] = {
     { TEXT(NAMES), { "docker", "run", "x" }, "none of them" },
     { NO_TEXT, { "docker" }, "nothing that it is to do" },
     { TEXT(NAMES), { "docker", "run" }, "what is to be started does not count" },
-    { NO_TEXT, { "sh", "-c", "enroot start x" }, "text of a shell is not looked into" },
+    { TEXT(NAMES ", or use pyxis"), { "sh", "-c", "enroot start x" }, "in a text of a shell, too" },
 };
 
 UNIT_ROWS(warns, "container warns", warnings)
