@@ -11,6 +11,7 @@
 #include "meet.h"
 #include "node.h"
 #include "options.h"
+#include "rendezvous/wire.h"
 #include "resolve/command.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
@@ -113,7 +114,7 @@ static struct rc_result result;
 struct step_memory {
     atomic_int spoken;
     struct rc_once looked;
-    struct rc_lookup lookup;
+    char found[RC_LOOKUP_SIZE];
 };
 
 static struct step_memory *shared;
@@ -271,20 +272,42 @@ static void say_slow_lookup(const struct rc_result *found, const struct rc_looku
     rc_spank_say_all(&messages, RC_LEVEL_WARNING);
 }
 
-const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found, const char *outcome)
+static const struct rc_lookup *look_up(const struct rc_result *found, char *answer)
 {
-    static struct rc_lookup own;
+    static struct rc_lookup lookup;
+    const struct rc_lookup_question question = rc_lookup_question_of(found, "nothing was set");
 
-    if (shared && rc_once_begin(&shared->looked)) {
-        rc_lookup_master(found, outcome, &shared->lookup);
-        rc_once_done(&shared->looked);
-        say_slow_lookup(found, &shared->lookup);
-        return &shared->lookup;
+    if (!*answer) {
+        rc_spank_outside_enter();
+        rc_lookup_ask(rc_spank_program(RC_EXCHANGE), &question, answer);
+        rc_spank_outside_leave();
     }
-    if (shared && rc_once_wait(&shared->looked, LOOKUP_MS))
-        return &shared->lookup;
-    rc_lookup_master(found, outcome, &own);
-    return &own;
+    rc_lookup_read(rc_str(answer), &lookup);
+    return &lookup;
+}
+
+const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found)
+{
+    static char own[RC_LOOKUP_SIZE];
+    const struct rc_lookup *lookup;
+
+    if (!shared)
+        return look_up(found, own);
+    if (!rc_once_begin(&shared->looked))
+        return look_up(found, rc_once_wait(&shared->looked, LOOKUP_MS) ? shared->found : own);
+    lookup = look_up(found, shared->found);
+    rc_once_done(&shared->looked);
+    say_slow_lookup(found, lookup);
+    return lookup;
+}
+
+bool rc_spank_step_is_elsewhere(const struct rc_result *found)
+{
+    static char own[RC_LOOKUP_SIZE];
+    bool has_found = shared && shared->found[0];
+
+    /* before the nodes meet, the node has not looked it up yet: what it finds then depends on their answer */
+    return look_up(found, has_found ? shared->found : own)->elsewhere;
 }
 
 void rc_spank_step_end(void)

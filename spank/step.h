@@ -43,9 +43,12 @@ const struct rc_spank_step *rc_spank_step(void);
 /* True for the first task of this node that calls it, false for all others. */
 bool rc_spank_step_speaks(spank_t spank);
 
-/* What rc_lookup_master says for result->master: asked by the first task of this
- * node, which the others wait for, because it may ask the site's DNS. */
-const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result, const char *outcome);
+/* What rc_lookup_ask says for result->master: asked by the first task of this
+ * node, which the others wait for, because it may ask the site's DNS. Until the next call. */
+const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result);
+
+/* Whether all addresses that MASTER_ADDR resolves to are surely other nodes', by the same look-up. */
+bool rc_spank_step_is_elsewhere(const struct rc_result *result);
 
 /* Scratch for one resolution at a time; 45 KiB are too much for a stack. */
 struct rc_result *rc_spank_result(void);

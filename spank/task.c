@@ -294,7 +294,7 @@ static void describe_task(struct task *task)
     task->context.slurm_het = has_components(task->spank, &task->result->env);
     task->rank0 = (struct rc_rank0){
         .outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same",
-        .is_elsewhere = rc_lookup_is_elsewhere,
+        .is_elsewhere = rc_spank_step_is_elsewhere,
         .name_owner = rc_port_owner,
     };
 }
@@ -321,7 +321,7 @@ static bool find_master(struct task *task)
 {
     if (!rc_lookup_is_needed(task->result))
         return true;
-    return rc_lookup_apply(task->result, rc_spank_step_lookup(task->result, "nothing was set"));
+    return rc_lookup_apply(task->result, rc_spank_step_lookup(task->result));
 }
 
 /* In RANK 0 only: checks that MASTER_ADDR is its own, and holds the port, if the

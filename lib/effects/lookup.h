@@ -2,7 +2,7 @@
 /* lookup.h - MASTER_ADDR as this node resolves it. */
 #pragma once
 
-#include "launcher/hosts.h"
+#include "base/pairs.h"
 #include "resolve/resolve.h"
 #include "system/net.h"
 
@@ -21,26 +21,59 @@
  * Every node finds the same address by itself: the lowest of those that the name
  * resolves to, IPv4 before IPv6. RANK 0 then checks that it is its own (rank0.h). */
 
-enum { RC_LOOKUP_TEXT = 448 };
+enum { RC_LOOKUP_TEXT = 448, RC_LOOKUP_SIZE = 4096 };
 
-/* The result of a look-up. It has no pointers, so that processes can share it. */
+/* What a look-up has to know. The texts are the caller's. */
+struct rc_lookup_question {
+    struct rc_str addr;   /* MASTER_ADDR, or the name of RANK 0's node */
+    struct rc_str source; /* where that is from */
+    struct rc_str wish;   /* addr=; absent: none */
+    enum rc_address_kind kind;
+    enum rc_given given;
+    struct rc_str own;     /* addresses of RANK 0's node; absent: it has not told them */
+    struct rc_str node;    /* this node's name for Slurm; absent elsewhere */
+    struct rc_str outcome; /* for the line of an error, what comes of it: "nothing is set" */
+    bool certain;          /* the launcher is certain of the address */
+    uint32_t node_rank;
+    uint32_t nodes;
+};
+
 struct rc_lookup {
     enum { RC_LOOKUP_SAME, RC_LOOKUP_FOUND, RC_LOOKUP_WRONG } state;
-    enum rc_message_id id;             /* of WRONG */
-    char text[RC_LOOKUP_TEXT];         /* of WRONG */
-    char addr[RC_NETADDR_TEXT];        /* of FOUND; empty: master.addr stays */
-    char interface[RC_INTERFACE_SIZE]; /* of FOUND; empty: not known */
-    char strange[RC_NETADDR_TEXT];     /* of a name: an address that RANK 0's node has not; empty: none */
-    uint32_t seconds;                  /* that the resolver took; 0: no longer than it should */
+    enum rc_message_id id;   /* of WRONG */
+    struct rc_str text;      /* of WRONG */
+    struct rc_str addr;      /* of FOUND; absent: master.addr stays */
+    struct rc_str interface; /* of FOUND; absent: not known */
+    struct rc_str strange;   /* of a name: an address that RANK 0's node has not; absent: none */
+    bool elsewhere;          /* of a name: all that it leads to is surely another node's */
+    uint32_t seconds;        /* that the resolver took; 0: no longer than it should */
 };
 
 /* Whether there is anything to look up for result->master. */
 bool rc_lookup_is_needed(const struct rc_result *result);
 
-/* Looks up what result->master needs. `outcome` is for the line of an error: what
- * comes of it ("nothing is set"). A resolver that has no answer now (EAI_AGAIN) is
- * an error only where an address is needed. */
-void rc_lookup_master(const struct rc_result *result, const char *outcome, struct rc_lookup *lookup);
+/* Whether a name is not enough. */
+static inline bool rc_lookup_needs_address(const struct rc_lookup_question *asked)
+{
+    return asked->kind == RC_ADDRESS_INTERFACE || asked->kind == RC_ADDRESS_NETWORK;
+}
+
+struct rc_lookup_question rc_lookup_question_of(const struct rc_result *result, const char *outcome);
+
+/* Looks it up. What it finds is text of the arena, RC_LOOKUP_SIZE bytes, or of the question. A resolver that has no
+ * answer now (EAI_AGAIN) is an error only where an address is needed. */
+void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lookup, struct rc_arena *arena);
+
+/* For slurmstepd's forked child, which may not load what a resolver needs: has the rollcall-exchange at `path` look it
+ * up, with this argument. The answer is a text, so that processes can share it. */
+#define RC_LOOKUP_ARGUMENT "lookup"
+void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE]);
+
+/* Slices of the answer. False, with RC_LOOKUP_SAME, for one that says nothing. */
+bool rc_lookup_read(struct rc_str answer, struct rc_lookup *lookup);
+
+extern const struct rc_form rc_lookup_question_form;
+extern const struct rc_form rc_lookup_form;
 
 /* Adds a warning where the resolver has held up this node, or says of RANK 0's node what that does not say itself.
  * For the one task that has asked. */
@@ -50,16 +83,8 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
  * result->messages and an empty plan, for RC_LOOKUP_WRONG. */
 bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup);
 
-/* rc_lookup_master, rc_lookup_warn and rc_lookup_apply, where there is anything to look up. */
+/* rc_lookup_find, rc_lookup_warn and rc_lookup_apply, where there is anything to look up. */
 bool rc_lookup_settle(struct rc_result *result, const char *outcome);
 
 /* Whether all addresses that MASTER_ADDR resolves to are surely other nodes'. */
 bool rc_lookup_is_elsewhere(const struct rc_result *result);
-
-/* A MASTER_ADDR that stays a name, as this node resolves it; and the errors of every look-up. */
-
-/* What an error message tells about this node. */
-struct rc_lookup_place {
-    char node[RC_HOST_MAX + 1];
-    const char *outcome;
-};

@@ -19,6 +19,10 @@ int exchange_node(void);
 #define EXCHANGE_INVENTORY "inventory"
 int exchange_inventory(void);
 
+/* Reads a question from standard input, and prints what MASTER_ADDR leads to (lib/effects/lookup.h). Returns an exit
+ * status, likewise. */
+int exchange_lookup(void);
+
 /* Writes "TOKEN PORT ADDRESS..." with the addresses by which others may reach this host.
  * IPv4 comes first, because few nodes have IPv6 alone. The text is in the arena. */
 const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena);

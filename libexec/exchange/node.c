@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "effects/lookup.h"
 #include "exchange.h"
 #include "inventory/inventory.h"
 #include "rendezvous/client.h"
@@ -198,6 +199,21 @@ int exchange_inventory(void)
 
     fputs(rc_inventory_write("", (const char *const *)environ, &arena), stdout);
     return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int exchange_lookup(void)
+{
+    static char text[RC_LOOKUP_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_lookup_question asked = { .kind = RC_ADDRESS_DEFAULT };
+    struct rc_lookup lookup;
+    const char *answer;
+
+    if (!rc_pairs_read(read_input(), '\n', &rc_lookup_question_form, &asked) || !asked.addr.p)
+        return print_failed("the question", "cannot be read");
+    rc_lookup_find(&asked, &lookup, &arena);
+    answer = rc_pairs_write(&rc_lookup_form, &lookup, &arena);
+    return answer && fputs(answer, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
 /* Lines of what the node has; "" where nobody knows in time: such a node is compared with none. */

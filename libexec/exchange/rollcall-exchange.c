@@ -11,6 +11,7 @@
  *                                           none of several NODES calls, it says so
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.c)
  *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
+ *   rollcall-exchange lookup                where MASTER_ADDR leads to; the plugin asks for it
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
  * the process that becomes the user's: no connection, no thread, no memory.
@@ -30,6 +31,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "effects/lookup.h"
 #include "exchange.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
@@ -39,8 +41,8 @@ enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|inventory|store|server SECONDS CHECK [WATCH JOB NODES SAME] (rollcall's own; "
-          "see rollcall --help)\n",
+    fputs("usage: rollcall-exchange node|inventory|lookup|store|server SECONDS CHECK [WATCH JOB NODES SAME] "
+          "(rollcall's own; see rollcall --help)\n",
           stderr);
     return STATUS_USAGE;
 }
@@ -126,6 +128,10 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], EXCHANGE_INVENTORY) == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         return exchange_inventory();
+    }
+    if (argc == 2 && strcmp(argv[1], RC_LOOKUP_ARGUMENT) == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return exchange_lookup();
     }
     if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_STORE) == 0) {
         close_from(STDERR_FILENO + 1);

@@ -35,15 +35,23 @@ def sources(*patterns):
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory):
-    """The plugin as it is installed."""
-    plugin = os.environ.get("ROLLCALL_PLUGIN", os.path.join(BUILD, "spank", ".libs", "rollcall.so"))
-    program = tmp_path_factory.mktemp("built") / "fake-spank"
-    return Host(compile_to(program, sources("tests/fake-spank/*.c"), "-rdynamic"), plugin)
+def lookups(tmp_path_factory):
+    """Where spawn.c finds the real rollcall-exchange, and the resolver that it gets."""
+    resolver = tmp_path_factory.mktemp("child") / "resolver.so"
+    return {**os.environ, "FAKE_EXCHANGE": os.path.join(BUILD, "libexec", "exchange", "rollcall-exchange"),
+            "FAKE_RESOLVER": compile_to(resolver, sources("tests/fake-spank/child/*.c"), "-shared", "-fPIC")}
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory):
+def built(tmp_path_factory, lookups):
+    """The plugin as it is installed."""
+    plugin = os.environ.get("ROLLCALL_PLUGIN", os.path.join(BUILD, "spank", ".libs", "rollcall.so"))
+    program = tmp_path_factory.mktemp("built") / "fake-spank"
+    return Host(compile_to(program, sources("tests/fake-spank/*.c"), "-rdynamic"), plugin, lookups)
+
+
+@pytest.fixture(scope="session")
+def sanitized(tmp_path_factory, lookups):
     """The same sources under the address and undefined behaviour sanitizers."""
     folder = tmp_path_factory.mktemp("sanitized")
     plugin = compile_to(folder / "rollcall.so",
@@ -51,7 +59,7 @@ def sanitized(tmp_path_factory):
                         "-shared", "-fPIC", "-fvisibility=hidden", "-Ilib", "-I.", f"-I{BUILD}/lib", *SANITIZE,
                         "-Wl,--version-script=spank/rollcall.map")
     # the tasks are forked and end without exit(): what they leave is no leak
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1"}
+    environment = {**lookups, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1"}
     program = compile_to(folder / "fake-spank", sources("tests/fake-spank/*.c"), "-rdynamic", *SANITIZE)
     return Host(program, plugin, environment)
 

@@ -82,6 +82,9 @@ bool scenario_read(void);
 void print_event(const char *event, const char *key, const char *text, int rc);
 void print_quoted(const char *text);
 
+/* How such a line begins. */
+void write_where(char *text, size_t size, const char *event);
+
 /* Slurm's own handling of an environment (22.05 src/common/env.c), malloc'd. */
 char **env_copy(const struct words *words);
 void env_overwrite(char ***env, const char *name, const char *value);

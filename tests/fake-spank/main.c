@@ -34,10 +34,18 @@ void print_quoted(const char *text)
     putchar('"');
 }
 
+void write_where(char *text, size_t size, const char *event)
+{
+    snprintf(text, size, "{\"event\":\"%s\",\"callback\":\"%s\",\"node\":%u,\"task\":%d", event,
+             now.callback ? now.callback : "", now.node, now.task);
+}
+
 static void print_where(const char *event)
 {
-    printf("{\"event\":\"%s\",\"callback\":\"%s\",\"node\":%u,\"task\":%d", event, now.callback ? now.callback : "",
-           now.node, now.task);
+    char text[256];
+
+    write_where(text, sizeof(text), event);
+    fputs(text, stdout);
 }
 
 void print_event(const char *event, const char *key, const char *text, int rc)
