@@ -43,12 +43,17 @@ def write(text):
     os.write(file, line.encode())
 
 
-def explain(error):
+def quietly(function, *arguments, **named):
+    """Calls a function, and passes over what goes wrong in it."""
     try:
-        if debug_level() > 0:
-            write("watch: %s: %s" % (type(error).__name__, error))
-    except Exception:  # a closed standard error
-        pass
+        return function(*arguments, **named)
+    except Exception as error:
+        try:
+            if debug_level() > 0:
+                write("watch: %s: %s" % (type(error).__name__, error))
+        except Exception:  # a closed standard error
+            pass
+    return None
 
 
 def say(message, text):
@@ -84,11 +89,8 @@ class Server:
 
     def __init__(self, identity):
         self.hosts = []
-        try:
-            if "task" in identity:
-                self.find(identity["task"], identity["tasks"])
-        except Exception as error:
-            explain(error)
+        if "task" in identity:
+            quietly(self.find, identity["task"], identity["tasks"])
 
     def find(self, task, tasks):
         variables = {**os.environ, **start_environment()}
@@ -108,7 +110,7 @@ class Server:
         import threading  # torch has imported all three
 
         Server.told = True
-        thread = threading.Thread(target=self.send, name="rollcall-watch", daemon=True)
+        thread = threading.Thread(target=quietly, args=(self.send,), name="rollcall-watch", daemon=True)
         thread.start()
         thread.join(self.PATIENCE)
 
@@ -118,21 +120,18 @@ class Server:
 
         failure = OSError("srun's server did not listen")
         until = time.monotonic() + self.REPLY
-        try:
-            while time.monotonic() < until:
-                for host in self.hosts:
-                    try:
-                        with socket.create_connection((host, self.port), self.CONNECT) as connection:
-                            connection.settimeout(self.REPLY)
-                            connection.sendall(self.message)
-                            if connection.recv(1):
-                                return
-                    except OSError as error:
-                        failure = error
-                time.sleep(0.1)
-            explain(failure)
-        except Exception as error:
-            explain(error)
+        while time.monotonic() < until:
+            for host in self.hosts:
+                try:
+                    with socket.create_connection((host, self.port), self.CONNECT) as connection:
+                        connection.settimeout(self.REPLY)
+                        connection.sendall(self.message)
+                        if connection.recv(1):
+                            return
+                except OSError as error:
+                    failure = error
+            time.sleep(0.1)
+        raise failure
 
 
 def was_spawned():
@@ -177,18 +176,12 @@ class Told:
     def __str__(self):
         return "joins as rank %d of %d (%s)" % (self.rank, self.world, self.source)
 
-    def is_lightnings(self):
-        return self.caller.split(".")[0] in ("lightning", "pytorch_lightning", "lightning_fabric")
+    def cure(self, change, of_lightning="check devices= and num_nodes="):
+        is_lightnings = self.caller.split(".")[0] in ("lightning", "pytorch_lightning", "lightning_fabric")
+        return of_lightning if is_lightnings else change
 
-    def cure(self, variables):
-        if self.is_lightnings():
-            return "check devices= and num_nodes="
-        return "pass %s as rollcall set it, or nothing" % variables
-
-    def cure_of_node(self):
-        if self.is_lightnings():
-            return "check num_nodes= and NODE_RANK"
-        return "count from NODE_RANK, as rollcall set it"
+    def cure_of(self, variables):
+        return self.cure("pass %s as rollcall set it, or nothing" % variables)
 
 
 class Device:
@@ -224,10 +217,7 @@ def wrap_set_device(device, cuda):
 
     @functools.wraps(original)
     def set_device(*args, **kwargs):
-        try:
-            device.compare(*args, cuda=cuda, **kwargs)
-        except Exception as error:
-            explain(error)
+        quietly(device.compare, *args, cuda=cuda, **kwargs)
         return original(*args, **kwargs)
 
     set_device.rollcall_watch = True
@@ -259,7 +249,7 @@ class Task:
         elif told.world < self.count:
             self.say_world(told)
         elif told.world > self.count and self.worker and not self.has_several(told, start):
-            say("RC702", "%s, but %s, and it is its only process; %s" % (told, self, told.cure("WORLD_SIZE")))
+            say("RC702", "%s, but %s, and it is its only process; %s" % (told, self, told.cure_of("WORLD_SIZE")))
         else:
             self.compare_rank(told)
 
@@ -276,10 +266,10 @@ class Task:
 
     def say_world(self, told):
         if told.world == 1:
-            cure = told.cure("RANK and WORLD_SIZE")
+            cure = told.cure_of("RANK and WORLD_SIZE")
             say("RC701", "%s, but %s; if all do, each trains alone; %s" % (told, self, cure))
         else:
-            cure = told.cure("WORLD_SIZE")
+            cure = told.cure_of("WORLD_SIZE")
             say("RC702", "%s, but %s; %s; a smaller world on purpose: watch=off" % (told, self, cure))
 
     def compare_rank(self, told):
@@ -290,9 +280,10 @@ class Task:
         elif told.rank == self.other and told.world == self.count:
             say("RC704", "%s, but %s; right if all tasks are renumbered so" % (told, self))
         elif self.worker:
-            say("RC703", "%s, but %s; %s" % (told, self, told.cure("RANK")))
+            say("RC703", "%s, but %s; %s" % (told, self, told.cure_of("RANK")))
         else:
-            say("RC703", "%s, but %s, where that rank cannot be; %s" % (told, self, told.cure_of_node()))
+            cure = told.cure("count from NODE_RANK, as rollcall set it", "check num_nodes= and NODE_RANK")
+            say("RC703", "%s, but %s, where that rank cannot be; %s" % (told, self, cure))
 
     def compare_with_torchrun(self, told, start):
         """torchrun has the last word on its workers' ranks, not on how many nodes there are."""
@@ -355,13 +346,7 @@ class Script:
 
     PATIENCE = 10  # seconds
     # whose processes are started by a launcher, and know the others
-    LAUNCHED = (
-        "TORCHELASTIC_RUN_ID",
-        "OMPI_COMM_WORLD_RANK",
-        "PMIX_RANK",
-        "PMI_RANK",
-        "MV2_COMM_WORLD_RANK",
-    )
+    LAUNCHED = ("TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 
     def __init__(self, identity):
         start = start_environment()
@@ -390,31 +375,19 @@ class Script:
             self.say_later("waits for the other %d nodes" % (nodes - 1), lambda: not has_children())
 
     def enter(self, call, caller):
-        """Before init_process_group; a function for its end, which gets the exception if there was one."""
+        """Before init_process_group; None, or a function for its end, which gets the exception if there was one."""
         try:
             told = Told(call, caller)
         except (LookupError, ValueError, TypeError):
             return lambda error: isinstance(error, ValueError) and self.say("finds no rank of its own")
         if told.world < 2 or told.rank > 0:
-            return lambda error: None
+            return None
         timer = self.say_later("waits for %d others as rank 0 of %d" % (told.world - 1, told.world))
         return lambda error: timer.cancel()
 
 
 def backend(call):
     return str(call.get("backend")).lower()
-
-
-def compare(task, call, caller):
-    """True if it was known beforehand what init_process_group is going to do."""
-    try:
-        if backend(call) == "mpi":
-            raise LookupError("MPI decides")
-        told = Told(call, caller)
-    except (LookupError, ValueError, TypeError):
-        return False
-    task.compare(told)
-    return True
 
 
 class Watch:
@@ -429,13 +402,14 @@ class Watch:
 
     def enter(self, call, caller):
         self.server.enter()
-        done = compare(self.task, call, caller)
-
-        def leave(error):
-            if not error and not done:
-                self.compare_with_world(caller)
-
-        return leave
+        try:
+            told = None if backend(call) == "mpi" else Told(call, caller)
+        except (LookupError, ValueError, TypeError):
+            told = None
+        if told:
+            self.task.compare(told)
+            return None
+        return lambda error: error or self.compare_with_world(caller)
 
     def compare_with_world(self, caller):
         c10d = sys.modules["torch.distributed.distributed_c10d"]
@@ -451,30 +425,20 @@ def wrap(watch, c10d):
     signature = inspect.signature(original)
 
     def enter(args, kwargs, frame):
-        try:
-            caller = frame.f_globals.get("__name__", "?")
-            call = signature.bind(*args, **kwargs).arguments
-            if not c10d.is_initialized() and backend(call) != "fake":
-                return watch.enter(call, caller)
-        except Exception as error:
-            explain(error)
-        return lambda error: None
-
-    def leave(left, failure):
-        try:
-            left(failure)
-        except Exception as error:
-            explain(error)
+        call = signature.bind(*args, **kwargs).arguments
+        if not c10d.is_initialized() and backend(call) != "fake":
+            return watch.enter(call, frame.f_globals.get("__name__", "?"))
+        return None
 
     @functools.wraps(original)
     def init_process_group(*args, **kwargs):
-        left = enter(args, kwargs, sys._getframe(1))
+        leave = quietly(enter, args, kwargs, sys._getframe(1)) or (lambda error: None)
         try:
             result = original(*args, **kwargs)
         except BaseException as failure:
-            leave(left, failure)
+            quietly(leave, failure)
             raise
-        leave(left, None)
+        quietly(leave, None)
         return result
 
     init_process_group.rollcall_watch = True
@@ -492,20 +456,21 @@ def watch_of(identity):
     return script if script.here else None
 
 
+def install_watch():
+    words = os.environ.get("ROLLCALL_IDENTITY", "").split()
+    c10d = sys.modules.get("torch.distributed.distributed_c10d")
+    if not words or {"off", "watch=off"} & set(os.environ.get("ROLLCALL", "").split(",")):
+        return
+    identity = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
+    watch = watch_of(identity)
+    if watch and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
+        wrap(watch, c10d)
+        watch.see_agent()
+        cuda = sys.modules.get("torch.cuda")
+        if hasattr(cuda, "set_device"):
+            wrap_set_device(Device(identity), cuda)
+
+
 def install():
     """torch's entry point; a script may call it as well, and twice does no harm."""
-    try:
-        words = os.environ.get("ROLLCALL_IDENTITY", "").split()
-        c10d = sys.modules.get("torch.distributed.distributed_c10d")
-        if not words or {"off", "watch=off"} & set(os.environ.get("ROLLCALL", "").split(",")):
-            return
-        identity = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
-        watch = watch_of(identity)
-        if watch and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
-            wrap(watch, c10d)
-            watch.see_agent()
-            cuda = sys.modules.get("torch.cuda")
-            if hasattr(cuda, "set_device"):
-                wrap_set_device(Device(identity), cuda)
-    except Exception as error:
-        explain(error)
+    quietly(install_watch)
