@@ -88,6 +88,9 @@ void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm,
 /* Adds D524 where srun would refuse the text. One with variables in it is not looked at. */
 void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line);
 
+/* What a program prints, errors as well, until the next call. NULL where it fails. */
+const char *doctor_run(const char *path, const char *const *words);
+
 /* True if the file has this text. Then `rest`, if it is not NULL, has what follows up to the next zero byte, at most
  * size - 1 bytes. */
 bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size);

@@ -225,8 +225,7 @@ static const char *last_line(char *text)
     return start ? start + 1 : text;
 }
 
-/* What a program prints, errors as well. NULL where it fails. */
-static char *run_program(const char *path, const char *const *words)
+const char *doctor_run(const char *path, const char *const *words)
 {
     struct rc_program program = {
         .kind = RC_PROGRAM_USER,
@@ -250,7 +249,7 @@ static char *run_program(const char *path, const char *const *words)
 /* The output of srun with one argument; NULL, with D101 in `faults`, where it fails. */
 static const char *run_srun(struct findings *faults, const char *srun, const char *argument)
 {
-    const char *text = run_program(srun, (const char *const[]){ argument, NULL });
+    const char *text = doctor_run(srun, (const char *const[]){ argument, NULL });
 
     if (!text && faults)
         doctor_findings_add(faults, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument,
@@ -371,72 +370,6 @@ void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slu
         return;
     doctor_findings_add(findings, FINDING_D105, file, line, NULL, "--mpi=%s, but srun of this machine has%s", type,
                         slurm->types);
-}
-
-enum { FIRST_WITHOUT_PMI = 5 };
-
-/* The same of a program on PATH. */
-static const char *run_on_path(const char *name, const char *const *words)
-{
-    char path[PATH_MAX];
-
-    return cli_find_program(name, path) ? run_program(path, words) : NULL;
-}
-
-/* Reads "mpirun (Open MPI) 5.0.7". False for another MPI. */
-static bool read_mpirun_version(char version[16])
-{
-    const char *text = run_on_path("mpirun", (const char *const[]){ "--version", NULL });
-    const char *start = text ? strstr(text, "(Open MPI) ") : NULL;
-
-    return start && sscanf(start, "(Open MPI) %15[0-9.]", version) == 1;
-}
-
-/* "MpiDefault              = pmix"; Slurm 26.05 has (null) for none */
-static bool read_default_type(char type[32])
-{
-    const char *text = run_on_path("scontrol", (const char *const[]){ "show", "config", NULL });
-    const char *start = text ? strstr(text, "\nMpiDefault ") : NULL;
-
-    if (!start || sscanf(start, " MpiDefault = %31s", type) != 1)
-        return false;
-    if (strcmp(type, "(null)") == 0)
-        snprintf(type, sizeof("none"), "none");
-    return true;
-}
-
-/* Whether a type of --mpi gives a task no PMIx. An unknown type may give it. */
-static bool lacks_pmix(const char *type)
-{
-    return strcmp(type, "none") == 0 || strcmp(type, "pmi2") == 0 || strcmp(type, "cray_shasta") == 0;
-}
-
-void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *version,
-                    const char *file, unsigned line)
-{
-    char given[32];
-    char here[16];
-    uint32_t major;
-    bool has_pmix = !slurm->types[0] || strstr(slurm->types, " pmix ");
-
-    if (!*version) {
-        if (!read_mpirun_version(here))
-            return;
-        version = here;
-    }
-    if (!rc_parse_u32((struct rc_str){ version, strcspn(version, ".") }, UINT16_MAX, &major) ||
-        major < FIRST_WITHOUT_PMI)
-        return;
-    if (!*type) {
-        if (!read_default_type(given))
-            return;
-        type = given;
-    }
-    if (lacks_pmix(type))
-        doctor_findings_add(findings, FINDING_D108, file, line,
-                            has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
-                            "--mpi=%s%s for a program with mpi4py, and Open MPI here is %s", type,
-                            type == given ? ", the default," : "", version);
 }
 
 void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line)
