@@ -325,7 +325,7 @@ static void explain_missing_option(struct findings *findings, const struct docto
     else
         doctor_findings_add(findings, FINDING_D102, stack->conf[0] ? stack->conf : NULL, stack->line, NULL,
                             named ? "srun --help does not list --ddp, although the plugin is named here"
-                                  : "srun --help does not list --ddp: no plugstack->conf names the plugin");
+                                  : "srun --help does not list --ddp: no plugstack.conf names the plugin");
 }
 
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script)

@@ -149,6 +149,7 @@ SRUN
     mkdir etc
     environment=("SLURM_CONF=$PWD/etc/slurm.conf")
     found 'D102 -:0' -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    [[ $(jq -r '.findings[0].what' json) == *": no plugstack.conf names the plugin" ]]
     printf '# ours\ninclude %s/etc/*.d/*.conf\n' "$PWD" > etc/plugstack.conf
     mkdir etc/plugstack.conf.d
     echo "optional $prefix/lib/slurm/gone-rollcall.so" > etc/plugstack.conf.d/rollcall.conf
