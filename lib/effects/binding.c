@@ -116,7 +116,7 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
     struct rc_tasklist job;
     uint32_t each;
 
-    if (!result->launcher || !result->launcher->has_mpidaemon || rc_mpidaemon_of(env).number != 1 ||
+    if (!result->launcher || !result->launcher->has_mpidaemon || rc_openmpi_daemon(env) != 1 ||
         result->identity.field[RC_LOCAL_RANK] != 0 || tasks == RC_UNKNOWN || tasks < 2 || given == RC_UNKNOWN ||
         !rc_parse_u32(rc_env_get(env, "SLURM_CPUS_PER_TASK"), RC_CPUS_MAX, &each) || given > each ||
         !rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &job) || given >= job.smallest)

@@ -56,17 +56,12 @@ static inline struct rc_str rc_slurmpmix_step(const struct rc_env *env)
     return rc_str_starts(name, RC_SLURMPMIX_PREFIX) ? (struct rc_str){ name.p + LENGTH, name.n - LENGTH } : RC_ABSENT;
 }
 
-/* Writes the name of that daemon's node and a NUL. False, with name untouched,
- * if there is none, or the text before it is not of the form above. */
+/* Writes the name of that daemon's node, of ORTE's list, and a NUL. False, with name untouched,
+ * if there is none, or the text before it is no such list. */
 bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MAX + 1]);
 
-struct rc_mpidaemon {
-    bool orte;       /* of Open MPI 4 */
-    uint32_t number; /* RC_UNKNOWN where it is not told */
-};
-
-/* The daemon that started this task. */
-struct rc_mpidaemon rc_mpidaemon_of(const struct rc_env *env);
+/* The number of mpirun's daemon that started this task; RC_UNKNOWN where it is not told. */
+uint32_t rc_openmpi_daemon(const struct rc_env *env);
 
 /* Fills in what the server's answer says of the task with the rank in *facts.
  * RC_PMIXJOB_NONE where the server cannot be asked. RC_PMIXJOB_WRONG, with a
@@ -75,20 +70,8 @@ struct rc_mpidaemon rc_mpidaemon_of(const struct rc_env *env);
 enum rc_pmixjob_answer { RC_PMIXJOB_NONE, RC_PMIXJOB_WRONG, RC_PMIXJOB_READ };
 enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure);
 
-/* Calls visit for each rank of the nodes whose number of tasks divides the
- * size, of an answer that was read. visit gets the node, in order of the nodes'
- * lowest ranks, the launcher's own number of it (id), and `more` as it is. False
- * where visit returns false once, where the launcher has no numbers, or where it
- * would take too long. */
-struct rc_pmixjob_rank {
-    uint32_t rank;
-    uint32_t local_rank;
-    uint32_t local_size;
-    uint32_t node;
-    uint32_t id;
-};
-bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts, uint32_t more,
-                    bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more));
+/* The value of a line of the answer; absent where there is none. */
+struct rc_str rc_pmixjob_line(struct rc_str answer, const char *name);
 
 struct rc_apinfo {
     struct rc_str bytes;

@@ -5,11 +5,14 @@
  * literal[0] [brackets[0]] literal[1] [brackets[1]] ... literal[n] */
 struct item {
     struct rc_str literal[RC_HOST_BRACKETS_MAX + 1];
-    struct rc_str bracket[RC_HOST_BRACKETS_MAX];
-    uint32_t size[RC_HOST_BRACKETS_MAX]; /* hosts that the bracket stands for */
+    struct rc_str bracket[RC_HOST_BRACKETS_MAX]; /* its ranges */
+    uint32_t width[RC_HOST_BRACKETS_MAX];        /* digits of all its numbers; 0 where each range has its own */
+    uint32_t size[RC_HOST_BRACKETS_MAX];         /* hosts that the bracket stands for */
     unsigned brackets;
     uint32_t hosts;
 };
+
+enum { DIGITS_MAX = 18 };
 
 struct range {
     uint64_t low;
@@ -20,26 +23,24 @@ struct range {
 static bool read_digits(struct rc_str digits, uint64_t *value)
 {
     *value = 0;
-    if (digits.n == 0 || digits.n > 18)
-        return false;
     for (size_t i = 0; i < digits.n; i++) {
         if (digits.p[i] < '0' || digits.p[i] > '9')
             return false;
         *value = *value * 10 + (uint64_t)(digits.p[i] - '0');
     }
-    return true;
+    return digits.n > 0 && digits.n <= DIGITS_MAX;
 }
 
-static bool parse_range(struct rc_str text, struct range *range)
+/* Takes the next range off a bracket. */
+static bool next_range(struct rc_str *bracket, uint32_t width, struct range *range)
 {
     struct rc_str high;
-    struct rc_str low = rc_str_split(text, '-', &high);
+    struct rc_str low = rc_str_split(rc_str_split(*bracket, ',', bracket), '-', &high);
 
-    if (!read_digits(low, &range->low))
+    if (!read_digits(low, &range->low) || !read_digits(high.p ? high : low, &range->high) || range->low > range->high)
         return false;
-    range->width = low.n;
-    range->high = range->low;
-    return !high.p || (read_digits(high, &range->high) && range->low <= range->high);
+    range->width = low.n > width ? low.n : width;
+    return true;
 }
 
 /* Names travel into MASTER_ADDR and messages: printable ASCII without what
@@ -49,19 +50,25 @@ static bool name_character(char c)
     return rc_is_in_name(c) || c == ':' || c == '%' || c == '+' || c == '~';
 }
 
-/* The hosts that a bracket stands for, and the digits of its longest number. */
-static bool bracket_size(struct rc_str bracket, uint32_t *size, size_t *longest)
+/* Reads a bracket, "1,3-5" or Open MPI's "3:1,3-5": its size, and the digits of its longest number. */
+static bool read_bracket(struct item *item, struct rc_str text, size_t *longest)
 {
-    uint64_t sum = 0;
+    struct rc_str ranges;
+    struct rc_str width = rc_str_split(text, ':', &ranges);
     struct range range;
+    uint64_t sum = 0;
+    unsigned i = item->brackets;
 
-    *longest = 0;
-    while (bracket.p) {
+    *longest = item->width[i] = 0;
+    if (ranges.p && !rc_parse_u32(width, DIGITS_MAX, &item->width[i]))
+        return false;
+    item->bracket[i] = ranges.p ? ranges : text;
+    for (struct rc_str rest = item->bracket[i]; rest.p;) {
         size_t digits = 1;
 
-        if (!parse_range(rc_str_split(bracket, ',', &bracket), &range))
+        if (!next_range(&rest, item->width[i], &range))
             return false;
-        for (uint64_t rest = range.high; rest > 9; rest /= 10)
+        for (uint64_t number = range.high; number > 9; number /= 10)
             digits++;
         if (digits < range.width)
             digits = range.width;
@@ -71,7 +78,7 @@ static bool bracket_size(struct rc_str bracket, uint32_t *size, size_t *longest)
         if (sum > RC_MAX_TASKS)
             return false;
     }
-    *size = (uint32_t)sum;
+    item->size[i] = (uint32_t)sum;
     return true;
 }
 
@@ -83,44 +90,34 @@ static bool next_item(struct rc_str *rest, struct item *item)
     const char *start = p;
     uint64_t hosts = 1;
     size_t longest = 0;
+    size_t digits;
 
     item->brackets = 0;
-    for (;; p++) {
-        if (p == end || *p == ',')
-            break;
-        if (*p == '[') {
-            const char *inside = p + 1;
-            size_t digits;
-
-            if (item->brackets == RC_HOST_BRACKETS_MAX)
-                return false;
-            item->literal[item->brackets] = (struct rc_str){ start, (size_t)(p - start) };
-            while (++p < end && *p != ']')
-                ;
-            if (p == end)
-                return false;
-            item->bracket[item->brackets] = (struct rc_str){ inside, (size_t)(p - inside) };
-            if (!bracket_size(item->bracket[item->brackets], &item->size[item->brackets], &digits))
-                return false;
-            hosts *= item->size[item->brackets];
-            if (hosts > RC_MAX_TASKS)
-                return false;
-            longest += digits;
-            item->brackets++;
-            start = p + 1;
-        } else if (name_character(*p)) {
+    for (; p < end && *p != ','; p++) {
+        if (name_character(*p)) {
             longest++;
-        } else {
-            return false;
+            continue;
         }
+        if (*p != '[' || item->brackets == RC_HOST_BRACKETS_MAX)
+            return false;
+        item->literal[item->brackets] = (struct rc_str){ start, (size_t)(p - start) };
+        start = p + 1;
+        while (p < end && *p != ']')
+            p++;
+        if (p == end || !read_bracket(item, (struct rc_str){ start, (size_t)(p - start) }, &digits))
+            return false;
+        hosts *= item->size[item->brackets++];
+        if (hosts > RC_MAX_TASKS)
+            return false;
+        longest += digits;
+        start = p + 1;
     }
     item->literal[item->brackets] = (struct rc_str){ start, (size_t)(p - start) };
     item->hosts = (uint32_t)hosts;
-    /* a name needs a character, and something before its first bracket */
-    if (longest == 0 || longest > RC_HOST_MAX || (item->brackets && item->literal[0].n == 0))
-        return false;
     *rest = p == end ? RC_ABSENT : (struct rc_str){ p + 1, (size_t)(end - p - 1) };
-    return true;
+    /* a name needs a character, and in Slurm's lists something before its first bracket */
+    return longest > 0 && longest <= RC_HOST_MAX &&
+           (item->brackets == 0 || item->literal[0].n > 0 || item->width[0] > 0);
 }
 
 bool rc_hostlist_count(struct rc_str list, uint32_t *count)
@@ -141,42 +138,36 @@ bool rc_hostlist_count(struct rc_str list, uint32_t *count)
     return true;
 }
 
-struct name_buffer {
+/* next_item has seen that the longest name of the item fits. */
+struct name {
     char text[RC_HOST_MAX + 1];
     size_t n;
-    bool full;
 };
 
-static void append_text(struct name_buffer *name, const char *p, size_t n)
+static void append_text(struct name *name, struct rc_str text)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (name->n == RC_HOST_MAX) {
-            name->full = true;
-            return;
-        }
-        name->text[name->n++] = p[i];
-    }
+    for (size_t i = 0; i < text.n; i++)
+        name->text[name->n++] = text.p[i];
 }
 
-static void append_number(struct name_buffer *name, uint64_t value, size_t width)
+static void append_number(struct name *name, uint64_t value, size_t width)
 {
-    char digits[20];
-    size_t n = 0;
+    char digits[DIGITS_MAX];
+    size_t n = sizeof(digits);
 
-    do
-        digits[n++] = (char)('0' + value % 10);
-    while (value /= 10);
-    while (n < width)
-        digits[n++] = '0';
-    while (n)
-        append_text(name, &digits[--n], 1);
+    do {
+        digits[--n] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value || sizeof(digits) - n < width);
+    append_text(name, (struct rc_str){ digits + n, sizeof(digits) - n });
 }
 
-static void append_from_bracket(struct name_buffer *name, struct rc_str bracket, uint32_t index)
+static void append_from_bracket(struct name *name, const struct item *item, unsigned bracket, uint32_t index)
 {
+    struct rc_str rest = item->bracket[bracket];
     struct range range;
 
-    while (bracket.p && parse_range(rc_str_split(bracket, ',', &bracket), &range)) {
+    while (rest.p && next_range(&rest, item->width[bracket], &range)) {
         uint64_t size = range.high - range.low + 1;
 
         if (index < size) {
@@ -198,7 +189,7 @@ static unsigned bracket_index(const struct item *item, unsigned place)
 
 bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX + 1])
 {
-    struct name_buffer built = { .n = 0 };
+    struct name built = { .n = 0 };
     uint32_t at[RC_HOST_BRACKETS_MAX];
     struct item item;
 
@@ -216,12 +207,10 @@ bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX +
         index /= item.size[i];
     }
     for (unsigned i = 0; i < item.brackets; i++) {
-        append_text(&built, item.literal[i].p, item.literal[i].n);
-        append_from_bracket(&built, item.bracket[i], at[i]);
+        append_text(&built, item.literal[i]);
+        append_from_bracket(&built, &item, i, at[i]);
     }
-    append_text(&built, item.literal[item.brackets].p, item.literal[item.brackets].n);
-    if (built.full)
-        return false;
+    append_text(&built, item.literal[item.brackets]);
     for (size_t i = 0; i < built.n; i++)
         name[i] = built.text[i];
     name[built.n] = '\0';
@@ -230,15 +219,16 @@ bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX +
 
 /* The position inside a bracket of the number that `digits` spells, or
  * RC_UNKNOWN. Padding counts: n01 is not n1. */
-static uint32_t position(struct rc_str bracket, struct rc_str digits)
+static uint32_t position(const struct item *item, unsigned bracket, struct rc_str digits)
 {
+    struct rc_str rest = item->bracket[bracket];
     uint32_t before = 0;
     struct range range;
     uint64_t value;
 
     if (!read_digits(digits, &value))
         return RC_UNKNOWN;
-    while (bracket.p && parse_range(rc_str_split(bracket, ',', &bracket), &range)) {
+    while (rest.p && next_range(&rest, item->width[bracket], &range)) {
         bool padded_alike = digits.n == range.width || (digits.n > range.width && digits.p[0] != '0');
 
         if (value >= range.low && value <= range.high && padded_alike)
@@ -266,7 +256,7 @@ static uint32_t match(const struct item *item, struct rc_str name)
             break;
         while (digits < name.n && name.p[digits] >= '0' && name.p[digits] <= '9')
             digits++;
-        at[i] = position(item->bracket[i], (struct rc_str){ name.p, digits });
+        at[i] = position(item, i, (struct rc_str){ name.p, digits });
         if (at[i] == RC_UNKNOWN)
             return RC_UNKNOWN;
         name = (struct rc_str){ name.p + digits, name.n - digits };

@@ -114,6 +114,9 @@ struct rc_taskmap_node {
     uint32_t tasks_before; /* on all nodes of a lower node_rank */
 };
 
+/* Takes the first run off a map in either writing. False, at the end with *rest absent, else where it is none. */
+bool rc_taskmap_next(struct rc_str *rest, struct rc_run *run);
+
 /* Walks the map; node indices are positions in the launcher's node list.
  *   tasks, nodes  what the launcher says elsewhere: the map must fit
  *   node          the node in question

@@ -1,47 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* openmpi.c - a rank that Open MPI's mpirun started (ORTE in 4, PRRTE from 5 on).
+ *
+ * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; no other
+ * launcher does (an Open MPI program under srun has none of them). What
+ * no variable says:
+ * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
+ *   if there is no rest (layout.h).
+ * - the node's number: mpirun has a daemon on each node, its own among them,
+ *   which is number 0. A node's number is that of its daemon, d, if mpirun's own
+ *   node carries ranks, and d - 1 if it does not. Which of the two it is follows
+ *   from what is below; OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs on a node.
+ * - the host of rank 0: first host of the Slurm allocation if the job spans
+ *   just that, else the host of mpirun itself (orte_hnp_uri; PRRTE's namespace)
+ *   where the daemons' numbers show that it carries ranks (measured with 4.1.4
+ *   and 5.0.7: 0,1 when mpirun runs on a node of the job, which then is the
+ *   first one wherever it stands in the list of hosts, 1,2 when it runs on a
+ *   login node), else the second of orte_node_regex, else the first host of
+ *   the default hostfile. RANK 0 compares it with its own addresses.
+ *
+ * ORTE exports its mapping where it was given; even is the node of an even layout
+ * by that mapping. 0 where rank and local rank are equal; d if it is 0 or there
+ * are as many daemons as nodes; d - 1 if d is not below the nodes; the place of
+ * daemon d's host (orte_node_regex) in SLURM_JOB_NODELIST, if it is d or d - 1; by
+ * node, the rank of local rank 0; even, if it is d or d - 1 or d is not known; by
+ * slot on two nodes 1. By node from a file of parameters is not exported: a rank
+ * above its local rank on the first node shows it.
+ *
+ * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c).
+ * Some tasks may ask it and others not, so what a task takes from its variables
+ * has to be certain:
+ * - d is 0: 0. Two daemons: both nodes have ranks. In Slurm as many daemons as
+ *   nodes of the job: d; one more: d - 1, for mpirun is outside of the job.
+ * - each node before this one has a lower rank than all of its own: d - 1 where
+ *   d is above rank - local rank, and 1 where d is 1 and local rank 0 not rank 0.
+ * - the nodes have to look even from here (rc_layout_agrees).
+ * Else the server is asked, which the preload and a recorded environment cannot:
+ * then RC110. An answer that is not what was certain is refused, too: the other
+ * tasks have gone by the same.
+ * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
+ * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
 #include "base/netaddr.h"
 #include "launcher/families.h"
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 #include "launcher/layout.h"
 
-/* The node of an Open MPI rank, as the numbers of mpirun's daemons tell.
- *
- * mpirun has a daemon on each node, its own among them, which is number 0. A
- * node's number is that of its daemon, d, if mpirun's own node carries ranks,
- * and d - 1 if it does not. Nothing says which of the two it is:
- * - Open MPI 4 (ORTE) exports its mapping where it was given; even is the node
- *   of an even layout by that mapping. 0 where rank and local rank are equal; d if
- *   it is 0 or there are as many daemons as nodes; d - 1 if d is not below the
- *   nodes; the place of daemon d's host (orte_node_regex) in SLURM_JOB_NODELIST, if
- *   it is d or d - 1; by node, the rank of local rank 0; even, if it is d or d - 1
- *   or d is not known; by slot on two nodes 1. By node from a file of parameters is
- *   not exported: a rank above its local rank on the first node shows it.
- * - Open MPI 5 (PRRTE) does not tell its mapping: the layout has to be even in
- *   some way that agrees (rc_layout_agrees), and there are no more nodes than
- *   daemons (D) or nodes of the Slurm job (A, where prted has ess slurm). D - A,
- *   if it is 0 or 1, says which it is. Else d if D is not one more than the
- *   nodes; if it is, or not known, by slot with d - 1 or d, else by node, and
- *   nothing where by slot with d and by node with d - 1 both fit. Where rank and
- *   local rank are equal, d has to be 0, or 1 if D is one more than the nodes or
- *   not known. */
+/* Bytes of a server's answer read before a large uneven job is given up. */
+enum { WORK_MAX = 1 << 26 };
 
-/* "1740701696.2;tcp://..." and "prterun-n1-651@0.2;tcp4://...": what stands
- * behind the last dot of the name is the daemon's number. */
+/* "1740701696.2;tcp://..." and "prterun-n1-651@0.2;tcp4://...": the daemon's number
+ * follows the last dot of the name. */
 static uint32_t number_in(struct rc_str uri)
 {
-    struct rc_str rest;
-    struct rc_str name = rc_str_split(uri, ';', &rest);
+    struct rc_str number;
     uint32_t daemon;
 
-    while (name.p) {
-        struct rc_str number = rc_str_split(name, '.', &rest);
-
-        if (!rest.p)
-            return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
-        name = rest;
-    }
-    return RC_UNKNOWN;
+    rc_str_split_last(rc_str_split(uri, ';', &uri), '.', &number);
+    return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
 }
 
 /* The PMIx server of PRRTE's daemon, "prterun-n1-651@0.2;...", where the namespace
@@ -71,57 +86,16 @@ static bool is_orte(const struct rc_env *env)
 }
 
 /* ORTE names its daemon to the task, PRRTE the PMIx server, which is the same. */
-struct rc_mpidaemon rc_mpidaemon_of(const struct rc_env *env)
+uint32_t rc_openmpi_daemon(const struct rc_env *env)
 {
-    bool orte = is_orte(env);
-
-    return (struct rc_mpidaemon){
-        .orte = orte,
-        .number = number_in(orte ? rc_env_get(env, "OMPI_MCA_orte_local_daemon_uri") : prrte_uri(env)),
-    };
+    return number_in(is_orte(env) ? rc_env_get(env, "OMPI_MCA_orte_local_daemon_uri") : prrte_uri(env));
 }
 
-/* mpirun's own daemon, which counts, does not tell its tasks. */
-static uint32_t orte_daemons(const struct rc_env *env)
+/* "login,n[1:1-3]@0(4)", "n[3:1,3]-ib@0(2)": ORTE's names in the order of the daemons' numbers; the rest
+ * is of other things (ompi v4.1 orte/mca/regx/fwd/regx_fwd.c). */
+bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MAX + 1])
 {
-    uint32_t daemons;
-
-    return rc_parse_u32(rc_env_get(env, "OMPI_MCA_ess_base_num_procs"), RC_MAX_TASKS, &daemons) ? daemons : RC_UNKNOWN;
-}
-
-struct prrte {
-    uint32_t daemons;
-    uint32_t allocated; /* nodes of the Slurm job, where srun started the daemons */
-};
-
-/* "3", in quotes where srun started it */
-static struct rc_str prted_option(struct rc_str cmdline, const char *option)
-{
-    struct rc_str text = rc_ancestor_option(cmdline, option);
-
-    return text.n > 2 && text.p[0] == '"' ? (struct rc_str){ text.p + 1, text.n - 2 } : text;
-}
-
-/* A daemon's command line tells; below mpirun's own, a prted is another launch's. */
-static struct prrte read_prted(struct rc_reader *reader, uint32_t daemon)
-{
-    struct prrte prrte = { RC_UNKNOWN, RC_UNKNOWN };
-
-    if (daemon == 0 || daemon == RC_UNKNOWN || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
-        return prrte;
-    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
-        struct rc_str cmdline = reader->here->ancestor[i];
-
-        if (!rc_str_is(rc_ancestor_name(cmdline), "prted"))
-            continue;
-        if (!rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, &prrte.daemons))
-            prrte.daemons = RC_UNKNOWN;
-        if (!rc_str_is(prted_option(cmdline, "ess"), "slurm") ||
-            !rc_parse_u32(rc_env_get(reader->env, "SLURM_JOB_NUM_NODES"), RC_MAX_TASKS, &prrte.allocated))
-            prrte.allocated = RC_UNKNOWN;
-        break;
-    }
-    return prrte;
+    return rc_hostlist_nth(rc_str_split(regex, '@', &regex), daemon, name);
 }
 
 /* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it
@@ -165,9 +139,7 @@ static uint32_t second_of_two(const struct rc_facts *facts, uint32_t daemon, uin
     return 1;
 }
 
-/* ORTE says how many nodes there are and how the ranks were dealt out. */
-static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon,
-                               uint32_t daemons)
+static uint32_t orte_place(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon)
 {
     const struct rc_number *field = facts->field;
     uint32_t rank = field[RC_RANK].value;
@@ -176,7 +148,14 @@ static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *
     bool by_node = dealt_by_node(env);
     uint32_t even = rc_layout_node_rank(facts, by_node ? 1 : field[RC_LOCAL_WORLD_SIZE].value);
     uint32_t place = RC_UNKNOWN;
+    uint32_t daemons;
 
+    /* all lower ranks are on this node, so rank 0 is */
+    if (rank <= local_rank)
+        return rank == local_rank ? 0 : RC_UNKNOWN;
+    /* mpirun's own daemon, which counts, does not tell its tasks */
+    if (!rc_parse_u32(rc_env_get(env, "OMPI_MCA_ess_base_num_procs"), RC_MAX_TASKS, &daemons))
+        daemons = RC_UNKNOWN;
     /* an uneven job may look even from one of its ranks: sizes 4,2,1,1 do from
      * the second node, so the daemon's number goes first, where it tells */
     if (daemon == 0 || (daemon != RC_UNKNOWN && daemons == nnodes))
@@ -203,113 +182,56 @@ static uint32_t orte_node_rank(const struct rc_env *env, const struct rc_facts *
     return place;
 }
 
-/* PRRTE says neither: the nodes have to be even, and their daemons' order fit. */
-static uint32_t prrte_node_rank(const struct rc_facts *facts, uint32_t daemon, const struct prrte *prrte)
+/* "3", in quotes where srun started it */
+static struct rc_str prted_option(struct rc_str cmdline, const char *option)
+{
+    struct rc_str text = rc_ancestor_option(cmdline, option);
+
+    return text.n > 2 && text.p[0] == '"' ? (struct rc_str){ text.p + 1, text.n - 2 } : text;
+}
+
+/* The daemons, as the command line of this task's own tells (below mpirun's own, a prted is another launch's), and
+ * the nodes of the Slurm job, where srun started the daemons. */
+static void count_daemons(struct rc_reader *reader, uint32_t daemon, uint32_t *daemons, uint32_t *allocated)
+{
+    *daemons = *allocated = RC_UNKNOWN;
+    if (daemon == 0 || daemon == RC_UNKNOWN || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
+        return;
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
+        struct rc_str cmdline = reader->here->ancestor[i];
+
+        if (!rc_str_is(rc_ancestor_name(cmdline), "prted"))
+            continue;
+        if (!rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, daemons))
+            *daemons = RC_UNKNOWN;
+        if (!rc_str_is(prted_option(cmdline, "ess"), "slurm") ||
+            !rc_parse_u32(rc_env_get(reader->env, "SLURM_JOB_NUM_NODES"), RC_MAX_TASKS, allocated))
+            *allocated = RC_UNKNOWN;
+        return;
+    }
+}
+
+/* The node's number in *place, RC_UNKNOWN where it is not certain. True where the nodes look even, too. */
+static bool prrte_place(struct rc_reader *reader, const struct rc_facts *facts, uint32_t daemon, uint32_t *place)
 {
     const struct rc_number *field = facts->field;
+    uint32_t before = field[RC_RANK].value - field[RC_LOCAL_RANK].value; /* lower ranks on other nodes */
     uint32_t nnodes = field[RC_NNODES].value;
-    uint32_t by_slot = rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value);
-    uint32_t by_node = rc_layout_node_rank(facts, 1);
-    bool is_one_more = prrte->daemons == nnodes + 1 || prrte->daemons == RC_UNKNOWN; /* or may be */
-    uint32_t place = RC_UNKNOWN;
+    uint32_t daemons;
+    uint32_t allocated;
 
-    if (daemon == RC_UNKNOWN)
-        return by_slot;
+    count_daemons(reader, daemon, &daemons, &allocated);
+    if (allocated != RC_UNKNOWN && (daemons == allocated || daemons == allocated + 1))
+        *place = daemon - (daemons - allocated);
+    else if (daemon == 0 || daemons == 2)
+        *place = daemon;
+    else if (daemon != RC_UNKNOWN && daemon > before)
+        *place = daemon - 1;
+    else
+        *place = daemon == 1 && field[RC_LOCAL_RANK].value == 0 ? 1 : RC_UNKNOWN;
     /* nodes that there are not: 2 and 1 ranks look like 3 nodes from the second */
-    if (nnodes > prrte->daemons || nnodes > prrte->allocated)
-        return RC_UNKNOWN;
-    if (daemon == 0)
-        place = 0;
-    else if (prrte->allocated != RC_UNKNOWN &&
-             (prrte->daemons == prrte->allocated || prrte->daemons == prrte->allocated + 1))
-        place = daemon - (prrte->daemons - prrte->allocated);
-    else if (field[RC_RANK].value == field[RC_LOCAL_RANK].value)
-        place = daemon == 1 && is_one_more ? 0 : RC_UNKNOWN; /* mpirun's node has no ranks */
-    else if (!is_one_more)
-        place = daemon;
-    else if (by_slot + 1 == daemon || (by_slot == daemon && by_node + 1 != daemon))
-        place = by_slot;
-    else if (by_slot != daemon && (by_node == daemon || by_node + 1 == daemon))
-        place = by_node;
-    return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
+    return nnodes <= daemons && nnodes <= allocated && rc_layout_agrees(facts, *place);
 }
-
-/* prrte_node_rank gives d or d - 1, or nothing: where rc_layout_agrees, and not of
- * more nodes than a prted says. */
-static bool is_right(const struct rc_pmixjob_rank *rank, const struct rc_facts *truth, uint32_t most_nodes)
-{
-    struct rc_facts own = { .scope = NULL };
-    uint32_t size = truth->field[RC_WORLD_SIZE].value;
-    uint32_t nnodes = size / rank->local_size;
-
-    if (rank->id && nnodes > most_nodes)
-        return true;
-    own.field[RC_RANK].value = rank->rank;
-    own.field[RC_LOCAL_RANK].value = rank->local_rank;
-    own.field[RC_WORLD_SIZE].value = size;
-    own.field[RC_LOCAL_WORLD_SIZE].value = rank->local_size;
-    own.field[RC_NNODES].value = nnodes;
-    for (uint32_t place = rank->id ? rank->id - 1 : 0; place <= rank->id; place++)
-        if (rc_layout_agrees(&own, place) && (nnodes != truth->field[RC_NNODES].value || place != rank->node))
-            return false;
-    return true;
-}
-
-/* Whether this task of Open MPI 5 may go by its PMIx server's answer. Tasks whose
- * variables look even do not ask: they must come to the same answer. */
-static bool mpidaemon_all_right(struct rc_reader *reader, const struct rc_facts *facts,
-                                const struct rc_mpidaemon *daemon)
-{
-    struct prrte prrte = read_prted(reader, daemon->number);
-
-    return rc_pmixjob_all(reader, facts, prrte.allocated < prrte.daemons ? prrte.allocated : prrte.daemons, is_right);
-}
-
-/* The node's number, from rank, sizes and number of nodes; RC_UNKNOWN where it
- * does not follow. May ask for the task's ancestors (rc_seen). */
-static uint32_t mpidaemon_node_rank(struct rc_reader *reader, const struct rc_facts *facts,
-                                    const struct rc_mpidaemon *daemon)
-{
-    uint32_t rank = facts->field[RC_RANK].value;
-    uint32_t local_rank = facts->field[RC_LOCAL_RANK].value;
-    struct prrte prrte;
-
-    if (facts->field[RC_NNODES].value == 1)
-        return 0;
-    if (dealt_at_will(reader->env))
-        return RC_UNKNOWN;
-    if (daemon->orte) {
-        /* all lower ranks are on this node, so rank 0 is */
-        if (rank <= local_rank)
-            return rank == local_rank ? 0 : RC_UNKNOWN;
-        return orte_node_rank(reader->env, facts, daemon->number, orte_daemons(reader->env));
-    }
-    prrte = read_prted(reader, daemon->number);
-    return prrte_node_rank(facts, daemon->number, &prrte);
-}
-
-/* A rank that Open MPI's mpirun started (ORTE in 4, PRRTE in 5).
- *
- * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; no other
- * launcher does (an Open MPI program under srun has none of them). What
- * no variable says:
- * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
- *   if there is no rest (layout.h).
- * - the node's number: the daemons' numbers tell it (above);
- *   OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs on a node.
- * - the host of rank 0: first host of the Slurm allocation if the job spans
- *   just that, else the host of mpirun itself (orte_hnp_uri; PRRTE's namespace)
- *   where the daemons' numbers show that it carries ranks (measured with 4.1.4
- *   and 5.0.7: 0,1 when mpirun runs on a node of the job, which then is the
- *   first one wherever it stands in the list of hosts, 1,2 when it runs on a
- *   login node), else the second of orte_node_regex, else the first host of
- *   the default hostfile. RANK 0 compares it with its own addresses.
- * What PRRTE's variables do not tell, its PMIx server does, where the caller can
- * ask (pmix.c): the node where it does not follow, and no other task takes
- * another answer from its own variables (mpidaemon_all_right); the host of
- * rank 0 where MASTER_ADDR is not set.
- * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
- * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
 {
@@ -319,10 +241,31 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool 
            rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "OMPI_COMM_WORLD_SIZE") &&
            rc_need_field(reader, facts, RC_LOCAL_RANK, rank, "OMPI_COMM_WORLD_LOCAL_RANK") &&
            rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, rank, "OMPI_COMM_WORLD_LOCAL_SIZE") &&
-           /* Open MPI 4 sets both a second time, for its own library */
+           /* Open MPI 4 sets both a second time, for its own library; its nodes are those of the job's map,
+            * mpirun's own only if it carries ranks */
            (!orte ||
             (rc_agrees(reader, RC_STR("OMPI_MCA_orte_ess_num_procs"), &facts->field[RC_WORLD_SIZE], "mpirun") &&
-             rc_agrees(reader, RC_STR("OMPI_MCA_ess_base_vpid"), &facts->field[RC_RANK], "mpirun")));
+             rc_agrees(reader, RC_STR("OMPI_MCA_ess_base_vpid"), &facts->field[RC_RANK], "mpirun") &&
+             rc_read_number(reader, RC_STR("OMPI_MCA_orte_num_nodes"), RC_MAX_TASKS, &facts->field[RC_NNODES])));
+}
+
+/* True where the variables tell the node and the number of nodes. */
+static bool find_node(struct rc_reader *reader, struct rc_facts *facts, bool orte, uint32_t daemon)
+{
+    struct rc_number *node = &facts->field[RC_NODE_RANK];
+    bool counted = rc_layout_nnodes(reader, facts);
+
+    node->source = "node by mpirun's daemon";
+    if (counted && facts->field[RC_NNODES].value == 1) {
+        node->value = 0;
+        return true;
+    }
+    if (dealt_at_will(reader->env) || (orte && !counted))
+        return false;
+    if (!orte)
+        return prrte_place(reader, facts, daemon, &node->value) && counted;
+    node->value = orte_place(reader->env, facts, daemon);
+    return node->value != RC_UNKNOWN;
 }
 
 /* A newer step of srun, or another PMIx launcher, inside of this one. */
@@ -412,11 +355,8 @@ static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
     }
 }
 
-static void find_master(struct rc_reader *reader, struct rc_facts *facts, const struct rc_mpidaemon *daemon)
+static void find_master(struct rc_reader *reader, struct rc_facts *facts, bool orte, uint32_t daemon)
 {
-    /* mpirun's own daemon is number 0: if that of node 0 is 1, mpirun's host
-     * (a login node, say) carries no ranks */
-    bool mpirun_has_ranks = daemon->number == RC_UNKNOWN || daemon->number == facts->field[RC_NODE_RANK].value;
     struct rc_str job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
     uint32_t count;
 
@@ -428,12 +368,13 @@ static void find_master(struct rc_reader *reader, struct rc_facts *facts, const 
         facts->hosts = job_hosts;
         facts->master_node = 0;
         facts->master_source = "first host of SLURM_JOB_NODELIST, checked by rank 0";
-    } else if (!mpirun_has_ranks) {
+    } else if (daemon != RC_UNKNOWN && daemon != facts->field[RC_NODE_RANK].value) {
+        /* mpirun's own daemon is number 0, so its host (a login node, say) carries no ranks */
         find_first_host(reader, facts);
     } else {
-        facts->master_host = daemon->orte ? mpirun_address(reader->env) : prrte_host(reader->env);
-        facts->master_source = daemon->orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
-                                            : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
+        facts->master_host = orte ? mpirun_address(reader->env) : prrte_host(reader->env);
+        facts->master_source = orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
+                                    : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
     }
 }
 
@@ -453,70 +394,98 @@ enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *fa
     return RC_CLAIM_TASK;
 }
 
-/* Open MPI 5, where its variables do not tell the node: its PMIx server does. */
-static bool ask_for_node(struct rc_reader *reader, struct rc_facts *facts, const struct rc_mpidaemon *daemon)
+/* Whether some task of an uneven job takes it for an even one, and so has not asked. mpirun's own node does not know
+ * how many nodes there can be; `most` is what the others know. */
+static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_facts *facts, bool mpirun_has_ranks,
+                               uint32_t most)
 {
-    switch (rc_pmixjob_fill(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node")) {
-    case RC_PMIXJOB_READ:
-        if (mpidaemon_all_right(reader, facts, daemon))
-            return true;
-        break;
-    case RC_PMIXJOB_WRONG:
+    struct rc_facts own = *facts;
+    struct rc_number *field = own.field;
+    uint32_t size = field[RC_WORLD_SIZE].value;
+    struct rc_str map = rc_pmixjob_line(reader->here->pmix, "map");
+    struct rc_tasklist tasks;
+    struct rc_run run;
+    uint32_t unused;
+
+    if (facts->min_local_size == facts->max_local_size)
         return false;
-    case RC_PMIXJOB_NONE:
-        break;
+    if (!rc_tasklist_parse(facts->layout, &tasks) || (uint64_t)tasks.nodes * (tasks.text.n + map.n) > WORK_MAX)
+        return true;
+    for (uint32_t node = 0; node < tasks.nodes; node++) {
+        struct rc_str rest = map;
+        uint32_t first = 0;
+
+        field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&tasks, node, &unused);
+        field[RC_NNODES].value = size / field[RC_LOCAL_WORLD_SIZE].value;
+        field[RC_LOCAL_RANK].value = 0;
+        if (field[RC_NNODES].value > most && !(node == 0 && mpirun_has_ranks))
+            continue;
+        for (; rc_taskmap_next(&rest, &run); first += run.nodes * run.tasks) {
+            field[RC_RANK].value = first + (node - run.first) * run.tasks;
+            for (uint32_t i = 0; node - run.first < run.nodes && i < run.tasks; i++) {
+                if (rc_layout_agrees(&own, node))
+                    return true;
+                field[RC_RANK].value++;
+                field[RC_LOCAL_RANK].value++;
+            }
+        }
     }
-    return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
+    return false;
 }
 
-/* Where they do not tell the host of rank 0, which is so for all tasks or none. */
-static bool ask_for_host(struct rc_reader *reader, struct rc_facts *facts)
+/* PRRTE's server fills in what the variables do not tell. A number of nodes that was right stays one that no task is
+ * told, as in those that do not ask. */
+static enum rc_pmixjob_answer ask_server(struct rc_reader *reader, struct rc_facts *facts, const char *cure)
 {
-    uint32_t node_rank = facts->field[RC_NODE_RANK].value;
     uint32_t nnodes = facts->field[RC_NNODES].value;
-    bool derived = facts->nnodes_derived;
+    enum rc_pmixjob_answer answer = rc_pmixjob_fill(reader, facts, cure);
+
+    if (answer == RC_PMIXJOB_READ)
+        facts->nnodes_derived = facts->field[RC_NNODES].value == nnodes;
+    return answer;
+}
+
+static bool ask_for_node(struct rc_reader *reader, struct rc_facts *facts, uint32_t daemon)
+{
+    uint32_t daemons;
+    uint32_t allocated;
+
+    if (ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node") != RC_PMIXJOB_READ)
+        return false;
+    count_daemons(reader, daemon, &daemons, &allocated);
+    return !looks_even_to_some(reader, facts, daemon == facts->field[RC_NODE_RANK].value,
+                               daemons < allocated ? daemons : allocated);
+}
+
+/* Whether the host of rank 0 is told, which is so for all tasks or none. */
+static bool has_master(const struct rc_reader *reader, const struct rc_facts *facts)
+{
     struct rc_str user = reader->master_left_over ? RC_ABSENT : rc_env_get(reader->env, "MASTER_ADDR");
 
-    if (facts->master_certain || facts->hosts.p || facts->master_host.p || (user.n && !rc_host_is_loopback(user)))
-        return true;
-    switch (rc_pmixjob_fill(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST")) {
-    case RC_PMIXJOB_READ:
-        /* the same whether or not MASTER_ADDR is set */
-        facts->nnodes_derived = derived;
-        return (facts->field[RC_NODE_RANK].value == node_rank && facts->field[RC_NNODES].value == nnodes) ||
-               rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
-    case RC_PMIXJOB_WRONG:
-        return false;
-    case RC_PMIXJOB_NONE:
-        break;
-    }
-    return true;
+    return facts->master_certain || facts->hosts.p || facts->master_host.p || (user.n && !rc_host_is_loopback(user));
 }
 
 bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_number *field = facts->field;
-    struct rc_mpidaemon daemon = rc_mpidaemon_of(reader->env);
+    bool orte = is_orte(reader->env);
+    uint32_t daemon = rc_openmpi_daemon(reader->env);
+    bool found;
 
-    /* nodes of the job's map, mpirun's own only if it carries ranks */
-    if (!read_numbers(reader, facts, daemon.orte) ||
-        (daemon.orte && !rc_read_number(reader, RC_STR("OMPI_MCA_orte_num_nodes"), RC_MAX_TASKS, &field[RC_NNODES])))
+    if (!read_numbers(reader, facts, orte))
         return false;
-    if (rc_layout_nnodes(reader, facts)) {
-        field[RC_NODE_RANK].value = mpidaemon_node_rank(reader, facts, &daemon);
-        field[RC_NODE_RANK].source = "derived from rank, local rank and daemon";
-    }
-    if (field[RC_NODE_RANK].value == RC_UNKNOWN) {
-        if (daemon.orte || reader->messages->has_error)
-            return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
-        if (!ask_for_node(reader, facts, &daemon))
-            return false;
-    } else {
+    found = find_node(reader, facts, orte, daemon);
+    if (found)
         rc_layout_spread(facts);
-        find_master(reader, facts, &daemon);
-        if (!daemon.orte && !ask_for_host(reader, facts))
-            return false;
-    }
+    else if (orte || reader->messages->has_error)
+        return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
+    else if (!ask_for_node(reader, facts, daemon))
+        return rc_layout_refuse(reader, facts, "mpirun --map-by ppr:N:node rollcall exec -- COMMAND");
+    /* of an uneven job all tasks have asked, and go by the server's host of rank 0 */
+    if (found || facts->nnodes_derived)
+        find_master(reader, facts, orte, daemon);
+    if (!orte && !has_master(reader, facts) &&
+        ask_server(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST") == RC_PMIXJOB_WRONG)
+        return false;
     rc_read_gpus(reader, facts);
     return true;
 }

@@ -14,19 +14,16 @@
  *   node=2                       its node, in order of the nodes' lowest rank
  *   map=(vector,(0,2,2),(2,1,1)) runs of (first node, nodes, tasks on each), in order of rank
  *   tasks=2(x2),1                on each node
- *   ids=1,2,3                    the launcher's own numbers of the nodes, if it has any
  *   host=n1                      of rank 0
  * or one line failed=WHY TEXT, with WHY one of program, library, server, answer. */
 
 enum {
-    LAYOUT_MAX = 256,   /* characters that a message can take */
-    WORK_MAX = 1 << 24, /* runs walked before an answer is given up as absurd */
+    LAYOUT_MAX = 256, /* characters that a message can take */
 };
 
 static const char source[] = "the PMIx server";
 
-/* The value of a line; absent where there is none. */
-static struct rc_str line_of(struct rc_str text, const char *name)
+struct rc_str rc_pmixjob_line(struct rc_str text, const char *name)
 {
     size_t n = rc_str(name).n;
 
@@ -94,29 +91,29 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     if (!rc_seen(reader->here, RC_LEARN_PMIX, RC_ABSENT) || !reader->here->pmix.p)
         return RC_PMIXJOB_NONE;
     answer = reader->here->pmix;
-    text = line_of(answer, "failed");
+    text = rc_pmixjob_line(answer, "failed");
     if (text.p)
         return tell_failure(reader, text, cure);
-    if (!rc_parse_u32(line_of(answer, "rank"), RC_MAX_TASKS, &rank))
+    if (!rc_parse_u32(rc_pmixjob_line(answer, "rank"), RC_MAX_TASKS, &rank))
         return tell_missing_line(reader, "rank=", cure);
-    if (!rc_parse_u32(line_of(answer, "size"), RC_MAX_TASKS, &size) || rank >= size)
+    if (!rc_parse_u32(rc_pmixjob_line(answer, "size"), RC_MAX_TASKS, &size) || rank >= size)
         return tell_missing_line(reader, "size=", cure);
-    if (!rc_parse_u32(line_of(answer, "local_rank"), RC_MAX_TASKS, &local_rank))
+    if (!rc_parse_u32(rc_pmixjob_line(answer, "local_rank"), RC_MAX_TASKS, &local_rank))
         return tell_missing_line(reader, "local_rank=", cure);
-    if (!rc_parse_u32(line_of(answer, "node"), RC_NODE_SET_BITS - 1, &node))
+    if (!rc_parse_u32(rc_pmixjob_line(answer, "node"), RC_NODE_SET_BITS - 1, &node))
         return tell_missing_line(reader, "node=", cure);
-    text = line_of(answer, "tasks");
+    text = rc_pmixjob_line(answer, "tasks");
     if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != size || tasks.nodes > RC_NODE_SET_BITS)
         return tell_missing_line(reader, "tasks=", cure);
-    if (!rc_taskmap_read(line_of(answer, "map"), size, tasks.nodes, node, reader->node_set, &place) ||
+    if (!rc_taskmap_read(rc_pmixjob_line(answer, "map"), size, tasks.nodes, node, reader->node_set, &place) ||
         place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node, &before))
         return tell_missing_line(reader, "map=", cure);
     if (contradicts_number(reader, &field[RC_RANK], rank, "the rank", cure) ||
         contradicts_number(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
         contradicts_number(reader, &field[RC_LOCAL_RANK], local_rank, "the local rank", cure) ||
-        contradicts_number(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure))
+        contradicts_number(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure) ||
+        contradicts_number(reader, &field[RC_NODE_RANK], node, "the node", cure))
         return RC_PMIXJOB_WRONG;
-    field[RC_NODE_RANK] = (struct rc_number){ node, source };
     field[RC_NNODES] = (struct rc_number){ tasks.nodes, source };
     facts->nnodes_derived = false;
     facts->min_local_size = tasks.smallest;
@@ -124,75 +121,10 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     if (text.n <= LAYOUT_MAX)
         facts->layout = text;
     facts->node_order_rank = (struct rc_number){ place.tasks_before + local_rank, source };
-    facts->master_host = line_of(answer, "host");
+    facts->master_host = rc_pmixjob_line(answer, "host");
     facts->master_source = "host of rank 0, by the PMIx server";
     facts->master_certain = tasks.nodes == 1;
     return RC_PMIXJOB_READ;
-}
-
-/* The next of "(0,2,2),(2,1,1))", which was checked before. */
-static bool next_run(struct rc_str *map, uint32_t *first, uint32_t *nodes, uint32_t *tasks)
-{
-    struct rc_str run;
-
-    rc_str_split(*map, '(', &run);
-    return run.p && rc_parse_u32(rc_str_split(run, ',', &run), RC_MAX_TASKS, first) &&
-           rc_parse_u32(rc_str_split(run, ',', &run), RC_MAX_TASKS, nodes) &&
-           rc_parse_u32(rc_str_split(run, ')', map), RC_MAX_TASKS, tasks);
-}
-
-/* All ranks of a node. */
-static bool visit_node(struct rc_str map, struct rc_pmixjob_rank place, const struct rc_facts *facts, uint32_t more,
-                       uint32_t *work,
-                       bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more))
-{
-    uint32_t rank = 0;
-    uint32_t first;
-    uint32_t nodes;
-    uint32_t tasks;
-
-    for (; next_run(&map, &first, &nodes, &tasks); rank += nodes * tasks) {
-        if (++*work > WORK_MAX)
-            return false;
-        if (place.node < first || place.node - first >= nodes)
-            continue;
-        place.rank = rank + (place.node - first) * tasks;
-        for (uint32_t i = 0; i < tasks; i++, place.rank++, place.local_rank++)
-            if (!visit(&place, facts, more))
-                return false;
-    }
-    return true;
-}
-
-bool rc_pmixjob_all(const struct rc_reader *reader, const struct rc_facts *facts, uint32_t more,
-                    bool (*visit)(const struct rc_pmixjob_rank *rank, const struct rc_facts *facts, uint32_t more))
-{
-    struct rc_str answer = reader->here->pmix;
-    struct rc_str ids = line_of(answer, "ids");
-    struct rc_str map = line_of(answer, "map");
-    struct rc_str rest = line_of(answer, "tasks");
-    uint32_t node = 0;
-    uint32_t work = 0;
-
-    /* behind "(vector," */
-    rc_str_split(map, ',', &map);
-    while (rest.p) {
-        struct rc_tasklist run;
-        uint32_t nodes;
-
-        if (!rc_tasklist_parse(rc_str_split(rest, ',', &rest), &run))
-            return false;
-        for (nodes = run.nodes; nodes; nodes--, node++) {
-            struct rc_pmixjob_rank place = { .node = node, .local_size = run.largest };
-
-            if (!rc_parse_u32(rc_str_split(ids, ',', &ids), RC_MAX_TASKS, &place.id))
-                return false;
-            if (facts->field[RC_WORLD_SIZE].value % run.largest == 0 &&
-                !visit_node(map, place, facts, more, &work, visit))
-                return false;
-        }
-    }
-    return true;
 }
 
 /* A task of a PMIx launcher that says no more than PMIx's own variables.

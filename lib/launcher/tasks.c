@@ -135,51 +135,34 @@ uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t 
     return 0;
 }
 
-struct cursor {
-    struct rc_str rest;
-    bool vector;
-};
-
-static bool start_cursor(struct cursor *cursor, struct rc_str map)
+/* "(0,2,1)" with the comma that may follow it; the bracket around all ends with the last one. */
+static bool next_vector(struct rc_str *rest, struct rc_run *run)
 {
-    *cursor = (struct cursor){ .rest = map };
-    if (!map.p || map.n == 0)
+    struct rc_str behind;
+    struct rc_str inside = rc_str_split((struct rc_str){ rest->p + 1, rest->n - 1 }, ')', &behind);
+
+    if (!rc_parse_u32(rc_str_split(inside, ',', &inside), RC_MAX_TASKS, &run->first) || !inside.p ||
+        !rc_parse_u32(rc_str_split(inside, ',', &inside), RC_MAX_TASKS, &run->nodes) ||
+        !rc_parse_u32(inside, RC_MAX_TASKS, &run->tasks) || run->nodes == 0 || run->tasks == 0)
         return false;
-    cursor->vector = rc_str_starts(map, "(vector,");
-    if (!cursor->vector)
-        return true;
-    if (map.p[map.n - 1] != ')')
+    if (rc_str_starts(behind, ",("))
+        *rest = (struct rc_str){ behind.p + 1, behind.n - 1 };
+    else if (rc_str_is(behind, ")"))
+        *rest = RC_ABSENT;
+    else
         return false;
-    cursor->rest = (struct rc_str){ map.p + 8, map.n - 9 };
     return true;
 }
 
-/* "(0,2,1)", with the comma that may follow it */
-static bool next_vector(struct cursor *cursor, struct rc_run *run)
+bool rc_taskmap_next(struct rc_str *rest, struct rc_run *run)
 {
-    struct rc_str behind;
-    struct rc_str inside = rc_str_split(cursor->rest, ')', &behind);
-    struct rc_str rest;
+    static const char vector[] = "(vector,";
 
-    if (!behind.p || !rc_str_starts(inside, "("))
+    if (!rest->p)
         return false;
-    inside = (struct rc_str){ inside.p + 1, inside.n - 1 };
-    if (!rc_parse_u32(rc_str_split(inside, ',', &rest), RC_MAX_TASKS, &run->first) || !rest.p ||
-        !rc_parse_u32(rc_str_split(rest, ',', &rest), RC_MAX_TASKS, &run->nodes) || !rest.p ||
-        !rc_parse_u32(rest, RC_MAX_TASKS, &run->tasks))
-        return false;
-    if (behind.n == 0)
-        cursor->rest = RC_ABSENT;
-    else if (behind.p[0] == ',')
-        cursor->rest = (struct rc_str){ behind.p + 1, behind.n - 1 };
-    else
-        return false;
-    return run->nodes > 0 && run->tasks > 0;
-}
-
-static bool next_map_run(struct cursor *cursor, struct rc_run *run)
-{
-    return cursor->vector ? next_vector(cursor, run) : rc_run_next(&cursor->rest, run);
+    if (rc_str_starts(*rest, vector))
+        *rest = (struct rc_str){ rest->p + sizeof(vector) - 1, rest->n - (sizeof(vector) - 1) };
+    return rc_str_starts(*rest, "(") ? next_vector(rest, run) : rc_run_next(rest, run);
 }
 
 static bool test_and_set(uint64_t *seen, uint32_t node)
@@ -195,17 +178,15 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
                      struct rc_taskmap_node *out)
 {
     struct rc_taskmap_node found = { .master_node = RC_UNKNOWN, .node_rank = RC_UNKNOWN };
-    struct cursor cursor;
+    struct rc_str rest = map;
     struct rc_run run;
     uint64_t walked = 0;
     uint32_t distinct = 0;
 
     for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
         seen[i] = 0;
-    if (!start_cursor(&cursor, map))
-        return false;
-    while (cursor.rest.p) {
-        if (!next_map_run(&cursor, &run) || run.first >= nodes || run.nodes > nodes - run.first)
+    while (rest.p || !walked) {
+        if (!rc_taskmap_next(&rest, &run) || run.first >= nodes || run.nodes > nodes - run.first)
             return false;
         if (found.master_node == RC_UNKNOWN)
             found.master_node = run.first;
@@ -228,9 +209,8 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
     /* second walk: count the tasks of the nodes that come before ours */
     for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
         seen[i] = 0;
-    start_cursor(&cursor, map);
-    distinct = 0;
-    for (bool ours_seen = false; cursor.rest.p && next_map_run(&cursor, &run);) {
+    rest = map;
+    for (bool ours_seen = false; rc_taskmap_next(&rest, &run);) {
         for (uint32_t i = run.first; i < run.first + run.nodes; i++) {
             if (i == node)
                 ours_seen = true;

@@ -145,8 +145,6 @@ struct layout {
     uint32_t *node;    /* of each rank, in order of the nodes' lowest one */
     uint32_t *tasks;   /* on each node */
     const char **host; /* of each node, where it goes by name */
-    uint32_t *id;      /* else the launcher's own number of each node */
-    bool by_name;
 };
 
 static int get_number(const pmix_proc_t *self, pmix_rank_t rank, const char *key, uint32_t *number)
@@ -187,7 +185,6 @@ static int find_nodes_by_name(const pmix_proc_t *self, struct layout *layout)
 {
     uint32_t node = 0;
 
-    layout->by_name = true;
     for (uint32_t rank = 0; rank < layout->size; rank++) {
         const char *host = get_text(self, rank, PMIX_HOSTNAME);
         uint32_t left = layout->nodes;
@@ -234,7 +231,7 @@ static int find_nodes_by_id(const pmix_proc_t *self, struct layout *layout)
         }
         if (by_id[id] == UINT32_MAX) {
             by_id[id] = layout->nodes;
-            layout->id[layout->nodes++] = id;
+            layout->nodes++;
         }
         place_rank(layout, rank, by_id[id]);
     }
@@ -307,15 +304,6 @@ static void print_tasks(const struct layout *layout)
     putchar('\n');
 }
 
-static void print_ids(const struct layout *layout)
-{
-    if (layout->by_name)
-        return;
-    for (uint32_t node = 0; node < layout->nodes; node++)
-        printf("%s%u", node ? "," : "ids=", layout->id[node]);
-    putchar('\n');
-}
-
 int pmix_print_job(const pmix_proc_t *self)
 {
     struct layout layout = { .size = 0 };
@@ -331,8 +319,7 @@ int pmix_print_job(const pmix_proc_t *self)
     layout.node = calloc(layout.size, sizeof(*layout.node));
     layout.tasks = calloc(layout.size, sizeof(*layout.tasks));
     layout.host = calloc(layout.size, sizeof(*layout.host));
-    layout.id = calloc(layout.size, sizeof(*layout.id));
-    if (!layout.node || !layout.tasks || !layout.host || !layout.id)
+    if (!layout.node || !layout.tasks || !layout.host)
         pmix_fail("answer", "out of memory", "");
     else
         status = find_nodes(self, &layout);
@@ -341,12 +328,10 @@ int pmix_print_job(const pmix_proc_t *self)
                layout.node[self->rank]);
         print_map(&layout);
         print_tasks(&layout);
-        print_ids(&layout);
         printf("host=%s\n", host);
     }
     free(layout.node);
     free(layout.tasks);
     free(layout.host);
-    free(layout.id);
     return status;
 }

@@ -12,7 +12,7 @@ setup()
     mkdir -p "$tree/bin" "$tree/libexec/rollcall"
     cp "$rollcall" "$tree/bin"
     task=(PMIX_NAMESPACE=prterun-n1-76@1 PMIX_RANK=1 PMIX_VERSION=5.0.7)
-    answer='rank=1\nsize=4\nlocal_rank=1\nnode=0\nmap=(vector,(0,2,2))\ntasks=2(x2)\nids=0,1\nhost=192.0.2.1\n'
+    answer='rank=1\nsize=4\nlocal_rank=1\nnode=0\nmap=(vector,(0,2,2))\ntasks=2(x2)\nhost=192.0.2.1\n'
 }
 
 # asked SCRIPT: what asks is that script

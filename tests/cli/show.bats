@@ -267,7 +267,7 @@ env-0|--ddp=launcher|^RC302: .* use one on each, or
 flux-no-host||^RC404: .*: flux run --env=MASTER_ADDR=HOST$
 vertex-no-master||^RC404: .* its name or address$
 mpirun-suffix|--ddp=addr=-ib|^RC411: .* pass the name: mpirun -x MASTER_ADDR=HOST$
-openmpi5-salloc-uneven-0||^RC110: .* mpirun --map-by ppr:N:node$
+openmpi5-salloc-uneven-0||^RC110: .* mpirun --map-by ppr:N:node rollcall exec -- COMMAND$
 flux-uneven||^RC110: .* flux run --tasks-per-node=N$
 END
 }

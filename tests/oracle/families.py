@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import mpi
 import names
-from layouts import Layout, Task, arbitrary, block, cyclic, plane, slurm_tasks
+from layouts import Layout, Task, arbitrary, block, cyclic, plane, process_mapping, slurm_tasks
 
 
 @dataclass
@@ -35,6 +35,7 @@ class Written:
     run_id: object = None
     gpus: object = None        # of each node, where the launcher decides it
     port: object = None        # MASTER_PORT, where the launcher or the platform sets it
+    sure: bool = False         # not firm, but no task is refused
 
 
 # Who runs where
@@ -167,20 +168,34 @@ def openmpi4(rng, layout):
 
 
 def openmpi5(rng, layout):
-    """mpirun over ssh, on the first of the nodes; without --display, nobody is told the mapping."""
-    name = f"prterun-{layout.hosts[0]}-{rng.randint(100, 9999)}"
+    """mpirun over ssh or in a Slurm job, on the first of the nodes or beside them, some daemons without ranks.
+
+    Without --display, nobody is told the mapping, nor whether mpirun's node carries ranks.
+    """
+    nodes, login = len(layout.hosts), rng.random() < 0.3
+    name = f"prterun-{'login' if login else layout.hosts[0]}-{rng.randint(100, 9999)}"
+    daemons = nodes + login + rng.choice((0, 0, 0, 1, 2))
+    job, ess = {}, "env"
+    if rng.random() < 0.3:  # srun starts a daemon on each of the job's nodes
+        job, ess = {"SLURM_JOB_NUM_NODES": str(daemons - login)}, '"slurm"'
     result = written(layout, lambda node, local, rank: {
         "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(layout.size),
         "OMPI_COMM_WORLD_LOCAL_RANK": str(local), "OMPI_COMM_WORLD_LOCAL_SIZE": str(len(layout.ranks[node])),
         "OMPI_COMM_WORLD_NODE_RANK": str(local), "OMPI_UNIVERSE_SIZE": str(layout.size), "OMPI_VERSION": "5.0.7",
         "PMIX_NAMESPACE": f"{name}@1", "PMIX_RANK": str(rank), "PMIX_HOSTNAME": layout.hosts[node],
-        "PMIX_SERVER_URI41": f"{name}@0.{node};tcp4://127.0.0.1:52505", "PRTE_LAUNCHED": "1",
-        "@host": layout.hosts[node],
+        "PMIX_SERVER_URI41": f"{name}@0.{node + login};tcp4://127.0.0.1:52505", "PRTE_LAUNCHED": "1",
+        "@host": layout.hosts[node], **job,
     }, firm=one_node(layout), told=True if one_node(layout) else None, counted=one_node(layout), run_id=f"{name}@1")
+    asks = rng.random() < 0.5
+    result.sure = asks and even(layout)
     for task in result.tasks:
-        task.starts = ("mpirun -np 4 --host n1:2 train",) if task.node == 0 else (
-            f"prted --prtemca ess env --prtemca ess_base_nspace {name}@0 --prtemca ess_base_vpid {task.node} "
-            f"--prtemca ess_base_num_procs {len(layout.hosts)} --prtemca prte_hnp_uri {name}@0.0;tcp://10.0.0.1:4:16",)
+        if asks:
+            task.env["@pmix"] = "\n".join((
+                f"rank={task.rank}", f"size={layout.size}", f"local_rank={task.local}", f"node={task.node}",
+                f"map={process_mapping(layout)}", f"tasks={names.counts(list(map(len, layout.ranks)))}", f"host={layout.hosts[0]}"))
+        task.starts = ("mpirun -np 4 --host n1:2 train",) if task.node + login == 0 else (
+            f"prted --prtemca ess {ess} --prtemca ess_base_nspace {name}@0 --prtemca ess_base_vpid {task.node + login} "
+            f"--prtemca ess_base_num_procs {daemons} --prtemca prte_hnp_uri {name}@0.0;tcp://10.0.0.1:4:16",)
     return result
 
 

@@ -73,7 +73,7 @@ def draw(rng):
         layout.gpus = gpus if w.gpus is None else w.gpus
         kind = "slurm" if name == "slurm" else "torchrun" if name == "torchrun" else "other"
         launch = Launch(kind, layout, w.tasks, argv=["python", "train.py"], ports=(32768, 60999), told=w.told)
-        launch.facts = {"firm": w.firm, "run_id": w.run_id, "port": w.port, "counted": w.counted, "addresses": {host: w.addresses for host in layout.hosts}}
+        launch.facts = {"firm": w.firm, "run_id": w.run_id, "port": w.port, "counted": w.counted, "sure": w.sure and len(names) == 1, "addresses": {host: w.addresses for host in layout.hosts}}
         levels.append(Level(name, launch))
     evidence = rng.choice(("processes", "processes", "names"))
     if names[-1] == "slurm" and rng.random() < 0.4:
@@ -87,8 +87,6 @@ def draw(rng):
         rolled = (False,) * len(rolled)  # nor does DeepSpeed's launcher
     if names[-1].startswith("openmpi") and "openmpi4" in names[:-1]:
         levels[-1].launch.facts["firm"] = False  # mpirun takes its own parameters from OMPI_MCA_*
-    if evidence == "names" and "openmpi5" in names:
-        evidence = "processes"  # which know how many daemons there are
     if evidence == "names" and any(name in ("mpich", "intelmpi") for name in names[:-1]):
         rolled = (False,) * len(rolled)  # only its processes name Hydra's launch, which a stamp could know again
     if "slurm" in names[:-1] and levels[-1].launch.told and names[-1].startswith("openmpi"):

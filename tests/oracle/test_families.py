@@ -96,6 +96,7 @@ def right_or_refused(nest, answers):
         nodes_are_right(launch, task, answer)
         wrong |= any(got[name] != want[name] for name in want if name not in unknown)
     assert refused or not wrong, "a wrong node, and nobody refuses"
+    assert not (refused and launch.facts["sure"]), [answer["messages"] for answer in answers]
     modes = {answer["mode"] for answer in answers}
     assert refused or alike or len(modes) == 1, modes
 

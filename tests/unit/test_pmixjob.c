@@ -5,7 +5,7 @@
 #include "unit.h"
 
 /* Rank 4 of 5 on n1 (2), n2 (2), n3 (1). */
-#define UNEVEN "rank=4|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|ids=1,2,3|host=n1|"
+#define UNEVEN "rank=4|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"
 #define BEFORE "rank=4|size=5|local_rank=0|node=2|"
 
 static const struct {
@@ -112,19 +112,19 @@ struct mpi_row {
 
 static const struct mpi_row mpi_answers[] = {
     { TEXT(UNEVEN), "4 0 2 5 1 3 n1", "no task of 2, 2 and 1 takes itself for one of an even job", MPI(3, 4, 5, 0, 1) },
-    { TEXT("rank=3|size=4|local_rank=0|node=2|map=(vector,(0,1,2),(1,2,1))|tasks=2,1(x2)|ids=0,1,2|host=n1|"), "RC110",
+    { TEXT("rank=3|size=4|local_rank=0|node=2|map=(vector,(0,1,2),(1,2,1))|tasks=2,1(x2)|host=n1|"), "RC110",
       "2, 1 and 1: on the first node it looks like two nodes", MPI(2, 3, 4, 0, 1) },
-    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|ids=1,2|host=n1|"), "RC110",
-      "2 and 1 from a login node: on the second it looks like three nodes", MPI(1, 1, 3, 1, 2) },
-    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|ids=0,1|host=n1|"),
-      "1 1 0 3 2 2 n1", "2 and 1 on mpirun's own node and another", MPI(0, 1, 3, 1, 2) },
-    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|host=n1|"), "RC110",
-      "a server that does not number the nodes", MPI(0, 1, 3, 1, 2) },
-    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,0|host=n1|"), "2 0 1 4 2 2 n1",
-      "mpirun's own node is the second", MPI(0, 2, 4, 0, 2) },
-    { TEXT("rank=2|size=4|local_rank=1|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,0|host=n1|"), "RC120",
+    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|host=n1|"), "1 1 0 3 2 2 n1",
+      "2 and 1 from a login node", MPI(1, 1, 3, 1, 2) },
+    { TEXT("rank=0|size=4|local_rank=0|node=0|map=(vector,(0,2,1),(0,1,2))|tasks=3,1|host=n1|"), "RC110",
+      "3 and 1 by node: the second looks like one of four nodes", MPI(0, 0, 4, 0, 3) },
+    { TEXT("rank=1|size=3|local_rank=1|node=0|map=(vector,(0,1,2),(1,1,1))|tasks=2,1|host=n1|"), "1 1 0 3 2 2 n1",
+      "2 and 1 on mpirun's own node and another", MPI(0, 1, 3, 1, 2) },
+    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|host=n1|"), "RC120",
+      "mpirun's own node is not the first, which no other task can know", MPI(0, 2, 4, 0, 2) },
+    { TEXT("rank=2|size=4|local_rank=1|node=1|map=(vector,(0,2,2))|tasks=2(x2)|host=n1|"), "RC120",
       "another local rank than the launcher's", MPI(0, 2, 4, 0, 2) },
-    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|ids=1,2|host=n7|"), "2 0 1 4 2 ? n7",
+    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|host=n7|"), "2 0 1 4 2 ? n7",
       "an even job from a login node: the server knows rank 0's host", MPI(2, 2, 4, 0, 2) },
     { TEXT("failed=server none|"), "RC120", "the server does not answer", MPI(2, 2, 4, 0, 2) },
 };
