@@ -17,7 +17,7 @@
 #define KFD_NODES      "/sys/class/kfd/kfd/topology/nodes"
 #define PCI_DRIVERS    "/sys/bus/pci/drivers"
 
-enum { GPUS_MAX = 64, NODES_MAX = 256, TEXT_SIZE = 256 };
+enum { NODES_MAX = 256, CARDS_MAX = 64, PORTS_MAX = 8, TEXT_SIZE = 256 };
 
 /* Drivers of other vendors, in whose folders their devices are. */
 static const struct {
@@ -25,45 +25,53 @@ static const struct {
     const char *vendor;
 } others[] = { { "amdgpu", "AMD" }, { "xe", "Intel" }, { "i915", "Intel" }, { "habanalabs", "Habana" } };
 
-enum { OTHERS = sizeof(others) / sizeof(others[0]) };
+/* Called with each of the node's GPUs. model: of NVIDIA's, as the driver has it, "" without; NULL of others. */
+typedef void look_at_gpu(const char *root, const char *vendor, const char *address, const char *model,
+                         struct rc_tally *tally);
 
-static size_t list_nvidia(const char *root, struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX])
+/* Other drivers' devices are in their folders by their PCI addresses. Returns how many GPUs are AMD's. */
+static unsigned look_at_gpus(const char *root, look_at_gpu *look, struct rc_tally *tally)
 {
-    char folder[RC_FILES_PATH];
+    static struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
+    static char name[NODES_MAX][RC_FILES_NAME];
+    char path[RC_FILES_PATH];
+    size_t count = rc_nvidia_read_gpus(rc_files_path(path, "%s" RC_NVIDIA_FOLDER, root), gpu);
+    unsigned amd = 0;
 
-    return rc_files_join(root, RC_NVIDIA_FOLDER, "", folder) ? rc_nvidia_read_gpus(folder, gpu) : 0;
-}
+    for (size_t i = 0; i < count; i++)
+        look(root, "NVIDIA", gpu[i].address, gpu[i].model, tally);
+    for (unsigned d = 0; d < sizeof(others) / sizeof(others[0]); d++) {
+        unsigned names = rc_files_list(rc_files_path(path, "%s" PCI_DRIVERS "/%s", root, others[d].driver), NODES_MAX,
+                                       name);
 
-/* The PCI addresses of the devices that a driver has. */
-static unsigned list_others(const char *root, const char *driver, char name[GPUS_MAX][RC_FILES_NAME])
-{
-    static char all[NODES_MAX][RC_FILES_NAME];
-    char folder[RC_FILES_PATH];
-    unsigned found = rc_files_join("", PCI_DRIVERS, driver, folder) ? rc_files_list(root, folder, NODES_MAX, all) : 0;
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < found && count < GPUS_MAX; i++)
-        if (rc_links_is_address(rc_str(all[i])))
-            memcpy(name[count++], all[i], RC_FILES_NAME);
-    return count;
+        for (unsigned i = 0; i < names; i++) {
+            if (!rc_links_is_address(rc_str(name[i])))
+                continue;
+            look(root, others[d].vendor, name[i], NULL, tally);
+            amd += d == 0;
+        }
+    }
+    return amd;
 }
 
 /* Servers' GPUs have their name there; of others the number is known, "AMD 0x744c". */
-static void count_other(const char *root, const char *vendor, const char *address, struct rc_tally *tally)
+static void count_gpu(const char *root, const char *vendor, const char *address, const char *model,
+                      struct rc_tally *tally)
 {
-    char folder[RC_FILES_PATH];
+    char path[RC_FILES_PATH];
     char line[RC_FILES_LINE];
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str model;
+    struct rc_str name;
 
-    if (!rc_files_join("", RC_SYSFS_PCI, address, folder))
+    if (model) {
+        rc_tally_add(tally, rc_str(*model ? model : vendor));
         return;
-    model = rc_files_line(root, folder, "product_name", line);
-    if (!model.p)
-        model = rc_files_line(root, folder, "device", line);
-    rc_tally_add(tally, rc_str(rc_str_starts(model, vendor) ? rc_copy(&arena, model)
-                                                            : rc_format(&arena, "%s %pS", vendor, &model)));
+    }
+    name = rc_files_line(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s/product_name", root, address), line);
+    if (!name.p)
+        name = rc_files_line(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s/device", root, address), line);
+    rc_tally_add(tally, rc_str_starts(name, vendor) ? name : rc_str(rc_format(&arena, "%s %pS", vendor, &name)));
 }
 
 /* An AMD GPU can be parted into several (CPX and others): each has a node of its own. A node whose file may not be
@@ -71,40 +79,23 @@ static void count_other(const char *root, const char *vendor, const char *addres
 static unsigned count_kfd_gpus(const char *root)
 {
     static char name[NODES_MAX][RC_FILES_NAME];
-    unsigned nodes = rc_files_list(root, KFD_NODES, NODES_MAX, name);
+    char path[RC_FILES_PATH];
+    char line[RC_FILES_LINE];
+    unsigned nodes = rc_files_list(rc_files_path(path, "%s" KFD_NODES, root), NODES_MAX, name);
     unsigned count = 0;
 
-    for (unsigned i = 0; i < nodes; i++) {
-        char folder[RC_FILES_PATH];
-        char line[RC_FILES_LINE];
-
-        count += rc_files_join("", KFD_NODES, name[i], folder) &&
-                 !rc_str_is(rc_files_line(root, folder, "gpu_id", line), "0");
-    }
+    for (unsigned i = 0; i < nodes; i++)
+        count += !rc_str_is(rc_files_line(rc_files_path(path, "%s" KFD_NODES "/%s/gpu_id", root, name[i]), line), "0");
     return count;
 }
 
 struct rc_str rc_inventory_gpus(const char *root, struct rc_arena *arena)
 {
-    static struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
-    static char name[GPUS_MAX][RC_FILES_NAME];
     struct rc_tally tally = { .kinds = 0 };
-    size_t count = list_nvidia(root, gpu);
-    unsigned amd = 0;
-    struct rc_str text;
-    unsigned parts;
+    unsigned amd = look_at_gpus(root, count_gpu, &tally);
+    struct rc_str text = rc_tally_write(&tally, arena);
+    unsigned parts = amd ? count_kfd_gpus(root) : 0;
 
-    for (size_t i = 0; i < count; i++)
-        rc_tally_add(&tally, rc_str(gpu[i].model[0] ? gpu[i].model : "NVIDIA"));
-    for (unsigned d = 0; d < OTHERS; d++) {
-        unsigned found = list_others(root, others[d].driver, name);
-
-        amd += d == 0 ? found : 0;
-        for (unsigned i = 0; i < found; i++)
-            count_other(root, others[d].vendor, name[i], &tally);
-    }
-    text = rc_tally_write(&tally, arena);
-    parts = amd ? count_kfd_gpus(root) : 0;
     if (!text.p || parts <= amd)
         return text;
     rc_join(arena);
@@ -112,30 +103,28 @@ struct rc_str rc_inventory_gpus(const char *root, struct rc_arena *arena)
     return arena->full ? text : rc_str(text.p);
 }
 
-static void count_link(const char *root, const char *address, struct rc_tally *tally)
+static void count_link(const char *root, const char *address, bool idles, struct rc_tally *tally)
 {
     char text[TEXT_SIZE] = "at ";
     struct rc_arena arena = { .base = text, .size = sizeof(text), .used = 3 };
 
-    if (rc_links_write(root, address, true, &arena).p)
+    if (rc_links_write(root, address, idles, &arena).p)
         rc_tally_add(tally, rc_str(text));
+}
+
+static void count_gpu_link(const char *root, const char *vendor, const char *address, const char *model,
+                           struct rc_tally *tally)
+{
+    (void)vendor;
+    (void)model;
+    count_link(root, address, true, tally);
 }
 
 struct rc_str rc_inventory_gpu_links(const char *root, struct rc_arena *arena)
 {
-    static struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
-    static char name[GPUS_MAX][RC_FILES_NAME];
     struct rc_tally tally = { .kinds = 0 };
-    size_t count = list_nvidia(root, gpu);
 
-    for (size_t i = 0; i < count; i++)
-        count_link(root, gpu[i].address, &tally);
-    for (unsigned d = 0; d < OTHERS; d++) {
-        unsigned found = list_others(root, others[d].driver, name);
-
-        for (unsigned i = 0; i < found; i++)
-            count_link(root, name[i], &tally);
-    }
+    look_at_gpus(root, count_gpu_link, &tally);
     return rc_tally_write(&tally, arena);
 }
 
@@ -156,8 +145,9 @@ static bool is_version(struct rc_str word)
  * "... NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build ..." */
 static struct rc_str read_nvidia_version(const char *root, struct rc_arena *arena)
 {
+    char path[RC_FILES_PATH];
     char line[RC_FILES_LINE];
-    struct rc_str rest = rc_files_line(root, NVIDIA_VERSION, "", line);
+    struct rc_str rest = rc_files_line(rc_files_path(path, "%s" NVIDIA_VERSION, root), line);
     bool is_open = false;
 
     while (rest.p) {
@@ -173,23 +163,24 @@ static struct rc_str read_nvidia_version(const char *root, struct rc_arena *aren
 struct rc_str rc_inventory_gpu_driver(const char *root, struct rc_arena *arena)
 {
     struct rc_str version = read_nvidia_version(root, arena);
+    char path[RC_FILES_PATH];
     char line[RC_FILES_LINE];
 
     if (version.p)
         return version;
-    version = rc_files_line(root, "/sys/module/amdgpu/version", "", line);
+    version = rc_files_line(rc_files_path(path, "%s/sys/module/amdgpu/version", root), line);
     return version.p ? rc_str(rc_format(arena, "amdgpu %pS", &version)) : RC_ABSENT;
 }
 
 /* The numbers of the channels are each job's own. */
 struct rc_str rc_inventory_imex(const char *root, struct rc_arena *arena)
 {
-    static char name[GPUS_MAX][RC_FILES_NAME];
-    unsigned count = rc_files_list(root, IMEX_CHANNELS, GPUS_MAX, name);
+    static char name[NODES_MAX][RC_FILES_NAME];
     char path[RC_FILES_PATH];
+    unsigned count = rc_files_list(rc_files_path(path, "%s" IMEX_CHANNELS, root), NODES_MAX, name);
 
     for (unsigned i = 0; i < count; i++)
-        if (rc_files_join(root, IMEX_CHANNELS, name[i], path) && access(path, R_OK | W_OK) == 0)
+        if (access(rc_files_path(path, "%s" IMEX_CHANNELS "/%s", root, name[i]), R_OK | W_OK) == 0)
             return rc_str(rc_copy(arena, RC_STR("there")));
     return RC_ABSENT;
 }
@@ -200,47 +191,38 @@ struct rc_str rc_inventory_imex(const char *root, struct rc_arena *arena)
 #define INFINIBAND "/sys/class/infiniband"
 #define SLINGSHOT  "/sys/class/cxi"
 
-enum { CARDS_MAX = 64, PORTS_MAX = 8 };
-
 /* Calls for the folder of each card. */
 static void for_each(const char *root, const char *class, void (*look)(const char *, const char *, struct rc_tally *),
                      struct rc_tally *tally)
 {
     static char name[CARDS_MAX][RC_FILES_NAME];
-    unsigned count = rc_files_list(root, class, CARDS_MAX, name);
+    char path[RC_FILES_PATH];
+    unsigned count = rc_files_list(rc_files_path(path, "%s%s", root, class), CARDS_MAX, name);
 
-    for (unsigned i = 0; i < count; i++) {
-        char folder[RC_FILES_PATH];
-
-        if (rc_files_join("", class, name[i], folder))
-            look(root, folder, tally);
-    }
+    for (unsigned i = 0; i < count; i++)
+        look(root, rc_files_path(path, "%s%s/%s", root, class, name[i]), tally);
 }
 
-/* "MT4129", or the numbers of a card that has no such name: "0x1d0f:0xefa2" */
-static struct rc_str read_model(const char *root, const char *folder, struct rc_arena *arena)
-{
-    char line[RC_FILES_LINE];
-    char more[RC_FILES_LINE];
-    struct rc_str model = rc_files_line(root, folder, "hca_type", line);
-    struct rc_str device;
-
-    if (model.p)
-        return rc_str(rc_copy(arena, model));
-    model = rc_files_line(root, folder, "device/vendor", line);
-    device = rc_files_line(root, folder, "device/device", more);
-    return model.p && device.p ? rc_str(rc_format(arena, "%pS:%pS", &model, &device)) : RC_STR("of no known kind");
-}
-
-/* "mlx5_core MT4129" */
+/* "mlx5_core MT4129", or the numbers of a card that has no such name: "efa 0x1d0f:0xefa2" */
 static void count_card(const char *root, const char *folder, struct rc_tally *tally)
 {
     char path[RC_FILES_PATH];
+    char target[RC_FILES_PATH];
+    char line[RC_FILES_LINE];
+    char more[RC_FILES_LINE];
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str driver = rc_str_base_name(rc_files_link(root, folder, "device/driver", path));
-    struct rc_str model = read_model(root, folder, &arena);
+    struct rc_str driver = rc_str_base_name(rc_files_link(rc_files_path(path, "%s/device/driver", folder), target));
+    struct rc_str model = rc_files_line(rc_files_path(path, "%s/hca_type", folder), line);
+    struct rc_str device;
 
+    (void)root;
+    if (!model.p) {
+        model = rc_files_line(rc_files_path(path, "%s/device/vendor", folder), line);
+        device = rc_files_line(rc_files_path(path, "%s/device/device", folder), more);
+        model = model.p && device.p ? rc_str(rc_format(&arena, "%pS:%pS", &model, &device))
+                                    : RC_STR("of no known kind");
+    }
     rc_tally_add(tally, driver.n ? rc_str(rc_format(&arena, "%pS %pS", &driver, &model)) : model);
 }
 
@@ -254,59 +236,52 @@ struct rc_str rc_inventory_nics(const char *root, struct rc_arena *arena)
 }
 
 /* "ACTIVE InfiniBand 400 Gb/sec (4X NDR)". The rate of a port that is not active says nothing. */
-static void count_port(const char *root, const char *folder, struct rc_tally *tally)
-{
-    char line[RC_FILES_LINE];
-    char layer[RC_FILES_LINE];
-    char rate[RC_FILES_LINE];
-    char text[TEXT_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str is = rc_files_line(root, folder, "state", line); /* "4: ACTIVE" */
-    struct rc_str state;
-    struct rc_str kind = rc_files_line(root, folder, "link_layer", layer);
-    struct rc_str speed = RC_ABSENT;
-
-    rc_str_split(is, ' ', &state);
-    if (!state.p)
-        return;
-    if (rc_str_is(state, "ACTIVE"))
-        speed = rc_files_line(root, folder, "rate", rate);
-    rc_format(&arena, "%pS%s%pS%s%pS", &state, kind.p ? " " : "", &kind, speed.p ? " " : "", &speed);
-    rc_tally_add(tally, rc_str(text));
-}
-
 static void count_ports(const char *root, const char *folder, struct rc_tally *tally)
 {
-    char name[PORTS_MAX][RC_FILES_NAME];
-    char ports[RC_FILES_PATH];
-    char port[RC_FILES_PATH];
-    unsigned count = rc_files_join("", folder, "ports", ports) ? rc_files_list(root, ports, PORTS_MAX, name) : 0;
+    char port[PORTS_MAX][RC_FILES_NAME];
+    char path[RC_FILES_PATH];
+    unsigned count = rc_files_list(rc_files_path(path, "%s/ports", folder), PORTS_MAX, port);
 
-    for (unsigned i = 0; i < count; i++)
-        if (rc_files_join("", ports, name[i], port))
-            count_port(root, port, tally);
+    (void)root;
+    for (unsigned i = 0; i < count; i++) {
+        char line[RC_FILES_LINE];
+        char layer[RC_FILES_LINE];
+        char rate[RC_FILES_LINE];
+        char text[TEXT_SIZE];
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+        struct rc_str kind = rc_files_line(rc_files_path(path, "%s/ports/%s/link_layer", folder, port[i]), layer);
+        struct rc_str speed = RC_ABSENT;
+        struct rc_str state;
+
+        /* "4: ACTIVE" */
+        rc_str_split(rc_files_line(rc_files_path(path, "%s/ports/%s/state", folder, port[i]), line), ' ', &state);
+        if (!state.p)
+            continue;
+        if (rc_str_is(state, "ACTIVE"))
+            speed = rc_files_line(rc_files_path(path, "%s/ports/%s/rate", folder, port[i]), rate);
+        rc_format(&arena, "%pS%s%pS%s%pS", &state, kind.p ? " " : "", &kind, speed.p ? " " : "", &speed);
+        rc_tally_add(tally, rc_str(text));
+    }
 }
 
 /* Slingshot's cards have an interface each: "up 200000 Mb/s". */
 static void count_interfaces(const char *root, const char *folder, struct rc_tally *tally)
 {
-    char name[PORTS_MAX][RC_FILES_NAME];
-    char nets[RC_FILES_PATH];
-    unsigned count = rc_files_join("", folder, "device/net", nets) ? rc_files_list(root, nets, PORTS_MAX, name) : 0;
+    char net[PORTS_MAX][RC_FILES_NAME];
+    char path[RC_FILES_PATH];
+    unsigned count = rc_files_list(rc_files_path(path, "%s/device/net", folder), PORTS_MAX, net);
 
+    (void)root;
     for (unsigned i = 0; i < count; i++) {
-        char net[RC_FILES_PATH];
         char line[RC_FILES_LINE];
         char rate[RC_FILES_LINE];
         char text[TEXT_SIZE];
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        struct rc_str state = RC_ABSENT;
+        struct rc_str state = rc_files_line(rc_files_path(path, "%s/device/net/%s/operstate", folder, net[i]), line);
         struct rc_str speed = RC_ABSENT;
 
-        if (rc_files_join("", nets, name[i], net))
-            state = rc_files_line(root, net, "operstate", line);
         if (rc_str_is(state, "up"))
-            speed = rc_files_line(root, net, "speed", rate);
+            speed = rc_files_line(rc_files_path(path, "%s/device/net/%s/speed", folder, net[i]), rate);
         if (state.p)
             rc_tally_add(tally, rc_str(rc_format(&arena, speed.p ? "%pS %pS Mb/s" : "%pS", &state, &speed)));
     }
@@ -324,14 +299,13 @@ struct rc_str rc_inventory_nic_ports(const char *root, struct rc_arena *arena)
 static void count_card_link(const char *root, const char *folder, struct rc_tally *tally)
 {
     char path[RC_FILES_PATH];
+    char target[RC_FILES_PATH];
     char address[RC_FILES_NAME];
-    char text[TEXT_SIZE] = "at ";
-    struct rc_arena arena = { .base = text, .size = sizeof(text), .used = 3 };
-    struct rc_arena name = { .base = address, .size = sizeof(address) };
-    struct rc_str device = rc_str_base_name(rc_files_link(root, folder, "device", path));
+    struct rc_arena arena = { .base = address, .size = sizeof(address) };
+    struct rc_str device = rc_str_base_name(rc_files_link(rc_files_path(path, "%s/device", folder), target));
 
-    if (rc_links_is_address(device) && rc_links_write(root, rc_copy(&name, device), false, &arena).p)
-        rc_tally_add(tally, rc_str(text));
+    if (rc_links_is_address(device))
+        count_link(root, rc_copy(&arena, device), false, tally);
 }
 
 struct rc_str rc_inventory_nic_links(const char *root, struct rc_arena *arena)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* files.c - files and folders, and what is counted in them. Nothing here waits for the other end of a FIFO. */
 #include "config.h"
 
 #include <dirent.h>
@@ -7,22 +8,18 @@
 #include <unistd.h>
 
 #include "inventory/inventory.h"
-#include "launcher/families.h"
 #include "system/node.h"
 
-bool rc_files_join(const char *root, const char *folder, const char *name, char path[RC_FILES_PATH])
+const char *rc_files_path(char path[RC_FILES_PATH], const char *format, ...)
 {
     struct rc_arena arena = { .base = path, .size = RC_FILES_PATH };
+    const char *text;
+    va_list args;
 
-    rc_format(&arena, *name ? "%s%s/%s" : "%s%s", root, folder, name);
-    return !arena.full;
-}
-
-size_t rc_files_read(const char *root, const char *folder, const char *name, char *text, size_t size)
-{
-    char path[RC_FILES_PATH];
-
-    return rc_files_join(root, folder, name, path) ? rc_file_read(path, text, size) : 0;
+    va_start(args, format);
+    text = rc_format_list(&arena, format, args);
+    va_end(args);
+    return text;
 }
 
 static bool is_blank(char c)
@@ -47,20 +44,19 @@ bool rc_files_next_line(struct rc_str *text, struct rc_str *line)
     return true;
 }
 
-struct rc_str rc_files_line(const char *root, const char *folder, const char *name, char line[RC_FILES_LINE])
+struct rc_str rc_files_line(const char *path, char line[RC_FILES_LINE])
 {
-    struct rc_str text = { line, rc_files_read(root, folder, name, line, RC_FILES_LINE) };
+    struct rc_str text = { line, rc_file_read(path, line, RC_FILES_LINE) };
     struct rc_str first;
 
-    return text.n > 0 && rc_files_next_line(&text, &first) && first.n > 0 ? first : RC_ABSENT;
+    return rc_files_next_line(&text, &first) && first.n > 0 ? first : RC_ABSENT;
 }
 
-struct rc_str rc_files_link(const char *root, const char *folder, const char *name, char path[RC_FILES_PATH])
+struct rc_str rc_files_link(const char *path, char target[RC_FILES_PATH])
 {
-    char from[RC_FILES_PATH];
-    ssize_t n = rc_files_join(root, folder, name, from) ? readlink(from, path, RC_FILES_PATH) : -1;
+    ssize_t n = readlink(path, target, RC_FILES_PATH);
 
-    return n > 0 && n < RC_FILES_PATH ? (struct rc_str){ path, (size_t)n } : RC_ABSENT;
+    return n > 0 && n < RC_FILES_PATH ? (struct rc_str){ target, (size_t)n } : RC_ABSENT;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -68,10 +64,9 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-unsigned rc_files_list(const char *root, const char *folder, unsigned max, char name[][RC_FILES_NAME])
+unsigned rc_files_list(const char *path, unsigned max, char name[][RC_FILES_NAME])
 {
-    char path[RC_FILES_PATH];
-    DIR *all = rc_files_join(root, folder, "", path) ? opendir(path) : NULL;
+    DIR *all = opendir(path);
     unsigned count = 0;
 
     if (!all)
@@ -86,9 +81,6 @@ unsigned rc_files_list(const char *root, const char *folder, unsigned max, char 
     qsort(name, count, RC_FILES_NAME, compare_names);
     return count;
 }
-
-/* Things of a node, counted by what is said of them: "7 at x16, 1 at x8". The order in which they were found
- * makes no difference. */
 
 void rc_tally_add(struct rc_tally *tally, struct rc_str text)
 {
@@ -136,20 +128,4 @@ struct rc_str rc_tally_write(struct rc_tally *tally, struct rc_arena *arena)
         rc_format(arena, ", %u others", tally->others);
     }
     return arena->full ? RC_ABSENT : rc_str(text);
-}
-
-/* Which component of its job this node is of (srun A : B), as Slurm's variables have it. Components are
- * asked for as different ones. */
-
-struct rc_str rc_inventory_component(const struct rc_env *env, struct rc_arena *arena)
-{
-    struct rc_str node = rc_env_get(env, "SLURMD_NODENAME");
-    struct rc_slurmcomponents components;
-    struct rc_slurmposition position;
-
-    if (!rc_env_get(env, "SLURM_HET_SIZE").n || !node.n)
-        return RC_ABSENT;
-    if (rc_slurmcomponents_read(env, &components) && rc_slurmcomponents_find(&components, node, &position))
-        return rc_str(rc_format_number(arena, position.component));
-    return rc_str(rc_copy(arena, node));
 }

@@ -5,15 +5,16 @@
 
 #include <string.h>
 
+#include "base/env.h"
+#include "launcher/families.h"
 #include "roll/items.h"
-#include "roll/roll.h"
 
 enum { VALUE_SIZE = 2048 };
 
 /* Where each item of the node comes from, the gravest first: what does not fit is left out. */
 static const struct {
     enum rc_item item;
-    struct rc_str (*find)(const char *root, struct rc_arena *arena);
+    rc_inventory_item *find;
 } sources[] = {
     { RC_ITEM_gpus, rc_inventory_gpus },
     { RC_ITEM_gpu_links, rc_inventory_gpu_links },
@@ -46,6 +47,22 @@ static void put_item(enum rc_item item, struct rc_str value, size_t start, struc
     arena->base[before - 1] = '\0';
 }
 
+/* Which component of its job this node is of (srun A : B), as Slurm's variables have it. Components are
+ * asked for as different ones. Absent in a job without them; the node's own name where nothing tells the number, so that
+ * the node is compared with none. */
+static struct rc_str find_component(const struct rc_env *env, struct rc_arena *arena)
+{
+    struct rc_str node = rc_env_get(env, "SLURMD_NODENAME");
+    struct rc_slurmcomponents components;
+    struct rc_slurmposition position;
+
+    if (!rc_env_get(env, "SLURM_HET_SIZE").n || !node.n)
+        return RC_ABSENT;
+    if (rc_slurmcomponents_read(env, &components) && rc_slurmcomponents_find(&components, node, &position))
+        return rc_str(rc_format_number(arena, position.component));
+    return rc_str(rc_copy(arena, node));
+}
+
 /* Whether the job has as many processors on each of its nodes: "64(x8)", and not "64(x7),32". */
 static bool has_even_processors(const struct rc_env *env)
 {
@@ -65,7 +82,7 @@ const char *rc_inventory_write(const char *root, const char *const *variables, s
     if (arena->full)
         return lines;
     rc_env_index(&env, variables);
-    put_item(RC_ITEM_component, rc_inventory_component(&env, &value), start, arena);
+    put_item(RC_ITEM_component, find_component(&env, &value), start, arena);
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         value = (struct rc_arena){ .base = text, .size = sizeof(text) };
         put_item(sources[i].item, sources[i].find(root, &value), start, arena);

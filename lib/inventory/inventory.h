@@ -1,60 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inventory.h - what a node has, by its files alone: GPUs, cards, links, limits. */
+/* inventory.h - what a node has, as its own files say it: lines has=NAME VALUE for its entry in the roll call, by which
+ * the nodes of a launch are compared (roll/items.def).
+ *
+ * Only files are read. No driver is opened, no library is loaded, and nothing is run. Equal nodes write equal bytes:
+ * things are counted and sorted, and there is neither a serial number nor a bus id, an address, an inode or a time.
+ *
+ * A device that does not answer stops who reads its file: rollcall-exchange reads them in a program with a deadline.
+ *
+ * The root folder may be elsewhere: "" is this machine, and a test has a folder of its own with proc, sys and dev. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/env.h"
 #include "base/text.h"
-
-/* What a node has, as its own files say it: lines has=NAME VALUE for its entry in the roll call, which
- * the nodes of a launch are compared by (roll/items.def).
- *
- * Only files are read. No driver is opened, no library is loaded, and nothing is run. Equal nodes write equal bytes:
- * things are counted and sorted, and there is neither a serial number nor a bus id, an address, an inode or a time.
- *
- * A device that does not answer stops who reads its file: rollcall-exchange reads them in a program with a deadline. */
 
 enum { RC_INVENTORY_SIZE = 2048 }; /* most bytes of all lines: what does not fit is left out */
 
-/* Writes the lines, from files below `root` ("": this machine) and the task's variables (NULL: none). Returns a text in
- * the arena, "" where nothing is known. For a process without threads. */
+/* Writes the lines, from files below `root` and the task's variables (NULL: none). Returns a text in the arena, "" where
+ * nothing is known. For a process without threads. */
 const char *rc_inventory_write(const char *root, const char *const *variables, struct rc_arena *arena);
 
-/* Files and folders of a machine whose root folder may be elsewhere: "" is this machine, and a test has a
- * folder of its own with proc, sys and dev.
- *
- * A folder and a name are joined with a slash. Nothing here waits for the other end of a FIFO. All functions are as
- * thread safe as their arguments. */
+/* The rest is for the files of this folder. */
 
 enum { RC_FILES_PATH = 1024, RC_FILES_NAME = 64, RC_FILES_LINE = 128 };
 
-/* Writes ROOT/FOLDER/NAME into path. False where it is too long. */
-bool rc_files_join(const char *root, const char *folder, const char *name, char path[RC_FILES_PATH]);
-
-/* Reads up to `size` bytes of a file; returns how many, 0 for none. */
-size_t rc_files_read(const char *root, const char *folder, const char *name, char *text, size_t size);
+/* Writes a path as rc_format does, into `path`. Returns it; "", which is no file, where it is too long. */
+const char *rc_files_path(char path[RC_FILES_PATH], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The first line of a file without blanks at both ends, in `line`; absent where there is none. */
-struct rc_str rc_files_line(const char *root, const char *folder, const char *name, char line[RC_FILES_LINE]);
+struct rc_str rc_files_line(const char *path, char line[RC_FILES_LINE]);
 
-/* What a symbolic link leads to, as it is written, in `path`; absent where it is none. */
-struct rc_str rc_files_link(const char *root, const char *folder, const char *name, char path[RC_FILES_PATH]);
+/* What a symbolic link leads to, as it is written, in `target`; absent where it is none. */
+struct rc_str rc_files_link(const char *path, char target[RC_FILES_PATH]);
 
 /* The names in a folder, sorted, without those that begin with a dot or are longer than a name may be; `max` of them at
  * most, which are not always the first. Returns how many; 0 where there is no such folder. */
-unsigned rc_files_list(const char *root, const char *folder, unsigned max, char name[][RC_FILES_NAME]);
+unsigned rc_files_list(const char *path, unsigned max, char name[][RC_FILES_NAME]);
 
 /* Takes a line off *text without blanks at both ends. False at the end. */
 bool rc_files_next_line(struct rc_str *text, struct rc_str *line);
 
 struct rc_str rc_files_trim(struct rc_str text);
 
+/* Things of a node, counted by what is said of them: "7 at x16, 1 at x8". The order in which they were found makes no
+ * difference. Begins as all zeros. */
 enum { RC_TALLY_KINDS = 12, RC_TALLY_TEXT = 96 };
 
-/* Begins as all zeros. */
 struct rc_tally {
     unsigned kinds;
     unsigned others; /* of further kinds, for which there was no room */
@@ -70,16 +63,6 @@ void rc_tally_add(struct rc_tally *tally, struct rc_str text);
 /* Writes the kinds, the most frequent first, equally frequent ones by their text; absent where there are none. */
 struct rc_str rc_tally_write(struct rc_tally *tally, struct rc_arena *arena);
 
-/* Writes the component's number; absent in a job without components. Where nothing tells the number, it is the node's
- * own name, so that the node is compared with none. */
-struct rc_str rc_inventory_component(const struct rc_env *env, struct rc_arena *arena);
-
-/* Each writes into the arena; absent where there is nothing to say. */
-struct rc_str rc_inventory_gpus(const char *root, struct rc_arena *arena);       /* "8 NVIDIA H100 80GB HBM3" */
-struct rc_str rc_inventory_gpu_links(const char *root, struct rc_arena *arena);  /* "8 at x16 32.0 GT/s" */
-struct rc_str rc_inventory_gpu_driver(const char *root, struct rc_arena *arena); /* "550.54.15 (open)" */
-struct rc_str rc_inventory_imex(const char *root, struct rc_arena *arena);       /* "there": some can be opened */
-
 /* Writes "x16 32.0 GT/s" for the device with this PCI address; "x8 of x16 ..." where both ends can do more; with
  * "behind x8 of x16" where that is so of a link between it and the processor. Absent where the kernel does not say: a
  * virtual function, many virtual machines. */
@@ -88,22 +71,23 @@ struct rc_str rc_links_write(const char *root, const char *address, bool idles, 
 /* "0000:3b:00.0" */
 bool rc_links_is_address(struct rc_str name);
 
-/* Each writes into the arena; absent where there is no such card. */
-struct rc_str rc_inventory_nics(const char *root, struct rc_arena *arena); /* "8 mlx5_core MT4129" */
-struct rc_str rc_inventory_nic_ports(const char *root,
-                                     struct rc_arena *arena); /* "8 ACTIVE InfiniBand 400 Gb/sec..." */
-struct rc_str rc_inventory_nic_links(const char *root, struct rc_arena *arena); /* "8 at x16 32.0 GT/s" */
-
-/* Each writes into the arena; absent where the kernel does not say. Sizes are a number and a unit: exact ones as
+/* Each writes an item into the arena; absent where there is nothing to say. Sizes are a number and a unit: exact ones as
  * ulimit and mount take them ("64 KiB"), others in MiB, large ones in GiB. */
-struct rc_str rc_inventory_kernel(const char *root, struct rc_arena *arena);  /* "6.8.0-45-generic" */
-struct rc_str rc_inventory_memlock(const char *root, struct rc_arena *arena); /* "64 KiB (hard limit 8 MiB)" */
-struct rc_str rc_inventory_nofile(const char *root, struct rc_arena *arena);  /* "1024 (hard limit 524288)" */
-struct rc_str rc_inventory_stack(const char *root, struct rc_arena *arena);   /* likewise */
-struct rc_str rc_inventory_shm(const char *root, struct rc_arena *arena);     /* "503 GiB" */
-struct rc_str rc_inventory_hugepages(const char *root,
-                                     struct rc_arena *arena);                /* "0 of 2048 kB, transparent: madvise" */
-struct rc_str rc_inventory_memory(const char *root, struct rc_arena *arena); /* "1007 GiB" */
+typedef struct rc_str rc_inventory_item(const char *root, struct rc_arena *arena);
+rc_inventory_item rc_inventory_gpus;       /* "8 NVIDIA H100 80GB HBM3" */
+rc_inventory_item rc_inventory_gpu_links;  /* "8 at x16 32.0 GT/s" */
+rc_inventory_item rc_inventory_gpu_driver; /* "550.54.15 (open)" */
+rc_inventory_item rc_inventory_imex;       /* "there": some can be opened */
+rc_inventory_item rc_inventory_nics;       /* "8 mlx5_core MT4129" */
+rc_inventory_item rc_inventory_nic_ports;  /* "8 ACTIVE InfiniBand 400 Gb/sec..." */
+rc_inventory_item rc_inventory_nic_links;  /* "8 at x16 32.0 GT/s" */
+rc_inventory_item rc_inventory_kernel;     /* "6.8.0-45-generic" */
+rc_inventory_item rc_inventory_memlock;    /* "64 KiB (hard limit 8 MiB)" */
+rc_inventory_item rc_inventory_nofile;     /* "1024 (hard limit 524288)" */
+rc_inventory_item rc_inventory_stack;      /* likewise */
+rc_inventory_item rc_inventory_shm;        /* "503 GiB" */
+rc_inventory_item rc_inventory_hugepages;  /* "0 of 2048 kB, transparent ones: madvise" */
+rc_inventory_item rc_inventory_memory;     /* "1007 GiB" */
 
 /* "16 of 128": the processors that this process may give itself, if its job has as many on each node, and those of the
  * node. `even` is false where a job has not as many. Sets the process's mask for a moment. */

@@ -36,7 +36,8 @@ static const char *write_size(uint64_t bytes, struct rc_arena *arena)
 struct rc_str rc_inventory_kernel(const char *root, struct rc_arena *arena)
 {
     char line[RC_FILES_LINE];
-    struct rc_str release = rc_files_line(root, "/proc/sys/kernel/osrelease", "", line);
+    char path[RC_FILES_PATH];
+    struct rc_str release = rc_files_line(rc_files_path(path, "%s/proc/sys/kernel/osrelease", root), line);
 
     return release.p ? rc_str(rc_copy(arena, release)) : RC_ABSENT;
 }
@@ -47,31 +48,30 @@ static const char *write_bytes(rlim_t limit, struct rc_arena *arena)
 }
 
 /* Of bytes. The hard limit is there where it is another one: a task may raise its own to that. */
-static struct rc_str write_limit(const struct rlimit *limit, struct rc_arena *arena)
+static struct rc_str write_limit(int resource, struct rc_arena *arena)
 {
+    struct rlimit limit;
     char text[64];
     struct rc_arena own = { .base = text, .size = sizeof(text) };
 
-    if (limit->rlim_cur == limit->rlim_max)
-        return rc_str(write_bytes(limit->rlim_cur, arena));
+    if (getrlimit(resource, &limit) < 0)
+        return RC_ABSENT;
+    if (limit.rlim_cur == limit.rlim_max)
+        return rc_str(write_bytes(limit.rlim_cur, arena));
     return rc_str(
-        rc_format(arena, "%s (hard limit %s)", write_bytes(limit->rlim_cur, &own), write_bytes(limit->rlim_max, &own)));
+        rc_format(arena, "%s (hard limit %s)", write_bytes(limit.rlim_cur, &own), write_bytes(limit.rlim_max, &own)));
 }
 
 struct rc_str rc_inventory_memlock(const char *root, struct rc_arena *arena)
 {
-    struct rlimit limit;
-
     (void)root;
-    return getrlimit(RLIMIT_MEMLOCK, &limit) < 0 ? RC_ABSENT : write_limit(&limit, arena);
+    return write_limit(RLIMIT_MEMLOCK, arena);
 }
 
 struct rc_str rc_inventory_stack(const char *root, struct rc_arena *arena)
 {
-    struct rlimit limit;
-
     (void)root;
-    return getrlimit(RLIMIT_STACK, &limit) < 0 ? RC_ABSENT : write_limit(&limit, arena);
+    return write_limit(RLIMIT_STACK, arena);
 }
 
 struct rc_str rc_inventory_nofile(const char *root, struct rc_arena *arena)
@@ -90,7 +90,7 @@ struct rc_str rc_inventory_shm(const char *root, struct rc_arena *arena)
     char path[RC_FILES_PATH];
     struct statvfs there;
 
-    if (!rc_files_join(root, "/dev/shm", "", path) || statvfs(path, &there) < 0)
+    if (statvfs(rc_files_path(path, "%s/dev/shm", root), &there) < 0)
         return RC_STR("none");
     if (there.f_blocks == 0)
         return RC_STR("no limit");
@@ -101,37 +101,41 @@ struct rc_str rc_inventory_shm(const char *root, struct rc_arena *arena)
 static bool find_number(struct rc_str file, const char *name, uint64_t *number)
 {
     struct rc_str line;
+    struct rc_str value;
+    struct rc_str rest;
 
-    while (rc_files_next_line(&file, &line)) {
-        struct rc_str value;
-        struct rc_str rest;
-
-        if (!rc_str_is(rc_str_split(line, ':', &value), name))
-            continue;
-        return rc_parse_u64(rc_str_split(rc_files_trim(value), ' ', &rest), UINT64_MAX >> 10, number);
-    }
+    while (rc_files_next_line(&file, &line))
+        if (rc_str_is(rc_str_split(line, ':', &value), name))
+            return rc_parse_u64(rc_str_split(rc_files_trim(value), ' ', &rest), UINT64_MAX >> 10, number);
     return false;
+}
+
+static struct rc_str read_meminfo(const char *root, char text[FILE_SIZE])
+{
+    char path[RC_FILES_PATH];
+
+    return (struct rc_str){ text, rc_file_read(rc_files_path(path, "%s/proc/meminfo", root), text, FILE_SIZE) };
 }
 
 struct rc_str rc_inventory_memory(const char *root, struct rc_arena *arena)
 {
     char text[FILE_SIZE];
-    struct rc_str file = { text, rc_files_read(root, "/proc/meminfo", "", text, sizeof(text)) };
     uint64_t kilobytes;
 
-    return find_number(file, "MemTotal", &kilobytes) ? rc_str(write_size(kilobytes << 10, arena)) : RC_ABSENT;
+    return find_number(read_meminfo(root, text), "MemTotal", &kilobytes) ? rc_str(write_size(kilobytes << 10, arena))
+                                                                         : RC_ABSENT;
 }
 
 /* "always [madvise] never" */
 static struct rc_str read_choice(const char *root, char line[RC_FILES_LINE])
 {
-    struct rc_str text = rc_files_line(root, "/sys/kernel/mm/transparent_hugepage/enabled", "", line);
+    char path[RC_FILES_PATH];
     struct rc_str chosen;
     struct rc_str rest;
 
-    rc_str_split(text, '[', &chosen);
-    chosen = chosen.p ? rc_str_split(chosen, ']', &rest) : RC_ABSENT;
-    return chosen;
+    rc_files_path(path, "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
+    rc_str_split(rc_files_line(path, line), '[', &chosen);
+    return chosen.p ? rc_str_split(chosen, ']', &rest) : RC_ABSENT;
 }
 
 /* Those that the kernel adds when they are wanted, and gives back, are no difference. */
@@ -139,7 +143,7 @@ struct rc_str rc_inventory_hugepages(const char *root, struct rc_arena *arena)
 {
     char text[FILE_SIZE];
     char line[RC_FILES_LINE];
-    struct rc_str file = { text, rc_files_read(root, "/proc/meminfo", "", text, sizeof(text)) };
+    struct rc_str file = read_meminfo(root, text);
     struct rc_str choice = read_choice(root, line);
     uint64_t total;
     uint64_t surplus;
@@ -155,12 +159,13 @@ struct rc_str rc_inventory_hugepages(const char *root, struct rc_arena *arena)
 
 struct rc_str rc_inventory_cores(const char *root, bool even, struct rc_arena *arena)
 {
+    char path[RC_FILES_PATH];
     char line[RC_FILES_PATH];
-    struct rc_str text = { line, rc_files_read(root, RC_SYSFS_ONLINE, "", line, sizeof(line)) };
+    struct rc_str text = { line, rc_file_read(rc_files_path(path, "%s" RC_SYSFS_ONLINE, root), line, sizeof(line)) };
     struct rc_cpuset online;
     struct rc_cpuset own;
 
-    if (text.n == 0 || !rc_cpuset_read(rc_files_trim(text), &online))
+    if (!rc_cpuset_read(rc_files_trim(text), &online))
         return RC_ABSENT;
     if (!even || !rc_affinity_widest(&own))
         return rc_str(rc_format(arena, "%u", rc_cpuset_count(&online)));

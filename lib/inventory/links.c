@@ -51,21 +51,21 @@ bool rc_links_is_address(struct rc_str name)
 }
 
 /* "16", or 0 for what is no link: 255 of a device that has left the bus, "Unknown" */
-static uint32_t read_width(const char *root, const char *folder, const char *name)
+static uint32_t read_width(const char *path)
 {
     char line[RC_FILES_LINE];
     uint32_t width;
 
-    return rc_parse_u32(rc_files_line(root, folder, name, line), LANES_MAX, &width) ? width : 0;
+    return rc_parse_u32(rc_files_line(path, line), LANES_MAX, &width) ? width : 0;
 }
 
 /* "32.0 GT/s PCIe", in older kernels "16 GT/s" */
-static uint32_t read_speed(const char *root, const char *folder, const char *name)
+static uint32_t read_speed(const char *path)
 {
     char line[RC_FILES_LINE];
     struct rc_str tenths;
     struct rc_str rest;
-    struct rc_str whole = rc_str_split(rc_str_split(rc_files_line(root, folder, name, line), ' ', &rest), '.', &tenths);
+    struct rc_str whole = rc_str_split(rc_str_split(rc_files_line(path, line), ' ', &rest), '.', &tenths);
     uint32_t speed;
     uint32_t part = 0;
 
@@ -75,16 +75,15 @@ static uint32_t read_speed(const char *root, const char *folder, const char *nam
     return 10 * speed + part;
 }
 
-static struct side read_side(const char *root, const char *address, bool now, bool with_speed)
+static struct side read_side(const char *root, const char *address, const char *which, bool with_speed)
 {
     char path[RC_FILES_PATH];
+    struct side side = { .width = 0 };
 
-    if (!rc_files_join("", RC_SYSFS_PCI, address, path))
-        return (struct side){ .width = 0 };
-    return (struct side){
-        .width = read_width(root, path, now ? "current_link_width" : "max_link_width"),
-        .speed = with_speed ? read_speed(root, path, now ? "current_link_speed" : "max_link_speed") : 0,
-    };
+    side.width = read_width(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s/%s_link_width", root, address, which));
+    if (with_speed)
+        side.speed = read_speed(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s/%s_link_speed", root, address, which));
+    return side;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -96,7 +95,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 static void read_chain(const char *root, const char *address, struct chain *chain)
 {
     char path[RC_FILES_PATH];
-    struct rc_str rest = rc_files_link(root, RC_SYSFS_PCI, address, path);
+    char target[RC_FILES_PATH];
+    struct rc_str rest = rc_files_link(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s", root, address), target);
 
     chain->count = 0;
     while (rest.p) {
@@ -134,10 +134,10 @@ enum speeds { SPEED_NONE, SPEED_POSSIBLE, SPEED_BOTH };
 static bool read_link(const char *root, const char *above, const char *below, enum speeds speeds, struct side *now,
                       struct side *can)
 {
-    struct side lower = read_side(root, below, false, speeds != SPEED_NONE);
-    struct side upper = above ? read_side(root, above, false, speeds != SPEED_NONE) : (struct side){ .width = 0 };
+    struct side lower = read_side(root, below, "max", speeds != SPEED_NONE);
+    struct side upper = above ? read_side(root, above, "max", speeds != SPEED_NONE) : (struct side){ .width = 0 };
 
-    *now = read_side(root, below, true, speeds == SPEED_BOTH);
+    *now = read_side(root, below, "current", speeds == SPEED_BOTH);
     *can = (struct side){ least(lower.width, upper.width), least(lower.speed, upper.speed) };
     return now->width > 0;
 }
