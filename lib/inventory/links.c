@@ -75,14 +75,13 @@ static uint32_t read_speed(const char *path)
     return 10 * speed + part;
 }
 
-static struct side read_side(const char *root, const char *address, const char *which, bool with_speed)
+static struct side read_side(const char *root, const char *address, const char *which)
 {
     char path[RC_FILES_PATH];
-    struct side side = { .width = 0 };
+    struct side side;
 
     side.width = read_width(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s/%s_link_width", root, address, which));
-    if (with_speed)
-        side.speed = read_speed(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s/%s_link_speed", root, address, which));
+    side.speed = read_speed(rc_files_path(path, "%s" RC_SYSFS_PCI "/%s/%s_link_speed", root, address, which));
     return side;
 }
 
@@ -128,16 +127,12 @@ static void write_side(const struct side *now, const struct side *can, bool idle
     rc_format(arena, " GT/s");
 }
 
-/* The speed that is not compared is not read. */
-enum speeds { SPEED_NONE, SPEED_POSSIBLE, SPEED_BOTH };
-
-static bool read_link(const char *root, const char *above, const char *below, enum speeds speeds, struct side *now,
-                      struct side *can)
+static bool read_link(const char *root, const char *above, const char *below, struct side *now, struct side *can)
 {
-    struct side lower = read_side(root, below, "max", speeds != SPEED_NONE);
-    struct side upper = above ? read_side(root, above, "max", speeds != SPEED_NONE) : (struct side){ .width = 0 };
+    struct side lower = read_side(root, below, "max");
+    struct side upper = above ? read_side(root, above, "max") : (struct side){ .width = 0 };
 
-    *now = read_side(root, below, "current", speeds == SPEED_BOTH);
+    *now = read_side(root, below, "current");
     *can = (struct side){ least(lower.width, upper.width), least(lower.speed, upper.speed) };
     return now->width > 0;
 }
@@ -151,8 +146,11 @@ static void write_bottleneck(const char *root, const struct chain *chain, bool i
     if (chain->count % 2 != 0)
         return;
     for (unsigned i = 0; i + 3 < chain->count; i += 2) {
-        if (!read_link(root, chain->address[i], chain->address[i + 1], idles ? SPEED_NONE : SPEED_BOTH, &now, &can) ||
-            (now.width >= can.width && now.speed >= can.speed))
+        if (!read_link(root, chain->address[i], chain->address[i + 1], &now, &can))
+            continue;
+        if (idles)
+            now.speed = can.speed = 0;
+        if (now.width >= can.width && now.speed >= can.speed)
             continue;
         rc_join(arena);
         rc_format(arena, " behind ");
@@ -170,8 +168,7 @@ struct rc_str rc_links_write(const char *root, const char *address, bool idles, 
     struct side can;
 
     read_chain(root, address, &chain);
-    if (!read_link(root, chain.count > 1 ? chain.address[chain.count - 2] : NULL, address,
-                   idles ? SPEED_POSSIBLE : SPEED_BOTH, &now, &can))
+    if (!read_link(root, chain.count > 1 ? chain.address[chain.count - 2] : NULL, address, &now, &can))
         return RC_ABSENT;
     write_side(&now, &can, idles, arena);
     write_bottleneck(root, &chain, idles, arena);
