@@ -47,9 +47,9 @@ static void put_item(enum rc_item item, struct rc_str value, size_t start, struc
     arena->base[before - 1] = '\0';
 }
 
-/* Which component of its job this node is of (srun A : B), as Slurm's variables have it. Components are
- * asked for as different ones. Absent in a job without them; the node's own name where nothing tells the number, so that
- * the node is compared with none. */
+/* Which component of its job this node is of (srun A : B), as Slurm's variables have it: components are asked for as
+ * different ones. Absent in a job without them; the node's own name where nothing tells the number, so that the node is
+ * compared with none. */
 static struct rc_str find_component(const struct rc_env *env, struct rc_arena *arena)
 {
     struct rc_str node = rc_env_get(env, "SLURMD_NODENAME");

@@ -18,8 +18,8 @@
 
 enum { RC_INVENTORY_SIZE = 2048 }; /* most bytes of all lines: what does not fit is left out */
 
-/* Writes the lines, from files below `root` and the task's variables (NULL: none). Returns a text in the arena, "" where
- * nothing is known. For a process without threads. */
+/* Writes the lines, from files below `root` and the task's variables (NULL: none). Returns a text in the arena, ""
+ * where nothing is known. For a process without threads. */
 const char *rc_inventory_write(const char *root, const char *const *variables, struct rc_arena *arena);
 
 /* The rest is for the files of this folder. */
@@ -71,8 +71,8 @@ struct rc_str rc_links_write(const char *root, const char *address, bool idles, 
 /* "0000:3b:00.0" */
 bool rc_links_is_address(struct rc_str name);
 
-/* Each writes an item into the arena; absent where there is nothing to say. Sizes are a number and a unit: exact ones as
- * ulimit and mount take them ("64 KiB"), others in MiB, large ones in GiB. */
+/* Each writes an item into the arena; absent where there is nothing to say. Sizes are a number and a unit: exact ones
+ * as ulimit and mount take them ("64 KiB"), others in MiB, large ones in GiB. */
 typedef struct rc_str rc_inventory_item(const char *root, struct rc_arena *arena);
 rc_inventory_item rc_inventory_gpus;       /* "8 NVIDIA H100 80GB HBM3" */
 rc_inventory_item rc_inventory_gpu_links;  /* "8 at x16 32.0 GT/s" */
