@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "rendezvous/client.h"
 #include "system/node.h"
@@ -213,6 +214,19 @@ static bool look_up(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_
     return is_known;
 }
 
+/* Waits until no other thread looks for the server, or the deadline is over. */
+static bool lock_opening(int64_t deadline)
+{
+    uint32_t left = milliseconds_left(deadline);
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(left % 1000) * 1000000;
+    until.tv_sec += left / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_mutex_timedlock(&opening, &until) == 0;
+}
+
 /* One thread looks for the server; the others wait for its result. */
 static int find_store(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_t *program)
 {
@@ -221,7 +235,8 @@ static int find_store(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint6
 
     if (look_up(call, where, program))
         return 0;
-    pthread_mutex_lock(&opening);
+    if (!lock_opening(deadline))
+        return -ETIMEDOUT;
     if (!look_up(call, where, program)) {
         rc = open_store(call, deadline, where, program);
         if (rc == 0) {

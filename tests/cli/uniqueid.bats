@@ -169,6 +169,19 @@ PYTHON
         by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
 }
 
+@test "a thread waits for another one's search no longer than its own time" {
+    run -0 by_hand 1 2 timeout 30 python3 -c 'import os, rollcall, threading, time
+other = threading.Thread(target=rollcall.broadcast, args=("long",), kwargs={"timeout": 60}, daemon=True)
+other.start()
+time.sleep(0.5)
+try:
+    rollcall.broadcast("short", timeout=1)
+except rollcall.Error as error:
+    print(error.code, error, flush=True)
+os._exit(0)'
+    [[ $output == '4 RC617: rank 1: rollcall_broadcast("short"): rank 0 has not called it within 1 s; '* ]]
+}
+
 @test "no NCCL: all ranks say so at once" {
     begin 1 2 python3 -c 'import rollcall
 try:
