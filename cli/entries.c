@@ -10,44 +10,35 @@
 #include "console/json.h"
 #include "inspect.h"
 
-static const struct cli_catalogue_entry messages[] = {
+/* Both catalogues: messages, then findings. */
+enum { COUNT = RC_MESSAGE_COUNT + FINDING_COUNT };
+
+static const struct cli_catalogue_entry entries[COUNT] = {
 #define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) [id] = { #id, RC_LEVEL_##level, cause, cure },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
-};
-
-static const struct cli_catalogue_entry findings[] = {
-#define ROLLCALL_FINDING(id, level, cause, cure) [FINDING_##id] = { #id, level, cause, cure },
+#define ROLLCALL_FINDING(id, level, cause, cure) [RC_MESSAGE_COUNT + FINDING_##id] = { #id, level, cause, cure },
 #include "cli/findings.def"
 #undef ROLLCALL_FINDING
 };
 
 const struct cli_catalogue_entry *cli_catalogue_message(enum rc_message_id id)
 {
-    return &messages[id];
+    return &entries[id];
 }
 
 const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id)
 {
-    return &findings[id];
+    return &entries[RC_MESSAGE_COUNT + id];
 }
 
 enum finding_id cli_catalogue_find_finding(const char *name)
 {
     enum finding_id id = 0;
 
-    while (id < FINDING_COUNT && strcmp(findings[id].id, name) != 0)
+    while (id < FINDING_COUNT && strcmp(cli_catalogue_finding(id)->id, name) != 0)
         id++;
     return id;
-}
-
-/* Both catalogues, one behind the other: messages first. */
-enum { COUNT = RC_MESSAGE_COUNT + FINDING_COUNT };
-
-static const struct cli_catalogue_entry *entry_at(size_t place)
-{
-    return place < RC_MESSAGE_COUNT ? cli_catalogue_message((enum rc_message_id)place)
-                                    : cli_catalogue_finding((enum finding_id)(place - RC_MESSAGE_COUNT));
 }
 
 /* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. A mark behind it, as in "RC602:" of a log, is no part
@@ -71,7 +62,7 @@ static uint32_t number_of(size_t place)
 {
     uint32_t number = 0;
 
-    rc_parse_u32(rc_str(entry_at(place)->id + (place < RC_MESSAGE_COUNT ? 2 : 1)), UINT32_MAX, &number);
+    rc_parse_u32(rc_str(entries[place].id + (place < RC_MESSAGE_COUNT ? 2 : 1)), UINT32_MAX, &number);
     return number;
 }
 
@@ -88,14 +79,14 @@ static int find_entry(const char *typed, struct cli_catalogue_entry *entry)
     for (place = first; place < end && number_of(place) < number;)
         place++;
     if (place < end && number_of(place) == number) {
-        *entry = *entry_at(place);
+        *entry = entries[place];
         return STATUS_RESOLVED;
     }
     if (place == first || place == end)
         return console_fail("explain: there is no message '%.64s'; the nearest is %s; see rollcall explain --list",
-                            typed, entry_at(place == first ? first : end - 1)->id);
+                            typed, entries[place == first ? first : end - 1].id);
     return console_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list",
-                        typed, entry_at(place - 1)->id, entry_at(place)->id);
+                        typed, entries[place - 1].id, entries[place].id);
 }
 
 static int print_entry(const struct cli_catalogue_entry *entry)
@@ -149,15 +140,10 @@ static int print_entries(char *const *ids, size_t count, bool json)
 /* Prints all of them, one line an id. */
 static int list_entries(bool json)
 {
-    struct cli_catalogue_entry entry[COUNT];
-
-    for (size_t i = 0; i < COUNT; i++) {
-        entry[i] = *entry_at(i);
-        if (!json)
-            printf("%-5s %-7s  %s\n", entry[i].id, rc_level_name(entry[i].level), entry[i].cause);
-    }
     if (json)
-        print_json(entry, COUNT);
+        print_json(entries, COUNT);
+    for (size_t i = 0; i < COUNT && !json; i++)
+        printf("%-5s %-7s  %s\n", entries[i].id, rc_level_name(entries[i].level), entries[i].cause);
     return STATUS_RESOLVED;
 }
 

@@ -74,12 +74,11 @@ static void settle_inspection(struct inspection *inspection, const char *ddp, co
 {
     struct rc_options options = { .given = false };
 
-    if (cli_read_options(&inspection->said, ddp, inspection->input.env, &options) < 0) {
-        resolve_process(inspection, argv, &options);
+    bool good = cli_read_options(&inspection->said, ddp, inspection->input.env, &options) == 0;
+
+    resolve_process(inspection, argv, &options);
+    if (!good)
         refuse_process(inspection);
-    } else {
-        resolve_process(inspection, argv, &options);
-    }
 }
 
 int cli_inspect_own(struct inspection *inspection)
@@ -101,16 +100,13 @@ static int run_inspection(struct inspection *inspection, const char *ddp, const 
 
 struct arguments {
     bool help;
-    bool json;
-    bool whole;
-    bool why;
     const char *file;
     const char *pid;
     const char *ddp;
     const char *const *argv;
 };
 
-static int read_arguments(int argc, char **argv, const char *name, struct arguments *a)
+static int read_arguments(int argc, char **argv, const char *name, struct arguments *a, struct inspection *inspection)
 {
     static const struct option options[] = {
         { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' },
@@ -119,7 +115,6 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
         { "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 },
     };
     struct rc_options ignored;
-    struct said said;
 
     for (int c; (c = console_getopt(name, argc, argv, options)) != -1;) {
         switch (c) {
@@ -133,13 +128,13 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
             a->ddp = optarg ? optarg : "";
             break;
         case 'j':
-            a->json = true;
+            inspection->json = true;
             break;
         case 'l':
-            a->whole = true;
+            inspection->whole = true;
             break;
         case 'w':
-            a->why = true;
+            inspection->why = true;
             break;
         case 'h':
             a->help = true;
@@ -158,8 +153,8 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
         console_fail("%s: --from and --pid do not go together", name);
         return -1;
     }
-    if (a->ddp && cli_read_options(&said, a->ddp, NULL, &ignored) < 0) {
-        console_fail("%s", said.messages.list[0].text);
+    if (a->ddp && cli_read_options(&inspection->said, a->ddp, NULL, &ignored) < 0) {
+        console_fail("%s", inspection->said.messages.list[0].text);
         return -1;
     }
     return 0;
@@ -167,37 +162,26 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
 
 int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*print)(const struct inspection *inspection))
 {
+    static struct inspection inspection;
     struct arguments a = { .help = false };
-    struct inspection *inspection;
     int status = STATUS_USAGE;
 
-    if (read_arguments(argc, argv, self->name, &a) < 0)
+    if (read_arguments(argc, argv, self->name, &a, &inspection) < 0)
         return STATUS_USAGE;
     if (a.help) {
         fputs(self->help, stdout);
         return STATUS_RESOLVED;
     }
-    inspection = calloc(1, sizeof(*inspection));
-    if (!inspection)
-        return console_fail("out of memory");
-    inspection->json = a.json;
-    inspection->whole = a.whole;
-    inspection->why = a.why;
-    inspection->own = !a.file && !a.pid;
-    if ((a.file  ? input_file(&inspection->input, a.file)
-         : a.pid ? input_process(&inspection->input, a.pid)
-                 : input_own(&inspection->input)) == 0)
-        status = run_inspection(inspection, a.ddp, a.argv, print);
-    input_free(&inspection->input);
-    free(inspection);
+    inspection.own = !a.file && !a.pid;
+    if ((a.file  ? input_file(&inspection.input, a.file)
+         : a.pid ? input_process(&inspection.input, a.pid)
+                 : input_own(&inspection.input)) == 0)
+        status = run_inspection(&inspection, a.ddp, a.argv, print);
+    input_free(&inspection.input);
     return status;
 }
 
-static const struct {
-    const char *name;
-    const char *key;
-    const char *meaning;
-} fields[RC_FIELD_COUNT] = {
+const struct cli_field cli_fields[RC_FIELD_COUNT] = {
     [RC_RANK] = { "rank", "rank", "this task's number in the job" },
     [RC_LOCAL_RANK] = { "local rank", "local_rank", "this task's number on its node" },
     [RC_NODE_RANK] = { "node rank", "node_rank", "this node's number in the job, by the lowest rank on it" },
@@ -205,21 +189,6 @@ static const struct {
     [RC_LOCAL_WORLD_SIZE] = { "local world size", "local_world_size", "tasks on this node" },
     [RC_NNODES] = { "nodes", "nnodes", "nodes of the job" },
 };
-
-const char *cli_report_field_name(enum rc_field field)
-{
-    return fields[field].name;
-}
-
-const char *cli_report_field_key(enum rc_field field)
-{
-    return fields[field].key;
-}
-
-const char *cli_report_field_meaning(enum rc_field field)
-{
-    return fields[field].meaning;
-}
 
 const char *cli_report_field_source(const struct rc_result *result, enum rc_field field)
 {
@@ -231,14 +200,6 @@ const char *cli_report_field_source(const struct rc_result *result, enum rc_fiel
     if (result->identity.field[field] != said->value) /* order=node */
         source = result->facts.node_order_rank.source;
     return source ? source : "";
-}
-
-bool cli_report_has_identity(const struct rc_result *result)
-{
-    for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
-        if (result->identity.field[field] != RC_UNKNOWN)
-            return true;
-    return false;
 }
 
 const char *cli_report_verb(const struct rc_plan_entry *entry)

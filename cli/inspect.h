@@ -44,14 +44,16 @@ int cli_inspect(int argc, char **argv, const struct subcommand *self,
 
 enum { REPORT_CUT = 64 }; /* bytes that are shown of a value that is not rollcall's own */
 
-const char *cli_report_field_name(enum rc_field field);
-const char *cli_report_field_key(enum rc_field field); /* in JSON */
-const char *cli_report_field_meaning(enum rc_field field);
+struct cli_field {
+    const char *name;
+    const char *key; /* in JSON */
+    const char *meaning;
+};
+
+extern const struct cli_field cli_fields[RC_FIELD_COUNT];
 
 /* The variable that a number comes from; "" where the number is not known or not meant. */
 const char *cli_report_field_source(const struct rc_result *result, enum rc_field field);
-
-bool cli_report_has_identity(const struct rc_result *result);
 
 /* "set", "same" (set, but right already), "unset", "keep" */
 const char *cli_report_verb(const struct rc_plan_entry *entry);

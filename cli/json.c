@@ -15,7 +15,7 @@ static void write_identity(struct json *json, const struct rc_result *result)
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
         uint32_t value = result->identity.field[field];
 
-        json_number_if(json, cli_report_field_key(field), value != RC_UNKNOWN, value);
+        json_number_if(json, cli_fields[field].key, value != RC_UNKNOWN, value);
     }
     json_close(json);
 }
@@ -73,7 +73,7 @@ static void write_sources(struct json *json, const struct rc_result *result)
         const char *source = cli_report_field_source(result, field);
 
         if (*source)
-            json_text(json, cli_report_field_key(field), source);
+            json_text(json, cli_fields[field].key, source);
     }
     for (unsigned i = 0; i < result->plan.count; i++)
         if (result->plan.entry[i].source)

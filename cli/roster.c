@@ -101,18 +101,6 @@ int cli_stepserver_find(struct stepserver *server, const char *pid)
     return 0;
 }
 
-/* Returns what it replies, to be freed; NULL after one line on standard error. */
-static char *cli_stepserver_ask(const struct stepserver *server, const char *question)
-{
-    struct rc_reply reply;
-    int rc = rc_client_request(&server->endpoint, rc_str(question), PATIENCE_MS, &reply, NULL);
-
-    if (rc == 0)
-        return reply.text;
-    console_fail("the rendezvous server of step %s does not answer: %s", server->step, strerror(-rc));
-    return NULL;
-}
-
 bool cli_stepserver_is_first_to_ask(const struct stepserver *server)
 {
     const char *task = getenv("SLURM_PROCID");
@@ -274,9 +262,15 @@ static int read_text(struct roster *roster)
 
 int cli_roster_ask(struct roster *roster, const struct stepserver *server)
 {
-    *roster = (struct roster){ .text = cli_stepserver_ask(server, RC_SERVER_QUESTION) };
+    struct rc_reply reply;
+    int rc = rc_client_request(&server->endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
+
+    *roster = (struct roster){ .text = rc == 0 ? reply.text : NULL };
     memcpy(roster->step, server->step, sizeof(roster->step));
-    return roster->text ? read_text(roster) : -1;
+    if (rc == 0)
+        return read_text(roster);
+    console_fail("the rendezvous server of step %s does not answer: %s", server->step, strerror(-rc));
+    return -1;
 }
 
 void cli_roster_free(struct roster *roster)

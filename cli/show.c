@@ -23,19 +23,29 @@ static void print_title(const char *text)
     printf("\n%s%s%s\n", paint_on(PAINT_STRONG), text, paint_off());
 }
 
+static bool has_identity(const struct rc_result *result)
+{
+    for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
+        if (result->identity.field[field] != RC_UNKNOWN)
+            return true;
+    return false;
+}
+
 static int explain_identity(const struct rc_result *result)
 {
+    if (!has_identity(result))
+        return 0;
     print_title("identity");
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
         uint32_t value = result->identity.field[field];
 
         if (value == RC_UNKNOWN)
-            printf("  %s: %s\n", cli_report_field_name(field),
+            printf("  %s: %s\n", cli_fields[field].name,
                    result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts"
                                                     : "not known");
         else
-            printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), cli_report_field_name(field), value, paint_off());
-        if (value != RC_UNKNOWN && (cli_report_detail("what", cli_report_field_meaning(field)) < 0 ||
+            printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), cli_fields[field].name, value, paint_off());
+        if (value != RC_UNKNOWN && (cli_report_detail("what", cli_fields[field].meaning) < 0 ||
                                     cli_report_detail("from", cli_report_field_source(result, field)) < 0))
             return -1;
     }
@@ -87,22 +97,24 @@ static int explain_rejected(const struct rc_plan *plan)
 
 static void identity_table(const struct rc_result *result, struct table *table)
 {
+    if (!has_identity(result))
+        return;
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
         uint32_t value = result->identity.field[field];
         char number[16] = "-";
 
         if (value != RC_UNKNOWN)
             snprintf(number, sizeof(number), "%u", value);
-        table_text(table, PAINT_STRONG, cli_report_field_name(field));
+        table_text(table, PAINT_STRONG, cli_fields[field].name);
         table_text(table, PAINT_NONE, number);
         table_text(table, PAINT_FAINT, cli_report_field_source(result, field));
     }
 }
 
-static void environment_table(const struct rc_plan *plan, struct table *table)
+static void environment_table(const struct rc_result *result, struct table *table)
 {
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct rc_plan_entry *entry = &plan->entry[i];
+    for (unsigned i = 0; i < result->plan.count; i++) {
+        const struct rc_plan_entry *entry = &result->plan.entry[i];
 
         if (entry->action == RC_UNSET)
             continue;
@@ -113,22 +125,22 @@ static void environment_table(const struct rc_plan *plan, struct table *table)
     }
 }
 
-static void removed_table(const struct rc_plan *plan, struct table *table)
+static void removed_table(const struct rc_result *result, struct table *table)
 {
-    for (unsigned i = 0; i < plan->count; i++) {
-        if (plan->entry[i].action != RC_UNSET)
+    for (unsigned i = 0; i < result->plan.count; i++) {
+        if (result->plan.entry[i].action != RC_UNSET)
             continue;
-        table_text(table, PAINT_STRONG, plan->entry[i].name.p);
-        table_text(table, PAINT_FAINT, plan->entry[i].reason);
+        table_text(table, PAINT_STRONG, result->plan.entry[i].name.p);
+        table_text(table, PAINT_FAINT, result->plan.entry[i].reason);
     }
 }
 
-static void rejected_table(const struct rc_plan *plan, struct table *table)
+static void rejected_table(const struct rc_result *result, struct table *table)
 {
-    for (unsigned i = 0; i < plan->rejected_count; i++) {
-        table_text(table, PAINT_STRONG, plan->rejected[i].name);
-        table_cell(table, PAINT_NONE, plan->rejected[i].value, REPORT_CUT);
-        table_text(table, PAINT_FAINT, plan->rejected[i].reason);
+    for (unsigned i = 0; i < result->plan.rejected_count; i++) {
+        table_text(table, PAINT_STRONG, result->plan.rejected[i].name);
+        table_cell(table, PAINT_NONE, result->plan.rejected[i].value, REPORT_CUT);
+        table_text(table, PAINT_FAINT, result->plan.rejected[i].reason);
     }
 }
 
@@ -176,48 +188,38 @@ static int print_messages(const struct rc_messages *list, bool why)
 
 /* Prints a table with its title; nothing if the table is empty. */
 static int print_section(const char *title, unsigned columns,
-                         void (*fill)(const struct rc_plan *plan, struct table *table), const struct rc_plan *plan)
+                         void (*fill)(const struct rc_result *result, struct table *table),
+                         const struct rc_result *result)
 {
     struct table table = { .columns = columns };
 
-    fill(plan, &table);
+    fill(result, &table);
     if (table.rows > 0)
         print_title(title);
     return table_print(&table);
 }
 
-static int print_identity(const struct rc_result *result)
+static int print_values(const struct rc_result *result)
 {
-    struct table table = { .columns = 3 };
-
-    print_title("identity");
-    identity_table(result, &table);
-    return table_print(&table);
-}
-
-static int print_plan(const struct rc_plan *plan)
-{
-    return print_section("environment", 4, environment_table, plan) < 0 ||
-                   print_section("removed", 2, removed_table, plan) < 0 ||
-                   print_section("not believed", 3, rejected_table, plan) < 0
+    return print_section("identity", 3, identity_table, result) < 0 ||
+                   print_section("environment", 4, environment_table, result) < 0 ||
+                   print_section("removed", 2, removed_table, result) < 0 ||
+                   print_section("not believed", 3, rejected_table, result) < 0
                ? -1
                : 0;
 }
 
-static int explain_plan(const struct rc_result *result)
+static int explain_values(const struct rc_result *result)
 {
-    return explain_environment(result) < 0 || explain_rejected(&result->plan) < 0 ? -1 : 0;
+    return explain_identity(result) < 0 || explain_environment(result) < 0 || explain_rejected(&result->plan) < 0 ? -1
+                                                                                                                  : 0;
 }
 
 static int print_result(const struct rc_result *result, bool why)
 {
-    if (cli_report_head(result) < 0)
-        return -1;
-    if (cli_report_has_identity(result) && (why ? explain_identity(result) : print_identity(result)) < 0)
-        return -1;
-    if ((why ? explain_plan(result) : print_plan(&result->plan)) < 0)
-        return -1;
-    return print_messages(&result->messages, why);
+    return cli_report_head(result) < 0 || (why ? explain_values(result) : print_values(result)) < 0
+               ? -1
+               : print_messages(&result->messages, why);
 }
 
 /* A task among several has one line. A person at a terminal looks at one process, be it a task's shell (srun --pty). */

@@ -11,13 +11,9 @@
 
 enum { CELL_SIZE = 200, CELL_CUT = 40 };
 
-static const char *cli_column_title(enum cli_column column)
-{
-    static const char *const titles[CLI_COLUMN_COUNT] = { "rank",  "node",   "local rank", "GPU",
-                                                          "cores", "master", "verdict" };
-
-    return titles[column];
-}
+static const char *const titles[CLI_COLUMN_COUNT] = {
+    "rank", "node", "local rank", "GPU", "cores", "master", "verdict"
+};
 
 struct line {
     struct rc_arena arena;
@@ -254,7 +250,7 @@ static bool is_empty(const struct tasktable *table, enum cli_column column)
 
 static const char *title_of(const struct rc_result *result, enum cli_column column)
 {
-    return column == CLI_COLUMN_RANK && result->mode == RC_MODE_LAUNCHER ? "node rank" : cli_column_title(column);
+    return column == CLI_COLUMN_RANK && result->mode == RC_MODE_LAUNCHER ? "node rank" : titles[column];
 }
 
 static void print_line(const struct row *row, const int *width)
@@ -267,19 +263,19 @@ static void print_line(const struct row *row, const int *width)
 
 static void print_rows(const struct tasktable *table, const struct rc_result *result)
 {
-    struct row titles = { .rank = 0 };
+    struct row head = { .rank = 0 };
     int width[CLI_COLUMN_COUNT] = { 0 };
 
     for (unsigned column = 0; column < CLI_COLUMN_COUNT; column++) {
-        titles.cell[column] = title_of(result, (enum cli_column)column);
+        head.cell[column] = title_of(result, (enum cli_column)column);
         if (is_empty(table, (enum cli_column)column))
             continue;
-        width[column] = (int)strlen(titles.cell[column]);
+        width[column] = (int)strlen(head.cell[column]);
         for (size_t i = 0; i < table->count; i++)
             if ((int)strlen(table->row[i].cell[column]) > width[column])
                 width[column] = (int)strlen(table->row[i].cell[column]);
     }
-    print_line(&titles, width);
+    print_line(&head, width);
     for (size_t i = 0; i < table->count; i++)
         print_line(&table->row[i], width);
 }
@@ -337,7 +333,7 @@ int cli_tasktable_print_alone(const struct rc_result *result, char *text)
                (unsigned)result->facts.field[RC_WORLD_SIZE].value);
         for (unsigned i = CLI_COLUMN_NODE; i < CLI_COLUMN_COUNT; i++)
             if (!is_empty(&table, (enum cli_column)i))
-                printf(", %s %s", cli_column_title((enum cli_column)i), row->cell[i]);
+                printf(", %s %s", titles[i], row->cell[i]);
         putchar('\n');
         for (size_t i = 0; i < table.notes; i++)
             printf("%s %s: %.*s: %s\n", title_of(result, CLI_COLUMN_RANK), row->cell[CLI_COLUMN_RANK],
