@@ -7,13 +7,9 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    plugin=no cluster_up --nodes 2 --cpus 4
-    loss=$("$PYTHON" "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
-}
+plugin=no
+cluster=(--nodes 2 --cpus 4)
+alone=compared
 
 # on_both SECONDS PLATFORM CMD...: CMD on n1 and n2 at once, each with the environment that `PLATFORM INDEX`
 # prints, one NAME=VALUE a line. $status is the sum of both.
@@ -97,31 +93,31 @@ runpod()
 
 @test "M5: Vertex AI, one GPU a node: a plain script trains" {
     on_both 60 vertex rollcall exec -- python "$programs/env.py"
-    everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
+    everybody ranks n1=0 n2=1
 }
 
 # bats test_tags=all
 @test "M5: Vertex AI, two GPUs a node: torchrun without arguments" {
     on_both 60 vertex_gpus rollcall exec -- torchrun "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
+    everybody ranks n1=0,1 n2=2,3
 }
 
 @test "M6: Kubeflow PyTorchJob, one process a pod: torchrun without arguments, by the preload" {
     one_process() { kubeflow_v1 "$1" | sed 's/WORLD_SIZE=4/WORLD_SIZE=2/; s/PER_NODE=2/PER_NODE=1/'; }
     on_both 60 one_process env LD_PRELOAD="$preload" torchrun "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
+    everybody ranks n1=0 n2=1
 }
 
 # bats test_tags=all
 @test "M6: Kubeflow TrainJob, one process a pod: a plain script is a worker" {
     on_both 20 kubeflow_v2 rollcall exec -- "$whoami"
-    everybody whoami world=2 nodes=2 n1=0 n2=1
+    everybody whoami n1=0 n2=1
 }
 
 # bats test_tags=all
 @test "M6: SageMaker without GPUs: a plain script trains" {
     on_both 60 sagemaker rollcall exec -- python "$programs/env.py"
-    everybody ranks world=2 nodes=2 loss="$loss" n1=0 n2=1
+    everybody ranks n1=0 n2=1
 }
 
 @test "M6: every platform with several GPUs a node gets launcher mode, on both nodes alike" {
@@ -134,7 +130,7 @@ runpod()
 @test "M6: SkyPilot, two GPUs a node: torchrun in one word, and its workers are nobody else's" {
     # `skypilot` prints a line each, and this value has two
     on_both 60 skypilot env SKYPILOT_NODE_IPS=$'n1\nn2' rollcall exec -- torchrun "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
+    everybody ranks n1=0,1 n2=2,3
 }
 
 @test "a platform without a master's address: each node says what to set, none runs the command" {

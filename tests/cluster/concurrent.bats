@@ -6,11 +6,7 @@ load helpers
 
 steps=20
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 3 --cpus 32 --mpi pmix
-}
+cluster=(--nodes 3 --cpus 32 --mpi pmix)
 
 teardown()
 {

@@ -105,21 +105,17 @@ within()
 }
 
 @test "rollcall exec outside of the container, and inside of it" {
-    attempt 60 srun -N2 --ntasks-per-node=2 rollcall exec -- ch-run "$image" -- python /work/meet.py
-    everybody whoami world=4 nodes=2
-    attempt 60 srun -N2 --ntasks-per-node=2 ch-run --bind "$ROLLCALL_PREFIX" "$image" -- \
+    identifies 60 srun -N2 --ntasks-per-node=2 rollcall exec -- ch-run "$image" -- python /work/meet.py
+    identifies 60 srun -N2 --ntasks-per-node=2 ch-run --bind "$ROLLCALL_PREFIX" "$image" -- \
         "$ROLLCALL_PREFIX/bin/rollcall" exec -- python /work/meet.py
-    everybody whoami world=4 nodes=2
 }
 
 # bats test_tags=all
 @test "mpirun: rollcall exec outside of the container, and inside of it" {
     from=n1
-    attempt 60 mpirun "${over_rsh[@]}" -n 4 rollcall exec -- ch-run "$image" -- python /work/meet.py
-    everybody whoami world=4 nodes=2
-    attempt 60 mpirun "${over_rsh[@]}" -n 4 ch-run --bind "$ROLLCALL_PREFIX" "$image" -- \
+    identifies 60 mpirun "${over_rsh[@]}" -n 4 rollcall exec -- ch-run "$image" -- python /work/meet.py
+    identifies 60 mpirun "${over_rsh[@]}" -n 4 ch-run --bind "$ROLLCALL_PREFIX" "$image" -- \
         "$ROLLCALL_PREFIX/bin/rollcall" exec -- python /work/meet.py
-    everybody whoami world=4 nodes=2
 }
 
 # bats test_tags=all

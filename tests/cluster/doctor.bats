@@ -5,11 +5,7 @@
 load helpers
 load faults
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
-}
+cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
 
 # finds N 'LINE': as many of its verdicts say so
 finds()

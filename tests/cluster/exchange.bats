@@ -153,9 +153,9 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 }
 
 @test "a node of another release: both are named once, and all tasks start, with the computed port" {
-    sed 's/rollcall 1 /rollcall 2 /g' "$shared/real/rollcall-exchange" > "$shared/other"
-    chmod 755 "$shared/other"
-    on n2 mount --bind "$shared/other" "$helper"
+    sed 's/rollcall 1 /rollcall 2 /g' "$shared/real/rollcall-exchange" > "$shared/release"
+    chmod 755 "$shared/release"
+    on n2 mount --bind "$shared/release" "$helper"
     step 60 --ddp=deadline=50 -N3 -n3
     one_port 3
     said "warning RC611: .*: this node's rollcall [0-9.]+ and the server's [0-9.]+ do not understand each other .*; n2 computes"

@@ -4,11 +4,7 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4
-}
+cluster=(--nodes 2 --cpus 4)
 
 # one_port SIZE: everybody was there, with one address and one port
 one_port()

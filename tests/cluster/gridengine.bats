@@ -16,8 +16,7 @@ setup_file()
 {
     needs_root || return 0
     cluster_up --nodes 3 --cpus 4
-    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
+    train_alone
     # A line of a host file without slots: one process to Open MPI 4 and 5, all of the node's cores to 6.
     per_node=
     [ "${SERIES:-}" != 26.05 ] || per_node='--map-by ppr:1:node'
@@ -86,13 +85,13 @@ abci()
 
 @test "M1: the same line with rollcall exec" {
     job "n1 n2" < <(abci rollcall exec -- python "$programs/spawn.py")
-    everybody ranks world=4 nodes=2 loss="$loss"
+    everybody ranks world=4 nodes=2
     grep -c 'worker_vars=none' "$out" | grep -qx 4
 }
 
 @test "M1: the very same line with the preload" {
     job "n1 n2" < <(echo 'export LD_PRELOAD=$PRELOAD' && abci python "$programs/spawn.py" --init tcp)
-    everybody ranks world=4 nodes=2 loss="$loss"
+    everybody ranks world=4 nodes=2
     grep -c 'worker_vars=none' "$out" | grep -qx 4
 }
 
@@ -102,7 +101,7 @@ abci()
 cat \$SGE_JOB_HOSTLIST > hostfile
 mpirun --hostfile hostfile -np \$NHOSTS $per_node rollcall exec --ddp=launcher -- python $programs/spawn.py
 SCRIPT
-    everybody ranks world=4 nodes=2 loss="$loss"
+    everybody ranks world=4 nodes=2
 }
 
 @test "M1: the first line of the host file is not the node of the job script" {
@@ -150,7 +149,7 @@ SCRIPT
 
 @test "a real job: mpirun starts its daemons with qrsh -inherit" {
     qsub_job -pe mpi 4 <<< "mpirun rollcall exec -- python $programs/env.py"
-    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
+    everybody ranks n1=0,1 n2=2,3
 }
 
 # Given to qsub it would not arrive: Grid Engine takes LD_PRELOAD out of what -v and -V hand on.
@@ -161,13 +160,13 @@ echo "from qsub: \$LD_PRELOAD"
 export LD_PRELOAD=\$PRELOAD
 mpirun python $programs/env.py
 SCRIPT
-    everybody ranks world=4 nodes=2 loss="$loss" n1=0,1 n2=2,3
+    everybody ranks n1=0,1 n2=2,3
     said '^from qsub: $'
 }
 
 @test "a real job that begins on the last host" {
     qsub_job -pe mpi 6 -masterq all.q@n3 <<< "mpirun rollcall exec -- $whoami"
-    everybody whoami world=6 nodes=3 n3=0,1 n1=2,3 n2=4,5
+    everybody whoami n3=0,1 n1=2,3 n2=4,5
 }
 
 # bats test_tags=all
@@ -176,7 +175,7 @@ SCRIPT
 awk 'NR > 1 { print \$1 }' \$PE_HOSTFILE | tac > $shared/hostfile
 mpirun --hostfile $shared/hostfile -np 4 rollcall exec -- python $programs/env.py
 SCRIPT
-    everybody ranks world=4 nodes=2 loss="$loss" n2=0,1 n3=2,3
+    everybody ranks n2=0,1 n3=2,3
 }
 
 @test "M1 in a real job: one process a node, hosts from PE_HOSTFILE" {
@@ -189,7 +188,7 @@ SCRIPT
 
 @test "MPICH's mpiexec in a real job: it takes the hosts and qrsh from Grid Engine as well" {
     qsub_job -pe mpi 4 <<< "mpiexec.hydra -n 4 rollcall exec -- $whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 # What qrsh starts has its own host's numbers: NHOSTS=1, NSLOTS=2.

@@ -6,13 +6,15 @@
 # mpirun of its root folder (contrib/minicluster/make-root), and the plugin that was built for it,
 # lib/slurm-24.11/rollcall.so (tests/series.bash); Python and torch are the same.
 #
-#   cluster_up ARG...     in setup_file: a cluster with the plugin (minicluster up ARG...), $shared, a folder
-#                         that all nodes see, and $mpi, pmix where Slurm has it, else none; plugin=no leaves
+#   cluster=(ARG...)      at the head of a file: what its cluster_up gets; alone=compared: and train_alone
+#   cluster_up ARG...     in a setup_file of its own: a cluster with the plugin (minicluster up ARG...), $shared, a
+#                         folder that all nodes see, and $mpi, pmix where Slurm has it, else none; plugin=no leaves
 #                         the plugin out
 #   on NODE CMD, login CMD   runs CMD there
 #   cluster_down          fails if a job drained a node; a file with its own teardown_file calls it there
 #   attempt SECONDS CMD   runs CMD on the login node, or on $from: $status, and the files $out and $err
 #   everybody, said ...   what must be true of it; each explains a failure
+#   trains, identifies    attempt, and what most launches here must do: four ranks on two nodes train, or know themselves
 
 bats_require_minimum_version 1.5.0
 
@@ -166,6 +168,13 @@ cluster_down()
     }
 }
 
+setup_file()
+{
+    [ -n "${cluster:-}" ] && needs_root || return 0
+    cluster_up "${cluster[@]}"
+    [ "${alone:-}" != compared ] || train_alone
+}
+
 teardown_file()
 {
     # a file that has no cluster, or none any more, leaves the user's alone
@@ -274,7 +283,29 @@ everybody()
     local verb=$1
     shift
     succeeded || return 1
+    [ "$verb" != ranks ] || set -- ${loss:+loss="$loss"} "$@"
     roll "$verb" "$out" "$@" || explain "roll.py $verb $*"
+}
+
+# In setup_file: `everybody ranks` compares with what one process trains to alone. It does that once for all files.
+train_alone()
+{
+    local kept=$BATS_RUN_TMPDIR/loss
+    loss=$(flock "$BATS_RUN_TMPDIR" sh -c '[ -s "$0" ] || "$@" > "$0"; sed -n "s/.* loss=\([^ ]*\) .*/\1/p" "$0"' \
+        "$kept" "$PYTHON" "$programs/toy.py")
+    [ -n "$loss" ] && export loss
+}
+
+trains()
+{
+    attempt "$@"
+    everybody ranks world=4 nodes=2
+}
+
+identifies()
+{
+    attempt "$@"
+    everybody whoami world=4 nodes=2
 }
 
 said()

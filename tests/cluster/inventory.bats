@@ -5,11 +5,7 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 3 --cpus 4 --mpi pmix
-}
+cluster=(--nodes 3 --cpus 4 --mpi pmix)
 
 # the_roll SRUN-OPTION...: the step's roll, as JSON in $out
 the_roll()

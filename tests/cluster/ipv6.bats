@@ -4,13 +4,8 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4 --mpi pmix --ipv6
-    loss=$("$PYTHON" "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
-}
+cluster=(--nodes 2 --cpus 4 --mpi pmix --ipv6)
+alone=compared
 
 # The master address that all processes were told.
 master()
@@ -27,7 +22,7 @@ mpirun_starts()
 
 @test "srun --ddp trains" {
     attempt 60 srun --ddp -N2 -n2 python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2 loss="$loss"
+    everybody ranks world=2 nodes=2
     [ "$(roll field "$out" master)" = n1 ]
 }
 
@@ -45,17 +40,16 @@ mpirun_starts()
 
 @test "addr=IFNAME and addr=CIDR: an IPv6 address for MASTER_ADDR, which trains" {
     attempt 60 srun --ddp=addr=eth0 -N2 -n2 python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2 loss="$loss"
+    everybody ranks world=2 nodes=2
     [ "$(roll field "$out" master)" = fd00:77::2 ]
-    attempt 30 srun --ddp=addr=fd00:77::/64 -N2 -n4 -c2 "$whoami"
-    everybody whoami world=4 nodes=2
+    identifies 30 srun --ddp=addr=fd00:77::/64 -N2 -n4 -c2 "$whoami"
     [ "$(master)" = fd00:77::2 ]
 }
 
 @test "an IPv6 address for torchrun" {
     attempt 90 srun --ddp=launcher,nproc=1,addr=eth0 -N2 --ntasks-per-node=1 \
         torchrun "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2 loss="$loss"
+    everybody ranks world=2 nodes=2
     [ "$(roll field "$out" master)" = fd00:77::2 ]
 }
 
@@ -63,13 +57,12 @@ mpirun_starts()
     mpirun_starts
     attempt 60 salloc -N2 --ntasks-per-node=1 \
         mpirun -np 2 --map-by ppr:1:node rollcall exec -- python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2 loss="$loss"
+    everybody ranks world=2 nodes=2
 }
 
 @test "mpirun without Slurm: everybody finds rank 0's node" {
     mpirun_starts
-    from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2
+    from=n1 identifies 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
 }
 
 @test "rank 0 holds its port against IPv6 and IPv4" {

@@ -4,68 +4,39 @@
 
 load helpers
 
-setup_file()
+cluster=(--nodes 3 --cpus 4 --gpus 2 --mpi pmix)
+
+# layout "NODE=RANKS..." CMD...: the nodes have these ranks
+layout()
 {
-    needs_root || return 0
-    cluster_up --nodes 3 --cpus 4 --gpus 2 --mpi pmix
+    attempt 30 "${@:2}"
+    everybody whoami $1
 }
 
 # bats test_tags=series
-@test "even" {
-    attempt 30 srun --ddp -N2 -n4 -c2 "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+@test "even, uneven, cyclic, plane, blocks again by order=node" {
+    layout 'n1=0,1 n2=2,3' srun --ddp -N2 -n4 -c2 "$whoami"
     [ "$(roll field "$out" SLURM_NTASKS_PER_NODE)" = 2 ]
-}
-
-# bats test_tags=series
-@test "uneven" {
     # what Slurm makes of this line on nodes of four processors
-    attempt 30 srun --ddp -N2 -n4 "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1,2 n2=3
+    layout 'n1=0,1,2 n2=3' srun --ddp -N2 -n4 "$whoami"
     run ! roll field "$out" SLURM_NTASKS_PER_NODE
+    layout 'n1=0,2 n2=1,3' srun --ddp -N2 -n4 -c2 -m cyclic "$whoami"
+    layout 'n1=0,3,4 n2=1 n3=2' srun --ddp -N3 -n5 -m cyclic "$whoami"
+    layout 'n1=0,1,4,5 n2=2,3' srun --ddp -N2 -n6 -m plane=2 "$whoami"
+    layout 'n1=0,1 n2=2,3' srun --ddp=order=node -N2 -n4 -c2 -m cyclic "$whoami"
 }
 
 # bats test_tags=series
-@test "cyclic" {
-    attempt 30 srun --ddp -N2 -n4 -c2 -m cyclic "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
-}
-
-# bats test_tags=series
-@test "cyclic and uneven" {
-    attempt 30 srun --ddp -N3 -n5 -m cyclic "$whoami"
-    everybody whoami world=5 nodes=3 n1=0,3,4 n2=1 n3=2
-}
-
-# bats test_tags=series
-@test "plane" {
-    attempt 30 srun --ddp -N2 -n6 -m plane=2 "$whoami"
-    everybody whoami world=6 nodes=2 n1=0,1,4,5 n2=2,3
-}
-
-# bats test_tags=series
-@test "cyclic with order=node: blocks again" {
-    attempt 30 srun --ddp=order=node -N2 -n4 -c2 -m cyclic "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
-}
-
-# bats test_tags=series
-@test "arbitrary, the hosts from PMIx, or from srun where there is none" {
-    attempt 30 srun --ddp --mpi="$mpi" -m arbitrary -n4 -w n2,n1,n1,n2 "$whoami"
-    everybody whoami world=4 nodes=2 n2=0,3 n1=1,2
-}
-
-# bats test_tags=series
-@test "arbitrary, the hosts from SLURM_HOSTFILE" {
+@test "arbitrary: the hosts from PMIx, or from srun where there is none, and from SLURM_HOSTFILE" {
+    layout 'n2=0,3 n1=1,2' srun --ddp --mpi="$mpi" -m arbitrary -n4 -w n2,n1,n1,n2 "$whoami"
     printf '%s\n' n3 n1 n3 n1 n1 > "$shared/hosts"
-    attempt 30 env SLURM_HOSTFILE="$shared/hosts" srun --ddp --mpi=none -m arbitrary -n5 "$whoami"
-    everybody whoami world=5 nodes=2 n3=0,2 n1=1,3,4
+    layout 'n3=0,2 n1=1,3,4' env SLURM_HOSTFILE="$shared/hosts" srun --ddp --mpi=none -m arbitrary -n5 "$whoami"
 }
 
 # bats test_tags=series
 @test "a step on some nodes of a larger job" {
-    attempt 30 salloc -N3 --ntasks-per-node=2 srun --ddp -N2 -n4 --ntasks-per-node=2 -w n2,n3 "$whoami"
-    everybody whoami world=4 nodes=2 n2=0,1 n3=2,3
+    layout 'n2=0,1 n3=2,3' salloc -N3 --ntasks-per-node=2 \
+        srun --ddp -N2 -n4 --ntasks-per-node=2 -w n2,n3 "$whoami"
 }
 
 @test "two steps at once in one job: both train, on ports of their own" {
@@ -87,29 +58,27 @@ setup_file()
     grep -q 'rank=0 world=2 ' "$shared/b.txt"
 }
 
+# Without a word the outer step's values are not taken for the inner one's.
 # bats test_tags=series
-@test "srun in srun: the inner step has an identity of its own" {
-    attempt 30 srun --ddp -N2 -n2 -c2 bash -c \
+@test "srun in srun: the inner step has an identity of its own, or none" {
+    identifies 30 srun --ddp -N2 -n2 -c2 bash -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --ddp --overlap -N2 -n4 -c1 $whoami"
-    everybody whoami world=4 nodes=2
-}
-
-# bats test_tags=series
-@test "srun in srun without a word: the outer step's values are not taken for the inner one's" {
     attempt 30 srun --ddp -N2 -n2 -c2 bash -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --overlap -N2 -n4 -c1 $whoami"
     everybody nothing count=4
 }
 
-@test "values that an older shell exported" {
-    attempt 30 env RANK=7 WORLD_SIZE=9 LOCAL_RANK=3 NODE_RANK=5 MASTER_PORT= srun --ddp -N2 -n4 "$whoami"
+@test "values that an older shell exported, for srun and for a batch script" {
+    identifies 30 env RANK=7 WORLD_SIZE=9 LOCAL_RANK=3 NODE_RANK=5 MASTER_PORT= srun --ddp -N2 -n4 "$whoami"
+    batch 30 -N2 -n4 <<< "export RANK=7 WORLD_SIZE=8; srun --ddp $whoami"
     everybody whoami world=4 nodes=2
 }
 
-@test "MASTER_ADDR that cannot work on two nodes is replaced, with a word" {
-    attempt 30 env MASTER_ADDR=127.0.0.1 srun --ddp -N2 -n4 "$whoami"
-    everybody whoami world=4 nodes=2
+@test "MASTER_ADDR that cannot work on two nodes is replaced, with a word; a MASTER_PORT of the user's own stays" {
+    identifies 30 env MASTER_ADDR=127.0.0.1 srun --ddp -N2 -n4 "$whoami"
     said RC401
+    identifies 30 env MASTER_PORT=23456 srun --ddp -N2 -n4 "$whoami"
+    [ "$(roll field "$out" MASTER_PORT)" = 23456 ]
 }
 
 @test "MASTER_ADDR of nobody in the step ends it, that of another launcher is replaced" {
@@ -125,72 +94,40 @@ setup_file()
         said "RC407: this is rank 0, but MASTER_ADDR $gone .*; unset it"
         ! grep -q STARTED "$out" || explain "$how: a task has started"
     done
-    attempt 30 env MASTER_ADDR="$gone" MASTER_PORT=29400 TORCHELASTIC_RUN_ID=x RANK=3 LOCAL_RANK=1 WORLD_SIZE=4 \
+    identifies 30 env MASTER_ADDR="$gone" MASTER_PORT=29400 TORCHELASTIC_RUN_ID=x RANK=3 LOCAL_RANK=1 WORLD_SIZE=4 \
         srun --ddp -N2 -n4 -c2 "$whoami"
-    everybody whoami world=4 nodes=2
     said 'RC417: MASTER_ADDR was .10.77.0.99. and MASTER_PORT .29400., of torchrun'
 }
 
-@test "the user's own MASTER_PORT stays" {
-    attempt 30 env MASTER_PORT=23456 srun --ddp -N2 -n4 "$whoami"
-    everybody whoami world=4 nodes=2
-    [ "$(roll field "$out" MASTER_PORT)" = 23456 ]
+# bats test_tags=series
+@test "--export=NONE, --export=PATH" {
+    identifies 30 srun --ddp --export=NONE -N2 -n4 "$whoami"
+    identifies 30 srun --ddp --export=PATH -N2 -n4 "$whoami"
 }
 
 # bats test_tags=series
-@test "--export=NONE" {
-    attempt 30 srun --ddp --export=NONE -N2 -n4 "$whoami"
-    everybody whoami world=4 nodes=2
-}
-
-# bats test_tags=series
-@test "--export=PATH" {
-    attempt 30 srun --ddp --export=PATH -N2 -n4 "$whoami"
-    everybody whoami world=4 nodes=2
-}
-
-# bats test_tags=series
-@test "sbatch --ddp is the default of the job's steps" {
+@test "--ddp of sbatch, #SBATCH and salloc is the default of the job's steps, and gives way to srun's" {
     batch 30 -N2 -n4 --ddp <<< "srun $whoami"
     everybody whoami world=4 nodes=2
-}
-
-# bats test_tags=series
-@test "#SBATCH --ddp is the default of the job's steps" {
     batch 30 <<< "#SBATCH -N2 -n4 --ddp
 srun $whoami"
     everybody whoami world=4 nodes=2
-}
-
-# bats test_tags=series
-@test "srun --ddp=off in a job of sbatch --ddp" {
+    identifies 30 salloc --ddp -N2 -n4 srun "$whoami"
     batch 30 -N2 -n4 --ddp <<< "srun --ddp=off $whoami"
     everybody nothing count=4
 }
 
-@test "a batch script with RANK=7 from an older shell" {
-    batch 30 -N2 -n4 <<< "export RANK=7 WORLD_SIZE=8; srun --ddp $whoami"
-    everybody whoami world=4 nodes=2
-}
-
 # bats test_tags=series
-@test "salloc --ddp" {
-    attempt 30 salloc --ddp -N2 -n4 srun "$whoami"
-    everybody whoami world=4 nodes=2
-}
-
-# bats test_tags=series
-@test "one task: nothing is set" {
+@test "one task: nothing is set without ROLLCALL=worker" {
     attempt 30 srun --ddp -n1 "$whoami"
     everybody nothing count=1
+    attempt 30 env ROLLCALL=worker srun --ddp -n1 "$whoami"
+    everybody whoami world=1 nodes=1
 }
 
-@test "--ddp=off" {
+@test "--ddp=off, and ROLLCALL=off against --ddp" {
     attempt 30 srun --ddp=off -N2 -n4 "$whoami"
     everybody nothing count=4
-}
-
-@test "ROLLCALL=off wins over --ddp" {
     attempt 30 env ROLLCALL=off srun --ddp -N2 -n4 "$whoami"
     everybody nothing count=4
 }
@@ -216,11 +153,6 @@ srun $whoami"
     said "error RC201: ROLLCALL: 'workr' is not known"
 }
 
-@test "ROLLCALL=worker" {
-    attempt 30 env ROLLCALL=worker srun --ddp -n1 "$whoami"
-    everybody whoami world=1 nodes=1
-}
-
 # bats test_tags=series
 @test "--ddp=bogus: no job, and the right values" {
     local before
@@ -233,24 +165,17 @@ srun $whoami"
     [ "$before" = "$(login scontrol show config | grep NEXT_JOB_ID)" ]
 }
 
-@test "--ddp=launcher,nproc=2" {
-    attempt 30 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 "$whoami"
-    everybody launcher nodes=2 nproc=2
-}
-
 # bats test_tags=series
-@test "one task a node with two GPUs each: launcher mode" {
+@test "one task a node with two GPUs each: launcher mode, or --ddp=worker" {
     attempt 30 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
     everybody launcher nodes=2 nproc=2
-}
-
-# bats test_tags=series
-@test "one task a node with two GPUs each, --ddp=worker" {
     attempt 30 srun --ddp=worker -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
     everybody whoami world=2 nodes=2
 }
 
-@test "--ddp=launcher with several tasks a node is refused" {
+@test "--ddp=launcher,nproc=2; with several tasks a node it is refused" {
+    attempt 30 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 "$whoami"
+    everybody launcher nodes=2 nproc=2
     attempt 30 srun --ddp=launcher -N2 -n4 "$whoami"
     failed
     unsaid '^ROLL'

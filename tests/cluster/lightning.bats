@@ -4,11 +4,7 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
-}
+cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
 
 # The line that Lightning prints for each process; twice the same is the bug this project exists for.
 member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
@@ -38,9 +34,8 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 # demo.bats shows this one, too
 # bats test_tags=all,newest
 @test "L2: mpirun under salloc" {
-    attempt 150 salloc -N2 --ntasks-per-node=2 \
+    trains 150 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/lit.py"
-    everybody ranks world=4 nodes=2
 }
 
 # bats test_tags=all
@@ -51,8 +46,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 
 # bats test_tags=all
 @test "L2: mpirun without Slurm" {
-    from=n1 attempt 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
-    everybody ranks world=4 nodes=2
+    from=n1 trains 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
 }
 
 # bats test_tags=all
@@ -64,16 +58,14 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 
 # bats test_tags=series
 @test "L3: srun --ddp without --ntasks-per-node" {
-    attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py"
-    everybody ranks world=4 nodes=2
+    trains 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py"
     # Lightning's requeueing needs its Slurm environment
     [ "$(grep -c 'environment=SLURMEnvironment' "$out")" -eq 4 ]
 }
 
 # bats test_tags=series
 @test "L3: an uneven layout is named, with the option that cures it" {
-    attempt 60 srun --ddp -N2 -n4 "$whoami"
-    everybody whoami world=4 nodes=2
+    identifies 60 srun --ddp -N2 -n4 "$whoami"
     said 'RC301.*--ntasks-per-node'
     [ "$(grep -c RC301 "$err")" -eq 1 ]
 }
@@ -94,44 +86,37 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 
 # bats test_tags=all
 @test "L4: from a salloc shell" {
-    attempt 150 salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun --ddp python "$programs/lit.py"
-    everybody ranks world=4 nodes=2
+    trains 150 salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun --ddp python "$programs/lit.py"
 }
 
 @test "L4: Lightning starts its own workers, one task a node" {
-    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
-    everybody ranks world=4 nodes=2
+    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
 }
 
 @test "L5: pytorch_lightning, srun without --ntasks-per-node" {
-    attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py" --package pytorch_lightning
-    everybody ranks world=4 nodes=2
+    trains 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py" --package pytorch_lightning
 }
 
 # lightning.pytorch under mpirun, and pytorch_lightning under srun, are above
 # bats test_tags=all
 @test "L5: pytorch_lightning under mpirun in a job" {
-    attempt 150 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
+    trains 150 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
         rollcall exec -- python "$programs/lit.py" --package pytorch_lightning
-    everybody ranks world=4 nodes=2
 }
 
 # bats test_tags=all
 @test "L5: Fabric under srun" {
-    attempt 150 srun --ddp -N2 -n4 -c2 python "$programs/fabric.py"
-    everybody ranks world=4 nodes=2
+    trains 150 srun --ddp -N2 -n4 -c2 python "$programs/fabric.py"
 }
 
 # With --all under other series, too: as Trainer under mpirun, which is.
 # bats test_tags=all
 @test "L5: Fabric under mpirun in a job" {
-    attempt 150 salloc -N2 --ntasks-per-node=2 \
+    trains 150 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"
-    everybody ranks world=4 nodes=2
 }
 
 # bats test_tags=all
 @test "L5: torchrun starts Lightning's workers" {
-    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
-    everybody ranks world=4 nodes=2
+    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
 }

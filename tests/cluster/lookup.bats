@@ -5,11 +5,7 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 16
-}
+cluster=(--nodes 2 --cpus 16)
 
 setup()
 {

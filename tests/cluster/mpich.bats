@@ -21,8 +21,7 @@ setup_file()
     # (without what Slurm 24.11 gives to mpiexec's proxies: srun would start one task a node, whatever it is told)
     printf '#!/bin/sh\nunset SLURM_EXTERNAL_LAUNCHER\n[ "${PMI_RANK:-$SLURM_PROCID}" != 1 ] || "$@"\n' > "$shared/only"
     chmod 755 "$shared/ssh" "$shared/only"
-    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
+    train_alone
     unset -v HYDRA_HOST_FILE HYDRA_LAUNCHER HYDRA_RMK
 }
 
@@ -39,45 +38,44 @@ over_ssh()
 }
 
 @test "M3: mpiexec inside a job" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- python "$programs/env.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- python "$programs/env.py"
 }
 
 @test "M3: mpiexec inside a job, ranks by node in turn" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -ppn 1 -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
+    everybody whoami n1=0,2 n2=1,3
 }
 
 @test "M3: mpiexec inside a job, uneven" {
     attempt 60 salloc -N3 --ntasks-per-node=2 mpiexec.mpich -np 5 rollcall exec -- "$whoami"
-    everybody whoami world=5 nodes=3 n1=0,1 n2=2,3 n3=4
+    everybody whoami n1=0,1 n2=2,3 n3=4
 }
 
 @test "M3: mpiexec in a job of salloc --ddp: the proxies' step gets nothing of it, and rollcall exec all" {
     attempt 60 salloc --ddp -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$whoami"
     everybody nothing count=4
     attempt 60 salloc --ddp -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "M3: mpiexec in a batch script" {
     batch 60 -N2 --ntasks-per-node=2 <<< "mpiexec.mpich -np 4 rollcall exec -- '$whoami'"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "M3: mpiexec without Slurm" {
     from=n1 over_ssh -hosts n1:2,n2:2 -np 4 rollcall exec -- python "$programs/env.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    everybody ranks world=4 nodes=2
 }
 
 @test "M3: mpiexec without Slurm, the first host is not the first node" {
     from=n2 over_ssh -f "$shared/hosts" -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n2=0,1 n1=2,3
+    everybody whoami n2=0,1 n1=2,3
 }
 
 @test "M3: mpiexec without Slurm, three nodes in turn" {
     from=n1 over_ssh -hosts n1,n2,n3 -ppn 1 -np 6 rollcall exec -- "$whoami"
-    everybody whoami world=6 nodes=3 n1=0,3 n2=1,4 n3=2,5
+    everybody whoami n1=0,3 n2=1,4 n3=2,5
 }
 
 @test "M3: mpiexec on a node without rank 0: what to add is said, and helps" {
@@ -85,12 +83,12 @@ over_ssh()
     failed
     said 'RC407.*-genv MASTER_ADDR HOST'
     from=n1 over_ssh -f "$shared/hosts" -genv MASTER_ADDR n2 -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n2=0,1 n1=2,3
+    everybody whoami n2=0,1 n1=2,3
 }
 
 @test "M3: a file of hosts that mpiexec takes from the environment names rank 0's" {
     from=login HYDRA_HOST_FILE=$shared/hosts over_ssh -np 4 rollcall exec -- python "$programs/env.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    everybody ranks world=4 nodes=2
 }
 
 @test "M3: uneven without Slurm: nobody starts, and it is said why" {
@@ -108,28 +106,27 @@ over_ssh()
 @test "srun inside a task of mpiexec" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$shared/only" \
         srun --overlap --mpi=none -m block -N2 --ntasks-per-node=2 -n4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "srun inside a task of mpiexec that rollcall set up: children of the tasks" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- "$shared/only" \
         srun --overlap --mpi=none -m block -N2 --ntasks-per-node=2 -n4 sh -c "rollcall exec -- $whoami; true"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "mpiexec inside a task of srun" {
     attempt 60 salloc -N2 --ntasks-per-node=2 srun --mpi=none -N1 -n1 --overlap \
         mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "mpiexec inside a task of mpirun" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun.openmpi -np 1 \
         mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "mpirun inside a task of mpiexec" {
-    from=n1 attempt 60 mpiexec.mpich -np 1 mpirun.openmpi "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2
+    from=n1 identifies 60 mpiexec.mpich -np 1 mpirun.openmpi "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
 }

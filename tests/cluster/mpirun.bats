@@ -4,13 +4,8 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 3 --cpus 4 --gpus 2 --mpi pmix
-    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
-}
+cluster=(--nodes 3 --cpus 4 --gpus 2 --mpi pmix)
+alone=compared
 
 # as torch.bats shows for srun
 # bats test_tags=all
@@ -22,9 +17,8 @@ setup_file()
 
 # bats test_tags=series
 @test "M2: mpirun inside a job" {
-    attempt 120 salloc -N2 --ntasks-per-node=2 \
+    trains 120 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/env.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
 }
 
 # bats test_tags=series
@@ -38,12 +32,11 @@ setup_file()
 @test "M2: rollcall exec in a job of salloc --ddp" {
     attempt 60 salloc --ddp -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "M2: mpirun without Slurm" {
-    from=n1 attempt 120 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/env.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    from=n1 trains 120 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/env.py"
 }
 
 # bats test_tags=series
@@ -55,8 +48,7 @@ setup_file()
 
 # bats test_tags=series
 @test "M2: mpirun without Slurm on a host without tasks" {
-    attempt 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2
+    identifies 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
     # the preload asks nobody; Open MPI 4 tells its tasks the daemons' hosts
     attempt 60 mpirun "${over_rsh[@]}" -np 4 -x LD_PRELOAD="$preload" "$whoami"
     if [ -n "${SERIES:-}" ]; then
@@ -64,21 +56,20 @@ setup_file()
     else
         everybody whoami world=4 nodes=2
     fi
-    attempt 60 mpirun "${over_rsh[@]}" -np 4 -x MASTER_ADDR=n1 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2
+    identifies 60 mpirun "${over_rsh[@]}" -np 4 -x MASTER_ADDR=n1 rollcall exec -- "$whoami"
 }
 
 # bats test_tags=series
 @test "M2: ranks by node in turn" {
     attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by node rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
+    everybody whoami n1=0,2 n2=1,3
 }
 
 # bats test_tags=series
 @test "M2: uneven, more than two nodes" {
     attempt 60 salloc -N3 --ntasks-per-node=2 mpirun -np 5 rollcall exec -- "$whoami"
-    everybody whoami world=5 nodes=3 n1=0,1 n2=2,3 n3=4
+    everybody whoami n1=0,1 n2=2,3 n3=4
 }
 
 @test "M2: mpirun on one node" {

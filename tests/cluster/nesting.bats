@@ -24,25 +24,25 @@ setup_file()
 
 @test "srun inside a task of mpirun" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=none
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "srun --mpi=pmix inside a task of mpirun" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step" --mpi=pmix
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "srun inside a task of mpirun: children of the tasks" {
     attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step_child" --mpi=none
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "srun inside a task of mpirun that rollcall set up: children of the tasks" {
     attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "rollcall show in a child of a task of srun inside a task of mpirun" {
@@ -53,25 +53,23 @@ setup_file()
 }
 
 @test "mpirun inside a task of srun" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none "$shared/mpi"
-    everybody whoami world=4 nodes=2
+    identifies 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none "$shared/mpi"
 }
 
 @test "mpirun inside the last task of srun --ddp: the outer stamp" {
     attempt 60 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -n4 --mpi=none "$shared/only" 3 \
         mpirun --oversubscribe -np 3 --host n2:3 rollcall exec -- "$whoami"
-    everybody whoami world=3 nodes=1 n2=0,1,2
+    everybody whoami n2=0,1,2
 }
 
 @test "mpirun inside a task of srun that rollcall set up" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none rollcall exec --ddp=worker -- "$shared/mpi"
-    everybody whoami world=4 nodes=2
+    identifies 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none rollcall exec --ddp=worker -- "$shared/mpi"
 }
 
 @test "srun in mpirun in srun" {
     attempt 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --ddp=worker --mpi=none \
         mpirun --oversubscribe -np 2 --host n1:2 rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "torchrun inside tasks of srun" {
@@ -94,7 +92,7 @@ setup_file()
 @test "srun inside a worker of torchrun inside a task of srun" {
     attempt 90 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --mpi=none rollcall exec --ddp=launcher -- \
         torchrun --nproc-per-node 1 --no-python "$shared/step_child" --mpi=none
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "sbatch called inside a step: the batch script is no task" {
@@ -127,5 +125,5 @@ setup_file()
 
 @test "rollcall exec inside rollcall exec" {
     attempt 40 srun -N2 --ntasks-per-node=2 --mpi=none rollcall exec -- rollcall exec -- sh -c "rollcall exec -- '$whoami'; true"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }

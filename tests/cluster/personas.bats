@@ -8,13 +8,9 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    plugin=no cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
-    loss=$("$PYTHON" "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
-}
+plugin=no
+cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
+alone=compared
 
 # It is no part of what another Slurm series comes with; tests/run --all puts it there.
 need_mpich()
@@ -48,8 +44,7 @@ left_alone()
 }
 
 @test "srun, exported before: srun itself and its helpers stay as they are" {
-    attempt 60 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 srun -N2 --ntasks-per-node=2 "$whoami"
-    everybody whoami world=4 nodes=2
+    identifies 60 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 srun -N2 --ntasks-per-node=2 "$whoami"
     [ "$(took_part_as worker)" -eq 4 ]
     attempt 60 env LD_PRELOAD="$preload" srun --export=ALL,ROLLCALL=off -N2 --ntasks-per-node=2 "$whoami"
     everybody nothing count=4
@@ -79,13 +74,13 @@ SCRIPT
 @test "mpirun -x LD_PRELOAD in a job: only the ranks have it" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
         -x LD_PRELOAD="$preload" -x ROLLCALL_DEBUG=1 "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
     [ "$(took_part_as worker)" -eq 4 ]
 }
 
 @test "exported before mpirun in a job: srun, mpirun and orted have it, and hand nothing on" {
     attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
     attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node -x ROLLCALL=off "$whoami"
     everybody nothing count=4
@@ -122,35 +117,30 @@ export CUDA_VISIBLE_DEVICES=$LOCAL_RANK
 exec env OMP_NUM_THREADS=1 bash -c 'python "$@"' - "$@"
 SCRIPT
     chmod 755 "$shared/wrap"
-    from=n1 attempt 60 mpirun "${over_rsh[@]}" -np 4 -x LD_PRELOAD="$preload" "$shared/wrap" "$whoami"
-    everybody whoami world=4 nodes=2
+    from=n1 identifies 60 mpirun "${over_rsh[@]}" -np 4 -x LD_PRELOAD="$preload" "$shared/wrap" "$whoami"
 }
 
 @test "in a container with process numbers of its own, started by srun and by mpirun" {
     # as Apptainer and others pass it in; what starts the container does not have it
     local container=(unshare --pid --fork --mount-proc env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1)
-    attempt 60 srun -N2 --ntasks-per-node=2 "${container[@]}" "$whoami"
-    everybody whoami world=4 nodes=2
+    identifies 60 srun -N2 --ntasks-per-node=2 "${container[@]}" "$whoami"
     [ "$(took_part_as worker)" -eq 4 ]
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "${container[@]}" "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
     [ "$(took_part_as worker)" -eq 4 ]
 }
 
 @test "the preload and rollcall exec together: one identity, said once" {
-    attempt 60 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 srun -N2 --ntasks-per-node=2 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2
+    identifies 60 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 srun -N2 --ntasks-per-node=2 rollcall exec -- "$whoami"
     [ "$(took_part_as worker)" -eq 4 ]
-    attempt 60 srun -N2 --ntasks-per-node=2 rollcall exec -- \
+    identifies 60 srun -N2 --ntasks-per-node=2 rollcall exec -- \
         env LD_PRELOAD="$preload" ROLLCALL_DEBUG=1 python "$whoami"
-    everybody whoami world=4 nodes=2
     [ "$(took_part_as worker)" -eq 0 ]
 }
 
 @test "torchrun in two tasks of srun: the agents are launchers, their children are torchrun's" {
-    attempt 90 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=2 \
+    trains 90 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=2 \
         srun -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
     [ "$(took_part_as launcher)" -eq 2 ]
     [ "$(took_part_as worker)" -eq 0 ]
     [ "$(left_alone 'torchrun started this process')" -ge 4 ]
@@ -225,7 +215,7 @@ SCRIPT
     sed '/^==$/,$d' "$out" > "$out.script"
     sed -i '1,/^==$/d' "$out"
     roll nothing "$out.script" count=2
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "a Grid Engine script: mpirun and its daemons behind qrsh hand nothing on; -x LD_PRELOAD does it as well" {
@@ -237,13 +227,13 @@ SCRIPT
     grid_engine <<SCRIPT
 mpirun -np 4 -x LD_PRELOAD=$preload $whoami
 SCRIPT
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "MPICH's mpiexec, exported before: four ranks in a job, and in a Grid Engine script" {
     need_mpich
     attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 mpiexec.hydra -n 4 -ppn 2 "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
     grid_engine <<SCRIPT
 export LD_PRELOAD=$preload
 python $whoami
@@ -253,5 +243,5 @@ SCRIPT
     sed '/^==$/,$d' "$out" > "$out.script"
     sed -i '1,/^==$/d' "$out"
     roll nothing "$out.script" count=1
-    everybody whoami world=4 nodes=2 n1=0,1 n2=2,3
+    everybody whoami n1=0,1 n2=2,3
 }

@@ -11,8 +11,7 @@ setup_file()
 {
     needs_root || return 0
     cluster_up --nodes 3 --cpus 4 --mpi none
-    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
+    train_alone
     # the command alone, as somebody might copy it
     mkdir -p "$shared/alone/bin"
     cp "$ROLLCALL_PREFIX/bin/rollcall" "$shared/alone/bin"
@@ -37,20 +36,19 @@ refused()
 
 # bats test_tags=series
 @test "prterun: torch finds everybody" {
-    from=n1 attempt 120 prterun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/env.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    from=n1 trains 120 prterun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/env.py"
 }
 
 # bats test_tags=series
 @test "prterun on a host without tasks, ranks by node in turn" {
     attempt 60 prterun "${over_rsh[@]}" -np 4 --map-by node rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=2 n1=0,2 n2=1,3
+    everybody whoami n1=0,2 n2=1,3
 }
 
 # bats test_tags=series
 @test "prterun inside a job, uneven" {
     attempt 60 salloc -N3 --ntasks-per-node=2 prterun -np 5 rollcall exec -- "$whoami"
-    everybody whoami world=5 nodes=3 n1=0,1 n2=2,3 n3=4
+    everybody whoami n1=0,1 n2=2,3 n3=4
     said 'RC301.*\(2\(x2\),1\)'
 }
 

@@ -54,8 +54,10 @@ def lines_of(path):
 
 def check_layout(people, wanted):
     """people: dicts with rank, world, local, node (all int) and host."""
-    world = int(wanted.pop("world", len(people)))
-    nodes = wanted.pop("nodes", None)
+    world, nodes = wanted.pop("world", None), wanted.pop("nodes", None)
+    if world is None and wanted:  # these hosts are all
+        world, nodes = sum(len(text.split(",")) for text in wanted.values()), len(wanted)
+    world = int(len(people) if world is None else world)
     if len(people) != world:
         fail(f"{len(people)} processes answered, expected {world}")
     ranks = sorted(p["rank"] for p in people)

@@ -5,11 +5,7 @@
 load helpers
 
 # Slurm's node order is n1 n2 n3 n4; n3 and n4 are below the first switch, n1 and n2 below the second.
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 4 --cpus 4 --mpi pmix --topology 'tree:n[3-4],n[1-2]'
-}
+cluster=(--nodes 4 --cpus 4 --mpi pmix --topology 'tree:n[3-4],n[1-2]')
 
 # What programs take for the rank and the node's number is the same in whatever variable they look.
 numbers='echo "$SLURMD_NODENAME: $RANK $NODE_RANK $SLURM_PROCID $SLURM_NODEID $PET_NODE_RANK $MASTER_ADDR"'
@@ -44,7 +40,7 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     printf '%s\n' n2 n1 n3 n1 n3 n3 > "$shared/hosts"
     attempt 30 salloc -N3 -w 'n[1-3]' --exclusive \
         env SLURM_HOSTFILE="$shared/hosts" srun --ddp=order=topology -m arbitrary -n6 "$whoami"
-    everybody whoami world=6 nodes=3 n3=0,1,2 n2=3 n1=4,5
+    everybody whoami n3=0,1,2 n2=3 n1=4,5
 }
 
 # bats test_tags=series
@@ -145,7 +141,7 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
         cluster_up --nodes 4 --topology 'block:n[2,4],n[1,3]'
     fi
     attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 "$whoami"
-    everybody whoami world=8 nodes=4 n2=0,1 n4=2,3 n1=4,5 n3=6,7
+    everybody whoami n2=0,1 n4=2,3 n1=4,5 n3=6,7
     cluster_down
     # by their numbers: s2 before s10
     cluster_up --nodes 11 --cpus 1 --topology "tree:$(for n in {11..1}; do printf 'n%s,' "$n"; done)"
@@ -154,6 +150,6 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     cluster_down
     cluster_up --nodes 2
     attempt 30 srun --ddp=order=topology -N2 -n2 "$whoami"
-    everybody whoami world=2 nodes=2 n1=0 n2=1
+    everybody whoami n1=0 n2=1
     [ "$(grep -c 'RC308.*Slurm knows no switches or blocks here' "$err")" -eq 1 ] || explain "not once"
 }

@@ -4,13 +4,8 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4 --gpus 2
-    loss=$(login python "$programs/toy.py" | sed -n 's/.* loss=\([^ ]*\) .*/\1/p')
-    export loss
-}
+cluster=(--nodes 2 --cpus 4 --gpus 2)
+alone=compared
 
 # bats test_tags=all
 @test "T1 today: env:// finds no RANK" {
@@ -20,8 +15,7 @@ setup_file()
 }
 
 @test "T1: srun --ddp, env://, DistributedDataParallel" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/ddp.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/ddp.py"
 }
 
 # applying SECONDS LAUNCH...: ddp.py, which says nothing of rollcall, after rollcall.apply()
@@ -30,7 +24,7 @@ applying()
     attempt "$1" env PYTHONPATH="$ROLLCALL_PREFIX/share/rollcall/python:$programs" "${@:2}" python -c 'import rollcall, runpy, sys
 rollcall.apply()
 runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    everybody ranks world=4 nodes=2
 }
 
 @test "T1: rollcall.apply() in the script, with plain srun" {
@@ -52,29 +46,26 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 
 # bats test_tags=series
 @test "T2: torchrun without arguments, the GPUs tell the number of workers" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/torchrun_train.py"
     grep -c 'elastic=True master=n1 ' "$out" | grep -qx 4
 }
 
 # bats test_tags=all
 @test "T2: torchrun without GPUs, --ddp=launcher,nproc=2" {
-    attempt 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
 }
 
 @test "T3: torchrun with the user's c10d rendezvous at MASTER_ADDR:MASTER_PORT" {
-    attempt 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 sh -c \
+    trains 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 sh -c \
         'exec torchrun --rdzv-backend=c10d --rdzv-endpoint=$MASTER_ADDR:$MASTER_PORT "$0"' \
         "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
 }
 
 # bats test_tags=all
 @test "T3: the user's arguments win" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --nproc-per-node=1 "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2 loss="$loss"
+    everybody ranks world=2 nodes=2
 }
 
 @test "T3: arguments that contradict the step are named" {
@@ -87,9 +78,8 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 # Rank 0 is on n2, and the user meets at n1. torch warns of a node rank that its rendezvous does not use.
 @test "T3: the user's c10d rendezvous at a node that is not rank 0's" {
     printf 'n2\nn1\n' > "$shared/reverse"
-    attempt 60 env SLURM_HOSTFILE="$shared/reverse" srun --ddp -n2 -m arbitrary torchrun --nnodes=2 \
+    trains 60 env SLURM_HOSTFILE="$shared/reverse" srun --ddp -n2 -m arbitrary torchrun --nnodes=2 \
         --nproc_per_node=2 --rdzv_backend=c10d --rdzv_id=8 --rdzv_endpoint=n1:23458 "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
     unsaid 'node_rank is only used|RC304'
 }
 
@@ -98,8 +88,7 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
     printf 'n2\nn1\n' > "$shared/reverse"
     printf '#!/bin/sh\nexec torchrun --nnodes=2 --nproc_per_node=2 --rdzv_backend=c10d --rdzv_endpoint=n1:23458 %s\n' \
         "$programs/torchrun_train.py" > "$shared/run.sh"
-    attempt 60 env SLURM_HOSTFILE="$shared/reverse" srun --ddp=launcher -n2 -m arbitrary sh "$shared/run.sh"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 60 env SLURM_HOSTFILE="$shared/reverse" srun --ddp=launcher -n2 -m arbitrary sh "$shared/run.sh"
 }
 
 # bats test_tags=all
@@ -110,7 +99,7 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
     done > "$shared/loop"
     echo wait >> "$shared/loop"
     batch 90 -N2 --ntasks-per-node=1 < "$shared/loop"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    everybody ranks world=4 nodes=2
     unsaid RC304
 }
 
@@ -139,17 +128,15 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 }
 
 @test "T4: python -m torch.distributed.launch, the script takes --local_rank" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 \
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 \
         python -m torch.distributed.launch --nproc_per_node=2 "$programs/launch_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
     grep -c 'how=argument' "$out" | grep -qx 4
 }
 
 # bats test_tags=all
 @test "T4: python -m torch.distributed.launch --use_env" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 \
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 \
         python -m torch.distributed.launch --nproc_per_node=2 --use_env "$programs/launch_train.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
     grep -c 'how=environment' "$out" | grep -qx 4
 }
 
@@ -161,15 +148,13 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 }
 
 @test "T5: mp.spawn, env://" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
     grep -c 'worker_vars=none' "$out" | grep -qx 4
 }
 
 # bats test_tags=all
 @test "T5: mp.spawn, tcp://MASTER_ADDR:MASTER_PORT" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py" --init tcp
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py" --init tcp
 }
 
 # bats test_tags=all
@@ -193,8 +178,7 @@ PYTHON
 }
 
 @test "T8: init_method=file://, explicit rank" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/file_init.py" "$shared/meeting"
-    everybody ranks world=4 nodes=2 loss="$loss"
+    trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/file_init.py" "$shared/meeting"
 }
 
 @test "T10: DataParallel, one process, is left alone" {

@@ -6,11 +6,7 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4 --gpus 2
-}
+cluster=(--nodes 2 --cpus 4 --gpus 2)
 
 # named ID TEXT...: a line with each of them, of this id, from any process
 named()
@@ -70,18 +66,15 @@ said_once()
 }
 
 @test "who joins as its task is: watched, and not named" {
-    PYTHONPATH=/nowhere ROLLCALL_DEBUG=1 attempt 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/env.py"
-    everybody ranks world=4 nodes=2
+    PYTHONPATH=/nowhere ROLLCALL_DEBUG=1 trains 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/env.py"
     [ "$(grep -c 'rollcall: watch: process .* and its task is rank' "$err")" = 4 ]
     unsaid 'RC70[1-4]'
 }
 
 @test "workers of torchrun and of mp.spawn have ranks that their tasks have not, and are not named" {
-    attempt 120 srun --ddp=launcher,nproc=2,watch -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
-    everybody ranks world=4 nodes=2
+    trains 120 srun --ddp=launcher,nproc=2,watch -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
     unsaid RC70
-    attempt 120 srun --ddp=launcher,watch -N2 --ntasks-per-node=1 python "$programs/spawn.py"
-    everybody ranks world=4 nodes=2
+    trains 120 srun --ddp=launcher,watch -N2 --ntasks-per-node=1 python "$programs/spawn.py"
     unsaid RC70
 }
 

@@ -19,16 +19,14 @@ setup_file()
 }
 
 @test "srun --ddp, one process a worker" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/accelerate_train.py"
-    everybody ranks world=4 nodes=2
+    trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/accelerate_train.py"
     [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
 }
 
 # bats test_tags=all
 @test "mpirun inside a job, one process a worker" {
-    attempt 90 salloc -N2 --ntasks-per-node=2 \
+    trains 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/accelerate_train.py"
-    everybody ranks world=4 nodes=2
 }
 
 # --multi_gpu lets it start several processes where no GPU is, too; with GPUs it is the default.
@@ -53,8 +51,7 @@ configured()
 # The manual's line. Where GPUs are, their number is in no need of a configuration.
 @test "srun --ddp accelerate launch train.py, one task a node, all of the rest from the environment" {
     configured
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 accelerate launch "$ours/accelerate_train.py"
-    everybody ranks world=4 nodes=2
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 accelerate launch "$ours/accelerate_train.py"
     [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
 }
 
@@ -73,10 +70,9 @@ configured()
 
 # bats test_tags=all
 @test "accelerate launch with a port of the user's own takes torchrun's other arguments from the environment" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
         'exec accelerate launch --multi_gpu --num_processes 2 --main_process_port $MASTER_PORT "$0"' \
         "$ours/accelerate_train.py"
-    everybody ranks world=4 nodes=2
     [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
 }
 
@@ -84,11 +80,10 @@ configured()
 
 # bats test_tags=all
 @test "accelerate launch with num_machines in its configuration: the line with all of its arguments" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
         'exec accelerate launch --multi_gpu --num_machines $PET_NNODES \
             --num_processes $((PET_NNODES * PET_NPROC_PER_NODE)) --machine_rank $NODE_RANK \
             --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT "$0"' "$ours/accelerate_train.py"
-    everybody ranks world=4 nodes=2
 }
 
 # $SLURM_NODEID expanded in a batch script: both machines are number 0, and wait for each other without a word of
@@ -106,9 +101,8 @@ configured()
 # Nothing is wrong with a port of one's own: all nodes have the same word of it.
 # bats test_tags=all
 @test "accelerate launch with a rank expanded on each node, and a port of its own, trains without a warning" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 sh -c \
         'exec accelerate launch --multi_gpu --num_machines 2 --num_processes 4 --machine_rank $NODE_RANK \
             --main_process_ip n1 --main_process_port 29511 "$0"' "$ours/accelerate_train.py"
-    everybody ranks world=4 nodes=2
     unsaid RC304
 }

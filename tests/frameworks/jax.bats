@@ -24,7 +24,7 @@ jax=(python "$ours/jax_roll.py")
 
 @test "srun --ddp: the same ranks" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 "${jax[@]}"
-    everybody ranks world=4 nodes=2 n1=0,1 n2=2,3
+    everybody ranks n1=0,1 n2=2,3
     [ "$(grep -c ' sum=6 ' "$out")" -eq 4 ]
 }
 
@@ -34,7 +34,7 @@ jax=(python "$ours/jax_roll.py")
 
 @test "srun --ddp -m arbitrary: JAX_COORDINATOR_ADDRESS is rank 0's node" {
     attempt 90 env SLURM_HOSTFILE="$shared/hosts" srun --ddp -m arbitrary -n4 "${jax[@]}"
-    everybody ranks world=4 nodes=2 n1=1,2 n2=0,3
+    everybody ranks n1=1,2 n2=0,3
 }
 
 # Two steps of one job, each there for long enough to meet the other: $1 is an option of both.
@@ -60,14 +60,12 @@ two_steps='export HOLD=8; step="srun $1 --overlap --ntasks-per-node=2"; shift
 }
 
 @test "mpirun inside a job, from a node without ranks" {
-    attempt 90 salloc -N2 --ntasks-per-node=2 \
+    trains 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "${jax[@]}"
-    everybody ranks world=4 nodes=2
 }
 
 @test "mpirun without Slurm" {
-    from=n1 attempt 90 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "${jax[@]}"
-    everybody ranks world=4 nodes=2
+    from=n1 trains 90 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "${jax[@]}"
 }
 
 @test "one task a node with two GPUs: JAX alone takes one, with rollcall both" {

@@ -49,8 +49,7 @@ equal_ranks()
 # Lightning asks MPI as soon as mpi4py can be imported.
 # bats test_tags=all
 @test "Lightning beside mpi4py, under mpirun without Slurm" {
-    from=n1 attempt 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
-    everybody ranks world=4 nodes=2
+    from=n1 trains 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
 }
 
 # MPI has one rank a node there, and no variable keeps Lightning from asking: the manual's first line is for that.
@@ -59,16 +58,14 @@ equal_ranks()
     attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
     succeeded
     [ "$(grep -c 'world=2 .* environment=MPIEnvironment' "$out")" -eq 2 ]
-    attempt 150 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 python "$programs/lit.py"
-    everybody ranks world=4 nodes=2
+    trains 150 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 python "$programs/lit.py"
 }
 
 @test "submitit: nothing is set, and its own export works" {
     export SUBMITIT_EXECUTOR=slurm
     attempt 60 srun --ddp -N2 --ntasks-per-node=2 "$whoami"
     everybody nothing count=4
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
-    everybody ranks world=4 nodes=2
+    trains 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
 }
 
 # bats test_tags=all

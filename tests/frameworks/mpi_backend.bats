@@ -10,11 +10,7 @@
 export SERIES=24.11
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4
-}
+cluster=(--nodes 2 --cpus 4)
 
 pairs=(/usr/bin/python3 "$ours/pairs.py" mpi)
 

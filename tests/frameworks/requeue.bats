@@ -4,11 +4,7 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4 --conf JobRequeue=1
-}
+cluster=(--nodes 2 --cpus 4 --conf JobRequeue=1)
 
 # in_output COUNT REGEX SECONDS: until that many lines of the batch job match
 in_output()

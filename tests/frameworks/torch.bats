@@ -4,15 +4,11 @@
 
 load helpers
 
-setup_file()
-{
-    needs_root || return 0
-    cluster_up --nodes 2 --cpus 4 --mpi pmix
-}
+cluster=(--nodes 2 --cpus 4 --mpi pmix)
 
 @test "T6: send, recv, isend, irecv and the collectives between all pairs, gloo, under srun" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/pairs.py" gloo
-    everybody ranks world=4 nodes=2 n1=0,2 n2=1,3
+    everybody ranks n1=0,2 n2=1,3
     [ "$(grep -c ' pairs=6 backend=gloo ' "$out")" -eq 4 ]
 }
 
@@ -20,7 +16,7 @@ setup_file()
 @test "T6: the same under mpirun" {
     attempt 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by node rollcall exec -- python "$ours/pairs.py" gloo
-    everybody ranks world=4 nodes=2 n1=0,2 n2=1,3
+    everybody ranks n1=0,2 n2=1,3
     [ "$(grep -c ' pairs=6 backend=gloo ' "$out")" -eq 4 ]
 }
 

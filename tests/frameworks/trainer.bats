@@ -27,20 +27,17 @@ setup_file()
 }
 
 @test "Trainer under srun --ddp" {
-    attempt 120 srun --ddp -N2 --ntasks-per-node=2 python "$ours/trainer.py" "$shared/trainer"
-    everybody ranks world=4 nodes=2
+    trains 120 srun --ddp -N2 --ntasks-per-node=2 python "$ours/trainer.py" "$shared/trainer"
     [ "$(grep -c ' steps=2 ' "$out")" -eq 4 ]
 }
 
 @test "Trainer under mpirun inside a job" {
-    attempt 120 salloc -N2 --ntasks-per-node=2 \
+    trains 120 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/trainer.py" "$shared/mpirun"
-    everybody ranks world=4 nodes=2
 }
 
 @test "torchrun starts Trainer's workers" {
-    attempt 120 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$ours/trainer.py" "$shared/torchrun"
-    everybody ranks world=4 nodes=2
+    trains 120 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$ours/trainer.py" "$shared/torchrun"
 }
 
 @test "today: deepspeed.init_distributed() looks for mpi4py" {
@@ -50,18 +47,15 @@ setup_file()
 }
 
 @test "deepspeed.init_distributed() under srun --ddp" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
-    everybody ranks world=4 nodes=2
+    trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
     [ "$(grep -c ' sum=6 ' "$out")" -eq 4 ]
 }
 
 @test "deepspeed.init_distributed() under mpirun inside a job" {
-    attempt 90 salloc -N2 --ntasks-per-node=2 \
+    trains 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/deepspeed_init.py"
-    everybody ranks world=4 nodes=2
 }
 
 @test "FairScale's sharded data parallel under srun --ddp" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/fairscale_train.py"
-    everybody ranks world=4 nodes=2
+    trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/fairscale_train.py"
 }
