@@ -70,7 +70,7 @@ setup()
     told 10.78.0.2 ib0 =ib0 ib0
 }
 
-@test "addr=CIDR: of all addresses of rank 0's name the one in that network" {
+@test "addr=CIDR: of all addresses of rank 0's name the one in that network, also where it is 127.0.1.1 on its own node" {
     attempt 30 srun --ddp=addr=10.77.0.0/16 -N2 -n4 -c2 sh -c "$told"
     told 10.77.0.2 eth0 =eth0 eth0
     attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
@@ -81,9 +81,6 @@ setup()
     attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
     no_hosts n1 n2
     told 10.78.0.2 ib0 =ib0 ib0
-}
-
-@test "addr=CIDR where rank 0's node has its own name at 127.0.1.1" {
     sed -i 's/^10.77.0.2 .*/127.0.1.1 n1.cluster.test n1/' "$BATS_FILE_TMPDIR/hosts"
     hosts n1
     attempt 30 srun --ddp=addr=10.77.0.0/16 -N2 -n4 -c2 sh -c "$told"

@@ -97,26 +97,18 @@ runpod()
 }
 
 # bats test_tags=all
-@test "M5: Vertex AI, two GPUs a node: torchrun without arguments" {
+@test "M5, M6: Vertex AI with two GPUs a node, Kubeflow TrainJob, SageMaker without GPUs" {
     on_both 60 vertex_gpus rollcall exec -- torchrun "$programs/torchrun_train.py"
     everybody ranks n1=0,1 n2=2,3
+    on_both 20 kubeflow_v2 rollcall exec -- "$whoami"
+    everybody whoami n1=0 n2=1
+    on_both 60 sagemaker rollcall exec -- python "$programs/env.py"
+    everybody ranks n1=0 n2=1
 }
 
 @test "M6: Kubeflow PyTorchJob, one process a pod: torchrun without arguments, by the preload" {
     one_process() { kubeflow_v1 "$1" | sed 's/WORLD_SIZE=4/WORLD_SIZE=2/; s/PER_NODE=2/PER_NODE=1/'; }
     on_both 60 one_process env LD_PRELOAD="$preload" torchrun "$programs/torchrun_train.py"
-    everybody ranks n1=0 n2=1
-}
-
-# bats test_tags=all
-@test "M6: Kubeflow TrainJob, one process a pod: a plain script is a worker" {
-    on_both 20 kubeflow_v2 rollcall exec -- "$whoami"
-    everybody whoami n1=0 n2=1
-}
-
-# bats test_tags=all
-@test "M6: SageMaker without GPUs: a plain script trains" {
-    on_both 60 sagemaker rollcall exec -- python "$programs/env.py"
     everybody ranks n1=0 n2=1
 }
 

@@ -83,13 +83,10 @@ abci()
     printf '%s\n' 'export CUDA_VISIBLE_DEVICES=0,1,2,3' 'cat $SGE_JOB_HOSTLIST > hostfile' "mpirun --hostfile hostfile -np \$NHOSTS $per_node $*"
 }
 
-@test "M1: the same line with rollcall exec" {
+@test "M1: the same line with rollcall exec, the very same with the preload" {
     job "n1 n2" < <(abci rollcall exec -- python "$programs/spawn.py")
     everybody ranks world=4 nodes=2
     grep -c 'worker_vars=none' "$out" | grep -qx 4
-}
-
-@test "M1: the very same line with the preload" {
     job "n1 n2" < <(echo 'export LD_PRELOAD=$PRELOAD' && abci python "$programs/spawn.py" --init tcp)
     everybody ranks world=4 nodes=2
     grep -c 'worker_vars=none' "$out" | grep -qx 4

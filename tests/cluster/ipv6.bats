@@ -20,10 +20,14 @@ mpirun_starts()
     [ "$status" -eq 0 ] || [ -z "${SERIES:-}" ] || skip "this Open MPI does not start on IPv6-only nodes"
 }
 
-@test "srun --ddp trains" {
+@test "srun --ddp trains; an IPv6 address for torchrun" {
     attempt 60 srun --ddp -N2 -n2 python "$programs/torchrun_train.py"
     everybody ranks world=2 nodes=2
     [ "$(roll field "$out" master)" = n1 ]
+    attempt 90 srun --ddp=launcher,nproc=1,addr=eth0 -N2 --ntasks-per-node=1 \
+        torchrun "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2
+    [ "$(roll field "$out" master)" = fd00:77::2 ]
 }
 
 @test "the nodes meet over each transport, also without the user's environment" {
@@ -46,22 +50,11 @@ mpirun_starts()
     [ "$(master)" = fd00:77::2 ]
 }
 
-@test "an IPv6 address for torchrun" {
-    attempt 90 srun --ddp=launcher,nproc=1,addr=eth0 -N2 --ntasks-per-node=1 \
-        torchrun "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
-    [ "$(roll field "$out" master)" = fd00:77::2 ]
-}
-
-@test "mpirun in a job and rollcall exec train" {
+@test "mpirun in a job trains, and without Slurm everybody finds rank 0's node" {
     mpirun_starts
     attempt 60 salloc -N2 --ntasks-per-node=1 \
         mpirun -np 2 --map-by ppr:1:node rollcall exec -- python "$programs/torchrun_train.py"
     everybody ranks world=2 nodes=2
-}
-
-@test "mpirun without Slurm: everybody finds rank 0's node" {
-    mpirun_starts
     from=n1 identifies 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
 }
 

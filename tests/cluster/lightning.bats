@@ -9,11 +9,27 @@ cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
 # The line that Lightning prints for each process; twice the same is the bug this project exists for.
 member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 
+# mpirun in a batch job, under salloc (demo.bats shows it always) and without Slurm; srun; its own workers, with
+# srun and from a salloc shell.
 # bats test_tags=all
-@test "L1 today: mpirun in a batch job, Lightning believes the daemons' SLURM variables" {
+@test "L1 to L4 today: Lightning refuses the layout, or GLOBAL_RANKs are there more than once" {
     batch_script <<< "mpirun -np 4 --map-by ppr:2:node python $programs/lit.py"
     attempt_until 1 'ntasks-per-node=1. does not match' 120 \
         sbatch --wait -N2 --ntasks-per-node=2 -o "$shared/batch.out" "$shared/batch.sh"
+    attempt_until 8 "$member" 120 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node python "$programs/lit.py"
+    [ "$(twice "$member")" -ge 2 ]
+    from=n1 attempt_until 8 "$member" 120 mpirun "${over_rsh[@]}" -np 4 python "$programs/lit.py"
+    [ "$(twice "$member")" -ge 2 ]
+    attempt 60 srun -N2 -n4 -c2 python "$programs/lit.py"
+    failed
+    said 'You set .--ntasks=4.'
+    attempt 60 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
+    failed
+    said 'ntasks-per-node=1. does not match'
+    attempt_until 4 "$member" 120 \
+        salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun python "$programs/lit.py"
+    [ "$(twice "$member")" -eq 2 ]
 }
 
 # With --all under other series, too: as under salloc, which is.
@@ -21,14 +37,6 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     batch 150 -N2 --ntasks-per-node=2 \
         <<< "mpirun -np 4 --map-by ppr:2:node rollcall exec -- python $programs/lit.py"
     everybody ranks world=4 nodes=2
-}
-
-# demo.bats shows it always
-# bats test_tags=all
-@test "L2 today: mpirun under salloc, GLOBAL_RANK 0 and 1 are there more than once" {
-    attempt_until 8 "$member" 120 salloc -N2 --ntasks-per-node=2 \
-        mpirun -np 4 --map-by ppr:2:node python "$programs/lit.py"
-    [ "$(twice "$member")" -ge 2 ]
 }
 
 # demo.bats shows this one, too
@@ -39,21 +47,15 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
 }
 
 # bats test_tags=all
-@test "L2 today: mpirun without Slurm, GLOBAL_RANK 0 and 1 are there more than once" {
-    from=n1 attempt_until 8 "$member" 120 mpirun "${over_rsh[@]}" -np 4 python "$programs/lit.py"
-    [ "$(twice "$member")" -ge 2 ]
-}
-
-# bats test_tags=all
-@test "L2: mpirun without Slurm" {
+@test "L2, L4, L5: without Slurm, from a salloc shell, pytorch_lightning, Fabric, torchrun" {
     from=n1 trains 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
-}
-
-# bats test_tags=all
-@test "L3 today: srun without --ntasks-per-node" {
-    attempt 60 srun -N2 -n4 -c2 python "$programs/lit.py"
-    failed
-    said 'You set .--ntasks=4.'
+    trains 150 salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun --ddp python "$programs/lit.py"
+    trains 150 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
+        rollcall exec -- python "$programs/lit.py" --package pytorch_lightning
+    trains 150 srun --ddp -N2 -n4 -c2 python "$programs/fabric.py"
+    trains 150 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"
+    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
 }
 
 # bats test_tags=series
@@ -70,53 +72,7 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     [ "$(grep -c RC301 "$err")" -eq 1 ]
 }
 
-# bats test_tags=all
-@test "L4 today: Lightning starts its own workers, one task a node" {
-    attempt 60 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
-    failed
-    said 'ntasks-per-node=1. does not match'
-}
-
-# bats test_tags=all
-@test "L4 today: the same from a salloc shell, both nodes are node 0" {
-    attempt_until 4 "$member" 120 \
-        salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun python "$programs/lit.py"
-    [ "$(twice "$member")" -eq 2 ]
-}
-
-# bats test_tags=all
-@test "L4: from a salloc shell" {
-    trains 150 salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun --ddp python "$programs/lit.py"
-}
-
-@test "L4: Lightning starts its own workers, one task a node" {
+@test "L4, L5: Lightning starts its own workers, one task a node; pytorch_lightning without --ntasks-per-node" {
     trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
-}
-
-@test "L5: pytorch_lightning, srun without --ntasks-per-node" {
     trains 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py" --package pytorch_lightning
-}
-
-# lightning.pytorch under mpirun, and pytorch_lightning under srun, are above
-# bats test_tags=all
-@test "L5: pytorch_lightning under mpirun in a job" {
-    trains 150 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
-        rollcall exec -- python "$programs/lit.py" --package pytorch_lightning
-}
-
-# bats test_tags=all
-@test "L5: Fabric under srun" {
-    trains 150 srun --ddp -N2 -n4 -c2 python "$programs/fabric.py"
-}
-
-# With --all under other series, too: as Trainer under mpirun, which is.
-# bats test_tags=all
-@test "L5: Fabric under mpirun in a job" {
-    trains 150 salloc -N2 --ntasks-per-node=2 \
-        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"
-}
-
-# bats test_tags=all
-@test "L5: torchrun starts Lightning's workers" {
-    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
 }

@@ -41,14 +41,13 @@ over_ssh()
     trains 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- python "$programs/env.py"
 }
 
-@test "M3: mpiexec inside a job, ranks by node in turn" {
+@test "M3: mpiexec inside a job, ranks by node in turn, uneven, in a batch script" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -ppn 1 -np 4 rollcall exec -- "$whoami"
     everybody whoami n1=0,2 n2=1,3
-}
-
-@test "M3: mpiexec inside a job, uneven" {
     attempt 60 salloc -N3 --ntasks-per-node=2 mpiexec.mpich -np 5 rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3 n3=4
+    batch 60 -N2 --ntasks-per-node=2 <<< "mpiexec.mpich -np 4 rollcall exec -- '$whoami'"
+    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "M3: mpiexec in a job of salloc --ddp: the proxies' step gets nothing of it, and rollcall exec all" {
@@ -58,22 +57,14 @@ over_ssh()
     everybody whoami n1=0,1 n2=2,3
 }
 
-@test "M3: mpiexec in a batch script" {
-    batch 60 -N2 --ntasks-per-node=2 <<< "mpiexec.mpich -np 4 rollcall exec -- '$whoami'"
-    everybody whoami n1=0,1 n2=2,3
-}
-
 @test "M3: mpiexec without Slurm" {
     from=n1 over_ssh -hosts n1:2,n2:2 -np 4 rollcall exec -- python "$programs/env.py"
     everybody ranks world=4 nodes=2
 }
 
-@test "M3: mpiexec without Slurm, the first host is not the first node" {
+@test "M3: mpiexec without Slurm, the first host is not the first node, three nodes in turn" {
     from=n2 over_ssh -f "$shared/hosts" -np 4 rollcall exec -- "$whoami"
     everybody whoami n2=0,1 n1=2,3
-}
-
-@test "M3: mpiexec without Slurm, three nodes in turn" {
     from=n1 over_ssh -hosts n1,n2,n3 -ppn 1 -np 6 rollcall exec -- "$whoami"
     everybody whoami n1=0,3 n2=1,4 n3=2,5
 }
@@ -115,18 +106,12 @@ over_ssh()
     everybody whoami n1=0,1 n2=2,3
 }
 
-@test "mpiexec inside a task of srun" {
+@test "mpiexec inside a task of srun and of mpirun, mpirun inside a task of mpiexec" {
     attempt 60 salloc -N2 --ntasks-per-node=2 srun --mpi=none -N1 -n1 --overlap \
         mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3
-}
-
-@test "mpiexec inside a task of mpirun" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun.openmpi -np 1 \
         mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3
-}
-
-@test "mpirun inside a task of mpiexec" {
     from=n1 identifies 60 mpiexec.mpich -np 1 mpirun.openmpi "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
 }

@@ -22,14 +22,10 @@ alone=compared
 }
 
 # bats test_tags=series
-@test "M2: mpirun inside a job of salloc --ddp: the daemons' step gets nothing of it" {
+@test "M2: in a job of salloc --ddp the daemons' step gets nothing of it, and rollcall exec all" {
     attempt 60 salloc --ddp -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node "$whoami"
     everybody nothing count=4
-}
-
-# bats test_tags=series
-@test "M2: rollcall exec in a job of salloc --ddp" {
     attempt 60 salloc --ddp -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3
@@ -40,14 +36,10 @@ alone=compared
 }
 
 # bats test_tags=series
-@test "M2: mpirun without Slurm, on a node that is not the first of the hosts" {
+@test "M2: mpirun without Slurm, on a node that is not the first of the hosts, and on one without tasks" {
     from=n2 attempt 30 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
     # Open MPI 6 goes by the order of the hosts, where 4 and 5 begin with mpirun's own
     everybody whoami world=4 nodes=2
-}
-
-# bats test_tags=series
-@test "M2: mpirun without Slurm on a host without tasks" {
     identifies 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
     # the preload asks nobody; Open MPI 4 tells its tasks the daemons' hosts
     attempt 60 mpirun "${over_rsh[@]}" -np 4 -x LD_PRELOAD="$preload" "$whoami"
@@ -60,14 +52,10 @@ alone=compared
 }
 
 # bats test_tags=series
-@test "M2: ranks by node in turn" {
+@test "M2: ranks by node in turn; uneven, on more than two nodes" {
     attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by node rollcall exec -- "$whoami"
     everybody whoami n1=0,2 n2=1,3
-}
-
-# bats test_tags=series
-@test "M2: uneven, more than two nodes" {
     attempt 60 salloc -N3 --ntasks-per-node=2 mpirun -np 5 rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3 n3=4
 }

@@ -33,13 +33,10 @@ setup_file()
     everybody whoami n1=0,1 n2=2,3
 }
 
-@test "srun inside a task of mpirun: children of the tasks" {
+@test "srun inside a task of mpirun, which rollcall has set up or not: children of the tasks" {
     attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step_child" --mpi=none
     everybody whoami n1=0,1 n2=2,3
-}
-
-@test "srun inside a task of mpirun that rollcall set up: children of the tasks" {
     attempt 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
     everybody whoami n1=0,1 n2=2,3

@@ -40,13 +40,9 @@ refused()
 }
 
 # bats test_tags=series
-@test "prterun on a host without tasks, ranks by node in turn" {
+@test "prterun on a host without tasks, ranks by node in turn; inside a job, uneven" {
     attempt 60 prterun "${over_rsh[@]}" -np 4 --map-by node rollcall exec -- "$whoami"
     everybody whoami n1=0,2 n2=1,3
-}
-
-# bats test_tags=series
-@test "prterun inside a job, uneven" {
     attempt 60 salloc -N3 --ntasks-per-node=2 prterun -np 5 rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3 n3=4
     said 'RC301.*\(2\(x2\),1\)'
@@ -109,20 +105,12 @@ refused()
 }
 
 # bats test_tags=series
-@test "the program that asks is not there" {
+@test "the program that asks, libpmix or the server is not there" {
     from=n1 attempt 30 prterun --host n1:2 -np 2 "$shared/alone/bin/rollcall" exec -- "$whoami"
     refused 'RC120: rollcall-pmix.*No such file or directory'
-}
-
-# bats test_tags=series
-@test "libpmix cannot be loaded" {
     from=n1 attempt 30 prterun --host n1:2 -np 2 \
         env LD_LIBRARY_PATH="$shared/broken" rollcall exec -- "$whoami"
     refused 'RC120: .* without libpmix.so.2: .*file too short'
-}
-
-# bats test_tags=series
-@test "the server is gone" {
     from=n1 attempt 30 prterun --host n1:1 -np 1 sh -c "env -0 > '$shared/environ'"
     succeeded
     from=n1 attempt 30 bash -c 'mapfile -d "" -t block < "$1" && exec env -i "${block[@]}" rollcall exec -- true' \

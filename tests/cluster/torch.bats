@@ -8,10 +8,19 @@ cluster=(--nodes 2 --cpus 4 --gpus 2)
 alone=compared
 
 # bats test_tags=all
-@test "T1 today: env:// finds no RANK" {
+@test "T1, T2, T5, T7 today: no RANK, no NODE_RANK, each node or process by itself" {
     attempt 90 srun -N2 --ntasks-per-node=2 python "$programs/env.py"
     failed
     said 'environment variable RANK expected'
+    attempt 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
+    succeeded
+    [ "$(roll duplicates "$out")" = "0 1" ]
+    attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
+    failed
+    said "KeyError: 'NODE_RANK'"
+    attempt 90 srun -N2 --ntasks-per-node=1 python "$programs/save.py" "$shared/today.pt"
+    succeeded
+    [ "$(grep -c saved= "$out")" -eq 2 ]
 }
 
 @test "T1: srun --ddp, env://, DistributedDataParallel" {
@@ -37,13 +46,6 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
     applying 90 srun --ddp -N2 --ntasks-per-node=2
 }
 
-# bats test_tags=all
-@test "T2 today: torchrun without arguments trains twice, each node by itself" {
-    attempt 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
-    succeeded
-    [ "$(roll duplicates "$out")" = "0 1" ]
-}
-
 # bats test_tags=series
 @test "T2: torchrun without arguments, the GPUs tell the number of workers" {
     trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/torchrun_train.py"
@@ -51,21 +53,17 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 }
 
 # bats test_tags=all
-@test "T2: torchrun without GPUs, --ddp=launcher,nproc=2" {
+@test "T2, T3: torchrun without GPUs, --ddp=launcher,nproc=2; the user's arguments win" {
     trains 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
+    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+        torchrun --nproc-per-node=1 "$programs/torchrun_train.py"
+    everybody ranks world=2 nodes=2
 }
 
 @test "T3: torchrun with the user's c10d rendezvous at MASTER_ADDR:MASTER_PORT" {
     trains 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 sh -c \
         'exec torchrun --rdzv-backend=c10d --rdzv-endpoint=$MASTER_ADDR:$MASTER_PORT "$0"' \
         "$programs/torchrun_train.py"
-}
-
-# bats test_tags=all
-@test "T3: the user's arguments win" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
-        torchrun --nproc-per-node=1 "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
 }
 
 @test "T3: arguments that contradict the step are named" {
@@ -140,13 +138,6 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
     grep -c 'how=environment' "$out" | grep -qx 4
 }
 
-# bats test_tags=all
-@test "T5 today: NODE_RANK does not exist" {
-    attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
-    failed
-    said "KeyError: 'NODE_RANK'"
-}
-
 @test "T5: mp.spawn, env://" {
     trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
     grep -c 'worker_vars=none' "$out" | grep -qx 4
@@ -155,13 +146,6 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 # bats test_tags=all
 @test "T5: mp.spawn, tcp://MASTER_ADDR:MASTER_PORT" {
     trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py" --init tcp
-}
-
-# bats test_tags=all
-@test "T7 today: every process is rank 0 and saves the same file" {
-    attempt 90 srun -N2 --ntasks-per-node=1 python "$programs/save.py" "$shared/today.pt"
-    succeeded
-    [ "$(grep -c saved= "$out")" -eq 2 ]
 }
 
 @test "T7: exactly one process saves, and the file loads" {

@@ -18,39 +18,20 @@ print(version("lightning"), version("pytorch_lightning"))'
 }
 
 # bats test_tags=all
-@test "L1: mpirun in a batch job" {
+@test "L1, L2, L5: mpirun, pytorch_lightning, Fabric, torchrun" {
     batch 150 -N2 --ntasks-per-node=2 \
         <<< "mpirun -np 4 --map-by ppr:2:node rollcall exec -- python $programs/lit.py"
     everybody ranks world=4 nodes=2
-}
-
-# bats test_tags=all
-@test "L2: mpirun without Slurm" {
     from=n1 trains 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
-}
-
-@test "L3: srun --ddp without --ntasks-per-node" {
-    trains 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py"
-    [ "$(grep -c 'environment=SLURMEnvironment' "$out")" -eq 4 ]
-}
-
-@test "L4: Lightning starts its own workers, one task a node" {
-    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
-}
-
-# bats test_tags=all
-@test "L5: pytorch_lightning, one task a node" {
     trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         python "$programs/lit.py" --package pytorch_lightning
-}
-
-# bats test_tags=all
-@test "L5: Fabric under mpirun in a job" {
     trains 150 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$programs/fabric.py"
+    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
 }
 
-# bats test_tags=all
-@test "L5: torchrun starts Lightning's workers" {
-    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
+@test "L3, L4: srun --ddp without --ntasks-per-node; Lightning starts its own workers" {
+    trains 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py"
+    [ "$(grep -c 'environment=SLURMEnvironment' "$out")" -eq 4 ]
+    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
 }

@@ -29,12 +29,9 @@ equal_ranks()
     unsaid RC6
 }
 
-@test "mpi4py under srun --ddp, ranks by node in turn" {
+@test "mpi4py under srun --ddp and under mpirun inside a job, ranks by node in turn" {
     attempt 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/mpi_rank.py"
     equal_ranks n1=0,2 n2=1,3
-}
-
-@test "mpi4py under mpirun inside a job, ranks by node in turn" {
     attempt 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by node rollcall exec -- python "$ours/mpi_rank.py"
     equal_ranks n1=0,2 n2=1,3

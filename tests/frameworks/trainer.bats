@@ -20,38 +20,26 @@ setup_file()
     }
 }
 
-@test "today: Trainer under srun has no process group" {
+@test "today: Trainer under srun has no process group, deepspeed.init_distributed() looks for mpi4py" {
     attempt 120 srun -N2 --ntasks-per-node=1 python "$ours/trainer.py" "$shared/today"
     failed
     said 'Default process group has not been initialized'
-}
-
-@test "Trainer under srun --ddp" {
-    trains 120 srun --ddp -N2 --ntasks-per-node=2 python "$ours/trainer.py" "$shared/trainer"
-    [ "$(grep -c ' steps=2 ' "$out")" -eq 4 ]
-}
-
-@test "Trainer under mpirun inside a job" {
-    trains 120 salloc -N2 --ntasks-per-node=2 \
-        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/trainer.py" "$shared/mpirun"
-}
-
-@test "torchrun starts Trainer's workers" {
-    trains 120 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$ours/trainer.py" "$shared/torchrun"
-}
-
-@test "today: deepspeed.init_distributed() looks for mpi4py" {
     attempt 90 srun -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
     failed
     said "No module named 'mpi4py'"
 }
 
-@test "deepspeed.init_distributed() under srun --ddp" {
-    trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
-    [ "$(grep -c ' sum=6 ' "$out")" -eq 4 ]
+@test "Trainer under srun --ddp, under mpirun inside a job, and started by torchrun" {
+    trains 120 srun --ddp -N2 --ntasks-per-node=2 python "$ours/trainer.py" "$shared/trainer"
+    [ "$(grep -c ' steps=2 ' "$out")" -eq 4 ]
+    trains 120 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/trainer.py" "$shared/mpirun"
+    trains 120 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$ours/trainer.py" "$shared/torchrun"
 }
 
-@test "deepspeed.init_distributed() under mpirun inside a job" {
+@test "deepspeed.init_distributed() under srun --ddp, and under mpirun inside a job" {
+    trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
+    [ "$(grep -c ' sum=6 ' "$out")" -eq 4 ]
     trains 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/deepspeed_init.py"
 }
