@@ -74,7 +74,7 @@ static void count_gpu(const char *root, const char *vendor, const char *address,
     rc_tally_add(tally, rc_str_starts(name, vendor) ? name : rc_str(rc_format(&arena, "%s %pS", vendor, &name)));
 }
 
-/* An AMD GPU can be parted into several (CPX and others): each has a node of its own. A node whose file may not be
+/* An AMD GPU can be split into several (CPX and others): each has a node of its own. A node whose file may not be
  * read is that of a GPU of another job. */
 static unsigned count_kfd_gpus(const char *root)
 {

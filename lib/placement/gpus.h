@@ -27,7 +27,7 @@ struct rc_pci_gpu {
 
 struct rc_pci_gpus {
     struct rc_pci_gpu *gpu;
-    size_t count; /* of all vendors: those of `vendor` stand first */
+    size_t count; /* of all vendors: those that are used come first */
     size_t used;  /* of the vendor whose runtime a job uses: the first in the order above that there is */
 };
 
@@ -56,7 +56,7 @@ const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu);
 struct rc_gpu_variable {
     enum rc_gpu_vendor vendor;
     const char *name;
-    const char *forms; /* of an entry, beside its index */
+    const char *forms; /* of an entry, as well as its index */
     const char *order; /* of the indices */
 };
 

@@ -82,7 +82,7 @@ static bool is_network(hwloc_obj_t os)
 static unsigned active_port(hwloc_obj_t os)
 {
     enum { PORTS_MAX = 8, NAME = 16 };
-    bool told = false;
+    bool known = false;
 
     for (unsigned port = 1; port <= PORTS_MAX; port++) {
         char name[NAME];
@@ -92,9 +92,9 @@ static unsigned active_port(hwloc_obj_t os)
         state = hwloc_obj_get_info_by_name(os, name);
         if (state && *state == '4')
             return port;
-        told = told || state;
+        known = known || state;
     }
-    return told ? 0 : 1;
+    return known ? 0 : 1;
 }
 
 static bool read_nic(hwloc_obj_t pci, struct rc_nic *nic)

@@ -42,7 +42,7 @@ const char *rc_nic_kind_name(enum rc_nic_kind kind);
 const char *rc_nic_name(const struct rc_nic *nic);
 
 /* What libraries may be told (nics.c): names as the kernel gives them, whatever
- * stands in a file, and of what can be used. The card, with its port where that is
+ * a file has, and of what can be used. The card, with its port where that is
  * not the first; the interface. False where there is nothing to say. */
 enum { RC_NIC_NAME = 80 };
 bool rc_nic_card(const struct rc_nic *nic, char name[RC_NIC_NAME]);

@@ -28,7 +28,7 @@ struct rc_place {
 
 /* GPU, cores, memory and NIC for each task of a node, from one topology.
  *
- * A task gets whole cores (all allowed threads of a core together) beside its
+ * A task gets whole cores (all allowed threads of a core together) near its
  * GPU: of the NUMA node that the GPU hangs from; of its package, where that has
  * none left; else of any. Neighbours' cores are disjoint wherever there is one
  * for each; a mask is never wider than what is allowed and never empty. Tasks

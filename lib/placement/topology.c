@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Each opens a driver, or an X display. x86 moves this process from core to
- * core to ask each of them for what sysfs tells as well. */
+ * core to ask each of them for what sysfs says as well. */
 static const char *const components[] = { "cuda", "nvml", "opencl", "levelzero", "rsmi", "gl", "x86" };
 
 static int say_failure(char *error, const char *what, const char *why)
@@ -83,7 +83,7 @@ static void limit_size(int resource, rlim_t most)
     }
 }
 
-/* So many bytes beside those that this process has: its pages are the first number of statm. */
+/* So many bytes more than those that this process has: its pages are the first number of statm. */
 static void limit_growth(rlim_t most)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -95,7 +95,7 @@ static void limit_growth(rlim_t most)
         fclose(file);
 }
 
-/* hwloc 2.9 takes 4294967295 for an index that a file does not tell. That is 512 MiB in each set with it. */
+/* hwloc 2.9 takes 4294967295 for an index that a file does not have. That is 512 MiB in each set with it. */
 static bool has_small_indices(hwloc_topology_t topology)
 {
     static const hwloc_obj_type_t types[] = { HWLOC_OBJ_PU, HWLOC_OBJ_NUMANODE };

@@ -13,7 +13,7 @@
 
 enum { RC_TOPOLOGY_ERROR = 160, RC_TOPOLOGY_FILE_MAX = 64 * 1024 * 1024 };
 
-/* How much of this machine is looked at; each has what stands before it. PCI is most of the time: the kernel asks each
+/* How much of this machine is looked at; each has what comes before it. PCI is most of the time: the kernel asks each
  * device, and a sleeping one wakes up. Of a file all is there. */
 enum rc_topology_depth {
     RC_TOPOLOGY_CORES, /* and memory */

@@ -96,7 +96,7 @@ static bool have_one_text(const struct rc_member *member, size_t count, size_t a
     return true;
 }
 
-/* One node that is there twice is named by its ranks (RC602), or by its own (RC603). */
+/* One node that comes twice is named by its ranks (RC602), or by its own (RC603). */
 static bool are_several_nodes(const struct rc_member *member, size_t count)
 {
     for (size_t i = 1; i < count; i++)

@@ -4,12 +4,12 @@
  * Every contradiction is one finding with an id of RC6xx: what was found, on
  * which tasks and nodes, and what to change. Tasks and nodes are named
  * compactly ("tasks 8-15 on h[2-3]"), the same finding of many nodes once. Where
- * values differ, the one that most nodes have stands first, and three of them
+ * values differ, the one that most nodes have comes first, and three of them
  * are shown. What would hang is an error, the rest a warning.
  *
  *   RC610 error    entries of another launch; what follows leaves them out
  *   RC603 error    nodes count the tasks or the nodes differently, or two have one node rank
- *   RC602 error    a rank is there twice
+ *   RC602 error    a rank comes twice
  *   RC601 warning  nodes did not answer by the deadline: all go on with the port that each computes
  *   RC614 error    all have answered, but tasks are on no node
  *   RC604 error    nodes have another MASTER_ADDR
@@ -32,7 +32,7 @@ enum { RC_CHECK_ARENA = RC_MESSAGES_MAX * (RC_FINDING_MAX + 1) };
 /* Which nodes the findings of a roll call blame: those to leave out of the next job.
  *
  * A finding blames nodes that did not answer, and nodes that differ from more than half of all. It blames none where
- * no side has more than half, nor where the launch as a whole is wrong: a rank that is there twice, a count that
+ * no side has more than half, nor where the launch as a whole is wrong: a rank that comes twice, a count that
  * differs, a GPU that two tasks share. A node whose tasks are not going to start is blamed without a finding.
  *
  * Nodes are named as the launcher lists them, so that its options take the names.

@@ -225,7 +225,8 @@ static const char *name_sides(struct rc_namer *namer, const struct rc_group *gro
         list = rc_format(&namer->text, "%s, %s on the other %llu", list,
                          show_part(namer, group[0].member->text, common), (unsigned long long)group[0].count);
     return rc_format(&namer->text, "%s; %s", list,
-                     odd ? "mend or leave out the odd one, or say same=off" : "use nodes of one kind, or say same=off");
+                     odd ? "repair or leave out the odd one, or say same=off"
+                         : "use nodes of one kind, or say same=off");
 }
 
 /* `count` members in check->part */

@@ -11,7 +11,7 @@ struct edge {
     int32_t change;
 };
 
-/* Which ranks are there how often: the gaps, and what is there twice. */
+/* Which ranks are there how often: the gaps, and what comes twice. */
 struct coverage {
     struct rc_range *gap;   /* ranks that no member has */
     struct rc_range *twice; /* ranks that several have */
@@ -269,7 +269,7 @@ static void check_missing(struct rc_checking *check, const struct coverage *rank
     }
 }
 
-/* Nodes that have one node rank. Those whose ranks are there twice have been named already. */
+/* Nodes that have one node rank. Those whose ranks come twice have been named already. */
 static void check_node_ranks(struct rc_checking *check)
 {
     struct rc_member *part = check->part;

@@ -6,7 +6,7 @@
 #include "roll/roll.h"
 
 /* The entry of this node, one of whose tasks is resolved, as text in the arena.
- * tasks: the ranks on it, parted by commas, in any order; port: the master port
+ * tasks: the ranks on it, separated by commas, in any order; port: the master port
  * that it holds, 0 where it holds none; failed: the id of the message for which
  * it cannot hold it, NULL where it can: its tasks do not start then; where the
  * nodes ask for their order, only if it becomes the node of RANK 0. NULL where the

@@ -6,7 +6,7 @@
 
 /* What a node has, in its entry: lines has=NAME VALUE, for the comparison of nodes (items.def).
  *
- * The lines stand together, so that an entry holds them all in one slice. A name
+ * The lines are consecutive, so that an entry holds them all in one slice. A name
  * that is not known is skipped. Pure: reads the text, writes the caller's arena. */
 
 enum { RC_ITEM_VALUE_MAX = 255 }; /* bytes; a longer one is cut when it is written */
@@ -42,8 +42,8 @@ enum rc_item rc_item_find(struct rc_str name);
 /* Writes one line; what is not printable ASCII becomes `?`. An absent or empty value gets no line. */
 void rc_item_put(struct rc_arena *arena, enum rc_item item, struct rc_str value);
 
-/* Takes the line with `value`, what stands behind has=, into *lines, the slice of all of them. False, with *lines
- * untouched, for what is no item, for one that was there, and for lines that do not stand together. */
+/* Takes the line with `value`, what follows has=, into *lines, the slice of all of them. False, with *lines
+ * untouched, for what is no item, for one that was there, and for lines that are not consecutive. */
 bool rc_items_take(struct rc_str *lines, struct rc_str value);
 
 /* Takes a known item off lines that rc_items_take has taken. False at the end. */

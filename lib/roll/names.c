@@ -8,7 +8,7 @@
 struct parts {
     struct rc_str before; /* the whole name where it has no number */
     struct rc_str digits; /* absent then */
-    struct rc_str behind;
+    struct rc_str after;
     uint32_t number;
 };
 
@@ -43,7 +43,7 @@ static size_t label_end(struct rc_str name)
 
 static struct parts cut_name(struct rc_str name)
 {
-    struct parts parts = { .before = name, .digits = RC_ABSENT, .behind = RC_ABSENT };
+    struct parts parts = { .before = name, .digits = RC_ABSENT, .after = RC_ABSENT };
     size_t end = label_end(name);
     size_t first;
 
@@ -56,7 +56,7 @@ static struct parts cut_name(struct rc_str name)
         return parts;
     parts.before.n = first;
     parts.digits = (struct rc_str){ name.p + first, end - first };
-    parts.behind = (struct rc_str){ name.p + end, name.n - end };
+    parts.after = (struct rc_str){ name.p + end, name.n - end };
     for (size_t i = first; i < end; i++)
         parts.number = parts.number * 10 + (uint32_t)(name.p[i] - '0');
     return parts;
@@ -81,7 +81,7 @@ int rc_compact_order(struct rc_str a, struct rc_str b)
     if (!order)
         order = (left.digits.p != NULL) - (right.digits.p != NULL);
     if (!order)
-        order = rc_text_order(left.behind, right.behind);
+        order = rc_text_order(left.after, right.after);
     if (!order)
         order = (left.number > right.number) - (left.number < right.number);
     if (!order)
@@ -91,7 +91,7 @@ int rc_compact_order(struct rc_str a, struct rc_str b)
 
 static bool same_but_number(const struct parts *a, const struct parts *b)
 {
-    return a->digits.p && b->digits.p && rc_str_eq(a->before, b->before) && rc_str_eq(a->behind, b->behind);
+    return a->digits.p && b->digits.p && rc_str_eq(a->before, b->before) && rc_str_eq(a->after, b->after);
 }
 
 /* n9, n10 and n009, n010, but not n9, n010. */
@@ -212,7 +212,7 @@ static void close_bracket(const struct list *list, struct parts *open)
 {
     if (!open->digits.p)
         return;
-    rc_format(list->arena, "]%pS", &open->behind);
+    rc_format(list->arena, "]%pS", &open->after);
     rc_join(list->arena);
     open->digits = RC_ABSENT;
 }
@@ -227,14 +227,14 @@ static bool put_row(const struct list *list, const struct row *row, struct parts
         close_bracket(list, open);
     if (!open->digits.p && !row->has_neighbours) {
         if (first->digits.p || before.n <= RC_COMPACT_NAME_MAX)
-            return put(list, 0, "%pS%pS%pS", &before, &first->digits, &first->behind);
+            return put(list, 0, "%pS%pS%pS", &before, &first->digits, &first->after);
         before.n = RC_COMPACT_NAME_MAX - 3;
         return put(list, 0, "%pS...", &before);
     }
     if (open->digits.p)
         before.n = 0;
-    if (!put(list, 1 + first->behind.n, row->names > 1 ? "%pS%s%pS-%pS" : "%pS%s%pS", &before,
-             open->digits.p ? "" : "[", &first->digits, &row->last.digits))
+    if (!put(list, 1 + first->after.n, row->names > 1 ? "%pS%s%pS-%pS" : "%pS%s%pS", &before, open->digits.p ? "" : "[",
+             &first->digits, &row->last.digits))
         return false;
     *open = *first;
     return true;

@@ -18,7 +18,7 @@ struct rc_range {
     uint32_t last;
 };
 
-enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut behind so many characters */
+enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut after so many characters */
 
 /* Sorts the ranges, which may touch and overlap. */
 const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);
@@ -26,7 +26,7 @@ const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limi
 /* Hosts in the order of rc_compact_order; equal ones are shown once. */
 const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t limit, struct rc_arena *arena);
 
-/* Compares two hosts for a sort: below zero where a stands before b. n9 stands before n10;
+/* Compares two hosts for a sort: below zero where a comes before b. n9 comes before n10;
  * 0 means equal names. */
 int rc_compact_order(struct rc_str a, struct rc_str b);
 
@@ -61,7 +61,7 @@ struct rc_namer {
 /* Empties the namer for another finding. */
 void rc_namer_reset(struct rc_namer *namer);
 
-/* Compares two texts as memcmp does; an absent text stands before an empty one. */
+/* Compares two texts as memcmp does; an absent text comes before an empty one. */
 int rc_text_order(struct rc_str a, struct rc_str b);
 
 /* Sorts by value, then by node rank. */

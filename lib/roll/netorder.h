@@ -29,6 +29,6 @@ struct rc_str rc_netorder_host(const struct rc_roll *roll);
 /* How many tasks an entry says that its node has. */
 uint32_t rc_netorder_tasks(const struct rc_roll *roll);
 
-/* Where a node rank stands in a told order, and the tasks on the nodes before it. False, with both untouched, where it
+/* Where a node rank is in an order, and the tasks on the nodes before it. False, with both untouched, where it
  * is not there, or where the text is no order. */
 bool rc_netorder_find(struct rc_str order, uint32_t node, uint32_t *place, uint32_t *before);

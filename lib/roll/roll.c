@@ -29,7 +29,7 @@ static bool has_user(const struct rc_str *user, unsigned count, struct rc_str na
 
 bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last)
 {
-    struct rc_str behind;
+    struct rc_str after;
     struct rc_str high;
     struct rc_str low;
     uint32_t from;
@@ -37,13 +37,13 @@ bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last)
 
     if (!rest->p)
         return false;
-    low = rc_str_split(rc_str_split(*rest, ',', &behind), '-', &high);
+    low = rc_str_split(rc_str_split(*rest, ',', &after), '-', &high);
     if (!rc_parse_u32(low, RC_MAX_TASKS - 1, &from))
         return false;
     to = from;
     if (high.p && (!rc_parse_u32(high, RC_MAX_TASKS - 1, &to) || to < from))
         return false;
-    *rest = behind;
+    *rest = after;
     *first = from;
     *last = to;
     return true;

@@ -92,14 +92,14 @@ struct rc_roll {
     struct rc_str items; /* the lines has=, for rc_items_next; absent: it says nothing of what it has */
 };
 
-/* Writes an entry, a NUL behind it. Absent values are left out, and so is a
+/* Writes an entry and a NUL. Absent values are left out, and so is a
  * `user` that is no NAME=VALUE or whose name was there; bytes that are not
  * printable ASCII become `?`. NULL, and the arena's text as before, where it
  * does not fit, or where rc_roll_read would not take it. */
 const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
 
 /* Reads an entry. False, with *roll untouched, unless every line is one, no
- * name stands twice but `user`, `gpu` and `has`, and it holds a scope, a host,
+ * name comes twice but `user`, `gpu` and `has`, and it holds a scope, a host,
  * node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
  * world, and GPUs of these tasks. */
 bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
@@ -123,7 +123,7 @@ struct rc_answer {
     struct rc_messages findings;
 };
 
-/* Writes an answer, a NUL behind it; of the findings the first RC_FINDINGS_MAX,
+/* Writes an answer and a NUL; of the findings the first RC_FINDINGS_MAX,
  * bytes that are not printable ASCII as `?`. NULL, and the arena's text as
  * before, where it does not fit. */
 const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena);

@@ -36,7 +36,7 @@ static int put_head(const struct mapping *mapping)
     return 0;
 }
 
-/* Breaks a long list behind a comma. */
+/* Breaks a long list after a comma. */
 static void put_list(unsigned column, const char *list)
 {
     unsigned at = column;

@@ -91,7 +91,7 @@ even()
     [ ! -s "$err" ] || explain "something is said"
 }
 
-leave="mend or leave out the odd one, or say same=off"
+leave="repair or leave out the odd one, or say same=off"
 kind="use nodes of one kind, or say same=off"
 
 @test "equal nodes: nothing is said, whatever their serial numbers and the order of their devices" {
