@@ -36,65 +36,46 @@ static const char *find_gpus(const struct rc_result *result, struct rc_arena *ar
     return gpus->place == RC_UNKNOWN ? NULL : rc_binding_gpus(gpus->all, 1, arena);
 }
 
-static uint32_t count_tasks(const struct rc_context *context, const struct rc_result *result)
-{
-    if (result->mode == RC_MODE_WORKER)
-        return result->identity.field[RC_LOCAL_WORLD_SIZE];
-    return rc_pinning_workers(context, result);
-}
-
-/* Binds the process. Returns NULL, or why it is not bound. */
-static const char *bind_or_excuse(struct rc_context *context, struct rc_result *result, struct rc_arena *arena)
+static const char *ask_map(const struct rc_binder *binder, const struct rc_binding *binding, struct rc_pins *pins)
 {
     static char answer[RC_BINDING_ANSWER];
-    uint32_t tasks = count_tasks(context, result);
-    struct rc_binding binding;
-    struct rc_pins pins;
-    struct rc_pin pin = { .cores = 0 };
     char path[PATH_MAX];
-    const char *why;
-    const char *failed;
 
-    if (!rc_binding_learn(&context->options, &result->env, &binding))
-        return "the kernel does not say where it may run";
-    why = rc_binding_refuse(&binding, tasks);
-    if (!why)
-        why = rc_binding_doubt(result);
-    /* rollcall-map is also asked for the cards where no task is bound */
-    if (why && !rc_binding_asks_for_cards(&context->options, &tasks))
-        return why;
     /* a missing program is reported when it is to be started */
     (void)cli_own_program("rollcall-map", path);
-    failed = rc_binding_ask(path, &binding, tasks, find_gpus(result, arena), answer, &pins, arena);
-    if (failed)
-        return why ? why : failed;
-    if (!why)
-        why = rc_binding_reject(&binding, &pins);
-    context->pin = result->mode == RC_MODE_WORKER && !rc_binding_doubt(result) ? result->identity.field[RC_LOCAL_RANK]
-                                                                               : RC_UNKNOWN;
-    if (!why && result->mode == RC_MODE_WORKER &&
-        (!rc_pins_at(&pins, context->pin, &pin) || !rc_binding_bind(&binding, &pin)))
-        why = "the kernel does not let it run on the cores that were chosen";
-    rc_binding_plan(&binding, &pins, why, ROLLCALL_PRELOAD_FROM_BIN, context, result);
-    return why;
+    return rc_binding_ask(path, binding, binder->tasks, binder->gpus, answer, pins, binder->arena);
 }
 
-/* For a resolved task: binds this process, which becomes the command, or plans the
- * cores of the workers that it will start, and completes the plan. Never fails: a task
+static uint32_t take_pin(const struct rc_binder *binder, const struct rc_pins *pins)
+{
+    (void)pins;
+    return binder->local;
+}
+
+/* For a resolved task: binds this process, or plans the cores of its workers. Never fails: a task
  * that cannot be bound stays as it is, with a message in result. */
 static void cli_bind_task(struct rc_context *context, struct rc_result *result)
 {
     char text[8192];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *starved = rc_binding_starved(result, &result->arena);
+    const struct rc_binder binder = {
+        .tasks = result->mode == RC_MODE_WORKER ? result->identity.field[RC_LOCAL_WORLD_SIZE]
+                                                : rc_pinning_workers(context, result),
+        .local = result->identity.field[RC_LOCAL_RANK],
+        .gpus = find_gpus(result, &arena),
+        .relative = ROLLCALL_PRELOAD_FROM_BIN,
+        .arena = &arena,
+        .ask = ask_map,
+        .take = take_pin,
+    };
     const char *why;
 
     if (starved)
         rc_message_add(&result->messages, RC914, starved);
-    if (!rc_pins_wanted(&context->options) || result->stamped ||
-        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER))
+    if (!rc_binding_is_wanted(context, result))
         return;
-    why = bind_or_excuse(context, result, &arena);
+    why = rc_binding_run(&binder, context, result);
     if (why && context->options.bind != RC_BIND_NONE)
         rc_binding_excuse(context->options.bind, why, &result->messages);
 }

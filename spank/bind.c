@@ -38,44 +38,35 @@ void rc_spank_bind_forget(void)
     shared = NULL;
 }
 
-/* Where this task stands among those of its node. */
-struct seat {
-    uint32_t tasks;   /* tasks, or workers, to place on this node */
-    uint32_t local;   /* this one's number among them; RC_UNKNOWN in launcher mode */
-    uint32_t gpu;     /* the place of its own GPU in gpus; RC_UNKNOWN: not known, or it has none */
-    const char *gpus; /* the GPUs that rollcall-map is asked about, the same in all tasks; NULL: none */
-};
-
 /* False where Slurm does not tell the task its place. */
-static bool find_seat(spank_t spank, const struct rc_context *context, const struct rc_result *result,
-                      struct seat *seat, struct rc_arena *arena)
+static bool find_place(spank_t spank, const struct rc_context *context, const struct rc_result *result,
+                       struct rc_binder *binder)
 {
     const struct rc_task_gpus *gpus = &result->visible.gpus;
     uint32_t each = 1;
     int local;
 
-    *seat = (struct seat){ .local = RC_UNKNOWN, .gpu = RC_UNKNOWN };
     if (result->mode == RC_MODE_LAUNCHER) {
-        seat->tasks = rc_pinning_workers(context, result);
-        seat->gpus = gpus->own.p ? rc_binding_gpus(gpus->own, 1, arena) : NULL;
+        binder->tasks = rc_pinning_workers(context, result);
+        binder->gpus = gpus->own.p ? rc_binding_gpus(gpus->own, 1, binder->arena) : NULL;
         return true;
     }
-    if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &seat->tasks) != ESPANK_SUCCESS ||
+    if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &binder->tasks) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS || local < 0)
         return false;
-    seat->local = (uint32_t)local;
+    binder->local = (uint32_t)local;
     if (gpus->place == RC_UNKNOWN)
         return true;
     /* with --gpus-per-task=2 the first GPU of each task counts */
-    if (rc_task_gpus_are_bound(gpus) && (uint64_t)gpus->count * seat->tasks == gpus->total)
+    if (rc_task_gpus_are_bound(gpus) && (uint64_t)gpus->count * binder->tasks == gpus->total)
         each = gpus->count;
-    seat->gpu = gpus->place / each;
-    seat->gpus = rc_binding_gpus(gpus->all, each, arena);
+    binder->gpu = gpus->place / each;
+    binder->gpus = rc_binding_gpus(gpus->all, each, binder->arena);
     return true;
 }
 
 /* The first task's answer, or why there is none. */
-static const char *ask_map(const struct rc_binding *binding, const struct seat *seat, struct rc_pins *pins)
+static const char *ask_map(const struct rc_binder *binder, const struct rc_binding *binding, struct rc_pins *pins)
 {
     if (!shared)
         return "the tasks of the node share no memory";
@@ -84,7 +75,7 @@ static const char *ask_map(const struct rc_binding *binding, const struct seat *
         const char *failed;
 
         rc_spank_outside_enter();
-        failed = rc_binding_ask(rc_spank_program("rollcall-map"), binding, seat->tasks, seat->gpus, shared->answer,
+        failed = rc_binding_ask(rc_spank_program("rollcall-map"), binding, binder->tasks, binder->gpus, shared->answer,
                                 pins, &why);
         rc_spank_outside_leave();
         shared->length = (uint32_t)strlen(shared->answer);
@@ -97,7 +88,7 @@ static const char *ask_map(const struct rc_binding *binding, const struct seat *
     }
     if (!shared->answered)
         return shared->why;
-    return rc_pins_read((struct rc_str){ shared->answer, shared->length }, pins) && pins->count == seat->tasks
+    return rc_pins_read((struct rc_str){ shared->answer, shared->length }, pins) && pins->count == binder->tasks
                ? NULL
                : "the tasks of the node ask different questions";
 }
@@ -119,76 +110,52 @@ static bool is_beside(const struct rc_pins *pins, uint32_t index, uint32_t gpu)
  * in another order than the step's (map_gpu, single, closest): then a pin near the own
  * GPU, of which there are as many as tasks should share that GPU. If more tasks share
  * it, any pin that is left. RC_UNKNOWN: none is left. */
-static uint32_t take_pin(const struct rc_pins *pins, const struct seat *seat)
+static uint32_t take_pin(const struct rc_binder *binder, const struct rc_pins *pins)
 {
-    bool fits = seat->gpu == RC_UNKNOWN || is_beside(pins, seat->local, seat->gpu);
+    bool fits = binder->gpu == RC_UNKNOWN || is_beside(pins, binder->local, binder->gpu);
 
-    if (seat->local >= pins->count)
+    if (binder->local >= pins->count)
         return RC_UNKNOWN;
-    if (fits && claim_pin(seat->local))
-        return seat->local;
-    for (uint32_t i = 0; seat->gpu != RC_UNKNOWN && i < pins->count; i++)
-        if (is_beside(pins, i, seat->gpu) && claim_pin(i))
+    if (fits && claim_pin(binder->local))
+        return binder->local;
+    for (uint32_t i = 0; binder->gpu != RC_UNKNOWN && i < pins->count; i++)
+        if (is_beside(pins, i, binder->gpu) && claim_pin(i))
             return i;
-    if (claim_pin(seat->local))
-        return seat->local;
+    if (claim_pin(binder->local))
+        return binder->local;
     for (uint32_t i = 0; i < pins->count; i++)
         if (claim_pin(i))
             return i;
     return RC_UNKNOWN;
 }
 
-/* NULL, or why this task is not bound. */
-static const char *bind_task(spank_t spank, struct rc_context *context, struct rc_result *result,
-                             struct rc_arena *arena)
-{
-    struct rc_binding binding;
-    struct seat seat;
-    struct rc_pins pins;
-    struct rc_pin pin = { .cores = 0 };
-    const char *why;
-    const char *failed;
-
-    if (!rc_binding_learn(&context->options, &result->env, &binding) ||
-        !find_seat(spank, context, result, &seat, arena))
-        return "the kernel or Slurm does not say where it may run";
-    why = rc_binding_refuse(&binding, seat.tasks);
-    if (!why)
-        why = rc_binding_doubt(result);
-    /* rollcall-map is also asked for the cards where no task is bound */
-    if (why && !rc_binding_asks_for_cards(&context->options, &seat.tasks))
-        return why;
-    failed = ask_map(&binding, &seat, &pins);
-    if (failed)
-        return why ? why : failed;
-    if (!why)
-        why = rc_binding_reject(&binding, &pins);
-    context->pin = result->mode == RC_MODE_WORKER && !rc_binding_doubt(result) ? take_pin(&pins, &seat) : RC_UNKNOWN;
-    if (!why && result->mode == RC_MODE_WORKER &&
-        (!rc_pins_at(&pins, context->pin, &pin) || !rc_binding_bind(&binding, &pin)))
-        why = "the kernel does not let it run on the cores that were chosen";
-    rc_binding_plan(&binding, &pins, why, ROLLCALL_PRELOAD_FROM_PLUGIN, context, result);
-    return why;
-}
-
 void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result)
 {
     char text[2 * GPUS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages said = { .arena = &arena };
     enum rc_bind wish = context->options.bind;
-    struct rc_messages excuse = { .arena = &arena };
-    const char *why;
+    struct rc_binder binder = {
+        .local = RC_UNKNOWN,
+        .gpu = RC_UNKNOWN,
+        .relative = ROLLCALL_PRELOAD_FROM_PLUGIN,
+        .arena = &arena,
+        .ask = ask_map,
+        .take = take_pin,
+    };
+    const char *why = "Slurm does not say which of the node's tasks it is";
 
-    if (!rc_pins_wanted(&context->options) || result->stamped ||
-        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER))
+    if (!rc_binding_is_wanted(context, result))
         return;
-    why = bind_task(spank, context, result, &arena);
+    if (find_place(spank, context, result, &binder))
+        why = rc_binding_run(&binder, context, result);
     if (!why || wish == RC_BIND_NONE)
         return;
-    rc_binding_excuse(wish, why, &excuse);
-    if (excuse.list[0].id == RC911)
-        rc_say(&result->messages, RC911, "%s", excuse.list[0].text);
-    else if (!shared || atomic_exchange(&shared->warned, 1) == 0)
+    if (wish != RC_BIND_CORES && wish != RC_BIND_NUMA) {
+        rc_binding_excuse(wish, why, &result->messages);
+    } else if (!shared || atomic_exchange(&shared->warned, 1) == 0) {
         /* said at once and on each node: the reason may be this node's alone */
-        rc_spank_say_all(&excuse, RC_LEVEL_WARNING);
+        rc_binding_excuse(wish, why, &said);
+        rc_spank_say_all(&said, RC_LEVEL_WARNING);
+    }
 }

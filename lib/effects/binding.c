@@ -97,14 +97,6 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
     return tasks > rc_cpuset_count(&binding->widest) ? "there are fewer cores than tasks" : NULL;
 }
 
-const char *rc_binding_doubt(const struct rc_result *result)
-{
-    const struct rc_task_gpus *gpus = &result->visible.gpus;
-    bool known = result->mode == RC_MODE_LAUNCHER ? gpus->own.p != NULL : gpus->place != RC_UNKNOWN;
-
-    return gpus->usable && !known ? "nothing tells which of the node's GPUs are this task's own" : NULL;
-}
-
 /* mpirun starts its daemons by srun, one task a node, and each gets the cores that srun
  * gives a task (measured: Slurm 24.11 with Open MPI 5.0.7; not 22.05 with 4.1.4, nor
  * 26.05 with 6). Daemon number 0 is mpirun itself, which is no task of that srun. */
@@ -247,15 +239,6 @@ bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin)
     return false;
 }
 
-bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks)
-{
-    if (options->nic != RC_NICS_AUTO || *tasks > RC_PINS_TASKS_MAX)
-        return false;
-    if (*tasks == 0)
-        *tasks = 1;
-    return true;
-}
-
 static bool is_carried(const struct rc_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++)
@@ -280,19 +263,69 @@ static void note_pins(const struct rc_binding *binding, const struct rc_pins *pi
                cores, plural, name_of(binding->wish));
 }
 
-void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why,
-                     const char *relative, struct rc_context *context, struct rc_result *result)
+/* Returns why tasks whose GPUs are not known are not to be bound, or NULL. Their cores
+ * might be near another task's GPU. */
+static const char *find_doubt(const struct rc_result *result)
+{
+    const struct rc_task_gpus *gpus = &result->visible.gpus;
+    bool known = result->mode == RC_MODE_LAUNCHER ? gpus->own.p != NULL : gpus->place != RC_UNKNOWN;
+
+    return gpus->usable && !known ? "nothing tells which of the node's GPUs are this task's own" : NULL;
+}
+
+/* Brings the pins into the plan. If `why` says why no task is bound, only the cards. */
+static void plan_pins(const struct rc_binder *binder, const struct rc_binding *binding, const struct rc_pins *pins,
+                      const char *why, struct rc_context *context, struct rc_result *result)
 {
     char library[PATH_SIZE];
 
     if (result->mode == RC_MODE_LAUNCHER)
-        context->pins_library = rc_beside_library(relative, RC_PINS_LIBRARY, library, sizeof(library));
+        context->pins_library = rc_beside_library(binder->relative, RC_PINS_LIBRARY, library, sizeof(library));
     context->pins = pins;
     context->nics_only = why != NULL;
     if (rc_pinning_plan(context, result) && !why)
         note_pins(binding, pins, context, result);
     context->pins = NULL;
     context->pins_library = RC_ABSENT;
+}
+
+bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result)
+{
+    return rc_pins_wanted(&context->options) && !result->stamped &&
+           (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER);
+}
+
+const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *context, struct rc_result *result)
+{
+    struct rc_binder asked = *binder;
+    struct rc_binding binding;
+    struct rc_pins pins;
+    struct rc_pin pin = { .cores = 0 };
+    const char *doubt = find_doubt(result);
+    const char *why;
+    const char *failed;
+
+    if (!rc_binding_learn(&context->options, &result->env, &binding))
+        return "the kernel does not say where it may run";
+    why = rc_binding_refuse(&binding, binder->tasks);
+    if (!why)
+        why = doubt;
+    /* rollcall-map is also asked for the cards where no task is bound */
+    if (why && (!binding.cards || binder->tasks > RC_PINS_TASKS_MAX))
+        return why;
+    if (why && binder->tasks == 0)
+        asked.tasks = 1;
+    failed = binder->ask(&asked, &binding, &pins);
+    if (failed)
+        return why ? why : failed;
+    if (!why)
+        why = rc_binding_reject(&binding, &pins);
+    context->pin = result->mode == RC_MODE_WORKER && !doubt ? binder->take(&asked, &pins) : RC_UNKNOWN;
+    if (!why && result->mode == RC_MODE_WORKER &&
+        (!rc_pins_at(&pins, context->pin, &pin) || !rc_binding_bind(&binding, &pin)))
+        why = "the kernel does not let it run on the cores that were chosen";
+    plan_pins(binder, &binding, &pins, why, context, result);
+    return why;
 }
 
 void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages)

@@ -31,10 +31,6 @@ bool rc_binding_learn(const struct rc_options *options, const struct rc_env *env
 /* Returns why `tasks` tasks are not to be bound, or NULL. Does not start rollcall-map. */
 const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks);
 
-/* Returns why tasks whose GPUs are not known are not to be bound, or NULL. Their cores
- * might be near another task's GPU. */
-const char *rc_binding_doubt(const struct rc_result *result);
-
 /* Returns what is wrong where Open MPI's daemon, and so each of its tasks, has fewer of
  * this node's cores than the job has; else NULL. Only for one task of a job: the first
  * one on the first node with a daemon of its own. The text is in the arena. */
@@ -55,16 +51,26 @@ const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_
  * threads; the mask then stays as it was. */
 bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin);
 
-/* Whether rollcall-map is asked although no task is bound: for the cards of nic=auto.
- * *tasks is then a number that it can be asked about. */
-bool rc_binding_asks_for_cards(const struct rc_options *options, uint32_t *tasks);
+/* How a task is bound: what plugin and command do in different ways. */
+struct rc_binder {
+    uint32_t tasks;       /* tasks, or workers, to place on this node */
+    uint32_t local;       /* this one's number among them */
+    uint32_t gpu;         /* the place of its own GPU in gpus; RC_UNKNOWN: not known, or it has none */
+    const char *gpus;     /* the GPUs that rollcall-map is asked about, the same in all tasks; NULL: none */
+    const char *relative; /* from the folder of this code to that of the library that binds workers */
+    struct rc_arena *arena;
+    /* As rc_binding_ask. */
+    const char *(*ask)(const struct rc_binder *binder, const struct rc_binding *binding, struct rc_pins *pins);
+    /* Chooses the pin of this task. RC_UNKNOWN: none is left. */
+    uint32_t (*take)(const struct rc_binder *binder, const struct rc_pins *pins);
+};
 
-/* Brings the pins into the plan and adds RC913. Worker mode: context->pin. Launcher
- * mode: the cores of all workers, and the library that binds them, at `relative` from
- * the folder of this code. If `why` says why no task is bound, only the cards of
- * nic=auto. */
-void rc_binding_plan(const struct rc_binding *binding, const struct rc_pins *pins, const char *why,
-                     const char *relative, struct rc_context *context, struct rc_result *result);
+/* Whether the task is one that may be bound, or have cards. */
+bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result);
+
+/* Binds this task, which becomes the command, or plans the cores of the workers that it will start; puts the cards of
+ * nic=auto into the plan, also where no task is bound; adds RC913. Returns NULL, or why the task is not bound. */
+const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *context, struct rc_result *result);
 
 /* Adds RC911, or RC912 where the user asked for binding by name. */
 void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages);
