@@ -224,37 +224,27 @@ static const char *name_missing(const struct rc_arrivals *arrivals, const struct
     return text;
 }
 
-static const char *say_all(struct rc_arrivals *arrivals, int64_t now, enum rc_message_id *id, struct rc_arena *arena)
-{
-    arrivals->done = true;
-    if (!arrivals->named)
-        return NULL;
-    *id = RC708;
-    return rc_format(arena, "all %u tasks have reached init_process_group now, %llu s after the first", arrivals->tasks,
-                     (unsigned long long)(now - arrivals->first + 500) / 1000);
-}
-
-static const char *say_missing(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,
-                               enum rc_message_id *id, struct rc_arena *arena)
+const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
+                            enum rc_message_id *id, struct rc_arena *arena)
 {
     struct rc_namer namer;
 
+    if (!arrivals->tasks || arrivals->done)
+        return NULL;
+    if (arrivals->count == arrivals->tasks) {
+        arrivals->done = true;
+        *id = RC708;
+        return arrivals->named
+                   ? rc_format(arena, "all %u tasks have reached init_process_group now, %llu s after the first",
+                               arrivals->tasks, (unsigned long long)(now - arrivals->first + 500) / 1000)
+                   : NULL;
+    }
+    if (arrivals->named || now < rc_arrivals_due(arrivals))
+        return NULL;
     rc_namer_reset(&namer);
     arrivals->named = true;
     *id = RC707;
     return name_missing(arrivals, rolls, count, &namer, arena);
-}
-
-const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
-                            enum rc_message_id *id, struct rc_arena *arena)
-{
-    if (!arrivals->tasks || arrivals->done)
-        return NULL;
-    if (arrivals->count == arrivals->tasks)
-        return say_all(arrivals, now, id, arena);
-    if (arrivals->named || now < rc_arrivals_due(arrivals))
-        return NULL;
-    return say_missing(arrivals, rolls, count, id, arena);
 }
 
 void rc_arrivals_free(struct rc_arrivals *arrivals)

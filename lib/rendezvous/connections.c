@@ -19,18 +19,18 @@
  * read in between. A rush of nodes then never fills the pending queue. */
 enum { EVENTS = 64, WELCOMES = 64, SPARE_DESCRIPTORS = 32, DEAF_MS = 100 };
 
-static bool rewatch_descriptor(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
+/* EPOLL_CTL_ADD or EPOLL_CTL_MOD. 0 or -errno. */
+static int watch(const struct rc_connections *connections, int operation, int fd, uint32_t events, void *whom)
 {
     struct epoll_event event = { .events = events, .data.ptr = whom };
 
-    return epoll_ctl(connections->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
+    return epoll_ctl(connections->epoll, operation, fd, &event) < 0 ? -errno : 0;
 }
 
-static int watch_descriptor(const struct rc_connections *connections, int fd, uint32_t events, void *whom)
+/* Watches a connection for room to send as well. */
+static bool watch_sending(const struct rc_connections *connections, struct rc_connection *connection)
 {
-    struct epoll_event event = { .events = events, .data.ptr = whom };
-
-    return epoll_ctl(connections->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+    return watch(connections, EPOLL_CTL_MOD, connection->fd, EPOLLIN | EPOLLOUT, connection) == 0;
 }
 
 /* Raises the limit of descriptors as far as the system allows: each node needs one. */
@@ -65,7 +65,7 @@ int rc_connections_open(struct rc_connections *connections, int listener, const 
     };
     if (connections->pending_max > RC_CONNECTIONS_PENDING_MAX)
         connections->pending_max = RC_CONNECTIONS_PENDING_MAX;
-    rc = connections->epoll < 0 ? -errno : watch_descriptor(connections, listener, EPOLLIN, connections);
+    rc = connections->epoll < 0 ? -errno : watch(connections, EPOLL_CTL_ADD, listener, EPOLLIN, connections);
     connections->again = rc_wire_pack(token, RC_STR(RC_SERVER_AGAIN), &connections->again_size);
     if (rc == 0 && !connections->again)
         rc = -ENOMEM;
@@ -90,12 +90,12 @@ void rc_connections_close(struct rc_connections *connections)
 int rc_connections_set_life(struct rc_connections *connections, int life)
 {
     connections->life = life;
-    return watch_descriptor(connections, life, EPOLLHUP, &connections->life);
+    return watch(connections, EPOLL_CTL_ADD, life, EPOLLHUP, &connections->life);
 }
 
 static void listen_again(struct rc_connections *connections)
 {
-    if (rewatch_descriptor(connections, connections->listener, EPOLLIN, connections))
+    if (watch(connections, EPOLL_CTL_MOD, connections->listener, EPOLLIN, connections) == 0)
         connections->deaf = 0;
 }
 
@@ -127,7 +127,7 @@ static bool send_reply(struct rc_connections *connections, struct rc_connection 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return errno == EAGAIN && rewatch_descriptor(connections, connection->fd, EPOLLIN | EPOLLOUT, connection);
+            return errno == EAGAIN && watch_sending(connections, connection);
         connection->sent += (size_t)n;
     }
     /* closing with nothing unread is no reset, which could overtake the reply */
@@ -145,7 +145,7 @@ void rc_connections_wake(struct rc_connections *connections, struct rc_connectio
     rc_queue_join(&connections->authenticated, &connection->link);
     rc_queue_leave(&connection->turn);
     /* without a reply it is dropped, and by its own next event as well */
-    if (!connection->reply || !rewatch_descriptor(connections, connection->fd, EPOLLIN | EPOLLOUT, connection))
+    if (!connection->reply || !watch_sending(connections, connection))
         shutdown(connection->fd, SHUT_RDWR);
 }
 
@@ -211,13 +211,6 @@ static void send_away(struct rc_connections *connections)
     rc_connections_reply(connections, connection);
 }
 
-/* Leaves the listener alone for a moment, or until a connection is closed. */
-static void be_deaf(struct rc_connections *connections)
-{
-    if (rewatch_descriptor(connections, connections->listener, 0, connections))
-        connections->deaf = rc_milliseconds() + DEAF_MS;
-}
-
 /* Without a free descriptor accept4 fails even where nobody has come. */
 static bool has_newcomer(const struct rc_connections *connections)
 {
@@ -252,7 +245,7 @@ static void add_connection(struct rc_connections *connections, int fd)
 {
     struct rc_connection *connection = calloc(1, sizeof(*connection));
 
-    if (!connection || watch_descriptor(connections, fd, EPOLLIN, connection) < 0) {
+    if (!connection || watch(connections, EPOLL_CTL_ADD, fd, EPOLLIN, connection) < 0) {
         free(connection);
         close(fd);
         return;
@@ -276,10 +269,12 @@ static void accept_connections(struct rc_connections *connections)
         } else if (!has_room || errno == EMFILE || errno == ENFILE) {
             if (!has_newcomer(connections))
                 return;
-            if (!has_room || !make_room(connections)) {
-                be_deaf(connections);
-                return;
-            }
+            if (has_room && make_room(connections))
+                continue;
+            /* leaves the listener alone for a moment, or until a connection is closed */
+            if (watch(connections, EPOLL_CTL_MOD, connections->listener, 0, connections) == 0)
+                connections->deaf = rc_milliseconds() + DEAF_MS;
+            return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }

@@ -149,13 +149,11 @@ int rc_local_ask(const char *name, struct rc_str message, int64_t deadline, uint
 /* SPARE: room for connections that are not of tasks, or of a task that comes twice. */
 enum { SPARE = 16, HEAD_SIZE = 32, MESSAGE_SIZE = HEAD_SIZE + RC_GATHER_SAID_MAX, TELL_MS = 1000 };
 
-/* The state while the first task waits. poll[0] is the listener, the others are connections;
- * `rank` of a connection is RC_UNKNOWN until it has told it. */
+/* The state while the first task waits. poll[0] is the listener, poll[i + 1] the connection all->list[i], whose rank is
+ * RC_UNKNOWN until it has told it. */
 struct gathering {
     struct pollfd *poll;
-    uint32_t *rank;
-    char **said;
-    uint32_t count;
+    struct rc_gathered *all;
     uint32_t room;
     uint32_t told;
     uint32_t own;
@@ -163,13 +161,13 @@ struct gathering {
 
 static void drop_task(struct gathering *g, uint32_t i)
 {
-    close(g->poll[i].fd);
-    free(g->said[i]);
-    g->told -= g->rank[i] != RC_UNKNOWN;
-    g->count--;
-    g->poll[i] = g->poll[g->count];
-    g->rank[i] = g->rank[g->count];
-    g->said[i] = g->said[g->count];
+    struct rc_gathered *all = g->all;
+
+    close(all->list[i].fd);
+    free(all->list[i].said);
+    g->told -= all->list[i].rank != RC_UNKNOWN;
+    all->list[i] = all->list[--all->count];
+    g->poll[i + 1] = g->poll[all->count + 1];
 }
 
 /* No more than have room: others wait for the next round, which looks at the deadline. */
@@ -180,103 +178,83 @@ static void accept_tasks(struct gathering *g)
 
         if (fd < 0)
             return;
-        if (g->count == g->room) {
+        if (g->all->count == g->room) {
             close(fd);
             continue;
         }
-        g->poll[g->count] = (struct pollfd){ .fd = fd, .events = POLLIN };
-        g->said[g->count] = NULL;
-        g->rank[g->count++] = RC_UNKNOWN;
+        g->all->list[g->all->count++] = (struct rc_gathered_task){ .fd = fd, .rank = RC_UNKNOWN };
+        g->poll[g->all->count] = (struct pollfd){ .fd = fd, .events = POLLIN };
     }
 }
 
 static bool is_new(const struct gathering *g, uint32_t rank)
 {
-    for (uint32_t i = 1; i < g->count; i++)
-        if (g->rank[i] == rank)
+    for (uint32_t i = 0; i < g->all->count; i++)
+        if (g->all->list[i].rank == rank)
             return false;
     return rank != g->own;
 }
 
 /* Returns false where the connection is closed, or its message wrong. */
-static bool hear_task(struct gathering *g, uint32_t i)
+static bool hear_task(struct gathering *g, struct rc_gathered_task *task)
 {
     char text[MESSAGE_SIZE];
-    ssize_t n = recv(g->poll[i].fd, text, sizeof(text), 0);
+    ssize_t n = recv(task->fd, text, sizeof(text), 0);
     struct rc_str said, number;
     uint32_t rank;
 
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
-    if (g->rank[i] != RC_UNKNOWN || n < 5 || memcmp(text, "rank=", 5) != 0)
+    if (task->rank != RC_UNKNOWN || n < 5 || memcmp(text, "rank=", 5) != 0)
         return false;
     number = rc_str_split((struct rc_str){ text + 5, (size_t)n - 5 }, '\n', &said);
     if (!rc_parse_u32(number, RC_MAX_TASKS - 1, &rank) || !is_new(g, rank))
         return false;
-    g->said[i] = said.p ? strndup(said.p, said.n) : NULL;
-    g->rank[i] = rank;
+    task->said = said.p ? strndup(said.p, said.n) : NULL;
+    task->rank = rank;
     g->told++;
     return true;
 }
 
+/* In the end only those that have told their ranks stay. */
 static void wait_for_all(struct gathering *g, uint32_t expected, int64_t deadline)
 {
-    while (g->told < expected) {
-        int wait = rc_local_left(deadline);
+    int wait;
 
-        if (wait == 0)
-            return;
-        if (poll(g->poll, g->count, wait) <= 0)
+    while (g->told < expected && (wait = rc_local_left(deadline)) > 0) {
+        if (poll(g->poll, g->all->count + 1, wait) <= 0)
             continue;
         /* from the last one: drop_task fills the gap with a connection that has been read */
-        for (uint32_t i = g->count; i-- > 1;)
-            if (g->poll[i].revents && !hear_task(g, i))
+        for (uint32_t i = g->all->count; i-- > 0;)
+            if (g->poll[i + 1].revents && !hear_task(g, &g->all->list[i]))
                 drop_task(g, i);
         if (g->poll[0].revents)
             accept_tasks(g);
     }
-}
-
-/* Those that have told their ranks stay, the others are sent away. */
-static void keep_tasks(struct gathering *g, struct rc_gathered *all)
-{
-    for (uint32_t i = 1; i < g->count; i++) {
-        if (g->rank[i] == RC_UNKNOWN)
-            close(g->poll[i].fd);
-        else
-            all->list[all->count++] = (struct rc_gathered_task){ .fd = g->poll[i].fd,
-                                                                 .rank = g->rank[i],
-                                                                 .said = g->said[i] };
-    }
+    for (uint32_t i = g->all->count; i-- > 0;)
+        if (g->all->list[i].rank == RC_UNKNOWN)
+            drop_task(g, i);
 }
 
 int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds, struct rc_gathered *all)
 {
-    struct gathering g = { .room = expected + 1 + SPARE, .count = 1, .own = own };
+    struct gathering g = { .all = all, .room = expected + SPARE, .own = own };
     int64_t deadline = rc_milliseconds() + milliseconds;
-    int rc = rc_local_listen(name);
+    int listener = rc_local_listen(name);
+    int rc = -ENOMEM;
 
     *all = (struct rc_gathered){ .list = NULL };
-    if (rc < 0)
-        return rc;
-    g.poll = calloc(g.room, sizeof(*g.poll));
-    g.rank = calloc(g.room, sizeof(*g.rank));
-    g.said = calloc(g.room, sizeof(*g.said));
+    if (listener < 0)
+        return listener;
+    g.poll = calloc(g.room + 1, sizeof(*g.poll));
     all->list = calloc(g.room, sizeof(*all->list));
-    if (g.poll && g.rank && g.said && all->list) {
-        g.poll[0] = (struct pollfd){ .fd = rc, .events = POLLIN };
-        g.rank[0] = RC_UNKNOWN;
+    if (g.poll && all->list) {
+        g.poll[0] = (struct pollfd){ .fd = listener, .events = POLLIN };
         wait_for_all(&g, expected, deadline);
-        keep_tasks(&g, all);
-        close(rc);
         rc = 0;
-    } else {
-        close(rc);
-        rc = -ENOMEM;
     }
+    close(listener);
     free(g.poll);
-    free(g.rank);
-    free(g.said);
     return rc;
 }
 

@@ -98,10 +98,12 @@ static bool reply_text(const struct rc_server *server, struct rc_connection *con
     return connection->reply != NULL;
 }
 
-static void reply_answer(const struct rc_server *server, struct rc_connection *connection)
+/* Without an answer the connection waits for it. */
+static bool reply_answer(const struct rc_server *server, struct rc_connection *connection)
 {
     connection->reply = server->answer;
     connection->reply_size = server->answer_size;
+    return true;
 }
 
 static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
@@ -186,11 +188,6 @@ static bool refuse_release(struct rc_server *server, struct rc_connection *conne
                                        foreign.version.n ? " " : "", &foreign.version)));
 }
 
-static bool is_absent(const struct rc_server *server)
-{
-    return server->registrations.rolls[server->registrations.count - 1].absent.p;
-}
-
 /* An entry that comes after the answer is not read. The reply to a node that takes no part is empty: it only tells
  * the node that it was heard. */
 static bool take_entry(struct rc_server *server, struct rc_connection *connection)
@@ -198,17 +195,9 @@ static bool take_entry(struct rc_server *server, struct rc_connection *connectio
     if (!server->answer && !rc_server_add(server, rc_wire_text(&connection->wire)))
         return refuse_release(server, connection);
     rc_wire_free(&connection->wire);
-    if (!server->answer && is_absent(server))
+    if (!server->answer && server->registrations.rolls[server->registrations.count - 1].absent.p)
         return reply_text(server, connection, RC_STR(""));
-    reply_answer(server, connection);
-    return true;
-}
-
-/* A node whose entry is here, and who was asked to come again. */
-static bool take_returned(struct rc_server *server, struct rc_connection *connection)
-{
-    reply_answer(server, connection);
-    return true;
+    return reply_answer(server, connection);
 }
 
 /* A question, or an entry. */
@@ -224,8 +213,9 @@ static bool handle_message(void *more, struct rc_connection *connection)
         return tell_roll(server, connection);
     if (rc_str_is(text, RC_SERVER_GREETING))
         return reply_text(server, connection, RC_STR(""));
+    /* a node whose entry is here, and who was asked to come again */
     if (rc_str_is(text, RC_SERVER_ANSWER))
-        return take_returned(server, connection);
+        return reply_answer(server, connection);
     if (rc_store_is_question(text))
         return ask_store(server, connection);
     if (rc_arrivals_is_one(text))

@@ -29,28 +29,16 @@ static void copy_text(struct rc_str text, char *to, size_t size)
     rc_copy(&arena, text);
 }
 
-static void explain_outcome(struct rc_outcome *outcome, const char *why)
+/* The others may count on this node where its entry was sent. */
+static void break_off(struct rc_outcome *outcome, bool sent, const char *why)
 {
+    outcome->how = sent ? RC_LOST : RC_MISSED;
     copy_text(rc_str(why), outcome->why, sizeof(outcome->why));
 }
 
 void rc_outcome_miss(struct rc_outcome *outcome, const char *why)
 {
-    outcome->how = RC_MISSED;
-    explain_outcome(outcome, why);
-}
-
-/* The others may count on this node where its entry was sent. */
-static void break_off(struct rc_outcome *outcome, bool sent, const char *why)
-{
-    outcome->how = sent ? RC_LOST : RC_MISSED;
-    explain_outcome(outcome, why);
-}
-
-static void lose_nodes(struct rc_outcome *outcome, const char *why)
-{
-    outcome->how = RC_LOST;
-    explain_outcome(outcome, why);
+    break_off(outcome, false, why);
 }
 
 bool rc_session_asks_order(const struct rc_options *options, const struct rc_result *result)
@@ -140,11 +128,11 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
     if (failed.p) {
         rc_outcome_miss(outcome, rc_copy(arena, failed));
     } else if (lost.p) {
-        lose_nodes(outcome, rc_copy(arena, lost));
+        break_off(outcome, true, rc_copy(arena, lost));
     } else if (!rc_answer_read(text, answer, arena)) {
-        lose_nodes(outcome, "the answer cannot be read");
+        break_off(outcome, true, "the answer cannot be read");
     } else if (!take_order(answer, node, outcome)) {
-        lose_nodes(outcome, "the order of the nodes does not have this one");
+        break_off(outcome, true, "the order of the nodes does not have this one");
     } else {
         outcome->how = answer->stop ? RC_STOPPED : RC_MET;
         outcome->port = (uint16_t)answer->port;
@@ -214,7 +202,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     if (n == -ETIMEDOUT)
         break_off(outcome, sent, "rollcall-exchange did not end");
     else if (n == -EMSGSIZE)
-        lose_nodes(outcome, "rollcall-exchange said too much");
+        break_off(outcome, true, "rollcall-exchange said too much");
     else if (n < 0)
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))

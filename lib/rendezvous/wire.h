@@ -5,22 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/env.h"
 #include "base/text.h"
 #include "resolve/options.h"
-
-/* The kernel's random numbers. Thread-safe.
- *
- * By the system call: glibc has getrandom() from 2.25 on, and the wheels run with 2.17. */
-
-/* Fills size bytes, at most 256; false where the kernel has none. */
-static inline bool rc_random(void *bytes, size_t size)
-{
-    return syscall(SYS_getrandom, bytes, size, 0) == (long)size;
-}
 
 /* One message on a stream: a line that says whose it is and how long, then the text.
  *
