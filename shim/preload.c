@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <sys/utsname.h>
-
 #include "base/text.h"
 #include "effects/look.h"
 #include "effects/rank0.h"
@@ -60,12 +58,6 @@ static const char *shim_report_error(const struct rc_messages *messages, struct 
     return shim_page_say(&page) ? mark : NULL;
 }
 
-static void add_messages(struct shim_page *page, const struct rc_messages *messages)
-{
-    for (unsigned i = 0; i < messages->count; i++)
-        add_message(page, messages->list[i].id, messages->list[i].text);
-}
-
 static void add_plan(struct shim_page *page, const struct rc_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++) {
@@ -101,7 +93,8 @@ static void shim_report_result(const struct rc_result *result, uint32_t level)
               result->mode_reason ? result->mode_reason : "no reason", (uint32_t)count[RC_SET],
               (uint32_t)count[RC_UNSET]);
     shim_page_end_line(&page);
-    add_messages(&page, &result->messages);
+    for (unsigned i = 0; i < result->messages.count; i++)
+        add_message(&page, result->messages.list[i].id, result->messages.list[i].text);
     if (level > 1)
         add_plan(&page, &result->plan);
     shim_page_say(&page);
@@ -125,19 +118,16 @@ static void shim_report_nothing(const char *reason)
 static bool is_other_host(const struct rc_result *result)
 {
     const struct rc_facts *facts = &result->facts;
-    struct utsname uts;
-    struct rc_str name;
+    char buffer[RC_NODE_NAME_SIZE];
+    struct rc_str name = rc_str(rc_node_name(buffer));
+    struct rc_str domain;
     uint32_t index;
 
-    if (!facts->hosts.p || facts->master_node == RC_UNKNOWN || rc_sys_uname(&uts) < 0)
+    if (!facts->hosts.p || facts->master_node == RC_UNKNOWN)
         return false;
-    name = rc_str(uts.nodename);
     index = rc_hostlist_find(facts->hosts, name);
-    if (index == RC_UNKNOWN) {
-        struct rc_str domain;
-
+    if (index == RC_UNKNOWN)
         index = rc_hostlist_find(facts->hosts, rc_str_split(name, '.', &domain));
-    }
     return index != RC_UNKNOWN && index != facts->master_node;
 }
 

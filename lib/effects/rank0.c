@@ -50,31 +50,13 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
     return !elsewhere;
 }
 
-static bool is_port(const void *field, uint16_t port)
-{
-    const uint8_t *byte = field;
-
-    return byte[0] == port >> 8 && byte[1] == (port & 0xff);
-}
-
 /* A rollcall further outside (the plugin, another exec) may hold the port for
  * this very process, by a descriptor that it has inherited. */
 static bool is_inherited(uint16_t port)
 {
-    for (int fd = 0; fd < DESCRIPTORS; fd++) {
-        union {
-            struct sockaddr any;
-            struct sockaddr_in four;
-            struct sockaddr_in6 six;
-        } name = { .any.sa_family = AF_UNSPEC };
-        socklen_t size = sizeof(name);
-
-        if (rc_sys_getsockname(fd, &name, &size) < 0)
-            continue;
-        if ((name.any.sa_family == AF_INET && is_port(&name.four.sin_port, port)) ||
-            (name.any.sa_family == AF_INET6 && is_port(&name.six.sin6_port, port)))
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        if (rc_port_number(fd) == port)
             return true;
-    }
     return false;
 }
 

@@ -56,35 +56,18 @@ size_t rc_process_command(uint32_t pid, char *buffer, size_t size)
 }
 
 /* "32768\t60999\n" */
-static bool next_number(struct rc_str *text, uint16_t *number)
-{
-    uint32_t value;
-    size_t n = 0;
-
-    while (text->n && (*text->p == ' ' || *text->p == '\t'))
-        *text = (struct rc_str){ text->p + 1, text->n - 1 };
-    while (n < text->n && text->p[n] >= '0' && text->p[n] <= '9')
-        n++;
-    if (!rc_parse_u32((struct rc_str){ text->p, n }, UINT16_MAX, &value))
-        return false;
-    *number = (uint16_t)value;
-    *text = (struct rc_str){ text->p + n, text->n - n };
-    return true;
-}
-
 void rc_node_port_range(uint16_t *first, uint16_t *last)
 {
     char buffer[64];
-    struct rc_str text;
-    uint16_t low;
-    uint16_t high;
+    struct rc_str rest = { buffer, rc_file_read("/proc/sys/net/ipv4/ip_local_port_range", buffer, sizeof(buffer)) };
+    struct rc_str low_text = rc_str_split(rest, '\t', &rest);
+    struct rc_str high_text = rc_str_split(rest, '\n', &rest);
+    uint32_t low;
+    uint32_t high;
+    bool known = rc_parse_u32(low_text, UINT16_MAX, &low) && rc_parse_u32(high_text, UINT16_MAX, &high) && low <= high;
 
-    *first = *last = 0;
-    text = (struct rc_str){ buffer, rc_file_read("/proc/sys/net/ipv4/ip_local_port_range", buffer, sizeof(buffer)) };
-    if (next_number(&text, &low) && next_number(&text, &high) && low <= high) {
-        *first = low;
-        *last = high;
-    }
+    *first = known ? (uint16_t)low : 0;
+    *last = known ? (uint16_t)high : 0;
 }
 
 const char *rc_node_name(char name[RC_NODE_NAME_SIZE])
@@ -287,23 +270,21 @@ static bool has_character(struct rc_str text, char character)
 
 struct rc_str rc_beside_watch(const char *relative, char *path, size_t size)
 {
-    char module[4096];
-    struct rc_arena arena = { .base = module, .size = sizeof(module) };
-    char buffer[LINE_SIZE];
-    struct rc_str folder = relative ? rc_beside(own_file(buffer, sizeof(buffer)), relative, path, size) : RC_ABSENT;
+    struct rc_str file = relative ? rc_beside_file(relative, "rollcall_watch.py", path, size) : RC_ABSENT;
 
-    if (!folder.p || has_character(folder, ':'))
+    if (!file.p || has_character(file, ':') || !can_be_read(path))
         return RC_ABSENT;
-    rc_format(&arena, "%pS/rollcall_watch.py", &folder);
-    return arena.full || !can_be_read(module) ? RC_ABSENT : folder;
+    file = folder_of(file);
+    path[file.n] = '\0';
+    return file;
 }
 
 struct rc_str rc_beside_library(const char *relative, const char *name, char *path, size_t size)
 {
     struct rc_str file = relative ? rc_beside_file(relative, name, path, size) : RC_ABSENT;
 
-    return !file.p || has_character(file, ':') || has_character(file, ' ') || has_character(file, '$') ||
-                   !can_be_read(path)
-               ? RC_ABSENT
-               : file;
+    if (!file.p || has_character(file, ':') || has_character(file, ' ') || has_character(file, '$') ||
+        !can_be_read(path))
+        return RC_ABSENT;
+    return file;
 }

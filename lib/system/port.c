@@ -201,7 +201,8 @@ uint16_t rc_port_number(int fd)
     /* the port is at the same offset in both address structures */
     _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
                    "as Linux has it");
-    if (fd < 0 || rc_sys_getsockname(fd, &name, &size) < 0)
+    if (fd < 0 || rc_sys_getsockname(fd, &name, &size) < 0 ||
+        (name.four.sin_family != AF_INET && name.four.sin_family != AF_INET6))
         return 0;
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
