@@ -99,14 +99,6 @@ static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
     return false;
 }
 
-/* The task descends from a proxy of either; asks for the ancestors. */
-static bool hydra_in_sight(struct rc_reader *reader)
-{
-    struct proxy proxy;
-
-    return find_proxy(reader, &proxy);
-}
-
 /* The nearest proxy is Intel MPI's; without one in sight, variables are there
  * that only its launcher sets. */
 static bool hydra_is_intel(struct rc_reader *reader)
@@ -354,17 +346,26 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
  * is what srun --mpi=pmi2 and Cray's PALS set as well. The rules are at the
  * head of this file. Absent where
  * - the task is Intel MPI's (below),
- * - PALS_RANKID is equal and no proxy of Hydra is in sight: people export
- *   MPI_LOCALRANKID by hand there, for oneCCL.
+ * - PALS_RANKID, or rank and size of a step of Slurm's, is equal and no proxy of
+ *   Hydra is in sight: people export MPI_LOCALRANKID by hand there, for oneCCL.
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same. */
 
+/* PMI_RANK is that of another launcher, which speaks Cray's or Slurm's PMI (srun --mpi=pmi2). */
+static bool is_second_voice(const struct rc_env *env)
+{
+    struct rc_str rank = rc_env_get(env, "PMI_RANK");
+
+    return rank.n && (rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")) ||
+                      (rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
+                       rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS"))));
+}
+
 enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_str pals = rc_env_get(reader->env, "PALS_RANKID");
+    struct proxy proxy;
 
-    if (hydra_is_intel(reader) ||
-        (pals.n && rc_str_eq(pals, rc_env_get(reader->env, "PMI_RANK")) && !hydra_in_sight(reader)))
+    if (hydra_is_intel(reader) || (is_second_voice(reader->env) && !find_proxy(reader, &proxy)))
         return RC_CLAIM_ABSENT;
     return hydra_recognise(reader, "mpich", facts);
 }
