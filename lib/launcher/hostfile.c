@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/hosts.h"
 
-enum { NAME_MAX_LENGTH = 255 };
-
 struct entry {
     struct rc_str host;
     uint32_t slots;
@@ -33,7 +31,7 @@ static struct rc_str next_word(struct rc_str *rest)
  * travels into MASTER_ADDR. */
 static bool is_host(struct rc_str name)
 {
-    if (name.n == 0 || name.n > NAME_MAX_LENGTH || name.p[0] == '-')
+    if (name.n == 0 || name.n > RC_HOST_MAX || name.p[0] == '-')
         return false;
     for (size_t i = 0; i < name.n; i++)
         if (!rc_is_in_name(name.p[i]) && name.p[i] != ':')
@@ -122,15 +120,6 @@ static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, stru
            (format != RC_HOSTFILE_PAIRS || rc_parse_u32(next_word(rest), RC_MAX_TASKS, &entry->slots));
 }
 
-static uint32_t bit_of(struct rc_str name)
-{
-    uint32_t hash = 2166136261u; /* FNV-1a */
-
-    for (size_t i = 0; i < name.n; i++)
-        hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
-    return (hash ^ hash >> 16) % RC_HOSTFILE_BITS;
-}
-
 /* A walk over the entries that knows for each whether its host is a new one. */
 struct walk {
     const struct rc_hostfile *file;
@@ -158,7 +147,7 @@ static bool was_named(struct walk *walk)
 {
     struct rc_str name = walk->entry.host;
     struct rc_str rest = walk->file->text;
-    uint32_t bit = bit_of(name);
+    uint32_t bit = (uint32_t)(rc_hash(name.p, name.n) % RC_HOSTFILE_BITS);
     uint64_t *word = &walk->file->filter[bit / 64];
     struct entry entry;
     bool found = false;
@@ -206,33 +195,11 @@ bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64
     return true;
 }
 
-struct rc_str rc_hostfile_first(struct rc_str text)
+struct rc_str rc_hostfile_first(struct rc_str text, enum rc_hostfile_format format)
 {
     struct entry entry;
 
-    return next_entry(&text, RC_HOSTFILE_LINES, &entry) ? entry.host : RC_ABSENT;
-}
-
-bool rc_hostfile_nth(const struct rc_hostfile *file, uint32_t index, struct rc_str *host, uint32_t *slots)
-{
-    struct walk walk = walk_start(file);
-    struct rc_str found = RC_ABSENT;
-    uint32_t sum = 0;
-
-    while (walk_on(&walk)) {
-        if (walk.is_new && walk.hosts - 1 == index)
-            found = walk.entry.host;
-        if (rc_str_eq(found, walk.entry.host))
-            sum += walk.entry.slots;
-        if (found.p && !slots)
-            break;
-    }
-    if (!found.p)
-        return false;
-    *host = found;
-    if (slots)
-        *slots = sum;
-    return true;
+    return next_entry(&text, format, &entry) ? entry.host : RC_ABSENT;
 }
 
 static char lower_case(char c)

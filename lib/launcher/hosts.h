@@ -69,12 +69,8 @@ enum {
  * it would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 
-/* The host of the first line, with nothing behind it looked at; absent where it is none. */
-struct rc_str rc_hostfile_first(struct rc_str text);
-
-/* The host with that index, and the slots of all its entries (slots may be
- * NULL). False, with both untouched, if there is none. */
-bool rc_hostfile_nth(const struct rc_hostfile *file, uint32_t index, struct rc_str *host, uint32_t *slots);
+/* The host of the first entry, with nothing after it looked at; absent where it is none. */
+struct rc_str rc_hostfile_first(struct rc_str text, enum rc_hostfile_format format);
 
 /* The index of the host that goes by that name ("n1" and "N1.cluster.example" are one, two addresses never); RC_UNKNOWN
  * if it is not there, or if the name fits two of them. */

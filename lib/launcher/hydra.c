@@ -281,7 +281,7 @@ static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, str
         if (!path.n || (files[i].rmk[0] && !rc_str_is(proxy->rmk, files[i].rmk)))
             continue;
         if (rc_seen(reader->here, RC_LEARN_HOST_FILE, path))
-            take_host(facts, rc_hostfile_first(reader->here->host_file),
+            take_host(facts, rc_hostfile_first(reader->here->host_file, RC_HOSTFILE_LINES),
                       rc_format(reader->arena, "first host of %s, checked by rank 0", files[i].name.text));
         return facts->master_host.n || files[i].must_be_here;
     }

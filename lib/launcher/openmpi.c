@@ -350,7 +350,7 @@ static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
     if (!file.n)
         file = rc_env_get(reader->env, "PRTE_MCA_prte_default_hostfile");
     if (file.n && rc_seen(reader->here, RC_LEARN_HOST_FILE, file)) {
-        facts->master_host = rc_hostfile_first(reader->here->host_file);
+        facts->master_host = rc_hostfile_first(reader->here->host_file, RC_HOSTFILE_LINES);
         facts->master_source = "first host of mpirun's default hostfile, checked by rank 0";
     }
 }

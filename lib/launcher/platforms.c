@@ -149,18 +149,6 @@ static void fill_gpus(struct rc_reader *reader, struct rc_facts *facts, const ch
         rc_read_gpus(reader, facts);
 }
 
-/* Whether the list, where there is one, has as many hosts as there are nodes. */
-static bool hosts_fit(struct rc_reader *reader, const struct platform *platform, struct rc_str hosts, uint32_t count)
-{
-    uint32_t listed = rc_str_pieces(hosts, '\n');
-
-    if (!hosts.n || listed == count)
-        return true;
-    return rc_say(reader->messages, RC103,
-                  "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values", platform->hosts,
-                  listed, platform->count, count);
-}
-
 static void fill_master(struct rc_reader *reader, struct rc_facts *facts, const struct platform *platform,
                         struct rc_str hosts)
 {
@@ -199,10 +187,15 @@ static bool gpus_are_even(struct rc_reader *reader, const struct platform *platf
 static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, const struct platform *platform)
 {
     struct rc_str hosts = value_of(reader->env, platform->hosts);
+    uint32_t listed = rc_str_pieces(hosts, '\n');
     struct rc_number count;
 
-    if (!read_number(reader, platform->count, &count) || !hosts_fit(reader, platform, hosts, count.value))
+    if (!read_number(reader, platform->count, &count))
         return false;
+    if (hosts.n && listed != count.value)
+        return rc_say(reader->messages, RC103,
+                      "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values", platform->hosts,
+                      listed, platform->count, count.value);
     fill_numbers(facts, count);
     fill_master(reader, facts, platform, hosts);
     fill_gpus(reader, facts, platform->gpus, platform->gpus_are_workers);
@@ -243,8 +236,7 @@ static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, cons
  * mapping.py, torch_distributed.py. */
 struct hosts {
     uint32_t count;
-    uint32_t place; /* of the wanted one, RC_UNKNOWN: not there */
-    bool twice;
+    uint32_t place; /* of SM_CURRENT_HOST */
     struct rc_str first;
 };
 
@@ -266,77 +258,69 @@ static bool skip_character(struct rc_str *text, char c)
 
 static bool take_string(struct rc_str *text, struct rc_str *string)
 {
-    size_t n = 0;
-
     if (!skip_character(text, '"'))
         return false;
-    while (n < text->n && text->p[n] > ' ' && text->p[n] < 0x7f && text->p[n] != '"' && text->p[n] != '\\')
-        n++;
-    *string = (struct rc_str){ text->p, n };
-    *text = (struct rc_str){ text->p + n, text->n - n };
-    return n && skip_character(text, '"');
+    *string = rc_str_split(*text, '"', text);
+    for (size_t i = 0; i < string->n; i++)
+        if (string->p[i] <= ' ' || string->p[i] >= 0x7f || string->p[i] == '\\')
+            return false;
+    return string->n > 0 && text->p;
 }
 
-static bool read_list(struct rc_str text, struct rc_str wanted, struct hosts *hosts)
+static bool read_hosts(struct rc_reader *reader, struct hosts *hosts)
 {
-    *hosts = (struct hosts){ .place = RC_UNKNOWN };
-    if (!skip_character(&text, '['))
-        return false;
-    do {
-        struct rc_str host;
+    struct rc_str current = rc_env_get(reader->env, "SM_CURRENT_HOST");
+    struct rc_str text = rc_env_get(reader->env, "SM_HOSTS");
+    struct rc_str rest = text;
+    struct rc_str host;
+    unsigned found = 0;
+    bool is_list = skip_character(&rest, '[');
 
-        if (!take_string(&text, &host) || hosts->count == RC_MAX_TASKS)
-            return false;
+    *hosts = (struct hosts){ .count = 0 };
+    do {
+        is_list = is_list && take_string(&rest, &host) && hosts->count < RC_MAX_TASKS;
+        if (!is_list)
+            break;
         if (hosts->count == 0)
             hosts->first = host;
-        if (rc_str_eq(host, wanted)) {
-            hosts->twice = hosts->place != RC_UNKNOWN;
+        if (rc_str_eq(host, current)) {
+            found++;
             hosts->place = hosts->count;
         }
         hosts->count++;
-    } while (skip_character(&text, ','));
-    return skip_character(&text, ']') && without_blanks(text).n == 0;
-}
-
-static bool read_hosts(struct rc_reader *reader, struct rc_str current, struct hosts *hosts)
-{
-    struct rc_str text = rc_env_get(reader->env, "SM_HOSTS");
-
-    if (!read_list(text, current, hosts))
+    } while (skip_character(&rest, ','));
+    if (!is_list || !skip_character(&rest, ']') || without_blanks(rest).n > 0)
         return rc_say(reader->messages, RC105,
                       "SM_HOSTS is %pQ, not a list of host names; nothing is set; it should look like "
                       "[\"algo-1\",\"algo-2\"]",
                       &text);
-    if (hosts->place == RC_UNKNOWN || hosts->twice)
+    if (found != 1)
         return rc_say(reader->messages, RC103,
                       "SM_CURRENT_HOST is %pQ, which is %s SM_HOSTS %pQ; nothing is set; pass the platform's "
                       "own values",
-                      &current, hosts->twice ? "twice in" : "not in", &text);
+                      &current, found ? "twice in" : "not in", &text);
     return true;
 }
 
 enum rc_claim rc_sagemaker_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_str current = rc_env_get(reader->env, "SM_CURRENT_HOST");
     struct hosts hosts;
 
-    if (!rc_env_get(reader->env, "SM_HOSTS").n)
+    if (!is_set(reader->env, "SM_HOSTS"))
         return RC_CLAIM_ABSENT;
-    if (!current.n) {
+    if (!is_set(reader->env, "SM_CURRENT_HOST"))
         rc_missing(reader, "SM_HOSTS", "SM_CURRENT_HOST");
-        return RC_CLAIM_BROKEN;
-    }
-    if (!read_hosts(reader, current, &hosts))
-        return RC_CLAIM_BROKEN;
-    return claim(reader, facts, "sagemaker", rc_env_get(reader->env, "TRAINING_JOB_NAME"),
-                 (struct rc_number){ hosts.place, "place of SM_CURRENT_HOST in SM_HOSTS" });
+    else if (read_hosts(reader, &hosts))
+        return claim(reader, facts, "sagemaker", rc_env_get(reader->env, "TRAINING_JOB_NAME"),
+                     (struct rc_number){ hosts.place, "place of SM_CURRENT_HOST in SM_HOSTS" });
+    return RC_CLAIM_BROKEN;
 }
 
 bool rc_sagemaker_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct hosts hosts;
 
-    if (!read_hosts(reader, rc_env_get(reader->env, "SM_CURRENT_HOST"), &hosts))
+    if (!read_hosts(reader, &hosts))
         return false;
     fill_numbers(facts, (struct rc_number){ hosts.count, "length of SM_HOSTS" });
     facts->master_host = hosts.first;

@@ -121,8 +121,8 @@ bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
     if (!is_here(reader, facts, &slots, &place))
         return false;
     fill_place(facts, &slots, &place);
-    if (rc_hostfile_nth(&slots, 0, &facts->master_host, NULL))
-        facts->master_source = "host of the first slot, checked by rank 0";
+    facts->master_host = rc_hostfile_first(slots.text, slots.format);
+    facts->master_source = "host of the first slot, checked by rank 0";
     rc_read_gpus(reader, facts);
     return true;
 }
@@ -198,7 +198,6 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
 {
     uint32_t node = facts->field[RC_RANK].value;
     uint32_t here = RC_UNKNOWN;
-    struct rc_str name;
 
     if (file->slots != file->hosts)
         return refuse_several(
@@ -211,10 +210,8 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
                       "pass a copy of this very job's file",
                       node, &reader->here->host, here);
     facts->field[RC_NNODES] = (struct rc_number){ file->hosts, "hosts in PBS_NODEFILE" };
-    if (rc_hostfile_nth(file, 0, &name, NULL)) {
-        facts->master_host = name;
-        facts->master_source = "first host in PBS_NODEFILE, checked by rank 0";
-    }
+    facts->master_host = rc_hostfile_first(file->text, file->format);
+    facts->master_source = "first host in PBS_NODEFILE, checked by rank 0";
     return true;
 }
 

