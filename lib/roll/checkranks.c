@@ -134,9 +134,9 @@ static void check_repeated(struct rc_checking *check, const struct coverage *ran
     if (ranks->least == ranks->most)
         times = ranks->most == 2 ? "twice" : rc_format(&check->namer.text, "%u times", ranks->most);
     rc_checking_add(check, RC602,
-                    "%s %s there %s: on %s; every rank must be there once; start all tasks with one "
+                    "%s come%s %s: on %s; every rank must be there once; start all tasks with one "
                     "launcher, or unset RANK and SLURM_PROCID where a script exports them",
-                    rc_name_ranges(&check->namer, "rank", ranks->twice, ranks->twices), one ? "is" : "are", times,
+                    rc_name_ranges(&check->namer, "rank", ranks->twice, ranks->twices), one ? "s" : "", times,
                     name_involved(check, ranks));
 }
 
