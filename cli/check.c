@@ -32,7 +32,7 @@ static int widest_value(const struct roster *roster, size_t offset, int least)
     return least;
 }
 
-/* What to paste behind sbatch or srun, with what stands before it; nothing where no node is blamed. */
+/* What to paste after sbatch or srun, with the text before it; nothing where no node is blamed. */
 static int print_exclude(const struct roster *roster, const char *before)
 {
     char *list = cli_exclude_list(&roster->blame);

@@ -41,7 +41,7 @@ enum finding_id cli_catalogue_find_finding(const char *name)
     return id;
 }
 
-/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. A mark behind it, as in "RC602:" of a log, is no part
+/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. A mark after it, as in "RC602:" of a log, is no part
  * of it. */
 static bool read_id(const char *typed, bool *is_finding, uint32_t *number)
 {

@@ -138,7 +138,7 @@ static void print_plan(const struct rc_plan *plan)
 }
 
 /* Changes the environment. 0, or -1 with errno. Calls unsetenv first, because it
- * removes every entry of a name that is there twice; programs differ in which of the
+ * removes every entry of a name that comes twice; programs differ in which of the
  * two they read. */
 static int apply_plan(const struct rc_plan *plan)
 {

@@ -60,7 +60,7 @@ const char *cli_report_verb(const struct rc_plan_entry *entry);
 
 enum paint cli_report_level_paint(enum rc_level level);
 
-/* "    from    SLURM_PROCID": one fact about what stands above it; nothing
+/* "    from    SLURM_PROCID": one fact about the line above it; nothing
  * without a text. -1 without memory. */
 int cli_report_detail(const char *label, const char *text);
 

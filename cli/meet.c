@@ -112,7 +112,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
 
 /* Whether this is a second `rollcall exec` of the same tasks. Rank 0 has stored its
  * endpoint before, and the nodes would read that old one again. A mark in the server's
- * own folder, which is removed with the launch, tells. */
+ * own folder, which is removed with the launch, shows it. */
 static bool is_again(const struct rc_result *result)
 {
     struct rc_str folder = rc_env_get(&result->env, "PMIX_SERVER_TMPDIR");
@@ -149,7 +149,7 @@ static bool asks_order(const struct meeting *m)
     return rc_session_asks_order(&m->context->options, m->result);
 }
 
-/* Meets the other nodes by rollcall-exchange, which is beside this program. */
+/* Meets the other nodes by rollcall-exchange, which is installed with this program. */
 static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, const char *failed, uint32_t seconds)
 {
     static char text[RC_SESSION_TEXT];

@@ -22,7 +22,7 @@ bool cli_find_program(const char *name, char path[PATH_MAX]);
  * MPI_Init (libexec/pmix/pmix.h). */
 struct rc_str cli_pmix_ask(void);
 
-/* The path of one of rollcall's own programs, beside this very command wherever
+/* The path of one of rollcall's own programs, installed with this very command wherever
  * it is installed. 0, or -1 with errno. */
 int cli_own_program(const char *name, char path[PATH_MAX]);
 

@@ -34,7 +34,7 @@ static bool find_in(const struct input *input, const char *job, struct stepserve
     return true;
 }
 
-/* Looks for the step on this node: `srun --jobid=J --overlap` starts this process beside it. */
+/* Looks for the step on this node: `srun --jobid=J --overlap` starts this process next to it. */
 static bool find_on_node(const char *job, struct stepserver *server)
 {
     DIR *folder = opendir("/proc");
@@ -135,7 +135,7 @@ static size_t keep_one_each(struct rc_str *name, size_t count)
     return kept;
 }
 
-/* Names that rc_compact_hosts would cut stand by themselves. */
+/* Names that rc_compact_hosts would cut are listed one by one. */
 static bool are_short(const struct rc_str *name, size_t count)
 {
     for (size_t i = 0; i < count; i++)

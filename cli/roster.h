@@ -33,7 +33,7 @@ struct roster {
     size_t count;
     uint32_t nodes; /* of the step */
     uint32_t world;
-    bool ordered; /* with order=topology: the entries say who is who in the order of the network, and stand in it */
+    bool ordered; /* with order=topology: the entries have the ranks of the order of the network, and are sorted so */
     struct rc_messages findings;
     struct rc_blame blame; /* of the findings */
     char *text;            /* that the entries are slices of, and the findings' */

@@ -25,7 +25,7 @@ enum cli_column {
 
 enum { CLI_TASKLINE_SIZE = RC_GATHER_SAID_MAX };
 
-/* Writes this process's text, with a NUL behind it. Notes that do not fit are left out. False where the line itself
+/* Writes this process's text, with a NUL after it. Notes that do not fit are left out. False where the line itself
  * does not fit, or without memory. */
 bool cli_taskline_write(const struct rc_result *result, char text[CLI_TASKLINE_SIZE]);
 

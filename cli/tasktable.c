@@ -171,7 +171,7 @@ struct tasktable {
     size_t notes;
 };
 
-/* Takes the text up to a separator, which becomes its end; NULL behind the last piece. */
+/* Takes the text up to a separator, which becomes its end; NULL after the last piece. */
 static char *take_piece(char **rest, char separator)
 {
     char *piece = *rest;

@@ -8,7 +8,7 @@ nothing happens, unless a script does it: `import torch, rollcall_watch; rollcal
 In the batch script of a job that was asked for `--ddp`, it names a process that waits for tasks which only srun
 would have started (Script).
 
-With `watch=SECONDS` it also tells srun's server (SLURM_ROLLCALL_SERVER) that its task has reached
+With `watch=SECONDS` it also reports to srun's server (SLURM_ROLLCALL_SERVER) that its task has reached
 init_process_group; the server says who has not.
 
 It prints lines and changes nothing: what goes wrong in here is passed over (a line with ROLLCALL_DEBUG=1),
@@ -146,7 +146,7 @@ def has_children():
             with open("/proc/self/task/%s/children" % thread) as file:
                 if file.read().strip():
                     return True
-    except OSError:  # a kernel that does not tell
+    except OSError:  # a kernel that does not say
         return True
     return False
 

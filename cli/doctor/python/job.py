@@ -60,7 +60,7 @@ def leading_variables(words):
 
 
 class Command:
-    """One command that a line starts: its words, the srun options before it, and where it stands."""
+    """One command that a line starts: its words, the srun options before it, and its line."""
 
     def __init__(self, words, srun, line, job):
         self.words = words
@@ -90,7 +90,7 @@ class Job:
         self.arrays = {}    # name: words
         self.lost = []      # (what srun starts and nobody has looked at, why, line)
         self.doubtful = set()  # variables that are set in a branch or loop
-        self.around = []       # the conditions that the line read stands in
+        self.around = []       # the conditions that the line read is in
         self.batch = False
         self.inner = []        # (text, number): lines of shell scripts that srun starts, with the number of srun's line
         self.wrappers = []     # of the command that is read

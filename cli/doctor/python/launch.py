@@ -129,7 +129,7 @@ class Launch:
         return None
 
     def is_open(self):
-        """Whether more options may stand in a variable that is not known."""
+        """Whether a variable that is not known may have more options."""
         return self.script is None or self.script.startswith("$")
 
     def starts_workers(self):
@@ -161,12 +161,12 @@ class Step:
         return tasks if self.srun is not None and tasks > 1 else 0
 
     def has_rollcall(self):
-        """Whether rollcall tells each task who it is."""
+        """Whether rollcall sets each task's variables."""
         return "ddp" in self.layout.options or "rollcall" in self.launch.command.wrappers or any(
             name == "ROLLCALL" for name, _, _ in self.job.exports)
 
     def line_of(self, option):
-        """Where an option stands: the srun line, else its #SBATCH line."""
+        """The line of an option: srun's, else its #SBATCH line."""
         rows = [row.line for row in self.job.directives if option in row.options and not row.ignored]
         return rows[0] if rows and option not in (self.srun or {}) else self.line
 

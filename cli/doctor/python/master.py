@@ -105,7 +105,7 @@ def starts_processes(program):
 
 
 def as_first(source, setting):
-    """Whether RANK=0 is set beside it: the process sets up a group of its own."""
+    """Whether RANK=0 is set in the same function: the process sets up a group of its own."""
     return any(other.name == "RANK" and str(literal(other.value)) == "0" and
                function_around(other.stack) is function_around(setting.stack) for other in source.settings)
 
@@ -199,7 +199,7 @@ def methods(program, nodes, report):
 
 
 def front(node):
-    """The constant beginning of an f-string or of "..." + x. Its port stands for any port."""
+    """The constant beginning of an f-string or of "..." + x. Any port is taken for it."""
     if isinstance(node, ast.JoinedStr):
         parts = []
         for part in node.values:

@@ -125,7 +125,7 @@ def bases(source, entry):
 
 
 def dependency(first, wanted, installed):
-    """(path, line, class) of the first file behind an import whose classes derive from `wanted`."""
+    """(path, line, class) of the first file of an import's whose classes derive from `wanted`."""
     package = first.module.split(".")[0]
     queue = [first.module] + ([first.module + "." + first.item] if first.item else [])
     queue = [file for name in queue for file in installed.files(name)]

@@ -178,7 +178,7 @@ class Programs:
         return self.known.get(path)
 
     def find(self, launch):
-        """The file of a launch's script, from where the job changed to, from here, and beside the job script."""
+        """The file of a launch's script, from where the job changed to, from here, and in the job script's folder."""
         name = launch.script
         names = [name]
         if launch.module:

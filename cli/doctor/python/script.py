@@ -37,14 +37,14 @@ def ignored_directives(job, report):
     """Lines that sbatch leaves out. One that is commented out on purpose looks the same: a size that no other line
     gives, or #sbatch, is none of those."""
     given = {name for row in job.directives if not row.ignored for name in row.options}
-    behind = [row for row in job.directives if row.ignored.startswith("line")]
+    late_rows = [row for row in job.directives if row.ignored.startswith("line")]
     for row in job.directives:
-        late = row in behind
-        if not row.ignored or late and row is not behind[0]:
+        late = row in late_rows
+        if not row.ignored or late and row is not late_rows[0]:
             continue
         text = job.text[row.line - 1].strip()
         if late or text.startswith("#sbatch") or (set(row.options) & SIZES) - given or not given:
-            others = ", and %d more below" % (len(behind) - 1) if late and len(behind) > 1 else ""
+            others = ", and %d more below" % (len(late_rows) - 1) if late and len(late_rows) > 1 else ""
             report("D520", job.path, row.line, "%s%s has no effect: %s" % (text, others, row.ignored),
                    "move it above line %s" % re.search(r"\d+", row.ignored).group() if late
                    else re.sub(r"^#\s*sbatch", "#SBATCH", text, flags=re.I))
@@ -161,7 +161,7 @@ def misspelt_variables(job, report):
                 report("D408", job.path, number, "%s is read, which Slurm does not set" % name, "$" + MISSPELT[name])
 
 
-# What srun may start beside the training, and what reaches other nodes without srun.
+# What srun may start besides the training, and what reaches other nodes without srun.
 HELPERS = {"hostname", "echo", "printf", "date", "env", "printenv", "nvidia-smi", "rocm-smi", "ls", "cp", "mv", "rm",
            "mkdir", "cat", "tar", "rsync", "true", "sleep", "id", "whoami", "uname", "lscpu", "free", "df", "ibstat",
            "ip", "wc", "pwd", "numactl", "taskset", "find", "sbcast", "chmod", "ulimit", "export", "module", "which",

@@ -261,7 +261,7 @@ ALIASES = {"tasks-per-node": "ntasks-per-node"}
 
 
 def whole_name(name):
-    """The option that an abbreviation stands for, as getopt reads it; the name itself where it is none."""
+    """The option that an abbreviation means, as getopt reads it; the name itself where it is none."""
     name = ALIASES.get(name, name)
     found = [known for known in KNOWN if known.startswith(name)] if name and name not in KNOWN else []
     return found[0] if len(found) == 1 else name
