@@ -79,6 +79,13 @@ explain()
 
 say_port='echo "$MASTER_PORT"'
 
+# both: the two tasks of the first of two nodes say their port
+both()
+{
+    start 0 2 2 sh -c "$say_port"
+    start 1 2 2 sh -c "$say_port"
+}
+
 # held COUNT, computed COUNT: so many tasks have a port, one and the same, which is not or is the computed one
 held()
 {
@@ -405,34 +412,21 @@ flood_ended()
 }
 
 @test "what the program says is a failure, garbage, or nothing" {
-    speaks 'echo failed=PMIx: no server; exit 1'
-    start 0 2 2 sh -c "$say_port"
-    start 1 2 2 sh -c "$say_port"
-    finish
-    computed 2
-    said 1 'RC611: the tasks could not agree on a free port: PMIx: no server;'
-    rm "$speaker" "$tree"/server/*
-    start 0 2 2 sh -c "$say_port"
-    start 1 2 2 sh -c "$say_port"
-    finish
-    computed 2
-    said 1 'RC611: the tasks could not agree on a free port: rollcall-exchange cannot be run: '
-    # as the loader ends what it cannot load: it has told nobody anything
-    speaks 'exit 127'
-    rm -f "$tree"/server/*
-    start 0 2 2 sh -c "$say_port"
-    start 1 2 2 sh -c "$say_port"
-    finish
-    computed 2
-    said 1 'RC611: the tasks could not agree on a free port: rollcall-exchange cannot be run: a library that it needs'
-    # ended before it has sent anything
-    speaks 'kill -SEGV $$'
-    rm -f "$tree"/server/*
-    start 0 2 2 sh -c "$say_port"
-    start 1 2 2 sh -c "$say_port"
-    finish
-    computed 2
-    said 1 'RC611: the tasks could not agree on a free port: rollcall-exchange was ended by signal 11;'
+    # what speaks, and what is said of it; the loader ends what it cannot load with 127, and then nobody has heard of it
+    while IFS='|' read -r script why; do
+        [ "$script" = none ] || speaks "$script"
+        rm -f "$tree"/server/*
+        both
+        finish
+        computed 2
+        said 1 "RC611: the tasks could not agree on a free port: $why"
+        rm -f "$speaker"
+    done << 'ROWS'
+echo failed=PMIx: no server; exit 1|PMIx: no server;
+none|rollcall-exchange cannot be run: 
+exit 127|rollcall-exchange cannot be run: a library that it needs
+kill -SEGV $$|rollcall-exchange was ended by signal 11;
+ROWS
     for script in 'echo lost=gone' 'exit 0' 'echo nonsense' 'echo sent=1; kill -SEGV $$' 'echo sent=1; exec sleep 20'; do
         speaks "$script"
         rm -f "$tree"/server/*
@@ -478,8 +472,7 @@ PYTHON
 
 @test "a roll call that stops the launch stops all tasks" {
     speaks "printf 'answer=1\nstop=1\nfinding=RC103 rank 1 is there twice\n'"
-    start 0 2 2 sh -c "$say_port"
-    start 1 2 2 sh -c "$say_port"
+    both
     stopped
     said 1 'RC103: rank 1 is there twice'
     said 2 'RC612: '
@@ -487,12 +480,10 @@ PYTHON
 
 @test "a second command of the same tasks computes the port, without a word and without waiting" {
     speaks "$answer_held"
-    start 0 2 2 sh -c "$say_port"
-    start 1 2 2 sh -c "$say_port"
+    both
     finish
     held 2
-    start 0 2 2 sh -c "$say_port"
-    start 1 2 2 sh -c "$say_port"
+    both
     finish
     computed 2
     said 0 RC611
