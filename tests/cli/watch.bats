@@ -16,16 +16,31 @@ setup()
 # Task 2 of 4 on two nodes, cyclic: node by node it would be task 1.
 cyclic_2=("${step[@]}" SLURM_DISTRIBUTION=cyclic SLURM_PROCID=2 SLURM_LOCALID=1 SLURM_NODEID=0 SLURM_GTIDS=0,2)
 
+# read_code NAME=VALUE... -- CODE: they are in $variables and $code
+read_code()
+{
+    variables=()
+    while [ "$1" != -- ]; do
+        variables+=("$1")
+        shift
+    done
+    code=$2
+}
+
 # watched NAME=VALUE... -- CODE: with what the watch needs for that task, in an environment of its own
 watched()
 {
-    local set=()
-    while [ "$1" != -- ]; do
-        set+=("$1")
-        shift
-    done
-    with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${set[@]}" "$rollcall" exec --ddp=watch -- \
-        "$python" -c "import torch, torch.distributed as dist, os; $2"
+    read_code "$@"
+    with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${variables[@]}" "$rollcall" exec --ddp=watch -- \
+        "$python" -c "import torch, torch.distributed as dist, os; $code"
+}
+
+# alone NAME=VALUE... -- CODE: Python without rollcall exec, in an environment that somebody else has set
+alone()
+{
+    read_code "$@"
+    run -0 --separate-stderr with PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1 "${variables[@]}" \
+        "$python" -c "import torch.distributed as d, torch; $code"
 }
 
 # says ID TEXT NAME=VALUE... -- CODE: one line with both on standard error, and the call is made all the same
@@ -129,9 +144,7 @@ path_of()
     says RC701 'rank 0 of 1 (in the init_method of __main__)' "${task_3[@]}" -- \
         'dist.init_process_group("gloo", init_method="tcp://n1:1?rank=0&world_size=1")'
     # also where the task's own rank is 0
-    run -0 --separate-stderr with PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1 \
-        ROLLCALL_IDENTITY='rank=0 size=4 node=0 nodes=2' "$python" -c 'import torch.distributed as d, torch
-d.init_process_group("gloo", rank=0, world_size=1)'
+    alone ROLLCALL_IDENTITY='rank=0 size=4 node=0 nodes=2' -- 'd.init_process_group("gloo", rank=0, world_size=1)'
     [[ $stderr == *"RC701: "*"its task is rank 0 of 4"* ]]
 }
 
@@ -198,10 +211,9 @@ def child(**variables):
 dist.init_process_group("gloo", rank=6, world_size=8); p.communicate()'
     # mpirun in the task, without rollcall
     inside=(OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 ROLLCALL_SCOPE=slurm:42.7/3/worker/29500
-        ROLLCALL_IDENTITY='rank=3 size=4 node=1 nodes=2' PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1)
+        ROLLCALL_IDENTITY='rank=3 size=4 node=1 nodes=2')
     for rank in 0 1; do
-        run -0 --separate-stderr with "${inside[@]}" "$python" -c "import torch.distributed as d, torch
-d.init_process_group('gloo', rank=$rank, world_size=2)"
+        alone "${inside[@]}" -- "d.init_process_group('gloo', rank=$rank, world_size=2)"
         [ "$(grep -c 'RC702: ' <<< "$stderr")" = $((1 - rank)) ]
     done
 }
@@ -235,38 +247,31 @@ PYTHON
 
 @test "torchrun has the last word on its workers, but not on the number of nodes" {
     torchrun=(TORCHELASTIC_RUN_ID=42 RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 GROUP_RANK=1 GROUP_WORLD_SIZE=2
-        ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher/29500 PYTHONPATH="$folder:$fake"
-        PYTHONDONTWRITEBYTECODE=1)
-    join()
-    {
-        run -0 --separate-stderr with "${torchrun[@]}" "$@"
-    }
-    join "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+        ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher/29500)
+    join='d.init_process_group("gloo")'
+    alone "${torchrun[@]}" -- "$join"
     [ -z "$stderr" ]
     # c10d numbers the nodes as it likes
-    join RANK=1 GROUP_RANK=0 "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+    alone "${torchrun[@]}" RANK=1 GROUP_RANK=0 -- "$join"
     [ -z "$stderr" ]
-    join "$python" -c 'import os; os.environ.update(RANK="1", WORLD_SIZE="8")
-import torch.distributed as d, torch; d.init_process_group("gloo")'
+    # changed before torch is imported
+    run -0 --separate-stderr with PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1 "${torchrun[@]}" "$python" -c \
+        "import os; os.environ.update(RANK='1', WORLD_SIZE='8'); import torch.distributed as d, torch; $join"
     [[ $stderr == *"RC703: "*"rank 1 of 8"*"torchrun made it rank 5 of 8"* ]]
-    join "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo", rank=0, world_size=1)'
+    alone "${torchrun[@]}" -- 'd.init_process_group("gloo", rank=0, world_size=1)'
     [[ $stderr == *"RC701: "*"rank 0 of 1"*"torchrun made it rank 5 of 8"* ]]
-    join LOCAL_RANK=0 RANK=0 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 \
-        "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+    alone "${torchrun[@]}" LOCAL_RANK=0 RANK=0 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 -- "$join"
     [[ $stderr == *"RC701: "*"rank 0 of 4"*"it is on node 1 of 2"*"torchrun knows of no other"* ]]
     # one line a node is enough of that
-    join LOCAL_RANK=1 RANK=1 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 \
-        "$python" -c 'import torch.distributed as d, torch; d.init_process_group("gloo")'
+    alone "${torchrun[@]}" LOCAL_RANK=1 RANK=1 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 -- "$join"
     [ -z "$stderr" ]
 }
 
 @test "launcher mode without torchrun: node 1 of 2 cannot have rank 0" {
-    agent=(ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher/29500 PYTHONPATH="$folder:$fake"
-        PYTHONDONTWRITEBYTECODE=1)
     join()
     {
-        run -0 --separate-stderr with "${agent[@]}" "$python" -c "import torch.distributed as d, torch
-d.init_process_group('gloo', rank=$1, world_size=$2)"
+        alone ROLLCALL_IDENTITY='node=1 nodes=2' ROLLCALL_SCOPE=slurm:42.8/1/launcher/29500 -- \
+            "d.init_process_group('gloo', rank=$1, world_size=$2)"
     }
     join 2 4
     [ -z "$stderr" ]
@@ -293,8 +298,7 @@ assert f("gloo") == "returned"'
 
 @test "nothing that goes wrong in the watch reaches the script" {
     for identity in x = rank=1 'rank=x size=4 node=0 nodes=2' 'rank=1 size=4' '='$'\e''[2J'; do
-        run -0 --separate-stderr with PYTHONPATH="$folder:$fake" PYTHONDONTWRITEBYTECODE=1 \
-            ROLLCALL_IDENTITY="$identity" "$python" -c 'import torch.distributed as d, torch; d.init_process_group(rank=1, world_size=4)'
+        alone ROLLCALL_IDENTITY="$identity" -- 'd.init_process_group(rank=1, world_size=4)'
         [[ $output == *called* ]]
         [ -z "$stderr" ]
     done
@@ -336,14 +340,10 @@ atexit.register(wait)'
 # reaches SECONDS NAME=VALUE... -- CODE: like silent, with watch=SECONDS; at its end it waits until the server has heard
 reaches()
 {
-    local seconds=$1 set=()
-    shift
-    while [ "$1" != -- ]; do
-        set+=("$1")
-        shift
-    done
-    run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${set[@]}" "$rollcall" exec \
-        "--ddp=watch${seconds:+=$seconds}" -- "$python" -c "$until_told; import torch.distributed as dist; $2"
+    local seconds=$1
+    read_code "${@:2}"
+    run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${variables[@]}" "$rollcall" exec \
+        "--ddp=watch${seconds:+=$seconds}" -- "$python" -c "$until_told; import torch.distributed as dist; $code"
     [ -z "$stderr" ] && [[ $output == *called* ]] || {
         printf '%s\n' "somebody spoke:" "$stderr" "$output"
         return 1
@@ -460,16 +460,12 @@ os._exit(0)'
 # in_script NAME=VALUE... -- CODE: as a process of a batch script of sbatch --ddp, where ten seconds are a tenth
 in_script()
 {
-    local set=()
-    while [ "$1" != -- ]; do
-        set+=("$1")
-        shift
-    done
+    read_code "$@"
     run --separate-stderr with PYTHONPATH="$fake:$folder" PYTHONDONTWRITEBYTECODE=1 SLURM_JOB_ID=42 SLURM_NTASKS=4 \
-        ROLLCALL_IDENTITY='script=42 tasks=4' "${set[@]}" "$python" -c "import rollcall_watch
+        ROLLCALL_IDENTITY='script=42 tasks=4' "${variables[@]}" "$python" -c "import rollcall_watch
 rollcall_watch.Script.PATIENCE = 0.1
 import time, torch, torch.distributed as dist, torch.distributed.distributed_c10d as c10d
-$2"
+$code"
 }
 
 @test "srun forgotten: a batch script's process that waits for tasks, RC309" {
