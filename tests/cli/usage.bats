@@ -120,6 +120,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
     for wrong in '' x 0x50 -1; do
         COLUMNS=$wrong "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env" | cmp - "$BATS_TEST_TMPDIR/80"
     done
+    # of three columns the last one begins where the second does, where there is little room behind that
+    COLUMNS=40 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env" | grep -qx ' \{20\}SLURM_STEP_NUM_TASKS'
     run -0 on_terminal 60 "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     [ "$(sed 's/\x1b\[[0-9]*m//g; s/\r$//' <<< "$output")" = "$(cat "$BATS_TEST_TMPDIR/60")" ]
 }
