@@ -349,6 +349,9 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$rollcall" map --from "$bad"
     run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/uuid.xml"
     [[ $output == *$'\n\nNames of the GPUs\n  1  '"$uuid"* ]]
     [ "$(tail -n +2 <<< "$output" | wc -L)" -le 80 ]
+    # a name like another one
+    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/uuid.xml" --gpus GPU-8d2b,0 --json
+    jq -e '[.tasks[].gpu] == [1, 0]' <<< "$output"
 }
 
 # All rails for NCCL, by exact name, without mlx5_4 and mlx5_5, which are for storage; its own for UCX. These
