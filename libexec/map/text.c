@@ -8,31 +8,30 @@
 #include "map.h"
 #include "placement/near.h"
 
-static int count_objects(const struct mapping *mapping, hwloc_obj_type_t type)
-{
-    int n = hwloc_get_nbobjs_by_type(mapping->topology, type);
-
-    return n > 0 ? n : 0;
-}
-
-static void put_count(int n, const char *what, const char *end)
-{
-    printf("%d %s%s%s", n, what, n == 1 ? "" : "s", end);
-}
-
 static int put_head(const struct mapping *mapping)
 {
+    const struct {
+        int count;
+        const char *what;
+    } parts[] = {
+        { hwloc_get_nbobjs_by_type(mapping->topology, HWLOC_OBJ_PACKAGE), "package" },
+        { hwloc_get_nbobjs_by_type(mapping->topology, HWLOC_OBJ_NUMANODE), "NUMA node" },
+        { hwloc_get_nbobjs_by_type(mapping->topology, HWLOC_OBJ_CORE), "core" },
+        { (int)mapping->gpus.count, "GPU" },
+        { (int)mapping->nics.count, "NIC" },
+    };
     char *name = console_escape(rc_str(mapping->file ? mapping->file : "this machine"), 64);
 
     if (!name)
         return -1;
-    printf("%s: ", name);
+    printf("%s:", name);
     free(name);
-    put_count(count_objects(mapping, HWLOC_OBJ_PACKAGE), "package", ", ");
-    put_count(count_objects(mapping, HWLOC_OBJ_NUMANODE), "NUMA node", ", ");
-    put_count(count_objects(mapping, HWLOC_OBJ_CORE), "core", ", ");
-    put_count((int)mapping->gpus.count, "GPU", ", ");
-    put_count((int)mapping->nics.count, "NIC", "\n\n");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        int count = parts[i].count > 0 ? parts[i].count : 0;
+
+        printf("%s %d %s%s", i ? "," : "", count, parts[i].what, count == 1 ? "" : "s");
+    }
+    puts("\n");
     return 0;
 }
 
@@ -112,10 +111,10 @@ static int put_tasks(const struct mapping *mapping)
     for (unsigned i = 0; i < mapping->tasks; i++)
         if (put_task(mapping, i, gpu_width, nic_width) < 0)
             return -1;
-    if (mapping->local_rank != RC_UNKNOWN)
-        printf("\n* this task%s", mapping->rank == RC_UNKNOWN ? "\n" : "");
     if (mapping->local_rank != RC_UNKNOWN && mapping->rank != RC_UNKNOWN)
-        printf(", rank %u\n", (unsigned)mapping->rank);
+        printf("\n* this task, rank %u\n", (unsigned)mapping->rank);
+    else if (mapping->local_rank != RC_UNKNOWN)
+        puts("\n* this task");
     return 0;
 }
 
@@ -195,30 +194,22 @@ static int put_nics(const struct mapping *mapping)
 }
 
 /* Whose own card: this process's, or as an example the first one's. */
-static void put_proposal(const struct mapping *mapping, unsigned i)
-{
-    unsigned task = mapping->local_rank == RC_UNKNOWN ? 0 : mapping->local_rank;
-    const char *value = map_proposal(mapping, task, i);
-    int column;
-
-    if (!value)
-        return;
-    column = printf("  %s=", rc_nicnames_variable(i).p);
-    put_list((unsigned)column, value);
-    if (map_proposal_is_own(i) && mapping->tasks > 1)
-        printf("    for task %u; the others have their own NIC's\n", task);
-}
-
 static void put_proposals(const struct mapping *mapping)
 {
+    unsigned task = mapping->local_rank == RC_UNKNOWN ? 0 : mapping->local_rank;
     bool any = false;
 
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
-        if (!any && map_proposal(mapping, 0, i)) {
+        const char *value = map_proposal(mapping, task, i);
+
+        if (!value)
+            continue;
+        if (!any)
             printf("\n%sWith nic=auto%s\n", paint_on(PAINT_STRONG), paint_off());
-            any = true;
-        }
-        put_proposal(mapping, i);
+        any = true;
+        put_list((unsigned)printf("  %s=", rc_nicnames_variable(i).p), value);
+        if (map_proposal_is_own(i) && mapping->tasks > 1)
+            printf("    for task %u; the others have their own NIC's\n", task);
     }
 }
 
