@@ -13,9 +13,7 @@ CHOSEN = ("set_device", "device_id", "device_ids", "CUDA_VISIBLE_DEVICES", "HIP_
 
 def backend_is_nccl(program, source, call):
     backend = call.argument(0, "backend")
-    if backend is None:
-        return False
-    return all(isinstance(literal(value), str) and "nccl" in literal(value)
+    return backend is not None and all(isinstance(literal(value), str) and "nccl" in literal(value)
                for value in program.values(source, backend))
 
 
@@ -35,12 +33,9 @@ def first_gpu(program):
 
 
 def missing(program, report):
-    if takes_over(program, DEVICES) or starts_workers(program):
-        return
     groups = list(program.calls(*INIT))
-    if not groups or not all(backend_is_nccl(program, source, call) for source, call in groups):
-        return
-    if program.says(*CHOSEN):
+    if not groups or takes_over(program, DEVICES) or starts_workers(program) or program.says(*CHOSEN) or \
+            not all(backend_is_nccl(program, source, call) for source, call in groups):
         return
     where = first_gpu(program)
     if where:
@@ -118,11 +113,8 @@ def overwritten(program, report):
     """os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"."""
     for source, setting in program.settings("CUDA_VISIBLE_DEVICES"):
         value = literal(setting.value)
-        if value is UNKNOWN or str(value).strip() in ("", "-1") or \
-                not str(value).replace(",", "").replace(" ", "").isdigit():
-            continue
-        if not setting.stack or not any(isinstance(node, (ast.If, ast.Try)) and not is_main_guard(node)
-                                        for node in setting.stack):
+        if value is not UNKNOWN and str(value).replace(",", "").replace(" ", "").isdigit() and not any(
+                isinstance(node, (ast.If, ast.Try)) and not is_main_guard(node) for node in setting.stack):
             report("D418", source.path, setting.line,
                    'CUDA_VISIBLE_DEVICES is set to "%s" here' % value, "(leave the line out)")
 

@@ -32,20 +32,13 @@ def side(entry):
     if entry.level:
         return None
     words = entry.module.split(".")
-    if entry.item in HARMLESS:
-        return None
     if words[0] == OLD:
-        inner = words[1:]
-        found = OLD
-    elif words[:2] == ["lightning", "pytorch"]:
-        inner = words[2:]
-        found = NEW
-    elif words == ["lightning"] and entry.item != "fabric":
-        inner = []
-        found = NEW
+        found, inner = OLD, words[1:]
+    elif words[:2] == ["lightning", "pytorch"] or words == ["lightning"] and entry.item != "fabric":
+        found, inner = NEW, words[2:]
     else:
         return None
-    return None if ".".join(inner).startswith(HARMLESS_MODULES) else found
+    return None if entry.item in HARMLESS or ".".join(inner).startswith(HARMLESS_MODULES) else found
 
 
 class Installed:
@@ -158,8 +151,7 @@ def followed(path, entry, package, installed):
     if entry.level:
         yield from entry.files(os.path.dirname(path))
     elif entry.module.split(".")[0] == package:
-        for file in installed.files(entry.module):
-            yield file
+        yield from installed.files(entry.module)
 
 
 def check(program, report):
