@@ -16,7 +16,7 @@
  * 1. ABSENT: LOCAL_RANK, RANK and TORCHELASTIC_RUN_ID are all there (a child of
  *    torchrun); ROLLCALL_SCOPE is there and is not env's for this very RANK
  *    (rollcall's own exports, or what something further inside made of them).
- * 2. HALF, RC117: RANK, WORLD_SIZE, LOCAL_RANK or LOCAL_WORLD_SIZE stands twice
+ * 2. HALF, RC117: RANK, WORLD_SIZE, LOCAL_RANK or LOCAL_WORLD_SIZE comes twice
  *    in the block with different values; one of RANK and WORLD_SIZE is missing;
  *    one of the four is no number (up to 16777216; sizes from 1); RANK is not
  *    below WORLD_SIZE; LOCAL_RANK is not below LOCAL_WORLD_SIZE or is above

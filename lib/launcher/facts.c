@@ -23,7 +23,7 @@ bool rc_seen(struct rc_here *here, enum rc_learn what, struct rc_str path)
     return here && (here->learned & what);
 }
 
-/* Blanks and slashes part the fields of the stamp and of what nodes tell each
+/* Blanks and slashes separate the fields of the stamp and of what nodes tell each
  * other, but a user may have them in a run id (torchrun --rdzv-id). */
 static const char *make_scope(struct rc_arena *arena, const char *family, struct rc_str run_id)
 {

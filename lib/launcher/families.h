@@ -27,7 +27,7 @@ struct rc_slurmcomponents {
     uint32_t count;
 };
 
-/* Where a node stands among those of all components. */
+/* Where a node is among those of all components. */
 struct rc_slurmposition {
     uint32_t component;
     uint32_t index; /* in that one's list */

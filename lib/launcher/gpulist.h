@@ -38,7 +38,7 @@ bool rc_gpus_may_be_shared(const struct rc_env *env);
 bool rc_gpus_are_bound(const struct rc_env *env);
 
 /* How it does so: of "gpu:per_task:1", or with newer Slurms "gres/gpu:per_task:1",
- * what stands behind "gpu:". Absent where SLURMD_TRES_BIND is not set. */
+ * what follows "gpu:". Absent where SLURMD_TRES_BIND is not set. */
 struct rc_str rc_gpus_binding(const struct rc_env *env);
 
 /* The entry at a place, counted from 0, which the list must have. */

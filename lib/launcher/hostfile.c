@@ -27,7 +27,7 @@ static struct rc_str next_word(struct rc_str *rest)
     return word;
 }
 
-/* Letters, digits and what stands between them in a name or an address: it
+/* Letters, digits and what is between them in a name or an address: it
  * travels into MASTER_ADDR. */
 static bool is_host(struct rc_str name)
 {

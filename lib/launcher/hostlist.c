@@ -239,7 +239,7 @@ static uint32_t position(const struct item *item, unsigned bracket, struct rc_st
 }
 
 /* Matches name against the item; RC_UNKNOWN or its index within the item.
- * The digits of a bracket are what stands before the next literal. */
+ * The digits of a bracket are those before the next literal. */
 static uint32_t match(const struct item *item, struct rc_str name)
 {
     uint32_t at[RC_HOST_BRACKETS_MAX];

@@ -24,7 +24,7 @@ bool rc_hostlist_count(struct rc_str list, uint32_t *count);
 
 /* Writes the host with that index and a NUL into name. False, with name
  * untouched, if there is no such host. Reads no further than that host, so
- * the text behind it is not checked. */
+ * the text after it is not checked. */
 bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX + 1]);
 
 /* The index of the first host of that name; RC_UNKNOWN if it is not there.
@@ -35,14 +35,14 @@ uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name);
 
 /* Lists of hosts as sites' launchers write them, one entry after the other.
  *
- * A host may stand in several entries, one for each of its tasks, and they need
+ * A host may be in several entries, one for each of its tasks, and they need
  * not follow each other. What counts is the different hosts, in the order in
  * which each is named first. Nothing is copied: a name is a piece of the text. */
 
 enum rc_hostfile_format {
     /* A file with an entry a line, its host first: "n1", "n1:2" (Hydra), "u@n1
      * slots=2 max_slots=4" (Open MPI), "n1 4 all.q@n1 UNDEFINED" (Grid Engine's
-     * PE_HOSTFILE). Empty lines and all behind a # are no entries. */
+     * PE_HOSTFILE). Empty lines and all after a # are no entries. */
     RC_HOSTFILE_LINES,
     RC_HOSTFILE_WORDS, /* "n1 n1 n2", as LSB_HOSTS */
     RC_HOSTFILE_PAIRS, /* "n1 2 n2 1", as LSB_MCPU_HOSTS */
@@ -65,7 +65,7 @@ enum {
  * (struct rc_reader's node_set), which the functions below use again. False,
  * with *out untouched, where it names no host, where a name is none (a path, a
  * pattern, Open MPI's ^n1 and +n0), where slots are no number or more than
- * RC_MAX_TASKS, or where hosts stand so far apart from their other entries that
+ * RC_MAX_TASKS, or where hosts are so far apart from their other entries that
  * it would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 

@@ -421,11 +421,11 @@ const struct rc_launcher rc_launcher_intelmpi = {
  * - number of nodes: MPISPAWN_NNODES, else MV2_NUM_NODES_IN_JOB, else size /
  *   local size if there is no rest,
  * - node rank: MPISPAWN_ID, the hosts' number in the order in which they first
- *   stand in the host file, which is that of their lowest ranks; else that of
+ *   come in the host file, which is that of their lowest ranks; else that of
  *   an even layout by slot,
  * - host of rank 0: MPISPAWN_MPIRUN_HOST, where mpirun_rsh runs, until RANK 0 has
  *   compared it with its own addresses; the host file is not named to tasks.
- * MVAPICH's own Hydra sets these names beside MPI_LOCALRANKID: with equal ranks,
+ * MVAPICH's own Hydra sets these names with MPI_LOCALRANKID: with equal ranks,
  * and no MPISPAWN_MPIRUN_ID, the task is MPICH's (above). Under srun there are none of them.
  * Source: mvapich2 src/pm/mpirun/{mpirun_rsh,mpispawn}.c; not run. */
 

@@ -130,7 +130,7 @@ static inline struct rc_str rc_variable_name(const struct rc_variable *variable)
     return (struct rc_str){ variable->name, variable->length };
 }
 
-/* Whether the server beside srun, where there is one, is for a launcher's tasks. */
+/* Whether srun's server, where there is one, is for a launcher's tasks. */
 enum rc_srun_server {
     RC_SRUN_SERVER_NONE,  /* no: the launcher's own tasks are not srun's */
     RC_SRUN_SERVER_OWN,   /* srun started the tasks: the server is for a step, which is the run id */
@@ -179,7 +179,7 @@ struct rc_launcher {
      * SLURM_PROCID and SLURM_LOCALID, not from LOCAL_RANK, and stops where
      * SLURM_NTASKS_PER_NODE is missing. */
     bool slurm_environment;
-    /* Variables that differ between launches with the same scope, parted by blanks. */
+    /* Variables that differ between launches with the same scope, separated by blanks. */
     char apart[64];
 
     enum rc_srun_server srun_server;
@@ -230,7 +230,7 @@ uint32_t rc_count_devices(struct rc_str list);
  * the node where the caller has counted them (it is asked to). */
 void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts);
 
-/* The program behind a command line as /proc/PID/cmdline shows it.
+/* The program of a command line as /proc/PID/cmdline shows it.
  *
  * Two launchers leave the same variables whichever of them is inside the other.
  * The processes that a task descends from tell which is. They run already: a
@@ -239,19 +239,19 @@ void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts);
 
 /* The words of cmdline end with a NUL each; a process that has written its own
  * title may have one word with blanks. Base name of the program; of Python, that
- * of its script or the module behind -m: "torchrun". A title is cut at its colon:
+ * of its script or the module after -m: "torchrun". A title is cut at its colon:
  * "slurmstepd" of "slurmstepd: [42.0]". Absent for an empty one (a kernel
  * thread, a zombie). The result is a piece of cmdline. */
 struct rc_str rc_ancestor_name(struct rc_str cmdline);
 
-/* Whether the name is one of a list, parted by blanks. */
+/* Whether the name is one of a list, separated by blanks. */
 bool rc_ancestor_is_one_of(struct rc_str name, const char *names);
 
 /* Whether it is the slurmstepd of a batch script, an extern or an interactive
  * step, which are no tasks: "slurmstepd: [42.batch]". */
 bool rc_ancestor_is_batch(struct rc_str cmdline);
 
-/* The word behind an option ("--proxy-id"), absent where there is none. */
+/* The word after an option ("--proxy-id"), absent where there is none. */
 struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option);
 
 /* All launcher families, in order of precedence.
@@ -294,7 +294,7 @@ enum {
 #undef ROLLCALL_MARKER
 
 /* index < RC_LAUNCHER_COUNT, innermost first. The order is for loops over all
- * families: what a single one is like stands in its struct rc_launcher. */
+ * families: what a single one is like is in its struct rc_launcher. */
 const struct rc_launcher *rc_launcher_at(unsigned index);
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts);

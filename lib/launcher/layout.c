@@ -4,22 +4,17 @@
 /* More turns than any -ppn in use makes of one node's ranks. */
 enum { ROUNDS_MAX = 1024 };
 
-static const struct rc_number *field_of(const struct rc_facts *facts, enum rc_field field)
-{
-    return &facts->field[field];
-}
-
 bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
 {
-    const struct rc_number *size = field_of(facts, RC_WORLD_SIZE);
-    const struct rc_number *local = field_of(facts, RC_LOCAL_WORLD_SIZE);
+    const struct rc_number *size = &facts->field[RC_WORLD_SIZE];
+    const struct rc_number *local = &facts->field[RC_LOCAL_WORLD_SIZE];
     struct rc_number *nnodes = &facts->field[RC_NNODES];
 
     if (local->value == 0 || local->value > size->value)
         return rc_say(reader->messages, RC103,
                       "%s is %u and %s is %u; nothing is set; start the command with its launcher again", local->source,
                       local->value, size->source, size->value);
-    if (local->value == size->value && field_of(facts, RC_LOCAL_RANK)->value == field_of(facts, RC_RANK)->value) {
+    if (local->value == size->value && facts->field[RC_LOCAL_RANK].value == facts->field[RC_RANK].value) {
         nnodes->value = 1;
         nnodes->source = rc_format(reader->arena, "%s is the whole size", local->source);
     } else if (nnodes->value == RC_UNKNOWN && size->value % local->value == 0) {
@@ -34,19 +29,19 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
 
 static bool is_even(const struct rc_facts *facts)
 {
-    return (uint64_t)field_of(facts, RC_NNODES)->value * field_of(facts, RC_LOCAL_WORLD_SIZE)->value ==
-           field_of(facts, RC_WORLD_SIZE)->value;
+    return (uint64_t)facts->field[RC_NNODES].value * facts->field[RC_LOCAL_WORLD_SIZE].value ==
+           facts->field[RC_WORLD_SIZE].value;
 }
 
 uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
 {
-    uint32_t rank = field_of(facts, RC_RANK)->value;
-    uint32_t local_rank = field_of(facts, RC_LOCAL_RANK)->value;
-    uint32_t nnodes = field_of(facts, RC_NNODES)->value;
+    uint32_t rank = facts->field[RC_RANK].value;
+    uint32_t local_rank = facts->field[RC_LOCAL_RANK].value;
+    uint32_t nnodes = facts->field[RC_NNODES].value;
     uint64_t before; /* ranks of the rounds before */
     uint32_t node;
 
-    if (!is_even(facts) || block == 0 || field_of(facts, RC_LOCAL_WORLD_SIZE)->value % block != 0)
+    if (!is_even(facts) || block == 0 || facts->field[RC_LOCAL_WORLD_SIZE].value % block != 0)
         return RC_UNKNOWN;
     before = (uint64_t)(local_rank / block) * block * nnodes;
     if (rank < before || (rank - before) % block != local_rank % block)
@@ -59,9 +54,9 @@ uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
  * So rank - local rank = b * (k * (nnodes - 1) + place), which gives b for each k. */
 bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place)
 {
-    uint32_t rank = field_of(facts, RC_RANK)->value;
-    uint32_t local_rank = field_of(facts, RC_LOCAL_RANK)->value;
-    uint32_t nnodes = field_of(facts, RC_NNODES)->value;
+    uint32_t rank = facts->field[RC_RANK].value;
+    uint32_t local_rank = facts->field[RC_LOCAL_RANK].value;
+    uint32_t nnodes = facts->field[RC_NNODES].value;
 
     if (rank < local_rank || place >= nnodes || !is_even(facts))
         return false;
@@ -80,12 +75,11 @@ bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place)
 
 void rc_layout_spread(struct rc_facts *facts)
 {
-    uint32_t per_node = field_of(facts, RC_WORLD_SIZE)->value / field_of(facts, RC_NNODES)->value;
+    uint32_t per_node = facts->field[RC_WORLD_SIZE].value / facts->field[RC_NNODES].value;
 
-    facts->min_local_size = facts->max_local_size = field_of(facts, RC_LOCAL_WORLD_SIZE)->value;
+    facts->min_local_size = facts->max_local_size = facts->field[RC_LOCAL_WORLD_SIZE].value;
     if (is_even(facts)) {
-        facts->node_order_rank.value = field_of(facts, RC_NODE_RANK)->value * per_node +
-                                       field_of(facts, RC_LOCAL_RANK)->value;
+        facts->node_order_rank.value = facts->field[RC_NODE_RANK].value * per_node + facts->field[RC_LOCAL_RANK].value;
         facts->node_order_rank.source = "node rank, local size and local rank";
         return;
     }
@@ -102,7 +96,7 @@ bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, co
         rc_say(reader->messages, RC110,
                "rank %u of %u and local rank %u of %u do not tell on which node this task is; nothing "
                "is set; start the same number of tasks on each node: %s",
-               field_of(facts, RC_RANK)->value, field_of(facts, RC_WORLD_SIZE)->value,
-               field_of(facts, RC_LOCAL_RANK)->value, field_of(facts, RC_LOCAL_WORLD_SIZE)->value, cure);
+               facts->field[RC_RANK].value, facts->field[RC_WORLD_SIZE].value, facts->field[RC_LOCAL_RANK].value,
+               facts->field[RC_LOCAL_WORLD_SIZE].value, cure);
     return false;
 }

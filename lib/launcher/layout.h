@@ -14,12 +14,12 @@
 
 /* The same number of tasks on each of some nodes that follow each other. */
 struct rc_run {
-    uint32_t first; /* RC_MAX_TASKS at most, like the node behind it and the number of tasks */
+    uint32_t first; /* RC_MAX_TASKS at most, like the node after it and the number of tasks */
     uint32_t nodes; /* 1 or more */
     uint32_t tasks; /* on each, 1 or more */
 };
 
-/* Takes the first run off the text, which is absent behind the last one. False, with *run untouched, where none is
+/* Takes the first run off the text, which is absent after the last one. False, with *run untouched, where none is
  * there. */
 bool rc_run_next(struct rc_str *rest, struct rc_run *run);
 

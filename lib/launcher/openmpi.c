@@ -14,7 +14,7 @@
  *   just that, else the host of mpirun itself (orte_hnp_uri; PRRTE's namespace)
  *   where the daemons' numbers show that it carries ranks (measured with 4.1.4
  *   and 5.0.7: 0,1 when mpirun runs on a node of the job, which then is the
- *   first one wherever it stands in the list of hosts, 1,2 when it runs on a
+ *   first one wherever it is in the list of hosts, 1,2 when it runs on a
  *   login node), else the second of orte_node_regex, else the first host of
  *   the default hostfile. RANK 0 compares it with its own addresses.
  *
@@ -77,7 +77,7 @@ static struct rc_str prrte_uri(const struct rc_env *env)
     return RC_ABSENT;
 }
 
-/* What ORTE says beside PRRTE's server is an outer mpirun's. One of two of its
+/* Where PRRTE's server is there, what ORTE says is an outer mpirun's. One of two of its
  * variables is enough, if the other got lost. */
 static bool is_orte(const struct rc_env *env)
 {

@@ -209,7 +209,7 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
  *
  * PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE, PALS_NODEID, PALS_APID and
  * PALS_APINFO, with PMI_RANK, PMI_SIZE, PMI_LOCAL_RANK and PMI_LOCAL_SIZE for
- * Cray's MPI beside them. Two others set PALS_RANKID for the same library, and
+ * Cray's MPI. Two others set PALS_RANKID for the same library, and
  * have families of their own: Slurm's mpi/cray_shasta, whose PALS_APID is JOB.STEP,
  * and Flux's cray-pals, whose PALS_APID is a number and PALS_RANKID is
  * FLUX_TASK_RANK. PALS's own is a UUID.
@@ -333,8 +333,8 @@ const struct rc_launcher rc_launcher_pals = {
 /* A task that Flux's job shell started (flux run, flux submit).
  *
  * FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE, FLUX_JOB_NNODES and
- * FLUX_JOB_ID are in every task. PMI_RANK, PMI_SIZE and PMI_FD are beside them
- * nearly always, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: the
+ * FLUX_JOB_ID are in every task. PMI_RANK, PMI_SIZE and PMI_FD are there
+ * nearly always, too, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: the
  * families of these then give way to this one. No variable says how many tasks
  * each node has, or on which host they are. A broker removes all these variables
  * before it starts the script of flux batch and flux alloc, so the tasks of a

@@ -133,7 +133,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
  * environment; sizes and hosts are only to be had from the PMIx server, which
  * rollcall exec and show ask (above). So:
  * - a namespace slurm.pmix.JOB.STEP is Slurm's own, and the Slurm family says
- *   all that it means (rank equal, sizes besides);
+ *   all that it means (the same rank, and sizes);
  * - any other namespace is a launcher further inside. Where the server cannot be
  *   asked (the preload, a recorded environment) its rank without a size is half an
  *   identity, and saying so beats guessing. */

@@ -152,12 +152,12 @@ static bool read_pmix(struct search *s, struct rc_taskmap_node *place)
  * topology/flat can be told to sort by name (alpha_step_rank) is not in the environment. */
 static bool follows_network(const struct rc_env *env)
 {
-    struct rc_str behind;
+    struct rc_str rest;
 
     if (!rc_env_get(env, "SLURM_JOB_SLUID").p)
         return false;
-    rc_str_split(rc_env_get(env, "SLURM_TOPOLOGY_ADDR_PATTERN"), '.', &behind);
-    return behind.p != NULL;
+    rc_str_split(rc_env_get(env, "SLURM_TOPOLOGY_ADDR_PATTERN"), '.', &rest);
+    return rest.p != NULL;
 }
 
 static bool is_distributed(const struct search *s, const char *how)

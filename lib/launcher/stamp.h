@@ -28,13 +28,13 @@
  * All functions are pure and as thread safe as their arguments. */
 
 struct rc_stamp {
-    struct rc_str text;  /* the variable's value as it stands there; absent where it is not set */
+    struct rc_str text;  /* the variable's value; absent where it is not set */
     struct rc_str scope; /* absent where text has not the form above: then all below is empty too */
     uint32_t rank;
     bool launcher;       /* the mode; false: worker */
     uint16_t port;       /* the MASTER_PORT that the task was told */
     struct rc_str told;  /* without the sign; absent where it is not RC_STAMP_TOLD numbers, rank < size */
-    struct rc_str outer; /* the outer scopes, parted by blanks; absent where there are none */
+    struct rc_str outer; /* the outer scopes, separated by blanks; absent where there are none */
 };
 
 /* Takes a value apart. The slices are borrowed from text. */
@@ -62,7 +62,7 @@ enum { RC_STAMP_TOLD = 5 };
 const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
                            const uint32_t *told, const char *const *outer, unsigned outer_count);
 
-/* Where a task's node stands in an order that the nodes were told: the variable ROLLCALL_ORDER.
+/* Where a task's node is in an order that the nodes were told: the variable ROLLCALL_ORDER.
  *
  *   SCOPE/RANK/NODE/PLACE/BEFORE/HOST
  *   slurm:42.0/4/2/0/0/n3      task 4, on SLURM_NODEID 2, of step 42.0: its node n3 is now the first

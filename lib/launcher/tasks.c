@@ -3,10 +3,10 @@
 
 bool rc_run_next(struct rc_str *rest, struct rc_run *run)
 {
-    struct rc_str behind;
+    struct rc_str after;
     struct rc_str each;
     struct rc_str high;
-    struct rc_str low = rc_str_split(rc_str_split(rc_str_split(*rest, ',', &behind), 'x', &each), '-', &high);
+    struct rc_str low = rc_str_split(rc_str_split(rc_str_split(*rest, ',', &after), 'x', &each), '-', &high);
     uint32_t tasks = 1;
     uint32_t first;
     uint32_t last;
@@ -17,7 +17,7 @@ bool rc_run_next(struct rc_str *rest, struct rc_run *run)
     if ((high.p && !rc_parse_u32(high, RC_MAX_TASKS, &last)) || (each.p && !rc_parse_u32(each, RC_MAX_TASKS, &tasks)) ||
         last < first || tasks == 0)
         return false;
-    *rest = behind;
+    *rest = after;
     *run = (struct rc_run){ first, last - first + 1, tasks };
     return true;
 }
@@ -72,11 +72,11 @@ struct run {
     uint32_t repeat;
 };
 
-/* Reads "COUNT" or "COUNT(xREPEAT)". */
-static bool parse_run(struct rc_str item, struct run *run)
+/* Takes "COUNT" or "COUNT(xREPEAT)" off the text. */
+static bool next_run(struct rc_str *rest, struct run *run)
 {
     struct rc_str repeat;
-    struct rc_str count = rc_str_split(item, '(', &repeat);
+    struct rc_str count = rc_str_split(rc_str_split(*rest, ',', rest), '(', &repeat);
 
     run->repeat = 1;
     if (!rc_parse_u32(count, RC_MAX_TASKS, &run->count) || run->count == 0)
@@ -86,11 +86,6 @@ static bool parse_run(struct rc_str item, struct run *run)
     if (repeat.n < 3 || repeat.p[0] != 'x' || repeat.p[repeat.n - 1] != ')')
         return false;
     return rc_parse_u32((struct rc_str){ repeat.p + 1, repeat.n - 2 }, RC_MAX_TASKS, &run->repeat) && run->repeat > 0;
-}
-
-static bool next_run(struct rc_str *rest, struct run *run)
-{
-    return rest->p && parse_run(rc_str_split(*rest, ',', rest), run);
 }
 
 bool rc_tasklist_parse(struct rc_str text, struct rc_tasklist *list)
@@ -125,7 +120,7 @@ uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t 
     struct rc_str rest = list->text;
     struct run run;
 
-    for (*before = 0; next_run(&rest, &run); node -= run.repeat) {
+    for (*before = 0; rest.p && next_run(&rest, &run); node -= run.repeat) {
         if (node < run.repeat) {
             *before += node * run.count;
             return run.count;
@@ -138,16 +133,16 @@ uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t 
 /* "(0,2,1)" with the comma that may follow it; the bracket around all ends with the last one. */
 static bool next_vector(struct rc_str *rest, struct rc_run *run)
 {
-    struct rc_str behind;
-    struct rc_str inside = rc_str_split((struct rc_str){ rest->p + 1, rest->n - 1 }, ')', &behind);
+    struct rc_str after;
+    struct rc_str inside = rc_str_split((struct rc_str){ rest->p + 1, rest->n - 1 }, ')', &after);
 
     if (!rc_parse_u32(rc_str_split(inside, ',', &inside), RC_MAX_TASKS, &run->first) || !inside.p ||
         !rc_parse_u32(rc_str_split(inside, ',', &inside), RC_MAX_TASKS, &run->nodes) ||
         !rc_parse_u32(inside, RC_MAX_TASKS, &run->tasks) || run->nodes == 0 || run->tasks == 0)
         return false;
-    if (rc_str_starts(behind, ",("))
-        *rest = (struct rc_str){ behind.p + 1, behind.n - 1 };
-    else if (rc_str_is(behind, ")"))
+    if (rc_str_starts(after, ",("))
+        *rest = (struct rc_str){ after.p + 1, after.n - 1 };
+    else if (rc_str_is(after, ")"))
         *rest = RC_ABSENT;
     else
         return false;
@@ -163,6 +158,12 @@ bool rc_taskmap_next(struct rc_str *rest, struct rc_run *run)
     if (rc_str_starts(*rest, vector))
         *rest = (struct rc_str){ rest->p + sizeof(vector) - 1, rest->n - (sizeof(vector) - 1) };
     return rc_str_starts(*rest, "(") ? next_vector(rest, run) : rc_run_next(rest, run);
+}
+
+static void clear(uint64_t *seen, uint32_t nodes)
+{
+    for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
+        seen[i] = 0;
 }
 
 static bool test_and_set(uint64_t *seen, uint32_t node)
@@ -183,8 +184,7 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
     uint64_t walked = 0;
     uint32_t distinct = 0;
 
-    for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
-        seen[i] = 0;
+    clear(seen, nodes);
     while (rest.p || !walked) {
         if (!rc_taskmap_next(&rest, &run) || run.first >= nodes || run.nodes > nodes - run.first)
             return false;
@@ -207,8 +207,7 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
         return false;
 
     /* second walk: count the tasks of the nodes that come before ours */
-    for (uint32_t i = 0; i < (nodes + 63) / 64; i++)
-        seen[i] = 0;
+    clear(seen, nodes);
     rest = map;
     for (bool ours_seen = false; rc_taskmap_next(&rest, &run);) {
         for (uint32_t i = run.first; i < run.first + run.nodes; i++) {
@@ -224,24 +223,17 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
     return true;
 }
 
-/* The tasks from `task` on that are on one node. */
-static uint32_t count_together(const uint32_t *node_of, uint32_t tasks, uint32_t task)
-{
-    uint32_t count = 1;
-
-    while (task + count < tasks && node_of[task + count] == node_of[task])
-        count++;
-    return count;
-}
-
 const char *rc_taskmap_write(const uint32_t *node_of, uint32_t tasks, struct rc_arena *arena)
 {
     struct rc_runs runs = rc_runs_begin(arena);
-    uint32_t together;
+    uint32_t together = 0; /* tasks that follow each other on one node */
 
-    for (uint32_t task = 0; task < tasks; task += together) {
-        together = count_together(node_of, tasks, task);
+    for (uint32_t task = 0; task < tasks; task++) {
+        together++;
+        if (task + 1 < tasks && node_of[task + 1] == node_of[task])
+            continue;
         rc_runs_add(&runs, node_of[task], together);
+        together = 0;
     }
     return rc_runs_end(&runs);
 }

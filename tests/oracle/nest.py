@@ -99,6 +99,7 @@ def draw(rng):
     nest.facts = (around, platform, nest.user)
     for level in levels[:-1]:
         level.start = rng.choice(level.launch.tasks)
+        level.start.env.pop("@pmix", None)  # its server would answer a task of the inner launch as well
         if level.family == "deepspeed" and gpus is None:
             level.start.env.pop("CUDA_VISIBLE_DEVICES")  # these would be the inner launch's, too
     nest.shells = [rng.sample(BETWEEN, rng.randint(0, 3)) for _ in names]
