@@ -346,8 +346,8 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
  * is what srun --mpi=pmi2 and Cray's PALS set as well. The rules are at the
  * head of this file. Absent where
  * - the task is Intel MPI's (below),
- * - PALS_RANKID, or rank and size of a step of Slurm's, is equal and no proxy of
- *   Hydra is in sight: people export MPI_LOCALRANKID by hand there, for oneCCL.
+ * - PALS_RANKID, or rank, size and local rank of a step of Slurm's, are equal and
+ *   no proxy of Hydra is in sight: people export MPI_LOCALRANKID by hand there, for oneCCL.
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same. */
 
@@ -358,7 +358,8 @@ static bool is_second_voice(const struct rc_env *env)
 
     return rank.n && (rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")) ||
                       (rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
-                       rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS"))));
+                       rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
+                       rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID"))));
 }
 
 enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)

@@ -87,6 +87,8 @@ def draw(rng):
         rolled = (False,) * len(rolled)  # nor does DeepSpeed's launcher
     if names[-1].startswith("openmpi") and "openmpi4" in names[:-1]:
         levels[-1].launch.facts["firm"] = False  # mpirun takes its own parameters from OMPI_MCA_*
+    if evidence == "names" and "mpich" in names and "slurm" in names:
+        evidence = "processes"  # without which equal numbers are those of srun --mpi=pmi2
     if evidence == "names" and any(name in ("mpich", "intelmpi") for name in names[:-1]):
         rolled = (False,) * len(rolled)  # only its processes name Hydra's launch, which a stamp could know again
     if "slurm" in names[:-1] and levels[-1].launch.told and names[-1].startswith("openmpi"):
