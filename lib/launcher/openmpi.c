@@ -22,9 +22,9 @@
  * by that mapping. 0 where rank and local rank are equal; d if it is 0 or there
  * are as many daemons as nodes; d - 1 if d is not below the nodes; the place of
  * daemon d's host (orte_node_regex) in SLURM_JOB_NODELIST, if it is d or d - 1; by
- * node, the rank of local rank 0; even, if it is d or d - 1 or d is not known; by
- * slot on two nodes 1. By node from a file of parameters is not exported: a rank
- * above its local rank on the first node shows it.
+ * node, the rank of local rank 0; even, if it is d or d - 1 or d is not known. By
+ * node from a file of parameters is not exported: a rank above its local rank on
+ * the first node shows it.
  *
  * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c).
  * Some tasks may ask it and others not, so what a task takes from its variables
@@ -130,15 +130,6 @@ static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
     return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
 }
 
-/* The node of a rank on the second of two nodes by slot, or of one of the first's by
- * node: daemon 1 is either, with a third daemon. */
-static uint32_t second_of_two(const struct rc_facts *facts, uint32_t daemon, uint32_t daemons)
-{
-    if (daemon == 1 && daemons != RC_UNKNOWN && daemons > 2)
-        return rc_layout_node_rank(facts, 1) == 0 ? 0 : RC_UNKNOWN;
-    return 1;
-}
-
 static uint32_t orte_place(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon)
 {
     const struct rc_number *field = facts->field;
@@ -168,8 +159,6 @@ static uint32_t orte_place(const struct rc_env *env, const struct rc_facts *fact
         return rank;
     if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))
         place = even;
-    if (place == RC_UNKNOWN && !by_node && nnodes == 2)
-        place = second_of_two(facts, daemon, daemons);
     /* a file of parameters may say by node, which no task is told: mpirun's own node,
      * or what shows to be the first one, has the lowest ranks by slot (seen with 4.1.4) */
     by_node = by_node || place == 0;
