@@ -145,13 +145,7 @@ static const char *settled_value(struct rc_result *result, struct rc_str name)
         return result->master.addr;
     if (rc_str_is(name, RC_AGENTS_ENDPOINT))
         return rc_master_endpoint(result, result->master.port);
-    for (unsigned i = 0; i < RC_FRAMEWORK_COUNT; i++) {
-        struct rc_framework_variable v = rc_framework_variable(result, (enum rc_framework_index)i);
-
-        if (rc_str_eq(v.name, name))
-            return v.value;
-    }
-    return NULL;
+    return rc_framework_value(result, name);
 }
 
 void rc_address_settle(struct rc_result *result, const char *addr, const char *source, const char *interface)

@@ -335,18 +335,4 @@ struct rc_arguments {
     uint32_t most;
 };
 
-struct rc_framework_variable {
-    struct rc_str name;
-    const char *value; /* NULL where this task does not need the variable */
-    const char *source;
-    const char *reason;
-};
-
-enum rc_framework_index {
-#define ROLLCALL_FRAMEWORK(name, function, source, reason) RC_FRAMEWORK_##function,
-#include "resolve/frameworks.def"
-#undef ROLLCALL_FRAMEWORK
-    RC_FRAMEWORK_COUNT
-};
-
 enum { RC_NIC_VARIABLES = 5 };

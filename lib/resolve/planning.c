@@ -4,7 +4,8 @@
 #include "launcher/launcher.h"
 #include "resolve/address.h"
 
-/* Variables that one framework alone reads: the table in frameworks.def. */
+/* Variables that one framework alone reads, where it would go wrong without. Only what cures something that a test
+ * shows (tests/frameworks). A value of the user's stays. */
 
 enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
 
@@ -40,21 +41,60 @@ static const char *torchrun_signals(struct rc_result *result)
     return result->mode == RC_MODE_LAUNCHER ? "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2" : NULL;
 }
 
-struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index)
-{
-    struct rc_framework_variable none = { .value = NULL };
+static const struct {
+    struct rc_str name;
+    const char *(*value)(struct rc_result *result); /* NULL where this task does not need the variable */
+    const char *source;
+    const char *reason; /* what goes wrong without it */
+} frameworks[] = {
+    /* jax/_src/distributed.py, initialize(): read before any launcher is asked. Without it the address is the first of
+     * SLURM_STEP_NODELIST, wherever rank 0 is, or under Open MPI 4 that of mpirun's host (clusters/slurm_cluster.py,
+     * ompi_cluster.py); the port is of the job, the same for all its steps. */
+    { RC_NAME("JAX_COORDINATOR_ADDRESS"), jax_coordinator, "MASTER_ADDR, the port behind MASTER_PORT",
+      "JAX guesses rank 0's host, and takes the same port for all steps of a job" },
+    /* The same; clusters/cluster.py: one device a process, numbered by the local rank. Wrong where a task has several
+     * GPUs, and where it sees its own alone. */
+    { RC_NAME("JAX_LOCAL_DEVICE_IDS"), jax_local_devices, "the GPUs that this task sees",
+      "JAX takes one GPU, number LOCAL_RANK of those that the task sees" },
+    /* torch/distributed/run.py, --signals-to-handle, from torch 2.9; older ones do not read it. The default is these
+     * without the last two, which end torchrun at once. It sends what it handles to its workers, and waits for them. */
+    { RC_NAME("PET_SIGNALS_TO_HANDLE"), torchrun_signals, "launcher mode",
+      "torchrun would die of the signal that sbatch --signal asks for" },
+};
 
-    /* a table of pointers would need relocations in the preload library */
-    switch (index) {
-#define ROLLCALL_FRAMEWORK(name, function, source, reason) \
-    case RC_FRAMEWORK_##function:                          \
-        return (struct rc_framework_variable){ RC_STR(name), function(result), source, reason };
-#include "resolve/frameworks.def"
-#undef ROLLCALL_FRAMEWORK
-    case RC_FRAMEWORK_COUNT:
-        break;
+enum { FRAMEWORKS = sizeof(frameworks) / sizeof(*frameworks) };
+
+const char *rc_framework_value(struct rc_result *result, struct rc_str name)
+{
+    for (unsigned i = 0; i < FRAMEWORKS; i++)
+        if (rc_str_eq(frameworks[i].name, name))
+            return frameworks[i].value(result);
+    return NULL;
+}
+
+void rc_frameworks_unset(struct rc_result *result, const char *reason)
+{
+    for (unsigned i = 0; i < FRAMEWORKS; i++)
+        rc_plan_unset(result, frameworks[i].name, reason);
+}
+
+/* Beside the stamp of another launch, task or mode rollcall's own values are there, which are no wish of the user's. */
+static void set_for_frameworks(struct rc_result *result, bool is_repeated)
+{
+    bool stale = result->stamp.text.p && !is_repeated;
+
+    for (unsigned i = 0; i < FRAMEWORKS; i++) {
+        struct rc_str name = frameworks[i].name;
+        const char *value = frameworks[i].value(result);
+        struct rc_str now = rc_env_find(&result->env, name);
+
+        if (now.n && !stale && !(value && rc_str_is(now, value)))
+            rc_plan_keep(result, name, "as it was set");
+        else if (value)
+            rc_plan_set(result, name, value, frameworks[i].source, frameworks[i].reason);
+        else
+            rc_plan_unset(result, name, "left over from a launch further outside");
     }
-    return none;
 }
 
 /* Not as many tasks on each node: works with plain torch; Lightning and whoever multiplies nodes by
@@ -111,33 +151,56 @@ static const struct rc_name torchelastic_names[] = {
 /* Beside another launch's RANK, WORLD_SIZE and LOCAL_RANK they make one launch of DeepSpeed's (torchrun.c). */
 static const struct rc_name deepspeed_names[] = { RC_NAME("CROSS_RANK"), RC_NAME("CROSS_SIZE") };
 
-/* The mere presence of LOCAL_RANK tells Lightning and Accelerate that the
- * workers exist already. */
-static const struct rc_name worker_names[] = {
-    RC_NAME("RANK"),       RC_NAME("WORLD_SIZE"),       RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"),
-    RC_NAME("GROUP_RANK"), RC_NAME("GROUP_WORLD_SIZE"),
+/* Why no number of nodes is told. */
+static const char uncounted[] = "the launcher does not count nodes";
+
+/* The numbers of a worker. Its stamp has the first RC_STAMP_TOLD of them, in this order. In launcher mode those that
+ * are not an agent's must be absent: the mere presence of LOCAL_RANK tells Lightning and Accelerate that the workers
+ * exist already. */
+static const struct {
+    struct rc_str name;
+    enum rc_field field;
+    bool is_agents;
+    const char *reason;
+} numbers[] = {
+    { RC_NAME("RANK"), RC_RANK, false, "this task's number in the job" },
+    { RC_NAME("WORLD_SIZE"), RC_WORLD_SIZE, false, "tasks in the job" },
+    { RC_NAME("LOCAL_RANK"), RC_LOCAL_RANK, false, "this task's number on its node" },
+    { RC_NAME("LOCAL_WORLD_SIZE"), RC_LOCAL_WORLD_SIZE, false, "tasks on this node" },
+    { RC_NAME("NODE_RANK"), RC_NODE_RANK, true, "this node's number in the job" },
+    { RC_NAME("GROUP_RANK"), RC_NODE_RANK, false, "torchrun's name for the node's number" },
+    { RC_NAME("GROUP_WORLD_SIZE"), RC_NNODES, false, "nodes of the job" },
 };
 
-/* What a worker's stamp says that it was told, in this order. */
-static const struct rc_name told_names[RC_STAMP_TOLD] = {
-    RC_NAME("RANK"), RC_NAME("WORLD_SIZE"), RC_NAME("LOCAL_RANK"), RC_NAME("LOCAL_WORLD_SIZE"), RC_NAME("NODE_RANK"),
-};
+enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
 
 /* Of these, another value than the one that was told shows that somebody has set it since. */
 enum { TELLING = 3 };
 
-/* Why no number of nodes is told. */
-static const char uncounted[] = "the launcher does not count nodes";
-
-/* Programs index devices with it. */
-static void set_local_rank(struct rc_result *result)
+static void set_numbers(struct rc_result *result)
 {
     const struct rc_visible *visible = &result->visible;
 
-    if (visible->why)
-        rc_plan_set_number(result, RC_STR("LOCAL_RANK"), visible->device, "the GPUs that this task sees", visible->why);
-    else
-        rc_plan_set_field(result, RC_STR("LOCAL_RANK"), RC_LOCAL_RANK, "this task's number on its node");
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        struct rc_str name = numbers[i].name;
+
+        if (result->mode == RC_MODE_LAUNCHER && !numbers[i].is_agents)
+            continue;
+        if (numbers[i].field == RC_LOCAL_RANK && visible->why) /* programs index devices with it */
+            rc_plan_set_number(result, name, visible->device, "the GPUs that this task sees", visible->why);
+        else if (numbers[i].field == RC_NNODES && result->facts.nnodes_derived)
+            /* torch reads it nowhere: better none than one of nodes that there are not */
+            rc_plan_unset(result, name, uncounted);
+        else
+            rc_plan_set_field(result, name, numbers[i].field, numbers[i].reason);
+    }
+}
+
+void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const char *reason)
+{
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (with_agents || !numbers[i].is_agents)
+            rc_plan_unset(result, numbers[i].name, reason);
 }
 
 #define UNSET(result, names, reason) rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), (reason))
@@ -180,17 +243,6 @@ static void set_master_names(struct rc_result *result)
                     "the same port in all tasks, held by rank 0");
     if (result->stamp_is_outer && master->kind == RC_ADDRESS_DEFAULT)
         rc_address_forget(result);
-}
-
-/* torch reads it nowhere: better none than one of nodes that there are not. */
-static void set_nodes(struct rc_result *result)
-{
-    static const struct rc_str name = RC_STR("GROUP_WORLD_SIZE");
-
-    if (result->facts.nnodes_derived)
-        rc_plan_unset(result, name, uncounted);
-    else
-        rc_plan_set_field(result, name, RC_NNODES, "nodes of the job");
 }
 
 /* Of nodes that the launcher does not count only those of the whole allocation have a number. */
@@ -273,13 +325,7 @@ static void plan_worker(struct rc_result *result)
 {
     bool even = result->facts.min_local_size == result->facts.max_local_size;
 
-    rc_plan_set_field(result, RC_STR("RANK"), RC_RANK, "this task's number in the job");
-    rc_plan_set_field(result, RC_STR("WORLD_SIZE"), RC_WORLD_SIZE, "tasks in the job");
-    set_local_rank(result);
-    rc_plan_set_field(result, RC_STR("LOCAL_WORLD_SIZE"), RC_LOCAL_WORLD_SIZE, "tasks on this node");
-    rc_plan_set_field(result, RC_STR("NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
-    rc_plan_set_field(result, RC_STR("GROUP_RANK"), RC_NODE_RANK, "torchrun's name for the node's number");
-    set_nodes(result);
+    set_numbers(result);
     set_master_names(result);
     plan_job_name(result);
     repair_launchers(result);
@@ -331,7 +377,7 @@ static void plan_launcher(const struct rc_context *context, struct rc_result *re
 {
     struct rc_arguments arguments;
 
-    rc_plan_set_field(result, RC_STR("NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
+    set_numbers(result);
     set_master_names(result);
     rc_arguments_read(result, &arguments);
     rc_agents_plan(result, &arguments, context->options.nproc);
@@ -339,33 +385,9 @@ static void plan_launcher(const struct rc_context *context, struct rc_result *re
     if (result->ordered.host.p)
         repair_launchers(result);
     hide_step_from_lightning(result);
-    UNSET(result, worker_names, "it would say that the workers exist already");
+    rc_planning_unset_numbers(result, false, "it would say that the workers exist already");
     unset_other_launchers(result);
     rc_arguments_check(result, &arguments);
-}
-
-/* Beside the stamp of another launch, task or mode rollcall's own values stand
- * there, which are no wish of the user's. */
-static void set_for_frameworks(struct rc_result *result, bool is_repeated)
-{
-    bool stale = result->stamp.text.p && !is_repeated;
-
-    for (unsigned i = 0; i < RC_FRAMEWORK_COUNT; i++) {
-        struct rc_framework_variable v = rc_framework_variable(result, (enum rc_framework_index)i);
-        struct rc_str now = rc_env_find(&result->env, v.name);
-
-        if (now.n && !stale && !(v.value && rc_str_is(now, v.value)))
-            rc_plan_keep(result, v.name, "as it was set");
-        else if (v.value)
-            rc_plan_set(result, v.name, v.value, v.source, v.reason);
-        else
-            rc_plan_unset(result, v.name, "left over from a launch further outside");
-    }
-}
-
-struct rc_str rc_planning_told_name(unsigned i)
-{
-    return rc_name(&told_names[i]);
 }
 
 bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts)
@@ -374,7 +396,7 @@ bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts)
 
     for (unsigned i = 0; rest.p && i < TELLING; i++) {
         struct rc_str told = rc_str_split(rest, '/', &rest);
-        struct rc_str now = rc_env_find_name(&result->env, &told_names[i]);
+        struct rc_str now = rc_env_find(&result->env, numbers[i].name);
 
         if (now.p ? !rc_str_eq(now, told) : missing_counts)
             return true;
@@ -391,7 +413,7 @@ void rc_planning_restore(struct rc_result *result)
     for (unsigned i = 0; i < RC_STAMP_TOLD; i++) {
         if (!rc_parse_u32(rc_str_split(rest, '/', &rest), RC_MAX_TASKS, &value))
             return;
-        rc_plan_set_number(result, rc_name(&told_names[i]), value, RC_STAMP, reason);
+        rc_plan_set_number(result, numbers[i].name, value, RC_STAMP, reason);
     }
     rc_plan_set_number(result, RC_STR("GROUP_RANK"), value, RC_STAMP, reason);
 }

@@ -15,8 +15,6 @@
 
 static const char left_over[] = "left over from the task that sbatch was called in";
 
-static const struct rc_name group_names[] = { RC_NAME("GROUP_RANK"), RC_NAME("GROUP_WORLD_SIZE") };
-
 /* PET_NPROC_PER_NODE and a PET_RDZV_CONF may be the user's own: a task in launcher mode keeps both. */
 static const struct rc_name launcher_names[] = { RC_NAME("NODE_RANK"), RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"),
                                                  RC_NAME("PET_RDZV_ID") };
@@ -29,13 +27,7 @@ static const struct rc_name own_names[] = {
 static const struct rc_name masters[][2] = { { RC_NAME("MASTER_ADDR"), RC_NAME("MASTER_PORT") },
                                              { RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT") } };
 
-static void unset_names(struct rc_result *result, const struct rc_name *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        rc_plan_unset(result, rc_name(&names[i]), left_over);
-}
-
-#define UNSET(result, names) unset_names((result), (names), sizeof(names) / sizeof(*(names)))
+#define UNSET(result, names) rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), left_over)
 
 /* A master whose port is another one is somebody's own. */
 static void unset_masters(struct rc_result *result)
@@ -59,9 +51,7 @@ static void unset_ranks(struct rc_result *result)
             rc_plan_unset(result, RC_STR(RC_AGENTS_ENDPOINT), left_over);
         return;
     }
-    for (unsigned i = 0; i < RC_STAMP_TOLD; i++)
-        rc_plan_unset(result, rc_planning_told_name(i), left_over);
-    UNSET(result, group_names);
+    rc_planning_unset_numbers(result, true, left_over);
 }
 
 void rc_leftover_plan(struct rc_result *result, const char *job)
@@ -76,8 +66,7 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
     if (!rc_planning_is_changed(result, false)) {
         unset_ranks(result);
         unset_masters(result);
-        for (unsigned i = 0; i < RC_FRAMEWORK_COUNT; i++)
-            rc_plan_unset(result, rc_framework_variable(result, (enum rc_framework_index)i).name, left_over);
+        rc_frameworks_unset(result, left_over);
     }
     rc_address_forget(result);
     rc_nicnames_plan(&nothing, result);

@@ -84,8 +84,12 @@ void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
 /* Adds RC304 or RC305 where the arguments contradict the step. */
 void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arguments);
 
-/* Returns a row of the table for a result whose identity, mode and master are decided. */
-struct rc_framework_variable rc_framework_variable(struct rc_result *result, enum rc_framework_index index);
+/* Returns the value of a framework's own variable for a result whose identity, mode and master are decided. NULL for
+ * another name, and where this task does not need it. */
+const char *rc_framework_value(struct rc_result *result, struct rc_str name);
+
+/* Takes all of them away that are there. */
+void rc_frameworks_unset(struct rc_result *result, const char *reason);
 
 /* RC301 for the workers of such a layout. */
 void rc_uneven_warn(struct rc_result *result);
@@ -99,8 +103,8 @@ void rc_planning_write(const struct rc_context *context, struct rc_result *resul
  * says that it was told; missing_counts: or is not there. */
 bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
 
-/* The name of a worker's i-th number in its stamp, below RC_STAMP_TOLD. */
-struct rc_str rc_planning_told_name(unsigned i);
+/* Takes RANK, LOCAL_RANK and the like away; with_agents: also what an agent has, too. */
+void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const char *reason);
 
 /* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
 void rc_planning_restore(struct rc_result *result);
