@@ -249,7 +249,7 @@ static void apply_result(uint32_t debug)
     if (!publish_plan(&result.plan)) {
         rc_port_release(fd);
         if (debug > 0)
-            shim_report_nothing("the environment has more variables than the shim's table");
+            shim_report_nothing("the environment is too large for the shim's table");
         return;
     }
     if (debug > 0)

@@ -155,6 +155,14 @@ static char *ask_layout(spank_t spank)
     return map;
 }
 
+/* A value from an outer step can only be emptied, not unset: srun has copied its environment already and only adds what
+ * is set now (srun_job.c:pre_launch_srun_job). */
+static void hand_on(const char *name, const char *value)
+{
+    if (*value || getenv(name))
+        setenv(name, value, 1);
+}
+
 void rc_spank_name_hosts(spank_t spank)
 {
     struct rc_options options;
@@ -164,11 +172,7 @@ void rc_spank_name_hosts(spank_t spank)
         return;
     if (may_be_unlisted(spank))
         map = ask_layout(spank);
-    /* a map from an outer step can only be emptied, not unset: srun has copied its
-     * environment already and only adds what is set now
-     * (srun_job.c:pre_launch_srun_job) */
-    if (map || getenv(RC_TASK_HOSTS))
-        setenv(RC_TASK_HOSTS, map ? map : "", 1);
+    hand_on(RC_TASK_HOSTS, map ? map : "");
     free(map);
 }
 
@@ -178,20 +182,17 @@ void rc_spank_name_hosts(spank_t spank)
  * dup2 does not close the source of the other. */
 enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128 };
 
-/* A function of srun's own libslurmfull. Weak, because the plugin binds at start and is
- * loaded by other programs as well. */
+/* Weak for the same reason. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
 /* SrunPortRange: firewalls let the nodes through to these ports of srun. */
 static void port_range(uint16_t *first, uint16_t *last)
 {
     const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
+    bool is_set = range && range[0] && range[0] <= range[1];
 
-    *first = *last = 0;
-    if (range && range[0] && range[0] <= range[1]) {
-        *first = range[0];
-        *last = range[1];
-    }
+    *first = is_set ? range[0] : 0;
+    *last = is_set ? range[1] : 0;
 }
 
 static int raise_descriptor(int fd)
@@ -304,9 +305,5 @@ void rc_spank_server_start(spank_t spank)
 
     if (rc_spank_asked_here(&options))
         value = start_server(spank, &options, &arena);
-    /* a value from an outer step can only be emptied, not unset: srun has copied its
-     * environment already and only adds what is set now
-     * (srun_job.c:pre_launch_srun_job) */
-    if (*value || getenv(RC_SERVER))
-        setenv(RC_SERVER, value, 1);
+    hand_on(RC_SERVER, value);
 }
