@@ -15,7 +15,7 @@
  * own before glibc 2.34), and which takes the loader's lock: other threads may load libraries meanwhile. */
 
 struct search {
-    uintptr_t address; /* one in the object that is looked for, or behind which is looked */
+    uintptr_t address; /* one in the object that is looked for, or after which is looked */
     const char *words;
     const char *name;
     uint32_t hash; /* of name */
@@ -67,7 +67,7 @@ static int look_for_name(struct dl_phdr_info *object, size_t size, void *more)
 }
 
 /* Whether the library that the address is in has a file name, without its folder, that begins with one of these
- * words, parted by blanks. The program itself has none. */
+ * words, separated by blanks. The program itself has none. */
 static bool shim_object_is(uintptr_t address, const char *words)
 {
     struct search search = { .address = address, .words = words };
@@ -153,7 +153,7 @@ static int look_behind(struct dl_phdr_info *object, size_t size, void *more)
     return search->found != 0;
 }
 
-/* The function of that name in the first object behind the one that this code is in: what dlsym
+/* The function of that name in the first object after the one that this code is in: what dlsym
  * finds with RTLD_NEXT. 0 where there is none. */
 static uintptr_t shim_object_next(const char *name)
 {

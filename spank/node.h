@@ -28,7 +28,7 @@ bool rc_once_wait(struct rc_once *once, unsigned milliseconds);
 
 /* The node's own root folder, where a plugin before this one has taken the task into a container.
  *
- * pyxis does so in its task_init: behind it a task sees the image's files, and
+ * pyxis does so in its task_init: after it a task sees the image's files, and
  * rollcall's own programs are not among them. They run in the folder that was the
  * root in user_init, with the node's own libc; the user's program never does. */
 

@@ -18,7 +18,7 @@
 /* Registers --ddp. Call it only from slurm_spank_init. */
 void rc_spank_register(spank_t spank);
 
-/* Reads the words behind the plugin's path in plugstack.conf; only the first call does.
+/* Reads the words after the plugin's path in plugstack.conf; only the first call does.
  * Reports and ignores a word that it does not understand. */
 void rc_spank_read_arguments(int argc, char *argv[]);
 

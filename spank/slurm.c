@@ -124,7 +124,7 @@ static bool put_variable(spank_t spank, const char *name, const char *value)
 
     if (value && spank_setenv(spank, name, value, 1) != ESPANK_SUCCESS)
         return false;
-    /* a name with two entries may need two calls: after a removal Slurm goes on behind
+    /* a name with two entries may need two calls: after a removal Slurm goes on after
      * the entry that moved up (22.05 env.c:unsetenvp) */
     for (int i = 0; !value && i < 8 && find_value(spank, name); i++)
         if (spank_unsetenv(spank, name) != ESPANK_SUCCESS)

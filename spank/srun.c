@@ -176,7 +176,7 @@ void rc_spank_name_hosts(spank_t spank)
     free(map);
 }
 
-/* In srun, for the exchange: a program that listens beside it. */
+/* In srun, for the exchange: a program that listens on its host. */
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */

@@ -39,7 +39,7 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
 /* The GPU of each local rank, as a list: every `each`-th entry of `list`. In the arena. */
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena);
 
-/* Asks the rollcall-map at `path`; *pins stands in the answer, RC_BINDING_ANSWER
+/* Asks the rollcall-map at `path`; *pins is a slice of the answer, RC_BINDING_ANSWER
  * bytes. gpus may be NULL. NULL, or why there is none: static, or in the arena. */
 const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                            char *answer, struct rc_pins *pins, struct rc_arena *arena);

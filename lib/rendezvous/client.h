@@ -23,7 +23,7 @@ enum {
 };
 
 struct rc_reply {
-    char *text; /* from malloc, with a NUL behind it: the caller frees it */
+    char *text; /* from malloc, with a NUL after it: the caller frees it */
     size_t size;
 };
 
@@ -45,7 +45,7 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
 
 /* A task puts values into the store of its launch, and reads the others' (store.h).
  *
- * Each of these is one request (rc_client_request): a connection that is closed again behind
+ * Each of these is one request (rc_client_request): a connection that is closed again after
  * it. They return -errno as rc_client_request does, and -EINVAL for a key or a size that
  * cannot be, -ENOSPC where the server has no room. Thread safe.
  *
@@ -53,7 +53,7 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
  * has put stays there: a key that is used at each start needs a number of the
  * start, which rc_store_client_count gives. */
 
-/* Puts a value, unless there is one: 1 where it is this one that stands there now,
+/* Puts a value, unless there is one: 1 where it is this one that is there now,
  * 0 where it is another, which `standing` then gets as rc_store_client_get's `value` does;
  * it may be NULL. */
 int rc_store_client_put(const struct rc_endpoint *server, const char *key, struct rc_str value, uint32_t milliseconds,

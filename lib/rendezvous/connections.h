@@ -8,12 +8,12 @@
 
 #include "rendezvous/wire.h"
 
-/* A list whose links stand inside of what is listed: to put in and take out costs no memory. */
+/* A list whose links are inside of what is listed: to put in and take out costs no memory. */
 
 struct rc_queue;
 
 struct rc_link {
-    struct rc_queue *queue; /* that it stands in; NULL: none */
+    struct rc_queue *queue; /* that it is in; NULL: none */
     struct rc_link *previous;
     struct rc_link *next;
 };

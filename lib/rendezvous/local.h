@@ -30,7 +30,7 @@ int rc_local_accept(int listener);
 /* Milliseconds until a time of rc_milliseconds, for poll: 0 where it is over, a minute at most. */
 int rc_local_left(int64_t deadline);
 
-/* Sends a message and reads the reply, with a NUL behind it. Returns its bytes or -errno:
+/* Sends a message and reads the reply, with a NUL after it. Returns its bytes or -errno:
  * -ECONNREFUSED where no process listens, -EAGAIN where too many call, -ECONNRESET where
  * the listener closed the connection, -EPERM where it is another user's, -ETIMEDOUT. */
 int rc_local_call(const char *name, struct rc_str message, int64_t deadline, char *text, size_t size);
@@ -53,7 +53,7 @@ enum { RC_GATHER_SAID_MAX = 4096 };
 struct rc_gathered_task {
     int fd;
     uint32_t rank;
-    char *said; /* its text, with a NUL behind it; NULL: none */
+    char *said; /* its text, with a NUL after it; NULL: none */
 };
 
 struct rc_gathered {
@@ -72,7 +72,7 @@ int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_
 void rc_gather_reply(struct rc_gathered *all, struct rc_str text);
 
 /* For the other tasks: tells the first task this rank, and a text of less than RC_GATHER_SAID_MAX bytes, which may be
- * absent, and reads its reply into `text`, with a NUL behind it. Retries for `milliseconds` until the first task is
+ * absent, and reads its reply into `text`, with a NUL after it. Retries for `milliseconds` until the first task is
  * there; the reply may take `patience` more. Returns the number of bytes or -errno: -ETIMEDOUT, -ECONNREFUSED
  * where the first task never came, -EPERM where the socket is another user's. */
 int rc_gather_join(const char *name, uint32_t rank, struct rc_str said, uint32_t milliseconds, uint32_t patience,

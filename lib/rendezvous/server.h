@@ -71,7 +71,7 @@ bool rc_registrations_add(struct rc_registrations *registrations, struct rc_str 
  * they disagree, the others are not kept waiting for nodes that only one knows of. */
 bool rc_registrations_is_complete(const struct rc_registrations *registrations);
 
-/* All entries as they came, a blank line behind each, from malloc; NULL without memory. */
+/* All entries as they came, a blank line after each, from malloc; NULL without memory. */
 char *rc_registrations_text(const struct rc_registrations *registrations, size_t *size);
 
 void rc_registrations_free(struct rc_registrations *registrations);

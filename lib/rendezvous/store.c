@@ -74,7 +74,7 @@ bool rc_store_is_key(struct rc_str key)
     return key.n > 0 && key.n <= RC_STORE_KEY_MAX;
 }
 
-/* Copies a text; absent where there is no room or no memory. The NUL behind it keeps an
+/* Copies a text; absent where there is no room or no memory. The NUL after it keeps an
  * empty text from being absent. */
 static struct rc_str copy_text(struct rc_store *store, struct rc_str text, size_t more)
 {

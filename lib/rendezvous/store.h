@@ -39,7 +39,7 @@ bool rc_store_is_question(struct rc_str text);
 /* What is to be done about a question. */
 struct rc_store_answer {
     char head[RC_STORE_HEAD_MAX]; /* of the reply, NUL-terminated; empty: the reply is yet to come */
-    struct rc_str value;          /* behind it; owned by the store */
+    struct rc_str value;          /* after it; owned by the store */
     struct rc_queue *waiting;     /* without a reply: the queue to wait in; else the queue whose
                                    * connections ask once more now, and get theirs; NULL: none */
 };

@@ -56,13 +56,13 @@ static bool read_head(struct rc_wire *wire, struct rc_str head, const char *toke
     return wire->body != NULL;
 }
 
-/* WHOLE once the head is there and understood; what came behind it in the same
+/* WHOLE once the head is there and understood; what came after it in the same
  * read is the body's beginning. */
 static enum rc_wire_state take_head(struct rc_wire *wire, int fd, const char *token)
 {
     ssize_t n = receive_bytes(fd, wire->head + wire->head_used, sizeof(wire->head) - wire->head_used);
     char *end;
-    size_t behind;
+    size_t after;
 
     if (n < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK ? RC_WIRE_MORE : RC_WIRE_WRONG;
@@ -74,11 +74,11 @@ static enum rc_wire_state take_head(struct rc_wire *wire, int fd, const char *to
         return wire->head_used == sizeof(wire->head) ? RC_WIRE_WRONG : RC_WIRE_MORE;
     if (!read_head(wire, (struct rc_str){ wire->head, (size_t)(end - wire->head) }, token))
         return RC_WIRE_WRONG;
-    behind = wire->head_used - (size_t)(end + 1 - wire->head);
-    if (behind > wire->size)
+    after = wire->head_used - (size_t)(end + 1 - wire->head);
+    if (after > wire->size)
         return RC_WIRE_WRONG;
-    memcpy(wire->body, end + 1, behind);
-    wire->used = behind;
+    memcpy(wire->body, end + 1, after);
+    wire->used = after;
     return RC_WIRE_WHOLE;
 }
 

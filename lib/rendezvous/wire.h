@@ -51,7 +51,7 @@ void rc_wire_free(struct rc_wire *wire);
 /* The message as it goes over the wire, from malloc, *size bytes. NULL without memory. */
 char *rc_wire_pack(const char *token, struct rc_str text, size_t *size);
 
-/* A new token, a NUL behind it, from the kernel's random numbers. 0 or -errno. */
+/* A new token, a NUL after it, from the kernel's random numbers. 0 or -errno. */
 int rc_wire_new_token(char token[RC_WIRE_TOKEN + 1]);
 
 /* Whether it has the form of a token. */
@@ -104,7 +104,7 @@ enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
 #define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
 
 /* Asks for the roll as it is now. The reply has all entries in the order in which
- * they came, a blank line behind each. */
+ * they came, a blank line after each. */
 #define RC_SERVER_QUESTION "question=roll\n"
 
 /* From a node whose tasks take no part; it asks for nothing, and the reply is empty. */
@@ -124,7 +124,7 @@ struct rc_server_settings {
     enum rc_check same; /* what a node does that is not like the others */
 };
 
-/* The program's arguments, from its name on, NULL behind the last; text of the
+/* The program's arguments, from its name on, NULL after the last; text of the
  * arena. False where there is no room. */
 bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
                               const char *argv[RC_SERVER_ARGUMENTS + 1]);

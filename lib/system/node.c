@@ -197,14 +197,14 @@ static struct rc_str own_file(char *buffer, size_t size)
         struct rc_str rest = { buffer, used + (size_t)n };
 
         for (;;) {
-            struct rc_str behind;
-            struct rc_str line = rc_str_split(rest, '\n', &behind);
+            struct rc_str after;
+            struct rc_str line = rc_str_split(rest, '\n', &after);
 
-            if (!behind.p)
+            if (!after.p)
                 break;
             if ((file = mapped_file(line, address)).p)
                 break;
-            rest = behind;
+            rest = after;
         }
         /* keeps the beginning of a line until its end is read */
         used = file.p ? 0 : rest.n;
@@ -262,10 +262,10 @@ static bool can_be_read(const char *path)
 
 static bool has_character(struct rc_str text, char character)
 {
-    struct rc_str behind;
+    struct rc_str after;
 
-    rc_str_split(text, character, &behind);
-    return behind.p != NULL;
+    rc_str_split(text, character, &after);
+    return after.p != NULL;
 }
 
 struct rc_str rc_beside_watch(const char *relative, char *path, size_t size)

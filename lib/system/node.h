@@ -18,7 +18,7 @@ size_t rc_file_read(const char *path, char *buffer, size_t size);
  * of the process tree, which in a container comes early. */
 uint32_t rc_process_parent(uint32_t pid);
 
-/* Reads up to `size` bytes of a process's command line, its words parted by
+/* Reads up to `size` bytes of a process's command line, its words separated by
  * NULs as in /proc/PID/cmdline. Returns how many; 0 where there is none. */
 size_t rc_process_command(uint32_t pid, char *buffer, size_t size);
 
@@ -55,7 +55,7 @@ bool rc_affinity_widest(struct rc_cpuset *set);
  * is absent. */
 
 /* The path `relative` ("../share/rollcall") from a file's folder, by names alone:
- * each leading "../" takes one folder off. Written to path, with a NUL behind it;
+ * each leading "../" takes one folder off. Written to path, with a NUL after it;
  * absent where there are too few folders, or where it does not fit. */
 struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, size_t size);
 

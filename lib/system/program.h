@@ -47,7 +47,7 @@ struct rc_program {
  * is /dev/null, unless with_errors. Returns the number of bytes, or -errno:
  * -ETIMEDOUT where it had to be killed, -EMSGSIZE where it wrote more than
  * size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no
- * descriptor behind but *kept, which is not closed on exec; and no process but one that cannot be killed yet. */
+ * descriptor open but *kept, which is not closed on exec; and no process but one that cannot be killed yet. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
 
 /* Whether the program was never reached: the loader did not find a library that it needs. `n` and `status` are

@@ -27,7 +27,7 @@ int exchange_lookup(void);
  * IPv4 comes first, because few nodes have IPv6 alone. The text is in the arena. */
 const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena);
 
-/* Runs rollcall-pmix, which lies beside this program, and returns the line that it
+/* Runs rollcall-pmix, which is in the folder of this program, and returns the line that it
  * prints, or NULL with the reason in `line`. */
 char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size);
 
@@ -53,7 +53,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
  *   launcher=PID    its parent
  *   pmix=1          also tell the other nodes; or 0
  *   seconds=10      for that
- * and prints store=TOKEN PORT HOST..., with the store behind it; or taken=NAME,
+ * and prints store=TOKEN PORT HOST..., once the store is there; or taken=NAME,
  * where another one has the name; or one line failed=WHY. Returns an exit status.
  *
  * A process that connects at the name says "read", or "own LAUNCHER" to be its owner from

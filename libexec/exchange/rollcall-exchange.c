@@ -47,7 +47,7 @@ static int usage(void)
     return STATUS_USAGE;
 }
 
-/* One call a line: srun's own lines stand on the same terminal. */
+/* One call a line: srun's own lines go to the same terminal. */
 static void print_finding(void *more, enum rc_message_id id, const char *text)
 {
     char line[LINE_SIZE];
@@ -57,7 +57,7 @@ static void print_finding(void *more, enum rc_message_id id, const char *text)
     fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
 }
 
-/* The server's own decision, said where srun stands. */
+/* The server's own decision, said where srun's own lines go. */
 static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;

@@ -91,7 +91,7 @@ static bool is_owned(const struct store *store)
     return false;
 }
 
-/* A forked child of a task keeps the store beside its parent, which may outlive it. */
+/* A forked child of a task keeps the store together with its parent, which may outlive it. */
 static void watch_owner(struct store *store, uint32_t owner, uint32_t launcher)
 {
     int place = 0;
@@ -153,7 +153,7 @@ static bool is_over(struct store *store, int64_t *farewell)
     return rc_milliseconds() >= *farewell;
 }
 
-/* Beside the server, which has a loop of its own. */
+/* In a thread: the server has a loop of its own. */
 static void *attend_owners(void *more)
 {
     struct store *store = more;

@@ -30,7 +30,7 @@ int pmix_fail_key(const char *key, pmix_rank_t rank, const char *why);
 /* Before PMIx_Init: notes which descriptors are open. */
 void pmix_connection_expect(void);
 
-/* Behind PMIx_Init: a copy of the descriptor that it has connected, or -1. */
+/* After PMIx_Init: a copy of the descriptor that it has connected, or -1. */
 int pmix_connection_copy(void);
 
 /* Sends the copy to who has started this program, over standard input where that is a socket (system/program.h,

@@ -16,7 +16,7 @@
 
 enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
 
-/* Puts the line that stands on standard input where the others find it. 0, or -1 after pmix_fail().
+/* Puts the line on standard input where the others find it. 0, or -1 after pmix_fail().
  * No fence: on Slurm one without data is no barrier, and one that a single task does
  * not reach holds up all others. A key that is written once needs none. */
 static int pmix_put_endpoint(const char *key)
