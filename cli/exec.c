@@ -58,7 +58,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
 {
     char text[8192];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const char *starved = rc_binding_starved(result, &result->arena);
+    const char *starved = rc_binding_starved(result, &arena);
     const struct rc_binder binder = {
         .tasks = result->mode == RC_MODE_WORKER ? result->identity.field[RC_LOCAL_WORLD_SIZE]
                                                 : rc_pinning_workers(context, result),
@@ -72,7 +72,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
     const char *why;
 
     if (starved)
-        rc_message_add(&result->messages, RC914, starved);
+        rc_say(&result->messages, RC914, "%s", starved);
     if (!rc_binding_is_wanted(context, result))
         return;
     why = rc_binding_run(&binder, context, result);
@@ -206,7 +206,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     if (here.here.learned & RC_LEARN_PMIX)
         cli_choose_store(&context, result);
     if (result->status != RC_RESOLVED || !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) ||
-        cli_settle_master(result, held) < 0)
+        cli_settle_master(&context, result, held) < 0)
         return refuse_task(result, a->debug);
     cli_bind_task(&context, result);
     rc_forgotten_say(&context, result);

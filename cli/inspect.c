@@ -45,7 +45,9 @@ static void refuse_process(struct inspection *inspection)
 
 static void resolve_process(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
 {
-    struct rc_context context = {
+    struct rc_context *context = &inspection->context;
+
+    *context = (struct rc_context){
         .env = inspection->input.env,
         .argv = argv ? argv : inspection->input.argv,
         .options = *options,
@@ -53,20 +55,19 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         .ignore_stamp = true,
         .explain = true,
     };
-
     if (inspection->input.this_node) {
-        rc_node_port_range(&context.local_port_first, &context.local_port_last);
+        rc_node_port_range(&context->local_port_first, &context->local_port_last);
         /* another process may be connected to its PMIx server, which would take this one for it */
-        inspection->here.ask_pmix = context.pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
+        inspection->here.ask_pmix = context->pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
         inspection->here.find_gpu_files = rc_device_files_find;
         inspection->here.watch_relative = ROLLCALL_WATCH_FROM_BIN;
         inspection->here.libraries_relative = ROLLCALL_PRELOAD_FROM_BIN;
-        rc_here_resolve(&context, &inspection->here, &inspection->result);
+        rc_here_resolve(context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
-            rc_lookup_settle(&inspection->result, "nothing would be set");
+            rc_lookup_settle(context, &inspection->result, "nothing would be set");
     } else {
-        context.here = &inspection->input.here;
-        rc_resolve(&context, &inspection->result);
+        context->here = &inspection->input.here;
+        rc_resolve(context, &inspection->result);
     }
 }
 

@@ -22,6 +22,7 @@ struct inspection {
     bool own; /* of this process itself */
     struct input input;
     struct rc_here_storage here;
+    struct rc_context context;
     struct said said;
     struct rc_result result;
 };

@@ -36,11 +36,11 @@ const struct rc_rank0 *cli_rank0_hooks(void)
     return &hooks;
 }
 
-int cli_settle_master(struct rc_result *result, int held)
+int cli_settle_master(struct rc_context *context, struct rc_result *result, int held)
 {
     const struct rc_rank0 *hooks = cli_rank0_hooks();
 
-    return rc_lookup_settle(result, hooks->outcome) && rc_rank0_verify(result, hooks) &&
+    return rc_lookup_settle(context, result, hooks->outcome) && rc_rank0_verify(result, hooks) &&
                    (held >= 0 || rc_rank0_hold(result, hooks, &held))
                ? 0
                : -1;
@@ -256,7 +256,7 @@ static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *
         return false;
     if (m->outcome.how == RC_MISSED)
         warn_user(result, m->outcome.why);
-    else if (m->outcome.how == RC_MET && !context->told_port && m->speaks)
+    else if (m->outcome.how == RC_MET && !context->told.port && m->speaks)
         warn_user(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
     return true;
 }
@@ -275,17 +275,18 @@ void cli_choose_store(struct rc_context *context, struct rc_result *result)
 bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
               bool *speaks)
 {
-    struct meeting m = {
+    static struct meeting m; /* the context keeps pointing to its outcome */
+    char name[RC_LOCAL_NAME];
+    const char *why;
+    bool good = true;
+
+    m = (struct meeting){
         .context = context,
         .result = result,
         .seconds = rc_options_deadline(&context->options),
         .nodes = fact_number(result, RC_NNODES),
         .speaks = fact_number(result, RC_LOCAL_RANK) == 0,
     };
-    char name[RC_LOCAL_NAME];
-    const char *why;
-    bool good = true;
-
     *held = -1;
     *speaks = false;
     if (!is_wanted(context, result, &why)) {

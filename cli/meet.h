@@ -26,4 +26,4 @@ const struct rc_rank0 *cli_rank0_hooks(void);
  * it asks of this process (lib/effects/rank0.h). If `held` is a descriptor, it holds
  * the port already, and stays open across exec. 0, or -1 with an error in
  * result->messages. */
-int cli_settle_master(struct rc_result *result, int held);
+int cli_settle_master(struct rc_context *context, struct rc_result *result, int held);

@@ -321,7 +321,7 @@ static bool find_master(struct task *task)
 {
     if (!rc_lookup_is_needed(task->result))
         return true;
-    return rc_lookup_apply(task->result, rc_spank_step_lookup(task->result));
+    return rc_lookup_apply(&task->context, task->result, rc_spank_step_lookup(task->result));
 }
 
 /* In RANK 0 only: checks that MASTER_ADDR is its own, and holds the port, if the

@@ -64,7 +64,7 @@ static int look_around(struct findings *findings)
     }
     if (cli_inspect_own(inspection) == 0) {
         if (rc_lookup_is_needed(&inspection->result))
-            rc_lookup_settle(&inspection->result, "nothing would be set");
+            rc_lookup_settle(&inspection->context, &inspection->result, "nothing would be set");
         /* first, because the doctors of the other nodes run now */
         doctor_reachability(findings, &inspection->result);
         doctor_step(findings, &inspection->result);

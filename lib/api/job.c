@@ -85,7 +85,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
      * only for its own */
     if ((environment ? rc_resolve(&context, result) : rc_here_resolve(&context, &job->here, result)) != RC_RESOLVED)
         return fail_with_message(error, &result->messages);
-    if (!environment && result->master.wish && !rc_lookup_settle(result, "nothing is set"))
+    if (!environment && result->master.wish && !rc_lookup_settle(&context, result, "nothing is set"))
         return fail_with_message(error, &result->messages);
     job->is_own = !environment;
     if (job->is_own)

@@ -6,6 +6,9 @@
 
 enum { RC_IPV4_BYTES = 4, RC_IPV6_BYTES = 16 };
 
+/* Room for the text of an address, and for the name of an interface. */
+enum { RC_NETADDR_TEXT = 46, RC_INTERFACE_SIZE = 16 };
+
 struct rc_netaddr {
     uint8_t byte[RC_IPV6_BYTES]; /* in network order */
     uint8_t size;                /* RC_IPV4_BYTES or RC_IPV6_BYTES */

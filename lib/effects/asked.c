@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "effects/lookup.h"
-#include "resolve/address.h"
 #include "system/node.h"
 #include "system/program.h"
 
@@ -139,39 +138,35 @@ static void note_loopback(struct rc_result *result, const char *addr)
                addr);
 }
 
-static bool refuse_result(struct rc_result *result)
+static void tell_text(struct rc_str text, char *to, size_t size)
 {
-    rc_result_refuse(result, "the address of rank 0's node was not found");
-    return false;
+    struct rc_arena arena = { .base = to, .size = size };
+
+    to[0] = '\0';
+    rc_copy(&arena, text);
 }
 
-bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup)
+bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const struct rc_lookup *lookup)
 {
-    const struct rc_master *master = &result->master;
-    const char *addr = lookup->addr.n ? rc_copy(&result->arena, lookup->addr) : master->addr;
-    const char *source = master->addr_source;
+    struct rc_told *told = &context->told;
 
-    if (lookup->state == RC_LOOKUP_SAME)
-        return true;
     if (lookup->state == RC_LOOKUP_WRONG) {
         rc_say(&result->messages, lookup->id, "%pS", &lookup->text);
-        return refuse_result(result);
+        rc_result_refuse(result, "the address of rank 0's node was not found");
+        return false;
     }
-    if (lookup->addr.n && !master->wish) {
-        note_loopback(result, addr);
-        source = "all tasks are on one node, whose name does not resolve";
-    }
-    if (lookup->addr.n || lookup->interface.n)
-        rc_address_settle(result, addr, source,
-                          lookup->interface.n ? rc_copy(&result->arena, lookup->interface) : NULL);
-    if (!result->plan.full && !result->arena.full)
+    if (lookup->state == RC_LOOKUP_SAME || (!lookup->addr.n && !lookup->interface.n))
         return true;
-    rc_say(&result->messages, RC502,
-           "the values to set are too long; nothing is set; unset variables of many thousand characters");
-    return refuse_result(result);
+    tell_text(lookup->addr, told->addr, sizeof(told->addr));
+    tell_text(lookup->interface, told->interface, sizeof(told->interface));
+    if (lookup->addr.n && !result->master.wish) {
+        note_loopback(result, told->addr);
+        told->addr_source = "all tasks are on one node, whose name does not resolve";
+    }
+    return rc_resolve_again(context, result) == RC_RESOLVED;
 }
 
-bool rc_lookup_settle(struct rc_result *result, const char *outcome)
+bool rc_lookup_settle(struct rc_context *context, struct rc_result *result, const char *outcome)
 {
     char text[RC_LOOKUP_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -184,5 +179,5 @@ bool rc_lookup_settle(struct rc_result *result, const char *outcome)
     /* each task of the node has waited as long: one says so */
     if (result->identity.field[RC_LOCAL_RANK] == 0 || result->identity.field[RC_LOCAL_RANK] == RC_UNKNOWN)
         rc_lookup_warn(&result->master, &lookup, &result->messages);
-    return rc_lookup_apply(result, &lookup);
+    return rc_lookup_apply(context, result, &lookup);
 }

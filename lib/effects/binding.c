@@ -251,7 +251,7 @@ static void note_pins(const struct rc_binding *binding, const struct rc_pins *pi
                       struct rc_result *result)
 {
     struct rc_pin pin;
-    bool worker = rc_pins_at(pins, context->pin, &pin);
+    bool worker = rc_pins_at(pins, context->told.pin, &pin);
     uint32_t cores = worker ? pin.cores : pins->least_cores;
     const char *plural = cores == 1 ? "" : "s";
 
@@ -273,20 +273,20 @@ static const char *find_doubt(const struct rc_result *result)
     return gpus->usable && !known ? "nothing tells which of the node's GPUs are this task's own" : NULL;
 }
 
-/* Brings the pins into the plan. If `why` says why no task is bound, only the cards. */
+/* Plans once more, with the pins. If `why` says why no task is bound, only the cards. */
 static void plan_pins(const struct rc_binder *binder, const struct rc_binding *binding, const struct rc_pins *pins,
                       const char *why, struct rc_context *context, struct rc_result *result)
 {
     char library[PATH_SIZE];
 
     if (result->mode == RC_MODE_LAUNCHER)
-        context->pins_library = rc_beside_library(binder->relative, RC_PINS_LIBRARY, library, sizeof(library));
-    context->pins = pins;
-    context->nics_only = why != NULL;
-    if (rc_pinning_plan(context, result) && !why)
+        context->told.pins_library = rc_beside_library(binder->relative, RC_PINS_LIBRARY, library, sizeof(library));
+    context->told.pins = pins;
+    context->told.cards_only = why != NULL;
+    if (rc_resolve_again(context, result) == RC_RESOLVED && !why)
         note_pins(binding, pins, context, result);
-    context->pins = NULL;
-    context->pins_library = RC_ABSENT;
+    context->told.pins = NULL;
+    context->told.pins_library = RC_ABSENT;
 }
 
 bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result)
@@ -320,9 +320,9 @@ const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *co
         return why ? why : failed;
     if (!why)
         why = rc_binding_reject(&binding, &pins);
-    context->pin = result->mode == RC_MODE_WORKER && !doubt ? binder->take(&asked, &pins) : RC_UNKNOWN;
+    context->told.pin = result->mode == RC_MODE_WORKER && !doubt ? binder->take(&asked, &pins) : RC_UNKNOWN;
     if (!why && result->mode == RC_MODE_WORKER &&
-        (!rc_pins_at(&pins, context->pin, &pin) || !rc_binding_bind(&binding, &pin)))
+        (!rc_pins_at(&pins, context->told.pin, &pin) || !rc_binding_bind(&binding, &pin)))
         why = "the kernel does not let it run on the cores that were chosen";
     plan_pins(binder, &binding, &pins, why, context, result);
     return why;

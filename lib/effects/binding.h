@@ -69,7 +69,8 @@ struct rc_binder {
 bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result);
 
 /* Binds this task, which becomes the command, or plans the cores of the workers that it will start; puts the cards of
- * nic=auto into the plan, also where no task is bound; adds RC913. Returns NULL, or why the task is not bound. */
+ * nic=auto into the plan, also where no task is bound; adds RC913. This is the last plan: the pins go with this call.
+ * Returns NULL, or why the task is not bound. */
 const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *context, struct rc_result *result);
 
 /* Adds RC911, or RC912 where the user asked for binding by name. */

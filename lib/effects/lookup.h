@@ -79,12 +79,12 @@ extern const struct rc_form rc_lookup_form;
  * For the one task that has asked. */
 void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages);
 
-/* Puts what was found into the result and its plan. False, with the error in
+/* Tells context->told what was found, and plans once more. False, with the error in
  * result->messages and an empty plan, for RC_LOOKUP_WRONG. */
-bool rc_lookup_apply(struct rc_result *result, const struct rc_lookup *lookup);
+bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const struct rc_lookup *lookup);
 
 /* rc_lookup_find, rc_lookup_warn and rc_lookup_apply, where there is anything to look up. */
-bool rc_lookup_settle(struct rc_result *result, const char *outcome);
+bool rc_lookup_settle(struct rc_context *context, struct rc_result *result, const char *outcome);
 
 /* Whether all addresses that MASTER_ADDR resolves to are surely other nodes'. */
 bool rc_lookup_is_elsewhere(const struct rc_result *result);

@@ -217,10 +217,10 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
 /* Hands the order on to rc_resolve. */
 static void tell_order(const struct rc_outcome *outcome, struct rc_context *context)
 {
-    context->unordered = outcome->unordered[0] ? outcome->unordered : NULL;
-    context->told_order = (struct rc_ordered){ .host = RC_ABSENT };
+    context->told.unordered = outcome->unordered[0] ? outcome->unordered : NULL;
+    context->told.order = (struct rc_ordered){ .host = RC_ABSENT };
     if (outcome->ordered)
-        context->told_order = (struct rc_ordered){
+        context->told.order = (struct rc_ordered){
             .place = outcome->place,
             .before = outcome->before,
             .host = rc_str(outcome->first),
@@ -256,16 +256,15 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
                       "%pS got no answer from the other nodes, which may start without it: %s; no task starts "
                       "on %pS; start the step again; if it happens again, use --ddp=exchange=off",
                       &node, outcome->why, &node);
-    context->told_port = outcome->how == RC_MET ? outcome->port : 0;
-    if (!context->told_port) {
+    context->told.port = outcome->how == RC_MET ? outcome->port : 0;
+    context->told.own = outcome->own[0] ? outcome->own : NULL;
+    if (!context->told.port) {
         rc_port_release(*held);
         *held = -1;
     }
     tell_order(outcome, context);
     if (rc_resolve_again(context, result) != RC_RESOLVED)
         return false;
-    if (outcome->own[0])
-        result->master.own = rc_copy(&result->arena, rc_str(outcome->own));
     if (!(result->master.todo & RC_MASTER_HOLD)) {
         rc_port_release(*held);
         *held = -1;

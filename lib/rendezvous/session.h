@@ -97,9 +97,9 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
 void rc_session_greet(const struct rc_endpoint *endpoint);
 
 /* What a task does with it: plans once more (rc_resolve_again), with the port and the order that all know of;
- * result->env is an index of context->env. A held port is given back, and *held is -1, where the others do not know of
- * it (all compute the same one), or RANK 0 is elsewhere. False where the task is not to start, with its error in
- * result->messages. */
+ * result->env is an index of context->env. context->told keeps pointing to the outcome. A held port is given back, and
+ * *held is -1, where the others do not know of it (all compute the same one), or RANK 0 is elsewhere. False where the
+ * task is not to start, with its error in result->messages. */
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held);
 

@@ -3,7 +3,6 @@
 
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
-#include "resolve/steps.h"
 
 /* The kernel's rule for an interface's name (dev_valid_name): shorter than IFNAMSIZ,
  * without '/', ':' and blanks. */
@@ -86,103 +85,4 @@ const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, str
         return NULL;
     return with_domain ? rc_format(arena, "%pS%pS", &label, &suffix)
                        : rc_format(arena, "%pS%pS.%pS", &label, &suffix, &domain);
-}
-
-/* "ib0" is a prefix for NCCL, which also takes ib0.8001 and ib01 then; "=" makes
- * it exact (nccl src/misc/socket.cc, ncclFindInterfaces). gloo wants a name or a
- * list of names, each of them one more device (torch c10d init.cpp); tensorpipe
- * a name (torch rpc tensorpipe_agent.cpp). */
-static const struct {
-    struct rc_name name;
-    char before[2];
-    char reason[72];
-} interface_names[] = {
-    { RC_NAME("GLOO_SOCKET_IFNAME"), "", "the interface of addr=, for gloo" },
-    { RC_NAME("NCCL_SOCKET_IFNAME"), "=", "the interface of addr=, for NCCL: this one, none that begins like it" },
-    { RC_NAME("TP_SOCKET_IFNAME"), "", "the interface of addr=, for torch.distributed.rpc" },
-};
-
-enum { INTERFACE_NAMES = sizeof(interface_names) / sizeof(*interface_names) };
-
-static bool is_own(const struct rc_result *result, unsigned i, struct rc_str now)
-{
-    struct rc_str own = rc_env_get(&result->env, RC_OWN_INTERFACE);
-    size_t before = rc_str(interface_names[i].before).n;
-
-    return own.n && now.n == before + own.n && rc_str_starts(now, interface_names[i].before) &&
-           rc_str_eq((struct rc_str){ now.p + before, now.n - before }, own);
-}
-
-bool rc_address_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now)
-{
-    for (unsigned i = 0; i < INTERFACE_NAMES; i++)
-        if (rc_str_eq(rc_name(&interface_names[i].name), name))
-            return is_own(result, i, now);
-    return false;
-}
-
-static void set_interface(struct rc_result *result, const char *interface, const char *source)
-{
-    for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
-        struct rc_str name = rc_name(&interface_names[i].name);
-        struct rc_str now = rc_env_find(&result->env, name);
-
-        if (now.n && !is_own(result, i, now) && !rc_own_nics_have(result, name, now))
-            rc_plan_keep(result, name, "as the user set it");
-        else
-            rc_plan_set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,
-                        interface_names[i].reason);
-    }
-    rc_plan_set(result, RC_STR(RC_OWN_INTERFACE), interface, source,
-                "tells a later rollcall which of these are its own");
-}
-
-/* Returns a variable's value with the address that was found, or NULL for a variable that
- * has no address in it. */
-static const char *settled_value(struct rc_result *result, struct rc_str name)
-{
-    if (rc_str_is(name, "MASTER_ADDR") || rc_str_is(name, "PET_MASTER_ADDR"))
-        return result->master.addr;
-    if (rc_str_is(name, RC_AGENTS_ENDPOINT))
-        return rc_master_endpoint(result, result->master.port);
-    return rc_framework_value(result, name);
-}
-
-void rc_address_settle(struct rc_result *result, const char *addr, const char *source, const char *interface)
-{
-    struct rc_plan *plan = &result->plan;
-
-    result->master.addr = rc_format(&result->arena, "%s", addr);
-    result->master.addr_source = source;
-    for (unsigned i = 0; i < plan->count; i++) {
-        struct rc_plan_entry *entry = &plan->entry[i];
-        const char *value = entry->action == RC_SET ? settled_value(result, entry->name) : NULL;
-
-        if (!value || rc_str_is(rc_str(entry->value), value))
-            continue;
-        entry->value = value;
-        entry->source = source;
-        entry->changes = !rc_str_is(rc_env_find(&result->env, entry->name), value);
-    }
-    if (interface)
-        set_interface(result, rc_format(&result->arena, "%s", interface), source);
-    else if (result->stamp_is_outer)
-        rc_address_forget(result);
-}
-
-/* Keeps what has been planned since for the cards of this node (nics.c). */
-static void forget_interface(struct rc_result *result, struct rc_str name)
-{
-    if (!rc_plan_find(&result->plan, name))
-        rc_plan_unset(result, name, "set by an outer rollcall for its own addr=");
-}
-
-void rc_address_forget(struct rc_result *result)
-{
-    if (!rc_env_get(&result->env, RC_OWN_INTERFACE).p)
-        return;
-    for (unsigned i = 0; i < INTERFACE_NAMES; i++)
-        if (is_own(result, i, rc_env_find_name(&result->env, &interface_names[i].name)))
-            forget_interface(result, rc_name(&interface_names[i].name));
-    forget_interface(result, RC_STR(RC_OWN_INTERFACE));
 }

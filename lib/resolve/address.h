@@ -17,8 +17,7 @@
  *
  * A suffix is text, the same on all nodes. Interface and network need a look at
  * the node and at its resolver (system/lookup.h), which the core does not take:
- * it leaves the node's name in the plan, and rc_address_settle puts the address
- * that was found in its place.
+ * it leaves the node's name in the plan, until it is told the address (struct rc_told).
  */
 #pragma once
 
@@ -31,15 +30,3 @@ const char *rc_address_read(struct rc_str value, enum rc_address_kind *kind);
 /* Returns the name of a node with a suffix. NULL for an address, which takes no suffix,
  * and where the name becomes too long. */
 const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, struct rc_arena *arena);
-
-/* Puts the address that was found into result->master and its plan. With an
- * interface (NULL where it is not known) gloo, NCCL and tensorpipe are told to
- * use it, each in its own syntax, unless the user told them something already. */
-void rc_address_settle(struct rc_result *result, const char *addr, const char *source, const char *interface);
-
-/* Whether a variable's value is one that a rollcall further outside has set for its interface. */
-bool rc_address_is_own(const struct rc_result *result, struct rc_str name, struct rc_str now);
-
-/* Takes away the variables that an outer rollcall set for its interface: they are good for
- * no other launch. */
-void rc_address_forget(struct rc_result *result);

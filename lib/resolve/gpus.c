@@ -389,7 +389,7 @@ static void say_shared(struct view *v)
         return;
     /* where the nodes have met, the roll call has named the tasks */
     if (v->gpus->total == RC_UNKNOWN || v->tasks <= v->gpus->total || rc_gpus_may_be_shared(&result->env) ||
-        (v->context->told_port && result->identity.field[RC_NNODES] > 1))
+        (v->context->told.port && result->identity.field[RC_NNODES] > 1))
         return;
     rc_say(&result->messages, RC902,
            "%u tasks share %u GPU%s on this node: NCCL refuses two ranks on one GPU; ask for as many "

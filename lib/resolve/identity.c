@@ -188,8 +188,8 @@ static void warn_unordered(const struct rc_context *context, struct rc_result *r
     rc_say(&result->messages, RC308,
            "order=topology was asked for, but %s; the nodes are in the order of %s; %s, or leave "
            "order=topology out",
-           context->unordered ? context->unordered : "the nodes have not met", result->launcher->title,
-           context->unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off");
+           context->told.unordered ? context->told.unordered : "the nodes have not met", result->launcher->title,
+           context->told.unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off");
 }
 
 /* Damaged, or another launch's, it would give a rank that the launch does not have. */
@@ -209,7 +209,7 @@ bool rc_identity_follow_network(const struct rc_context *context, struct rc_resu
     struct rc_facts *facts = &result->facts;
     uint32_t *field = result->identity.field;
 
-    result->ordered = context->told_order;
+    result->ordered = context->told.order;
     if (!result->ordered.host.p && !rc_ordered_read(&result->env, facts->scope, &result->ordered)) {
         if (context->options.order == RC_ORDER_TOPOLOGY && field[RC_NNODES] != 1)
             warn_unordered(context, result);

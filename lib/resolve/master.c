@@ -106,8 +106,8 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
 
     master->port = reserved_port(result->facts.reserved_ports);
     master->port_source = result->facts.port_source;
-    if (context->told_port) {
-        master->port = context->told_port;
+    if (context->told.port) {
+        master->port = context->told.port;
         master->port_source = "held by rank 0, which told all nodes";
     } else if (options->port_first) {
         master->port = wished_port(result->facts.port_seed, options);
@@ -362,18 +362,26 @@ static void warn_left_over(struct rc_result *result)
 bool rc_master_find(const struct rc_context *context, struct rc_result *result)
 {
     enum rc_field first = result->mode == RC_MODE_WORKER ? RC_RANK : RC_NODE_RANK;
+    struct rc_master *master = &result->master;
 
     if (!find_addr(context, result)) {
-        result->master = (struct rc_master){ .addr = NULL };
+        *master = (struct rc_master){ .addr = NULL };
         return false;
     }
+    master->name = master->addr;
+    if (*context->told.addr) {
+        master->addr = rc_format(&result->arena, "%s", context->told.addr);
+        master->addr_source = context->told.addr_source ? context->told.addr_source : master->addr_source;
+    }
+    if (context->told.own)
+        master->own = rc_format(&result->arena, "%s", context->told.own);
     masterport_find(context, result);
     if (result->outer_master)
         warn_left_over(result);
     if (result->identity.field[first] == 0)
-        result->master.todo |= RC_MASTER_HOLD;
+        master->todo |= RC_MASTER_HOLD;
     else
-        result->master.todo &= ~(unsigned)RC_MASTER_VERIFY;
+        master->todo &= ~(unsigned)RC_MASTER_VERIFY;
     return true;
 }
 

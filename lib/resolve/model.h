@@ -4,6 +4,7 @@
 
 #include "base/env.h"
 #include "base/message.h"
+#include "base/netaddr.h"
 #include "base/text.h"
 #include "launcher/gpulist.h"
 #include "launcher/launcher.h"
@@ -220,6 +221,22 @@ struct rc_visible {
     unsigned drop;  /* one bit a list: taken away, as they would count what ROCR left */
 };
 
+/* What comes late: when the nodes have met, the address was looked up, or the machine was asked for cores. The whole
+ * plan is written once more with it (rc_resolve_again). Zero is "not told" for each field. */
+struct rc_told {
+    uint16_t port;                     /* the master port that the nodes have agreed on */
+    struct rc_ordered order;           /* the order that they have agreed on; no host: none */
+    const char *unordered;             /* why they have none, though it was asked for; NULL: they have not met */
+    const char *own;                   /* addresses of RANK 0's node, as it has told the others */
+    char addr[RC_NETADDR_TEXT];        /* what the look-up has found for MASTER_ADDR; empty: not told */
+    const char *addr_source;           /* NULL: what MASTER_ADDR was made from */
+    char interface[RC_INTERFACE_SIZE]; /* of this node, towards that address; likewise */
+    const struct rc_pins *pins;        /* where the tasks of this node go (pins.h) */
+    uint32_t pin;                      /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
+    bool cards_only;                   /* pins are there for nic=auto alone: nobody is bound */
+    struct rc_str pins_library;        /* where a launcher's workers find who binds them (pins.h); absent: nowhere */
+};
+
 /* All that the core needs to know and may not find out by itself. Zero is
  * "not known" for each field. Everything is borrowed for the call and for the
  * life of the result. */
@@ -233,17 +250,11 @@ struct rc_context {
     uint32_t pid;              /* of the process that is, or becomes, the task */
     uint16_t local_port_first; /* net.ipv4.ip_local_port_range of this node */
     uint16_t local_port_last;
-    uint16_t told_port;                   /* the master port that the nodes have agreed on; 0: none */
-    struct rc_ordered told_order;         /* the order that the nodes have agreed on; no host: none */
-    const char *unordered;                /* why they have none, though it was asked for; NULL: they have not met */
-    const struct rc_pins *pins;           /* where the tasks of this node go (pins.h); NULL: nobody is bound */
-    bool nics_only;                       /* pins are there for nic=auto alone: nobody is bound either */
     const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
-    uint32_t pin;                         /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
-    struct rc_str pins_library;           /* where a launcher's workers find who binds them (pins.h); absent: nowhere */
-    bool contained;                       /* it sees a container's files already, not the node's */
-    bool slurm_certain;                   /* called in a task that slurmstepd is starting */
-    bool slurm_het;                       /* slurmstepd's step is one of several components (srun A : B) */
+    struct rc_told told;
+    bool contained;            /* it sees a container's files already, not the node's */
+    bool slurm_certain;        /* called in a task that slurmstepd is starting */
+    bool slurm_het;            /* slurmstepd's step is one of several components (srun A : B) */
     bool called;               /* by the user for this very process (exec), which no library knows of itself */
     bool ignore_stamp;         /* show and explain: resolve what is set already, too */
     bool explain;              /* list what was rejected (plan.rejected) as well */
@@ -276,6 +287,7 @@ enum rc_master_todo {
 
 struct rc_master {
     const char *addr; /* NULL where there is none */
+    const char *name; /* the same before it was looked up */
     const char *addr_source;
     enum rc_given addr_given;
     uint16_t port; /* 0 where there is none */
@@ -293,6 +305,7 @@ struct rc_recognised {
     enum rc_mode mode;
     const char *mode_reason;
     unsigned messages; /* none of them an error */
+    unsigned planned;  /* messages, with those of the plan: what comes after them acts on the machine have said */
     size_t used;       /* of the arena */
 };
 
@@ -320,9 +333,12 @@ struct rc_result {
     const char *outer[RC_OUTER_MAX]; /* scopes of the launchers further outside, for the stamp */
     unsigned outer_count;
     struct rc_recognised recognised;
+    struct rc_messages said; /* by acts on the machine, before this plan was written */
+    struct rc_arena said_arena;
     struct rc_arena arena;
     struct rc_env env;
     char text[16384];
+    char said_text[4096];
     uint64_t node_set[RC_NODE_SET_BITS / 64];
 };
 

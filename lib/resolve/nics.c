@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/pairs.h"
-#include "resolve/address.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
 /* RC_NICS_OWN: which network variables nic=auto has set, and to what, as "NAME=VALUE NAME=VALUE ...". */
 
-bool rc_own_nics_have(const struct rc_result *result, struct rc_str name, struct rc_str now)
+static bool is_of_cards(const struct rc_result *result, struct rc_str name, struct rc_str now)
 {
     struct rc_str own = rc_env_get(&result->env, RC_NICS_OWN);
     struct rc_str key;
@@ -42,7 +41,7 @@ enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE
 /* "=" makes names exact for NCCL: mlx5_1 alone stands for mlx5_10 as well (user guide, "Environment
  * Variables"; nccl src/transport/net_ib.cc, ncclIbInit, and src/misc/socket.cc, ncclFindInterfaces).
  * UCX has "mlx5_0:1" for a port and "eth0" for sockets (openucx.readthedocs.io, FAQ, "Which network
- * devices does UCX use?"). The last two: address.c. */
+ * devices does UCX use?"). The last two: below. */
 static const struct {
     struct rc_name name;
     char reason[72];
@@ -125,16 +124,92 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
     return NULL;
 }
 
+/* addr=: gloo, NCCL and tensorpipe are told to use the interface towards the address that was found.
+ *
+ * "ib0" is a prefix for NCCL, which also takes ib0.8001 and ib01 then; "=" makes
+ * it exact (nccl src/misc/socket.cc, ncclFindInterfaces). gloo wants a name or a
+ * list of names, each of them one more device (torch c10d init.cpp); tensorpipe
+ * a name (torch rpc tensorpipe_agent.cpp). */
+static const struct {
+    struct rc_name name;
+    char before[2];
+    char reason[72];
+} interface_names[] = {
+    { RC_NAME("GLOO_SOCKET_IFNAME"), "", "the interface of addr=, for gloo" },
+    { RC_NAME("NCCL_SOCKET_IFNAME"), "=", "the interface of addr=, for NCCL: this one, none that begins like it" },
+    { RC_NAME("TP_SOCKET_IFNAME"), "", "the interface of addr=, for torch.distributed.rpc" },
+};
+
+enum { INTERFACE_NAMES = sizeof(interface_names) / sizeof(*interface_names) };
+
+/* Whether a variable's value is one that a rollcall further outside has set for its interface. */
+static bool is_of_interface(const struct rc_result *result, struct rc_str name, struct rc_str now)
+{
+    struct rc_str own = rc_env_get(&result->env, RC_OWN_INTERFACE);
+
+    for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
+        size_t before = rc_str(interface_names[i].before).n;
+
+        if (rc_str_eq(rc_name(&interface_names[i].name), name))
+            return own.n && now.n == before + own.n && rc_str_starts(now, interface_names[i].before) &&
+                   rc_str_eq((struct rc_str){ now.p + before, now.n - before }, own);
+    }
+    return false;
+}
+
+static void set_interface(struct rc_result *result, const char *interface)
+{
+    const char *source = result->master.addr_source;
+
+    for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
+        struct rc_str name = rc_name(&interface_names[i].name);
+        struct rc_str now = rc_env_find(&result->env, name);
+
+        if (now.n && !is_of_interface(result, name, now) && !is_of_cards(result, name, now))
+            rc_plan_keep(result, name, "as the user set it");
+        else
+            rc_plan_set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,
+                        interface_names[i].reason);
+    }
+    rc_plan_set(result, RC_STR(RC_OWN_INTERFACE), interface, source,
+                "tells a later rollcall which of these are its own");
+}
+
+void rc_interface_forget(struct rc_result *result)
+{
+    static const char outer[] = "set by an outer rollcall for its own addr=";
+
+    if (!rc_env_get(&result->env, RC_OWN_INTERFACE).p)
+        return;
+    for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
+        struct rc_str name = rc_name(&interface_names[i].name);
+
+        if (is_of_interface(result, name, rc_env_find(&result->env, name)))
+            rc_plan_unset(result, name, outer);
+    }
+    rc_plan_unset(result, RC_STR(RC_OWN_INTERFACE), outer);
+}
+
+void rc_interface_plan(const struct rc_context *context, struct rc_result *result)
+{
+    const struct rc_told *told = &context->told;
+
+    if (*told->interface)
+        set_interface(result, rc_format(&result->arena, "%s", told->interface));
+    else if (result->stamp_is_outer && (*told->addr || result->master.kind == RC_ADDRESS_DEFAULT))
+        rc_interface_forget(result);
+}
+
 static const char cards[] = "the node's network cards (nic=auto)"; /* the source that explain names */
 
 /* Keeps a value that the user has set. One that an outer rollcall set is taken away. */
 static void leave_variable(struct rc_result *result, unsigned i, struct rc_str now)
 {
     struct rc_str name = rc_name(&variables[i].name);
-    /* addr= has set it; its address may be found before the cards are */
+    /* addr= has set it */
     const struct rc_plan_entry *planned = rc_plan_find(&result->plan, name);
 
-    if (!rc_own_nics_have(result, name, now) || (planned && planned->action == RC_SET))
+    if (!is_of_cards(result, name, now) || (planned && planned->action == RC_SET))
         return;
     /* show and explain know of no cards in the very task that the variable was set for */
     if (!result->stamp_is_outer)
@@ -145,11 +220,11 @@ static void leave_variable(struct rc_result *result, unsigned i, struct rc_str n
 
 static void say_cards(const struct rc_context *context, struct rc_result *result)
 {
-    if (!context->pins && context->explain)
+    if (!context->told.pins && context->explain)
         rc_say(
             &result->messages, RC931,
             "nic=auto chooses network cards on each node, when its tasks start; rollcall map, run there, shows which");
-    else if (context->pins && !context->pins->fabric.n && !context->pins->network.n)
+    else if (context->told.pins && !context->told.pins->fabric.n && !context->told.pins->network.n)
         rc_say(&result->messages, RC932,
                "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
                "for it; leave it out, or see rollcall map");
@@ -160,11 +235,11 @@ static void plan_variable(const struct rc_context *context, struct rc_result *re
 {
     struct rc_str name = rc_name(&variables[i].name);
     struct rc_str now = rc_env_find(&result->env, name);
-    const char *value = rc_nicnames_value(i, context->pins, pin, &result->arena);
+    const char *value = rc_nicnames_value(i, context->told.pins, pin, &result->arena);
 
     if (!value)
         return leave_variable(result, i, now);
-    if (now.n && !rc_own_nics_have(result, name, now) && !rc_address_is_own(result, name, now)) {
+    if (now.n && !is_of_cards(result, name, now) && !is_of_interface(result, name, now)) {
         rc_plan_keep(result, name, "as the user set it");
         return;
     }
@@ -185,7 +260,7 @@ static bool has_room(const struct rc_result *result, const struct rc_pins *pins)
 
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result)
 {
-    const struct rc_pins *pins = context->options.nic == RC_NICS_AUTO ? context->pins : NULL;
+    const struct rc_pins *pins = context->options.nic == RC_NICS_AUTO ? context->told.pins : NULL;
     bool with_address = context->options.addr_kind == RC_ADDRESS_INTERFACE ||
                         context->options.addr_kind == RC_ADDRESS_NETWORK;
     struct rc_str before = rc_env_get(&result->env, RC_NICS_OWN);
@@ -198,7 +273,7 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
     if (!pins && !before.p)
         return;
     worker = pins && result->mode == RC_MODE_WORKER;
-    if (pins && (!has_room(result, pins) || (worker && !rc_pins_at(pins, context->pin, &pin))))
+    if (pins && (!has_room(result, pins) || (worker && !rc_pins_at(pins, context->told.pin, &pin))))
         pins = NULL;
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
         if (pins && (i < NCCL_SOCKETS || !with_address))

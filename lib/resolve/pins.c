@@ -138,20 +138,20 @@ static const char *preload_pins(const struct rc_context *context, const char *li
 {
     if (!list)
         return "the list of their cores is too long";
-    return rc_preloading_add(context, result, context->pins_library, RC_PINS_LIBRARY, placement,
+    return rc_preloading_add(context, result, context->told.pins_library, RC_PINS_LIBRARY, placement,
                              "binds the workers that are started here, behind all other libraries");
 }
 
 /* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */
 static bool plan_workers(const struct rc_context *context, struct rc_result *result)
 {
-    const char *list = list_cpus(context->pins, result);
+    const char *list = list_cpus(context->told.pins, result);
     enum rc_bind wish = context->options.bind;
     const char *why = preload_pins(context, list, result);
 
     if (!why) {
         rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
-        set_threads(result, context->pins->least_cores);
+        set_threads(result, context->told.pins->least_cores);
     } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
         rc_say(&result->messages, RC912, "bind=%s was asked for, but %s; the workers run unbound",
                wish == RC_BIND_NUMA ? "numa" : "cores", why);
@@ -181,21 +181,16 @@ uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_re
     return gpus != RC_UNKNOWN ? gpus : 0;
 }
 
-bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
+void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
 {
-    bool bound = !context->nics_only && context->options.bind != RC_BIND_NONE;
-    const struct rc_pins *pins = bound ? context->pins : NULL;
+    bool bound = !context->told.cards_only && context->options.bind != RC_BIND_NONE;
+    const struct rc_pins *pins = bound ? context->told.pins : NULL;
     static const char outer[] = "left over from a launch further outside";
-    bool carried = false;
     struct rc_pin pin;
 
-    if (pins && result->mode == RC_MODE_LAUNCHER)
-        carried = plan_workers(context, result);
-    else if (pins && rc_pins_at(pins, context->pin, &pin) && has_room(result, 0))
+    if (pins && result->mode != RC_MODE_LAUNCHER && rc_pins_at(pins, context->told.pin, &pin) && has_room(result, 0))
         set_threads(result, pin.cores);
-    if (!carried)
+    if (!pins || result->mode != RC_MODE_LAUNCHER || !plan_workers(context, result))
         rc_plan_unset(result, RC_STR(RC_PINS), outer);
     rc_plan_unset(result, RC_STR(RC_PINNED), outer);
-    rc_nicnames_plan(context, result);
-    return carried || result->mode != RC_MODE_LAUNCHER;
 }

@@ -63,8 +63,3 @@ bool rc_pins_wanted(const struct rc_options *options);
 /* Returns how many workers this task's command is going to start here, each of which needs
  * a pin; 0 where nobody says. */
 uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result);
-
-/* Adds to the plan of worker or launcher mode what context->pins say, and takes an outer
- * launch's away. A caller that learns of the pins after rc_resolve calls it again, which
- * replaces the first answer. False where a launcher's workers stay unbound. */
-bool rc_pinning_plan(const struct rc_context *context, struct rc_result *result);

@@ -2,7 +2,6 @@
 #include "resolve/steps.h"
 
 #include "launcher/launcher.h"
-#include "resolve/address.h"
 
 /* Variables that one framework alone reads, where it would go wrong without. Only what cures something that a test
  * shows (tests/frameworks). A value of the user's stays. */
@@ -63,14 +62,6 @@ static const struct {
 };
 
 enum { FRAMEWORKS = sizeof(frameworks) / sizeof(*frameworks) };
-
-const char *rc_framework_value(struct rc_result *result, struct rc_str name)
-{
-    for (unsigned i = 0; i < FRAMEWORKS; i++)
-        if (rc_str_eq(frameworks[i].name, name))
-            return frameworks[i].value(result);
-    return NULL;
-}
 
 void rc_frameworks_unset(struct rc_result *result, const char *reason)
 {
@@ -241,8 +232,6 @@ static void set_master_names(struct rc_result *result)
     else
         rc_plan_set(result, RC_STR("MASTER_PORT"), port, master->port_source,
                     "the same port in all tasks, held by rank 0");
-    if (result->stamp_is_outer && master->kind == RC_ADDRESS_DEFAULT)
-        rc_address_forget(result);
 }
 
 /* Of nodes that the launcher does not count only those of the whole allocation have a number. */

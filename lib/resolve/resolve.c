@@ -2,7 +2,6 @@
 #include "resolve/resolve.h"
 
 #include "launcher/launcher.h"
-#include "resolve/address.h"
 #include "resolve/command.h"
 #include "resolve/options.h"
 #include "resolve/pins.h"
@@ -68,7 +67,7 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
         unset_masters(result);
         rc_frameworks_unset(result, left_over);
     }
-    rc_address_forget(result);
+    rc_interface_forget(result);
     rc_nicnames_plan(&nothing, result);
     UNSET(result, own_names);
 }
@@ -103,6 +102,10 @@ static void clear_result(struct rc_result *result)
     result->messages.arena = &result->arena;
     result->messages.count = 0;
     result->messages.has_error = false;
+    result->said_arena = (struct rc_arena){ .base = result->said_text, .size = sizeof(result->said_text) };
+    result->said.arena = &result->said_arena;
+    result->said.count = 0;
+    result->said.has_error = false;
     rc_facts_init(&result->facts);
     forget_identity(result);
     result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
@@ -307,7 +310,9 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
         rc_container_warn(result);
         rc_watch_plan(context, result);
         rc_reverse_plan(context, result);
+        rc_interface_plan(context, result);
         rc_pinning_plan(context, result);
+        rc_nicnames_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)
             forget_ranks(result);
         rc_identity_forget_nodes(result);
@@ -324,8 +329,24 @@ static void note_recognised(struct rc_result *result)
         .mode = result->mode,
         .mode_reason = result->mode_reason,
         .messages = result->messages.count,
+        .planned = result->messages.count,
         .used = result->arena.used,
     };
+}
+
+/* An error has ended the act, or was dealt with. */
+static void keep_said(struct rc_result *result)
+{
+    for (unsigned i = result->recognised.planned; i < result->messages.count; i++)
+        if (rc_message_entry(result->messages.list[i].id)->level != RC_LEVEL_ERROR)
+            rc_say(&result->said, result->messages.list[i].id, "%s", result->messages.list[i].text);
+}
+
+static void say_again(struct rc_result *result)
+{
+    for (unsigned i = 0; i < result->said.count; i++)
+        rc_message_add(&result->messages, result->said.list[i].id, result->said.list[i].text);
+    result->recognised.planned = result->messages.count;
 }
 
 static void return_to_recognised(struct rc_result *result)
@@ -350,8 +371,11 @@ enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result 
 
 enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_result *result)
 {
+    keep_said(result);
     return_to_recognised(result);
-    return plan_task(context, result);
+    plan_task(context, result);
+    say_again(result);
+    return result->status;
 }
 
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)

@@ -22,8 +22,9 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
 enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result *result);
 
 /* The second half once more, from master to plan, for a task that rc_resolve has recognised: its mode was worker or
- * launcher. What context has got since counts: these, told_port, told_order.
- * Messages of the first time are gone. result->env is as it is: index it again where the block has moved. */
+ * launcher. What context has got since counts: context->told, options, here. Messages of the first plan are gone;
+ * warnings and notes that were said since stay, errors do not. result->env is as it is: index it again where the
+ * block has moved. */
 enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_result *result);
 
 /* Takes back what was resolved: status RC_CONTRADICTION, nothing to set, and no

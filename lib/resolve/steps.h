@@ -84,11 +84,7 @@ void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
 /* Adds RC304 or RC305 where the arguments contradict the step. */
 void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arguments);
 
-/* Returns the value of a framework's own variable for a result whose identity, mode and master are decided. NULL for
- * another name, and where this task does not need it. */
-const char *rc_framework_value(struct rc_result *result, struct rc_str name);
-
-/* Takes all of them away that are there. */
+/* Takes frameworks' own variables away that are there. */
 void rc_frameworks_unset(struct rc_result *result, const char *reason);
 
 /* RC301 for the workers of such a layout. */
@@ -109,12 +105,20 @@ void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const
 /* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
 void rc_planning_restore(struct rc_result *result);
 
-/* Adds the variables to the plan of worker or launcher mode, and takes an outer launch's away. */
-void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
+/* Tells libraries of the interface towards the master, unless the user told them something already; or takes away
+ * what an outer rollcall told them. */
+void rc_interface_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Whether the variable has the value that an earlier rollcall set it to, and so is not the
- * user's. */
-bool rc_own_nics_have(const struct rc_result *result, struct rc_str name, struct rc_str now);
+/* Takes away the variables that an outer rollcall set for its interface: they are good for
+ * no other launch. */
+void rc_interface_forget(struct rc_result *result);
+
+/* Adds what context->told.pins say of cores to the plan of worker or launcher mode, and takes an outer launch's
+ * away. */
+void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
+
+/* Adds what they say of network cards to the plan of worker or launcher mode, and takes an outer launch's away. */
+void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
 
 /* How a line ends that says what rc_preloading_add has returned. */
 #define RC_PRELOADING_CURE "install all of rollcall where the tasks see it, or shorten LD_PRELOAD"

@@ -151,9 +151,11 @@ static bool is_host(struct rc_str host, struct rc_str addr)
 static bool is_master(const struct rc_result *result, struct rc_str endpoint)
 {
     struct rc_str addr = rc_str(result->master.addr);
+    struct rc_str name = rc_str(result->master.name);
     struct rc_str port;
+    struct rc_str host = rc_str_split_last(endpoint, ':', &port);
 
-    return addr.n && (is_host(endpoint, addr) || is_host(rc_str_split_last(endpoint, ':', &port), addr));
+    return is_host(endpoint, addr) || is_host(host, addr) || is_host(endpoint, name) || is_host(host, name);
 }
 
 static bool endpoint_is_elsewhere(const struct rc_result *result, struct rc_str backend, struct rc_str endpoint)

@@ -10,7 +10,7 @@
 
 /* This node's interfaces and their addresses. Not for the preload. */
 
-enum { RC_INTERFACE_SIZE = 16, RC_INTERFACES_MAX = 64 };
+enum { RC_INTERFACES_MAX = 64 };
 
 /* One address of an interface. Link-local addresses are left out; an interface
  * without any other has one entry, with an address of size 0. */
@@ -32,7 +32,7 @@ bool rc_interface_towards(const struct rc_netaddr *address, char name[RC_INTERFA
  *
  * May take as long as the site's DNS does. */
 
-enum { RC_ADDRESSES_MAX = 32, RC_NETADDR_TEXT = 46 };
+enum { RC_ADDRESSES_MAX = 32 };
 
 struct rc_addresses {
     struct rc_netaddr list[RC_ADDRESSES_MAX];

@@ -70,7 +70,7 @@ static void split_words(struct trial *trial)
 static void take_order(struct trial *trial, const char *text)
 {
     struct rc_str rest;
-    struct rc_ordered *order = &trial->context.told_order;
+    struct rc_ordered *order = &trial->context.told.order;
 
     (void)rc_parse_u32(rc_str_split(rc_str(text), '/', &rest), RC_MAX_TASKS, &order->place);
     (void)rc_parse_u32(rc_str_split(rest, '/', &rest), RC_MAX_TASKS, &order->before);
@@ -116,7 +116,7 @@ static void take_call_line(struct trial *trial, const char *line)
     else if ((text = behind(line, "!flags=")))
         trial->flags = text;
     else if ((text = behind(line, "!port=")) && rc_parse_u32(rc_str(text), UINT16_MAX, &number))
-        trial->context.told_port = (uint16_t)number;
+        trial->context.told.port = (uint16_t)number;
     else if ((text = behind(line, "!pid=")) && rc_parse_u32(rc_str(text), UINT32_MAX, &number))
         trial->context.pid = number;
 }
@@ -127,14 +127,14 @@ static void take_flags(struct rc_context *context, const char *flags)
     context->slurm_het = strchr(flags, 'h') != NULL;
     context->called = strchr(flags, 'e') != NULL;
     context->contained = strchr(flags, 'C') != NULL;
-    context->nics_only = strchr(flags, 'n') != NULL;
+    context->told.cards_only = strchr(flags, 'n') != NULL;
     context->ignore_stamp = strchr(flags, 'i') != NULL;
-    context->unordered = strchr(flags, 'u') ? "they did not meet" : NULL;
+    context->told.unordered = strchr(flags, 'u') ? "they did not meet" : NULL;
     context->decided_mode = strchr(flags, 'w')   ? RC_MODE_WORKER
                             : strchr(flags, 'l') ? RC_MODE_LAUNCHER
                             : strchr(flags, '0') ? RC_MODE_NONE
                                                  : RC_MODE_AUTO;
-    context->pins_library = strchr(flags, 'p') ? RC_STR("/opt/rollcall/librollcall-pins.so") : RC_ABSENT;
+    context->told.pins_library = strchr(flags, 'p') ? RC_STR("/opt/rollcall/librollcall-pins.so") : RC_ABSENT;
 }
 
 static void read_trial(struct rc_str input, struct trial *trial)
@@ -161,7 +161,7 @@ static void read_trial(struct rc_str input, struct trial *trial)
     if (trial->flags)
         take_flags(&trial->context, trial->flags);
     if (trial->pins_text.p && rc_pins_read(trial->pins_text, &trial->pins))
-        trial->context.pins = &trial->pins;
+        trial->context.told.pins = &trial->pins;
     if (trial->step_gpus.list[0].p)
         trial->context.step_gpus = &trial->step_gpus;
 }

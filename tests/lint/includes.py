@@ -10,8 +10,6 @@ import os
 import re
 import sys
 
-# The steps of lib/resolve still write one plan, and correct it, in turns.
-TANGLED = "lib/resolve/"
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 FUNCTION = re.compile(r"^(?!static|typedef|extern)[A-Za-z_][\w *]*?\b(\w+)\([^;{]*\)\n\{", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -77,7 +75,7 @@ def main(top, names):
             continue
         with open(f"{top}/{name}", encoding="utf-8") as file:
             text = file.read()
-        if name.endswith(".c") and not name.startswith(TANGLED):
+        if name.endswith(".c"):
             texts[name] = text
         for include in INCLUDE.findall(text):
             paths = (os.path.join(folder, include), f"lib/{include}", include)

@@ -122,18 +122,20 @@ UNIT_ROWS(puts_suffix, "a suffix for", suffixes)
 }
 
 /* A task of a step on two nodes, whatever else is in its environment. */
+static struct rc_context context;
+
 static void resolve(const char *addr, const char *const *more, struct rc_result *result)
 {
     static const char step[] = "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NODEID=1 "
                                "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=2 'SLURM_STEP_TASKS_PER_NODE=2(x2)' "
                                "SLURM_STEP_NODELIST=n[1-2].example.org SLURM_GTIDS=2,3 SLURM_DISTRIBUTION=block";
     static const char *env[32];
-    struct rc_context context = { .env = env, .slurm_certain = true };
     UNIT_ARENA(arena, 128);
     struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
     size_t n = 0;
 
+    context = (struct rc_context){ .env = env, .slurm_certain = true };
     unit_words(step, env, UNIT_COUNT(env));
     while (env[n])
         n++;
@@ -166,6 +168,14 @@ static void expect(const struct rc_result *result, const char *name, enum rc_act
 
 static struct rc_result result;
 
+/* What a look-up has found. */
+static void tell(const char *addr, const char *interface)
+{
+    snprintf(context.told.addr, sizeof(context.told.addr), "%s", addr);
+    snprintf(context.told.interface, sizeof(context.told.interface), "%s", interface ? interface : "");
+    assert_int_equal(rc_resolve_again(&context, &result), RC_RESOLVED);
+}
+
 UNIT_TEST(suffix_in_plan, "a suffix is in the plan as it is")
 {
     static const char *const nothing[] = { NULL };
@@ -183,7 +193,7 @@ UNIT_TEST(interface_in_plan, "what was found takes the name's place, each librar
 
     resolve("addr=ib0", nothing, &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1.example.org");
-    rc_address_settle(&result, "10.78.0.2", "a test", "ib0");
+    tell("10.78.0.2", "ib0");
     expect(&result, "MASTER_ADDR", RC_SET, "10.78.0.2");
     expect(&result, "GLOO_SOCKET_IFNAME", RC_SET, "ib0");
     expect(&result, "NCCL_SOCKET_IFNAME", RC_SET, "=ib0");
@@ -191,7 +201,7 @@ UNIT_TEST(interface_in_plan, "what was found takes the name's place, each librar
     assert_string_equal(result.master.addr, "10.78.0.2");
     /* and where a framework's own variable has it */
     assert_int_equal(strncmp(entry_of(&result, "JAX_COORDINATOR_ADDRESS")->value, "10.78.0.2:", 10), 0);
-    rc_address_settle(&result, "fd00:77::2", "a test", NULL);
+    tell("fd00:77::2", NULL);
     assert_int_equal(strncmp(entry_of(&result, "JAX_COORDINATOR_ADDRESS")->value, "[fd00:77::2]:", 13), 0);
 }
 
@@ -200,7 +210,7 @@ UNIT_TEST(user_interface_stays, "the user's own interface stays, an empty one do
     static const char *const more[] = { "GLOO_SOCKET_IFNAME=eth1", "NCCL_SOCKET_IFNAME=", NULL };
 
     resolve("addr=ib0", more, &result);
-    rc_address_settle(&result, "10.78.0.2", "a test", "ib0");
+    tell("10.78.0.2", "ib0");
     expect(&result, "GLOO_SOCKET_IFNAME", RC_KEEP, "eth1");
     expect(&result, "NCCL_SOCKET_IFNAME", RC_SET, "=ib0");
 }
@@ -216,7 +226,7 @@ UNIT_TEST(own_interface_is_replaced, "an outer rollcall's interface is replaced,
                                          NULL };
 
     resolve("addr=eth0", outer, &result);
-    rc_address_settle(&result, "10.77.0.2", "a test", "eth0");
+    tell("10.77.0.2", "eth0");
     expect(&result, "GLOO_SOCKET_IFNAME", RC_SET, "eth0");
     expect(&result, "NCCL_SOCKET_IFNAME", RC_SET, "=eth0");
     expect(&result, "TP_SOCKET_IFNAME", RC_KEEP, "mine");

@@ -33,19 +33,24 @@ static struct rc_context first_context(void)
 
 static void tell_port(struct rc_context *context)
 {
-    context->told_port = 23456;
+    context->told.port = 23456;
+}
+
+static void tell_address(struct rc_context *context)
+{
+    context->told = (struct rc_told){ .addr = "10.0.0.1", .addr_source = "a look-up", .interface = "ib0" };
 }
 
 static void tell_order(struct rc_context *context)
 {
-    context->told_order = (struct rc_ordered){ .place = 0, .before = 0, .host = RC_STR("n2") };
-    context->told_port = 23456;
+    context->told.order = (struct rc_ordered){ .place = 0, .before = 0, .host = RC_STR("n2") };
+    context->told.port = 23456;
 }
 
 static void fail_order(struct rc_context *context)
 {
     context->options.order = RC_ORDER_TOPOLOGY;
-    context->unordered = "the nodes have none";
+    context->told.unordered = "the nodes have none";
 }
 
 static void learn_gpu_files(struct rc_context *context)
@@ -63,7 +68,7 @@ static void learn_watch(struct rc_context *context)
 
 static void have_no_order(struct rc_context *context)
 {
-    context->told_order = (struct rc_ordered){ .place = 9, .before = 0, .host = RC_STR("n2") };
+    context->told.order = (struct rc_ordered){ .place = 9, .before = 0, .host = RC_STR("n2") };
 }
 
 static void learn_nothing(struct rc_context *context)
@@ -78,6 +83,7 @@ static const struct {
 } rows[] = {
     { TEXT("nothing"), learn_nothing, "the same once more" },
     { TEXT("port"), tell_port, "the port that the nodes agreed on" },
+    { TEXT("address"), tell_address, "the address and interface that were looked up" },
     { TEXT("order"), tell_order, "RANK and master follow the order" },
     { TEXT("no order"), fail_order, "RC308" },
     { TEXT("wrong order"), have_no_order, "RC103 refuses the task" },
@@ -123,6 +129,26 @@ UNIT_ROWS(plans_as_the_first_time, "planned again with", rows)
     rc_resolve_again(&context, &again);
     rc_resolve(&context, &whole);
     compare_results(&again, &whole);
+}
+
+/* A warning of an act on the machine is still true; what an error led to is the caller's business. */
+UNIT_TEST(keeps_what_was_said, "what was said between two plans is said by each later one, once")
+{
+    static struct rc_result result;
+    struct rc_context context = first_context();
+
+    rc_resolve(&context, &result);
+    rc_say(&result.messages, RC611, "the nodes %s", "did not meet");
+    rc_say(&result.messages, RC405, "the port is taken");
+    for (unsigned i = 0; i < 3; i++) {
+        rc_resolve_again(&context, &result);
+        assert_false(result.messages.has_error);
+        assert_int_equal(result.messages.count, 1);
+        assert_int_equal(result.messages.list[0].id, RC611);
+        assert_string_equal(result.messages.list[0].text, "the nodes did not meet");
+    }
+    rc_resolve(&context, &result);
+    assert_int_equal(result.messages.count, 0);
 }
 
 /* The other way round: a task that was refused starts once the order is right. */

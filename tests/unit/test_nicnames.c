@@ -153,7 +153,7 @@ static void resolve(struct rc_str options, const char *more, const struct rc_pin
 {
     static const char *env[32];
     static char text[64];
-    struct rc_context made = { .env = env, .slurm_certain = true, .pins = pins, .pin = pin };
+    struct rc_context made = { .env = env, .slurm_certain = true, .told = { .pins = pins, .pin = pin } };
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages messages = { .arena = &arena };
     /* a step of two nodes with one task on each */
@@ -180,8 +180,15 @@ UNIT_ROWS(plans_variables, "cards plan", plans)
     assert_string_equal(text, row->plan);
 }
 
-/* addr= finds its address after the plan is made. */
-UNIT_TEST(is_settled, "addr= and nic=auto: each socket name once")
+static void tell_address(const char *interface)
+{
+    snprintf(context.told.addr, sizeof(context.told.addr), "10.0.0.1");
+    snprintf(context.told.interface, sizeof(context.told.interface), "%s", interface ? interface : "");
+    rc_resolve_again(&context, &result);
+}
+
+/* addr= finds its address after the plan is made, and then the cards are asked for. */
+UNIT_TEST(is_told, "addr= and nic=auto: each socket name once")
 {
     static const char outer[] = STALE " ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7 GLOO_SOCKET_IFNAME=ib7 "
                                       "ROLLCALL_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7";
@@ -189,26 +196,18 @@ UNIT_TEST(is_settled, "addr= and nic=auto: each socket name once")
     char text[1024];
 
     assert_true(rc_pins_read(RC_STR(NODE), &pins));
-    resolve(RC_STR("worker,nic=auto,addr=eth3"), outer, &pins, 1);
-    rc_address_settle(&result, "10.0.0.1", "a test", "eth3");
-    describe(&result, text, sizeof(text));
-    assert_string_equal(
-        text, "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set GLOO_SOCKET_IFNAME=eth3; " OWN_CARDS
-              "; set NCCL_SOCKET_IFNAME==eth3; set TP_SOCKET_IFNAME=eth3; "
-              "set ROLLCALL_IFNAME=eth3; ");
-    /* the address first, the cards when the placement is there */
     resolve(RC_STR("worker,nic=auto,addr=eth3"), outer, NULL, RC_UNKNOWN);
-    rc_address_settle(&result, "10.0.0.1", "a test", "eth3");
-    context.pins = &pins;
-    context.pin = 1;
-    rc_nicnames_plan(&context, &result);
+    tell_address("eth3");
+    context.told.pins = &pins;
+    context.told.pin = 1;
+    rc_resolve_again(&context, &result);
     describe(&result, text, sizeof(text));
-    assert_string_equal(text, "set GLOO_SOCKET_IFNAME=eth3; " OWN_CARDS "; set NCCL_SOCKET_IFNAME==eth3; "
+    assert_string_equal(text, "set GLOO_SOCKET_IFNAME=eth3; set NCCL_SOCKET_IFNAME==eth3; "
                               "set TP_SOCKET_IFNAME=eth3; set ROLLCALL_IFNAME=eth3; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
-                              "set UCX_NET_DEVICES=mlx5_1:1; ");
+                              "set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ");
     /* a name that resolves to an address of which nobody knows the interface */
     resolve(RC_STR("worker,nic=auto"), outer, &pins, 1);
-    rc_address_settle(&result, "10.0.0.1", "a test", NULL);
+    tell_address(NULL);
     describe(&result, text, sizeof(text));
     assert_string_equal(text,
                         "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; "

@@ -105,7 +105,8 @@ UNIT_ROWS(plans_variables, "pins plan", plans)
     static struct rc_result result;
     const char *env[10];
     struct rc_pins pins;
-    struct rc_context context = { .env = env, .pins = &pins, .pin = row->pin, .pins_library = RC_STR("/x/p.so") };
+    struct rc_context context = { .env = env,
+                                  .told = { .pins = &pins, .pin = row->pin, .pins_library = RC_STR("/x/p.so") } };
     UNIT_ARENA(arena, 64);
     struct rc_messages messages = { .arena = &arena };
 
@@ -154,7 +155,7 @@ static void plans_library(const struct preload_row *row)
     struct rc_here here = { .learned = RC_LEARN_REVERSE, .reverse = RC_STR("/x/l.so") };
     struct rc_pins pins;
     struct rc_context context = {
-        .env = env, .argv = argv, .here = &here, .pins = &pins, .pins_library = rc_str(row->library)
+        .env = env, .argv = argv, .here = &here, .told = { .pins = &pins, .pins_library = rc_str(row->library) }
     };
     UNIT_ARENA(arena, 64);
     struct rc_messages messages = { .arena = &arena };

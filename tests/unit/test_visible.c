@@ -439,7 +439,7 @@ UNIT_TEST(says_it_once, "a shared GPU is said once")
     }
     assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
     assert_int_equal(result.messages.count, 1);
-    f.context.told_port = 29500;
+    f.context.told.port = 29500;
     assert_int_equal(rc_resolve(&f.context, &result), RC_RESOLVED);
     assert_int_equal(result.messages.count, 0);
 }
