@@ -322,8 +322,7 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$rollcall" map --from "$bad"
         [ "$(tail -n +2 <<< "$output" | wc -L)" -le 80 ]
         [ "$(grep -cE '^     [0-4]  ' <<< "$output")" -eq 5 ]
     done
-    run bash -c '"$@" > /dev/full' - "$rollcall" map --from "$BATS_FILE_TMPDIR/laptop.xml"
-    [ "$status" -eq 2 ]
+    run -2 bash -c '"$@" > /dev/full' - "$rollcall" map --from "$BATS_FILE_TMPDIR/laptop.xml"
     [[ $output == *'cannot write'* ]]
 }
 
@@ -468,9 +467,8 @@ state()
 @test "no driver, no display, no device is opened" {
     run -0 with DISPLAY=:99 strace -f -e trace=openat,open,connect,socket -o "$BATS_TEST_TMPDIR/trace" "$rollcall" map
     grep -q libhwloc "$BATS_TEST_TMPDIR/trace"
-    run grep -E '(hwloc_(cuda|nvml|opencl|levelzero|rsmi|gl)\.so|libcuda|nvidia-ml|OpenCL|libX|ze_loader|rocm_smi|/dev/(nvidia|kfd|dri)|connect\(|socket\(AF_(UNIX|INET))' \
+    run -1 grep -E '(hwloc_(cuda|nvml|opencl|levelzero|rsmi|gl)\.so|libcuda|nvidia-ml|OpenCL|libX|ze_loader|rocm_smi|/dev/(nvidia|kfd|dri)|connect\(|socket\(AF_(UNIX|INET))' \
         "$BATS_TEST_TMPDIR/trace"
-    [ "$status" -eq 1 ]
 }
 
 @test "a picture: every task's number and colour, drawn by lstopo" {

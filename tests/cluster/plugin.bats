@@ -114,8 +114,7 @@ s.listen()' "$2"
     done
     status=0
     [ -n "$port" ] || explain "RANK 0 did not say its port after $tries tries"
-    run bind_on n1 "$port"
-    [ "$status" -ne 0 ]
+    run ! bind_on n1 "$port"
     [[ $output == *"Address already in use"* ]]
     # the other node's port of that number is free: it is RANK 0's node that holds it
     bind_on n2 "$port"

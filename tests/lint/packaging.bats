@@ -37,12 +37,10 @@ in_debian()
     "${check[@]}" "-I$symbols"
     # a symbol that is gone, and one that nobody has written down
     { cat "$symbols" && echo ' rollcall_gone@ROLLCALL_0.1 0.1.0'; } > gone
-    run "${check[@]}" -Igone
-    [ "$status" -ne 0 ]
+    run ! "${check[@]}" -Igone
     [[ $output == *'+#MISSING: '*rollcall_gone* ]]
     grep -v rollcall_rank@ "$symbols" > new
-    run "${check[@]}" -Inew
-    [ "$status" -ne 0 ]
+    run ! "${check[@]}" -Inew
     [[ $output == *'+ rollcall_rank@ROLLCALL_0.1'* ]]
 }
 

@@ -96,8 +96,7 @@ used()
     run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
     [ "$output$stderr" = $'none\nnone' ]
     [ "$(login srun --help)" = "$help" ]
-    run --separate-stderr login srun -N2 -n2 --ddp true
-    [ "$status" -ne 0 ]
+    run ! --separate-stderr login srun -N2 -n2 --ddp true
     [[ $stderr == *"unrecognized option '--ddp'"* ]]
     # and that line is there again with the package
     inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
@@ -152,8 +151,7 @@ under_another()
     need_clean "$2"
     mapfile -t packages < <(deb rollcall slurm-wlm-rollcall)
     # dpkg itself does not do that
-    run inside "$root" dpkg -i "${packages[1]}"
-    [ "$status" -ne 0 ]
+    run ! inside "$root" dpkg -i "${packages[1]}"
     [[ $output == *"slurm-wlm-rollcall depends on slurm-wlm-basic-plugins (<< "* ]]
     inside "$root" dpkg -i --force-depends "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
     cluster_up
