@@ -351,22 +351,26 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same. */
 
-/* PMI_RANK is that of another launcher, which speaks Cray's or Slurm's PMI (srun --mpi=pmi2). */
-static bool is_second_voice(const struct rc_env *env)
+/* PMI_RANK is that of another launcher, which speaks Cray's or Slurm's PMI (srun --mpi=pmi2). Not where rollcall has
+ * found a launcher inside of that step, whose rank it may have written over Slurm's. */
+static bool is_second_voice(const struct rc_reader *reader)
 {
+    const struct rc_env *env = reader->env;
     struct rc_str rank = rc_env_get(env, "PMI_RANK");
 
-    return rank.n && (rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")) ||
-                      (rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
-                       rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
-                       rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID"))));
+    if (rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")))
+        return true;
+    return rank.n && rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
+           rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
+           rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID")) &&
+           (!reader->stamp.scope.p || rc_stamp_run_id(&reader->stamp, "slurm").p);
 }
 
 enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct proxy proxy;
 
-    if (hydra_is_intel(reader) || (is_second_voice(reader->env) && !find_proxy(reader, &proxy)))
+    if (hydra_is_intel(reader) || (is_second_voice(reader) && !find_proxy(reader, &proxy)))
         return RC_CLAIM_ABSENT;
     return hydra_recognise(reader, "mpich", facts);
 }
