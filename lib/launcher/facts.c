@@ -79,7 +79,8 @@ bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str
     return rc_read_number(reader, second, max, out);
 }
 
-bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
+bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts,
+                    const char *marker, unsigned needed)
 {
     for (const struct rc_variable *v = launcher->variables; v->length; v++) {
         struct rc_number *field = &facts->field[v->field];
@@ -87,6 +88,9 @@ bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher
         if (field->value == RC_UNKNOWN && !rc_read_number(reader, rc_variable_name(v), RC_MAX_TASKS, field))
             return false;
     }
+    for (const struct rc_variable *v = launcher->variables; v->length; v++)
+        if (needed >> v->field & 1 && facts->field[v->field].value == RC_UNKNOWN)
+            return rc_missing(reader, marker, v->name);
     return true;
 }
 

@@ -307,14 +307,12 @@ static bool is_below(struct rc_reader *reader, const struct rc_number *index, co
 
 static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
 {
-    const char *const marker = "MPI_LOCALRANKID";
     struct proxy proxy;
     bool by_srun;
 
     find_proxy(reader, &proxy);
     by_srun = rc_str_is(proxy.launcher, "slurm");
-    if (!rc_read_fields(reader, launcher, facts) || !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "PMI_SIZE") ||
-        !rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, marker, "MPI_LOCALNRANKS") ||
+    if (!rc_read_fields(reader, launcher, facts, "MPI_LOCALRANKID", 1u << RC_WORLD_SIZE | 1u << RC_LOCAL_WORLD_SIZE) ||
         !is_below(reader, &facts->field[RC_RANK], &facts->field[RC_WORLD_SIZE]) ||
         !is_below(reader, &facts->field[RC_LOCAL_RANK], &facts->field[RC_LOCAL_WORLD_SIZE]) ||
         (by_srun && !read_step(reader, facts)))
@@ -471,12 +469,8 @@ static bool read_place(struct rc_reader *reader, struct rc_facts *facts)
 
 bool rc_mvapich_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    const char *const marker = "MV2_COMM_WORLD_RANK";
-
-    if (!rc_read_fields(reader, &rc_launcher_mvapich, facts) ||
-        !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "MV2_COMM_WORLD_SIZE") ||
-        !rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "MV2_COMM_WORLD_LOCAL_RANK") ||
-        !rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, marker, "MV2_COMM_WORLD_LOCAL_SIZE"))
+    if (!rc_read_fields(reader, &rc_launcher_mvapich, facts, "MV2_COMM_WORLD_RANK",
+                        1u << RC_WORLD_SIZE | 1u << RC_LOCAL_RANK | 1u << RC_LOCAL_WORLD_SIZE))
         return false;
     if (!read_place(reader, facts))
         return rc_layout_refuse(reader, facts, rc_launcher_mvapich.each);

@@ -208,8 +208,10 @@ bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str
                     struct rc_number *out);
 
 /* The same for all variables of a family's table, into the fields they speak
- * of; of two that speak of one field the first that is there counts. */
-bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts);
+ * of; of two that speak of one field the first that is there counts. RC102 where
+ * the marker is set, but one of these fields (a bit each) is not. */
+bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts,
+                    const char *marker, unsigned needed);
 
 /* Message RC102: the launcher's marker `what` is set, but `name` is not. Returns false. */
 bool rc_missing(struct rc_reader *reader, const char *what, const char *name);

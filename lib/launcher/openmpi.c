@@ -224,12 +224,8 @@ static bool prrte_place(struct rc_reader *reader, const struct rc_facts *facts, 
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
 {
-    const char *const rank = "OMPI_COMM_WORLD_RANK";
-
-    return rc_read_fields(reader, &rc_launcher_openmpi, facts) &&
-           rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "OMPI_COMM_WORLD_SIZE") &&
-           rc_need_field(reader, facts, RC_LOCAL_RANK, rank, "OMPI_COMM_WORLD_LOCAL_RANK") &&
-           rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, rank, "OMPI_COMM_WORLD_LOCAL_SIZE") &&
+    return rc_read_fields(reader, &rc_launcher_openmpi, facts, "OMPI_COMM_WORLD_RANK",
+                          1u << RC_WORLD_SIZE | 1u << RC_LOCAL_RANK | 1u << RC_LOCAL_WORLD_SIZE) &&
            /* Open MPI 4 sets both a second time, for its own library; its nodes are those of the job's map,
             * mpirun's own only if it carries ranks */
            (!orte ||

@@ -277,13 +277,10 @@ static bool agrees_with_pmi(struct rc_reader *reader, struct rc_str name, const 
 
 static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
 {
-    const char *const rank = "PALS_RANKID";
     struct rc_number *field = facts->field;
 
-    if (!rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "PMI_SIZE") ||
-        !rc_need_field(reader, facts, RC_LOCAL_RANK, rank, "PALS_LOCAL_RANKID") ||
-        !rc_need_field(reader, facts, RC_LOCAL_WORLD_SIZE, rank, "PALS_LOCAL_SIZE") ||
-        !rc_need_field(reader, facts, RC_NODE_RANK, rank, "PALS_NODEID"))
+    if (!rc_read_fields(reader, &rc_launcher_pals, facts, "PALS_RANKID",
+                        1u << RC_WORLD_SIZE | 1u << RC_LOCAL_RANK | 1u << RC_LOCAL_WORLD_SIZE | 1u << RC_NODE_RANK))
         return false;
     if (!rc_layout_nnodes(reader, facts))
         return rc_layout_refuse(reader, facts, rc_launcher_pals.each);
@@ -301,7 +298,7 @@ bool rc_pals_read(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number *field = facts->field;
     enum apinfo_answer file;
 
-    if (!rc_read_fields(reader, &rc_launcher_pals, facts) ||
+    if (!rc_read_fields(reader, &rc_launcher_pals, facts, "PALS_RANKID", 0) ||
         !agrees_with_pmi(reader, RC_STR("PMI_RANK"), &field[RC_RANK]) ||
         !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_RANK"), &field[RC_LOCAL_RANK]) ||
         !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_SIZE"), &field[RC_LOCAL_WORLD_SIZE]))
@@ -401,13 +398,10 @@ static bool by_blocks(struct rc_reader *reader, struct rc_facts *facts)
 
 bool rc_flux_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    const char *const rank = "FLUX_TASK_RANK";
     enum apinfo_answer file;
 
-    if (!rc_read_fields(reader, &rc_launcher_flux, facts) ||
-        !rc_need_field(reader, facts, RC_WORLD_SIZE, rank, "FLUX_JOB_SIZE") ||
-        !rc_need_field(reader, facts, RC_LOCAL_RANK, rank, "FLUX_TASK_LOCAL_ID") ||
-        !rc_need_field(reader, facts, RC_NNODES, rank, "FLUX_JOB_NNODES"))
+    if (!rc_read_fields(reader, &rc_launcher_flux, facts, "FLUX_TASK_RANK",
+                        1u << RC_WORLD_SIZE | 1u << RC_LOCAL_RANK | 1u << RC_NNODES))
         return false;
     file = rc_str_eq(rc_env_get(reader->env, "PALS_RANKID"), rc_env_get(reader->env, "FLUX_TASK_RANK"))
                ? apinfo_fill(reader, facts)

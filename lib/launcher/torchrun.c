@@ -35,7 +35,7 @@ enum rc_claim rc_torchrun_recognise(struct rc_reader *reader, struct rc_facts *f
 
 bool rc_torchrun_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    if (!rc_read_fields(reader, &rc_launcher_torchrun, facts))
+    if (!rc_read_fields(reader, &rc_launcher_torchrun, facts, "TORCHELASTIC_RUN_ID", 0))
         return false;
     facts->master_host = rc_env_get(reader->env, "MASTER_ADDR");
     facts->master_source = "MASTER_ADDR (torchrun)";
@@ -124,7 +124,7 @@ bool rc_deepspeed_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str master = rc_env_get(reader->env, "MASTER_ADDR");
 
-    if (!rc_read_fields(reader, &rc_launcher_deepspeed, facts) || !check_numbers(reader, facts->field))
+    if (!rc_read_fields(reader, &rc_launcher_deepspeed, facts, "CROSS_RANK", 0) || !check_numbers(reader, facts->field))
         return false;
     rc_layout_spread(facts);
     facts->node_order_rank = facts->field[RC_RANK];

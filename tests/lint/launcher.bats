@@ -21,7 +21,7 @@ enum rc_claim rc_moon_recognise(struct rc_reader *reader, struct rc_facts *facts
 
 bool rc_moon_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    if (!rc_read_fields(reader, &rc_launcher_moon, facts) || !rc_layout_nnodes(reader, facts))
+    if (!rc_read_fields(reader, &rc_launcher_moon, facts, "MOON_RANK", 0) || !rc_layout_nnodes(reader, facts))
         return false;
     facts->field[RC_NODE_RANK].value = rc_layout_node_rank(facts, facts->field[RC_LOCAL_WORLD_SIZE].value);
     rc_layout_spread(facts);
