@@ -249,7 +249,7 @@ const struct rollcall_message *rollcall_message_at(const struct rollcall *job, s
     return index < rollcall_message_count(job) ? &job->message[index] : NULL;
 }
 
-/* What can be said of a port beside the job, which does not change. */
+/* What can be said of a port besides the job, which does not change. */
 struct holding {
     struct rc_result result;
     char text[2048];

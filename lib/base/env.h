@@ -25,7 +25,7 @@ struct rc_env {
 };
 
 /* block may be NULL (a program can have none). Entries without '=' are passed
- * over. Of a name that stands there twice the first counts, as in getenv. */
+ * over. Of a name that comes twice the first counts, as in getenv. */
 void rc_env_index(struct rc_env *env, const char *const *block);
 
 /* The value of a variable, or an absent slice. */
@@ -57,7 +57,7 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
 /* The job name that launcher mode hid. */
 #define RC_KEPT_NAME "ROLLCALL_SLURM_JOB_NAME"
 
-/* Where a task's node stands in the order of the network, and Slurm's own numbers of
+/* Where a task's node is in the order of the network, and Slurm's own numbers of
  * both; launcher/stamp.h writes it and takes it apart. */
 #define RC_ORDERED "ROLLCALL_ORDER"
 
@@ -70,7 +70,7 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
 
 /* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2", and
  * " other=1" where another numbering of the same tasks has another rank for this
- * one; in launcher mode "node=1 nodes=2". With watch=SECONDS and a server beside
+ * one; in launcher mode "node=1 nodes=2". With watch=SECONDS and a server of
  * srun that the processes are to tell, " task=3 tasks=4" follows: Slurm's number. */
 #define RC_IDENTITY "ROLLCALL_IDENTITY"
 

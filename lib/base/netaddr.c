@@ -38,7 +38,7 @@ static bool read_group(struct rc_str text, uint8_t *byte)
     return true;
 }
 
-/* Reads groups into at most `room` bytes; an IPv4 address may stand for the last two.
+/* Reads groups into at most `room` bytes; an IPv4 address may replace the last two.
  * Returns the number of bytes, 0 for an empty text, or -1 where the text is wrong. */
 static int read_groups(struct rc_str text, uint8_t *byte, int room)
 {
@@ -81,7 +81,7 @@ static bool read_ipv6(struct rc_str text, uint8_t byte[RC_IPV6_BYTES])
         return text.n != 0 && read_groups(text, byte, RC_IPV6_BYTES) == RC_IPV6_BYTES;
     head_size = read_groups(front, byte, RC_IPV6_BYTES);
     tail_size = read_groups(back, tail, RC_IPV6_BYTES);
-    /* "::" stands for one group at least, and an IPv4 address may only stand behind it */
+    /* "::" replaces one group at least, and only an IPv4 address may follow it */
     if (head_size < 0 || tail_size < 0 || head_size + tail_size > RC_IPV6_BYTES - 2)
         return false;
     for (size_t i = 0; i < front.n; i++)

@@ -15,15 +15,15 @@ struct rc_netaddr {
 };
 
 struct rc_network {
-    struct rc_netaddr address; /* the bits behind the prefix are 0 */
+    struct rc_netaddr address; /* the bits after the prefix are 0 */
     uint8_t bits;
 };
 
 /* "192.0.2.7" or "2001:db8::7", "::ffff:192.0.2.7"; no brackets, no zone, no
- * octal, nothing in front or behind. *address is written only on success. */
+ * octal, nothing before or after it. *address is written only on success. */
 bool rc_netaddr_read(struct rc_str text, struct rc_netaddr *address);
 
-/* Reads a network, "10.1.0.0/16" or "fd00:1::/64". Any address inside of it may stand for
+/* Reads a network, "10.1.0.0/16" or "fd00:1::/64". Any address inside of it may be given for
  * the network ("10.1.2.3/16"), as on a command line of ip(8). */
 bool rc_network_read(struct rc_str text, struct rc_network *network);
 

@@ -209,7 +209,7 @@ const char *rc_copy(struct rc_arena *arena, struct rc_str text)
     return finish_text(arena, start);
 }
 
-/* One directive, from behind its percent sign on. Returns its last character. */
+/* One directive, from after its percent sign on. Returns its last character. */
 static const char *put_argument(struct rc_arena *arena, const char *directive, va_list *args)
 {
     const struct rc_str *text;
@@ -344,9 +344,4 @@ unsigned rc_nearest_distance(struct rc_str a, struct rc_str b)
     for (size_t i = 1; i <= length_of(a); i++)
         fill_row(row, i, a, b);
     return row[length_of(a) % 3][length_of(b)];
-}
-
-unsigned rc_nearest_limit(struct rc_str mistyped)
-{
-    return mistyped.n > RC_NEAREST_LONGEST ? 0 : (unsigned)(mistyped.n + 1) / 2;
 }

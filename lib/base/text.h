@@ -54,7 +54,7 @@ bool rc_is_printable(char c);
 /* What names of hosts, interfaces and domains are made of: letters, digits, '-', '.' and '_'. */
 bool rc_is_in_name(char c);
 
-/* Splits at the first separator. Returns what stands before it; *rest becomes what follows
+/* Splits at the first separator. Returns what is before it; *rest becomes what follows
  * it, absent where there is no separator. */
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest);
 
@@ -64,7 +64,7 @@ struct rc_str rc_str_split_last(struct rc_str s, char separator, struct rc_str *
 /* Returns how many pieces the separator parts the text into; 0 for an absent or empty text. */
 uint32_t rc_str_pieces(struct rc_str s, char separator);
 
-/* Returns what stands behind the last slash of a path, or the whole path where it has none. */
+/* Returns what follows the last slash of a path, or the whole path where it has none. */
 struct rc_str rc_str_base_name(struct rc_str path);
 
 struct rc_arena {
@@ -128,6 +128,3 @@ enum { RC_NEAREST_LONGEST = 32 };
 /* The least number of letters to insert, remove, replace, or swap with the next one. Capitals are small letters.
  * Only the first RC_NEAREST_LONGEST bytes count. */
 unsigned rc_nearest_distance(struct rc_str a, struct rc_str b);
-
-/* The largest distance at which a word is still taken for a mistyped one; 0 for a text that is too long. */
-unsigned rc_nearest_limit(struct rc_str mistyped);

@@ -12,7 +12,7 @@
 #include "console/usage.h"
 
 /* Copies `text` to *end with each `from` replaced by `to`, adds one `to`, and moves
- * *end behind that. */
+ * *end after that. */
 static struct rc_str take_text(char **end, const char *text, char from, char to)
 {
     struct rc_str copy = { *end, strlen(text) + 1 };
@@ -30,7 +30,7 @@ static const char *text_behind(const char *entry, const char *prefix)
     return strncmp(entry, prefix, n) == 0 ? entry + n : NULL;
 }
 
-/* Copies all lines of one kind one behind the other, wherever they are in the block. */
+/* Copies all lines of one kind one after the other, wherever they are in the block. */
 static struct rc_str take_lines(char **end, const char *const *block, const char *prefix)
 {
     struct rc_str lines = { *end, 0 };
@@ -87,7 +87,7 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
 
 enum { FIRST_CHUNK = 64 * 1024 };
 
-/* Reads all of a descriptor, up to the limit, and puts a NUL behind it. -1 with errno;
+/* Reads all of a descriptor, up to the limit, and puts a NUL after it. -1 with errno;
  * EFBIG beyond the limit. */
 static int read_all(int fd, char **data, size_t *size)
 {
@@ -174,7 +174,7 @@ static bool is_variable(const char *line)
 }
 
 /* `env` prints a value of several lines as it is (SkyPilot's list of addresses): a
- * line without an equals sign that stands below a variable belongs to its value. */
+ * line without an equals sign that comes below a variable belongs to its value. */
 static void join_values(char *data, const char **list)
 {
     size_t used = 0;

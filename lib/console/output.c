@@ -172,7 +172,7 @@ static bool has_room(unsigned column, const char *text)
     return column + strlen(text) <= console_width();
 }
 
-/* Where cell i of a row begins, behind what ends at `at`: in its own column of this line, or of the next one. The last
+/* Where cell i of a row begins, after what ends at `at`: in its own column of this line, or of the next one. The last
  * cell of a narrow terminal goes back to the second column, rather than to have one word a line. */
 static unsigned find_start(const struct table *table, unsigned i, const unsigned *start, unsigned at, const char *text)
 {

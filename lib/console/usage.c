@@ -27,7 +27,9 @@ int console_fail(const char *format, ...)
 const char *console_nearest(const char *mistyped, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    unsigned best = rc_nearest_limit(rc_str(mistyped));
+    size_t length = strlen(mistyped);
+    /* a word at a larger distance is no mistyped one */
+    unsigned best = length > RC_NEAREST_LONGEST ? 0 : (unsigned)(length + 1) / 2;
 
     for (size_t i = 0; i < count; i++) {
         unsigned d = rc_nearest_distance(rc_str(mistyped), rc_str(names[i]));

@@ -365,30 +365,25 @@ static void read_shell(struct reading *reading, struct rc_words *words, const st
 static bool read_program(struct reading *reading, struct rc_words *words, struct rc_str name)
 {
     const struct program *program = find_program(name);
-    struct rc_words *options = &reading->command->container_words;
+    struct rc_command *command = reading->command;
 
     if (!program) {
         if (rc_str_starts(name, "python") || rc_str_starts(name, "pypy"))
             read_python(reading, words);
-        return false;
-    }
-    switch (program->kind) {
-    case KIND_CONTAINER:
-        reading->command->container = name;
-        *options = *words;
+    } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
+        struct rc_words before = *words;
+
         pass_operands(words, program);
-        options->left -= words->left;
+        if (program->kind == KIND_CONTAINER) {
+            command->container = name;
+            command->container_words = before;
+            command->container_words.left -= words->left;
+        }
         return true;
-    case KIND_WRAPPER:
-        pass_operands(words, program);
-        return true;
-    case KIND_SHELL:
+    } else if (program->kind == KIND_SHELL) {
         read_shell(reading, words, program);
-        return false;
-    case KIND_LAUNCHER:
-    case KIND_DAEMON:
+    } else {
         read_script(reading, words, name);
-        break;
     }
     return false;
 }
@@ -409,7 +404,7 @@ static void read_words(struct reading *reading, struct rc_words *words)
 
     while (reading->command->kind == RC_COMMAND_UNKNOWN && rc_words_next(words, &word)) {
         is_expected = is_expected || words->starts_command;
-        /* the rest of an argument list is arguments: no operator stands there */
+        /* the rest of an argument list is arguments: it has no operators */
         if (!is_expected && words->argv)
             break;
         if (is_expected && !is_assignment(word) && !(reading->shells && rc_str_which(word, keywords)))

@@ -8,7 +8,7 @@
 
 enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
 
-/* JAX takes the port behind MASTER_PORT: a script may use torch as well, and MASTER_PORT
+/* JAX takes the port after MASTER_PORT: a script may use torch as well, and MASTER_PORT
  * is torch's. Ports are computed in blocks (master.c), so no other step has this one. */
 static const char *jax_coordinator(struct rc_result *result)
 {
