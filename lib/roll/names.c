@@ -163,7 +163,8 @@ const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limi
     struct rc_range range;
     uint64_t left = 0;
 
-    qsort(ranges, count, sizeof(*ranges), by_first);
+    if (count > 0)
+        qsort(ranges, count, sizeof(*ranges), by_first);
     for (size_t i = 0; i < count;) {
         i = next_range(ranges, count, i, &range);
         if (left > 0 || !put(&list, 0, range.first < range.last ? "%u-%u" : "%u", range.first, range.last))

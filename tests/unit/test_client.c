@@ -298,7 +298,10 @@ int __wrap_getaddrinfo(const char *name, const char *service, const struct addri
     int error = __real_getaddrinfo(name, service, &(struct addrinfo){ .ai_flags = AI_NUMERICHOST }, list);
 
     names_asked += error && !(hints->ai_flags & AI_NUMERICHOST);
-    return error ? EAI_AGAIN : __real_getaddrinfo(name, service, hints, list);
+    if (error)
+        return EAI_AGAIN;
+    freeaddrinfo(*list);
+    return __real_getaddrinfo(name, service, hints, list);
 }
 
 /* What no resolver holds up is tried first, and only rollcall-exchange asks one. */
