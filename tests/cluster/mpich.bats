@@ -70,7 +70,7 @@ over_ssh()
 }
 
 @test "M3: mpiexec on a node without rank 0: what to add is said, and helps" {
-    from=n1 over_ssh -f "$shared/hosts" -np 4 rollcall exec -- sleep 30
+    from=n1 over_ssh -f "$shared/hosts" -np 4 rollcall exec -- sleep 1
     failed
     said 'RC407.*-genv MASTER_ADDR HOST'
     from=n1 over_ssh -f "$shared/hosts" -genv MASTER_ADDR n2 -np 4 rollcall exec -- "$whoami"
