@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "roll/check.h"
+#include "base/message.h"
+#include "roll/blame.h"
 #include "roll/items.h"
 #include "roll/names.h"
 
