@@ -350,18 +350,20 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
  * src/pm/hydra/proxy/pmip_cb.c sets the same. */
 
 /* PMI_RANK is that of another launcher, which speaks Cray's or Slurm's PMI (srun --mpi=pmi2). Not where rollcall has
- * found a launcher inside of that step, whose rank it may have written over Slurm's. */
+ * found a launcher inside of that step: it has written that one's ranks over Slurm's. */
 static bool is_second_voice(const struct rc_reader *reader)
 {
     const struct rc_env *env = reader->env;
     struct rc_str rank = rc_env_get(env, "PMI_RANK");
+    struct rc_str job = rc_env_get(env, "SLURM_JOB_ID");
+    struct rc_str step = rc_env_get(env, "SLURM_STEP_ID");
 
     if (rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")))
         return true;
     return rank.n && rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
            rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
            rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID")) &&
-           (!reader->stamp.scope.p || rc_stamp_run_id(&reader->stamp, "slurm").p);
+           !rc_stamp_has_outer(&reader->stamp, rc_format(reader->arena, "slurm:%pS.%pS", &job, &step));
 }
 
 enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)

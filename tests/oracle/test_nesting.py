@@ -115,6 +115,11 @@ def contradicted(outer, inner):
             yield name
 
 
+def has_foreign_local_rank(task):
+    """MPI_LOCALRANKID was exported by hand, for oneCCL: inside of another launch it looks like half of MPICH's task."""
+    return task.launcher == "slurm" and "MPI_LOCALRANKID" in task.env
+
+
 def identities(cells, answers):
     wrong = [(o.name, i.name, a["launcher"], a["identity"], a["messages"]) for (o, i), a in zip(cells, answers)
              if a["launcher"] != i.launcher or a["identity"] != i.identity]
@@ -196,7 +201,10 @@ def test_stamp_of_the_outer_launch(core, outer, inner):
     first = core.ask(ask(o.handed_on, o.node + o.descent()) for o, _ in cells)
     cells = [(o, i, apply(o.handed_on, a)) for (o, i), a in zip(cells, first) if a["mode"] == "worker"]
     answers = core.ask(ask({**env, **i.env}, i.node) for _, i, env in cells)
-    identities([(o, i) for o, i, _ in cells], answers)
+    halves = [(cell, a) for cell, a in zip(cells, answers) if has_foreign_local_rank(cell[0])]
+    assert all(a["identity"] == cell[1].identity or "RC102" in ids(a) for cell, a in halves)
+    whole = [(cell[:2], a) for cell, a in zip(cells, answers) if not has_foreign_local_rank(cell[0])]
+    identities(*zip(*whole)) if whole else None
 
 
 @pytest.mark.parametrize("launcher, platform", itertools.product(STARTING, [p for p in PLATFORMS if p in LAUNCHERS]))
@@ -228,7 +236,8 @@ def told_by_names(o, i):
 @pytest.mark.parametrize("outer, inner", PAIRS)
 def test_names_alone(core, outer, inner):
     """No process tree, no stamp: right where the names tell, else the whole of the outer launch, never a mixture."""
-    cells = [(o, i) for o, i in cells_of(outer, inner) if not i.ancestors and not o.ancestors]
+    cells = [(o, i) for o, i in cells_of(outer, inner)
+             if not i.ancestors and not o.ancestors and not has_foreign_local_rank(o)]
     answers = core.ask(ask({**o.handed_on, **i.env}, i.node) for o, i in cells)
     told = [(cell, a) for cell, a in zip(cells, answers) if told_by_names(*cell)]
     identities(*zip(*told)) if told else None
