@@ -35,8 +35,7 @@
  *   d is above rank - local rank, and 1 where d is 1 and local rank 0 not rank 0.
  * - the nodes have to look even from here (rc_layout_agrees).
  * Else the server is asked, which the preload and a recorded environment cannot:
- * then RC110. An answer that is not what was certain is refused, too: the other
- * tasks have gone by the same.
+ * then RC110.
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
  * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
 #include "base/netaddr.h"
@@ -179,6 +178,18 @@ static struct rc_str prted_option(struct rc_str cmdline, const char *option)
     return text.n > 2 && text.p[0] == '"' ? (struct rc_str){ text.p + 1, text.n - 2 } : text;
 }
 
+/* Open MPI 6 starts its daemons by srun --external-launcher, whose step has its own nodes alone as those of the job: only
+ * the list of processors is still the job's (seen with Slurm 26.05). */
+static uint32_t count_allocated(const struct rc_env *env)
+{
+    struct rc_tasklist processors;
+    uint32_t nodes;
+
+    if (rc_parse_u32(rc_env_get(env, "SLURM_JOB_NUM_NODES"), RC_MAX_TASKS, &nodes))
+        return nodes;
+    return rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &processors) ? processors.nodes : RC_UNKNOWN;
+}
+
 /* The daemons, as the command line of this task's own tells (below mpirun's own, a prted is another launch's), and
  * the nodes of the Slurm job, where srun started the daemons. */
 static void count_daemons(struct rc_reader *reader, uint32_t daemon, uint32_t *daemons, uint32_t *allocated)
@@ -193,9 +204,8 @@ static void count_daemons(struct rc_reader *reader, uint32_t daemon, uint32_t *d
             continue;
         if (!rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, daemons))
             *daemons = RC_UNKNOWN;
-        if (!rc_str_is(prted_option(cmdline, "ess"), "slurm") ||
-            !rc_parse_u32(rc_env_get(reader->env, "SLURM_JOB_NUM_NODES"), RC_MAX_TASKS, allocated))
-            *allocated = RC_UNKNOWN;
+        if (rc_str_is(prted_option(cmdline, "ess"), "slurm"))
+            *allocated = count_allocated(reader->env);
         return;
     }
 }
@@ -247,8 +257,13 @@ static bool find_node(struct rc_reader *reader, struct rc_facts *facts, bool ort
     }
     if (dealt_at_will(reader->env) || (orte && !counted))
         return false;
-    if (!orte)
-        return prrte_place(reader, facts, daemon, &node->value) && counted;
+    if (!orte) {
+        if (prrte_place(reader, facts, daemon, &node->value) && counted)
+            return true;
+        /* Open MPI 6 has the nodes in the order of the hosts, wherever mpirun runs: the server knows */
+        node->value = RC_UNKNOWN;
+        return false;
+    }
     node->value = orte_place(reader->env, facts, daemon);
     return node->value != RC_UNKNOWN;
 }
