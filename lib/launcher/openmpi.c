@@ -33,6 +33,8 @@
  *   nodes of the job: d; one more: d - 1, for mpirun is outside of the job.
  * - each node before this one has a lower rank than all of its own: d - 1 where
  *   d is above rank - local rank, and 1 where d is 1 and local rank 0 not rank 0.
+ * - elsewhere the one of d and d - 1 that makes the nodes look even, where the daemons can be counted; if both do, d
+ *   with as many daemons as nodes.
  * - the nodes have to look even from here (rc_layout_agrees).
  * Else the server is asked, which the preload and a recorded environment cannot:
  * then RC110.
@@ -178,8 +180,8 @@ static struct rc_str prted_option(struct rc_str cmdline, const char *option)
     return text.n > 2 && text.p[0] == '"' ? (struct rc_str){ text.p + 1, text.n - 2 } : text;
 }
 
-/* Open MPI 6 starts its daemons by srun --external-launcher, whose step has its own nodes alone as those of the job: only
- * the list of processors is still the job's (seen with Slurm 26.05). */
+/* Open MPI 6 starts its daemons by srun --external-launcher. That step has its own nodes alone as those of the job.
+ * Only the list of processors is still the job's (seen with Slurm 26.05). */
 static uint32_t count_allocated(const struct rc_env *env)
 {
     struct rc_tasklist processors;
@@ -210,26 +212,41 @@ static void count_daemons(struct rc_reader *reader, uint32_t daemon, uint32_t *d
     }
 }
 
-/* The node's number in *place, RC_UNKNOWN where it is not certain. True where the nodes look even, too. */
-static bool prrte_place(struct rc_reader *reader, const struct rc_facts *facts, uint32_t daemon, uint32_t *place)
+/* The node's number by the daemons alone; RC_UNKNOWN where it is not certain. */
+static uint32_t certain_place(const struct rc_number *field, uint32_t daemon, uint32_t daemons, uint32_t allocated)
 {
-    const struct rc_number *field = facts->field;
     uint32_t before = field[RC_RANK].value - field[RC_LOCAL_RANK].value; /* lower ranks on other nodes */
-    uint32_t nnodes = field[RC_NNODES].value;
-    uint32_t daemons;
-    uint32_t allocated;
 
-    count_daemons(reader, daemon, &daemons, &allocated);
     if (allocated != RC_UNKNOWN && (daemons == allocated || daemons == allocated + 1))
-        *place = daemon - (daemons - allocated);
-    else if (daemon == 0 || daemons == 2)
-        *place = daemon;
-    else if (daemon != RC_UNKNOWN && daemon > before)
-        *place = daemon - 1;
-    else
-        *place = daemon == 1 && field[RC_LOCAL_RANK].value == 0 ? 1 : RC_UNKNOWN;
+        return daemon - (daemons - allocated);
+    if (daemon == 0 || daemons == 2)
+        return daemon;
+    if (daemon != RC_UNKNOWN && daemon > before)
+        return daemon - 1;
+    return daemon == 1 && field[RC_LOCAL_RANK].value == 0 ? 1 : RC_UNKNOWN;
+}
+
+/* The node's number where the nodes look even from here; else RC_UNKNOWN. Where the number is not certain, but the
+ * daemons can be counted, the one of d and d - 1 that makes them look even. */
+static uint32_t prrte_place(const struct rc_facts *facts, uint32_t daemon, uint32_t daemons, uint32_t allocated)
+{
+    uint32_t nnodes = facts->field[RC_NNODES].value;
+    uint32_t place = certain_place(facts->field, daemon, daemons, allocated);
+    bool first;
+    bool second;
+
     /* nodes that there are not: 2 and 1 ranks look like 3 nodes from the second */
-    return nnodes <= daemons && nnodes <= allocated && rc_layout_agrees(facts, *place);
+    if (nnodes > daemons || nnodes > allocated)
+        return RC_UNKNOWN;
+    if (place != RC_UNKNOWN || daemon == RC_UNKNOWN || daemons == RC_UNKNOWN)
+        return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
+    first = rc_layout_agrees(facts, daemon);
+    second = rc_layout_agrees(facts, daemon - 1);
+    if (first && second)
+        return daemons == nnodes ? daemon : RC_UNKNOWN;
+    if (first)
+        return daemon;
+    return second ? daemon - 1 : RC_UNKNOWN;
 }
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
@@ -249,6 +266,8 @@ static bool find_node(struct rc_reader *reader, struct rc_facts *facts, bool ort
 {
     struct rc_number *node = &facts->field[RC_NODE_RANK];
     bool counted = rc_layout_nnodes(reader, facts);
+    uint32_t daemons;
+    uint32_t allocated;
 
     node->source = "node by mpirun's daemon";
     if (counted && facts->field[RC_NNODES].value == 1) {
@@ -257,14 +276,12 @@ static bool find_node(struct rc_reader *reader, struct rc_facts *facts, bool ort
     }
     if (dealt_at_will(reader->env) || (orte && !counted))
         return false;
-    if (!orte) {
-        if (prrte_place(reader, facts, daemon, &node->value) && counted)
-            return true;
-        /* Open MPI 6 has the nodes in the order of the hosts, wherever mpirun runs: the server knows */
-        node->value = RC_UNKNOWN;
-        return false;
+    if (orte) {
+        node->value = orte_place(reader->env, facts, daemon);
+    } else if (counted) {
+        count_daemons(reader, daemon, &daemons, &allocated);
+        node->value = prrte_place(facts, daemon, daemons, allocated);
     }
-    node->value = orte_place(reader->env, facts, daemon);
     return node->value != RC_UNKNOWN;
 }
 
@@ -394,10 +411,10 @@ enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *fa
     return RC_CLAIM_TASK;
 }
 
-/* Whether some task of an uneven job takes it for an even one, and so has not asked. mpirun's own node does not know
- * how many nodes there can be; `most` is what the others know. */
+/* Whether some task of an uneven job takes it for an even one, and so has not asked. The node of daemon 0, mpirun's
+ * own, cannot count them. */
 static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_facts *facts, bool mpirun_has_ranks,
-                               uint32_t most)
+                               uint32_t daemons, uint32_t allocated)
 {
     struct rc_facts own = *facts;
     struct rc_number *field = own.field;
@@ -414,16 +431,16 @@ static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_f
     for (uint32_t node = 0; node < tasks.nodes; node++) {
         struct rc_str rest = map;
         uint32_t first = 0;
+        uint32_t daemon = node + !mpirun_has_ranks;
 
         field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&tasks, node, &unused);
         field[RC_NNODES].value = size / field[RC_LOCAL_WORLD_SIZE].value;
         field[RC_LOCAL_RANK].value = 0;
-        if (field[RC_NNODES].value > most && !(node == 0 && mpirun_has_ranks))
-            continue;
         for (; rc_taskmap_next(&rest, &run); first += run.nodes * run.tasks) {
             field[RC_RANK].value = first + (node - run.first) * run.tasks;
             for (uint32_t i = 0; node - run.first < run.nodes && i < run.tasks; i++) {
-                if (rc_layout_agrees(&own, node))
+                if (rc_layout_agrees(&own, node) || prrte_place(&own, daemon, daemon ? daemons : RC_UNKNOWN,
+                                                                daemon ? allocated : RC_UNKNOWN) != RC_UNKNOWN)
                     return true;
                 field[RC_RANK].value++;
                 field[RC_LOCAL_RANK].value++;
@@ -453,8 +470,7 @@ static bool ask_for_node(struct rc_reader *reader, struct rc_facts *facts, uint3
     if (ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node") != RC_PMIXJOB_READ)
         return false;
     count_daemons(reader, daemon, &daemons, &allocated);
-    return !looks_even_to_some(reader, facts, daemon == facts->field[RC_NODE_RANK].value,
-                               daemons < allocated ? daemons : allocated);
+    return !looks_even_to_some(reader, facts, daemon == facts->field[RC_NODE_RANK].value, daemons, allocated);
 }
 
 /* Whether the host of rank 0 is told, which is so for all tasks or none. */

@@ -60,6 +60,13 @@ alone=compared
     everybody whoami n1=0,1 n2=2,3 n3=4
 }
 
+# Open MPI 5 and 6 end a job of which some tasks have asked the PMIx server, and others not.
+# bats test_tags=series
+@test "M2: mpirun without Slurm on three nodes" {
+    from=n1 attempt 60 mpirun "${over_rsh[@]/n2:2/n2:2,n3:2}" -np 6 rollcall exec -- "$whoami"
+    everybody whoami n1=0,1 n2=2,3 n3=4,5
+}
+
 @test "M2: mpirun on one node" {
     attempt 60 salloc -N1 --ntasks-per-node=4 mpirun -np 4 rollcall exec -- "$whoami"
     everybody whoami world=4 nodes=1
