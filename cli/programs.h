@@ -17,7 +17,7 @@ bool cli_find_program(const char *name, char path[PATH_MAX]);
 
 /* Returns lines as in lib/launcher/families.h, in static storage that the next call
  * overwrites: for one thread only. Takes some hundredths of a second, at most
- * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process behind, but the connection, which
+ * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process, but the connection, which
  * the program that this one becomes keeps open: the server must not see its end while other ranks are in
  * MPI_Init (libexec/pmix/pmix.h). */
 struct rc_str cli_pmix_ask(void);

@@ -5,7 +5,7 @@
  * that the launcher (srun, mpirun, torchrun, ...) left in an environment, and
  * says which rank this process has, of how many, where rank 0 is, and what
  * PyTorch wants to find in the environment. It changes nothing. Further below,
- * rollcall_broadcast() and what stands behind it let the ranks tell each other
+ * rollcall_broadcast() and what it uses let the ranks tell each other
  * something, such as an NCCL unique id.
  *
  *     struct rollcall_error error;
@@ -274,7 +274,7 @@ ROLLCALL_API int rollcall_nccl_unique_id(const struct rollcall *job, void *id, i
 ROLLCALL_API int rollcall_nccl_unique_ids(const struct rollcall *job, void *ids, int count, int timeout_ms,
                                           struct rollcall_error *error);
 /*
- *  The same for ncclCommInitRankScalable(), with [count] ids one behind the
+ *  The same for ncclCommInitRankScalable(), with [count] ids one after the
  *    other, 1 to the number of ranks. NCCL gives each id a range of ranks; its
  *    first rank makes it, as NCCL recommends. One id for every 128 ranks or so
  *    is usual.

@@ -7,7 +7,7 @@ struct item {
     struct rc_str literal[RC_HOST_BRACKETS_MAX + 1];
     struct rc_str bracket[RC_HOST_BRACKETS_MAX]; /* its ranges */
     uint32_t width[RC_HOST_BRACKETS_MAX];        /* digits of all its numbers; 0 where each range has its own */
-    uint32_t size[RC_HOST_BRACKETS_MAX];         /* hosts that the bracket stands for */
+    uint32_t size[RC_HOST_BRACKETS_MAX];         /* hosts that the bracket names */
     unsigned brackets;
     uint32_t hosts;
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* address.h - addr=: by which address of RANK 0's node the others reach it.
  *
- * Four kinds, told apart by how they are written:
+ * Four kinds, known by how they are written:
  *
  *   ib0                    an interface: the address that it has on that node
  *   10.1.0.0/16            a network: the node's address in it
- *   -ib  .hsn  -ib.fabric  what belongs behind the node's name
+ *   -ib  .hsn  -ib.fabric  what is appended to the node's name
  *   given                  MASTER_ADDR as it was set, though no node may have it itself (NAT, a virtual address)
  *
- * A suffix goes behind the first label of the name. One with a dot is the domain
+ * A suffix goes after the first label of the name. One with a dot is the domain
  * as well, in place of the name's own; one without leaves the domain:
  *
  *   n1 -ib -> n1-ib                n1.example.org -ib  -> n1-ib.example.org

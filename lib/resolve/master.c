@@ -146,7 +146,7 @@ static bool is_address_text(struct rc_str host)
     return true;
 }
 
-/* Letters, digits and what stands between them in a name or an address. */
+/* Letters, digits and what is between them in a name or an address. */
 static bool is_host_text(struct rc_str host)
 {
     for (size_t i = 0; i < host.n; i++)
@@ -156,7 +156,7 @@ static bool is_host_text(struct rc_str host)
 }
 
 /* The launcher's own word for the host of RANK 0; NULL where it has none. A
- * list in which that host stands twice is no list of nodes. */
+ * list in which that host comes twice is no list of nodes. */
 static const char *launcher_host(struct rc_result *result)
 {
     const struct rc_facts *facts = &result->facts;

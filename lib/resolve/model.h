@@ -95,7 +95,7 @@ enum { RC_WORDS_MAX = 256 };
 struct rc_words {
     const char *const *argv; /* NULL-terminated; or, where NULL: */
     struct rc_str line;      /* the text of sh -c */
-    bool starts_command;     /* the word is the first one behind an operator */
+    bool starts_command;     /* the word is the first one after an operator */
     unsigned left;           /* words that are still read: RC_WORDS_MAX at first */
 };
 
@@ -327,7 +327,7 @@ struct rc_result {
     struct rc_plan plan;
     struct rc_messages messages;
 
-    /* storage; of no interest to callers. What is large stands last: few of its
+    /* storage; of no interest to callers. What is large comes last: few of its
      * pages are written to, and each is a fault in a process with the preload. */
     unsigned launcher_index;
     const char *outer[RC_OUTER_MAX]; /* scopes of the launchers further outside, for the stamp */

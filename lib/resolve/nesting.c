@@ -10,7 +10,7 @@
  * 3. the nearest process that this one descends from and that starts tasks
  *    (orted, hydra_pmi_proxy, slurmstepd, ...), where the caller has looked;
  * 4. the order of the registry, and RC126 says that it was one.
- * Where it is none of Slurm's but stands in a job of Slurm's, and the stamp does
+ * Where it is none of Slurm's but is in a job of Slurm's, and the stamp does
  * not know that job, it has to descend from a process of its launcher before a
  * batch script's slurmstepd: a script that a task gave to sbatch has all that
  * the task had, and is no task (RC_CLAIM_OUTSIDE).

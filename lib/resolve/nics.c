@@ -38,7 +38,7 @@ static const char *own_nics_add(const char *own, struct rc_str name, const char 
 
 enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE_SOCKET };
 
-/* "=" makes names exact for NCCL: mlx5_1 alone stands for mlx5_10 as well (user guide, "Environment
+/* "=" makes names exact for NCCL: mlx5_1 alone means mlx5_10 as well (user guide, "Environment
  * Variables"; nccl src/transport/net_ib.cc, ncclIbInit, and src/misc/socket.cc, ncclFindInterfaces).
  * UCX has "mlx5_0:1" for a port and "eth0" for sockets (openucx.readthedocs.io, FAQ, "Which network
  * devices does UCX use?"). The last two: below. */

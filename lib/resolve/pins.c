@@ -47,16 +47,16 @@ static bool read_node(struct rc_str line, struct rc_pins *pins)
            (!words.p || rc_pairs_read(words, ' ', &node_form, pins));
 }
 
-/* Takes a line's words and moves *rest behind it. False, with *rest untouched, at the end
+/* Takes a line's words and moves *rest after it. False, with *rest untouched, at the end
  * and before a line of another kind. */
 static bool next_pin(struct rc_str *rest, struct rc_str *words)
 {
-    struct rc_str behind;
-    struct rc_str line = rc_str_split(*rest, '\n', &behind);
+    struct rc_str after;
+    struct rc_str line = rc_str_split(*rest, '\n', &after);
 
     if (!line.p || !rc_str_is(rc_str_split(line, ' ', words), "pin"))
         return false;
-    *rest = behind;
+    *rest = after;
     return true;
 }
 

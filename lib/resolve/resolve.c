@@ -89,7 +89,7 @@ static void clear_plan(struct rc_result *result)
 
 static void clear_result(struct rc_result *result)
 {
-    /* field by field: clearing the storage behind the arena, the index and the
+    /* field by field: clearing the storage after the arena, the index and the
      * plan as well would cost the preload more than all the rest */
     clear_plan(result);
     result->launcher = NULL;

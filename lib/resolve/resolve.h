@@ -8,7 +8,7 @@
  *
  *   launcher's variables -> facts -> identity -> mode | master -> plan
  *
- * What is behind the bar depends on what is learned on the way: the nodes' port, the GPUs that may be opened.
+ * What is after the bar depends on what is learned on the way: the nodes' port, the GPUs that may be opened.
  */
 #pragma once
 

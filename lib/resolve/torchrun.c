@@ -138,7 +138,7 @@ static bool is_expanded_later(struct rc_str word)
     return false;
 }
 
-/* An IPv6 address stands in brackets. */
+/* An IPv6 address is in brackets. */
 static bool is_host(struct rc_str host, struct rc_str addr)
 {
     if (host.n > 1 && host.p[0] == '[' && host.p[host.n - 1] == ']')

@@ -158,7 +158,7 @@ int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding)
     int fd = bound_somehow(port, type, binding);
 
     /* A shared bind is refused by listeners and by connections of others, but not by a
-     * holder; that one is told apart because then the kernel lists no socket at all. (A
+     * holder; that one is known because then the kernel lists no socket at all. (A
      * holder and TIME_WAIT together are not seen: the second listener is.) */
     if (binding == RC_PORT_SHARED && fd >= 0 && !rc_proctcp_find(port, &row)) {
         rc_sys_close(fd);

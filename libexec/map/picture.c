@@ -15,7 +15,7 @@
 
 enum { NAME_SIZE = 32, LEGEND_SIZE = 400, DESCRIBED_MAX = 16 };
 
-/* Told apart by colour-blind eyes, too: M. Okabe, K. Ito, "Color Universal Design"; olive (P. Tol,
+/* For colour-blind eyes, too: M. Okabe, K. Ito, "Color Universal Design"; olive (P. Tol,
  * "Colour Schemes") in the place of its black, on which text cannot be read. */
 static const char *const colours[] = { "#56b4e9", "#e69f00", "#009e73", "#f0e442",
                                        "#cc79a7", "#d55e00", "#0072b2", "#999933" };
