@@ -83,6 +83,7 @@ t = torch.tensor([float(dist.get_rank() + 1)])
 dist.all_reduce(t)
 os.write(1, f"rank {dist.get_rank()} sum {int(t.item())}\n".encode())  # in one piece: print may write two
 dist.destroy_process_group()
+os._exit(0)  # see tests/cluster/programs/toy.py: a thread of gloo's may abort while Python ends
 PYTHON
     run -0 --separate-stderr on 2 -- "$python" "$BATS_TEST_TMPDIR/reduce.py"
     echo "$output"
@@ -111,6 +112,7 @@ t = torch.tensor([float(dist.get_rank() + 1)])
 dist.all_reduce(t)
 os.write(1, f"rank {dist.get_rank()} sum {int(t.item())}\n".encode())
 dist.destroy_process_group()
+os._exit(0)  # see tests/cluster/programs/toy.py: a thread of gloo's may abort while Python ends
 PYTHON
     run -0 --separate-stderr env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 \
         PYTHONPATH="$prefix/share/rollcall/python" timeout 120 mpirun --oversubscribe -np 2 "$python" "$BATS_TEST_TMPDIR/reduce.py"
