@@ -418,6 +418,22 @@ state()
     done
 }
 
+# The machine is a file's, its interface is of a network of our own.
+@test "nic=auto: an interface is named that is up, with a carrier and an address" {
+    while IFS='|' read -r change expected; do
+        before="ip link add wlan0 type veth peer name other && $change" \
+            with_names '' HWLOC_XMLFILE="$BATS_FILE_TMPDIR/laptop.xml" HWLOC_THISSYSTEM=1 "$rollcall" map --json \
+            > "$BATS_TEST_TMPDIR/map.json"
+        [ "$(jq -r '.tasks[0].nic_auto.UCX_NET_DEVICES // "none"' "$BATS_TEST_TMPDIR/map.json")" = "$expected" ]
+    done <<'END'
+ip address add 192.0.2.2/24 dev wlan0 && ip link set wlan0 up && ip link set other up|wlan0
+ip address add 2001:db8::2/64 dev wlan0 && ip link set wlan0 up && ip link set other up|wlan0
+ip address add 192.0.2.2/24 dev wlan0 && ip link set wlan0 up|none
+ip address add 192.0.2.2/24 dev wlan0 && ip link set other up|none
+ip link set wlan0 up && ip link set other up|none
+END
+}
+
 @test "nic=auto: rollcall exec sets what map proposes on this machine, and nothing without it" {
     run -0 with "${task_3[@]}" "$rollcall" map --json
     proposed=$(jq -r '.nic_auto + .tasks[.local_rank].nic_auto | to_entries[] | .key + "=" + .value' <<< "$output" | sort)
