@@ -9,9 +9,8 @@ FOLDER has the doctor's main.py. Each row of rows.txt is
     LINE...                         (the first argument's file; a job script without its #!/bin/bash)
     -- NAME                         (another file; train.py and other.py are there, empty, where the row has none)
     LINE...
-    -- right                        (the same with a change; what is not given stays as it is)
-    < LINE                          (this line of a file is
-    > LINE                          another one, or is left out)
+    ~ LINE                          (in the right one this is in place of the line above; "~" alone: nothing is)
+    -- right                        (another right one; of what is not given it has the wrong one's)
 
 The wrong one must have exactly this finding, and each right one none. Prints what differs; with WORD looks at the rows
 with that word alone.
@@ -28,14 +27,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Case:
-    """A command line and the files that it finds. One that is right begins as the wrong one before it."""
+    """A command line and the files that it finds."""
 
-    def __init__(self, wrong=None):
+    def __init__(self, lines, wrong=None):
         self.arguments = wrong.arguments if wrong else ["job.sh"]
         self.files = dict(wrong.files) if wrong else {"train.py": "", "other.py": ""}
         self.text = ""
-        self.name = None   # of the file that is read
-        self.place = None  # of the line that was left out: file, number
+        self.name = None  # of the file that is read
+        for line in lines:
+            self.read(line)
 
     def read(self, line):
         if line.startswith("-- "):
@@ -47,23 +47,9 @@ class Case:
             self.arguments = line[2:].split()
         elif line.startswith("= "):
             self.text = line[2:]
-        elif line.startswith("< "):
-            self.place = self.remove(line[2:])
-        elif line.startswith("> "):
-            name, at = self.place
-            lines = self.files[name].split("\n")
-            self.files[name] = "\n".join(lines[:at] + [line[2:]] + lines[at:])
         elif line:
             self.name = self.arguments[0]
             self.files[self.name] = ("#!/bin/bash\n" if self.name.endswith(".sh") else "") + line + "\n"
-
-    def remove(self, line):
-        """Leaves a line out. Returns where it was."""
-        name = next(name for name, text in self.files.items() if line in text.split("\n"))
-        lines = self.files[name].split("\n")
-        at = lines.index(line)
-        self.files[name] = "\n".join(lines[:at] + lines[at + 1:])
-        return name, at
 
     def write(self):
         for name, text in self.files.items():
@@ -88,10 +74,23 @@ class Case:
 
 
 class Row:
-    def __init__(self, line):
-        self.expected, _, self.title = line[3:].partition(": ")
-        self.wrong = Case()
-        self.right = []
+    def __init__(self, text):
+        first, *others = text.split("\n-- right\n")
+        head, *lines = first.split("\n")
+        self.expected, _, self.title = head.partition(": ")
+        right = []
+        for before, line in zip([head] + lines, lines):
+            if not line.startswith("~"):
+                right.append(line)
+                continue
+            if not before.startswith("~"):
+                right.pop()
+            if line != "~":
+                right.append(line[2:])
+        wrong = [line for line in lines if not line.startswith("~")]
+        self.wrong = Case(wrong)
+        self.right = [Case(right)] if right != wrong else []
+        self.right += [Case(other.split("\n"), self.wrong) for other in others]
 
     def differences(self, doctor):
         found = self.wrong.look(doctor)
@@ -105,18 +104,8 @@ class Row:
 
 
 def read_rows():
-    rows, case = [], None
     with open(os.path.join(HERE, "rows.txt"), encoding="utf-8") as table:
-        for line in table.read().split("\n"):
-            if line.startswith("== "):
-                rows.append(Row(line))
-                case = rows[-1].wrong
-            elif line == "-- right":
-                case = Case(rows[-1].wrong)
-                rows[-1].right.append(case)
-            else:
-                case.read(line)
-    return rows
+        return [Row(text) for text in ("\n" + table.read()).split("\n== ")[1:]]
 
 
 def main(folder, word=""):
