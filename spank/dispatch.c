@@ -55,6 +55,8 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     rc_spank_read_arguments(argc, argv);
     switch (spank_context()) {
     case S_CTX_LOCAL:
+        rc_spank_open_standard();
+        return rc_spank_check_environment() ? 0 : -1;
     case S_CTX_ALLOCATOR:
         return rc_spank_check_environment() ? 0 : -1;
     default:

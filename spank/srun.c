@@ -176,6 +176,19 @@ void rc_spank_name_hosts(spank_t spank)
     free(map);
 }
 
+void rc_spank_open_standard(void)
+{
+    struct rc_options options;
+
+    if (!rc_spank_asked_here(&options))
+        return;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        /* open takes the lowest number that is free, which is this one */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0)
+            return;
+    }
+}
+
 /* In srun, for the exchange: a program that listens on its host. */
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one

@@ -143,6 +143,15 @@ MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, 
     nothing_remains
 }
 
+# bats test_tags=series
+@test "srun whose standard error is closed ends, and the tasks have ended well, whatever there is to say" {
+    inject n3 <<< 'echo failed=it is of no use'
+    attempt 40 bash -c 'exec srun --ddp=exchange=srun,deadline=1 -N3 -n3 sh -c "echo rank \$RANK" 0<&- 2>&-'
+    succeeded
+    [ "$(sort "$out")" = $'rank 0\nrank 1\nrank 2' ]
+    nothing_remains
+}
+
 @test "RC611: a node whose rollcall-exchange cannot be run says so, and nobody waits for it" {
     : > "$shared/none"
     on n3 mount --bind "$shared/none" "$helper"
