@@ -214,8 +214,6 @@ void tree_make(const char *root, const struct tree_node *node)
     for (unsigned i = 0; i < node->cards; i++)
         make_card(root, node, i);
     make_kernel(root, node);
-    for (unsigned i = 0; i + 1 < sizeof(node->more) / sizeof(node->more[0]) && node->more[i]; i += 2)
-        tree_file(root, node->more[i], node->more[i + 1]);
 }
 
 static int remove_one(const char *path, const struct stat *file, int kind, struct FTW *ftw)

@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* What the driver says of a GPU that nobody has used yet; without the backslashes it would have trigraphs. */
+#define TREE_NO_UUID "GPU-\?\?\?\?\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?\?\?\?\?\?\?\?\?"
+
 /* Each device has a port of the processor, a switch and itself: three folders, and two links. */
 struct tree_node {
     unsigned gpus;
@@ -22,10 +25,9 @@ struct tree_node {
     const char *rate;          /* its rate */
     const char *driver;        /* the first line of /proc/driver/nvidia/version */
     const char *kernel;
-    const char *memory;  /* kB */
-    unsigned surplus;    /* huge pages that the kernel has added, and gives back */
-    int channel;         /* of IMEX; below 0: none */
-    const char *more[8]; /* further files, NAME and TEXT in turns */
+    const char *memory; /* kB */
+    unsigned surplus;   /* huge pages that the kernel has added, and gives back */
+    int channel;        /* of IMEX; below 0: none */
 };
 
 /* The healthy one that tests start from. */

@@ -58,8 +58,8 @@ static bool reads_answer(struct rc_str input, struct rc_answer *answer, struct r
 
 UNIT_ROWS(is_answer, "an answer:", answers)
 {
-    char text[RC_FINDINGS_MAX * sizeof("text")]; /* an equal text has been copied before it is seen to be equal */
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena,
+               RC_FINDINGS_MAX * sizeof("text")); /* an equal text has been copied before it is seen to be equal */
     struct rc_answer answer;
 
     assert_true(reads_answer(row->input, &answer, &arena));
@@ -80,8 +80,7 @@ UNIT_ROWS(is_no_answer, "no answer:", no_answers)
 
 UNIT_TEST(answers_and_reads, "an answer is read as it was written")
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     struct rc_answer answer = { .port = 24512, .stop = true, .said = true };
     const char *written;
 

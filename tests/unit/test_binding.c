@@ -121,9 +121,8 @@ UNIT_ROWS(check_starved, "starved", starved)
 {
     char lines[4][96];
     const char *const env[] = { "PMIX_NAMESPACE=prterun-n1-7@1", lines[0], lines[1], lines[2], lines[3], NULL };
-    char text[512];
     char wanted[96];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     static struct rc_result result;
     const char *said;
 

@@ -250,8 +250,7 @@ UNIT_TEST(fits_or_not, "an arena that is too small by any number of bytes")
 
 UNIT_TEST(says_no_deadline, "no deadline, no entries")
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     struct rc_messages messages = { .count = 0 };
 
     assert_true(rc_roll_check(NULL, 0, LAUNCH_KNOWN(0, 0, 0), &messages, NULL, &arena));

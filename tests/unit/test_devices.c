@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
  * the NVIDIA driver has one. */
+#include "inventorytree.h"
 #include "launcher/launcher.h"
 #include "resolve/steps.h"
 #include "roll/entry.h"
 #include "system/gpufiles.h"
 #include "unit.h"
-
-#include <sys/stat.h>
 
 #define UUID(digit)      "GPU-1c6f0000-0000-4000-8000-00000000000" digit
 #define FOUR(a, b, c, d) a " " UUID("0") "; " b " " UUID("0") "; " c " " UUID("0") "; " d " " UUID("0")
@@ -198,47 +197,21 @@ UNIT_TEST(reads_files, "gpus: the driver's files, in the order of addresses")
 /* As driver 535 writes it. */
 static void make_files(void)
 {
-    static const unsigned place[] = { 1, 3, 0, 2 };
+    static const char *const uuids[] = { UUID("1"), UUID("3"), UUID("0"), TREE_NO_UUID };
 
     if (!mkdtemp(folder))
         abort();
     for (unsigned i = 0; i < 4; i++) {
-        char path[128];
-        FILE *file;
+        char name[64];
+        char text[256];
 
-        snprintf(path, sizeof(path), "%s/%s", folder, addresses[i]);
-        mkdir(path, 0700);
-        strcat(path, "/information");
-        file = fopen(path, "w");
-        if (!file)
-            abort();
-        fprintf(file, "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 42\n");
-        if (place[i] == 2)
-            fprintf(file, "GPU UUID: \t GPU-%s-%s-%s-%s-%s\n",
-                    "???"
-                    "?????",
-                    "????", "????", "????",
-                    "????"
-                    "????"
-                    "????");
-        else
-            fprintf(file, "GPU UUID: \t GPU-1c6f0000-0000-4000-8000-%012u\n", place[i]);
-        fprintf(file, "Video BIOS: \t 96.00.74.00.01\nBus Location: \t %s\nDevice Minor: \t %u\n", addresses[i], i);
-        fclose(file);
+        snprintf(name, sizeof(name), "%s/information", addresses[i]);
+        snprintf(text, sizeof(text),
+                 "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 42\nGPU UUID: \t %s\n"
+                 "Video BIOS: \t 96.00.74.00.01\nBus Location: \t %s\nDevice Minor: \t %u",
+                 uuids[i], addresses[i], i);
+        tree_file(folder, name, text);
     }
-}
-
-static void remove_files(void)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        char path[128];
-
-        snprintf(path, sizeof(path), "%s/%s/information", folder, addresses[i]);
-        unlink(path);
-        *strrchr(path, '/') = '\0';
-        rmdir(path);
-    }
-    rmdir(folder);
 }
 
 int main(void)
@@ -247,6 +220,6 @@ int main(void)
 
     make_files();
     status = unit_run();
-    remove_files();
+    tree_remove(folder);
     return status;
 }

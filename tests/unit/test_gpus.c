@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GPUs and what they are called, from files as the drivers make them, below a folder of the test's own. */
-#define _GNU_SOURCE /* nftw */
+#include "inventorytree.h"
 #include "placement/gpus.h"
 #include "unit.h"
-
-#include <ftw.h>
-#include <sys/stat.h>
 
 #define OBJECT "cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
 #define GPU(index, domain, bus, id)                                                                             \
@@ -25,28 +22,6 @@ static const char machine[] =
                                             GPU("9", "0001", "c6", "1002:7408") "</object></object></topology>";
 
 static char root[] = "/tmp/rollcall-ids.XXXXXX";
-
-/* Makes a file, or with NULL a folder, and all folders before it. */
-static void make(const char *name, const char *text)
-{
-    char path[512];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s%s", root, name);
-    for (char *p = path + sizeof(root); (p = strchr(p, '/')); p++) {
-        *p = '\0';
-        mkdir(path, 0755);
-        *p = '/';
-    }
-    if (!text) {
-        mkdir(path, 0755);
-        return;
-    }
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
 
 static struct rc_pci_gpus list;
 
@@ -81,33 +56,18 @@ UNIT_TEST(nothing_is_there, "a machine whose drivers say nothing")
     }
 }
 
-/* Not one literal: two question marks and a dash would be a trigraph. */
-#define UNUSED \
-    "?"        \
-    "?"        \
-    "?"        \
-    "?"        \
-    "?"        \
-    "?"        \
-    "?"        \
-    "?"        \
-    "-"        \
-    "?"        \
-    "?"        \
-    "?"        \
-    "?"
-#define NVIDIA "/proc/driver/nvidia/"
-#define PCI    "/sys/bus/pci/devices/"
+#define NVIDIA "proc/driver/nvidia/"
+#define PCI    "sys/bus/pci/devices/"
 
 /* Minors need not go as bus ids do. */
 UNIT_TEST(names_are_read, "UUID and minor")
 {
-    make(NVIDIA "gpus/0000:07:00.0/information",
-         "Model: \t\t NVIDIA A100-SXM4-40GB\n"
-         "GPU UUID: \t GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11\nDevice Minor: \t 1\n");
-    make(NVIDIA "gpus/0000:0f:00.0/information", "GPU UUID: \t GPU-" UNUSED "\nDevice Minor: \t 0\n");
-    make(PCI "0001:c1:00.0/unique_id", "0000000000000000\n");
-    make(PCI "0001:c6:00.0/unique_id", "dc308257db8b66ad\n");
+    tree_file(root, NVIDIA "gpus/0000:07:00.0/information",
+              "Model: \t\t NVIDIA A100-SXM4-40GB\n"
+              "GPU UUID: \t GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11\nDevice Minor: \t 1");
+    tree_file(root, NVIDIA "gpus/0000:0f:00.0/information", "GPU UUID: \t " TREE_NO_UUID "\nDevice Minor: \t 0");
+    tree_file(root, PCI "0001:c1:00.0/unique_id", "0000000000000000");
+    tree_file(root, PCI "0001:c6:00.0/unique_id", "dc308257db8b66ad");
     find(root);
     expect(0, "GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11", 1);
     /* its UUID nobody knows yet */
@@ -122,10 +82,11 @@ UNIT_TEST(broken_files_are_harmless, "broken files")
 
     memset(line, 'x', sizeof(line) - 1);
     line[sizeof(line) - 1] = '\0';
-    make(NVIDIA "gpus/0000:07:00.0/information", line);
-    make(NVIDIA "gpus/0000:0f:00.0/information", "GPU UUID\nGPU UUID: MIG-1\nDevice Minor: -1\nDevice Minor:\n:\n\n");
-    make(PCI "0001:c1:00.0/unique_id", line);
-    make(PCI "0001:c6:00.0/unique_id", "dc308257\n");
+    tree_file(root, NVIDIA "gpus/0000:07:00.0/information", line);
+    tree_file(root, NVIDIA "gpus/0000:0f:00.0/information",
+              "GPU UUID\nGPU UUID: MIG-1\nDevice Minor: -1\nDevice Minor:\n:\n");
+    tree_file(root, PCI "0001:c1:00.0/unique_id", line);
+    tree_file(root, PCI "0001:c6:00.0/unique_id", "dc308257");
     find(root);
     for (unsigned i = 0; i < 4; i++)
         expect(i, "", -1);
@@ -174,10 +135,10 @@ static void add_device(const char *folder, const char *class, const char *vendor
     char name[128];
 
     number++;
-    snprintf(name, sizeof(name), "/bus/%s/0000:%02x:00.0/class", folder, number);
-    make(name, class);
-    snprintf(name, sizeof(name), "/bus/%s/0000:%02x:00.0/vendor", folder, number);
-    make(name, vendor);
+    snprintf(name, sizeof(name), "bus/%s/0000:%02x:00.0/class", folder, number);
+    tree_file(root, name, class);
+    snprintf(name, sizeof(name), "bus/%s/0000:%02x:00.0/vendor", folder, number);
+    tree_file(root, name, vendor);
 }
 
 static bool has_gpu(const char *folder)
@@ -192,16 +153,16 @@ static bool has_gpu(const char *folder)
 UNIT_TEST(gpus_are_there, "whether there is a GPU at all")
 {
     static const char *const others[][2] = {
-        { "0x068000\n", "0x10de\n" }, /* a switch of NVLink */
-        { "0x030000\n", "0x1a03\n" }, /* a BMC's VGA */
-        { "0x120000\n", "0x8086\n" }, /* an accelerator of Intel's */
-        { "0x020700\n", "0x15b3\n" }, { "", "0x10de\n" },
+        { "0x068000", "0x10de" }, /* a switch of NVLink */
+        { "0x030000", "0x1a03" }, /* a BMC's VGA */
+        { "0x120000", "0x8086" }, /* an accelerator of Intel's */
+        { "0x020700", "0x15b3" }, { "", "0x10de" },
     };
     static const char *const gpus[][2] = {
-        { "0x030200\n", "0x10de\n" },
-        { "0x030000\n", "0x8086\n" },
-        { "0x120000\n", "0x1002\n" },
-        { "0x038000\n", "0x1002\n" },
+        { "0x030200", "0x10de" },
+        { "0x030000", "0x8086" },
+        { "0x120000", "0x1002" },
+        { "0x038000", "0x1002" },
     };
     char folder[16];
 
@@ -217,19 +178,12 @@ UNIT_TEST(gpus_are_there, "whether there is a GPU at all")
     }
 }
 
-static int discard(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 int main(void)
 {
     int status;
 
     assert_non_null(mkdtemp(root));
     status = unit_run();
-    return nftw(root, discard, 16, FTW_DEPTH | FTW_PHYS) == 0 ? status : 1;
+    tree_remove(root);
+    return status;
 }

@@ -12,16 +12,32 @@
 static char root[] = "/tmp/rollcall-inventory.XXXXXX";
 static const char *const no_env[] = { NULL };
 
-static const char *read_node(const struct tree_node *node, struct rc_arena *arena)
+/* What the files below the root say, which are gone then. */
+static const char *take_files(const char *const *env, char lines[2 * RC_INVENTORY_SIZE])
 {
-    const char *lines;
+    struct rc_arena arena = { .base = lines, .size = 2 * RC_INVENTORY_SIZE };
 
-    tree_make(root, node);
-    lines = rc_inventory_write(root, no_env, arena);
+    rc_inventory_write(root, env, &arena);
     tree_remove(root);
-    assert_false(arena->full);
-    assert_in_range(strlen(lines), 0, RC_INVENTORY_SIZE);
+    assert_false(arena.full);
+    assert_in_range(strlen(lines), 1, RC_INVENTORY_SIZE);
     return lines;
+}
+
+static const char *take_node(const struct tree_node *node, char lines[2 * RC_INVENTORY_SIZE])
+{
+    tree_make(root, node);
+    return take_files(no_env, lines);
+}
+
+static bool has_line(const char *lines, const char *line)
+{
+    size_t n = strcspn(line, "\n");
+
+    for (; *lines; lines = strchr(lines, '\n') + 1)
+        if (strncmp(lines, line, n) == 0 && lines[n] == '\n')
+            return true;
+    return false;
 }
 
 /* A row changes one thing of the healthy node. */
@@ -106,9 +122,9 @@ static const char healthy_lines[] = "has=gpus 8 NVIDIA H100 80GB HBM3\n"
 
 UNIT_TEST(reads_healthy, "inventory: a healthy node")
 {
-    UNIT_ARENA(arena, RC_INVENTORY_SIZE);
-    const char *lines = read_node(&tree_healthy, &arena);
+    char lines[2 * RC_INVENTORY_SIZE];
 
+    take_node(&tree_healthy, lines);
     assert_memory_equal(lines, healthy_lines, sizeof(healthy_lines) - 1);
     assert_non_null(strstr(lines, "\nhas=hugepages 16 of 2048 kB, transparent ones: madvise\nhas=memory 2015 GiB\n"));
     assert_non_null(strstr(lines, "\nhas=shm "));
@@ -117,54 +133,39 @@ UNIT_TEST(reads_healthy, "inventory: a healthy node")
 
 UNIT_ROWS(is_alike, "inventory: no difference is", alike)
 {
-    char first[RC_INVENTORY_SIZE];
-    char second[RC_INVENTORY_SIZE];
-    struct rc_arena a = { .base = first, .size = sizeof(first) };
-    struct rc_arena b = { .base = second, .size = sizeof(second) };
+    char first[2 * RC_INVENTORY_SIZE];
+    char second[2 * RC_INVENTORY_SIZE];
     struct tree_node node = tree_healthy;
 
     row->change(&node);
-    assert_string_equal(read_node(&node, &b), read_node(&tree_healthy, &a));
-}
-
-static bool has_line(const char *lines, const char *line, size_t n)
-{
-    for (; *lines; lines = strchr(lines, '\n') + 1)
-        if (strncmp(lines, line, n) == 0 && lines[n] == '\n')
-            return true;
-    return false;
+    assert_string_equal(take_node(&node, second), take_node(&tree_healthy, first));
 }
 
 /* The fault's line is there, and no other line is another one than that of the healthy node. */
 UNIT_ROWS(is_told, "inventory: a difference is", faults)
 {
-    char first[RC_INVENTORY_SIZE];
-    char second[RC_INVENTORY_SIZE];
-    char expected[256] = "";
-    struct rc_arena a = { .base = first, .size = sizeof(first) };
-    struct rc_arena b = { .base = second, .size = sizeof(second) };
+    char first[2 * RC_INVENTORY_SIZE];
+    char second[2 * RC_INVENTORY_SIZE];
+    char expected[256];
     struct tree_node node = tree_healthy;
-    const char *before;
     unsigned others = 0;
 
     row->change(&node);
-    before = read_node(&tree_healthy, &a);
-    read_node(&node, &b);
-    snprintf(expected, sizeof(expected), "has=%.*s", (int)row->input.n, row->input.n ? row->input.p : "");
+    take_node(&node, second);
+    snprintf(expected, sizeof(expected), "has=%s", row->input.n ? row->input.p : "");
     if (row->input.n)
-        assert_true(has_line(second, expected, strlen(expected)));
-    for (; *before; before = strchr(before, '\n') + 1)
-        others += !has_line(second, before, strcspn(before, "\n"));
+        assert_true(has_line(second, expected));
+    for (const char *before = take_node(&tree_healthy, first); *before; before = strchr(before, '\n') + 1)
+        others += !has_line(second, before);
     /* a device that is not there has no link and no port either */
     assert_in_range(others, 1, strstr(row->why, "fewer") ? 3 : 1);
 }
 
 UNIT_TEST(reads_nothing, "inventory: a machine without any of the files")
 {
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char text[2 * RC_INVENTORY_SIZE];
 
-    rc_inventory_write("/nowhere", no_env, &arena);
+    take_files(no_env, text);
     assert_null(strstr(text, "has=gpus"));
     assert_null(strstr(text, "has=nics"));
     assert_null(strstr(text, "has=memory"));
@@ -175,8 +176,7 @@ UNIT_TEST(reads_nothing, "inventory: a machine without any of the files")
 /* AMD's: eight GPUs, each parted into four, of which this job may read those of one. */
 UNIT_TEST(reads_amd, "inventory: AMD's GPUs in parts")
 {
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char text[2 * RC_INVENTORY_SIZE];
     char name[128];
 
     for (unsigned i = 0; i < 8; i++) {
@@ -190,17 +190,15 @@ UNIT_TEST(reads_amd, "inventory: AMD's GPUs in parts")
         tree_file(root, name, i < 2 ? "0" : "4711");
     }
     tree_file(root, "sys/module/amdgpu/version", "6.8.5");
-    rc_inventory_write(root, no_env, &arena);
-    tree_remove(root);
-    assert_true(has_line(text, "has=gpus 8 AMD Instinct MI300X OAM in 32 parts", 46));
-    assert_true(has_line(text, "has=gpu_driver amdgpu 6.8.5", 27));
+    take_files(no_env, text);
+    assert_true(has_line(text, "has=gpus 8 AMD Instinct MI300X OAM in 32 parts"));
+    assert_true(has_line(text, "has=gpu_driver amdgpu 6.8.5"));
 }
 
 /* A virtual machine passes devices through without the ports above them, and knows no link. */
 UNIT_TEST(reads_virtual_machine, "inventory: a virtual machine")
 {
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char text[2 * RC_INVENTORY_SIZE];
 
     tree_file(root, "proc/driver/nvidia/gpus/0001:00:00.0/information", "Model: \t\t NVIDIA A100-SXM4-80GB");
     tree_file(root, "proc/driver/nvidia/gpus/0002:00:00.0/information", "IRQ: \t\t 4");
@@ -208,9 +206,8 @@ UNIT_TEST(reads_virtual_machine, "inventory: a virtual machine")
     tree_file(root, "sys/bus/pci/devices/0001:00:00.0/max_link_width", "0");
     tree_file(root, "sys/bus/pci/devices/0001:00:00.0/current_link_speed", "Unknown");
     tree_file(root, "sys/bus/pci/devices/0001:00:00.0/max_link_speed", "Unknown");
-    rc_inventory_write(root, no_env, &arena);
-    tree_remove(root);
-    assert_true(has_line(text, "has=gpus 1 NVIDIA, 1 NVIDIA A100-SXM4-80GB", 42));
+    take_files(no_env, text);
+    assert_true(has_line(text, "has=gpus 1 NVIDIA, 1 NVIDIA A100-SXM4-80GB"));
     assert_null(strstr(text, "has=gpu_links"));
     assert_null(strstr(text, "has=gpu_driver"));
 }
@@ -218,8 +215,7 @@ UNIT_TEST(reads_virtual_machine, "inventory: a virtual machine")
 /* EFA has no model of its own; Slingshot has interfaces for ports. */
 UNIT_TEST(reads_other_cards, "inventory: EFA and Slingshot")
 {
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char text[2 * RC_INVENTORY_SIZE];
 
     tree_file(root, "sys/class/infiniband/rdmap16s27/device/vendor", "0x1d0f");
     tree_file(root, "sys/class/infiniband/rdmap16s27/device/device", "0xefa2");
@@ -230,8 +226,7 @@ UNIT_TEST(reads_other_cards, "inventory: EFA and Slingshot")
     tree_file(root, "sys/class/cxi/cxi0/device/net/hsn0/operstate", "up");
     tree_file(root, "sys/class/cxi/cxi0/device/net/hsn0/speed", "200000");
     tree_file(root, "sys/class/cxi/cxi1/device/net/hsn1/operstate", "down");
-    rc_inventory_write(root, no_env, &arena);
-    tree_remove(root);
+    take_files(no_env, text);
     assert_non_null(strstr(text, "has=nics 2 of no known kind, 1 efa 0x1d0f:0xefa2\n"));
     assert_non_null(strstr(text, "has=nic_ports 1 ACTIVE Unspecified 100 Gb/sec (4X EDR), 1 down, 1 up 200000 Mb/s\n"));
     assert_null(strstr(text, "has=nic_links"));
@@ -239,16 +234,14 @@ UNIT_TEST(reads_other_cards, "inventory: EFA and Slingshot")
 
 UNIT_TEST(tells_limits, "inventory: the limits of the process")
 {
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, RC_INVENTORY_SIZE);
+    const char *text = arena.base;
     struct rlimit before;
     struct rlimit files;
-    struct rlimit less = { .rlim_cur = 65536, .rlim_max = 65536 };
 
     getrlimit(RLIMIT_MEMLOCK, &before);
     getrlimit(RLIMIT_NOFILE, &files);
-    less.rlim_max = before.rlim_max;
-    setrlimit(RLIMIT_MEMLOCK, &less);
+    setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ 65536, before.rlim_max });
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 64, files.rlim_max });
     rc_inventory_write("", no_env, &arena);
     setrlimit(RLIMIT_MEMLOCK, &before);
@@ -265,60 +258,49 @@ UNIT_TEST(tells_cores, "inventory: processors of a job")
 {
     static const char *const even[] = { "SLURM_JOB_CPUS_PER_NODE=8(x4)", NULL };
     static const char *const uneven[] = { "SLURM_JOB_CPUS_PER_NODE=8(x3),4", NULL };
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char text[2 * RC_INVENTORY_SIZE];
 
     tree_file(root, "sys/devices/system/cpu/online", "0-127");
-    rc_inventory_write(root, even, &arena);
-    assert_non_null(strstr(text, " of 128\n"));
-    arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
-    rc_inventory_write(root, uneven, &arena);
-    tree_remove(root);
-    assert_non_null(strstr(text, "has=cores 128\n"));
+    assert_non_null(strstr(take_files(even, text), " of 128\n"));
+    tree_file(root, "sys/devices/system/cpu/online", "0-127");
+    assert_non_null(strstr(take_files(uneven, text), "has=cores 128\n"));
 }
+
+#define NODE "SLURM_HET_SIZE=2 SLURMD_NODENAME=h2 SLURM_JOB_ID=7 "
 
 /* A node is compared with those of its component alone. */
 UNIT_TEST(tells_component, "inventory: components of a job")
 {
-    static const char *const env[] = { "SLURM_HET_SIZE=2",
-                                       "SLURM_JOB_ID=7",
-                                       "SLURM_JOB_ID_HET_GROUP_0=7",
-                                       "SLURM_JOB_NODELIST_HET_GROUP_0=h3",
-                                       "SLURM_JOB_NODELIST_HET_GROUP_1=h[1-2]",
-                                       "SLURMD_NODENAME=h2",
-                                       NULL };
-    static const char *const by_srun[] = { "SLURM_HET_SIZE=2",
-                                           "SLURM_JOB_ID=7",
-                                           "SLURM_JOB_ID_PACK_GROUP_0=7",
-                                           "SLURM_JOB_NODELIST_PACK_GROUP_0=h2",
-                                           "SLURM_JOB_NODELIST_PACK_GROUP_1=h1",
-                                           "SLURMD_NODENAME=h2",
-                                           NULL };
-    static const char *const none[] = { "SLURM_HET_SIZE=2", "SLURMD_NODENAME=h2", NULL };
-    static const char *const *const all[] = { env, by_srun, none, no_env };
-    static const char *const expected[] = { "has=component 1\n", "has=component 0\n", "has=component h2\n",
-                                            "has=k" }; /* the kernel */
-    char text[RC_INVENTORY_SIZE];
+    static const struct {
+        const char *env;
+        const char *first_line;
+    } rows[] = {
+        { NODE "SLURM_JOB_ID_HET_GROUP_0=7 SLURM_JOB_NODELIST_HET_GROUP_0=h3 SLURM_JOB_NODELIST_HET_GROUP_1=h[1-2]",
+          "has=component 1\n" },
+        { NODE "SLURM_JOB_ID_PACK_GROUP_0=7 SLURM_JOB_NODELIST_PACK_GROUP_0=h2 SLURM_JOB_NODELIST_PACK_GROUP_1=h1",
+          "has=component 0\n" }, /* by srun */
+        { NODE, "has=component h2\n" },
+        { "", "has=kernel " },
+    };
+    char text[2 * RC_INVENTORY_SIZE];
 
-    for (unsigned i = 0; i < UNIT_COUNT(all); i++) {
-        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    for (unsigned i = 0; i < UNIT_COUNT(rows); i++) {
+        const char *env[8];
 
+        unit_words(rows[i].env, env, UNIT_COUNT(env));
         tree_file(root, "proc/sys/kernel/osrelease", "6.8.0");
-        rc_inventory_write(root, all[i], &arena);
-        tree_remove(root);
-        assert_memory_equal(text, expected[i], strlen(expected[i]));
+        assert_memory_equal(take_files(env, text), rows[i].first_line, strlen(rows[i].first_line));
     }
 }
 
 /* Twelve kinds of GPU and of ports: lines are cut, and the last ones are left out. */
 UNIT_TEST(has_room, "inventory: lines without room are left out")
 {
-    char text[RC_INVENTORY_SIZE];
-    struct rc_arena arena = { .base = text, .size = 420 };
-    struct tree_node node = tree_healthy;
+    UNIT_ARENA(arena, 420);
+    const char *text = arena.base;
     char name[128];
 
-    tree_make(root, &node);
+    tree_make(root, &tree_healthy);
     for (unsigned i = 0; i < 8; i++) {
         char model[80];
 
@@ -364,14 +346,11 @@ UNIT_TEST(takes_anything, "inventory: files with anything in them")
     memset(longest, 'a', sizeof(longest) - 1);
     for (size_t i = 0; i <= UNIT_COUNT(any_texts); i++) {
         char text[2 * RC_INVENTORY_SIZE];
-        struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
         tree_make(root, &tree_healthy);
         for (size_t f = 0; f < UNIT_COUNT(any_files); f++)
             tree_file(root, any_files[f], i < UNIT_COUNT(any_texts) ? any_texts[i] : longest);
-        rc_inventory_write(root, no_env, &arena);
-        tree_remove(root);
-        assert_in_range(strlen(text), 1, RC_INVENTORY_SIZE);
+        take_files(no_env, text);
         for (const char *line = text; *line; line = strchr(line, '\n') + 1)
             assert_memory_equal(line, "has=", 4);
         for (const char *c = text; *c; c++)

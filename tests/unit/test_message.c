@@ -150,16 +150,15 @@ UNIT_TEST(adds_once, "the same text of the same id is added once")
 
 UNIT_TEST(says_in_its_arena, "a message is formatted into the list's arena")
 {
-    char text[64];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 64);
     struct rc_messages messages = { .arena = &arena };
     struct rc_str value = RC_STR("a\nb");
 
     assert_false(rc_say(&messages, RC101, "%s is %pQ, not %u", "RANK", &value, (uint32_t)7));
     assert_true(messages.has_error);
     assert_int_equal(messages.count, 1);
-    assert_ptr_equal(messages.list[0].text, text);
-    assert_string_equal(text, "RANK is 'a\\x0ab', not 7");
+    assert_ptr_equal(messages.list[0].text, arena.base);
+    assert_string_equal(arena.base, "RANK is 'a\\x0ab', not 7");
 }
 
 /* A hostile environment may cause any number of messages. */

@@ -136,10 +136,9 @@ UNIT_TEST(check_no_room, "a request without room")
         .check = RC_CHECK_WARN,
         .entry = RC_STR("roll=1\n"),
     };
-    char text[60];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 60);
 
     assert_non_null(rc_request_write(&request, &arena));
-    arena = (struct rc_arena){ .base = text, .size = 50 };
+    arena = (struct rc_arena){ .base = arena.base, .size = 50 };
     assert_null(rc_request_write(&request, &arena));
 }

@@ -239,8 +239,7 @@ UNIT_TEST(writes_and_reads, "an entry is read as it was written")
 
 UNIT_TEST(leaves_out_what_is_absent, "absent values are left out and stay absent")
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 512);
     struct rc_roll roll = { .scope = RC_STR("s"),
                             .host = RC_STR("n1"),
                             .node = 1,
@@ -250,7 +249,7 @@ UNIT_TEST(leaves_out_what_is_absent, "absent values are left out and stay absent
                             .mode = RC_STR("") };
 
     assert_string_equal(rc_roll_write(&roll, &arena), "roll=1\nscope=s\nhost=n1\ntasks=1\nnode=1\nnodes=2\nworld=2\n");
-    assert_true(reads(rc_str(text), &roll));
+    assert_true(reads(rc_str(arena.base), &roll));
     assert_null(roll.version.p);
     assert_null(roll.mode.p);
     assert_null(roll.boot.p);
@@ -289,8 +288,7 @@ UNIT_TEST(survives_other_bytes, "what is read can be written, with any byte in a
     for (size_t i = 0; i < sizeof(text) - 1; i++) {
         for (size_t b = 0; b < sizeof(bytes); b++) {
             char saved = text[i];
-            char space[RC_ROLL_SIZE + 64];
-            struct rc_arena arena = { .base = space, .size = sizeof(space) };
+            UNIT_ARENA(arena, RC_ROLL_SIZE + 64);
             struct rc_roll roll;
 
             text[i] = bytes[b];
@@ -303,8 +301,7 @@ UNIT_TEST(survives_other_bytes, "what is read can be written, with any byte in a
 
 UNIT_TEST(writes_items, "items are lines, cut and printable; nothing is no item")
 {
-    char text[1024];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 1024);
 
     rc_item_put(&arena, RC_ITEM_gpus, RC_ABSENT);
     rc_item_put(&arena, RC_ITEM_imex, RC_STR(""));
@@ -314,7 +311,7 @@ UNIT_TEST(writes_items, "items are lines, cut and printable; nothing is no item"
     rc_item_put(&arena, RC_ITEM_stack, (struct rc_str)TEXT(X256("t")));
     rc_copy(&arena, RC_ABSENT);
     assert_false(arena.full);
-    assert_string_equal(text, "has=gpus 8 NVIDIA H100\nhas=kernel 6.1?host=n9\nhas=stack " X255("t") "\n");
+    assert_string_equal(arena.base, "has=gpus 8 NVIDIA H100\nhas=kernel 6.1?host=n9\nhas=stack " X255("t") "\n");
     assert_int_equal(rc_item_find(RC_STR("cores")), RC_ITEM_cores);
     assert_int_equal(rc_item_find(RC_STR("core")), RC_ITEMS);
 }
@@ -340,8 +337,7 @@ UNIT_TEST(makes_values_printable, "bytes that are not printable become question 
 UNIT_TEST(cuts_long_values, "long values are cut")
 {
     static const char value[] = "A=" X256("v");
-    char text[2048];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 2048);
     struct rc_roll roll = whole();
 
     roll.host = (struct rc_str)TEXT(X256("h") "h");
@@ -349,7 +345,7 @@ UNIT_TEST(cuts_long_values, "long values are cut")
     roll.user[1] = (struct rc_str)TEXT(X255("N") "=1");
     roll.gpu[0].id = (struct rc_str)TEXT(X256("g"));
     assert_non_null(rc_roll_write(&roll, &arena));
-    assert_true(reads(rc_str(text), &roll));
+    assert_true(reads(rc_str(arena.base), &roll));
     assert_int_equal(roll.host.n, RC_ROLL_TEXT_MAX);
     assert_int_equal(roll.user_count, 1);
     assert_int_equal(roll.user[0].n, RC_ROLL_TEXT_MAX);
@@ -359,8 +355,7 @@ UNIT_TEST(cuts_long_values, "long values are cut")
 
 UNIT_TEST(writes_a_variable_once, "a variable is written once, and what is none is not")
 {
-    char text[1024];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 1024);
     struct rc_roll roll = whole();
 
     roll.user[0] = RC_STR("A=1");
@@ -371,7 +366,7 @@ UNIT_TEST(writes_a_variable_once, "a variable is written once, and what is none 
     roll.user[5] = RC_STR("B=1");
     roll.user_count = 6;
     assert_non_null(rc_roll_write(&roll, &arena));
-    assert_true(reads(rc_str(text), &roll));
+    assert_true(reads(rc_str(arena.base), &roll));
     assert_int_equal(roll.user_count, 2);
     ASSERT_TEXT(roll.user[0], "A=1");
     ASSERT_TEXT(roll.user[1], "B=1");

@@ -35,8 +35,7 @@ static const struct {
 UNIT_ROWS(reads, "stamp reads", good)
 {
     struct rc_stamp stamp = rc_stamp_read(unit_guard(row->input));
-    char text[128];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 128);
     const char *outer[] = { row->outer };
 
     assert_true(rc_str_eq(stamp.text, row->input));

@@ -160,8 +160,7 @@ UNIT_TEST(agrees, "random placements agree with a simple count")
     for (int round = 0; round < 2000; round++) {
         uint32_t node_of[24];
         char vector[24 * 12 + 16] = "(vector";
-        char room[24 * 4];
-        struct rc_arena arena = { .base = room, .size = sizeof(room) };
+        UNIT_ARENA(arena, 24 * 4);
         const char *plain;
         uint32_t nodes = 1 + (random = random * 1664525 + 1013904223) / 65536 % 6;
         uint32_t tasks = nodes + (random = random * 1664525 + 1013904223) / 65536 % 18;
@@ -211,10 +210,9 @@ static const struct {
 
 UNIT_ROWS(writes, "taskmap writes", written)
 {
-    char room[64];
-    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    UNIT_ARENA(arena, 64);
 
     assert_string_equal(rc_taskmap_write(row->node_of, row->tasks, &arena), row->input.p);
-    arena = (struct rc_arena){ .base = room, .size = row->input.n };
+    arena = (struct rc_arena){ .base = arena.base, .size = row->input.n };
     assert_null(rc_taskmap_write(row->node_of, row->tasks, &arena));
 }

@@ -231,15 +231,14 @@ UNIT_TEST(has_no_room, "an arena of no bytes")
 
 UNIT_TEST(joins, "pieces are joined to one text")
 {
-    char text[8];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    UNIT_ARENA(arena, 8);
 
     for (uint32_t i = 1; i <= 7; i++) {
         rc_format(&arena, "%u", i);
         rc_join(&arena);
     }
     assert_false(arena.full);
-    assert_string_equal(text, "1234567");
+    assert_string_equal(arena.base, "1234567");
     rc_format(&arena, "%u", (uint32_t)8);
     rc_join(&arena);
     assert_true(arena.full);
@@ -254,9 +253,8 @@ UNIT_TEST(spells_numbers, "numbers are spelled as the C library does")
     };
 
     for (size_t i = 0; i < UNIT_COUNT(values); i++) {
-        char text[32];
         char expected[32];
-        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+        UNIT_ARENA(arena, 32);
 
         snprintf(expected, sizeof(expected), "%llu", (unsigned long long)values[i]);
         assert_string_equal(rc_format(&arena, "%llu", (unsigned long long)values[i]), expected);
