@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include "rendezvous/client.h"
 #include "rendezvous/server.h"
 
 enum { LONG = 600 /* seconds that nothing here needs */ };
@@ -126,6 +127,16 @@ void server_close(struct server_child *server)
     }
     assert_int_equal(waitpid(server->pid, &status, 0), server->pid);
     assert_int_equal(status, 0);
+}
+
+void server_answers(const struct server_child *server, const char *text, const char *answer)
+{
+    struct rc_reply reply;
+
+    assert_int_equal(rc_client_request(&server->endpoint, rc_str(text), LONG * 1000, &reply, NULL), 0);
+    assert_int_equal(reply.size, strlen(answer));
+    assert_string_equal(reply.text, answer);
+    free(reply.text);
 }
 
 int server_connect(const struct server_child *server, int flags, int room)

@@ -41,6 +41,9 @@ void server_decides(const struct server_child *server, const char *expected);
 /* It has decided and said no more than what was read, it ended well, and it left no descriptor. */
 void server_close(struct server_child *server);
 
+/* Who says the text to it, as a client, has that answer. */
+void server_answers(const struct server_child *server, const char *text, const char *answer);
+
 /* A connection to it; flags: SOCK_NONBLOCK or 0, room: of what it receives, 0: as usual. */
 int server_connect(const struct server_child *server, int flags, int room);
 

@@ -206,26 +206,6 @@ UNIT_TEST(many, "a step as large as there can be")
     rc_arrivals_free(&arrivals);
 }
 
-/* A node's one task of two; it gets the answer where it is the last. */
-static void hand_in(const struct server_child *server, const char *entry)
-{
-    struct rc_reply reply;
-
-    assert_int_equal(rc_client_request(&server->endpoint, rc_str(entry), LONG, &reply, NULL), 0);
-    assert_string_equal(reply.text, "answer=1\nport=1\n");
-    free(reply.text);
-    server_decides(server, "1 1\n");
-}
-
-static void is_heard(const struct server_child *server, const char *text)
-{
-    struct rc_reply reply;
-
-    assert_int_equal(rc_client_request(&server->endpoint, rc_str(text), LONG, &reply, NULL), 0);
-    assert_int_equal(reply.size, 0);
-    free(reply.text);
-}
-
 static void is_not_heard(const struct server_child *server, const char *text)
 {
     struct rc_reply reply;
@@ -247,25 +227,27 @@ UNIT_TEST(at_a_server, "at a server without a roll")
 {
     struct server_child server = server_open((struct server_start){ .watch = 1 });
 
-    is_heard(&server, "reached=1 3\n");
+    server_answers(&server, "reached=1 3\n", "");
     is_not_heard(&server, "reached=3 3\n");
     is_not_heard(&server, "reached=0 4\n");
     is_not_heard(&server, "reached=0\n");
     says(&server, "RC707 1 s after the first, 1 of 3 tasks have reached init_process_group, but not tasks 0,2; ");
-    is_heard(&server, "reached=2 3\n");
-    is_heard(&server, "reached=2 3\n");
-    is_heard(&server, "reached=0 3\n");
+    server_answers(&server, "reached=2 3\n", "");
+    server_answers(&server, "reached=2 3\n", "");
+    server_answers(&server, "reached=0 3\n", "");
     says(&server, "RC708 all 3 tasks have reached init_process_group now, ");
     server_close(&server);
 }
 
-UNIT_TEST(behind_a_roll, "at a server behind its roll")
+UNIT_TEST(after_a_roll, "at a server after its roll")
 {
     struct server_child server = server_open((struct server_start){ .watch = 1 });
 
-    hand_in(&server, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n");
+    server_answers(&server, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n",
+                   "answer=1\nport=1\n");
+    server_decides(&server, "1 1\n");
     is_not_heard(&server, "reached=0 3\n");
-    is_heard(&server, "reached=0 2\n");
+    server_answers(&server, "reached=0 2\n", "");
     says(&server, "RC707 1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n1; ");
     server_close(&server);
 }
@@ -274,7 +256,7 @@ UNIT_TEST(at_a_server_that_does_not_watch, "at a server that does not watch")
 {
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
 
-    is_heard(&server, "reached=1 3\n");
+    server_answers(&server, "reached=1 3\n", "");
     is_not_heard(&server, "reached=3 3\n");
     server_close(&server);
 }
@@ -300,9 +282,7 @@ UNIT_TEST(nobody_has_called, "nobody has called it by its end")
 UNIT_TEST(somebody_calls, "a greeting is a call")
 {
     struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
-    struct rc_reply reply;
 
-    assert_int_equal(rc_client_request(&server.endpoint, RC_STR(RC_SERVER_GREETING), LONG, &reply, NULL), 0);
-    free(reply.text);
+    server_answers(&server, RC_SERVER_GREETING, "");
     server_close(&server);
 }

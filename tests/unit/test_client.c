@@ -43,17 +43,6 @@ static struct server open_port(enum backlog backlog)
     return server;
 }
 
-static void say(int fd, struct rc_str text)
-{
-    for (size_t sent = 0; sent < text.n;) {
-        ssize_t n = send(fd, text.p + sent, text.n - sent, MSG_NOSIGNAL);
-
-        if (n <= 0)
-            _exit(3);
-        sent += (size_t)n;
-    }
-}
-
 /* The client's message; ends the child where it is not what it should be. */
 static void take_entry(int fd, size_t size)
 {
@@ -88,9 +77,10 @@ static void serve(int listener, const struct script *script)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
         take_entry(fd, script->entry_size);
         for (size_t at = 0; script->drip && at < script->answers[i].n; at++)
-            say(fd, (struct rc_str){ script->answers[i].p + at, 1 });
-        if (!script->drip)
-            say(fd, script->answers[i]);
+            if (!unit_send(fd, (struct rc_str){ script->answers[i].p + at, 1 }))
+                _exit(3);
+        if (!script->drip && !unit_send(fd, script->answers[i]))
+            _exit(3);
         if (script->silent)
             pause();
         close(fd);

@@ -18,16 +18,10 @@ enum {
     TEXT_SIZE = LARGE + 256,
 };
 
+/* The server may have hung up already. */
 static void say(int fd, struct rc_str text)
 {
-    for (size_t sent = 0; sent < text.n;) {
-        ssize_t n = send(fd, text.p + sent, text.n - sent, MSG_NOSIGNAL);
-
-        /* the server may have hung up already */
-        if (n <= 0)
-            return;
-        sent += (size_t)n;
-    }
+    (void)unit_send(fd, text);
 }
 
 /* All that comes until the server hangs up. */
@@ -86,15 +80,29 @@ static int register_node(const struct server_child *server, unsigned node, unsig
     return fd;
 }
 
+/* What somebody hears who is no node. */
+static const char *ask(const struct server_child *server, const char *question, char text[512])
+{
+    int fd = server_connect(server, 0, 0);
+
+    say(fd, message(SERVER_TOKEN, rc_str(question)));
+    hear_all(fd, text, 512);
+    return text;
+}
+
+static void two_are_answered(const struct server_child *server, int first, int second)
+{
+    hears(first, "answer=1\nport=2\n");
+    hears(second, "answer=1\nport=2\n");
+    server_decides(server, "2 1\n");
+}
+
 /* That it has been heard is to be seen where somebody else's, sent later, is answered. */
 static void two_nodes_meet(const struct server_child *server)
 {
     int first = register_node(server, 0, 2);
-    int second = register_node(server, 1, 2);
 
-    hears(first, "answer=1\nport=2\n");
-    hears(second, "answer=1\nport=2\n");
-    server_decides(server, "2 1\n");
+    two_are_answered(server, first, register_node(server, 1, 2));
 }
 
 UNIT_TEST(check_two_nodes, "two nodes meet")
@@ -107,15 +115,12 @@ UNIT_TEST(check_two_nodes, "two nodes meet")
 
 UNIT_TEST(check_own_entry, "the server's own node; without a life it ends when all have their answer")
 {
-    struct server_child server;
-    int fd;
+    struct server_child server = server_open((struct server_start){ .ends_by_itself = true, .own = entry_of(0, 1) });
 
-    server = server_open((struct server_start){ .ends_by_itself = true, .own = entry_of(0, 1) });
     server_decides(&server, "1 1\n");
     server_close(&server);
     server = server_open((struct server_start){ .ends_by_itself = true, .own = entry_of(0, 2) });
-    fd = register_node(&server, 1, 2);
-    hears(fd, "answer=1\nport=2\n");
+    hears(register_node(&server, 1, 2), "answer=1\nport=2\n");
     server_decides(&server, "2 1\n");
     server_close(&server);
 }
@@ -174,7 +179,7 @@ UNIT_TEST(check_other_release, "a node of another release")
     int first = register_node(&server, 0, 2);
     int fd = server_connect(&server, 0, 0);
     struct rc_str entry = entry_of(1, 2);
-    char text[1024];
+    char text[512];
     struct rc_str lines;
 
     rc_str_split(entry, '\n', &lines);
@@ -184,10 +189,7 @@ UNIT_TEST(check_other_release, "a node of another release")
     hears(fd, "failed=this node's rollcall 9.8" REFUSED_BY);
     hears(first, "answer=1\nport=2\n");
     server_decides(&server, "2 1\n");
-    fd = server_connect(&server, 0, 0);
-    say(fd, message(SERVER_TOKEN, RC_STR(RC_SERVER_QUESTION)));
-    hear_all(fd, text, sizeof(text));
-    assert_non_null(strstr(text, "absent=of another release\n"));
+    assert_non_null(strstr(ask(&server, RC_SERVER_QUESTION, text), "absent=of another release\n"));
     server_close(&server);
 }
 
@@ -219,9 +221,7 @@ UNIT_TEST(check_drip, "an entry byte by byte")
 
     for (size_t i = 0; i < whole.n; i++)
         say(second, (struct rc_str){ whole.p + i, 1 });
-    hears(first, "answer=1\nport=2\n");
-    hears(second, "answer=1\nport=2\n");
-    server_decides(&server, "2 1\n");
+    two_are_answered(&server, first, second);
     server_close(&server);
 }
 
@@ -253,24 +253,20 @@ UNIT_TEST(check_idle, "more idle connections than it keeps")
     }
 }
 
-/* A node's entry lies there when the connections comes, all while the server does not run: it is heard before it is
- * shown out. */
-UNIT_TEST(check_crowd_behind, "a connections behind a node")
+/* A node's entry lies there when the crowd comes, all while the server does not run: it is heard before it is shown
+ * out. */
+UNIT_TEST(check_crowd_after, "a crowd after a node")
 {
     struct server_child server = server_open((struct server_start){ .descriptors = LESS });
     int connections[MANY];
-    int first, second;
-    int status;
+    int first, status;
 
     assert_int_equal(kill(server.pid, SIGSTOP), 0);
     assert_int_equal(waitpid(server.pid, &status, WUNTRACED), server.pid);
     first = register_node(&server, 0, 2);
     send_crowd(&server, connections);
     assert_int_equal(kill(server.pid, SIGCONT), 0);
-    second = register_node(&server, 1, 2);
-    hears(first, "answer=1\nport=2\n");
-    hears(second, "answer=1\nport=2\n");
-    server_decides(&server, "2 1\n");
+    two_are_answered(&server, first, register_node(&server, 1, 2));
     withdraw(connections);
     server_close(&server);
 }
@@ -312,19 +308,12 @@ UNIT_TEST(check_latecomers, "latecomers")
 UNIT_TEST(check_question, "who asks for the roll")
 {
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
-    int fd = server_connect(&server, 0, 0);
     char text[512];
 
-    say(fd, message(SERVER_TOKEN, RC_STR(RC_SERVER_QUESTION)));
-    hear_all(fd, text, sizeof(text));
-    assert_string_equal(text, "rollcall 1 " SERVER_TOKEN " 0\n");
-    fd = register_node(&server, 0, 1);
-    hears(fd, "answer=1\nport=1\n");
+    assert_string_equal(ask(&server, RC_SERVER_QUESTION, text), "rollcall 1 " SERVER_TOKEN " 0\n");
+    hears(register_node(&server, 0, 1), "answer=1\nport=1\n");
     server_decides(&server, "1 1\n");
-    fd = server_connect(&server, 0, 0);
-    say(fd, message(SERVER_TOKEN, RC_STR(RC_SERVER_QUESTION)));
-    hear_all(fd, text, sizeof(text));
-    assert_non_null(strstr(text, entry_of(0, 1).p));
+    assert_non_null(strstr(ask(&server, RC_SERVER_QUESTION, text), entry_of(0, 1).p));
     server_close(&server);
 }
 
@@ -332,15 +321,11 @@ UNIT_TEST(check_question, "who asks for the roll")
 UNIT_TEST(check_greeting, "who says that it is there")
 {
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
-    int fd = register_node(&server, 0, 1);
     char text[512];
 
-    hears(fd, "answer=1\nport=1\n");
+    hears(register_node(&server, 0, 1), "answer=1\nport=1\n");
     server_decides(&server, "1 1\n");
-    fd = server_connect(&server, 0, 0);
-    say(fd, message(SERVER_TOKEN, RC_STR(RC_SERVER_GREETING)));
-    hear_all(fd, text, sizeof(text));
-    assert_string_equal(text, "rollcall 1 " SERVER_TOKEN " 0\n");
+    assert_string_equal(ask(&server, RC_SERVER_GREETING, text), "rollcall 1 " SERVER_TOKEN " 0\n");
     server_close(&server);
 }
 
@@ -385,11 +370,8 @@ UNIT_TEST(check_duplicates, "the same entry twice")
 {
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
     int one = register_node(&server, 1, 2);
-    int again = register_node(&server, 1, 2);
 
-    hears(one, "answer=1\nport=2\n");
-    hears(again, "answer=1\nport=2\n");
-    server_decides(&server, "2 1\n");
+    two_are_answered(&server, one, register_node(&server, 1, 2));
     server_close(&server);
 }
 

@@ -27,6 +27,12 @@ static void gets(const char *key, const char *expected)
     assert_string_equal(value, expected);
 }
 
+/* Nobody asks what was there before. */
+static int put(const char *key, struct rc_str value)
+{
+    return rc_store_client_put(&server.endpoint, key, value, LONG, NULL, 0, NULL);
+}
+
 UNIT_TEST(check_notes, "store and counters")
 {
     char standing[64] = "";
@@ -41,9 +47,9 @@ UNIT_TEST(check_notes, "store and counters")
                      0);
     assert_string_equal(standing, "one");
     assert_int_equal(size, 3);
-    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("two"), LONG, NULL, 0, NULL), 0);
+    assert_int_equal(put("a", RC_STR("two")), 0);
     gets("a", "one");
-    assert_int_equal(rc_store_client_put(&server.endpoint, "empty", RC_ABSENT, LONG, NULL, 0, NULL), 1);
+    assert_int_equal(put("empty", RC_ABSENT), 1);
     gets("empty", "");
     for (uint64_t i = 0; i < 3; i++) {
         assert_int_equal(rc_store_client_count(&server.endpoint, "a", LONG, &before), 0);
@@ -59,7 +65,7 @@ UNIT_TEST(check_room, "less room than there is value")
     size_t size;
 
     server = server_open((struct server_start){ .seconds = 0 });
-    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("abcdef"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(put("a", RC_STR("abcdef")), 1);
     assert_int_equal(rc_store_client_get(&server.endpoint, "a", LONG, value, 4, &size), 0);
     assert_string_equal(value, "abcd....");
     assert_int_equal(size, 6);
@@ -77,12 +83,8 @@ UNIT_TEST(check_wrong, "what cannot be, and nobody there")
     assert_int_equal(rc_store_client_get(&server.endpoint, "", LONG, value, sizeof(value), &size), -EINVAL);
     assert_int_equal(rc_store_client_get(&server.endpoint, NULL, LONG, value, sizeof(value), &size), -EINVAL);
     assert_int_equal(rc_store_client_count(&server.endpoint, "a b", LONG, &before), -EINVAL);
-    assert_int_equal(
-        rc_store_client_put(&server.endpoint, "a", (struct rc_str){ large, sizeof(large) }, LONG, NULL, 0, NULL),
-        -EINVAL);
-    assert_int_equal(
-        rc_store_client_put(&server.endpoint, "a", (struct rc_str){ large, sizeof(large) - 1 }, LONG, NULL, 0, NULL),
-        1);
+    assert_int_equal(put("a", (struct rc_str){ large, sizeof(large) }), -EINVAL);
+    assert_int_equal(put("a", (struct rc_str){ large, sizeof(large) - 1 }), 1);
     server_close(&server);
     assert_int_equal(rc_store_client_get(&server.endpoint, "a", LONG, value, sizeof(value), &size), -ECONNREFUSED);
 }
@@ -94,7 +96,7 @@ UNIT_TEST(check_deadline, "a note that does not come in time")
 
     server = server_open((struct server_start){ .seconds = 0 });
     assert_int_equal(rc_store_client_get(&server.endpoint, "a", SHORT, value, sizeof(value), &size), -ETIMEDOUT);
-    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("late"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(put("a", RC_STR("late")), 1);
     gets("a", "late");
     server_close(&server);
 }
@@ -112,18 +114,15 @@ UNIT_TEST(check_crowd, "many who wait")
 {
     pthread_t thread[CLIENTS];
     int result[CLIENTS];
-    struct rc_reply reply;
 
     server = server_open((struct server_start){ .seconds = 0 });
     for (unsigned i = 0; i < CLIENTS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, wait_for_note, &result[i]), 0);
     /* the nodes' roll is called in between, and those who wait do not get its answer */
-    assert_int_equal(rc_client_request(&server.endpoint, RC_STR(ENTRY), LONG, &reply, NULL), 0);
-    assert_string_equal(reply.text, "answer=1\nport=1\n");
+    server_answers(&server, ENTRY, "answer=1\nport=1\n");
     server_decides(&server, "1 1\n");
-    free(reply.text);
-    assert_int_equal(rc_store_client_put(&server.endpoint, "b", RC_STR("other"), LONG, NULL, 0, NULL), 1);
-    assert_int_equal(rc_store_client_put(&server.endpoint, "a", RC_STR("this"), LONG, NULL, 0, NULL), 1);
+    assert_int_equal(put("b", RC_STR("other")), 1);
+    assert_int_equal(put("a", RC_STR("this")), 1);
     for (unsigned i = 0; i < CLIENTS; i++) {
         assert_int_equal(pthread_join(thread[i], NULL), 0);
         assert_int_equal(result[i], 4);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 struct test {
@@ -176,6 +177,18 @@ void unit_words(const char *text, const char **words, size_t room)
         words[count++] = unit_guard_string(word);
     }
     words[count] = NULL;
+}
+
+bool unit_send(int fd, struct rc_str text)
+{
+    for (size_t sent = 0; sent < text.n;) {
+        ssize_t n = send(fd, text.p + sent, text.n - sent, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return false;
+        sent += (size_t)n;
+    }
+    return true;
 }
 
 unsigned unit_open_descriptors(void)

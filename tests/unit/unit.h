@@ -103,5 +103,8 @@ void unit_words(const char *text, const char **words, size_t room);
 /* Writable memory that ends at an unmapped page. */
 void *unit_guard_memory(size_t size);
 
+/* Sends all of it; false where the other side has hung up. */
+bool unit_send(int fd, struct rc_str text);
+
 /* How many descriptors this process has open. */
 unsigned unit_open_descriptors(void);
