@@ -4,23 +4,6 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-static const char *const task[] = {
-    "SLURM_JOB_ID=42",
-    "SLURM_STEP_ID=0",
-    "SLURM_PROCID=3",
-    "SLURM_LOCALID=1",
-    "SLURM_NODEID=1",
-    "SLURM_GTIDS=2,3",
-    "SLURM_STEP_NUM_TASKS=4",
-    "SLURM_STEP_NUM_NODES=2",
-    "SLURM_STEP_TASKS_PER_NODE=2(x2)",
-    "SLURM_STEP_NODELIST=n[1-2]",
-    "SLURM_STEP_GPUS=0,1",
-    "CUDA_VISIBLE_DEVICES=1",
-    "PATH=/usr/bin",
-    NULL,
-};
-
 static const char *const command[] = { "env", "python", "train.py", NULL };
 
 static struct rc_here here;
@@ -28,6 +11,12 @@ static const struct rc_step_gpus step_gpus = { .numbers = RC_STR("0,1") };
 
 static struct rc_context first_context(void)
 {
+    static const char *task[16];
+
+    unit_words("SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NODEID=1 SLURM_GTIDS=2,3 "
+               "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=2 SLURM_STEP_TASKS_PER_NODE=2(x2) "
+               "SLURM_STEP_NODELIST=n[1-2] SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1 PATH=/usr/bin",
+               task, UNIT_COUNT(task));
     return (struct rc_context){ .env = task, .argv = command, .slurm_certain = true, .step_gpus = &step_gpus };
 }
 

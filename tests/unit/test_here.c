@@ -10,33 +10,20 @@
 #include "launcher/launcher.h"
 
 /* Two launchers in one environment: the core has to ask for the processes. */
-static const char *const both[] = {
-    "OMPI_COMM_WORLD_RANK=1",
-    "OMPI_COMM_WORLD_SIZE=2",
-    "OMPI_COMM_WORLD_LOCAL_RANK=1",
-    "OMPI_COMM_WORLD_LOCAL_SIZE=2",
-    "PMIX_NAMESPACE=77",
-    "PMIX_RANK=1",
-    "SLURM_JOB_ID=42",
-    "SLURM_STEP_ID=0",
-    "SLURM_PROCID=0",
-    "SLURM_LOCALID=0",
-    "SLURM_NODEID=0",
-    "SLURM_STEP_NUM_TASKS=1",
-    "SLURM_STEP_NUM_NODES=1",
-    "SLURM_STEP_TASKS_PER_NODE=1",
-    "SLURM_STEP_NODELIST=n1",
-    "SLURM_GTIDS=0",
-    NULL,
-};
+#define BOTH                                                                                                       \
+    "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 "     \
+    "PMIX_NAMESPACE=77 PMIX_RANK=1 SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 " \
+    "SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=1 SLURM_STEP_NODELIST=n1 SLURM_GTIDS=0"
 
 static struct rc_here_storage storage;
 static struct rc_result result;
 
-static const struct rc_here *look(const char *const *env, pid_t pid)
+static const struct rc_here *look(const char *variables, pid_t pid)
 {
+    const char *env[32];
     struct rc_context context = { .env = env, .pid = (uint32_t)pid };
 
+    unit_words(variables, env, UNIT_COUNT(env));
     rc_here_resolve(&context, &storage, &result);
     return &storage.here;
 }
@@ -90,20 +77,15 @@ static void end(int alive)
 
 UNIT_TEST(is_not_asked, "outside of every launcher nothing is looked at")
 {
-    static const char *const none[] = { "PATH=/bin", NULL };
-
-    assert_int_equal(look(none, getpid())->learned, 0);
+    assert_int_equal(look("PATH=/bin", getpid())->learned, 0);
 }
 
 /* Slurm wrote this very process's id: who else's task it may look like is of no interest. */
 UNIT_TEST(is_certain, "a task that Slurm proves does not read the process tree for Hydra")
 {
-    const char *env[UNIT_COUNT(both) + 4] = { "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALRANKID=0" };
-    char pid[32];
+    char env[1024];
 
-    snprintf(pid, sizeof(pid), "SLURM_TASK_PID=%d", (int)getpid());
-    env[3] = pid;
-    memcpy(env + 4, both, sizeof(both));
+    snprintf(env, sizeof(env), "PMI_RANK=0 PMI_SIZE=2 MPI_LOCALRANKID=0 SLURM_TASK_PID=%d " BOTH, (int)getpid());
     assert_int_equal(look(env, getpid())->learned & RC_LEARN_ANCESTORS, 0);
     assert_string_equal(result.launcher->id, "slurm");
     assert_int_not_equal(look(env, 1)->learned & RC_LEARN_ANCESTORS, 0);
@@ -120,14 +102,13 @@ static struct rc_str answer_once(void)
 /* Only a task that would be refused without. */
 UNIT_TEST(asks_pmix_once, "a PMIx server is asked once, by whoever can, and by nobody who need not")
 {
-    static const char *const task[] = { "PMIX_NAMESPACE=prterun-n1-4711@1", "PMIX_RANK=1", NULL };
-    static const char *const others[] = { "PMIX_NAMESPACE=slurm.pmix.42.0", "PMIX_RANK=1", NULL };
+    static const char task[] = "PMIX_NAMESPACE=prterun-n1-4711@1 PMIX_RANK=1";
 
     assert_true(look(task, getpid())->learned & RC_LEARN_PMIX);
     assert_int_equal(result.status, RC_CONTRADICTION);
     storage.ask_pmix = answer_once;
-    look(others, getpid());
-    look(both, getpid());
+    look("PMIX_NAMESPACE=slurm.pmix.42.0 PMIX_RANK=1", getpid());
+    look(BOTH, getpid());
     assert_int_equal(asked, 0);
     look(task, getpid());
     assert_int_equal(result.status, RC_RESOLVED);
@@ -141,7 +122,7 @@ UNIT_TEST(tells_parents, "the parent comes first, with its command line")
     char own[4096];
     int alive;
     pid_t child = chain(1, NULL, &alive);
-    const struct rc_here *here = look(both, child);
+    const struct rc_here *here = look(BOTH, child);
     int file = open("/proc/self/cmdline", O_RDONLY);
     ssize_t n = read(file, own, sizeof(own));
 
@@ -162,7 +143,7 @@ UNIT_TEST(reads_strange_names, "names full of brackets and blanks")
     for (size_t i = 0; i < UNIT_COUNT(strange); i++) {
         int alive;
         pid_t child = chain(3, strange[i], &alive);
-        const struct rc_here *here = look(both, child);
+        const struct rc_here *here = look(BOTH, child);
         struct rc_str own = here->ancestor[0];
 
         /* two forks, and this program: the same command line thrice */
@@ -179,7 +160,7 @@ UNIT_TEST(ends_in_deep_trees, "a tree that is deeper than there is room for")
 {
     int alive;
     pid_t child = chain(2 * RC_ANCESTORS_MAX, NULL, &alive);
-    const struct rc_here *here = look(both, child);
+    const struct rc_here *here = look(BOTH, child);
 
     assert_true(here->ancestor_count > 4);
     assert_true(here->ancestor_count <= RC_ANCESTORS_MAX);
@@ -193,9 +174,9 @@ UNIT_TEST(survives_vanished_processes, "a process that is gone")
     if (gone == 0)
         _exit(0);
     waitpid(gone, NULL, 0);
-    assert_int_equal(look(both, gone)->ancestor_count, 0);
-    assert_int_equal(look(both, 1)->ancestor_count, 0);
-    assert_int_equal(look(both, 0x7ffffffe)->ancestor_count, 0);
+    assert_int_equal(look(BOTH, gone)->ancestor_count, 0);
+    assert_int_equal(look(BOTH, 1)->ancestor_count, 0);
+    assert_int_equal(look(BOTH, 0x7ffffffe)->ancestor_count, 0);
     /* nothing told whose task it is: the order of families does, as without a process tree */
     assert_string_equal(result.launcher->id, "openmpi");
 }

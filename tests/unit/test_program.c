@@ -62,6 +62,12 @@ static struct rc_program program(const char *behaviour)
     };
 }
 
+static void say(const char *text)
+{
+    printf("%s", text);
+    fflush(stdout);
+}
+
 static int behave(const char *how)
 {
     char buffer[4096];
@@ -90,21 +96,18 @@ static int behave(const char *how)
     if (!strcmp(how, "hang"))
         pause();
     if (!strcmp(how, "say and hang")) {
-        printf("word");
-        fflush(stdout);
+        say("word");
         close(STDOUT_FILENO);
         pause();
     }
     if (!strcmp(how, "stop"))
         raise(SIGSTOP);
     if (!strcmp(how, "die")) {
-        printf("half");
-        fflush(stdout);
+        say("half");
         raise(SIGKILL);
     }
     if (!strcmp(how, "leave a child")) {
-        printf("word");
-        fflush(stdout);
+        say("word");
         if (fork() == 0)
             sleep(8);
     }
@@ -312,24 +315,15 @@ static const struct {
 
 UNIT_ROWS(hands_environment, "the environment of", environments)
 {
-    static const char *const env[] = { "A=1",
-                                       "LD_PRELOAD=librollcall-preload.so",
-                                       "LD_LIBRARY_PATH=/x:/y",
-                                       "LD_BIND_NOW=1",
-                                       "LD=2",
-                                       "GCONV_PATH=/g",
-                                       "GLIBC_TUNABLES=a.b=1",
-                                       "MALLOC_PERTURB_=7",
-                                       "MALLOC_ARENA_MAX=1",
-                                       "LOCPATH=/l",
-                                       "NLSPATH=/n",
-                                       "GETCONF_DIR=/d",
-                                       "HWLOC_XMLFILE=z",
-                                       NULL };
+    const char *env[16];
     struct rc_program what = program("environment");
     char output[2 * SMALL];
     int status;
 
+    unit_words("A=1 LD_PRELOAD=librollcall-preload.so LD_LIBRARY_PATH=/x:/y LD_BIND_NOW=1 LD=2 GCONV_PATH=/g "
+               "GLIBC_TUNABLES=a.b=1 MALLOC_PERTURB_=7 MALLOC_ARENA_MAX=1 LOCPATH=/l NLSPATH=/n GETCONF_DIR=/d "
+               "HWLOC_XMLFILE=z",
+               env, UNIT_COUNT(env));
     what.kind = row->kind;
     what.env = env;
     assert_true(run(&what, output, sizeof(output), &status) > 0);

@@ -25,25 +25,14 @@ static size_t size_of(const char *const *block)
 
 UNIT_TEST(reads_all_kinds, "all kinds, whatever stands between them")
 {
-    static const char *const block[] = {
-        "RANK=1",
-        "@host-file=n1",
-        "@ancestor=orted -mca ess",
-        "@host=n2",
-        "@ancestor=slurmstepd: [42.0]",
-        "@gpus=4",
-        "A=@ancestor=x",
-        "@watch=/w",
-        "@lookup=/l.so",
-        "@pmix=rank=1",
-        "@host-file=n2 slots=2",
-        "@pmix=size=4",
-        "@gpu-files=8/1 amd",
-        NULL,
-    };
+    const char *block[16];
     struct rc_here here;
     char *storage;
 
+    unit_words("RANK=1 @host-file=n1 '@ancestor=orted -mca ess' @host=n2 '@ancestor=slurmstepd: [42.0]' @gpus=4 "
+               "A=@ancestor=x @watch=/w @lookup=/l.so @pmix=rank=1 '@host-file=n2 slots=2' @pmix=size=4 "
+               "'@gpu-files=8/1 amd'",
+               block, UNIT_COUNT(block));
     assert_int_equal(recording_read(block, size_of(block), &here, &storage), 0);
     assert_int_equal(here.ancestor_count, 2);
     is(here.ancestor[0], "orted\0-mca\0ess\0", 15);
