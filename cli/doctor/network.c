@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "resolve/resolve.h"
 #include "system/net.h"
 #include "system/node.h"
+#include "system/port.h"
 
 static bool element_is(struct rc_str element, struct rc_str name, bool exact)
 {
@@ -63,19 +63,17 @@ static bool await_connection(int fd, int64_t deadline)
 
 static int connect_to(int fd, const struct rc_netaddr *address, uint16_t port, int64_t deadline)
 {
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
-    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
-    bool is_four = address->size == RC_IPV4_BYTES;
-    socklen_t size = sizeof(int);
+    union rc_socket_name name;
+    socklen_t size = rc_socket_name(&name, address, port);
     int error = 0;
 
-    memcpy(is_four ? (void *)&four.sin_addr : (void *)&six.sin6_addr, address->byte, address->size);
-    if (connect(fd, is_four ? (void *)&four : (void *)&six, is_four ? sizeof(four) : sizeof(six)) < 0)
+    if (connect(fd, &name.any, size) < 0)
         error = errno;
     if (error != EINPROGRESS)
         return error;
     if (!await_connection(fd, deadline))
         return ETIMEDOUT;
+    size = sizeof(error);
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;
 }
 

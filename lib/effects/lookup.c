@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/netaddr.h"
-#include "effects/rank0.h"
 #include "resolve/address.h"
 #include "system/net.h"
 #include "system/node.h"
+#include "system/port.h"
 
 /* One look-up. `wrong` gets at most one error. */
 struct search {

@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "effects/rank0.h"
 
+#include <errno.h>
+
 #include "system/port.h"
-#include "system/sys.h"
 
 enum { DESCRIPTORS = 1024, OWNER_SIZE = 160 };
-
-bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address)
-{
-    struct sockaddr_in four = { .sin_family = AF_INET };
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
-    bool is_four = address->size == RC_IPV4_BYTES;
-    uint8_t *byte = is_four ? (uint8_t *)&four.sin_addr : (uint8_t *)&six.sin6_addr;
-    long fd = rc_sys_socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM);
-    long result;
-
-    if (fd < 0)
-        return false;
-    for (unsigned i = 0; i < address->size; i++)
-        byte[i] = address->byte[i];
-    result = is_four ? rc_sys_bind((int)fd, &four, sizeof(four)) : rc_sys_bind((int)fd, &six, sizeof(six));
-    rc_sys_close((int)fd);
-    return result == -EADDRNOTAVAIL;
-}
 
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
 {

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/netaddr.h"
 #include "resolve/resolve.h"
 
 /* What differs between plugin, command and preload. */
@@ -29,7 +28,3 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks);
 
 /* Holds the port. False where another program has it. */
 bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
-
-/* Whether an address belongs to another node: no socket can be bound to it with any
- * port. Other failures prove nothing, and give false. */
-bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address);

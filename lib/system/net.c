@@ -3,16 +3,14 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "system/node.h"
 #include "system/port.h"
 
 enum { DISCARD_PORT = 9 };
@@ -94,25 +92,11 @@ unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
 /* The address that this node's packets to another one carry. */
 static bool find_source(const struct rc_netaddr *address, struct rc_netaddr *source)
 {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in four;
-        struct sockaddr_in6 six;
-    } name = { .any = { .sa_family = AF_UNSPEC } };
-    socklen_t size;
+    union rc_socket_name name;
+    socklen_t size = rc_socket_name(&name, address, DISCARD_PORT);
+    int fd = socket(name.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool found;
-    int fd;
 
-    if (address->size == RC_IPV4_BYTES) {
-        name.four = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(DISCARD_PORT) };
-        memcpy(&name.four.sin_addr, address->byte, RC_IPV4_BYTES);
-        size = sizeof(name.four);
-    } else {
-        name.six = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(DISCARD_PORT) };
-        memcpy(&name.six.sin6_addr, address->byte, RC_IPV6_BYTES);
-        size = sizeof(name.six);
-    }
-    fd = socket(name.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
     found = connect(fd, &name.any, size) == 0;
@@ -189,96 +173,72 @@ const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETAD
 }
 
 /* The search takes some 50 ms on a node of a thousand processes with a hundred files each. */
-enum { FILES_MAX = 1 << 20 };
+enum { FILES_MAX = 1 << 20, NAME_SIZE = 17 };
 
-static struct rc_str directory_number(const struct dirent *entry)
+/* Whether the process has the socket open. */
+static bool has_socket(uint32_t pid, uint64_t inode, unsigned *budget)
 {
-    struct rc_str name = rc_str(entry->d_name);
-    uint32_t number;
-
-    return rc_parse_u32(name, INT32_MAX, &number) ? name : RC_ABSENT;
-}
-
-/* Whether the process in /proc/NAME, opened as `folder`, has the socket open. */
-static bool has_socket(int folder, uint64_t inode, unsigned *budget)
-{
-    int fd = openat(folder, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *files = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
+    char path[64];
+    char wanted[64];
+    DIR *files;
     bool found = false;
 
-    if (!files) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    while (!found && *budget > 0 && (entry = readdir(files))) {
-        struct stat about;
+    snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+    snprintf(wanted, sizeof(wanted), "socket:[%llu]", (unsigned long long)inode);
+    files = opendir(path);
+    for (const struct dirent *entry; files && !found && *budget > 0 && (entry = readdir(files)); --*budget) {
+        char link[64];
+        ssize_t n = readlinkat(dirfd(files), entry->d_name, link, sizeof(link));
 
-        --*budget;
-        found = directory_number(entry).p && fstatat(dirfd(files), entry->d_name, &about, 0) == 0 &&
-                S_ISSOCK(about.st_mode) && about.st_ino == inode;
+        found = n > 0 && rc_str_is((struct rc_str){ link, (size_t)n }, wanted);
     }
-    closedir(files);
+    if (files)
+        closedir(files);
     return found;
 }
 
 /* A process chooses its own name, so unprintable characters become a question mark. */
-static void read_name(int folder, char name[17])
+static const char *read_name(uint32_t pid, char name[NAME_SIZE])
 {
-    int fd = openat(folder, "comm", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, name, 16);
+    char path[64];
+    size_t n;
 
-    if (fd >= 0)
-        close(fd);
-    if (n > 0 && name[n - 1] == '\n')
-        n--;
-    name[n > 0 ? n : 0] = '\0';
+    snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+    n = rc_file_read(path, name, NAME_SIZE - 1);
+    name[n > 0 && name[n - 1] == '\n' ? n - 1 : n] = '\0';
     for (char *p = name; *p; p++)
-        if (*p < ' ' || *p > '~')
+        if (!rc_is_printable(*p))
             *p = '?';
+    return name;
 }
 
 /* The pid that has the socket open; 0 where no such process can be seen. */
-static uint32_t find_process(uint64_t inode, char name[17])
+static uint32_t find_process(uint64_t inode)
 {
     DIR *processes = opendir("/proc");
     unsigned budget = FILES_MAX;
-    struct dirent *entry;
+    bool found = false;
     uint32_t pid = 0;
 
-    while (processes && pid == 0 && budget > 0 && (entry = readdir(processes))) {
-        struct rc_str number = directory_number(entry);
-        int folder;
-
-        if (!number.p)
-            continue;
-        folder = openat(dirfd(processes), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (folder < 0)
-            continue;
-        if (has_socket(folder, inode, &budget)) {
-            rc_parse_u32(number, INT32_MAX, &pid);
-            read_name(folder, name);
-        }
-        close(folder);
-    }
+    for (const struct dirent *entry; processes && !found && budget > 0 && (entry = readdir(processes));)
+        found = rc_parse_u32(rc_str(entry->d_name), INT32_MAX, &pid) && has_socket(pid, inode, &budget);
     if (processes)
         closedir(processes);
-    return pid;
+    return found ? pid : 0;
 }
 
 void rc_port_owner(uint16_t port, char *text, size_t size)
 {
     struct rc_tcp_row row;
-    char name[17];
+    char name[NAME_SIZE];
     uint32_t pid;
 
     if (!rc_proctcp_find(port, &row))
         snprintf(text, size, "a program that holds it without listening yet");
     else if (row.inode == 0)
         snprintf(text, size, "a connection of a program that is already gone");
-    else if ((pid = find_process(row.inode, name)) != 0)
-        snprintf(text, size, "pid %u (%s) of user %u", pid, name, row.user);
+    else if ((pid = find_process(row.inode)) != 0)
+        snprintf(text, size, "pid %u (%s) of user %u", pid, read_name(pid, name), row.user);
     else
         snprintf(text, size, "a program of user %u", row.user);
 }

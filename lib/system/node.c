@@ -20,6 +20,42 @@ size_t rc_file_read(const char *path, char *buffer, size_t size)
     return n < 0 ? 0 : used;
 }
 
+bool rc_file_lines(const char *path, char *buffer, size_t size, rc_file_line *take, void *more)
+{
+    long fd = rc_sys_open(path, O_RDONLY | O_CLOEXEC);
+    bool taken = false;
+    size_t used = 0;
+    long n;
+
+    if (fd < 0)
+        return false;
+    while (!taken && (n = rc_sys_read((int)fd, buffer + used, size - used)) > 0) {
+        struct rc_str rest = { buffer, used + (size_t)n };
+        struct rc_str line = rc_str_split(rest, '\n', &rest);
+
+        for (; rest.p && !taken; line = rc_str_split(rest, '\n', &rest))
+            taken = take(line, more);
+        /* keeps the beginning of a line until its end is read */
+        used = taken ? 0 : line.n;
+        for (size_t i = 0; i < used; i++)
+            buffer[i] = line.p[i];
+    }
+    rc_sys_close((int)fd);
+    return taken;
+}
+
+uint64_t rc_hexadecimal(struct rc_str text)
+{
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i] | 0x20; /* a small letter */
+
+        number = number << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return number;
+}
+
 enum { PATH_SIZE = 48, STAT_SIZE = 512 };
 
 static size_t read_proc(uint32_t pid, const char *file, char *buffer, size_t size)
@@ -154,65 +190,34 @@ bool rc_affinity_widest(struct rc_cpuset *set)
 
 enum { LINE_SIZE = 4096 + 128 }; /* size of a piece of /proc/self/maps */
 
-static unsigned hexadecimal_digit(char c)
-{
-    return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
-}
+struct mapping {
+    uintptr_t address;
+    struct rc_str file; /* that is mapped there */
+};
 
-static uintptr_t read_address(struct rc_str text)
+/* "7f00-7f10 r-xp 00000000 08:01 1234      /usr/lib/x.so" */
+static bool take_mapping(struct rc_str line, void *more)
 {
-    uintptr_t address = 0;
-
-    for (size_t i = 0; i < text.n && hexadecimal_digit(text.p[i]) < 16; i++)
-        address = address << 4 | hexadecimal_digit(text.p[i]);
-    return address;
-}
-
-/* "7f00-7f10 r-xp 00000000 08:01 1234      /usr/lib/x.so": the file's name, if
- * the address is in there. */
-static struct rc_str mapped_file(struct rc_str line, uintptr_t address)
-{
+    struct mapping *mapping = more;
     struct rc_str end;
     struct rc_str rest;
-    uintptr_t first = read_address(rc_str_split(line, '-', &end));
+    uint64_t first = rc_hexadecimal(rc_str_split(line, '-', &end));
 
-    if (!end.p || address < first || address >= read_address(rc_str_split(end, ' ', &rest)))
-        return RC_ABSENT;
+    if (mapping->address < first || mapping->address >= rc_hexadecimal(rc_str_split(end, ' ', &rest)))
+        return false;
     rc_str_split(rest, '/', &end);
-    return end.p ? (struct rc_str){ end.p - 1, end.n + 1 } : RC_ABSENT;
+    if (end.p)
+        mapping->file = (struct rc_str){ end.p - 1, end.n + 1 };
+    return true;
 }
 
 /* The file that this function is in; its name is in buffer. */
 static struct rc_str own_file(char *buffer, size_t size)
 {
-    uintptr_t address = (uintptr_t)&own_file;
-    struct rc_str file = RC_ABSENT;
-    long fd = rc_sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    size_t used = 0;
-    long n;
+    struct mapping own = { .address = (uintptr_t)&own_file };
 
-    if (fd < 0)
-        return RC_ABSENT;
-    while (!file.p && (n = rc_sys_read((int)fd, buffer + used, size - used)) > 0) {
-        struct rc_str rest = { buffer, used + (size_t)n };
-
-        for (;;) {
-            struct rc_str after;
-            struct rc_str line = rc_str_split(rest, '\n', &after);
-
-            if (!after.p)
-                break;
-            if ((file = mapped_file(line, address)).p)
-                break;
-            rest = after;
-        }
-        /* keeps the beginning of a line until its end is read */
-        used = file.p ? 0 : rest.n;
-        for (size_t i = 0; i < used; i++)
-            buffer[i] = rest.p[i];
-    }
-    rc_sys_close((int)fd);
-    return file;
+    rc_file_lines("/proc/self/maps", buffer, size, take_mapping, &own);
+    return own.file;
 }
 
 /* The path up to its last slash, without it. */

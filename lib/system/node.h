@@ -14,6 +14,14 @@
  * Never waits for the other end of a FIFO. */
 size_t rc_file_read(const char *path, char *buffer, size_t size);
 
+/* Reads a file of the kernel's line by line, each without its end, until `take` returns true for one; so does this then.
+ * A line is in the buffer, of `size` bytes; what follows one that is longer is not read. */
+typedef bool rc_file_line(struct rc_str line, void *more);
+bool rc_file_lines(const char *path, char *buffer, size_t size, rc_file_line *take, void *more);
+
+/* A number as the kernel writes it in hexadecimal. */
+uint64_t rc_hexadecimal(struct rc_str text);
+
 /* The id of a process's parent. 0 where there is no such process, and at the top
  * of the process tree, which in a container comes early. */
 uint32_t rc_process_parent(uint32_t pid);

@@ -1,139 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/port.h"
 
+#include "base/text.h"
+#include "system/node.h"
 #include "system/sys.h"
 
 /*   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
  *    0: 0100007F:5051 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 12345 ...
  */
-enum { COLUMN_LOCAL = 1, COLUMN_STATE = 3, COLUMN_USER = 7, COLUMN_INODE = 9 };
+enum { COLUMN_LOCAL = 1, COLUMN_STATE = 3, COLUMN_USER = 7, COLUMN_INODE = 9, COLUMNS, LINES_SIZE = 4096 };
 
-struct reader {
-    unsigned column;
-    bool in_word;
-    uint64_t hex; /* the digits since the last colon */
-    uint64_t decimal;
-    uint64_t port;
-    struct rc_tcp_row row;
+struct search {
+    uint16_t port;
+    int worth; /* of *row; 0: none yet */
+    struct rc_tcp_row *row;
 };
-
-static void end_word(struct reader *r)
-{
-    switch (r->column) {
-    case COLUMN_LOCAL:
-        r->port = r->hex;
-        break;
-    case COLUMN_STATE:
-        r->row.state = (uint32_t)r->hex;
-        break;
-    case COLUMN_USER:
-        r->row.user = (uint32_t)r->decimal;
-        break;
-    case COLUMN_INODE:
-        r->row.inode = r->decimal;
-        break;
-    default:
-        break;
-    }
-    r->column++;
-    r->in_word = false;
-}
-
-/* True at the end of a line that has all the columns. */
-static bool take_character(struct reader *r, char c)
-{
-    bool complete;
-
-    if (c == ' ' || c == '\n') {
-        if (r->in_word)
-            end_word(r);
-        if (c == ' ')
-            return false;
-        complete = r->column > COLUMN_INODE;
-        r->column = 0;
-        return complete;
-    }
-    if (!r->in_word || c == ':') {
-        r->in_word = true;
-        r->hex = r->decimal = 0;
-    }
-    if (c >= '0' && c <= '9') {
-        r->hex = r->hex << 4 | (uint64_t)(c - '0');
-        r->decimal = r->decimal * 10 + (uint64_t)(c - '0');
-    } else if (c >= 'A' && c <= 'F') {
-        r->hex = r->hex << 4 | (uint64_t)(c - 'A' + 10);
-    }
-    return false;
-}
 
 static int worth_of_row(const struct rc_tcp_row *row)
 {
     return row->state == RC_TCP_LISTEN ? 3 : row->inode ? 2 : 1;
 }
 
-static int scan_list(const char *path, uint16_t port, int best, struct rc_tcp_row *out)
+static bool take_row(struct rc_str line, void *more)
 {
-    struct reader r = { .column = 0 };
-    char buffer[4096];
-    long fd = rc_sys_open(path, O_RDONLY | O_CLOEXEC);
-    long n;
+    struct search *search = more;
+    struct rc_str column[COLUMNS] = { RC_ABSENT };
+    struct rc_tcp_row row;
+    struct rc_str port;
 
-    if (fd < 0)
-        return best;
-    while ((n = rc_sys_read((int)fd, buffer, sizeof(buffer))) > 0) {
-        for (long i = 0; i < n; i++) {
-            if (take_character(&r, buffer[i]) && r.port == port && worth_of_row(&r.row) > best) {
-                best = worth_of_row(&r.row);
-                *out = r.row;
-            }
-        }
+    for (unsigned i = 0; i < COLUMNS && line.p; i += column[i].n > 0)
+        column[i] = rc_str_split(line, ' ', &line);
+    rc_str_split(column[COLUMN_LOCAL], ':', &port);
+    if (!port.p || rc_hexadecimal(port) != search->port || !rc_parse_u32(column[COLUMN_USER], UINT32_MAX, &row.user) ||
+        !rc_parse_u64(column[COLUMN_INODE], UINT64_MAX, &row.inode))
+        return false;
+    row.state = (uint32_t)rc_hexadecimal(column[COLUMN_STATE]);
+    if (worth_of_row(&row) > search->worth) {
+        search->worth = worth_of_row(&row);
+        *search->row = row;
     }
-    rc_sys_close((int)fd);
-    return best;
+    return false;
 }
 
 bool rc_proctcp_find(uint16_t port, struct rc_tcp_row *row)
 {
-    int best = scan_list("/proc/net/tcp", port, 0, row);
+    struct search search = { .port = port, .row = row };
+    char buffer[LINES_SIZE];
 
-    return scan_list("/proc/net/tcp6", port, best, row) > 0;
+    rc_file_lines("/proc/net/tcp", buffer, sizeof(buffer), take_row, &search);
+    rc_file_lines("/proc/net/tcp6", buffer, sizeof(buffer), take_row, &search);
+    return search.worth > 0;
 }
 
-static void put_port(void *field, uint16_t port)
+socklen_t rc_socket_name(union rc_socket_name *name, const struct rc_netaddr *address, uint16_t port)
 {
-    unsigned char *bytes = field;
+    bool is_four = address->size == RC_IPV4_BYTES;
+    unsigned char *number = (unsigned char *)&name->four.sin_port;
 
-    bytes[0] = (unsigned char)(port >> 8);
-    bytes[1] = (unsigned char)(port & 0xff);
+    /* the port is at the same offset in both address structures */
+    _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
+                   "as Linux has it");
+    *name = (union rc_socket_name){ .six = { .sin6_family = is_four ? AF_INET : AF_INET6 } };
+    number[0] = (unsigned char)(port >> 8);
+    number[1] = (unsigned char)(port & 0xff);
+    __builtin_memcpy(is_four ? (void *)&name->four.sin_addr : (void *)&name->six.sin6_addr, address->byte,
+                     address->size);
+    return is_four ? sizeof(name->four) : sizeof(name->six);
 }
 
-static long bind_any(int fd, int family, uint16_t port)
+static int open_bound(const struct rc_netaddr *address, uint16_t port, int type, enum rc_port_binding binding)
 {
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
-    struct sockaddr_in four = { .sin_family = AF_INET };
-    int no = 0;
-
-    put_port(&six.sin6_port, port);
-    put_port(&four.sin_port, port);
-    if (family == AF_INET)
-        return rc_sys_bind(fd, &four, sizeof(four));
-    /* one socket for both families, whatever net.ipv6.bindv6only says */
-    rc_sys_setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no);
-    return rc_sys_bind(fd, &six, sizeof(six));
-}
-
-static int open_bound(int family, uint16_t port, int type, enum rc_port_binding binding)
-{
+    union rc_socket_name name;
+    socklen_t size = rc_socket_name(&name, address, port);
+    long fd = rc_sys_socket(name.any.sa_family, type);
     int yes = 1;
-    long fd = rc_sys_socket(family, type);
+    int no = 0;
     long rc = 0;
 
     if (fd < 0)
         return (int)fd;
+    /* one socket for both families, whatever net.ipv6.bindv6only says */
+    if (name.any.sa_family == AF_INET6)
+        rc_sys_setsockopt((int)fd, IPPROTO_IPV6, IPV6_V6ONLY, &no);
     if (binding == RC_PORT_SHARED)
         rc = rc_sys_setsockopt((int)fd, SOL_SOCKET, SO_REUSEADDR, &yes);
     if (rc == 0)
-        rc = bind_any((int)fd, family, port);
+        rc = rc_sys_bind((int)fd, &name, size);
     if (rc == 0 && binding == RC_PORT_EXCLUSIVE)
         rc = rc_sys_setsockopt((int)fd, SOL_SOCKET, SO_REUSEADDR, &yes);
     if (rc == 0)
@@ -142,14 +94,24 @@ static int open_bound(int family, uint16_t port, int type, enum rc_port_binding 
     return (int)rc;
 }
 
+bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address)
+{
+    int fd = open_bound(address, 0, SOCK_STREAM | SOCK_CLOEXEC, RC_PORT_EXCLUSIVE);
+
+    rc_port_release(fd);
+    return fd == -EADDRNOTAVAIL;
+}
+
 static int bound_somehow(uint16_t port, int type, enum rc_port_binding binding)
 {
-    int fd = open_bound(AF_INET6, port, type, binding);
+    static const struct rc_netaddr any_six = { .size = RC_IPV6_BYTES };
+    static const struct rc_netaddr any_four = { .size = RC_IPV4_BYTES };
+    int fd = open_bound(&any_six, port, type, binding);
 
     if (fd >= 0 || fd == -EADDRINUSE || fd == -EACCES)
         return fd;
     /* IPv6 is off on many clusters: the family is missing, or has no address */
-    return open_bound(AF_INET, port, type, binding);
+    return open_bound(&any_four, port, type, binding);
 }
 
 int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding)
@@ -191,18 +153,12 @@ int rc_port_hold(uint16_t port)
 
 uint16_t rc_port_number(int fd)
 {
-    union {
-        struct sockaddr_in four;
-        struct sockaddr_in6 six;
-    } name = { .four = { .sin_family = AF_UNSPEC } };
+    union rc_socket_name name = { .any = { .sa_family = AF_UNSPEC } };
     socklen_t size = sizeof(name);
     const unsigned char *bytes = (const unsigned char *)&name.four.sin_port;
 
-    /* the port is at the same offset in both address structures */
-    _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
-                   "as Linux has it");
     if (fd < 0 || rc_sys_getsockname(fd, &name, &size) < 0 ||
-        (name.four.sin_family != AF_INET && name.four.sin_family != AF_INET6))
+        (name.any.sa_family != AF_INET && name.any.sa_family != AF_INET6))
         return 0;
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }

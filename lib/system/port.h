@@ -2,8 +2,26 @@
 /* port.h - the held port, and who holds ports on this node, without a libc. */
 #pragma once
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/netaddr.h"
+
+/* An address and a port as sockets have them. */
+union rc_socket_name {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+/* Returns the size of what it writes. */
+socklen_t rc_socket_name(union rc_socket_name *name, const struct rc_netaddr *address, uint16_t port);
+
+/* Whether an address belongs to another node: no socket can be bound to it with any
+ * port. Other failures prove nothing, and give false. */
+bool rc_netaddr_is_elsewhere(const struct rc_netaddr *address);
 
 /* A socket of this node at a TCP port, for IPv4 and, where the node has it, IPv6; with SO_REUSEADDR, and not listening.
  *
