@@ -74,13 +74,20 @@ int rc_connections_open(struct rc_connections *connections, int listener, const 
     return rc;
 }
 
+static struct rc_connection *connection_of_turn(struct rc_link *turn)
+{
+    return (struct rc_connection *)(void *)((char *)turn - offsetof(struct rc_connection, turn));
+}
+
 void rc_connections_close(struct rc_connections *connections)
 {
-    struct rc_link *link;
-
     connections->deaf = 0;
-    while ((link = connections->pending.first) || (link = connections->authenticated.first))
-        rc_connections_drop(connections, rc_connection_of(link));
+    while (connections->waiting.first)
+        rc_connections_drop(connections, connection_of_turn(connections->waiting.first));
+    while (connections->pending.first)
+        rc_connections_drop(connections, rc_connection_of(connections->pending.first));
+    while (connections->authenticated.first)
+        rc_connections_drop(connections, rc_connection_of(connections->authenticated.first));
     if (connections->epoll >= 0)
         close(connections->epoll);
     close(connections->listener);
@@ -200,9 +207,7 @@ static bool is_oldest_silent(const struct rc_connections *connections, int64_t m
 /* Asks the one that has waited longest to come again. */
 static void send_away(struct rc_connections *connections)
 {
-    struct rc_link *turn = connections->waiting.first;
-    struct rc_connection *connection = (struct rc_connection *)(void *)((char *)turn -
-                                                                        offsetof(struct rc_connection, turn));
+    struct rc_connection *connection = connection_of_turn(connections->waiting.first);
 
     connection->reply = connections->again;
     connection->reply_size = connections->again_size;

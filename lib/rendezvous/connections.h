@@ -110,7 +110,6 @@ struct rc_connections {
 int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
                         rc_connections_handle *handle, void *more);
 
-/* Every connection must be in one of these two queues by now. */
 void rc_connections_close(struct rc_connections *connections);
 
 /* 0 or -errno. */

@@ -20,7 +20,11 @@ enum { FAREWELL_MS = 2000, SAY_SIZE = 1536 };
 struct rc_server {
     struct rc_connections connections;
     char token[RC_WIRE_TOKEN + 1];
-    struct rc_registrations registrations;
+    struct rc_roll *rolls; /* the entries, in the order in which they came */
+    char **texts;          /* that they are slices of */
+    size_t count;
+    size_t room;
+    uint32_t nodes; /* the lowest number of them that an entry has */
     struct rc_store *store;
     struct rc_arrivals arrivals;
     rc_server_say *say;
@@ -55,16 +59,15 @@ struct rc_server *rc_server_create(int listener, const char *token)
 
 void rc_server_destroy(struct rc_server *server)
 {
-    struct rc_link *link;
-
     if (!server)
         return;
-    while ((link = rc_store_first_waiting(server->store)))
-        rc_connections_drop(&server->connections, rc_connection_of(link));
     rc_connections_close(&server->connections);
     rc_store_destroy(server->store);
     rc_arrivals_free(&server->arrivals);
-    rc_registrations_free(&server->registrations);
+    for (size_t i = 0; i < server->count; i++)
+        free(server->texts[i]);
+    free(server->texts);
+    free(server->rolls);
     free(server->answer);
     free(server);
 }
@@ -83,10 +86,43 @@ void rc_server_expect(struct rc_server *server, uint32_t seconds)
     server->silent_until = rc_milliseconds() + seconds * INT64_C(1000);
 }
 
+static bool make_room(struct rc_server *server)
+{
+    size_t room = server->room ? 2 * server->room : 16;
+    struct rc_roll *rolls;
+    char **texts;
+
+    if (server->count < server->room)
+        return true;
+    rolls = realloc(server->rolls, room * sizeof(*rolls));
+    if (rolls)
+        server->rolls = rolls;
+    texts = realloc(server->texts, room * sizeof(*texts));
+    if (texts)
+        server->texts = texts;
+    if (rolls && texts)
+        server->room = room;
+    return rolls && texts;
+}
+
+/* Keeps a copy. */
 bool rc_server_add(struct rc_server *server, struct rc_str entry)
 {
-    if (!rc_registrations_add(&server->registrations, entry))
+    struct rc_roll *roll;
+    char *text;
+
+    if (!make_room(server) || !(text = malloc(entry.n + 1)))
         return false;
+    memcpy(text, entry.p, entry.n);
+    text[entry.n] = '\0';
+    roll = &server->rolls[server->count];
+    if (!rc_roll_read((struct rc_str){ text, entry.n }, roll)) {
+        free(text);
+        return false;
+    }
+    if (server->count == 0 || roll->nodes < server->nodes)
+        server->nodes = roll->nodes;
+    server->texts[server->count++] = text;
     if (server->first < 0)
         server->first = rc_milliseconds();
     return true;
@@ -106,12 +142,24 @@ static bool reply_answer(const struct rc_server *server, struct rc_connection *c
     return true;
 }
 
+/* All entries, a blank line after each. */
 static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
 {
-    size_t size;
-    char *text = rc_registrations_text(&server->registrations, &size);
-    bool good = text && reply_text(server, connection, (struct rc_str){ text, size });
+    size_t size = 0;
+    char *text;
+    char *end;
+    bool good;
 
+    for (size_t i = 0; i < server->count; i++)
+        size += strlen(server->texts[i]) + 1;
+    end = text = malloc(size + 1);
+    if (!text)
+        return false;
+    for (size_t i = 0; i < server->count; i++) {
+        end = stpcpy(end, server->texts[i]);
+        *end++ = '\n';
+    }
+    good = reply_text(server, connection, (struct rc_str){ text, size });
     free(text);
     return good;
 }
@@ -156,10 +204,8 @@ static bool ask_store(struct rc_server *server, struct rc_connection *connection
 /* The reply is empty: it only tells the task that it was heard. */
 static bool take_arrival(struct rc_server *server, struct rc_connection *connection)
 {
-    const struct rc_registrations *registrations = &server->registrations;
-
     return rc_arrivals_take(&server->arrivals, rc_wire_text(&connection->wire),
-                            registrations->count ? registrations->rolls[0].world : 0, rc_milliseconds()) &&
+                            server->count ? server->rolls[0].world : 0, rc_milliseconds()) &&
            reply_text(server, connection, RC_STR(""));
 }
 
@@ -195,7 +241,7 @@ static bool take_entry(struct rc_server *server, struct rc_connection *connectio
     if (!server->answer && !rc_server_add(server, rc_wire_text(&connection->wire)))
         return refuse_release(server, connection);
     rc_wire_free(&connection->wire);
-    if (!server->answer && server->registrations.rolls[server->registrations.count - 1].absent.p)
+    if (!server->answer && server->rolls[server->count - 1].absent.p)
         return reply_text(server, connection, RC_STR(""));
     return reply_answer(server, connection);
 }
@@ -223,11 +269,16 @@ static bool handle_message(void *more, struct rc_connection *connection)
     return take_entry(server, connection);
 }
 
+/* Whether as many nodes are there as the lowest number that one of them names: where
+ * they disagree, the others are not kept waiting for nodes that only one knows of. */
+static bool is_complete(const struct rc_server *server)
+{
+    return server->count > 0 && server->count >= server->nodes;
+}
+
 static int answer_all(struct rc_server *server, rc_server_decide *decide, void *more)
 {
-    const struct rc_registrations *registrations = &server->registrations;
-    struct rc_str text = decide(more, registrations->rolls, registrations->count,
-                                rc_registrations_is_complete(registrations));
+    struct rc_str text = decide(more, server->rolls, server->count, is_complete(server));
     struct rc_link *next;
 
     server->answer = rc_wire_pack(server->token, text, &server->answer_size);
@@ -245,12 +296,10 @@ static int answer_all(struct rc_server *server, rc_server_decide *decide, void *
 /* False where there is nothing to say. */
 static bool speak_of_arrivals(struct rc_server *server)
 {
-    const struct rc_registrations *registrations = &server->registrations;
     char space[SAY_SIZE];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
     enum rc_message_id id;
-    const char *text = rc_arrivals_say(&server->arrivals, registrations->rolls, registrations->count, rc_milliseconds(),
-                                       &id, &arena);
+    const char *text = rc_arrivals_say(&server->arrivals, server->rolls, server->count, rc_milliseconds(), &id, &arena);
 
     if (text)
         server->say(server->say_more, id, text);
@@ -299,8 +348,7 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_serve
 
     if (rc < 0)
         return rc;
-    while (!rc_registrations_is_complete(&server->registrations) &&
-           (server->first < 0 || rc_milliseconds() < deadline)) {
+    while (!is_complete(server) && (server->first < 0 || rc_milliseconds() < deadline)) {
         if (server->first >= 0)
             deadline = server->first + seconds * INT64_C(1000);
         if (!serve_round(server, deadline))

@@ -53,29 +53,6 @@ typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, 
  * their answer. 0, or -errno for what makes a server impossible (out of descriptors). */
 int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_server_decide *decide, void *more);
 
-/* The entries that a server has taken, in the order in which they came. */
-
-/* Zero it to begin, rc_registrations_free to end. */
-struct rc_registrations {
-    struct rc_roll *rolls;
-    char **texts; /* that the rolls are slices of */
-    size_t count;
-    size_t room;
-    uint32_t nodes; /* the lowest number of them that an entry has */
-};
-
-/* Keeps a copy. False, with nothing kept, where it is no entry, and without memory. */
-bool rc_registrations_add(struct rc_registrations *registrations, struct rc_str entry);
-
-/* Whether as many nodes are there as the lowest number that one of them names: where
- * they disagree, the others are not kept waiting for nodes that only one knows of. */
-bool rc_registrations_is_complete(const struct rc_registrations *registrations);
-
-/* All entries as they came, a blank line after each, from malloc; NULL without memory. */
-char *rc_registrations_text(const struct rc_registrations *registrations, size_t *size);
-
-void rc_registrations_free(struct rc_registrations *registrations);
-
 /* Which tasks of a step have reached init_process_group, and which have not when it is time to ask.
  *
  * A task's process says "reached=3 4\n", its task and how many there are, when it gets there

@@ -16,12 +16,10 @@ struct item {
     struct rc_str value; /* absent: not put yet */
     uint64_t count;
     struct rc_queue waiting;
-    struct item *next;
 };
 
 struct rc_store {
     void *tree; /* of struct item, by key */
-    struct item *first;
     size_t size;
 };
 
@@ -30,29 +28,20 @@ struct rc_store *rc_store_create(void)
     return calloc(1, sizeof(struct rc_store));
 }
 
-static void free_item(struct item *item)
+static void free_item(void *more)
 {
+    struct item *item = more;
+
     free((char *)(uintptr_t)item->key.p);
     free((char *)(uintptr_t)item->value.p);
     free(item);
 }
 
-static void keep_item(void *item)
-{
-    (void)item;
-}
-
 void rc_store_destroy(struct rc_store *store)
 {
-    struct item *next;
-
     if (!store)
         return;
-    tdestroy(store->tree, keep_item);
-    for (struct item *item = store->first; item; item = next) {
-        next = item->next;
-        free_item(item);
-    }
+    tdestroy(store->tree, free_item);
     free(store);
 }
 
@@ -105,8 +94,6 @@ static struct item *find_item(struct rc_store *store, struct rc_str key)
         free_item(item);
         return NULL;
     }
-    item->next = store->first;
-    store->first = item;
     return item;
 }
 
@@ -168,12 +155,4 @@ bool rc_store_ask(struct rc_store *store, struct rc_str question, struct rc_stor
         made.waiting = &item->waiting;
     *answer = made;
     return true;
-}
-
-struct rc_link *rc_store_first_waiting(const struct rc_store *store)
-{
-    for (const struct item *item = store->first; item; item = item->next)
-        if (item->waiting.first)
-            return item->waiting.first;
-    return NULL;
 }

@@ -30,7 +30,7 @@ struct rc_store;
 /* NULL without memory. */
 struct rc_store *rc_store_create(void);
 
-/* No connection may wait any more (rc_store_first_waiting). */
+/* No connection may wait any more. */
 void rc_store_destroy(struct rc_store *store);
 
 /* Whether the text is a question of this kind, right or wrong. */
@@ -46,9 +46,6 @@ struct rc_store_answer {
 
 /* Returns false for a malformed question. */
 bool rc_store_ask(struct rc_store *store, struct rc_str question, struct rc_store_answer *answer);
-
-/* A connection that waits for some value; NULL: none does. */
-struct rc_link *rc_store_first_waiting(const struct rc_store *store);
 
 /* Whether the text can be a key. */
 bool rc_store_is_key(struct rc_str key);
