@@ -95,7 +95,7 @@ static const char *key(const struct together *t, const char *what, uint32_t node
 
 static uint32_t left(int64_t deadline)
 {
-    int n = rc_local_left(deadline);
+    int n = rc_milliseconds_left(deadline);
 
     return n < 1 ? 1 : (uint32_t)n;
 }

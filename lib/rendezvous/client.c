@@ -28,20 +28,6 @@ struct attempt {
     bool by_name; /* hosts that are names are tried, too */
 };
 
-/* Waits for one of the events, at most until `until`. Returns 0 or -ETIMEDOUT. */
-static int wait_for(int fd, short events, int64_t until)
-{
-    for (;;) {
-        struct pollfd p = { .fd = fd, .events = events };
-        int64_t left = until - rc_milliseconds();
-
-        if (left <= 0)
-            return -ETIMEDOUT;
-        if (poll(&p, 1, left > 60000 ? 60000 : (int)left) > 0)
-            return 0;
-    }
-}
-
 static int connect_to(const struct addrinfo *address, int64_t deadline)
 {
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -54,7 +40,7 @@ static int connect_to(const struct addrinfo *address, int64_t deadline)
         return -errno;
     rc = connect(fd, address->ai_addr, address->ai_addrlen) < 0 ? -errno : 0;
     if (rc == -EINPROGRESS) {
-        rc = wait_for(fd, POLLOUT, until < deadline ? until : deadline);
+        rc = rc_wire_wait(fd, POLLOUT, until < deadline ? until : deadline);
         if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0)
             rc = -error;
     }
@@ -121,7 +107,7 @@ static int send_all(int fd, const char *message, size_t size, int64_t deadline)
             message += n;
             size -= (size_t)n;
         } else if (errno == EAGAIN) {
-            rc = wait_for(fd, POLLOUT, deadline);
+            rc = rc_wire_wait(fd, POLLOUT, deadline);
         } else if (errno != EINTR) {
             rc = -errno;
         }
@@ -137,7 +123,7 @@ static int receive_reply(int fd, const char *token, int64_t deadline, struct rc_
     enum rc_wire_state state;
     int rc = 0;
 
-    while ((state = rc_wire_read(&wire, fd, token)) == RC_WIRE_MORE && (rc = wait_for(fd, POLLIN, deadline)) == 0)
+    while ((state = rc_wire_read(&wire, fd, token)) == RC_WIRE_MORE && (rc = rc_wire_wait(fd, POLLIN, deadline)) == 0)
         continue;
     if (state == RC_WIRE_WHOLE) {
         *reply = (struct rc_reply){ wire.body, wire.used };
@@ -182,16 +168,13 @@ static bool is_again(const struct rc_reply *reply)
  * come back together. */
 static void pause_between(uint32_t milliseconds, int64_t deadline)
 {
+    int left = rc_milliseconds_left(deadline);
     struct timespec now;
-    int64_t left = deadline - rc_milliseconds();
-    int64_t pause;
+    int pause;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    pause = milliseconds / 2 + (now.tv_nsec / 1000 + getpid()) % (milliseconds / 2);
-    if (pause > left)
-        pause = left;
-    if (pause > 0)
-        poll(NULL, 0, (int)pause);
+    pause = (int)(milliseconds / 2 + (now.tv_nsec / 1000 + getpid()) % (milliseconds / 2));
+    poll(NULL, 0, pause < left ? pause : left);
 }
 
 int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,

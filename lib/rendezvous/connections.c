@@ -295,14 +295,6 @@ static int64_t next_timeout(const struct rc_connections *connections)
     return connections->deaf && connections->deaf < next ? connections->deaf : next;
 }
 
-/* A timeout for epoll_wait; -1: none. */
-static int milliseconds_until(int64_t until)
-{
-    int64_t left = until - rc_milliseconds();
-
-    return until == INT64_MAX ? -1 : left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
-}
-
 /* A connection may be dropped while other events of the same round are still to be handled.
  * Each has one event in a round, and only its own event or the listener's drops it. So the
  * listener's event is handled last. */
@@ -310,7 +302,8 @@ bool rc_connections_serve(struct rc_connections *connections, int64_t until)
 {
     int64_t patience = next_timeout(connections);
     struct epoll_event events[EVENTS];
-    int count = epoll_wait(connections->epoll, events, EVENTS, milliseconds_until(until < patience ? until : patience));
+    int count = epoll_wait(connections->epoll, events, EVENTS,
+                           rc_milliseconds_left(until < patience ? until : patience));
     bool has_new = false;
 
     for (int i = 0; i < count; i++) {

@@ -193,7 +193,7 @@ static int run_program(enum rc_program_kind kind, const char *name, const char *
         .path = path,
         .argument = argument,
         .input = rc_str(input),
-        .milliseconds = (uint32_t)rc_local_left(deadline),
+        .milliseconds = (uint32_t)rc_milliseconds_left(deadline),
     };
     char variable[RC_PMIX_VARIABLE];
     const char **env = rc_pmix_environment(variable);

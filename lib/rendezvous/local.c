@@ -14,18 +14,12 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "rendezvous/wire.h"
 #include "system/node.h"
 
 /* STRANGERS: how many connections of other users are closed at a time. Where more keep coming, the caller looks at
  * its clock and at those whom it has accepted in between. */
 enum { PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 20, STRANGERS = 64 };
-
-int rc_local_left(int64_t deadline)
-{
-    int64_t n = deadline - rc_milliseconds();
-
-    return n < 0 ? 0 : n > 60000 ? 60000 : (int)n;
-}
 
 void rc_local_name(const char *scope, uint32_t node, char name[RC_LOCAL_NAME])
 {
@@ -112,21 +106,12 @@ int rc_local_call(const char *name, struct rc_str message, int64_t deadline, cha
         rc = -EPERM;
     else if (send(fd, message.p, message.n, MSG_NOSIGNAL) < 0)
         rc = -errno;
-    while (rc == 0) {
-        struct pollfd in = { .fd = fd, .events = POLLIN };
-        int wait = rc_local_left(deadline);
-
-        if (wait == 0)
-            rc = -ETIMEDOUT;
-        else if (poll(&in, 1, wait) > 0) {
-            n = recv(fd, text, size - 1, 0);
-            if (n > 0)
-                break;
-            if (n == 0)
-                rc = -ECONNRESET;
-            else if (errno != EAGAIN && errno != EINTR)
-                rc = -errno;
-        }
+    while (rc == 0 && n <= 0 && (rc = rc_wire_wait(fd, POLLIN, deadline)) == 0) {
+        n = recv(fd, text, size - 1, 0);
+        if (n == 0)
+            rc = -ECONNRESET;
+        else if (n < 0 && errno != EAGAIN && errno != EINTR)
+            rc = -errno;
     }
     close(fd);
     if (rc == 0)
@@ -221,7 +206,7 @@ static void wait_for_all(struct gathering *g, uint32_t expected, int64_t deadlin
 {
     int wait;
 
-    while (g->told < expected && (wait = rc_local_left(deadline)) > 0) {
+    while (g->told < expected && (wait = rc_milliseconds_left(deadline)) > 0) {
         if (poll(g->poll, g->all->count + 1, wait) <= 0)
             continue;
         /* from the last one: drop_task fills the gap with a connection that has been read */

@@ -27,9 +27,6 @@ int rc_local_listen(const char *name);
  * then poll says whether there are more. Never blocks. */
 int rc_local_accept(int listener);
 
-/* Milliseconds until a time of rc_milliseconds, for poll: 0 where it is over, a minute at most. */
-int rc_local_left(int64_t deadline);
-
 /* Sends a message and reads the reply, with a NUL after it. Returns its bytes or -errno:
  * -ECONNREFUSED where no process listens, -EAGAIN where too many call, -ECONNRESET where
  * the listener closed the connection, -EPERM where it is another user's, -ETIMEDOUT. */

@@ -17,7 +17,7 @@
 enum {
     SLACK_MS = 3000,     /* for the program's own end */
     OUTPUT_SIZE = 65536, /* an answer, with its findings */
-    ABSENT_MS = 1000,    /* for the message that this node takes no part */
+    WORD_MS = 1000,      /* for a message from a node that takes no part */
 };
 
 static void copy_text(struct rc_str text, char *to, size_t size)
@@ -140,26 +140,30 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
     }
 }
 
-/* Without a program that waits for the answer this node cannot take part. srun's server is told, so that it does not
- * wait until its deadline; whether it hears of it makes no difference here. */
-static void tell_absence(const struct rc_request *request, const char *why)
+/* Whether it is heard makes no difference here. */
+static void send_word(const struct rc_endpoint *endpoint, struct rc_str text)
 {
-    static char text[RC_ROLL_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str entry = rc_str(rc_format(&arena, "%pSabsent=%s\n", &request->entry, why));
     struct rc_reply reply;
 
-    if (request->transport == RC_TRANSPORT_SRUN && !arena.full &&
-        rc_client_request(&request->endpoint, entry, ABSENT_MS, &reply, NULL) == 0)
+    if (rc_client_request(endpoint, text, WORD_MS, &reply, NULL) == 0)
         free(reply.text);
 }
 
 void rc_session_greet(const struct rc_endpoint *endpoint)
 {
-    struct rc_reply reply;
+    send_word(endpoint, RC_STR(RC_SERVER_GREETING));
+}
 
-    if (rc_client_request(endpoint, RC_STR(RC_SERVER_GREETING), ABSENT_MS, &reply, NULL) == 0)
-        free(reply.text);
+/* Without a program that waits for the answer this node cannot take part. srun's server is told, so that it does not
+ * wait until its deadline. */
+static void tell_absence(const struct rc_request *request, const char *why)
+{
+    static char text[RC_ROLL_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *entry = rc_format(&arena, "%pSabsent=%s\n", &request->entry, why);
+
+    if (request->transport == RC_TRANSPORT_SRUN && !arena.full)
+        send_word(&request->endpoint, rc_str(entry));
 }
 
 static void fail_to_run(const struct rc_request *request, const char *why, struct rc_outcome *outcome)

@@ -4,6 +4,7 @@
 #include "rendezvous/wire.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,16 @@
 #include "system/port.h"
 
 #define MAGIC "rollcall 1 "
+
+int rc_wire_wait(int fd, short events, int64_t deadline)
+{
+    struct pollfd one = { .fd = fd, .events = events };
+
+    for (int left; (left = rc_milliseconds_left(deadline)) > 0;)
+        if (poll(&one, 1, left) > 0)
+            return 0;
+    return -ETIMEDOUT;
+}
 
 static ssize_t receive_bytes(int fd, char *to, size_t size)
 {

@@ -57,6 +57,9 @@ int rc_wire_new_token(char token[RC_WIRE_TOKEN + 1]);
 /* Whether it has the form of a token. */
 bool rc_wire_is_token(struct rc_str text);
 
+/* Waits for one of poll's events, at most until `deadline` (rc_milliseconds). 0 or -ETIMEDOUT. */
+int rc_wire_wait(int fd, short events, int64_t deadline);
+
 /* Where a rendezvous server listens, and the token that it wants to see. */
 
 struct rc_endpoint {

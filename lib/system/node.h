@@ -88,4 +88,12 @@ static inline int64_t rc_milliseconds(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
+
+/* How many until then, for poll: 0 where it is over, a minute at most. */
+static inline int rc_milliseconds_left(int64_t deadline)
+{
+    int64_t n = deadline - rc_milliseconds();
+
+    return n < 0 ? 0 : n > 60000 ? 60000 : (int)n;
+}
 #endif
