@@ -56,10 +56,6 @@ static inline struct rc_str rc_slurmpmix_step(const struct rc_env *env)
     return rc_str_starts(name, RC_SLURMPMIX_PREFIX) ? (struct rc_str){ name.p + LENGTH, name.n - LENGTH } : RC_ABSENT;
 }
 
-/* Writes the name of that daemon's node, of ORTE's list, and a NUL. False, with name untouched,
- * if there is none, or the text before it is no such list. */
-bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MAX + 1]);
-
 /* The number of mpirun's daemon that started this task; RC_UNKNOWN where it is not told. */
 uint32_t rc_openmpi_daemon(const struct rc_env *env);
 

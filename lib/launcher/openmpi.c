@@ -18,13 +18,8 @@
  *   login node), else the second of orte_node_regex, else the first host of
  *   the default hostfile. RANK 0 compares it with its own addresses.
  *
- * ORTE exports its mapping where it was given; even is the node of an even layout
- * by that mapping. 0 where rank and local rank are equal; d if it is 0 or there
- * are as many daemons as nodes; d - 1 if d is not below the nodes; the place of
- * daemon d's host (orte_node_regex) in SLURM_JOB_NODELIST, if it is d or d - 1; by
- * node, the rank of local rank 0; even, if it is d or d - 1 or d is not known. By
- * node from a file of parameters is not exported: a rank above its local rank on
- * the first node shows it.
+ * ORTE exports its mapping where it was given, but by node from a file of parameters
+ * it does not: orte_place.
  *
  * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c).
  * Some tasks may ask it and others not, so what a task takes from its variables
@@ -33,8 +28,8 @@
  *   nodes of the job: d; one more: d - 1, for mpirun is outside of the job.
  * - each node before this one has a lower rank than all of its own: d - 1 where
  *   d is above rank - local rank, and 1 where d is 1 and local rank 0 not rank 0.
- * - elsewhere the one of d and d - 1 that makes the nodes look even, where the daemons can be counted; if both do, d
- *   with as many daemons as nodes.
+ * - elsewhere the one of d and d - 1 that makes the nodes look even, where the
+ *   daemons can be counted; if both do, d with as many daemons as nodes.
  * - the nodes have to look even from here (rc_layout_agrees).
  * Else the server is asked, which the preload and a recorded environment cannot:
  * then RC110.
@@ -49,16 +44,13 @@
 /* Bytes of a server's answer read before a large uneven job is given up. */
 enum { WORK_MAX = 1 << 26 };
 
-/* "1740701696.2;tcp://..." and "prterun-n1-651@0.2;tcp4://...": the daemon's number
- * follows the last dot of the name. */
-static uint32_t number_in(struct rc_str uri)
-{
-    struct rc_str number;
-    uint32_t daemon;
-
-    rc_str_split_last(rc_str_split(uri, ';', &uri), '.', &number);
-    return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
-}
+/* mpirun's daemons; RC_UNKNOWN for a number that this task cannot know. */
+struct daemons {
+    bool orte;          /* Open MPI 4's; else PRRTE's */
+    uint32_t own;       /* the number of the one that started this task */
+    uint32_t count;     /* mpirun's own daemon, which counts, does not tell its tasks */
+    uint32_t allocated; /* nodes of the Slurm job, where srun started PRRTE's daemons */
+};
 
 /* The PMIx server of PRRTE's daemon, "prterun-n1-651@0.2;...", where the namespace
  * is that launch's: one of another launch has another name before the @. */
@@ -86,17 +78,16 @@ static bool is_orte(const struct rc_env *env)
            (rc_env_get(env, "OMPI_MCA_orte_hnp_uri").n || rc_env_get(env, "OMPI_MCA_orte_num_nodes").n);
 }
 
-/* ORTE names its daemon to the task, PRRTE the PMIx server, which is the same. */
+/* ORTE names its daemon to the task, PRRTE the PMIx server, which is the same: "1740701696.2;tcp://..." and
+ * "prterun-n1-651@0.2;tcp4://...", with the number after the last dot of the name. */
 uint32_t rc_openmpi_daemon(const struct rc_env *env)
 {
-    return number_in(is_orte(env) ? rc_env_get(env, "OMPI_MCA_orte_local_daemon_uri") : prrte_uri(env));
-}
+    struct rc_str uri = is_orte(env) ? rc_env_get(env, "OMPI_MCA_orte_local_daemon_uri") : prrte_uri(env);
+    struct rc_str number;
+    uint32_t daemon;
 
-/* "login,n[1:1-3]@0(4)", "n[3:1,3]-ib@0(2)": ORTE's names in the order of the daemons' numbers; the rest
- * is of other things (ompi v4.1 orte/mca/regx/fwd/regx_fwd.c). */
-bool rc_orteregex_nth(struct rc_str regex, uint32_t daemon, char name[RC_HOST_MAX + 1])
-{
-    return rc_hostlist_nth(rc_str_split(regex, '@', &regex), daemon, name);
+    rc_str_split_last(rc_str_split(uri, ';', &uri), '.', &number);
+    return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
 }
 
 /* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it
@@ -119,19 +110,28 @@ static bool dealt_at_will(const struct rc_env *env)
            rc_str_is(mapper, "seq") || rc_str_is(mapper, "rank_file");
 }
 
+/* "login,n[1:1-3]@0(4)", "n[3:1,3]-ib@0(2)": ORTE's hosts in the order of the daemons' numbers; the rest
+ * is of other things (ompi v4.1 orte/mca/regx/fwd/regx_fwd.c). */
+static bool orte_host(const struct rc_env *env, uint32_t daemon, char name[RC_HOST_MAX + 1])
+{
+    struct rc_str rest;
+
+    return rc_hostlist_nth(rc_str_split(rc_env_get(env, "OMPI_MCA_orte_node_regex"), '@', &rest), daemon, name);
+}
+
 /* Slurm's nodes are in the order of the daemons: this one's is there by name. */
 static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
 {
     char name[RC_HOST_MAX + 1];
     uint32_t place;
 
-    if (!rc_orteregex_nth(rc_env_get(env, "OMPI_MCA_orte_node_regex"), daemon, name))
+    if (!orte_host(env, daemon, name))
         return RC_UNKNOWN;
     place = rc_hostlist_find(rc_env_get(env, "SLURM_JOB_NODELIST"), rc_str(name));
     return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
 }
 
-static uint32_t orte_place(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon)
+static uint32_t orte_place(const struct rc_env *env, const struct rc_facts *facts, const struct daemons *daemons)
 {
     const struct rc_number *field = facts->field;
     uint32_t rank = field[RC_RANK].value;
@@ -139,18 +139,15 @@ static uint32_t orte_place(const struct rc_env *env, const struct rc_facts *fact
     uint32_t nnodes = field[RC_NNODES].value;
     bool by_node = dealt_by_node(env);
     uint32_t even = rc_layout_node_rank(facts, by_node ? 1 : field[RC_LOCAL_WORLD_SIZE].value);
-    uint32_t place = RC_UNKNOWN;
-    uint32_t daemons;
+    uint32_t daemon = daemons->own;
+    uint32_t place;
 
     /* all lower ranks are on this node, so rank 0 is */
     if (rank <= local_rank)
         return rank == local_rank ? 0 : RC_UNKNOWN;
-    /* mpirun's own daemon, which counts, does not tell its tasks */
-    if (!rc_parse_u32(rc_env_get(env, "OMPI_MCA_ess_base_num_procs"), RC_MAX_TASKS, &daemons))
-        daemons = RC_UNKNOWN;
     /* an uneven job may look even from one of its ranks: sizes 4,2,1,1 do from
      * the second node, so the daemon's number goes first, where it tells */
-    if (daemon == 0 || (daemon != RC_UNKNOWN && daemons == nnodes))
+    if (daemon == 0 || (daemon != RC_UNKNOWN && daemons->count == nnodes))
         place = daemon;
     else if (daemon != RC_UNKNOWN && daemon >= nnodes)
         place = daemon - 1;
@@ -192,61 +189,56 @@ static uint32_t count_allocated(const struct rc_env *env)
     return rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &processors) ? processors.nodes : RC_UNKNOWN;
 }
 
-/* The daemons, as the command line of this task's own tells (below mpirun's own, a prted is another launch's), and
- * the nodes of the Slurm job, where srun started the daemons. */
-static void count_daemons(struct rc_reader *reader, uint32_t daemon, uint32_t *daemons, uint32_t *allocated)
+/* ORTE exports their number; of PRRTE's the command line of this task's own tells (below mpirun's own, a prted is
+ * another launch's). */
+static void count_daemons(struct rc_reader *reader, struct daemons *daemons)
 {
-    *daemons = *allocated = RC_UNKNOWN;
-    if (daemon == 0 || daemon == RC_UNKNOWN || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
+    if (daemons->orte)
+        rc_parse_u32(rc_env_get(reader->env, "OMPI_MCA_ess_base_num_procs"), RC_MAX_TASKS, &daemons->count);
+    if (daemons->orte || daemons->own == 0 || daemons->own == RC_UNKNOWN ||
+        !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
         return;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
         struct rc_str cmdline = reader->here->ancestor[i];
 
         if (!rc_str_is(rc_ancestor_name(cmdline), "prted"))
             continue;
-        if (!rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, daemons))
-            *daemons = RC_UNKNOWN;
+        rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, &daemons->count);
         if (rc_str_is(prted_option(cmdline, "ess"), "slurm"))
-            *allocated = count_allocated(reader->env);
+            daemons->allocated = count_allocated(reader->env);
         return;
     }
 }
 
-/* The node's number by the daemons alone; RC_UNKNOWN where it is not certain. */
-static uint32_t certain_place(const struct rc_number *field, uint32_t daemon, uint32_t daemons, uint32_t allocated)
+/* The node's number where it is certain, or the daemons can be counted, and the nodes look even from there; else
+ * RC_UNKNOWN. */
+static uint32_t prrte_place(const struct rc_facts *facts, const struct daemons *daemons)
 {
+    const struct rc_number *field = facts->field;
+    uint32_t nnodes = field[RC_NNODES].value;
+    uint32_t own = daemons->own;
     uint32_t before = field[RC_RANK].value - field[RC_LOCAL_RANK].value; /* lower ranks on other nodes */
-
-    if (allocated != RC_UNKNOWN && (daemons == allocated || daemons == allocated + 1))
-        return daemon - (daemons - allocated);
-    if (daemon == 0 || daemons == 2)
-        return daemon;
-    if (daemon != RC_UNKNOWN && daemon > before)
-        return daemon - 1;
-    return daemon == 1 && field[RC_LOCAL_RANK].value == 0 ? 1 : RC_UNKNOWN;
-}
-
-/* The node's number where the nodes look even from here; else RC_UNKNOWN. Where the number is not certain, but the
- * daemons can be counted, the one of d and d - 1 that makes them look even. */
-static uint32_t prrte_place(const struct rc_facts *facts, uint32_t daemon, uint32_t daemons, uint32_t allocated)
-{
-    uint32_t nnodes = facts->field[RC_NNODES].value;
-    uint32_t place = certain_place(facts->field, daemon, daemons, allocated);
-    bool first;
-    bool second;
+    uint32_t place = RC_UNKNOWN;
 
     /* nodes that there are not: 2 and 1 ranks look like 3 nodes from the second */
-    if (nnodes > daemons || nnodes > allocated)
+    if (own != 0 && (nnodes > daemons->count || nnodes > daemons->allocated))
         return RC_UNKNOWN;
-    if (place != RC_UNKNOWN || daemon == RC_UNKNOWN || daemons == RC_UNKNOWN)
-        return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
-    first = rc_layout_agrees(facts, daemon);
-    second = rc_layout_agrees(facts, daemon - 1);
-    if (first && second)
-        return daemons == nnodes ? daemon : RC_UNKNOWN;
-    if (first)
-        return daemon;
-    return second ? daemon - 1 : RC_UNKNOWN;
+    if (own == 0 || own == RC_UNKNOWN)
+        place = own;
+    else if (daemons->allocated != RC_UNKNOWN &&
+             (daemons->count == daemons->allocated || daemons->count == daemons->allocated + 1))
+        place = own - (daemons->count - daemons->allocated);
+    else if (daemons->count == 2)
+        place = own;
+    else if (own > before)
+        place = own - 1;
+    else if (own == 1 && field[RC_LOCAL_RANK].value == 0)
+        place = 1;
+    else if (daemons->count != RC_UNKNOWN && rc_layout_agrees(facts, own - 1))
+        place = !rc_layout_agrees(facts, own) ? own - 1 : daemons->count == nnodes ? own : RC_UNKNOWN;
+    else if (daemons->count != RC_UNKNOWN)
+        place = own;
+    return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
 }
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool orte)
@@ -262,26 +254,16 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool 
 }
 
 /* True where the variables tell the node and the number of nodes. */
-static bool find_node(struct rc_reader *reader, struct rc_facts *facts, bool orte, uint32_t daemon)
+static bool find_node(struct rc_reader *reader, struct rc_facts *facts, const struct daemons *daemons)
 {
     struct rc_number *node = &facts->field[RC_NODE_RANK];
     bool counted = rc_layout_nnodes(reader, facts);
-    uint32_t daemons;
-    uint32_t allocated;
 
     node->source = "node by mpirun's daemon";
-    if (counted && facts->field[RC_NNODES].value == 1) {
+    if (counted && facts->field[RC_NNODES].value == 1)
         node->value = 0;
-        return true;
-    }
-    if (dealt_at_will(reader->env) || (orte && !counted))
-        return false;
-    if (orte) {
-        node->value = orte_place(reader->env, facts, daemon);
-    } else if (counted) {
-        count_daemons(reader, daemon, &daemons, &allocated);
-        node->value = prrte_place(facts, daemon, daemons, allocated);
-    }
+    else if (counted && !dealt_at_will(reader->env))
+        node->value = daemons->orte ? orte_place(reader->env, facts, daemons) : prrte_place(facts, daemons);
     return node->value != RC_UNKNOWN;
 }
 
@@ -339,27 +321,23 @@ static struct rc_str mpirun_address(const struct rc_env *env)
 /* "prterun-node-a-651@1": mpirun's own name for its host. */
 static struct rc_str prrte_host(const struct rc_env *env)
 {
-    struct rc_str rest;
+    struct rc_str job;
     struct rc_str host;
-    struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &rest);
+    struct rc_str pid;
 
-    if (!rest.p)
-        return RC_ABSENT;
-    rc_str_split(name, '-', &host);
-    while (host.n && host.p[host.n - 1] != '-')
-        host.n--;
-    return host.n > 1 ? (struct rc_str){ host.p, host.n - 1 } : RC_ABSENT;
+    rc_str_split(rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &job), '-', &host);
+    host = rc_str_split_last(host, '-', &pid);
+    return job.p && pid.p && host.n ? host : RC_ABSENT;
 }
 
 /* Rank 0's host where mpirun runs on another one, such as a login node: the host
  * of daemon 1, or the first one of mpirun's default hostfile. */
 static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_str regex = rc_env_get(reader->env, "OMPI_MCA_orte_node_regex");
     struct rc_str file = rc_env_get(reader->env, "OMPI_MCA_orte_default_hostfile");
     char name[RC_HOST_MAX + 1];
 
-    if (rc_orteregex_nth(regex, 1, name)) {
+    if (orte_host(reader->env, 1, name)) {
         facts->master_host = rc_str(rc_format(reader->arena, "%s", name));
         facts->master_source = "first daemon's host in OMPI_MCA_orte_node_regex, checked by rank 0";
         return;
@@ -372,7 +350,7 @@ static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
     }
 }
 
-static void find_master(struct rc_reader *reader, struct rc_facts *facts, bool orte, uint32_t daemon)
+static void find_master(struct rc_reader *reader, struct rc_facts *facts, const struct daemons *daemons)
 {
     struct rc_str job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
     uint32_t count;
@@ -385,13 +363,13 @@ static void find_master(struct rc_reader *reader, struct rc_facts *facts, bool o
         facts->hosts = job_hosts;
         facts->master_node = 0;
         facts->master_source = "first host of SLURM_JOB_NODELIST, checked by rank 0";
-    } else if (daemon != RC_UNKNOWN && daemon != facts->field[RC_NODE_RANK].value) {
+    } else if (daemons->own != RC_UNKNOWN && daemons->own != facts->field[RC_NODE_RANK].value) {
         /* mpirun's own daemon is number 0, so its host (a login node, say) carries no ranks */
         find_first_host(reader, facts);
     } else {
-        facts->master_host = orte ? mpirun_address(reader->env) : prrte_host(reader->env);
-        facts->master_source = orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
-                                    : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
+        facts->master_host = daemons->orte ? mpirun_address(reader->env) : prrte_host(reader->env);
+        facts->master_source = daemons->orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
+                                             : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
     }
 }
 
@@ -411,13 +389,13 @@ enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *fa
     return RC_CLAIM_TASK;
 }
 
-/* Whether some task of an uneven job takes it for an even one, and so has not asked. The node of daemon 0, mpirun's
- * own, cannot count them. */
-static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_facts *facts, bool mpirun_has_ranks,
-                               uint32_t daemons, uint32_t allocated)
+/* Whether some task of an uneven job takes it for an even one, and so has not asked. */
+static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_facts *facts,
+                               const struct daemons *daemons)
 {
-    struct rc_facts own = *facts;
-    struct rc_number *field = own.field;
+    struct rc_facts its = *facts;
+    struct rc_number *field = its.field;
+    bool mpirun_has_ranks = daemons->own == field[RC_NODE_RANK].value;
     uint32_t size = field[RC_WORLD_SIZE].value;
     struct rc_str map = rc_pmixjob_line(reader->here->pmix, "map");
     struct rc_tasklist tasks;
@@ -431,16 +409,16 @@ static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_f
     for (uint32_t node = 0; node < tasks.nodes; node++) {
         struct rc_str rest = map;
         uint32_t first = 0;
-        uint32_t daemon = node + !mpirun_has_ranks;
+        struct daemons its_daemons = *daemons;
 
+        its_daemons.own = node + !mpirun_has_ranks;
         field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&tasks, node, &unused);
         field[RC_NNODES].value = size / field[RC_LOCAL_WORLD_SIZE].value;
         field[RC_LOCAL_RANK].value = 0;
         for (; rc_taskmap_next(&rest, &run); first += run.nodes * run.tasks) {
             field[RC_RANK].value = first + (node - run.first) * run.tasks;
             for (uint32_t i = 0; node - run.first < run.nodes && i < run.tasks; i++) {
-                if (rc_layout_agrees(&own, node) || prrte_place(&own, daemon, daemon ? daemons : RC_UNKNOWN,
-                                                                daemon ? allocated : RC_UNKNOWN) != RC_UNKNOWN)
+                if (rc_layout_agrees(&its, node) || prrte_place(&its, &its_daemons) != RC_UNKNOWN)
                     return true;
                 field[RC_RANK].value++;
                 field[RC_LOCAL_RANK].value++;
@@ -462,17 +440,6 @@ static enum rc_pmixjob_answer ask_server(struct rc_reader *reader, struct rc_fac
     return answer;
 }
 
-static bool ask_for_node(struct rc_reader *reader, struct rc_facts *facts, uint32_t daemon)
-{
-    uint32_t daemons;
-    uint32_t allocated;
-
-    if (ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node") != RC_PMIXJOB_READ)
-        return false;
-    count_daemons(reader, daemon, &daemons, &allocated);
-    return !looks_even_to_some(reader, facts, daemon == facts->field[RC_NODE_RANK].value, daemons, allocated);
-}
-
 /* Whether the host of rank 0 is told, which is so for all tasks or none. */
 static bool has_master(const struct rc_reader *reader, const struct rc_facts *facts)
 {
@@ -483,23 +450,25 @@ static bool has_master(const struct rc_reader *reader, const struct rc_facts *fa
 
 bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    bool orte = is_orte(reader->env);
-    uint32_t daemon = rc_openmpi_daemon(reader->env);
+    struct daemons daemons = { is_orte(reader->env), rc_openmpi_daemon(reader->env), RC_UNKNOWN, RC_UNKNOWN };
     bool found;
 
-    if (!read_numbers(reader, facts, orte))
+    if (!read_numbers(reader, facts, daemons.orte))
         return false;
-    found = find_node(reader, facts, orte, daemon);
+    count_daemons(reader, &daemons);
+    found = find_node(reader, facts, &daemons);
     if (found)
         rc_layout_spread(facts);
-    else if (orte || reader->messages->has_error)
+    else if (daemons.orte || reader->messages->has_error)
         return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
-    else if (!ask_for_node(reader, facts, daemon))
+    else if (ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node") !=
+                 RC_PMIXJOB_READ ||
+             looks_even_to_some(reader, facts, &daemons))
         return rc_layout_refuse(reader, facts, "mpirun --map-by ppr:N:node rollcall exec -- COMMAND");
     /* of an uneven job all tasks have asked, and go by the server's host of rank 0 */
     if (found || facts->nnodes_derived)
-        find_master(reader, facts, orte, daemon);
-    if (!orte && !has_master(reader, facts) &&
+        find_master(reader, facts, &daemons);
+    if (!daemons.orte && !has_master(reader, facts) &&
         ask_server(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST") == RC_PMIXJOB_WRONG)
         return false;
     rc_read_gpus(reader, facts);

@@ -171,6 +171,7 @@ static void try_hostlist(struct rc_str text)
     uint32_t count;
 
     (void)rc_hostlist_find(text.p ? text : first, first);
+    (void)rc_hostlist_nth(text.p ? text : first, 1, name);
     if (!rc_hostlist_count(text.p ? text : first, &count))
         return;
     text = text.p ? text : first;
@@ -265,17 +266,6 @@ static void try_hostfile(struct rc_str text)
         if (rc_hostfile_read(text, (enum rc_hostfile_format)format, filter, &file))
             check_hostfile(&file);
     CHECK(fuzz_is_within(rc_hostfile_first(text, RC_HOSTFILE_LINES), text));
-}
-
-static void try_orteregex(struct rc_str text)
-{
-    char name[RC_HOST_MAX + 1];
-    uint32_t daemon = 0;
-
-    fuzz_take_numbers(&text, &daemon, 1, RC_MAX_TASKS);
-    /* a variable has no NUL */
-    if (text.p && !memchr(text.p, '\0', text.n) && rc_orteregex_nth(text, daemon, name))
-        CHECK(strlen(name) > 0);
 }
 
 static void try_apinfo(struct rc_str bytes)
@@ -425,11 +415,11 @@ static void try_address(struct rc_str text)
 }
 
 static const struct fuzz_reader readers[] = {
-    { '0', try_number },    { 'c', try_cpuset },          { 'n', try_netaddr },  { 'r', try_runs },
-    { 'C', try_compact },   { 'l', try_lines },           { 'h', try_hostlist }, { 't', try_tasklist },
-    { 'm', try_taskmap },   { 'M', try_taskmap_written }, { 'f', try_hostfile }, { 'o', try_orteregex },
-    { 'a', try_apinfo },    { 'g', try_gpulist },         { 'O', try_options },  { 'S', try_stamp },
-    { 'v', try_variables }, { 'w', try_command },         { 'P', try_ancestor }, { 'd', try_address },
+    { '0', try_number },  { 'c', try_cpuset },          { 'n', try_netaddr },  { 'r', try_runs },
+    { 'C', try_compact }, { 'l', try_lines },           { 'h', try_hostlist }, { 't', try_tasklist },
+    { 'm', try_taskmap }, { 'M', try_taskmap_written }, { 'f', try_hostfile }, { 'a', try_apinfo },
+    { 'g', try_gpulist }, { 'O', try_options },         { 'S', try_stamp },    { 'v', try_variables },
+    { 'w', try_command }, { 'P', try_ancestor },        { 'd', try_address },
 };
 
 void fuzz_one(struct rc_str input)
