@@ -46,37 +46,26 @@ void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char 
     facts->scope = make_scope(reader->arena, family, run_id);
 }
 
-/* What the variable of this name says, which was found to be text. */
-static bool number_from(struct rc_reader *reader, struct rc_str name, struct rc_str text, uint32_t max,
-                        struct rc_number *out)
+bool rc_read_number(struct rc_reader *reader, const char *name, struct rc_number *out)
 {
+    struct rc_str text = rc_env_find(reader->env, rc_str(name));
     struct rc_number number = { RC_UNKNOWN, NULL };
 
-    if (text.p && text.n) {
-        number.source = name.p;
-        if (!rc_parse_u32(text, max, &number.value))
+    if (text.n) {
+        number.source = name;
+        if (!rc_parse_u32(text, RC_MAX_TASKS, &number.value))
             return rc_say(reader->messages, RC101,
                           "%s is %pQ, not a number from 0 to %u; nothing is set; start the command with "
                           "its launcher again, or unset %s",
-                          name.p, &text, max, name.p);
+                          name, &text, RC_MAX_TASKS, name);
     }
     *out = number;
     return true;
 }
 
-bool rc_read_number(struct rc_reader *reader, struct rc_str name, uint32_t max, struct rc_number *out)
+bool rc_read_either(struct rc_reader *reader, const char *first, const char *second, struct rc_number *out)
 {
-    return number_from(reader, name, rc_env_find(reader->env, name), max, out);
-}
-
-bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str second, uint32_t max,
-                    struct rc_number *out)
-{
-    struct rc_str text = rc_env_find(reader->env, first);
-
-    if (text.n)
-        return number_from(reader, first, text, max, out);
-    return rc_read_number(reader, second, max, out);
+    return rc_read_number(reader, rc_env_find(reader->env, rc_str(first)).n ? first : second, out);
 }
 
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts,
@@ -85,7 +74,7 @@ bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher
     for (const struct rc_variable *v = launcher->variables; v->length; v++) {
         struct rc_number *field = &facts->field[v->field];
 
-        if (field->value == RC_UNKNOWN && !rc_read_number(reader, rc_variable_name(v), RC_MAX_TASKS, field))
+        if (field->value == RC_UNKNOWN && !rc_read_number(reader, v->name, field))
             return false;
     }
     for (const struct rc_variable *v = launcher->variables; v->length; v++)
@@ -108,15 +97,15 @@ bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum 
     return facts->field[field].value != RC_UNKNOWN || rc_missing(reader, what, name);
 }
 
-bool rc_agrees(struct rc_reader *reader, struct rc_str name, const struct rc_number *number, const char *command)
+bool rc_agrees(struct rc_reader *reader, const char *name, const struct rc_number *number, const char *command)
 {
-    struct rc_str text = rc_env_find(reader->env, name);
     uint32_t value;
 
-    if (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value == number->value)
+    if (!rc_parse_u32(rc_env_find(reader->env, rc_str(name)), RC_MAX_TASKS, &value) || number->value == RC_UNKNOWN ||
+        value == number->value)
         return true;
     return rc_say(reader->messages, RC103, "%s is %u, but %s is %u; nothing is set; start the command with %s again",
-                  number->source, number->value, name.p, value, command);
+                  number->source, number->value, name, value, command);
 }
 
 uint32_t rc_count_devices(struct rc_str list)

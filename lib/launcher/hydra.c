@@ -156,7 +156,7 @@ static enum rc_claim hydra_recognise(struct rc_reader *reader, const char *famil
     if (!rc_env_get(reader->env, "MPI_LOCALRANKID").n)
         return RC_CLAIM_ABSENT;
     /* with -pmi-port the rank is in PMI_ID */
-    if (!rc_read_either(reader, RC_STR("PMI_RANK"), RC_STR("PMI_ID"), RC_MAX_TASKS, rank))
+    if (!rc_read_either(reader, "PMI_RANK", "PMI_ID", rank))
         return RC_CLAIM_BROKEN;
     /* people export MPI_LOCALRANKID alone by hand, for other libraries */
     if (rank->value == RC_UNKNOWN) {
@@ -210,9 +210,9 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number proxies;
     uint32_t count;
 
-    if (!rc_read_number(reader, RC_STR("SLURM_NODEID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
-        !rc_read_number(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_MAX_TASKS, &field[RC_NNODES]) ||
-        !rc_read_number(reader, RC_STR("SLURM_STEP_NUM_TASKS"), RC_MAX_TASKS, &proxies) ||
+    if (!rc_read_number(reader, "SLURM_NODEID", &field[RC_NODE_RANK]) ||
+        !rc_read_number(reader, "SLURM_STEP_NUM_NODES", &field[RC_NNODES]) ||
+        !rc_read_number(reader, "SLURM_STEP_NUM_TASKS", &proxies) ||
         !rc_need_field(reader, facts, RC_NODE_RANK, "MPI_LOCALRANKID", "SLURM_NODEID") ||
         !rc_need_field(reader, facts, RC_NNODES, "MPI_LOCALRANKID", "SLURM_STEP_NUM_NODES"))
         return false;
@@ -441,7 +441,7 @@ enum rc_claim rc_mvapich_recognise(struct rc_reader *reader, struct rc_facts *fa
     struct rc_str host = rc_env_get(reader->env, "MPISPAWN_MPIRUN_HOST");
     struct rc_str id = rc_env_get(reader->env, "MPISPAWN_MPIRUN_ID");
 
-    if (!rc_read_either(reader, RC_STR("MV2_COMM_WORLD_RANK"), RC_STR("MVP_COMM_WORLD_RANK"), RC_MAX_TASKS, rank))
+    if (!rc_read_either(reader, "MV2_COMM_WORLD_RANK", "MVP_COMM_WORLD_RANK", rank))
         return RC_CLAIM_BROKEN;
     if (rank->value == RC_UNKNOWN)
         return RC_CLAIM_ABSENT;
@@ -457,10 +457,8 @@ static bool read_place(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
 
-    if (!rc_read_either(reader, RC_STR("MPISPAWN_NNODES"), RC_STR("MV2_NUM_NODES_IN_JOB"), RC_MAX_TASKS,
-                        &field[RC_NNODES]) ||
-        !rc_read_number(reader, RC_STR("MPISPAWN_ID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
-        !rc_layout_nnodes(reader, facts))
+    if (!rc_read_either(reader, "MPISPAWN_NNODES", "MV2_NUM_NODES_IN_JOB", &field[RC_NNODES]) ||
+        !rc_read_number(reader, "MPISPAWN_ID", &field[RC_NODE_RANK]) || !rc_layout_nnodes(reader, facts))
         return false;
     if (field[RC_NODE_RANK].value == RC_UNKNOWN) {
         field[RC_NODE_RANK].value = rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value);

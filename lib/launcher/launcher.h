@@ -199,13 +199,12 @@ void rc_facts_init(struct rc_facts *facts);
  * an absent or empty run id is none, and the family's name has to do. */
 void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id);
 
-/* Reads a number of a family: 0..max, else message RC101 and false. An absent
+/* Reads a number of a family: 0..RC_MAX_TASKS, else message RC101 and false. An absent
  * or empty variable gives *out = RC_UNKNOWN and true. */
-bool rc_read_number(struct rc_reader *reader, struct rc_str name, uint32_t max, struct rc_number *out);
+bool rc_read_number(struct rc_reader *reader, const char *name, struct rc_number *out);
 
-/* The first of two names that is there (a launcher's newer and older spelling). */
-bool rc_read_either(struct rc_reader *reader, struct rc_str first, struct rc_str second, uint32_t max,
-                    struct rc_number *out);
+/* The first of two names that has a value (a launcher's newer and older spelling). */
+bool rc_read_either(struct rc_reader *reader, const char *first, const char *second, struct rc_number *out);
 
 /* The same for all variables of a family's table, into the fields they speak
  * of; of two that speak of one field the first that is there counts. RC102 where
@@ -222,7 +221,7 @@ bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum 
 
 /* False, with message RC103, where a launcher says a number a second time by
  * another name and says another one; `command` is what to start again. */
-bool rc_agrees(struct rc_reader *reader, struct rc_str name, const struct rc_number *number, const char *command);
+bool rc_agrees(struct rc_reader *reader, const char *name, const struct rc_number *number, const char *command);
 
 /* Number of devices in a CUDA_VISIBLE_DEVICES-like list: "0,1", UUIDs, MIG;
  * empty, "-1", "NoDevFiles" and "none" are no device. */

@@ -247,10 +247,9 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool 
                           1u << RC_WORLD_SIZE | 1u << RC_LOCAL_RANK | 1u << RC_LOCAL_WORLD_SIZE) &&
            /* Open MPI 4 sets both a second time, for its own library; its nodes are those of the job's map,
             * mpirun's own only if it carries ranks */
-           (!orte ||
-            (rc_agrees(reader, RC_STR("OMPI_MCA_orte_ess_num_procs"), &facts->field[RC_WORLD_SIZE], "mpirun") &&
-             rc_agrees(reader, RC_STR("OMPI_MCA_ess_base_vpid"), &facts->field[RC_RANK], "mpirun") &&
-             rc_read_number(reader, RC_STR("OMPI_MCA_orte_num_nodes"), RC_MAX_TASKS, &facts->field[RC_NNODES])));
+           (!orte || (rc_agrees(reader, "OMPI_MCA_orte_ess_num_procs", &facts->field[RC_WORLD_SIZE], "mpirun") &&
+                      rc_agrees(reader, "OMPI_MCA_ess_base_vpid", &facts->field[RC_RANK], "mpirun") &&
+                      rc_read_number(reader, "OMPI_MCA_orte_num_nodes", &facts->field[RC_NNODES])));
 }
 
 /* True where the variables tell the node and the number of nodes. */
@@ -380,7 +379,7 @@ enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *fa
 
     if (!rc_env_get(reader->env, "OMPI_COMM_WORLD_RANK").n)
         return RC_CLAIM_ABSENT;
-    if (!rc_read_number(reader, RC_STR("OMPI_COMM_WORLD_RANK"), RC_MAX_TASKS, &rank))
+    if (!rc_read_number(reader, "OMPI_COMM_WORLD_RANK", &rank))
         return RC_CLAIM_BROKEN;
     if (is_stale(reader, rank.value))
         return RC_CLAIM_STALE;

@@ -249,30 +249,22 @@ enum rc_claim rc_pals_recognise(struct rc_reader *reader, struct rc_facts *facts
 {
     struct rc_str text = rc_env_get(reader->env, "PALS_RANKID");
     struct rc_str launch = rc_env_get(reader->env, "PALS_APID");
-    struct rc_number rank;
 
     if (!text.n || is_slurms(launch) ||
         (is_number(launch) && rc_str_eq(text, rc_env_get(reader->env, "FLUX_TASK_RANK"))))
         return RC_CLAIM_ABSENT;
-    if (!rc_read_number(reader, RC_STR("PALS_RANKID"), RC_MAX_TASKS, &rank))
+    if (!rc_read_number(reader, "PALS_RANKID", &facts->field[RC_RANK]))
         return RC_CLAIM_BROKEN;
-    facts->field[RC_RANK] = rank;
     rc_facts_name(reader, facts, "pals", launch);
     return RC_CLAIM_TASK;
 }
 
 /* False, with a message, where PMI_* say another number. */
-static bool agrees_with_pmi(struct rc_reader *reader, struct rc_str name, const struct rc_number *number)
+static bool agrees_with_pmi(struct rc_reader *reader, const char *name, const struct rc_number *number)
 {
     struct rc_number other;
 
-    if (!rc_read_number(reader, name, RC_MAX_TASKS, &other))
-        return false;
-    if (other.value == RC_UNKNOWN || number->value == RC_UNKNOWN || other.value == number->value)
-        return true;
-    return rc_say(reader->messages, RC103,
-                  "%s is %u, but %s is %u; nothing is set; start the command with mpiexec again", number->source,
-                  number->value, name.p, other.value);
+    return rc_read_number(reader, name, &other) && rc_agrees(reader, name, number, "mpiexec");
 }
 
 static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
@@ -299,9 +291,9 @@ bool rc_pals_read(struct rc_reader *reader, struct rc_facts *facts)
     enum apinfo_answer file;
 
     if (!rc_read_fields(reader, &rc_launcher_pals, facts, "PALS_RANKID", 0) ||
-        !agrees_with_pmi(reader, RC_STR("PMI_RANK"), &field[RC_RANK]) ||
-        !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_RANK"), &field[RC_LOCAL_RANK]) ||
-        !agrees_with_pmi(reader, RC_STR("PMI_LOCAL_SIZE"), &field[RC_LOCAL_WORLD_SIZE]))
+        !agrees_with_pmi(reader, "PMI_RANK", &field[RC_RANK]) ||
+        !agrees_with_pmi(reader, "PMI_LOCAL_RANK", &field[RC_LOCAL_RANK]) ||
+        !agrees_with_pmi(reader, "PMI_LOCAL_SIZE", &field[RC_LOCAL_WORLD_SIZE]))
         return false;
     file = apinfo_fill(reader, facts);
     if (file == APINFO_WRONG || (file == APINFO_NONE && !without_file(reader, facts)))
@@ -363,13 +355,10 @@ static struct rc_str ascii_id(struct rc_reader *reader, struct rc_str id)
 
 enum rc_claim rc_flux_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    struct rc_number rank;
-
     if (!rc_env_get(reader->env, "FLUX_TASK_RANK").n)
         return RC_CLAIM_ABSENT;
-    if (!rc_read_number(reader, RC_STR("FLUX_TASK_RANK"), RC_MAX_TASKS, &rank))
+    if (!rc_read_number(reader, "FLUX_TASK_RANK", &facts->field[RC_RANK]))
         return RC_CLAIM_BROKEN;
-    facts->field[RC_RANK] = rank;
     rc_facts_name(reader, facts, "flux", ascii_id(reader, rc_env_get(reader->env, "FLUX_JOB_ID")));
     return RC_CLAIM_TASK;
 }

@@ -56,11 +56,6 @@ static bool is_set(const struct rc_env *env, const char *name)
     return value_of(env, name).n > 0;
 }
 
-static bool read_number(struct rc_reader *reader, const char *name, struct rc_number *out)
-{
-    return rc_read_number(reader, rc_str(name), RC_MAX_TASKS, out);
-}
-
 /* The launch and this node's place in it, unless workers were numbered further inside. */
 static enum rc_claim claim(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id,
                            struct rc_number index)
@@ -113,7 +108,7 @@ static enum rc_claim recognise(struct rc_reader *reader, struct rc_facts *facts,
                        has_index ? platform->count : platform->index);
             return RC_CLAIM_BROKEN;
         }
-        if (!read_number(reader, platform->index, &index))
+        if (!rc_read_number(reader, platform->index, &index))
             return RC_CLAIM_BROKEN;
     }
     return claim(reader, facts, family,
@@ -174,7 +169,7 @@ static bool gpus_are_even(struct rc_reader *reader, const struct platform *platf
 
     if (!platform->all_gpus[0])
         return true;
-    if (!read_number(reader, platform->gpus, &each) || !read_number(reader, platform->all_gpus, &all))
+    if (!rc_read_number(reader, platform->gpus, &each) || !rc_read_number(reader, platform->all_gpus, &all))
         return false;
     if (each.value == RC_UNKNOWN || all.value == RC_UNKNOWN || all.value == (uint64_t)each.value * nodes)
         return true;
@@ -190,7 +185,7 @@ static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, cons
     uint32_t listed = rc_str_pieces(hosts, '\n');
     struct rc_number count;
 
-    if (!read_number(reader, platform->count, &count))
+    if (!rc_read_number(reader, platform->count, &count))
         return false;
     if (hosts.n && listed != count.value)
         return rc_say(reader->messages, RC103,
@@ -361,7 +356,7 @@ static bool read_nnodes(struct rc_reader *reader, struct rc_number *nnodes)
     struct rc_str hosts = rc_env_get(reader->env, "AZ_BATCH_HOST_LIST");
     struct rc_str local_size = rc_env_get(reader->env, "LOCAL_WORLD_SIZE");
 
-    if (!read_number(reader, "AZUREML_NODE_COUNT", nnodes))
+    if (!rc_read_number(reader, "AZUREML_NODE_COUNT", nnodes))
         return false;
     if (nnodes->value != RC_UNKNOWN)
         return true;
@@ -389,7 +384,7 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
         rc_missing(reader, has_rank ? "RANK" : "WORLD_SIZE", has_rank ? "WORLD_SIZE" : "RANK");
         return RC_CLAIM_BROKEN;
     }
-    if (!read_nnodes(reader, &nnodes) || !read_number(reader, "RANK", &rank))
+    if (!read_nnodes(reader, &nnodes) || !rc_read_number(reader, "RANK", &rank))
         return RC_CLAIM_BROKEN;
     if (nnodes.value == RC_UNKNOWN)
         return RC_CLAIM_ABSENT;
@@ -442,9 +437,9 @@ bool rc_azureml_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
 
-    if (!read_number(reader, "WORLD_SIZE", &field[RC_WORLD_SIZE]) ||
-        !read_number(reader, "LOCAL_RANK", &field[RC_LOCAL_RANK]) ||
-        !read_number(reader, "NODE_RANK", &field[RC_NODE_RANK]) || !read_nnodes(reader, &field[RC_NNODES]) ||
+    if (!rc_read_number(reader, "WORLD_SIZE", &field[RC_WORLD_SIZE]) ||
+        !rc_read_number(reader, "LOCAL_RANK", &field[RC_LOCAL_RANK]) ||
+        !rc_read_number(reader, "NODE_RANK", &field[RC_NODE_RANK]) || !read_nnodes(reader, &field[RC_NNODES]) ||
         !number_nodes(reader, field))
         return false;
     facts->min_local_size = facts->max_local_size = field[RC_LOCAL_WORLD_SIZE].value;

@@ -180,7 +180,7 @@ enum rc_claim rc_pmix_recognise(struct rc_reader *reader, struct rc_facts *facts
 
     if (!name.p || name.n == 0 || rc_slurmpmix_step(reader->env).p)
         return RC_CLAIM_ABSENT;
-    if (!rc_read_number(reader, RC_STR("PMIX_RANK"), RC_MAX_TASKS, &rank))
+    if (!rc_read_number(reader, "PMIX_RANK", &rank))
         return RC_CLAIM_BROKEN;
     if (rank.value == RC_UNKNOWN || is_second_voice(reader->env))
         return RC_CLAIM_ABSENT;

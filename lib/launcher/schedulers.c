@@ -109,7 +109,7 @@ bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_hostfile slots;
     struct rc_hostfile_place place;
 
-    if (!rc_read_number(reader, RC_STR("LSB_DJOB_NUMPROC"), RC_MAX_TASKS, &facts->field[RC_WORLD_SIZE]) ||
+    if (!rc_read_number(reader, "LSB_DJOB_NUMPROC", &facts->field[RC_WORLD_SIZE]) ||
         !rc_need_field(reader, facts, RC_WORLD_SIZE, "LSF_PM_TASKID", "LSB_DJOB_NUMPROC") ||
         !read_slots(reader, facts, &slots))
         return false;
@@ -179,7 +179,7 @@ enum rc_claim rc_pbs_recognise(struct rc_reader *reader, struct rc_facts *facts)
         return RC_CLAIM_ABSENT;
     if (!is_task(reader->env))
         return RC_CLAIM_OUTSIDE;
-    if (!rc_read_number(reader, RC_STR("PBS_NODENUM"), RC_MAX_TASKS, &facts->field[RC_RANK]) ||
+    if (!rc_read_number(reader, "PBS_NODENUM", &facts->field[RC_RANK]) ||
         !rc_need_field(reader, facts, RC_RANK, "PBS_TASKNUM", "PBS_NODENUM"))
         return RC_CLAIM_BROKEN;
     rc_facts_name(reader, facts, "pbs", job);
@@ -220,8 +220,7 @@ static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number nodes;
     struct rc_number each;
 
-    if (!rc_read_number(reader, RC_STR("PBS_NUM_NODES"), RC_MAX_TASKS, &nodes) ||
-        !rc_read_number(reader, RC_STR("PBS_NUM_PPN"), RC_MAX_TASKS / 256, &each))
+    if (!rc_read_number(reader, "PBS_NUM_NODES", &nodes) || !rc_read_number(reader, "PBS_NUM_PPN", &each))
         return false;
     if (nodes.value == RC_UNKNOWN || each.value == RC_UNKNOWN)
         return rc_say(reader->messages, RC116,
@@ -233,26 +232,12 @@ static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* PBS_VNODENUM is Torque's number of the slot. With one slot a node that is the node's. */
-static bool agrees_with_vnodenum(struct rc_reader *reader, const struct rc_facts *facts)
-{
-    struct rc_number slot;
-
-    if (!rc_read_number(reader, RC_STR("PBS_VNODENUM"), RC_MAX_TASKS, &slot))
-        return false;
-    if (slot.value == RC_UNKNOWN || slot.value == facts->field[RC_RANK].value)
-        return true;
-    return rc_say(reader->messages, RC103,
-                  "PBS_NODENUM is %u, but PBS_VNODENUM is %u; nothing is set; start the command with pbsdsh "
-                  "again",
-                  facts->field[RC_RANK].value, slot.value);
-}
-
 bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str path = rc_env_get(reader->env, "PBS_NODEFILE");
     struct rc_number *field = facts->field;
     struct rc_hostfile file;
+    struct rc_number slot; /* Torque's number of it. With one slot a node that is the node's. */
     bool good;
 
     if (path.n && rc_seen(reader->here, RC_LEARN_HOST_FILE, path) &&
@@ -260,7 +245,8 @@ bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
         good = from_file(reader, facts, &file);
     else
         good = from_counts(reader, facts);
-    if (!good || !agrees_with_vnodenum(reader, facts))
+    if (!good || !rc_read_number(reader, "PBS_VNODENUM", &slot) ||
+        !rc_agrees(reader, "PBS_VNODENUM", &field[RC_RANK], "pbsdsh"))
         return false;
     field[RC_NODE_RANK] = field[RC_RANK];
     field[RC_WORLD_SIZE] = field[RC_NNODES];

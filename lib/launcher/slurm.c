@@ -103,7 +103,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
                &job);
         return RC_CLAIM_BROKEN;
     }
-    if (!rc_read_number(reader, RC_STR("SLURM_PROCID"), RC_MAX_TASKS, &rank) ||
+    if (!rc_read_number(reader, "SLURM_PROCID", &rank) ||
         (rank.value == RC_UNKNOWN && !rc_missing(reader, "SLURM_STEP_ID", "SLURM_PROCID")))
         return RC_CLAIM_BROKEN;
     facts->field[RC_RANK] = rank;
@@ -134,12 +134,10 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number *field = facts->field;
     struct rc_ordered kept;
 
-    if (!rc_read_number(reader, RC_STR("SLURM_LOCALID"), RC_MAX_TASKS, &field[RC_LOCAL_RANK]) ||
-        !rc_read_number(reader, RC_STR("SLURM_NODEID"), RC_MAX_TASKS, &field[RC_NODE_RANK]) ||
-        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_TASKS"), RC_STR("SLURM_NTASKS"), RC_MAX_TASKS,
-                        &field[RC_WORLD_SIZE]) ||
-        !rc_read_either(reader, RC_STR("SLURM_STEP_NUM_NODES"), RC_STR("SLURM_NNODES"), RC_MAX_TASKS,
-                        &field[RC_NNODES]))
+    if (!rc_read_number(reader, "SLURM_LOCALID", &field[RC_LOCAL_RANK]) ||
+        !rc_read_number(reader, "SLURM_NODEID", &field[RC_NODE_RANK]) ||
+        !rc_read_either(reader, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", &field[RC_WORLD_SIZE]) ||
+        !rc_read_either(reader, "SLURM_STEP_NUM_NODES", "SLURM_NNODES", &field[RC_NNODES]))
         return false;
     if (!rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "SLURM_LOCALID") ||
         !rc_need_field(reader, facts, RC_NODE_RANK, marker, "SLURM_NODEID") ||

@@ -27,7 +27,7 @@ enum rc_claim rc_torchrun_recognise(struct rc_reader *reader, struct rc_facts *f
                rank.n ? "LOCAL_RANK" : "RANK");
         return RC_CLAIM_BROKEN;
     }
-    if (!rc_read_number(reader, RC_STR("RANK"), RC_MAX_TASKS, &facts->field[RC_RANK]))
+    if (!rc_read_number(reader, "RANK", &facts->field[RC_RANK]))
         return RC_CLAIM_BROKEN;
     rc_facts_name(reader, facts, "torchrun", run_id);
     return RC_CLAIM_TASK;
@@ -93,7 +93,7 @@ enum rc_claim rc_deepspeed_recognise(struct rc_reader *reader, struct rc_facts *
             return RC_CLAIM_ABSENT;
     if (rc_env_get(reader->env, "TORCHELASTIC_RUN_ID").p)
         return RC_CLAIM_ABSENT;
-    if (!rc_read_number(reader, RC_STR("RANK"), RC_MAX_TASKS, &facts->field[RC_RANK]))
+    if (!rc_read_number(reader, "RANK", &facts->field[RC_RANK]))
         return RC_CLAIM_BROKEN;
     rc_facts_name(reader, facts, "deepspeed", RC_ABSENT);
     return RC_CLAIM_TASK;
