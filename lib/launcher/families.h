@@ -69,22 +69,31 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
 /* The value of a line of the answer; absent where there is none. */
 struct rc_str rc_pmixjob_line(struct rc_str answer, const char *name);
 
+/* A table of the file of Cray's PMI (pals.c): its records, and the first one's place in the file. */
+struct __attribute__((packed, may_alias)) rc_apinfo_table {
+    uint64_t size;
+    uint64_t offset;
+    uint32_t count;
+};
+
+struct __attribute__((packed, may_alias)) rc_apinfo_task {
+    uint32_t local_rank;
+    uint32_t unused;
+    uint32_t node; /* its place in the table of nodes */
+};
+
 struct rc_apinfo {
-    struct rc_str bytes;
-    uint32_t tasks;
-    uint32_t nodes;
-    uint64_t task_size;
-    uint64_t task_offset;
-    uint64_t node_size;
-    uint64_t node_offset;
+    const char *bytes;
+    struct rc_apinfo_table tasks; /* in order of rank */
+    struct rc_apinfo_table nodes;
 };
 
 /* False, with *out untouched, for anything else than such a file, all of it:
  * every task is on a node that is there. */
 bool rc_apinfo_read(struct rc_str bytes, struct rc_apinfo *out);
 
-/* Where a task is; rank < info->tasks. */
-void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node, uint32_t *local_rank);
+/* rank < info->tasks.count */
+const struct rc_apinfo_task *rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank);
 
-/* The name of a node, node < info->nodes; absent for an empty one. */
+/* The name of a node, node < info->nodes.count; absent for an empty one. */
 struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node);

@@ -10,152 +10,102 @@
  * offset, the size and the number of the records of each table, of which two
  * matter: the tasks in order of rank, with the index of their node, and the
  * nodes with their names. Versions 1 and 5 are alike in that.
+ * The node that reads the file has written it: it is in the node's byte order,
+ * but its records are not aligned.
  * Source: flux-framework/flux-coral2 src/common/libapinfo/apinfo{1,5}.h. */
 
-/* Offsets in the header: int, padded to eight bytes, and size_t. */
-enum {
-    VERSION = 0,
-    TASK_SIZE = 64,
-    TASK_OFFSET = 72,
-    TASK_COUNT = 80,
-    NODE_SIZE = 88,
-    NODE_OFFSET = 96,
-    NODE_COUNT = 104,
-    HEADER_SIZE = 108,
+struct __attribute__((packed, may_alias)) header {
+    uint32_t version;
+    char unused[60];
+    struct rc_apinfo_table tasks;
+    uint32_t padding;
+    struct rc_apinfo_table nodes;
 };
 
-/* And in the records. */
-enum {
-    TASK_LOCAL = 0,
-    TASK_NODE = 8,
-    TASK_RECORD = 12,
-    NODE_NAME = 4,
-    NODE_NAME_SIZE = 64,
-    NODE_RECORD = NODE_NAME + NODE_NAME_SIZE,
+struct __attribute__((packed, may_alias)) node {
+    uint32_t id;
+    char name[64];
 };
 
-/* The node that reads the file has written it: it is in the node's byte order. */
-static uint64_t number_at(const struct rc_apinfo *info, uint64_t offset, unsigned size)
+static bool table_fits(struct rc_str bytes, const struct rc_apinfo_table *table, uint64_t least)
 {
-    union {
-        unsigned char bytes[8];
-        uint32_t four;
-        uint64_t eight;
-    } value = { .eight = 0 };
-
-    for (unsigned i = 0; i < size; i++)
-        value.bytes[i] = (unsigned char)info->bytes.p[offset + i];
-    return size == 4 ? value.four : value.eight;
+    return table->size >= least && table->size <= bytes.n && table->offset <= bytes.n && table->count > 0 &&
+           table->count <= RC_MAX_TASKS && table->count <= (bytes.n - table->offset) / table->size;
 }
 
-static bool table_fits(const struct rc_apinfo *info, uint64_t offset, uint64_t size, uint32_t count, uint64_t least)
+const struct rc_apinfo_task *rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank)
 {
-    return size >= least && size <= info->bytes.n && offset <= info->bytes.n && count > 0 &&
-           count <= (info->bytes.n - offset) / size;
-}
-
-static bool read_header(struct rc_apinfo *info)
-{
-    uint64_t version;
-    uint64_t tasks;
-    uint64_t nodes;
-
-    if (!info->bytes.p || info->bytes.n < HEADER_SIZE)
-        return false;
-    version = number_at(info, VERSION, 4);
-    tasks = number_at(info, TASK_COUNT, 4);
-    nodes = number_at(info, NODE_COUNT, 4);
-    if (version < 1 || version > 5 || tasks > RC_MAX_TASKS || nodes > RC_MAX_TASKS)
-        return false;
-    info->tasks = (uint32_t)tasks;
-    info->nodes = (uint32_t)nodes;
-    info->task_size = number_at(info, TASK_SIZE, 8);
-    info->task_offset = number_at(info, TASK_OFFSET, 8);
-    info->node_size = number_at(info, NODE_SIZE, 8);
-    info->node_offset = number_at(info, NODE_OFFSET, 8);
-    return table_fits(info, info->task_offset, info->task_size, info->tasks, TASK_RECORD) &&
-           table_fits(info, info->node_offset, info->node_size, info->nodes, NODE_RECORD);
-}
-
-void rc_apinfo_task(const struct rc_apinfo *info, uint32_t rank, uint32_t *node, uint32_t *local_rank)
-{
-    uint64_t record = info->task_offset + rank * info->task_size;
-
-    *node = (uint32_t)number_at(info, record + TASK_NODE, 4);
-    *local_rank = (uint32_t)number_at(info, record + TASK_LOCAL, 4);
+    return (const struct rc_apinfo_task *)(info->bytes + info->tasks.offset + rank * info->tasks.size);
 }
 
 bool rc_apinfo_read(struct rc_str bytes, struct rc_apinfo *out)
 {
-    struct rc_apinfo info = { .bytes = bytes };
-    uint32_t node;
-    uint32_t local_rank;
+    const struct header *header = (const struct header *)bytes.p;
+    struct rc_apinfo info;
 
-    if (!read_header(&info))
+    if (!bytes.p || bytes.n < sizeof(*header) || header->version < 1 || header->version > 5 ||
+        !table_fits(bytes, &header->tasks, sizeof(struct rc_apinfo_task)) ||
+        !table_fits(bytes, &header->nodes, sizeof(struct node)))
         return false;
-    for (uint32_t rank = 0; rank < info.tasks; rank++) {
-        rc_apinfo_task(&info, rank, &node, &local_rank);
-        if (node >= info.nodes || local_rank >= info.tasks)
+    info = (struct rc_apinfo){ bytes.p, header->tasks, header->nodes };
+    for (uint32_t rank = 0; rank < info.tasks.count; rank++)
+        if (rc_apinfo_task(&info, rank)->node >= info.nodes.count ||
+            rc_apinfo_task(&info, rank)->local_rank >= info.tasks.count)
             return false;
-    }
     *out = info;
     return true;
 }
 
 struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node)
 {
-    struct rc_str name = { info->bytes.p + info->node_offset + node * info->node_size + NODE_NAME, 0 };
+    const struct node *record = (const struct node *)(info->bytes + info->nodes.offset + node * info->nodes.size);
+    struct rc_str name = { record->name, 0 };
 
-    while (name.n < NODE_NAME_SIZE && name.p[name.n])
+    while (name.n < sizeof(record->name) && name.p[name.n])
         name.n++;
     return name.n ? name : RC_ABSENT;
 }
 
-static bool contradicts_field(struct rc_reader *reader, struct rc_number *field, uint32_t value)
+/* False, with a message, where a variable says another number. */
+static bool agrees_with_file(struct rc_reader *reader, struct rc_number *field, uint32_t value)
 {
-    if (field->value != RC_UNKNOWN && field->value != value) {
-        rc_say(reader->messages, RC103,
-               "%s is %u, but %u in the file PALS_APINFO; nothing is set; start the command with its "
-               "launcher again",
-               field->source, field->value, value);
-        return true;
-    }
-    field->value = value;
-    field->source = "PALS_APINFO";
-    return false;
+    if (field->value != RC_UNKNOWN && field->value != value)
+        return rc_say(reader->messages, RC103,
+                      "%s is %u, but %u in the file PALS_APINFO; nothing is set; start the command with its "
+                      "launcher again",
+                      field->source, field->value, value);
+    *field = (struct rc_number){ value, "PALS_APINFO" };
+    return true;
 }
 
-/* Nodes are numbered in the order of their lowest ranks, so that RANK 0 is on
- * the first: nearly always the file's own order. */
-static void number_nodes(const struct rc_apinfo *info, struct rc_facts *facts, uint32_t own_node, uint64_t *seen)
+/* Nodes are numbered in the order of their lowest ranks, so that RANK 0 is on the first: nearly always the file's own
+ * order. Returns the most tasks that a node has. */
+static uint32_t find_place(const struct rc_apinfo *info, uint32_t node, uint64_t *seen, struct rc_taskmap_node *place)
 {
-    uint32_t before = 0;
-    uint32_t tasks_before = 0;
     uint32_t largest = 0;
-    uint32_t local_rank;
-    uint32_t node;
 
+    *place = (struct rc_taskmap_node){ .master_node = rc_apinfo_task(info, 0)->node };
     for (uint32_t i = 0; i < RC_NODE_SET_BITS / 64; i++)
         seen[i] = 0;
-    for (uint32_t rank = 0; rank < info->tasks; rank++) {
-        rc_apinfo_task(info, rank, &node, &local_rank);
-        if (node == own_node)
-            break;
-        before += !(seen[node / 64] >> node % 64 & 1);
-        seen[node / 64] |= (uint64_t)1 << node % 64;
+    for (uint32_t rank = 0; rank < info->tasks.count; rank++) {
+        const struct rc_apinfo_task *task = rc_apinfo_task(info, rank);
+        uint64_t bit = (uint64_t)1 << task->node % 64;
+
+        if (task->local_rank >= largest)
+            largest = task->local_rank + 1;
+        if (task->node == node) {
+            place->tasks++;
+        } else if (place->tasks == 0) {
+            place->node_rank += !(seen[task->node / 64] & bit);
+            seen[task->node / 64] |= bit;
+        }
     }
-    for (uint32_t rank = 0; rank < info->tasks; rank++) {
-        rc_apinfo_task(info, rank, &node, &local_rank);
-        tasks_before += (uint32_t)(seen[node / 64] >> node % 64 & 1);
-        if (local_rank >= largest)
-            largest = local_rank + 1;
+    for (uint32_t rank = 0; rank < info->tasks.count; rank++) {
+        uint32_t other = rc_apinfo_task(info, rank)->node;
+
+        place->tasks_before += (uint32_t)(seen[other / 64] >> other % 64 & 1);
     }
-    facts->field[RC_NODE_RANK].value = before;
-    facts->node_order_rank.value = tasks_before + facts->field[RC_LOCAL_RANK].value;
-    facts->node_order_rank.source = "PALS_APINFO";
-    facts->max_local_size = largest;
-    /* unless all have as many as the largest, some have fewer than the mean */
-    facts->min_local_size = (uint64_t)largest * info->nodes == info->tasks ? largest : info->tasks / info->nodes;
+    return largest;
 }
 
 /* Fills in what the file that PALS_APINFO names says of the task with the rank in
@@ -166,40 +116,38 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
 {
     struct rc_str path = rc_env_get(reader->env, "PALS_APINFO");
     struct rc_number *field = facts->field;
-    uint32_t rank = field[RC_RANK].value;
-    uint32_t local_size = 0;
-    uint32_t local_rank;
-    uint32_t node;
-    uint32_t first;
+    const struct rc_apinfo_task *own;
+    struct rc_taskmap_node place;
     struct rc_apinfo info;
+    uint32_t largest;
 
     if (!path.n || !rc_seen(reader->here, RC_LEARN_HOST_FILE, path) ||
-        !rc_apinfo_read(reader->here->host_file, &info) || info.nodes > RC_NODE_SET_BITS)
+        !rc_apinfo_read(reader->here->host_file, &info) || info.nodes.count > RC_NODE_SET_BITS)
         return APINFO_NONE;
-    if (rank >= info.tasks) {
-        contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks);
+    if (field[RC_RANK].value >= info.tasks.count) {
+        agrees_with_file(reader, &field[RC_WORLD_SIZE], info.tasks.count);
         rc_say(reader->messages, RC103,
                "%s is %u, but the file PALS_APINFO has %u tasks; nothing is set; start the command "
                "with its launcher again",
-               field[RC_RANK].source, rank, info.tasks);
+               field[RC_RANK].source, field[RC_RANK].value, info.tasks.count);
         return APINFO_WRONG;
     }
-    rc_apinfo_task(&info, rank, &node, &local_rank);
-    for (uint32_t i = 0; i < info.tasks; i++) {
-        uint32_t other;
-
-        rc_apinfo_task(&info, i, &first, &other);
-        local_size += first == node;
-    }
-    if (contradicts_field(reader, &field[RC_WORLD_SIZE], info.tasks) ||
-        contradicts_field(reader, &field[RC_NODE_RANK], node) ||
-        contradicts_field(reader, &field[RC_LOCAL_RANK], local_rank) ||
-        contradicts_field(reader, &field[RC_LOCAL_WORLD_SIZE], local_size) ||
-        contradicts_field(reader, &field[RC_NNODES], info.nodes))
+    own = rc_apinfo_task(&info, field[RC_RANK].value);
+    largest = find_place(&info, own->node, reader->node_set, &place);
+    if (!agrees_with_file(reader, &field[RC_WORLD_SIZE], info.tasks.count) ||
+        !agrees_with_file(reader, &field[RC_NODE_RANK], own->node) ||
+        !agrees_with_file(reader, &field[RC_LOCAL_RANK], own->local_rank) ||
+        !agrees_with_file(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks) ||
+        !agrees_with_file(reader, &field[RC_NNODES], info.nodes.count))
         return APINFO_WRONG;
-    number_nodes(&info, facts, node, reader->node_set);
-    rc_apinfo_task(&info, 0, &first, &local_rank);
-    facts->master_host = rc_apinfo_host(&info, first);
+    field[RC_NODE_RANK].value = place.node_rank;
+    facts->node_order_rank = (struct rc_number){ place.tasks_before + own->local_rank, "PALS_APINFO" };
+    facts->max_local_size = largest;
+    /* unless all have as many as the largest, some have fewer than the mean */
+    facts->min_local_size = (uint64_t)largest * info.nodes.count == info.tasks.count
+                                ? largest
+                                : info.tasks.count / info.nodes.count;
+    facts->master_host = rc_apinfo_host(&info, place.master_node);
     facts->master_source = "host of rank 0 in the file PALS_APINFO";
     facts->master_certain = true;
     return APINFO_READ;

@@ -271,14 +271,14 @@ static void try_hostfile(struct rc_str text)
 static void try_apinfo(struct rc_str bytes)
 {
     struct rc_apinfo info;
-    uint32_t node, local;
 
     if (!rc_apinfo_read(bytes, &info))
         return;
-    for (uint32_t i = 0; i < info.tasks && i < FEW; i++) {
-        rc_apinfo_task(&info, i, &node, &local);
-        CHECK(node < info.nodes && local <= i);
-        CHECK(fuzz_is_within(rc_apinfo_host(&info, node), bytes));
+    for (uint32_t i = 0; i < info.tasks.count && i < FEW; i++) {
+        const struct rc_apinfo_task *task = rc_apinfo_task(&info, i);
+
+        CHECK(task->node < info.nodes.count && task->local_rank < info.tasks.count);
+        CHECK(fuzz_is_within(rc_apinfo_host(&info, task->node), bytes));
     }
 }
 

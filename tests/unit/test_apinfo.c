@@ -72,15 +72,12 @@ UNIT_TEST(reads, "a file as Flux writes it")
     char bytes[FILE_MAX];
     size_t size = write_file(bytes, &file);
     struct rc_apinfo info;
-    uint32_t node;
-    uint32_t local;
 
     assert_true(rc_apinfo_read(unit_guard((struct rc_str){ bytes, size }), &info));
-    assert_int_equal(info.tasks, 4);
-    assert_int_equal(info.nodes, 2);
-    rc_apinfo_task(&info, 3, &node, &local);
-    assert_int_equal(node, 1);
-    assert_int_equal(local, 1);
+    assert_int_equal(info.tasks.count, 4);
+    assert_int_equal(info.nodes.count, 2);
+    assert_int_equal(rc_apinfo_task(&info, 3)->node, 1);
+    assert_int_equal(rc_apinfo_task(&info, 3)->local_rank, 1);
     assert_true(rc_str_is(rc_apinfo_host(&info, 0), hosts[0]));
     assert_true(rc_str_is(rc_apinfo_host(&info, 1), hosts[1]));
 }
@@ -92,14 +89,14 @@ UNIT_TEST(refuses_pieces, "pieces of a file are none")
     char bytes[FILE_MAX];
     size_t size = write_file(bytes, &file);
     char *end = (char *)unit_guard_memory(size) + size;
-    struct rc_apinfo info = { .tasks = 77 };
+    struct rc_apinfo info = { .tasks = { .count = 77 } };
 
     assert_false(rc_apinfo_read(RC_ABSENT, &info));
     for (size_t n = 0; n < size; n++) {
         memcpy(end - n, bytes, n);
         assert_false(rc_apinfo_read((struct rc_str){ end - n, n }, &info));
     }
-    assert_int_equal(info.tasks, 77);
+    assert_int_equal(info.tasks.count, 77);
 }
 
 static const struct {
