@@ -34,16 +34,6 @@ static bool holds_address(const struct dl_phdr_info *object, uintptr_t address)
     return false;
 }
 
-static struct rc_str file_name(const char *path)
-{
-    struct rc_str name = rc_str(path);
-    struct rc_str rest = name;
-
-    while (rest.p)
-        name = rc_str_split(rest, '/', &rest);
-    return name;
-}
-
 static bool begins_with_one(struct rc_str name, struct rc_str words)
 {
     while (words.p) {
@@ -62,7 +52,8 @@ static int look_for_name(struct dl_phdr_info *object, size_t size, void *more)
     (void)size;
     if (!holds_address(object, search->address))
         return 0;
-    search->found = object->dlpi_name && begins_with_one(file_name(object->dlpi_name), rc_str(search->words));
+    search->found = object->dlpi_name &&
+                    begins_with_one(rc_str_base_name(rc_str(object->dlpi_name)), rc_str(search->words));
     return 1;
 }
 

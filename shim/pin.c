@@ -86,17 +86,6 @@ static bool mark_pinned(struct shim_pin *pin, const struct rc_env *env, struct s
     return changed != NULL;
 }
 
-static void report_pin(const struct shim_pin *pin)
-{
-    struct shim_page page;
-
-    shim_page_open(&page);
-    rc_format(&page.arena, "rollcall: the worker with LOCAL_RANK=%u is bound to hardware threads %pQ\n",
-              pin->local_rank, &pin->cpus);
-    shim_page_end_line(&page);
-    shim_page_say(&page);
-}
-
 void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const *argv, struct shim_table *table)
 {
     if (!find_own_cpus(env, argv, pin) || !rc_affinity_set(&pin->own))
@@ -104,5 +93,5 @@ void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const 
     if (!mark_pinned(pin, env, table))
         rc_affinity_set(&pin->before);
     else if (rc_debug_level(rc_env_get(env, RC_DEBUG)) > 0)
-        report_pin(pin);
+        shim_say_line("the worker with LOCAL_RANK=%u is bound to hardware threads %pQ\n", pin->local_rank, &pin->cpus);
 }

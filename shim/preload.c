@@ -36,7 +36,7 @@ static enum rc_message_id first_error(const struct rc_messages *messages, const 
 static void add_message(struct shim_page *page, enum rc_message_id id, const char *text)
 {
     rc_message_line(&page->arena, rc_message_entry(id)->level, id, text);
-    shim_page_end_line(page);
+    rc_join(&page->arena);
 }
 
 /* Writes the first error of messages, unless `reported` names it already.
@@ -75,7 +75,7 @@ static void add_plan(struct shim_page *page, const struct rc_plan *plan)
             rc_format(&page->arena, "rollcall: %pS is kept\n", &e->name);
             break;
         }
-        shim_page_end_line(page);
+        rc_join(&page->arena);
     }
 }
 
@@ -92,22 +92,11 @@ static void shim_report_result(const struct rc_result *result, uint32_t level)
               result->launcher ? result->launcher->id : "none", rc_mode_name(result->mode),
               result->mode_reason ? result->mode_reason : "no reason", (uint32_t)count[RC_SET],
               (uint32_t)count[RC_UNSET]);
-    shim_page_end_line(&page);
+    rc_join(&page.arena);
     for (unsigned i = 0; i < result->messages.count; i++)
         add_message(&page, result->messages.list[i].id, result->messages.list[i].text);
     if (level > 1)
         add_plan(&page, &result->plan);
-    shim_page_say(&page);
-}
-
-/* ROLLCALL_DEBUG for a task that could not be helped. */
-static void shim_report_nothing(const char *reason)
-{
-    struct shim_page page;
-
-    shim_page_open(&page);
-    rc_format(&page.arena, "rollcall: nothing is set: %s\n", reason);
-    shim_page_end_line(&page);
     shim_page_say(&page);
 }
 
@@ -249,7 +238,7 @@ static void apply_result(uint32_t debug)
     if (!publish_plan(&result.plan)) {
         rc_port_release(fd);
         if (debug > 0)
-            shim_report_nothing("the environment is too large for the shim's table");
+            shim_say_line("nothing is set: the environment is too large for the shim's table\n");
         return;
     }
     if (debug > 0)

@@ -44,12 +44,6 @@ void shim_page_open(struct shim_page *page)
     page->arena = (struct rc_arena){ .base = page->text, .size = sizeof(page->text) };
 }
 
-void shim_page_end_line(struct shim_page *page)
-{
-    if (!page->arena.full)
-        page->arena.used--;
-}
-
 /* A write to a pipe without a reader would end the program by SIGPIPE, and one to a full
  * pipe would block it. So this polls first. */
 bool shim_page_say(const struct shim_page *page)
@@ -59,4 +53,19 @@ bool shim_page_say(const struct shim_page *page)
 
     return page->arena.used && rc_sys_call(RC_SYS_NR(ppoll), (long)&out, 1, (long)&at_once, 0, 0) == 1 &&
            out.revents == POLLOUT && rc_sys_write(STDERR, page->text, page->arena.used) > 0;
+}
+
+void shim_say_line(const char *format, ...)
+{
+    struct shim_page page;
+    va_list args;
+
+    shim_page_open(&page);
+    rc_format(&page.arena, "rollcall: ");
+    rc_join(&page.arena);
+    va_start(args, format);
+    rc_format_list(&page.arena, format, args);
+    va_end(args);
+    rc_join(&page.arena);
+    shim_page_say(&page);
 }

@@ -28,7 +28,7 @@ bool shim_is_privileged(const char *const *argv, unsigned variables);
 
 enum { SHIM_PAGE_MAX = 511 };
 
-/* Text that lines are appended to while they fit. */
+/* Text that lines are appended to while they fit: by rc_format, and rc_join after each. */
 struct shim_page {
     char text[SHIM_PAGE_MAX + 1];
     struct rc_arena arena;
@@ -36,12 +36,11 @@ struct shim_page {
 
 void shim_page_open(struct shim_page *page);
 
-/* Call it after each rc_format into the arena: that ends its text with a NUL, which the
- * next line must overwrite. */
-void shim_page_end_line(struct shim_page *page);
-
 /* Writes the page to standard error. False where that cannot take it now. */
 bool shim_page_say(const struct shim_page *page);
+
+/* A page of one line, "rollcall: " before it. As rc_format. */
+void shim_say_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A plan applied to an environment array, without libc.
  *

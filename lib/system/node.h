@@ -14,8 +14,8 @@
  * Never waits for the other end of a FIFO. */
 size_t rc_file_read(const char *path, char *buffer, size_t size);
 
-/* Reads a file of the kernel's line by line, each without its end, until `take` returns true for one; then this does so,
- * too. A line is in the buffer, of `size` bytes; what follows one that is longer is not read. */
+/* Reads a file of the kernel's line by line, each without its end, until `take` returns true for one, and returns
+ * whether it did. A line is in the buffer, of `size` bytes; what follows one that is longer is not read. */
 typedef bool rc_file_line(struct rc_str line, void *more);
 bool rc_file_lines(const char *path, char *buffer, size_t size, rc_file_line *take, void *more);
 
