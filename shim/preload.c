@@ -156,8 +156,7 @@ static bool shim_rank0(struct rc_result *result, int *fd)
  *   environment once and returns. It never prints anything there.
  * - It binds a worker that torchrun or Lightning has started to its own cores, where
  *   rollcall has divided the task's cores among the workers (shim.h).
- * - In any doubt it changes nothing. It never fails, prints once or nothing
- *  , allocates nothing, starts nothing.
+ * - In any doubt it changes nothing. It never fails, prints once or nothing, allocates nothing, starts nothing.
  * - It stamps the environment (ROLLCALL_SCOPE), and leaves a process alone that finds
  *   the stamp of its own launch. So bash, the Python that bash starts, and Python's
  *   children all have the identity of the task. A launcher further inside (mpirun in

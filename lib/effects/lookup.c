@@ -54,21 +54,24 @@ static struct rc_str first_label(struct rc_str name)
     return rc_str_split(name, '.', &rest);
 }
 
-/* Whether this node surely has all of the addresses, by the list of its interfaces. */
-static bool are_all_own(const struct rc_addresses *addresses)
+static bool are_all(const struct rc_addresses *addresses, bool (*are)(const struct rc_netaddr *))
+{
+    for (unsigned i = 0; i < addresses->count; i++)
+        if (!are(&addresses->list[i]))
+            return false;
+    return addresses->count > 0;
+}
+
+/* Whether this node surely has the address, by the list of its interfaces. */
+static bool is_own(const struct rc_netaddr *address)
 {
     struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
+    bool found = rc_netaddr_is_loopback(address);
 
-    for (unsigned i = 0; i < addresses->count; i++) {
-        bool is_own = rc_netaddr_is_loopback(&addresses->list[i]);
-
-        for (unsigned k = 0; k < count && !is_own; k++)
-            is_own = rc_netaddr_compare(&list[k].address, &addresses->list[i]) == 0;
-        if (!is_own)
-            return false;
-    }
-    return addresses->count > 0;
+    for (unsigned i = 0; i < count && !found; i++)
+        found = rc_netaddr_compare(&list[i].address, address) == 0;
+    return found;
 }
 
 /* "10.0.0.1,10.1.0.1": whether one of the addresses is among them. */
@@ -84,15 +87,6 @@ static bool is_listed(struct rc_str list, const struct rc_addresses *addresses)
                 return true;
     }
     return false;
-}
-
-/* Whether all of these addresses are surely other nodes'. */
-static bool are_elsewhere(const struct rc_addresses *addresses)
-{
-    for (unsigned i = 0; i < addresses->count; i++)
-        if (!rc_netaddr_is_elsewhere(&addresses->list[i]))
-            return false;
-    return true;
 }
 
 /* What the name leads to, seen from here: from RANK 0's node to one of its own addresses, from others to another node,
@@ -112,7 +106,7 @@ static void check_addresses(struct search *s, const struct rc_addresses *address
                    "rank 0's node %s resolves MASTER_ADDR %pS (%pS) to %pS, which it does not have; %pS; correct its "
                    "/etc/hosts or DNS, or choose another address with addr=",
                    s->node, &asked->addr, &asked->source, &first, &asked->outcome);
-    } else if (is_machine && are_all_own(addresses)) {
+    } else if (is_machine && are_all(addresses, is_own)) {
         rc_say(&s->wrong, RC416,
                "%s resolves MASTER_ADDR %pS (%pS) to itself, %pS; %pS; take that name out of %pS's line in its "
                "/etc/hosts, or choose another address with addr=",
@@ -129,7 +123,7 @@ static void find_name(struct search *s)
     int error = rc_resolver_ask(rc_copy(s->arena, s->asked->addr), &addresses);
 
     if (error == 0) {
-        s->found->elsewhere = are_elsewhere(&addresses);
+        s->found->elsewhere = are_all(&addresses, rc_netaddr_is_elsewhere);
         check_addresses(s, &addresses);
         if (s->asked->wish.p)
             s->found->interface = interface_towards(s, &addresses.list[0]);
@@ -215,14 +209,6 @@ static unsigned list_names(struct search *s, struct rc_str interface, const char
     return count;
 }
 
-static bool all_loopback(const struct rc_addresses *addresses)
-{
-    for (unsigned i = 0; i < addresses->count; i++)
-        if (!rc_netaddr_is_loopback(&addresses->list[i]))
-            return false;
-    return addresses->count > 0;
-}
-
 /* By the node's name, and by the names that go with an interface. */
 static void find_in_network(struct search *s)
 {
@@ -255,7 +241,7 @@ static void find_in_network(struct search *s)
         chosen = lowest_in(&known, &networks);
     }
     /* Debian puts a node's own name at 127.0.1.1, in /etc/hosts */
-    if (!chosen && asked->node_rank == 0 && all_loopback(&known))
+    if (!chosen && asked->node_rank == 0 && are_all(&known, rc_netaddr_is_loopback))
         chosen = lowest_in(&own, &networks);
     if (chosen) {
         s->found->addr = address_text(s, chosen);
@@ -305,5 +291,5 @@ bool rc_lookup_is_elsewhere(const struct rc_result *result)
     struct rc_addresses addresses = { .count = 0 };
 
     /* the resolver cannot answer now; torch will ask again */
-    return rc_resolver_ask(result->master.addr, &addresses) == 0 && are_elsewhere(&addresses);
+    return rc_resolver_ask(result->master.addr, &addresses) == 0 && are_all(&addresses, rc_netaddr_is_elsewhere);
 }

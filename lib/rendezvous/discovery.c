@@ -53,11 +53,6 @@ extern char **environ;
 
 enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000 };
 
-static uint32_t fact_value(const struct rc_result *result, enum rc_field field)
-{
-    return result->facts.field[field].value;
-}
-
 /* The scope alone would be the same for two launches of torchrun, or two by hand. */
 static const char *full_scope(const struct rc_result *result, struct rc_arena *arena)
 {
@@ -71,11 +66,6 @@ static const char *full_scope(const struct rc_result *result, struct rc_arena *a
         rc_format(arena, " %pS", &value);
     }
     return text;
-}
-
-static void name_scope(const char *text, char scope[RC_DISCOVERY_SCOPE])
-{
-    snprintf(scope, RC_DISCOVERY_SCOPE, "%016llx", (unsigned long long)rc_hash(text, strlen(text)));
 }
 
 /* torchrun on one node is a launch of its own on each node of the step. */
@@ -100,9 +90,7 @@ static bool find_server_of_srun(const struct rc_result *result, uint32_t nodes, 
     struct rc_endpoint endpoint;
     struct rc_str step;
 
-    if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena))
-        return false;
-    if (!is_for_this_launch(result, nodes, step))
+    if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) || !is_for_this_launch(result, nodes, step))
         return false;
     rc_endpoint_write(&endpoint, &server);
     return !server.full;
@@ -130,7 +118,7 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
     if (!result->launcher || result->identity.field[RC_RANK] == RC_UNKNOWN)
         return;
     scope = full_scope(result, &arena);
-    name_scope(scope, discovery->scope);
+    snprintf(discovery->scope, RC_DISCOVERY_SCOPE, "%016llx", (unsigned long long)rc_hash(scope, strlen(scope)));
     discovery->is_by_hand = result->launcher->by_hand;
     /* the roll call on this node has the name without it */
     rc_local_name(rc_format(&arena, "store:%s", scope), 0, discovery->name);
@@ -145,7 +133,7 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
     } else if (rc_pmix_server_is_own(result)) {
         discovery->kind = RC_DISCOVERY_PMIX;
         /* the one whose keys the others ask for, whatever order= has made of the ranks */
-        discovery->is_root = fact_value(result, RC_RANK) == 0;
+        discovery->is_root = result->facts.field[RC_RANK].value == 0;
         /* other servers than Slurm's want all tasks to be connected, or none */
         discovery->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {
@@ -156,10 +144,7 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
 
 static int explain_failure(char text[RC_DISCOVERY_TEXT], const char *what, const char *why)
 {
-    char copy[RC_DISCOVERY_TEXT / 2];
-
-    snprintf(copy, sizeof(copy), "%s", why);
-    snprintf(text, RC_DISCOVERY_TEXT, "%s: %s", what, copy);
+    snprintf(text, RC_DISCOVERY_TEXT, "%s: %s", what, why);
     return -EIO;
 }
 

@@ -137,14 +137,9 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
     return rc_rank0_hold(result, hooks, held);
 }
 
-static uint32_t longest_wait(uint32_t seconds)
-{
-    return seconds * 1000 + SLACK_MS;
-}
-
 uint32_t rc_session_patience(uint32_t seconds)
 {
-    return longest_wait(seconds) + SLACK_MS;
+    return seconds * 1000 + 2 * SLACK_MS;
 }
 
 const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena)
@@ -246,7 +241,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         .argument = RC_EXCHANGE_NODE,
         .env = env,
         .input = rc_str(rc_request_write(request, arena)),
-        .milliseconds = longest_wait(request->seconds),
+        .milliseconds = request->seconds * 1000 + SLACK_MS,
     };
     struct rc_str said;
     bool sent;

@@ -29,14 +29,18 @@ int rc_wire_wait(int fd, short events, int64_t deadline)
     return -ETIMEDOUT;
 }
 
-static ssize_t receive_bytes(int fd, char *to, size_t size)
+/* WHOLE where something came. */
+static enum rc_wire_state receive_bytes(int fd, char *to, size_t size, size_t *used)
 {
     ssize_t n;
 
     do
-        n = recv(fd, to, size, MSG_DONTWAIT);
+        n = recv(fd, to + *used, size - *used, MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
-    return n;
+    if (n <= 0)
+        return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? RC_WIRE_MORE : RC_WIRE_WRONG;
+    *used += (size_t)n;
+    return RC_WIRE_WHOLE;
 }
 
 /* In constant time: its duration must not tell how much of a guess was right. */
@@ -71,15 +75,12 @@ static bool read_head(struct rc_wire *wire, struct rc_str head, const char *toke
  * read is the body's beginning. */
 static enum rc_wire_state take_head(struct rc_wire *wire, int fd, const char *token)
 {
-    ssize_t n = receive_bytes(fd, wire->head + wire->head_used, sizeof(wire->head) - wire->head_used);
+    enum rc_wire_state state = receive_bytes(fd, wire->head, sizeof(wire->head), &wire->head_used);
     char *end;
     size_t after;
 
-    if (n < 0)
-        return errno == EAGAIN || errno == EWOULDBLOCK ? RC_WIRE_MORE : RC_WIRE_WRONG;
-    if (n == 0)
-        return RC_WIRE_WRONG;
-    wire->head_used += (size_t)n;
+    if (state != RC_WIRE_WHOLE)
+        return state;
     end = memchr(wire->head, '\n', wire->head_used);
     if (!end)
         return wire->head_used == sizeof(wire->head) ? RC_WIRE_WRONG : RC_WIRE_MORE;
@@ -95,23 +96,13 @@ static enum rc_wire_state take_head(struct rc_wire *wire, int fd, const char *to
 
 enum rc_wire_state rc_wire_read(struct rc_wire *wire, int fd, const char *token)
 {
-    if (!wire->body) {
-        enum rc_wire_state state = take_head(wire, fd, token);
+    enum rc_wire_state state = wire->body ? RC_WIRE_WHOLE : take_head(wire, fd, token);
 
-        if (state != RC_WIRE_WHOLE)
-            return state;
-    }
-    while (wire->used < wire->size) {
-        ssize_t n = receive_bytes(fd, wire->body + wire->used, wire->size - wire->used);
-
-        if (n < 0)
-            return errno == EAGAIN || errno == EWOULDBLOCK ? RC_WIRE_MORE : RC_WIRE_WRONG;
-        if (n == 0)
-            return RC_WIRE_WRONG;
-        wire->used += (size_t)n;
-    }
-    wire->body[wire->size] = '\0';
-    return RC_WIRE_WHOLE;
+    while (state == RC_WIRE_WHOLE && wire->used < wire->size)
+        state = receive_bytes(fd, wire->body, wire->size, &wire->used);
+    if (state == RC_WIRE_WHOLE)
+        wire->body[wire->size] = '\0';
+    return state;
 }
 
 struct rc_str rc_wire_text(const struct rc_wire *wire)

@@ -71,19 +71,14 @@ static size_t read_proc(uint32_t pid, const char *file, char *buffer, size_t siz
 uint32_t rc_process_parent(uint32_t pid)
 {
     char text[STAT_SIZE];
-    struct rc_str rest = { text, read_proc(pid, "stat", text, sizeof(text)) };
-    struct rc_str behind_name = rest;
+    struct rc_str rest;
     uint32_t parent;
 
-    while (rest.p) {
-        rc_str_split(rest, ')', &rest);
-        if (rest.p)
-            behind_name = rest;
-    }
+    rc_str_split_last((struct rc_str){ text, read_proc(pid, "stat", text, sizeof(text)) }, ')', &rest);
     /* an empty word before the first blank, then the state */
-    rc_str_split(behind_name, ' ', &behind_name);
-    rc_str_split(behind_name, ' ', &behind_name);
-    return rc_parse_u32(rc_str_split(behind_name, ' ', &behind_name), UINT32_MAX - 1, &parent) ? parent : 0;
+    rc_str_split(rest, ' ', &rest);
+    rc_str_split(rest, ' ', &rest);
+    return rc_parse_u32(rc_str_split(rest, ' ', &rest), UINT32_MAX - 1, &parent) ? parent : 0;
 }
 
 size_t rc_process_command(uint32_t pid, char *buffer, size_t size)
@@ -223,11 +218,10 @@ static struct rc_str own_file(char *buffer, size_t size)
 /* The path up to its last slash, without it. */
 static struct rc_str folder_of(struct rc_str path)
 {
-    size_t n = path.n;
+    struct rc_str name;
+    struct rc_str folder = rc_str_split_last(path, '/', &name);
 
-    while (n > 0 && path.p[n - 1] != '/')
-        n--;
-    return n > 0 ? (struct rc_str){ path.p, n - 1 } : RC_ABSENT;
+    return name.p ? folder : RC_ABSENT;
 }
 
 struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, size_t size)
@@ -265,31 +259,28 @@ static bool can_be_read(const char *path)
     return fd >= 0;
 }
 
-static bool has_character(struct rc_str text, char character)
+/* The file, if it can be read and none of these characters is in its path. Absent where `relative` is NULL. */
+static struct rc_str file_without(const char *characters, const char *relative, const char *name, char *path,
+                                  size_t size)
 {
-    struct rc_str after;
+    struct rc_str file = relative ? rc_beside_file(relative, name, path, size) : RC_ABSENT;
+    struct rc_str after = RC_ABSENT;
 
-    rc_str_split(text, character, &after);
-    return after.p != NULL;
+    for (; file.p && *characters && !after.p; characters++)
+        rc_str_split(file, *characters, &after);
+    return file.p && !after.p && can_be_read(path) ? file : RC_ABSENT;
 }
 
 struct rc_str rc_beside_watch(const char *relative, char *path, size_t size)
 {
-    struct rc_str file = relative ? rc_beside_file(relative, "rollcall_watch.py", path, size) : RC_ABSENT;
+    struct rc_str folder = folder_of(file_without(":", relative, "rollcall_watch.py", path, size));
 
-    if (!file.p || has_character(file, ':') || !can_be_read(path))
-        return RC_ABSENT;
-    file = folder_of(file);
-    path[file.n] = '\0';
-    return file;
+    if (folder.p)
+        path[folder.n] = '\0';
+    return folder;
 }
 
 struct rc_str rc_beside_library(const char *relative, const char *name, char *path, size_t size)
 {
-    struct rc_str file = relative ? rc_beside_file(relative, name, path, size) : RC_ABSENT;
-
-    if (!file.p || has_character(file, ':') || has_character(file, ' ') || has_character(file, '$') ||
-        !can_be_read(path))
-        return RC_ABSENT;
-    return file;
+    return file_without(": $", relative, name, path, size);
 }

@@ -176,7 +176,6 @@ int rc_program_signals(posix_spawnattr_t *attributes, short more)
 /* Builds argv of the program. The strings are borrowed. NULL without memory. */
 static char **make_arguments(const struct rc_program *program)
 {
-    const char *name = strrchr(program->path, '/');
     size_t count = 0;
     size_t used = 0;
     char **argv;
@@ -186,7 +185,7 @@ static char **make_arguments(const struct rc_program *program)
     argv = malloc((count + 3) * sizeof(*argv));
     if (!argv)
         return NULL;
-    argv[used++] = (char *)(uintptr_t)(name ? name + 1 : program->path);
+    argv[used++] = (char *)(uintptr_t)rc_str_base_name(rc_str(program->path)).p;
     if (program->argument)
         argv[used++] = (char *)(uintptr_t)program->argument;
     for (size_t i = 0; program->argument && i < count; i++)
@@ -290,18 +289,6 @@ static bool has_reaped(pid_t child, int64_t deadline, int *status)
     return ended != 0;
 }
 
-/* Likewise. After the deadline kills the child and returns false. One that waits for a device does not end by that: it
- * is left to init. */
-static bool reap_child(pid_t child, int64_t deadline, int *status)
-{
-    /* the child closes its output when it ends, or just before */
-    if (has_reaped(child, deadline, status))
-        return true;
-    kill(child, SIGKILL);
-    has_reaped(child, rc_milliseconds() + END_MS, status);
-    return false;
-}
-
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status)
 {
     int64_t deadline = rc_milliseconds() + program->milliseconds;
@@ -340,9 +327,14 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     }
     n = read_until(out[0], child, deadline, output, size);
     close(out[0]);
-    /* if its output could not be read, the child is killed at once */
-    if (!reap_child(child, n < 0 ? 0 : deadline, status) && n >= 0)
-        n = -ETIMEDOUT;
+    /* the child closes its output when it ends, or just before; if it could not be read, it is killed at once */
+    if (!has_reaped(child, n < 0 ? 0 : deadline, status)) {
+        kill(child, SIGKILL);
+        /* one that waits for a device does not end by that: it is left to init */
+        has_reaped(child, rc_milliseconds() + END_MS, status);
+        if (n >= 0)
+            n = -ETIMEDOUT;
+    }
     if (program->kept) {
         *program->kept = descriptor_take(in[1]);
         close(in[1]);
@@ -369,9 +361,7 @@ struct rc_str rc_program_reason(struct rc_str output, const char *word)
 
 static int explain_end(const struct rc_program *program, const char *why, char *line, size_t size)
 {
-    const char *slash = strrchr(program->path, '/');
-
-    snprintf(line, size, "%s: %s", slash ? slash + 1 : program->path, why);
+    snprintf(line, size, "%s: %s", rc_str_base_name(rc_str(program->path)).p, why);
     return -EIO;
 }
 
