@@ -14,9 +14,9 @@
 void rc_spank_server_start(spank_t spank);
 
 /* In srun, before it opens a socket: where rollcall was asked for, puts /dev/null on each of the descriptors 0 to 2
- * that its caller has closed (`srun ... 2>&-`, as some daemons do). Else srun's own sockets get these numbers, the first
- * line of a task goes into one, and srun never ends: also without rollcall, whose findings are such lines (22.05,
- * measured). */
+ * that its caller has closed (`srun ... 2>&-`, as some daemons do). Else srun's own sockets get these numbers, the
+ * first line of a task goes into one, and srun never ends: also without rollcall, whose findings are such lines
+ * (22.05, measured). */
 void rc_spank_open_standard(void);
 
 /* Sets RC_TASK_HOSTS in srun's environment where the step needs it, and empties
