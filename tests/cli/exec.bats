@@ -5,13 +5,11 @@
 load helper
 
 @test "sets the identity of a task" {
-    run -0 with "${task_3[@]}" "$rollcall" exec -- sh -c "$print_names"
-    [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
+    prints '3 4 1 2 1 192.0.2.1 ' with "${task_3[@]}" "$rollcall" exec -- sh -c "$print_names"
 }
 
 @test "without -- as well, and the command keeps its own options" {
-    run -0 with "${task_3[@]}" "$rollcall" exec sh -c "$print_names"
-    [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
+    prints '3 4 1 2 1 192.0.2.1 ' with "${task_3[@]}" "$rollcall" exec sh -c "$print_names"
     run -0 with "${task_3[@]}" "$rollcall" exec --ddp=worker printf '%s|' --verbose --ddp=off -v --
     [ "$output" = '--verbose|--ddp=off|-v|--|' ]
 }
@@ -24,21 +22,15 @@ load helper
 
 @test "ROLLCALL=off and --ddp=off just run the command" {
     for off in 'ROLLCALL=off' 'ROLLCALL=off SLURM_PROCID=x' ROLLCALL=0 ROLLCALL=No ROLLCALL=FALSE ROLLCALL=Off; do
-        run -0 --separate-stderr with "${task_3[@]}" $off "$rollcall" exec -- sh -c "$print_names"
-        [ "$output" = '- - - - - - ' ]
-        [ -z "$stderr" ]
+        prints '- - - - - - ' with "${task_3[@]}" $off "$rollcall" exec -- sh -c "$print_names"
     done
-    run -0 with "${task_3[@]}" SLURM_PROCID=x "$rollcall" exec --ddp=off -- sh -c "$print_names"
-    [ "$output" = '- - - - - - ' ]
-    run -0 with "${task_3[@]}" ROLLCALL=off "$rollcall" exec --ddp=worker -- sh -c "$print_names"
-    [ "$output" = '- - - - - - ' ]
+    prints '- - - - - - ' with "${task_3[@]}" SLURM_PROCID=x "$rollcall" exec --ddp=off -- sh -c "$print_names"
+    prints '- - - - - - ' with "${task_3[@]}" ROLLCALL=off "$rollcall" exec --ddp=worker -- sh -c "$print_names"
 }
 
 @test "ROLLCALL=1, yes, on and true change nothing that exec does" {
     for on in 1 Yes ON true; do
-        run -0 --separate-stderr with "${task_3[@]}" ROLLCALL=$on "$rollcall" exec -- sh -c "$print_names"
-        [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
-        [ -z "$stderr" ]
+        prints '3 4 1 2 1 192.0.2.1 ' with "${task_3[@]}" ROLLCALL=$on "$rollcall" exec -- sh -c "$print_names"
     done
     run -0 with "${task_3[@]}" ROLLCALL=1,addr=given "$rollcall" show --json
     [ "$(jq -r .mode <<< "$output")" = worker ]
@@ -208,10 +200,8 @@ PYTHON
 
 @test "options on the command line are obeyed in a task that is set up already" {
     show='echo ${RANK-none} ${PET_NNODES-none} ${PET_NPROC_PER_NODE-none}'
-    run -0 with "${agent_0[@]}" "$rollcall" exec -- sh -c "$show"
-    [ "$output" = '0 none none' ]
-    run -0 with "${agent_0[@]}" "$rollcall" exec -- "$rollcall" exec --ddp=launcher,nproc=2 -- sh -c "$show"
-    [ "$output" = 'none 2 2' ]
+    prints '0 none none' with "${agent_0[@]}" "$rollcall" exec -- sh -c "$show"
+    prints 'none 2 2' with "${agent_0[@]}" "$rollcall" exec -- "$rollcall" exec --ddp=launcher,nproc=2 -- sh -c "$show"
     run -0 with "${agent_0[@]}" "$rollcall" exec --ddp=launcher,nproc=2 -- "$rollcall" exec --ddp=worker -- sh -c "$show"
     [ "$output" = '0 none none' ]
 }
@@ -352,11 +342,8 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     tree=$(cd "$prefix" && pwd -P)
     library=$tree/lib/librollcall-lookup.so
     list=(sh -c 'echo "$LD_PRELOAD"')
-    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=lookup=numeric -- "${list[@]}"
-    [ "$output$stderr" = "$library" ]
+    prints "$library" with "${task_3[@]}" "$rollcall" exec --ddp=lookup=numeric -- "${list[@]}"
     preload=$tree/lib/librollcall-preload.so
-    run -0 --separate-stderr with "${task_3[@]}" ROLLCALL=lookup=numeric LD_PRELOAD="$preload" "${list[@]}"
-    [ "$output$stderr" = "$preload:$library" ]
-    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=lookup=system -- "${list[@]}"
-    [ "$output$stderr" = "" ]
+    prints "$preload:$library" with "${task_3[@]}" ROLLCALL=lookup=numeric LD_PRELOAD="$preload" "${list[@]}"
+    prints "" with "${task_3[@]}" "$rollcall" exec --ddp=lookup=system -- "${list[@]}"
 }

@@ -21,8 +21,7 @@ setup_file()
 }
 
 @test "JSON: the same, wherever --json stands" {
-    run -0 "$rollcall" explain rc602 --json 101
-    [ "$output" = "$("$rollcall" explain --json RC602 RC101)" ]
+    prints "$("$rollcall" explain --json RC602 RC101)" "$rollcall" explain rc602 --json 101
     [ "$(jq -r '[.schema, (.messages[] | .id, .level)] | join(" ")' <<< "$output")" = '1 RC602 error RC101 error' ]
     jq -e 'all(.messages[]; (.cause, .cure) | length > 10)' <<< "$output"
     [ "$(jq -r '.messages[0] | keys | join(" ")' <<< "$output")" = 'cause cure id level' ]

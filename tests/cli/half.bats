@@ -88,12 +88,9 @@ PYTHON
 }
 
 @test "show says it, too" {
-    run -0 with RANK=1 WORLD_SIZE=4 "$rollcall" show
-    [[ $output == *'env://'*'none: half an identity is left alone'*'warning RC118'* ]]
-    run -0 with RANK=1 "$rollcall" show --why
-    [[ $output == *'RC117'*'cause'*'cure'* ]]
-    run -1 with RANK=1 "$rollcall" show --ddp=worker
-    [[ $output == *'RC117'*'error RC119'* ]]
+    matches 0 '*env://*none: half an identity is left alone*warning RC118*' with RANK=1 WORLD_SIZE=4 "$rollcall" show
+    matches 0 '*RC117*cause*cure*' with RANK=1 "$rollcall" show --why
+    matches 1 '*RC117*error RC119*' with RANK=1 "$rollcall" show --ddp=worker
 }
 
 @test "the preload says an error once where a mode was asked for, and the program runs" {

@@ -6,6 +6,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../prints
+
 top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 prefix=${ROLLCALL_PREFIX:-$top/build/prefix}
 rollcall=$prefix/bin/rollcall

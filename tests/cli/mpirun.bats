@@ -26,8 +26,7 @@ on()
         (map(.RANK) | sort) == ["0", "1", "2", "3"] and (map(.LOCAL_RANK) | sort) == ["0", "1", "2", "3"] and
         all(.WORLD_SIZE == "4" and .LOCAL_WORLD_SIZE == "4" and .NODE_RANK == "0" and .RANK == .LOCAL_RANK) and
         (map([.MASTER_ADDR, .MASTER_PORT]) | unique | length) == 1' <<< "$rolls"
-    run -0 on 4 -- sh -c '[ "$RANK" = "$OMPI_COMM_WORLD_RANK" ] && echo equal'
-    [ "$output" = $'equal\nequal\nequal\nequal' ]
+    prints $'equal\nequal\nequal\nequal' on 4 -- sh -c '[ "$RANK" = "$OMPI_COMM_WORLD_RANK" ] && echo equal'
 }
 
 @test "show: one line a task, without colours, though Open MPI gives tasks a terminal" {
@@ -52,8 +51,7 @@ on()
 }
 
 @test "mpirun of one process: nothing is set" {
-    run -0 --separate-stderr on 1 -- sh -c "$print_names"
-    [ "$output" = '- - - - - - ' ]
+    prints '- - - - - - ' on 1 -- sh -c "$print_names"
 }
 
 @test "a master port that is taken ends the job with one error and without a run" {

@@ -117,10 +117,8 @@ as_file()
 
 @test "a contradiction: status 1, the error in text and JSON, nothing set" {
     as_file "${task_3[@]/SLURM_PROCID=3/SLURM_PROCID=three}"
-    run -1 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $output == *'error RC101: SLURM_PROCID'* ]]
-    run -1 "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $output == *'error RC101'*'cure'* ]]
+    matches 1 '*error RC101: SLURM_PROCID*' "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
+    matches 1 '*error RC101*cure*' "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     # one that shows only when all has been read: no identity that looks as if it were going to be set
     for option in --long --why; do
         run -1 "$rollcall" show $option --from "$vectors/flux-no-host.env"

@@ -52,16 +52,13 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 
 @test "no environment at all: envp {NULL} and envp NULL" {
     : > "$BATS_TEST_TMPDIR/empty"
-    run -0 "$bin/envexec" "$BATS_TEST_TMPDIR/empty" "$bin/probe" RANK
-    [ -z "$output" ]
-    run -0 "$bin/envexec" NULL "$bin/probe" RANK
-    [ -z "$output" ]
+    prints '' "$bin/envexec" "$BATS_TEST_TMPDIR/empty" "$bin/probe" RANK
+    prints '' "$bin/envexec" NULL "$bin/probe" RANK
 }
 
 @test "environ is NULL when the constructor runs" {
     # the last library of the list is initialised first
-    run -0 in_task LD_PRELOAD="$preload:$bin/no-environ.so" "$bin/probe" RANK
-    [ -z "$output" ]
+    prints '' in_task LD_PRELOAD="$preload:$bin/no-environ.so" "$bin/probe" RANK
 }
 
 @test "environ was moved to the heap before the constructor runs" {
@@ -108,16 +105,14 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 @test "a program that walks the array it had before clearenv()" {
     local i
     for i in 1 2 3 4 5; do
-        run -0 in_task "$bin/walk-cleared"
-        [ "$output" = "RANK=3 kept=some" ]
+        prints "RANK=3 kept=some" in_task "$bin/walk-cleared"
     done
 }
 
 @test "the auxiliary vector is still found behind the environment (Go does it so)" {
     local program
     for program in auxv auxv-musl; do
-        run -0 with_block PET_NNODES=1 "${stale[@]}" RANK=2 PET_NNODES=2 -- "$bin/$program"
-        [ "$output" = "auxv ok" ]
+        prints "auxv ok" with_block PET_NNODES=1 "${stale[@]}" RANK=2 PET_NNODES=2 -- "$bin/$program"
     done
 }
 
@@ -133,8 +128,7 @@ stale=(RANK=9 WORLD_SIZE=9 LOCAL_RANK=9 LOCAL_WORLD_SIZE=9 NODE_RANK=9 GROUP_RAN
 }
 
 @test "setenv, putenv and unsetenv work on what the shim left" {
-    run -0 in_task "$bin/setenv-all"
-    [ "$output" = "RANK=changed WORLD_SIZE=(unset) PUT=1 added=499" ]
+    prints "RANK=changed WORLD_SIZE=(unset) PUT=1 added=499" in_task "$bin/setenv-all"
 }
 
 @test "the table's limit: up to 4,096 variables after the change, beyond it nothing is changed" {

@@ -6,6 +6,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../prints
+
 here=$BATS_TEST_DIRNAME
 top=$(cd "$here/../.." && pwd)
 preload=${ROLLCALL_PRELOAD:-${ROLLCALL_BUILD:-$top/build/release}/shim/.libs/librollcall-preload.so}

@@ -121,8 +121,7 @@ lib_of()
 }
 
 @test "a 32-bit build cannot say an error, so it leaves that to the 64-bit programs that it starts" {
-    run -0 --separate-stderr in_task LD_PRELOAD="$preload_32" SLURM_LOCALID=7 "$bin/probe-32" RANK ROLLCALL_REPORTED
-    [ -z "$output$stderr" ]
+    prints '' in_task LD_PRELOAD="$preload_32" SLURM_LOCALID=7 "$bin/probe-32" RANK ROLLCALL_REPORTED
 }
 
 # A set-uid program needs a folder that is not mounted nosuid, and a user who may look into it.

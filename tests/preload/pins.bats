@@ -61,17 +61,22 @@ said()
     }
 }
 
+# worker_says OUTPUT [NAME=VALUE...] PROGRAM...: both, with $nl between lines
+worker_says()
+{
+    worker "${@:2}"
+    said "$1"
+}
+
+nl=$'\n'
 mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=" "); print(os.getenv("ROLLCALL_PINNED", "-"))'
 
 @test "torchrun's worker has the cores of its LOCAL_RANK: in C, in musl, in Python" {
     local rank=0 cpu
     for cpu in "$first" "$second"; do
-        worker LOCAL_RANK=$rank "$bin/mask"
-        said "$cpu $rank"
-        worker LOCAL_RANK=$rank "$bin/mask-musl"
-        said "$cpu $rank"
-        worker LOCAL_RANK=$rank python3 -c "$mask_of_python"
-        said "$cpu $rank"
+        worker_says "$cpu $rank" LOCAL_RANK=$rank "$bin/mask"
+        worker_says "$cpu $rank" LOCAL_RANK=$rank "$bin/mask-musl"
+        worker_says "$cpu $rank" LOCAL_RANK=$rank python3 -c "$mask_of_python"
         rank=$((rank + 1))
     done
 }
@@ -90,22 +95,16 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
 }
 
 @test "lists may have ranges, be of several threads, and share them" {
-    worker ROLLCALL_PINS="$first-$first $first,$second-$second" "$bin/mask"
-    said "$all 1"
-    worker ROLLCALL_PINS="$first-$first $first,$second-$second" LOCAL_RANK=0 "$bin/mask"
-    said "$first 0"
-    worker ROLLCALL_PINS="$first,$second $second" "$bin/mask"
-    said "$second 1"
-    worker ROLLCALL_PINS="$all" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 "$bin/mask"
-    said "$all 0"
+    worker_says "$all 1" ROLLCALL_PINS="$first-$first $first,$second-$second" "$bin/mask"
+    worker_says "$first 0" ROLLCALL_PINS="$first-$first $first,$second-$second" LOCAL_RANK=0 "$bin/mask"
+    worker_says "$second 1" ROLLCALL_PINS="$first,$second $second" "$bin/mask"
+    worker_says "$all 0" ROLLCALL_PINS="$all" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 "$bin/mask"
 }
 
 @test "no list, no LOCAL_RANK, or none of these workers: the mask stays" {
     local value library
-    worker env -u ROLLCALL_PINS "$bin/mask"
-    said "$all -"
-    worker env -u LOCAL_RANK "$bin/mask"
-    said "$all -"
+    worker_says "$all -" env -u ROLLCALL_PINS "$bin/mask"
+    worker_says "$all -" env -u LOCAL_RANK "$bin/mask"
     # the preload library has a word on it as well
     for library in "$preload" "$pins"; do
         for value in '' 2 -1 01 ' 1' '1 ' 0x1 1.0 x 4294967295 18446744073709551617; do
@@ -118,10 +117,8 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
             [ "$output" = "$all -" ]
         done
     done
-    worker env -u LOCAL_WORLD_SIZE WORLD_SIZE=8 "$bin/mask"
-    said "$all -"
-    worker env -u LOCAL_WORLD_SIZE -u WORLD_SIZE "$bin/mask"
-    said "$all -"
+    worker_says "$all -" env -u LOCAL_WORLD_SIZE WORLD_SIZE=8 "$bin/mask"
+    worker_says "$all -" env -u LOCAL_WORLD_SIZE -u WORLD_SIZE "$bin/mask"
     for value in 2 8 x ''; do
         run --separate-stderr env -i "${in_launcher[@]}" "${lightning[@]}" WORLD_SIZE="$value" LD_PRELOAD="$preload" \
             "$bin/mask"
@@ -134,39 +131,31 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
     for list in '' ' ' "$first" "$first " " $first $second" "$first  $second" "$first $second " "$first,$second" \
         "$first $second,8191" "$first $second-8191" "$first $second,99999" "$first $second," "$first ${second}x" \
         "$first -$second" "$first 0x$second" "$first $second-" $'0\n1' "$(printf '%s ' {1..5000})$first"; do
-        worker ROLLCALL_PINS="$list" "$bin/mask"
-        said "$all -"
+        worker_says "$all -" ROLLCALL_PINS="$list" "$bin/mask"
     done
 }
 
 @test "somebody has bound it since: that holds" {
-    worker taskset -c "$first" "$bin/mask"
-    said "$first -"
-    worker taskset -c "$second" "$bin/mask"
-    said "$second -"
+    worker_says "$first -" taskset -c "$first" "$bin/mask"
+    worker_says "$second -" taskset -c "$second" "$bin/mask"
     # of two workers with cores in common one is bound already
-    worker ROLLCALL_PINS="$all $first" taskset -c "$first" "$bin/mask"
-    said "$first -"
+    worker_says "$first -" ROLLCALL_PINS="$all $first" taskset -c "$first" "$bin/mask"
 }
 
 @test "cores that are no worker's: nobody gets them" {
-    worker ROLLCALL_PINS="$first $first" "$bin/mask"
-    said "$first 1"
-    worker ROLLCALL_PINS="$first" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 "$bin/mask"
-    said "$first 0"
+    worker_says "$first 1" ROLLCALL_PINS="$first $first" "$bin/mask"
+    worker_says "$first 0" ROLLCALL_PINS="$first" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 "$bin/mask"
 }
 
 @test "a worker that is marked stays where it is started, whatever the mark says" {
     local value
     for value in '' 0 1 x; do
-        worker ROLLCALL_PINNED="$value" "$bin/mask"
-        said "$all $value"
+        worker_says "$all $value" ROLLCALL_PINNED="$value" "$bin/mask"
     done
 }
 
 @test "ROLLCALL=off, or a value of ROLLCALL that cannot be read: the mask stays" {
-    worker ROLLCALL=off "$bin/mask"
-    said "$all -"
+    worker_says "$all -" ROLLCALL=off "$bin/mask"
     worker_with "$preload" ROLLCALL=bnid=none "$bin/mask"
     [ "$output" = "$all -" ]
     [[ $stderr == "rollcall: error RC"* ]]
@@ -186,21 +175,16 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
 @test "what the worker starts has the worker's mask: fork, vfork, clone, posix_spawn, execve, a shell" {
     local way
     for way in fork vfork clone posix_spawn posix_spawnp execve; do
-        worker "$bin/children" "$way" own "$bin/mask"
-        said "$second 1"
+        worker_says "$second 1" "$bin/children" "$way" own "$bin/mask"
     done
-    worker LOCAL_RANK=0 "$bin/children" system own "$bin/mask"
-    said "$first 0"
+    worker_says "$first 0" LOCAL_RANK=0 "$bin/children" system own "$bin/mask"
     # an environment of its own, in which it is not marked: its mask is no longer that of all
-    worker "$bin/children" fork given "$bin/mask"
-    said "$second -"
+    worker_says "$second -" "$bin/children" fork given "$bin/mask"
 }
 
 @test "a worker that has gone elsewhere since: so does what it starts" {
-    worker "$bin/mask" "$all" "$bin/mask"
-    said "$second 1" "$all 1"
-    worker "$bin/mask" "$first" "$bin/mask" "$all" sh -c "$bin/mask"
-    said "$second 1" "$first 1" "$all 1"
+    worker_says "$second 1$nl$all 1" "$bin/mask" "$all" "$bin/mask"
+    worker_says "$second 1$nl$first 1$nl$all 1" "$bin/mask" "$first" "$bin/mask" "$all" sh -c "$bin/mask"
 }
 
 @test "Python's data loaders: fork, spawn, forkserver; also where the worker has gone elsewhere since" {
@@ -229,40 +213,32 @@ PYTHON
 @test "shells and env are no workers: who they start is one, also behind a static shell" {
     local shell
     for shell in sh bash dash mksh zsh fish tcsh "busybox sh" bash-static; do
-        worker $shell -c "$bin/mask; $bin/mask-musl"
-        said "$second 1" "$second 1"
+        worker_says "$second 1$nl$second 1" $shell -c "$bin/mask; $bin/mask-musl"
     done
     worker bash -c "ROLLCALL_PINNED= $bin/mask; echo \${ROLLCALL_PINNED-none}"
     said "$all " none
-    worker env A=1 nice timeout 60 setsid -w env "$bin/mask"
-    said "$second 1"
+    worker_says "$second 1" env A=1 nice timeout 60 setsid -w env "$bin/mask"
     printf '#!/bin/sh\nexec "$@"\n' > "$BATS_TEST_TMPDIR/wrapper"
     chmod 755 "$BATS_TEST_TMPDIR/wrapper"
-    worker "$BATS_TEST_TMPDIR/wrapper" "$bin/mask"
-    said "$second 1"
-    worker "$bin/mask-static" "$all" "$bin/mask"
-    said "$all -" "$second 1"
+    worker_says "$second 1" "$BATS_TEST_TMPDIR/wrapper" "$bin/mask"
+    worker_says "$all -$nl$second 1" "$bin/mask-static" "$all" "$bin/mask"
 }
 
 # The real one refuses "--physcpubind" with a thread that is not in its own mask: torchrun --numa-binding starts it.
 @test "numactl has the whole mask to choose from, and what it chooses holds" {
     cp "$bin/mask" "$BATS_TEST_TMPDIR/numactl"
-    worker "$BATS_TEST_TMPDIR/numactl" "$first" "$bin/mask"
-    said "$all -" "$first -"
+    worker_says "$all -$nl$first -" "$BATS_TEST_TMPDIR/numactl" "$first" "$bin/mask"
     worker LOCAL_RANK=0 sh -c "exec $BATS_TEST_TMPDIR/numactl $second python3 -c '$mask_of_python'"
     said "$all -" "$second -"
     if command -v numactl > /dev/null; then
-        worker numactl --physcpubind="$first" "$bin/mask"
-        said "$first -"
+        worker_says "$first -" numactl --physcpubind="$first" "$bin/mask"
     fi
 }
 
 @test "a launcher is no worker, whatever is in its environment" {
     cp "$bin/mask" "$BATS_TEST_TMPDIR/torchrun"
-    worker "$BATS_TEST_TMPDIR/torchrun"
-    said "$all -"
-    worker bash -c "exec -a torchrun $bin/mask"
-    said "$all -"
+    worker_says "$all -" "$BATS_TEST_TMPDIR/torchrun"
+    worker_says "$all -" bash -c "exec -a torchrun $bin/mask"
 }
 
 @test "more variables than the shim's table: neither mark nor binding" {

@@ -54,31 +54,26 @@ setup_file()
 }
 
 @test "bash: a stale RANK is replaced inside the shell itself" {
-    run -0 in_task RANK=9 bash -c "$shell_line"
-    [ "$output" = "$identity_line" ]
+    prints "$identity_line" in_task RANK=9 bash -c "$shell_line"
 }
 
 @test "bash: what must be absent is absent inside the shell itself" {
-    run -0 in_task TORCHELASTIC_USE_AGENT_STORE=True bash -c 'echo "${TORCHELASTIC_USE_AGENT_STORE-absent}"'
-    [ "$output" = absent ]
+    prints absent in_task TORCHELASTIC_USE_AGENT_STORE=True bash -c 'echo "${TORCHELASTIC_USE_AGENT_STORE-absent}"'
 }
 
 @test "bash: exported functions survive" {
-    run -0 in_task 'BASH_FUNC_greet%%=() { echo "hello $RANK"; }' bash -c 'greet; bash -c greet'
-    [ "$output" = "hello 3"$'\n'"hello 3" ]
+    prints "hello 3"$'\n'"hello 3" in_task 'BASH_FUNC_greet%%=() { echo "hello $RANK"; }' bash -c 'greet; bash -c greet'
 }
 
 @test "Python: os.environ, and what its children get" {
-    run -0 in_task RANK=9 python3 -c '
+    prints "3 n1"$'\n'"3 n1" in_task RANK=9 python3 -c '
 import os, subprocess
 print(os.environ["RANK"], os.environ["MASTER_ADDR"], flush=True)
 subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
-    [ "$output" = "3 n1"$'\n'"3 n1" ]
 }
 
 @test "env -i starts a program without anything of ours" {
-    run -0 in_task env -i "$bin/probe-gcc" RANK ROLLCALL_SCOPE
-    [ -z "$output" ]
+    prints '' in_task env -i "$bin/probe-gcc" RANK ROLLCALL_SCOPE
 }
 
 @test "jemalloc, tcmalloc and libfaketime beside the shim, in both orders" {
@@ -88,9 +83,8 @@ subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
     for other in "${libraries[@]}"; do
         [ -f "$other" ]
         for order in "$preload:$other" "$other:$preload" "$other $preload"; do
-            run -0 env -i "${task_environment[@]}" FAKETIME=-1d LD_PRELOAD="$order" bash -c \
+            prints "$identity_line"$'\n'3 env -i "${task_environment[@]}" FAKETIME=-1d LD_PRELOAD="$order" bash -c \
                 "$shell_line; python3 -c 'import os; print(os.environ[\"RANK\"])'"
-            [ "$output" = "$identity_line"$'\n'3 ]
         done
     done
 }
@@ -124,6 +118,5 @@ subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
     run -0 env -i "${task_environment[@]}" "${check[@]}" "${names[@]}"
     expect "${identity[@]}"
     [[ $output != *==* ]]
-    run -0 env -i "${plain_environment[@]}" "${check[@]}" RANK
-    [ -z "$output" ]
+    prints '' env -i "${plain_environment[@]}" "${check[@]}" RANK
 }

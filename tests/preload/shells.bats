@@ -187,9 +187,7 @@ print([n for n in os.environ if n == "RANK" or n.startswith("ROLLCALL_SCOPE")], 
 SCRIPT
     chmod 755 "$BATS_TEST_TMPDIR/job"
     # what slurmstepd gives a batch script of 22.05
-    run -0 --separate-stderr outside SLURM_JOB_ID=42 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=4 \
+    prints "[] torch" outside SLURM_JOB_ID=42 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=4 \
         SLURM_NNODES=2 'SLURM_TASKS_PER_NODE=2(x2)' 'SLURM_JOB_NODELIST=n[1-2]' SLURM_TASK_PID=1 SLURM_GTIDS=0 \
         "$BATS_TEST_TMPDIR/job"
-    [ "$output" = "[] torch" ]
-    [ -z "$stderr" ]
 }
