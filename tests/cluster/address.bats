@@ -12,10 +12,17 @@ alone=compared
 # What the tasks of a step were told, one line for all that were told the same.
 told='echo "TOLD $MASTER_ADDR ${GLOO_SOCKET_IFNAME--} ${NCCL_SOCKET_IFNAME--} ${TP_SOCKET_IFNAME--}"'
 
+# tells WHAT SECONDS CMD...
+tells()
+{
+    attempt "${@:2}"
+    told "$1"
+}
+
 told()
 {
     succeeded || return 1
-    [ "$(grep '^TOLD' "$out" | sort -u)" = "TOLD $*" ] || explain "not 'TOLD $*'"
+    [ "$(grep '^TOLD' "$out" | sort -u)" = "TOLD $1" ] || explain "not 'TOLD $1'"
 }
 
 traffic()
@@ -47,15 +54,13 @@ setup()
 }
 
 @test "without addr=: the name that Slurm has for rank 0's node, and nobody's interface" {
-    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
-    told n1.cluster.test - - -
+    tells 'n1.cluster.test - - -' 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
 }
 
 @test "addr=-ib: torch trains over the network whose names end so" {
     local before after
     before=$(traffic)
-    attempt 60 srun --ddp=addr=-ib -N2 -n2 python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
+    answers 'ranks world=2 nodes=2' 60 srun --ddp=addr=-ib -N2 -n2 python "$programs/torchrun_train.py"
     [ "$(roll field "$out" master)" = n1-ib.cluster.test ]
     after=$(traffic)
     # the gradients of one process and the rendezvous; a few hundred bytes are the neighbours' own talk
@@ -63,34 +68,29 @@ setup()
 }
 
 @test "addr=ib0: the address of rank 0's interface, under whichever name the others know it" {
-    attempt 60 srun --ddp=addr=ib0 -N2 -n2 python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
+    answers 'ranks world=2 nodes=2' 60 srun --ddp=addr=ib0 -N2 -n2 python "$programs/torchrun_train.py"
     [ "$(roll field "$out" master)" = 10.78.0.2 ]
-    attempt 30 srun --ddp=addr=ib0 -N2 -n4 -c2 sh -c "$told"
-    told 10.78.0.2 ib0 =ib0 ib0
+    tells '10.78.0.2 ib0 =ib0 ib0' 30 srun --ddp=addr=ib0 -N2 -n4 -c2 sh -c "$told"
 }
 
 @test "addr=CIDR: of all addresses of rank 0's name the one in that network, also where it is 127.0.1.1 on its own node" {
-    attempt 30 srun --ddp=addr=10.77.0.0/16 -N2 -n4 -c2 sh -c "$told"
-    told 10.77.0.2 eth0 =eth0 eth0
-    attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
-    failed
+    tells '10.77.0.2 eth0 =eth0 eth0' 30 srun --ddp=addr=10.77.0.0/16 -N2 -n4 -c2 sh -c "$told"
+    fails 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
     said 'RC410: addr=10\.78\.0\.0/16 fits no address .*: n[12] resolves .*n1\.cluster\.test.* to 10\.77\.0\.2'
     hosts n1 '10.78.0.2 n1.cluster.test'
     hosts n2 '10.78.0.2 n1.cluster.test'
     attempt 30 srun --ddp=addr=10.78.0.0/16 -N2 -n4 -c2 sh -c "$told"
     no_hosts n1 n2
-    told 10.78.0.2 ib0 =ib0 ib0
+    told '10.78.0.2 ib0 =ib0 ib0'
     sed -i 's/^10.77.0.2 .*/127.0.1.1 n1.cluster.test n1/' "$BATS_FILE_TMPDIR/hosts"
     hosts n1
     attempt 30 srun --ddp=addr=10.77.0.0/16 -N2 -n4 -c2 sh -c "$told"
     no_hosts n1
-    told 10.77.0.2 eth0 =eth0 eth0
+    told '10.77.0.2 eth0 =eth0 eth0'
 }
 
 @test "a suffix that makes no name: every task ends at once, and the line says which name and where" {
-    attempt 10 srun --ddp=addr=.hsn -N2 -n4 -c2 sh -c "$told"
-    failed
+    fails 10 srun --ddp=addr=.hsn -N2 -n4 -c2 sh -c "$told"
     unsaid '^TOLD'
     said 'RC408: n1 cannot resolve MASTER_ADDR n1\.hsn'
     said 'RC408: n2 cannot resolve MASTER_ADDR n1\.hsn'
@@ -102,7 +102,7 @@ setup()
     on n1 mount --bind "$shared/hosts.loopback" /etc/hosts
     attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
     no_hosts n1
-    told n1.cluster.test - - -
+    told 'n1.cluster.test - - -'
     [ ! -s "$err" ] || explain "something was said"
     on n2 mount --bind "$shared/hosts.loopback" /etc/hosts
     attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
@@ -138,8 +138,7 @@ leads()
     everybody whoami world=2 nodes=2
     said "warning RC421: n2 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to 10\\.77\\.0\\.4, but rank 0's node has 10\\.77\\.0\\.2"
     # one of two addresses is enough
-    attempt 60 srun --ddp -N2 -n2 "$whoami"
-    everybody whoami world=2 nodes=2
+    answers 'whoami world=2 nodes=2' 60 srun --ddp -N2 -n2 "$whoami"
     unsaid 'RC4(16|20|21)'
 }
 
@@ -150,8 +149,7 @@ leads()
     sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
     hosts n2
     for _ in {1..40}; do
-        attempt 60 srun --ddp --kill-on-bad-exit=1 -N2 -n2 sleep 60
-        failed
+        fails 60 srun --ddp --kill-on-bad-exit=1 -N2 -n2 sleep 60
         [ "$(grep -c 'RC408: n2 cannot resolve' "$err")" -ne 1 ] || heard=$((heard + 1))
     done
     no_hosts n2
@@ -170,8 +168,7 @@ leads()
 }
 
 @test "addr= of an interface that is not there names those that are" {
-    attempt 10 srun --ddp=addr=ib7 -N2 -n4 -c2 sh -c "$told"
-    failed
+    fails 10 srun --ddp=addr=ib7 -N2 -n4 -c2 sh -c "$told"
     said 'RC409: addr=ib7: n[12] .*eth0, ib0'
 }
 
@@ -186,13 +183,12 @@ leads()
 
 @test "the user's own interface stays, the others are set" {
     attempt 30 env NCCL_SOCKET_IFNAME=^docker srun --ddp=addr=-ib -N2 -n4 -c2 sh -c "$told"
-    told n1-ib.cluster.test ib0 ^docker ib0
+    told 'n1-ib.cluster.test ib0 ^docker ib0'
 }
 
 @test "a step in a step does not inherit the outer one's interface" {
-    attempt 30 srun --ddp=addr=-ib -N2 -n2 -c2 sh -c \
+    tells 'n1.cluster.test - - -' 30 srun --ddp=addr=-ib -N2 -n2 -c2 sh -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --ddp --overlap -N2 -n2 sh -c '$told'"
-    told n1.cluster.test - - -
 }
 
 @test "a site's addr= is for those who ask, and theirs goes before it" {
@@ -200,19 +196,15 @@ leads()
     conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
     cp "$conf" "$BATS_TEST_TMPDIR/plugstack.conf"
     sed -i 's/$/ default=off,addr=-ib log=json/' "$conf"
-    attempt 30 srun -N2 -n2 sh -c "$told"
-    told '' - - -
-    attempt 30 srun --ddp -N2 -n2 sh -c "$told"
-    told n1-ib.cluster.test ib0 =ib0 ib0
+    tells ' - - -' 30 srun -N2 -n2 sh -c "$told"
+    tells 'n1-ib.cluster.test ib0 =ib0 ib0' 30 srun --ddp -N2 -n2 sh -c "$told"
     # and one line of it in the log of the first node's slurmd, none at the user's terminal
     unsaid '"event"'
     grep -o 'rollcall: {.*"nodes":2,"master_addr":"n1-ib.cluster.test",.*}' "${conf%/*}"/log/slurmd.n*.log > "$out"
     [ "$(wc -l < "$out")" -eq 1 ]
-    attempt 30 srun --ddp=addr=eth0 -N2 -n2 sh -c "$told"
-    told 10.77.0.2 eth0 =eth0 eth0
+    tells '10.77.0.2 eth0 =eth0 eth0' 30 srun --ddp=addr=eth0 -N2 -n2 sh -c "$told"
     # an address of the user's own, too
-    attempt 30 env MASTER_ADDR=10.77.0.2 srun --ddp -N2 -n2 sh -c "$told"
-    told 10.77.0.2 - - -
+    tells '10.77.0.2 - - -' 30 env MASTER_ADDR=10.77.0.2 srun --ddp -N2 -n2 sh -c "$told"
     cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
 }
 
@@ -225,8 +217,7 @@ asked='echo "ASKED ${RANK--} of ${WORLD_SIZE--}"'
     conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
     sed 's/$/ default=auto/' "$conf" > "$shared/plugstack.n2"
     on n2 mount --bind "$shared/plugstack.n2" "$conf"
-    attempt 30 srun -w n1.cluster.test -n2 sh -c "$asked"
-    succeeded
+    succeeds 30 srun -w n1.cluster.test -n2 sh -c "$asked"
     [ "$(grep ASKED "$out" | sort -u)" = 'ASKED - of -' ] || explain "n1 was asked"
     attempt 30 srun -w n2.cluster.test -n2 sh -c "$asked"
     on n2 umount "$conf"
@@ -256,23 +247,19 @@ asked='echo "ASKED ${RANK--} of ${WORLD_SIZE--}"'
 }
 
 @test "rollcall exec under mpirun: the same three kinds" {
-    attempt 30 salloc -N2 --ntasks-per-node=2 \
+    tells '10.78.0.2 ib0 =ib0 ib0' 30 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec --ddp=addr=ib0 -- sh -c "$told"
-    told 10.78.0.2 ib0 =ib0 ib0
-    attempt 30 salloc -N2 --ntasks-per-node=2 \
+    tells 'n1-ib.cluster.test ib0 =ib0 ib0' 30 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node -x ROLLCALL=addr=-ib rollcall exec -- sh -c "$told"
-    told n1-ib.cluster.test ib0 =ib0 ib0
     # without Slurm it may know no name of the node, but an address, which lies in a network as well
     from=n1 attempt 30 mpirun "${over_rsh[@]}" -np 4 rollcall exec --ddp=addr=10.77.0.0/16 -- sh -c "$told"
-    told 10.77.0.2 eth0 =eth0 eth0
+    told '10.77.0.2 eth0 =eth0 eth0'
 }
 
 @test "the preload: a suffix, and an honest refusal of the rest" {
-    attempt 30 salloc -N2 --ntasks-per-node=2 \
+    tells 'n1-ib.cluster.test - - -' 30 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node -x LD_PRELOAD="$preload" -x ROLLCALL=addr=-ib sh -c "$told"
-    told n1-ib.cluster.test - - -
-    attempt 30 salloc -N2 --ntasks-per-node=2 \
+    tells ' - - -' 30 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node -x LD_PRELOAD="$preload" -x ROLLCALL=addr=ib0 sh -c "$told"
-    told '' - - -
     said 'RC413: addr=ib0 '
 }

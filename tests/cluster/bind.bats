@@ -30,10 +30,10 @@ setup()
 # The whole node, which Slurm leaves its tasks.
 whole=(-c "$(($(nproc --all) / 2))" --cpu-bind=none)
 
-# cores COUNT: so many lines; in each the thread's and the data loader's mask is the task's
+# cores COUNT SECONDS CMD...: so many lines; in each the thread's and the data loader's mask is the task's
 cores()
 {
-    succeeded || return 1
+    succeeds "${@:2}" || return 1
     [ "$(grep -c ^CORES "$out")" = "$1" ] || explain "not $1 lines" || return 1
     grep ^CORES "$out" | while read -r _ _ _ task thread loader _; do
         [ "${task#*=}" = "${thread#*=}" ] && [ "${task#*=}" = "${loader#*=}" ] || return 1
@@ -68,8 +68,7 @@ all_cpus()
 }
 
 @test "each task has its own cores, and so have its threads and its data loaders" {
-    ROLLCALL_DEBUG=1 attempt 60 srun --ddp -N2 --ntasks-per-node=2 "${whole[@]}" "$programs/cores.py"
-    cores 4
+    ROLLCALL_DEBUG=1 cores 4 60 srun --ddp -N2 --ntasks-per-node=2 "${whole[@]}" "$programs/cores.py"
     apart
     said 'note RC913: bound to [0-9]+ cores?, hardware threads [0-9,-]+ \(bind=auto\)'
     # a thread for each core
@@ -80,45 +79,38 @@ all_cpus()
 }
 
 @test "torch's own data loaders, and the user's own OMP_NUM_THREADS" {
-    OMP_NUM_THREADS=3 attempt 90 srun --ddp=exchange=off -N1 -n2 "${whole[@]}" python "$programs/cores.py" torch
-    cores 2
+    OMP_NUM_THREADS=3 cores 2 90 srun --ddp=exchange=off -N1 -n2 "${whole[@]}" python "$programs/cores.py" torch
     apart
     each_has omp 3
 }
 
 @test "bind=none, and a step that did not ask: nothing is changed" {
-    attempt 30 srun --ddp=bind=none -N1 -n2 "${whole[@]}" "$programs/cores.py"
-    cores 2
+    cores 2 30 srun --ddp=bind=none -N1 -n2 "${whole[@]}" "$programs/cores.py"
     each_has cpus "$(all_cpus)"
     each_has omp -
-    attempt 30 srun -N1 -n2 "${whole[@]}" "$programs/cores.py"
-    cores 2
+    cores 2 30 srun -N1 -n2 "${whole[@]}" "$programs/cores.py"
     each_has cpus "$(all_cpus)"
 }
 
 @test "Slurm's own binding stays under bind=auto, and gives way to bind=cores" {
-    ROLLCALL_DEBUG=1 attempt 30 srun --ddp -N1 -n2 -c "$each" --cpu-bind=map_cpu:1,1 "$programs/cores.py"
-    cores 2
+    ROLLCALL_DEBUG=1 cores 2 30 srun --ddp -N1 -n2 -c "$each" --cpu-bind=map_cpu:1,1 "$programs/cores.py"
     each_has cpus 1
     each_has omp -
     said 'note RC911: not bound to cores: its launcher, taskset or numactl has bound it already'
-    attempt 30 srun --ddp=bind=cores -N1 -n2 -c "$each" --cpu-bind=map_cpu:1,1 "$programs/cores.py"
-    cores 2
+    cores 2 30 srun --ddp=bind=cores -N1 -n2 -c "$each" --cpu-bind=map_cpu:1,1 "$programs/cores.py"
     apart
 }
 
 # Slurm puts them all on one core.
 @test "more tasks than cores: by name they share all of them, and nobody has none" {
-    attempt 30 srun --ddp=bind=cores -N1 -n $((cpus + 1)) --overcommit "$programs/cores.py"
-    cores $((cpus + 1))
+    cores $((cpus + 1)) 30 srun --ddp=bind=cores -N1 -n $((cpus + 1)) --overcommit "$programs/cores.py"
     # each core is somebody's, and nobody has none
     [ "$(sed -n 's/.* cpus=\([^ ]*\) .*/\1/p' "$out" | tr , '\n' | sort -nu | paste -sd ,)" = "$(all_cpus)" ]
     run ! grep -q ' cpus= ' "$out"
 }
 
 @test "a launcher keeps all cores, and carries those of its workers" {
-    attempt 30 srun --ddp=launcher,nproc=2 -N2 -n2 -c "$cpus" --cpu-bind=none "$programs/cores.py"
-    cores 2
+    cores 2 30 srun --ddp=launcher,nproc=2 -N2 -n2 -c "$cpus" --cpu-bind=none "$programs/cores.py"
     each_has cpus "$(all_cpus)"
     [ "$(grep -c 'pins=[0-9]' "$out")" = 2 ]
 }
@@ -138,8 +130,7 @@ as_numbers()
 }
 
 @test "torchrun's workers have the cores of their local rank, and so have data loaders by fork and by spawn" {
-    attempt 90 srun --ddp=nproc=2 -N1 -n1 -c "$cpus" --cpu-bind=none torchrun "$programs/pinned.py"
-    succeeded
+    succeeds 90 srun --ddp=nproc=2 -N1 -n1 -c "$cpus" --cpu-bind=none torchrun "$programs/pinned.py"
     IFS=/ read -r first second <<< "$(sed -n 's/.* pins=//p' "$out" | sort -u)"
     pinned 0 "$first"
     pinned 1 "$second"
@@ -147,8 +138,7 @@ as_numbers()
 
 # bats test_tags=all
 @test "Lightning's children have, too; the first worker, which starts them, keeps all" {
-    attempt 90 srun --ddp=launcher,nproc=2 -N1 -n1 -c "$cpus" --cpu-bind=none python "$programs/pinned.py" lightning
-    succeeded
+    succeeds 90 srun --ddp=launcher,nproc=2 -N1 -n1 -c "$cpus" --cpu-bind=none python "$programs/pinned.py" lightning
     IFS=/ read -r _ second <<< "$(sed -n 's/.* pins=//p' "$out" | sort -u)"
     grep -q "^CORES local=0 pinned=- cpus=$(all_cpus) fork=$(all_cpus) " "$out"
     pinned 1 "$second"
@@ -156,15 +146,12 @@ as_numbers()
 
 @test "mpirun: what it has bound stays, and what it has not is bound by rollcall exec" {
     # not -c: with it Slurm 24.11 leaves Open MPI 5's daemon, and so all of its processes, one task's cores
-    attempt 60 salloc -N1 -n2 --exclusive mpirun -np 2 --bind-to core "$programs/cores.py"
-    cores 2
+    cores 2 60 salloc -N1 -n2 --exclusive mpirun -np 2 --bind-to core "$programs/cores.py"
     alone=$(bound)
-    attempt 60 salloc -N1 -n2 --exclusive mpirun -np 2 --bind-to core rollcall exec -v -- "$programs/cores.py"
-    cores 2
+    cores 2 60 salloc -N1 -n2 --exclusive mpirun -np 2 --bind-to core rollcall exec -v -- "$programs/cores.py"
     [ "$(bound)" = "$alone" ] || explain "mpirun alone binds so: $alone"
     said 'note RC911: not bound to cores: its launcher, taskset or numactl has bound it already'
-    attempt 60 salloc -N1 -n2 --exclusive mpirun -np 2 --bind-to none rollcall exec -v -- "$programs/cores.py"
-    cores 2
+    cores 2 60 salloc -N1 -n2 --exclusive mpirun -np 2 --bind-to none rollcall exec -v -- "$programs/cores.py"
     apart
     said 'note RC913: bound to '
 }
@@ -172,17 +159,15 @@ as_numbers()
 # Found under Slurm 24.11 with Open MPI 5 (lib/effects/binding.c); the others leave the daemon all of the job's cores.
 @test "mpirun in a job with -c: a daemon with one task's cores is said once, and its cure is one" {
     job=(salloc -N2 --ntasks-per-node=2 -c "$each")
-    attempt 60 "${job[@]}" mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$programs/cores.py"
-    cores 4
+    cores 4 60 "${job[@]}" mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$programs/cores.py"
     if [ "${SERIES:-}" = 24.11 ]; then
         [ "$(grep -c 'RC914' "$err")" = 1 ] || explain 'not once'
         said "rollcall: warning RC914: mpirun's 2 tasks share $each of the job's $((2 * each)) cores on this node: "
     else
         unsaid RC914
     fi
-    attempt 60 "${job[@]}" env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK \
+    cores 4 60 "${job[@]}" env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK \
         mpirun -np 4 --map-by ppr:2:node --bind-to none rollcall exec --ddp=bind=none -- "$programs/cores.py"
-    cores 4
     each_has cpus "$(all_cpus)"
     unsaid RC914
 }

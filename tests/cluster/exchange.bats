@@ -45,12 +45,9 @@ except OSError as error:
 
 # bats test_tags=series
 @test "without PMIx, with uneven nodes and ranks in another order" {
-    step 60 --ddp --mpi=none -N3 -n7
-    one_port 7
-    step 60 --ddp=order=node -N3 -n6 -m cyclic
-    one_port 6
-    step 60 --ddp --export=NONE -N2 -n2
-    one_port 2
+    meets 7 60 --ddp --mpi=none -N3 -n7
+    meets 6 60 --ddp=order=node -N3 -n6 -m cyclic
+    meets 2 60 --ddp --export=NONE -N2 -n2
     [ ! -s "$err" ] || explain "something was said"
 }
 
@@ -72,8 +69,7 @@ except OSError as error:
 }
 
 @test "torch trains over each transport, with both stores, also as a child of the task" {
-    USE_LIBUV=0 attempt 70 srun --ddp=exchange=srun -N2 -n2 python "$programs/env.py"
-    everybody ranks world=2 nodes=2
+    USE_LIBUV=0 answers 'ranks world=2 nodes=2' 70 srun --ddp=exchange=srun -N2 -n2 python "$programs/env.py"
     attempt 70 srun "--ddp=exchange=${transports##* }" -N2 -n2 sh -c 'python "$0"; exit $?' "$programs/env.py"
     everybody ranks world=2 nodes=2
 }
@@ -96,14 +92,12 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 }
 
 @test "port=: a taken one of a range is passed over, and all taken is an error" {
-    step 60 --ddp=port=24001 -N3 -n3
-    one_port 3
+    meets 3 60 --ddp=port=24001 -N3 -n3
     said '^port 0 24001$'
     take 24001 n1
     # steps begin at one or the other of the two, by their numbers
     for _ in 1 2 3 4; do
-        step 60 --ddp=port=24001-24002 -N3 -n3
-        one_port 3
+        meets 3 60 --ddp=port=24001-24002 -N3 -n3
         said '^port 0 24002$'
     done
     step 60 --ddp=port=24001,deadline=2 -N3 -n3
@@ -146,8 +140,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     local script
     for script in 'kill -KILL $$' 'exec sleep 300'; do
         inject n2 <<< "$script"
-        step 60 --ddp=deadline=1 -N3 -n3
-        one_port 3
+        meets 3 60 --ddp=deadline=1 -N3 -n3
         said 'warning RC611: the nodes could not speak to each other: rollcall-exchange (was ended by signal 9|did not end); '
     done
 }
@@ -156,8 +149,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     sed 's/rollcall 1 /rollcall 2 /g' "$shared/real/rollcall-exchange" > "$shared/release"
     chmod 755 "$shared/release"
     on n2 mount --bind "$shared/release" "$helper"
-    step 60 --ddp=deadline=50 -N3 -n3
-    one_port 3
+    meets 3 60 --ddp=deadline=50 -N3 -n3
     said "warning RC611: .*: this node's rollcall [0-9.]+ and the server's [0-9.]+ do not understand each other .*; n2 computes"
     [ "$(grep -c 'rollcall: ' "$err")" -eq 1 ] || explain "more than one line"
 }
@@ -178,8 +170,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     : > "$shared/none"
     on n1 mount --bind "$shared/none" "$helper"
     on n2 mount --bind "$shared/none" "$helper"
-    step 60 --ddp -N2 -n2
-    one_port 2
+    meets 2 60 --ddp -N2 -n2
     said 'warning RC611: .*: rollcall-exchange cannot be run: Permission denied; '
 }
 
@@ -196,8 +187,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         : > '"$shared/gone"'
         exec $real "$@"'
     inject n2 <<< 'until [ -e '"$shared/gone"' ]; do sleep 0.1; done; exec $real "$@"'
-    from=n1 step 60 --ddp=exchange=srun -N2 -n2
-    one_port 2
+    from=n1 meets 2 60 --ddp=exchange=srun -N2 -n2
     said 'warning RC611: the nodes could not speak to each other: the rendezvous server: Connection refused; '
     nothing_remains
 }
@@ -230,12 +220,10 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     library=$(login sh -c 'ls /lib/*/libz.so.1 /usr/lib/*/libz.so.1 2> /dev/null | head -n 1')
     login cp -L "$library" "$shared/other/libpmix.so.2"
     inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/broken"' exec $real "$@"'
-    step 60 --ddp=exchange=pmix -N2 -n2
-    one_port 2
+    meets 2 60 --ddp=exchange=pmix -N2 -n2
     said 'warning RC611: the nodes could not speak to each other: PMIx: library file too short; '
     inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/other"' exec $real "$@"'
-    step 60 --ddp=exchange=pmix -N2 -n2
-    one_port 2
+    meets 2 60 --ddp=exchange=pmix -N2 -n2
     said 'warning RC611: the nodes could not speak to each other: PMIx: library .*PMIx'
     nothing_remains
 }
@@ -244,8 +232,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     inject n1 n2 <<< 'file=$(readlink -f /usr/lib/*/libpmix.so.2)
         exec unshare -m sh -c "mount -t tmpfs none ${file%/*} && exec \"\$@\"" sh $real "$@"'
-    step 60 --ddp=exchange=pmix -N2 -n2
-    one_port 2
+    meets 2 60 --ddp=exchange=pmix -N2 -n2
     said 'warning RC611: the nodes could not speak to each other: PMIx: library cannot open shared object file: No such file or directory; '
     nothing_remains
 }
@@ -257,8 +244,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
             eval "export $name=\"\$(echo "\$$name" | sed "s/:[0-9]*\$/:1/")\""
         done
         exec $real "$@"'
-    step 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
-    one_port 2
+    meets 2 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
     said 'warning RC611: the nodes could not speak to each other: PMIx: server PMIx_Init: [A-Z_]*UNREACH'
     nothing_remains
 }
@@ -266,8 +252,7 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 @test "the PMIx server does not answer: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     inject n1 n2 <<< 'unset $(env | sed -n "s/^\(PMIX_SERVER[A-Z0-9_]*\)=.*/\1/p"); exec $real "$@"'
-    step 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
-    one_port 2
+    meets 2 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
     said 'warning RC611: the nodes could not speak to each other: PMIx: server '
     nothing_remains
 }
@@ -296,8 +281,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 sys.exit(subprocess.run(sys.argv[1:], input=request).returncode)
 PYTHON
     inject n2 <<< 'exec python '"$shared"'/strangers.py $real "$@"'
-    step 90 --ddp=exchange=srun,deadline=30 -N3 -n3
-    one_port 3
+    meets 3 90 --ddp=exchange=srun,deadline=30 -N3 -n3
     [ ! -s "$err" ] || explain "something was said"
     nothing_remains
 }
@@ -306,8 +290,7 @@ PYTHON
     inject n1 <<< '$real "$@"; : > '"$shared/answered"
     rm -f "$shared/answered"
     inject n2 <<< 'until [ -e '"$shared/answered"' ]; do sleep 0.1; done; exec $real "$@"'
-    step 60 --ddp=exchange=srun,check=off,deadline=2 -N2 -n2
-    one_port 2
+    meets 2 60 --ddp=exchange=srun,check=off,deadline=2 -N2 -n2
     unsaid RC6
 }
 

@@ -55,6 +55,13 @@ one_port()
     succeeded && ports "$1"
 }
 
+# meets COUNT SECONDS SRUN-ARGUMENT...: a step of which that is true.
+meets()
+{
+    step "${@:2}"
+    one_port "$1"
+}
+
 # ports COUNT: so many tasks have started, all with one port, however the step ended.
 ports()
 {

@@ -175,8 +175,7 @@ leave_out_plugin()
 # bats test_tags=series
 @test "RC621: the nodes do not load the plugin, and srun says so" {
     leave_out_plugin
-    attempt 60 srun --ddp -N3 -n3 sh -c 'echo "rank ${RANK-none}"'
-    succeeded
+    succeeds 60 srun --ddp -N3 -n3 sh -c 'echo "rank ${RANK-none}"'
     [ "$(grep -c '^rank none$' "$out")" -eq 3 ]
     nothing_remains
     said "^rollcall: warning RC621: the step has ended, and none of its nodes has called srun; its tasks run without rollcall's ranks; "
@@ -196,8 +195,7 @@ leave_out_plugin()
 }
 
 @test "RC621: nodes whose tasks get nothing have called" {
-    attempt 60 env SUBMITIT_EXECUTOR=slurm srun --ddp -N3 -n3 true
-    succeeded
+    succeeds 60 env SUBMITIT_EXECUTOR=slurm srun --ddp -N3 -n3 true
     nothing_remains
     unsaid RC621
     attempt 60 srun --ddp=launcher -N3 -n6 true
@@ -216,8 +214,7 @@ leave_out_plugin()
     local transport
     changes 's/^scope=.*/scope=/' n3
     for transport in $transports; do
-        step 60 "--ddp=exchange=$transport,deadline=1" -N3 -n3
-        one_port 3
+        meets 3 60 "--ddp=exchange=$transport,deadline=1" -N3 -n3
         said 'warning RC611: the nodes could not speak to each other: .*; n3 computes MASTER_PORT, '
     done
     nothing_remains
@@ -244,8 +241,7 @@ own_gpu='give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per
 
 # bats test_tags=series
 @test "RC606: more tasks than GPUs, which all of them see" {
-    step 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:1
-    one_port 4
+    meets 4 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:1
     says "warning RC606: GPU '0 of node 0' is used by tasks 0-1 on n1 (and 1 more like it); $own_gpu"
     step 60 --ddp=check=strict -N2 --ntasks-per-node=2 --gres=gpu:1
     failed
@@ -267,27 +263,21 @@ own_gpu='give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per
 
 # bats test_tags=series
 @test "GPUs that are each task's own, or shared on purpose, are no matter" {
-    step 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:2
-    one_port 4
+    meets 4 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:2
     [ ! -s "$err" ] || explain "two GPUs for two tasks"
-    step 60 --ddp -N2 -n4 --gpus-per-task=1
-    one_port 4
+    meets 4 60 --ddp -N2 -n4 --gpus-per-task=1
     [ ! -s "$err" ] || explain "a GPU for each task"
-    step 60 --ddp -N1 -n4 --ntasks-per-gpu=2
-    one_port 4
+    meets 4 60 --ddp -N1 -n4 --ntasks-per-gpu=2
     [ ! -s "$err" ] || explain "two tasks for each GPU"
-    CUDA_MPS_PIPE_DIRECTORY=/tmp/mps step 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:1
-    one_port 4
+    CUDA_MPS_PIPE_DIRECTORY=/tmp/mps meets 4 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:1
     [ ! -s "$err" ] || explain "MPS"
-    CUDA_VISIBLE_DEVICES=0 step 60 --ddp -N2 --ntasks-per-node=4
-    one_port 8
+    CUDA_VISIBLE_DEVICES=0 meets 8 60 --ddp -N2 --ntasks-per-node=4
     [ ! -s "$err" ] || explain "no GPU was asked for"
 }
 
 @test "rollcall check shows which GPUs a node's tasks see" {
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --gres=gpu:2 --kill-on-bad-exit=0 sh -c '
+    succeeds 60 srun --ddp -N2 --ntasks-per-node=2 --gres=gpu:2 --kill-on-bad-exit=0 sh -c '
         [ "$RANK" -ne 3 ] || { rollcall check; rollcall check --json > "$0"; }' "$shared/gpus.json"
-    succeeded
     said '^ +0 +n1 +0-1 +worker +CUDA_VISIBLE_DEVICES=0,1 +n1:[0-9]+ '
     "$PYTHON" -c '
 import json, sys

@@ -14,6 +14,8 @@
 #   cluster_down          fails if a job drained a node; a file with its own teardown_file calls it there
 #   attempt SECONDS CMD   runs CMD on the login node, or on $from: $status, and the files $out and $err
 #   everybody, said ...   what must be true of it; each explains a failure
+#   succeeds, fails       attempt, and how it must end
+#   answers WHAT          attempt, and what everybody must be: answers 'whoami n1=0,1 n2=2,3' SECONDS CMD
 #   trains, identifies    attempt, and what most launches here must do: four ranks on two nodes train, or know themselves
 
 bats_require_minimum_version 1.5.0
@@ -296,16 +298,32 @@ train_alone()
     [ -n "$loss" ] && export loss
 }
 
-trains()
+succeeds()
 {
     attempt "$@"
-    everybody ranks world=4 nodes=2
+    succeeded
+}
+
+fails()
+{
+    attempt "$@"
+    failed
+}
+
+answers()
+{
+    attempt "${@:2}"
+    everybody $1
+}
+
+trains()
+{
+    answers 'ranks world=4 nodes=2' "$@"
 }
 
 identifies()
 {
-    attempt "$@"
-    everybody whoami world=4 nodes=2
+    answers 'whoami world=4 nodes=2' "$@"
 }
 
 said()

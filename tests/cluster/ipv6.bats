@@ -21,12 +21,10 @@ mpirun_starts()
 }
 
 @test "srun --ddp trains; an IPv6 address for torchrun" {
-    attempt 60 srun --ddp -N2 -n2 python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
+    answers 'ranks world=2 nodes=2' 60 srun --ddp -N2 -n2 python "$programs/torchrun_train.py"
     [ "$(roll field "$out" master)" = n1 ]
-    attempt 90 srun --ddp=launcher,nproc=1,addr=eth0 -N2 --ntasks-per-node=1 \
+    answers 'ranks world=2 nodes=2' 90 srun --ddp=launcher,nproc=1,addr=eth0 -N2 --ntasks-per-node=1 \
         torchrun "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
     [ "$(roll field "$out" master)" = fd00:77::2 ]
 }
 
@@ -34,8 +32,7 @@ mpirun_starts()
     local transport
     for transport in srun "$mpi"; do
         [ "$transport" != none ] || continue
-        attempt 60 srun "--ddp=exchange=$transport" --export=NONE -N2 -n4 -c2 /bin/sh -c 'echo "port $MASTER_PORT"'
-        succeeded
+        succeeds 60 srun "--ddp=exchange=$transport" --export=NONE -N2 -n4 -c2 /bin/sh -c 'echo "port $MASTER_PORT"'
         [ ! -s "$err" ] || explain "something was said"
         [ "$(grep -c '^port' "$out")" -eq 4 ] || explain "not all tasks"
         [ "$(grep '^port [0-9]' "$out" | sort -u | wc -l)" -eq 1 ] || explain "not one port"
@@ -43,8 +40,7 @@ mpirun_starts()
 }
 
 @test "addr=IFNAME and addr=CIDR: an IPv6 address for MASTER_ADDR, which trains" {
-    attempt 60 srun --ddp=addr=eth0 -N2 -n2 python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
+    answers 'ranks world=2 nodes=2' 60 srun --ddp=addr=eth0 -N2 -n2 python "$programs/torchrun_train.py"
     [ "$(roll field "$out" master)" = fd00:77::2 ]
     identifies 30 srun --ddp=addr=fd00:77::/64 -N2 -n4 -c2 "$whoami"
     [ "$(master)" = fd00:77::2 ]
@@ -52,14 +48,13 @@ mpirun_starts()
 
 @test "mpirun in a job trains, and without Slurm everybody finds rank 0's node" {
     mpirun_starts
-    attempt 60 salloc -N2 --ntasks-per-node=1 \
+    answers 'ranks world=2 nodes=2' 60 salloc -N2 --ntasks-per-node=1 \
         mpirun -np 2 --map-by ppr:1:node rollcall exec -- python "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
     from=n1 identifies 60 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
 }
 
 @test "rank 0 holds its port against IPv6 and IPv4" {
-    attempt 30 srun --ddp -N2 -n2 python3 -c '
+    succeeds 30 srun --ddp -N2 -n2 python3 -c '
 import os, socket
 if os.environ["RANK"] == "0":
     for family, host in ((socket.AF_INET6, "::"), (socket.AF_INET6, "fd00:77::2"), (socket.AF_INET, "0.0.0.0")):
@@ -70,16 +65,14 @@ if os.environ["RANK"] == "0":
             except OSError as e:
                 print("taken", host, e.errno)
 '
-    succeeded
     unsaid 'free for'
     [ "$(grep -c '^taken .* 98$' "$out")" -eq 3 ] || explain "not taken three times"
 }
 
 @test "no address of rank 0's node in the network: rollcall exec says which there are" {
     mpirun_starts
-    attempt 30 salloc -N2 --ntasks-per-node=1 \
+    fails 30 salloc -N2 --ntasks-per-node=1 \
         mpirun -np 2 --map-by ppr:1:node -x ROLLCALL=addr=fd00:77::3/128 rollcall exec -- "$whoami"
-    failed
     said 'RC410: .*fd00:77::2'
 }
 
@@ -88,9 +81,8 @@ if os.environ["RANK"] == "0":
         OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_NODE_RANK=0 OMPI_MCA_orte_num_nodes=2
         PMIX_NAMESPACE=1740701697 PMIX_RANK=0)
     local who=(sh -c 'echo "RANK=$RANK MASTER_ADDR=$MASTER_ADDR"')
-    from=n2 attempt 30 env "${mpirun_0[@]}" 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp6://[fd00:77::2]:5777' \
+    from=n2 fails 30 env "${mpirun_0[@]}" 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp6://[fd00:77::2]:5777' \
         rollcall exec -- "${who[@]}"
-    failed
     said 'RC407: .* fd00:77::2 '
     from=n2 attempt 30 env "${mpirun_0[@]}" 'OMPI_MCA_orte_hnp_uri=1740701696.0;tcp6://[fd00:77::2]:5777' \
         LD_PRELOAD="$preload" "${who[@]}"

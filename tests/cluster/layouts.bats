@@ -9,8 +9,7 @@ cluster=(--nodes 3 --cpus 4 --gpus 2 --mpi pmix)
 # layout "NODE=RANKS..." CMD...: the nodes have these ranks
 layout()
 {
-    attempt 30 "${@:2}"
-    everybody whoami $1
+    answers "whoami $1" 30 "${@:2}"
 }
 
 # bats test_tags=series
@@ -63,9 +62,8 @@ layout()
 @test "srun in srun: the inner step has an identity of its own, or none" {
     identifies 30 srun --ddp -N2 -n2 -c2 bash -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --ddp --overlap -N2 -n4 -c1 $whoami"
-    attempt 30 srun --ddp -N2 -n2 -c2 bash -c \
+    answers 'nothing count=4' 30 srun --ddp -N2 -n2 -c2 bash -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --overlap -N2 -n4 -c1 $whoami"
-    everybody nothing count=4
 }
 
 @test "values that an older shell exported, for srun and for a batch script" {
@@ -83,14 +81,12 @@ layout()
 
 @test "MASTER_ADDR of nobody in the step ends it, that of another launcher is replaced" {
     local how gone=10.77.0.99
-    attempt 30 env MASTER_ADDR=oldhost srun --ddp -N2 -n2 "$whoami"
-    failed
+    fails 30 env MASTER_ADDR=oldhost srun --ddp -N2 -n2 "$whoami"
     said 'RC408: n1 cannot resolve MASTER_ADDR oldhost '
     said 'RC408: n2 cannot resolve MASTER_ADDR oldhost '
     unsaid RC621
     for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
-        attempt 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3 && echo STARTED'
-        failed
+        fails 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3 && echo STARTED'
         said "RC407: this is rank 0, but MASTER_ADDR $gone .*; unset it"
         ! grep -q STARTED "$out" || explain "$how: a task has started"
     done
@@ -119,37 +115,28 @@ srun $whoami"
 
 # bats test_tags=series
 @test "one task: nothing is set without ROLLCALL=worker" {
-    attempt 30 srun --ddp -n1 "$whoami"
-    everybody nothing count=1
-    attempt 30 env ROLLCALL=worker srun --ddp -n1 "$whoami"
-    everybody whoami world=1 nodes=1
+    answers 'nothing count=1' 30 srun --ddp -n1 "$whoami"
+    answers 'whoami world=1 nodes=1' 30 env ROLLCALL=worker srun --ddp -n1 "$whoami"
 }
 
 @test "--ddp=off, and ROLLCALL=off against --ddp" {
-    attempt 30 srun --ddp=off -N2 -n4 "$whoami"
-    everybody nothing count=4
-    attempt 30 env ROLLCALL=off srun --ddp -N2 -n4 "$whoami"
-    everybody nothing count=4
+    answers 'nothing count=4' 30 srun --ddp=off -N2 -n4 "$whoami"
+    answers 'nothing count=4' 30 env ROLLCALL=off srun --ddp -N2 -n4 "$whoami"
 }
 
 @test "ROLLCALL=0 srun hostname: off; an unknown value is a warning; with --ddp an error" {
     for value in 0 no False OFF; do
-        attempt 30 env ROLLCALL=$value srun --ddp -N2 -n2 "$whoami"
-        everybody nothing count=2
-        attempt 30 env ROLLCALL=$value srun -N2 -n2 hostname
-        succeeded
+        answers 'nothing count=2' 30 env ROLLCALL=$value srun --ddp -N2 -n2 "$whoami"
+        succeeds 30 env ROLLCALL=$value srun -N2 -n2 hostname
         [ "$(sort "$out" | xargs)" = 'n1 n2' ]
         [ ! -s "$err" ]
     done
-    attempt 30 env ROLLCALL=1 srun -N2 -n2 "$whoami"
-    everybody whoami world=2 nodes=2
-    attempt 30 env ROLLCALL=workr srun -N2 -n2 hostname
-    succeeded
+    answers 'whoami world=2 nodes=2' 30 env ROLLCALL=1 srun -N2 -n2 "$whoami"
+    succeeds 30 env ROLLCALL=workr srun -N2 -n2 hostname
     [ "$(sort "$out" | xargs)" = 'n1 n2' ]
     [ "$(grep -c rollcall "$err")" = 1 ]
     said "warning RC205: ROLLCALL is ignored: 'workr' is not known; did you mean worker"
-    attempt 30 env ROLLCALL=workr srun --ddp -N2 -n2 hostname
-    failed
+    fails 30 env ROLLCALL=workr srun --ddp -N2 -n2 hostname
     said "error RC201: ROLLCALL: 'workr' is not known"
 }
 
@@ -157,8 +144,7 @@ srun $whoami"
 @test "--ddp=bogus: no job, and the right values" {
     local before
     before=$(login scontrol show config | grep NEXT_JOB_ID)
-    attempt 30 srun --ddp=bogus -N2 -n4 "$whoami"
-    failed
+    fails 30 srun --ddp=bogus -N2 -n4 "$whoami"
     unsaid '^ROLL'
     said 'RC20[12].*bogus'
     said 'auto.*worker.*launcher.*off'
@@ -167,17 +153,13 @@ srun $whoami"
 
 # bats test_tags=series
 @test "one task a node with two GPUs each: launcher mode, or --ddp=worker" {
-    attempt 30 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
-    everybody launcher nodes=2 nproc=2
-    attempt 30 srun --ddp=worker -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
-    everybody whoami world=2 nodes=2
+    answers 'launcher nodes=2 nproc=2' 30 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
+    answers 'whoami world=2 nodes=2' 30 srun --ddp=worker -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
 }
 
 @test "--ddp=launcher,nproc=2; with several tasks a node it is refused" {
-    attempt 30 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 "$whoami"
-    everybody launcher nodes=2 nproc=2
-    attempt 30 srun --ddp=launcher -N2 -n4 "$whoami"
-    failed
+    answers 'launcher nodes=2 nproc=2' 30 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 "$whoami"
+    fails 30 srun --ddp=launcher -N2 -n4 "$whoami"
     unsaid '^ROLL'
     said RC302
 }

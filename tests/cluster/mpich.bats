@@ -32,8 +32,7 @@ over_ssh()
 
 # bats test_tags=all
 @test "M3 today: RANK is missing" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 python "$programs/env.py"
-    failed
+    fails 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 python "$programs/env.py"
     said 'environment variable RANK expected'
 }
 
@@ -44,15 +43,13 @@ over_ssh()
 @test "M3: mpiexec inside a job, ranks by node in turn, uneven, in a batch script" {
     attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -ppn 1 -np 4 rollcall exec -- "$whoami"
     everybody whoami n1=0,2 n2=1,3
-    attempt 60 salloc -N3 --ntasks-per-node=2 mpiexec.mpich -np 5 rollcall exec -- "$whoami"
-    everybody whoami n1=0,1 n2=2,3 n3=4
+    answers 'whoami n1=0,1 n2=2,3 n3=4' 60 salloc -N3 --ntasks-per-node=2 mpiexec.mpich -np 5 rollcall exec -- "$whoami"
     batch 60 -N2 --ntasks-per-node=2 <<< "mpiexec.mpich -np 4 rollcall exec -- '$whoami'"
     everybody whoami n1=0,1 n2=2,3
 }
 
 @test "M3: mpiexec in a job of salloc --ddp: the proxies' step gets nothing of it, and rollcall exec all" {
-    attempt 60 salloc --ddp -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$whoami"
-    everybody nothing count=4
+    answers 'nothing count=4' 60 salloc --ddp -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$whoami"
     attempt 60 salloc --ddp -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3
 }
@@ -89,15 +86,13 @@ over_ssh()
 }
 
 @test "M3: mpiexec on one node" {
-    from=n3 attempt 60 mpiexec.mpich -np 3 rollcall exec -- "$whoami"
-    everybody whoami world=3 nodes=1
+    from=n3 answers 'whoami world=3 nodes=1' 60 mpiexec.mpich -np 3 rollcall exec -- "$whoami"
     grep -q '"MASTER_ADDR": *"127.0.0.1"' "$out" || grep -q 127.0.0.1 "$out" || explain "not the loopback address"
 }
 
 @test "srun inside a task of mpiexec" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$shared/only" \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 "$shared/only" \
         srun --overlap --mpi=none -m block -N2 --ntasks-per-node=2 -n4 rollcall exec -- "$whoami"
-    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "srun inside a task of mpiexec that rollcall set up: children of the tasks" {
@@ -107,11 +102,9 @@ over_ssh()
 }
 
 @test "mpiexec inside a task of srun and of mpirun, mpirun inside a task of mpiexec" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 srun --mpi=none -N1 -n1 --overlap \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 srun --mpi=none -N1 -n1 --overlap \
         mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
-    everybody whoami n1=0,1 n2=2,3
-    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun.openmpi -np 1 \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 mpirun.openmpi -np 1 \
         mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
-    everybody whoami n1=0,1 n2=2,3
     from=n1 identifies 60 mpiexec.mpich -np 1 mpirun.openmpi "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
 }

@@ -34,18 +34,15 @@ setup_file()
 }
 
 @test "srun inside a task of mpirun, which rollcall has set up or not: children of the tasks" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 "$shared/step_child" --mpi=none
-    everybody whoami n1=0,1 n2=2,3
-    attempt 60 salloc -N2 --ntasks-per-node=2 \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
-    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "rollcall show in a child of a task of srun inside a task of mpirun" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 \
+    succeeds 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 \
         srun --overlap --ntasks-per-node=1 -N2 -n2 --mpi=none sh -c 'rollcall show --long | head -n 1; true'
-    succeeded
     [ "$(grep -c '^launcher *Slurm' "$out")" = 2 ] || explain "not Slurm"
 }
 
@@ -54,9 +51,8 @@ setup_file()
 }
 
 @test "mpirun inside the last task of srun --ddp: the outer stamp" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -n4 --mpi=none "$shared/only" 3 \
+    answers 'whoami n2=0,1,2' 60 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -n4 --mpi=none "$shared/only" 3 \
         mpirun --oversubscribe -np 3 --host n2:3 rollcall exec -- "$whoami"
-    everybody whoami n2=0,1,2
 }
 
 @test "mpirun inside a task of srun that rollcall set up" {
@@ -64,24 +60,21 @@ setup_file()
 }
 
 @test "srun in mpirun in srun" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --ddp=worker --mpi=none \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 srun -N1 -n1 --ddp=worker --mpi=none \
         mpirun --oversubscribe -np 2 --host n1:2 rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
-    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "torchrun inside tasks of srun" {
-    attempt 90 srun -N2 --ntasks-per-node=1 --mpi=none rollcall exec --ddp=launcher -- \
+    succeeds 90 srun -N2 --ntasks-per-node=1 --mpi=none rollcall exec --ddp=launcher -- \
         torchrun --nproc-per-node 2 --no-python sh -c "rollcall show --long | head -n 1; exec rollcall exec -- $whoami"
-    succeeded
     [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
     everybody whoami world=4 nodes=2
 }
 
 # By its full name: Open MPI 5 puts the folder that it is in before PATH, where Debian has a torchrun, too.
 @test "torchrun inside tasks of mpirun" {
-    attempt 90 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node rollcall exec --ddp=launcher -- \
+    succeeds 90 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node rollcall exec --ddp=launcher -- \
         "$(command -v torchrun)" --nproc-per-node 2 --no-python sh -c "rollcall show --long | head -n 1; exec rollcall exec -- $whoami"
-    succeeded
     [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
     everybody whoami world=4 nodes=2
 }

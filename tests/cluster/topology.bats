@@ -38,17 +38,15 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     # In a job of whole nodes: for srun's own job topology/tree of 24.11 gives the first node as many CPUs as it can, and
     # the last one too few for its three tasks (eval_nodes_tree.c; _eval_nodes_consec goes by arbitrary_tpn).
     printf '%s\n' n2 n1 n3 n1 n3 n3 > "$shared/hosts"
-    attempt 30 salloc -N3 -w 'n[1-3]' --exclusive \
+    answers 'whoami n3=0,1,2 n2=3 n1=4,5' 30 salloc -N3 -w 'n[1-3]' --exclusive \
         env SLURM_HOSTFILE="$shared/hosts" srun --ddp=order=topology -m arbitrary -n6 "$whoami"
-    everybody whoami n3=0,1,2 n2=3 n1=4,5
 }
 
 # bats test_tags=series
 @test "rollcall check shows the order, and a second rollcall keeps it" {
-    attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 sh -c '
+    succeeds 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 sh -c '
         [ "$RANK" -ne 5 ] || { rollcall check && env -u ROLLCALL_SCOPE rollcall show --json && exec env -u ROLLCALL_SCOPE \
             rollcall exec --ddp=exchange=off -- sh -c "echo now \$RANK \$SLURM_PROCID \$MASTER_ADDR"; }'
-    succeeded
     said '^ *0 +n3 +0-1 +worker +top.s1 n3 +n3:[0-9]+ .held here.$'
     said '^ *2 +n1 +4-5 +worker +top.s2 n1 +n3$'
     said '"rank": *5'
@@ -84,27 +82,23 @@ sys.stdin.read()' "$shared/$node" < <(sleep 20) 3>&- &
 
 # bats test_tags=series
 @test "the nodes do not meet: one line, the launcher's order" {
-    attempt 30 srun --ddp=order=topology,exchange=off -N4 --ntasks-per-node=2 -w 'n[1-4]' "$whoami"
-    succeeded
+    succeeds 30 srun --ddp=order=topology,exchange=off -N4 --ntasks-per-node=2 -w 'n[1-4]' "$whoami"
     [ "$(grep -c RC308 "$err")" -eq 1 ] || explain "not once"
     said 'RC308: order=topology was asked for, but the nodes have not met; the nodes are in the order of Slurm'
 }
 
 # bats test_tags=all,newest
 @test "torch meets where rank 0 is now, in both modes; so does the first NCCL id's way" {
-    attempt 60 srun --ddp=order=topology -N2 -n2 -w n1,n3 python "$programs/save.py" "$shared/topology.pt"
-    succeeded
+    succeeds 60 srun --ddp=order=topology -N2 -n2 -w n1,n3 python "$programs/save.py" "$shared/topology.pt"
     said 'rank=0 world=2 '
-    attempt 60 srun --ddp=order=topology -N2 --ntasks-per-node=1 -w n1,n3 \
+    succeeds 60 srun --ddp=order=topology -N2 --ntasks-per-node=1 -w n1,n3 \
         torchrun --nproc-per-node=2 "$programs/save.py" "$shared/topology.pt"
-    succeeded
     said 'rank=0 world=4 '
-    attempt 60 env PYTHONPATH="$ROLLCALL_PREFIX/share/rollcall/python" \
+    succeeds 60 env PYTHONPATH="$ROLLCALL_PREFIX/share/rollcall/python" \
         srun --ddp=order=topology -N2 -n2 -w n1,n3 python -c '
 import os, rollcall
 rank, node = rollcall.identity().rank, os.uname().nodename
 print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None).decode())'
-    succeeded
     said '^0 n3 n3$'
     said '^1 n1 n3$'
 }
@@ -140,8 +134,7 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     else
         cluster_up --nodes 4 --topology 'block:n[2,4],n[1,3]'
     fi
-    attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 "$whoami"
-    everybody whoami n2=0,1 n4=2,3 n1=4,5 n3=6,7
+    answers 'whoami n2=0,1 n4=2,3 n1=4,5 n3=6,7' 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 "$whoami"
     cluster_down
     # by their numbers: s2 before s10
     cluster_up --nodes 11 --cpus 1 --topology "tree:$(for n in {11..1}; do printf 'n%s,' "$n"; done)"
@@ -149,7 +142,6 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     everybody whoami world=11 nodes=11 $(for n in {1..11}; do echo "n$n=$((11 - n))"; done)
     cluster_down
     cluster_up --nodes 2
-    attempt 30 srun --ddp=order=topology -N2 -n2 "$whoami"
-    everybody whoami n1=0 n2=1
+    answers 'whoami n1=0 n2=1' 30 srun --ddp=order=topology -N2 -n2 "$whoami"
     [ "$(grep -c 'RC308.*Slurm knows no switches or blocks here' "$err")" -eq 1 ] || explain "not once"
 }

@@ -9,17 +9,13 @@ alone=compared
 
 # bats test_tags=all
 @test "T1, T2, T5, T7 today: no RANK, no NODE_RANK, each node or process by itself" {
-    attempt 90 srun -N2 --ntasks-per-node=2 python "$programs/env.py"
-    failed
+    fails 90 srun -N2 --ntasks-per-node=2 python "$programs/env.py"
     said 'environment variable RANK expected'
-    attempt 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
-    succeeded
+    succeeds 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
     [ "$(roll duplicates "$out")" = "0 1" ]
-    attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
-    failed
+    fails 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
     said "KeyError: 'NODE_RANK'"
-    attempt 90 srun -N2 --ntasks-per-node=1 python "$programs/save.py" "$shared/today.pt"
-    succeeded
+    succeeds 90 srun -N2 --ntasks-per-node=1 python "$programs/save.py" "$shared/today.pt"
     [ "$(grep -c saved= "$out")" -eq 2 ]
 }
 
@@ -55,9 +51,8 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 # bats test_tags=all
 @test "T2, T3: torchrun without GPUs, --ddp=launcher,nproc=2; the user's arguments win" {
     trains 90 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$programs/torchrun_train.py"
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+    answers 'ranks world=2 nodes=2' 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --nproc-per-node=1 "$programs/torchrun_train.py"
-    everybody ranks world=2 nodes=2
 }
 
 @test "T3: torchrun with the user's c10d rendezvous at MASTER_ADDR:MASTER_PORT" {
@@ -111,16 +106,14 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 @test "T3: the same by SIGUSR2; and with a list of the user's own, torchrun dies" {
     attempt 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/signalled.py" SIGUSR2
     [ "$(grep -c ' saved=SIGUSR2 ' "$out")" -eq 4 ]
-    attempt 60 env PET_SIGNALS_TO_HANDLE=SIGTERM srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+    fails 60 env PET_SIGNALS_TO_HANDLE=SIGTERM srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun "$programs/signalled.py" SIGUSR1
-    failed
     ! grep -q ' saved=' "$out" || explain "workers outlive torchrun"
 }
 
 @test "T3: torchrun --standalone does not wait for the other node" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+    succeeds 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --standalone --nproc-per-node=2 "$programs/torchrun_train.py"
-    succeeded
     [ "$(roll duplicates "$out")" = "0 1" ]
     said RC305
 }
@@ -149,8 +142,7 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 }
 
 @test "T7: exactly one process saves, and the file loads" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/save.py" "$shared/model.pt"
-    succeeded
+    succeeds 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/save.py" "$shared/model.pt"
     grep -c 'saved=.* rank=0 world=4 ' "$out" | grep -qx 1
     [ "$(grep -c saved= "$out")" -eq 1 ]
     login python - "$shared/model.pt" "$programs" <<'PYTHON'
@@ -166,7 +158,6 @@ PYTHON
 }
 
 @test "T10: DataParallel, one process, is left alone" {
-    attempt 90 srun --ddp -n1 --gpus-per-node=1 python "$programs/dataparallel.py"
-    succeeded
+    succeeds 90 srun --ddp -n1 --gpus-per-node=1 python "$programs/dataparallel.py"
     said "^ROLL loss=$loss found=none "
 }

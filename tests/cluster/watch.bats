@@ -42,15 +42,13 @@ said_once()
 }
 
 @test "each task trains alone: all four are named at once, none is ended" {
-    attempt 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/misnumbered.py" alone
-    succeeded
+    succeeds 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/misnumbered.py" alone
     named RC701 'rank 0 of 1 .*its task is rank '{0..3}' of 4'
     [ "$(grep -c 'joined=0/1' "$out")" = 4 ]
 }
 
 @test "two worlds on purpose: they are named, and train" {
-    attempt 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/misnumbered.py" half
-    succeeded
+    succeeds 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/misnumbered.py" half
     named RC702 'rank 0 of 2 .*its task is rank 0 of 4' 'rank 0 of 2 .*its task is rank 1 of 4' \
         'rank 1 of 2 .*its task is rank 2 of 4' 'rank 1 of 2 .*its task is rank 3 of 4'
     [ "$(grep -c 'among=0,1' "$out")" = 4 ]
@@ -84,14 +82,12 @@ said_once()
 }
 
 @test "python -I, and TORCH_DEVICE_BACKEND_AUTOLOAD=0: nothing, and the latter is said" {
-    TORCH_DEVICE_BACKEND_AUTOLOAD=0 attempt 90 srun --ddp=watch -N2 --ntasks-per-node=1 \
+    TORCH_DEVICE_BACKEND_AUTOLOAD=0 succeeds 90 srun --ddp=watch -N2 --ntasks-per-node=1 \
         python "$programs/misnumbered.py" alone
-    succeeded
     said 'warning RC705: '
     unsaid RC701
-    attempt 90 srun --ddp=watch -N2 --ntasks-per-node=1 python -I -c "import sys; sys.path.append('$programs')
+    succeeds 90 srun --ddp=watch -N2 --ntasks-per-node=1 python -I -c "import sys; sys.path.append('$programs')
 sys.argv[1:] = ['alone']; import misnumbered; misnumbered.main()"
-    succeeded
     unsaid RC70
 }
 
@@ -103,8 +99,7 @@ sys.argv[1:] = ['alone']; import misnumbered; misnumbered.main()"
     said_once RC707 '5 s after the first, 3 of 4 tasks have reached init_process_group, but not task 2 on n2; .*srun --jobid='
     said_once RC708 'all 4 tasks have reached init_process_group now, [0-9]+ s after the first$'
     unsaid 'RC70[1-69]'
-    attempt 30 srun --ddp=worker,watch=60,exchange=off -N2 --ntasks-per-node=2 true
-    succeeded
+    succeeds 30 srun --ddp=worker,watch=60,exchange=off -N2 --ntasks-per-node=2 true
     said_once RC709 'watch=60 was asked for, but there is no rendezvous server beside srun; '
 }
 

@@ -6,7 +6,6 @@ second group. Each group has a file to meet at: a store that ends and begins ane
 faster than RANK 0.
 """
 
-import datetime
 import os
 import pathlib
 import sys
@@ -31,13 +30,7 @@ def main():
         (folder / f"here.{rank}").touch()
         wait(lambda: len(list(folder.glob("here.*"))) == world - 1)
     for again in False, True:
-        dist.init_process_group(
-            "gloo",
-            init_method=(folder / f"store.{again}").as_uri(),
-            rank=rank,
-            world_size=world,
-            timeout=datetime.timedelta(seconds=toy.TIMEOUT),
-        )
+        toy.join(init_method=(folder / f"store.{again}").as_uri(), rank=rank, world_size=world)
         seen = toy.everyone(rank, world)
         if again:
             toy.report(rank=rank, world=world, local=os.environ["LOCAL_RANK"], node=os.environ["NODE_RANK"], seen=seen)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trains, then rank 0 saves the model. Single process unless the environment says otherwise, as is usual."""
 
-import datetime
 import os
 import sys
 
@@ -16,7 +15,7 @@ def main():
     world = int(os.environ.get("WORLD_SIZE", 1))
     net = toy.model()
     if world > 1:
-        dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=toy.TIMEOUT))
+        toy.join()
         toy.train(net, rank, world)
         dist.barrier()
     else:

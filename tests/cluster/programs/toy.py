@@ -6,6 +6,7 @@ processes must end up with on the same batches.
 """
 
 import atexit
+import datetime
 import os
 import pathlib
 import re
@@ -71,6 +72,22 @@ def everyone(rank, world):
     seen = [None] * world
     torch.distributed.all_gather_object(seen, rank)
     return ",".join(map(str, seen))
+
+
+def join(**how):
+    """init_process_group, with env:// unless told otherwise. Returns the rank and the size of the world."""
+    torch.distributed.init_process_group("gloo", timeout=datetime.timedelta(seconds=TIMEOUT), **how)
+    return torch.distributed.get_rank(), torch.distributed.get_world_size()
+
+
+def answer(**more):
+    """Reports who this process is among the others, and leaves them."""
+    rank, world = torch.distributed.get_rank(), torch.distributed.get_world_size()
+    who = {"rank": rank, "world": world, "seen": everyone(rank, world)}
+    for name in "local", "node":
+        who[name] = os.environ.get(name.upper() + "_RANK", "-")
+    report(**(who | more))
+    torch.distributed.destroy_process_group()
 
 
 def report(**what):
