@@ -19,13 +19,13 @@
  * is, and which program of its rank it is: first, second, ... A forked child starts
  * with none of that. All functions are thread safe. */
 
-enum { RC_CALL_NAME = 64, RC_CALL_TITLE = 128 };
+enum { RC_CALL_NAME = 64 };
 
 struct rc_call {
     const struct rollcall *job;
     struct rc_call_process *process; /* NULL: the job has one task */
-    char name[RC_CALL_NAME + 1];
-    char title[RC_CALL_TITLE]; /* for people: rollcall_broadcast("x") */
+    const char *name;
+    const char *title; /* for people: rollcall_broadcast("x") */
     uint64_t number;
     uint32_t rank;
     uint32_t world;
@@ -34,7 +34,7 @@ struct rc_call {
     int64_t lost; /* since when the store server is gone; 0: it is not */
 };
 
-/* Starts a call and counts it. Returns 0, or -1 with the reason in *error. */
+/* Starts a call and counts it; the texts live as long as it. Returns 0, or -1 with the reason in *error. */
 int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms, struct rc_call *call,
                   struct rollcall_error *error);
 
@@ -54,9 +54,7 @@ struct rollcall {
     struct rc_discovery discovery; /* only set if is_own */
 };
 
-/* Writes to *error why a call fails. `id` is a message's id, or "". Returns -1. */
-int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text);
-
-/* Copies a text from another program as part of a line: printable characters only, cut if it is too long.
- * Returns `to`. */
-const char *rc_job_piece(const char *text, char *to, size_t size);
+/* Writes to *error why a call fails, as one printable line, which is cut where it is too long. `id` is a message's id,
+ * or "". Returns -1. */
+int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +18,7 @@ enum {
     TIMEOUT_MS = 300000, /* as torch's own for its store */
     LOST_MS = 5000,      /* until the next program of rank 0's task has a store server */
     PAUSE_MS = 20,
-    TEXT_SIZE = 400,
+    REASON_MAX = 135, /* bytes of why there is no way */
 };
 
 struct counter {
@@ -75,14 +76,12 @@ static struct rc_call_process *find_process(const struct rc_discovery *discovery
 static struct counter *find_counter(struct rc_call_process *process, const char *name)
 {
     struct counter *counter = process->counters;
-    struct rc_arena arena;
 
     while (counter && strcmp(counter->name, name) != 0)
         counter = counter->next;
     if (counter || !(counter = calloc(1, sizeof(*counter))))
         return counter;
-    arena = (struct rc_arena){ .base = counter->name, .size = sizeof(counter->name) };
-    rc_format(&arena, "%s", name);
+    snprintf(counter->name, sizeof(counter->name), "%s", name);
     counter->next = process->counters;
     process->counters = counter;
     return counter;
@@ -105,12 +104,8 @@ int rc_call_begin(const struct rollcall *job, const char *name, const char *titl
                   struct rollcall_error *error)
 {
     const uint32_t *identity = job->result.identity.field;
-    struct rc_arena names = { .base = call->name, .size = sizeof(call->name) };
-    struct rc_arena titles = { .base = call->title, .size = sizeof(call->title) };
 
-    *call = (struct rc_call){ .job = job, .world = 1 };
-    rc_format(&names, "%s", name);
-    rc_format(&titles, "%s", title);
+    *call = (struct rc_call){ .job = job, .name = name, .title = title, .world = 1 };
     if (timeout_ms <= 0)
         timeout_ms = TIMEOUT_MS;
     call->deadline = rc_milliseconds() + timeout_ms;
@@ -138,50 +133,18 @@ static uint32_t milliseconds_left(int64_t deadline)
     return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (uint32_t)n;
 }
 
-static int fail_call(const struct rc_call *call, struct rollcall_error *error, int code, enum rc_message_id id,
-                     const char *what, const char *cure)
-{
-    char text[TEXT_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    rc_format(&arena, "rank %u: %s: %s; %s", call->rank, call->title, what, cure);
-    return rc_job_fail(error, code, rc_message_entry(id)->id,
-                       arena.full ? "what went wrong is too long to be said" : text);
-}
-
-static int fail_late(const struct rc_call *call, uint32_t whom, struct rollcall_error *error)
-{
-    char text[TEXT_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    rc_format(&arena, "rank %u has not called it within %u s", whom, call->seconds);
-    return fail_call(
-        call, error, ROLLCALL_TIMEOUT, RC617, text,
-        "see what keeps it there, or give a larger timeout; all ranks make the same calls in the same order");
-}
-
 static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *error)
 {
+    const char *why =
+        "rank 0's process, which kept what tasks tell each other, has ended; let it live until the others "
+        "have called";
+
     if (rc == -ENOSPC)
-        return fail_call(call, error, ROLLCALL_NO_WAY, RC620, "there is no more room for what tasks tell each other",
-                         "broadcast less than 64 MiB in all");
-    if (call->job->discovery.kind == RC_DISCOVERY_SRUN)
-        return fail_call(call, error, ROLLCALL_NO_WAY, RC620,
-                         "srun, which keeps what tasks tell each other, is not to be reached",
-                         "see whether it still runs, and whether this node reaches it");
-    return fail_call(call, error, ROLLCALL_NO_WAY, RC620,
-                     "rank 0's process, which kept what tasks tell each other, has ended",
-                     "let it live until the others have called");
-}
-
-static int fail_way(const struct rc_call *call, const char *why, struct rollcall_error *error)
-{
-    char reason[TEXT_SIZE / 2 - 64];
-    char text[TEXT_SIZE / 2];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    rc_format(&arena, "no way to the other tasks: %s", rc_job_piece(why, reason, sizeof(reason)));
-    return fail_call(call, error, ROLLCALL_NO_WAY, RC616, text, "start them with srun --ddp or srun --mpi=pmix");
+        why = "there is no more room for what tasks tell each other; broadcast less than 64 MiB in all";
+    else if (call->job->discovery.kind == RC_DISCOVERY_SRUN)
+        why = "srun, which keeps what tasks tell each other, is not to be reached; see whether it still runs, and "
+              "whether this node reaches it";
+    return rc_job_fail(error, ROLLCALL_NO_WAY, "RC620", "rank %u: %s: %s", call->rank, call->title, why);
 }
 
 /* Finds the store server, and this process's number there. */
@@ -322,9 +285,15 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
     if (rc >= 0)
         return rc;
     if (rc == -EIO && !reached)
-        return fail_way(call, where, error);
+        return rc_job_fail(
+            error, ROLLCALL_NO_WAY, "RC616",
+            "rank %u: %s: no way to the other tasks: %.*s; start them with srun --ddp or srun --mpi=pmix", call->rank,
+            call->title, REASON_MAX, where);
     if (rc == -ETIMEDOUT && !call->lost && (reached ? !errand->put.p : call->job->discovery.kind != RC_DISCOVERY_SRUN))
-        return fail_late(call, reached ? root : 0, error);
+        return rc_job_fail(error, ROLLCALL_TIMEOUT, "RC617",
+                           "rank %u: %s: rank %u has not called it within %u s; see what keeps it there, or give a "
+                           "larger timeout; all ranks make the same calls in the same order",
+                           call->rank, call->title, reached ? root : 0, call->seconds);
     return fail_gone(call, rc, error);
 }
 
@@ -334,8 +303,9 @@ int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct
     int rc = call->process ? settle_errand(call, &errand, call->rank, error) : 1;
 
     if (rc == 0)
-        return fail_call(call, error, ROLLCALL_CONTRADICTION, RC619, "another rank calls itself the root, too",
-                         "give all ranks the same root");
+        return rc_job_fail(error, ROLLCALL_CONTRADICTION, "RC619",
+                           "rank %u: %s: another rank calls itself the root, too; give all ranks the same root",
+                           call->rank, call->title);
     return rc < 0 ? -1 : 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,31 +18,25 @@
 
 extern char **environ;
 
-int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *text)
+int rc_job_fail(struct rollcall_error *error, int code, const char *id, const char *format, ...)
 {
-    if (error) {
-        struct rc_arena arena = { .base = error->text, .size = sizeof(error->text) };
+    size_t size = sizeof(error->text);
+    va_list args;
+    int n;
 
-        error->code = code;
-        error->text[0] = '\0';
-        if (*id)
-            rc_format(&arena, "%s: %s" RC_EXPLAIN("%s"), id, text, id);
-        else
-            rc_format(&arena, "%s", text);
-        /* a text that is too long is cut */
-        error->text[sizeof(error->text) - 1] = '\0';
-    }
+    if (!error)
+        return -1;
+    error->code = code;
+    n = snprintf(error->text, size, *id ? "%s: " : "%s", id);
+    va_start(args, format);
+    n += vsnprintf(error->text + n, size - (size_t)n, format, args);
+    va_end(args);
+    if (*id && n < (int)size)
+        snprintf(error->text + n, size - (size_t)n, RC_EXPLAIN("%s"), id);
+    for (char *c = error->text; *c; c++)
+        if (!rc_is_printable(*c))
+            *c = ' ';
     return -1;
-}
-
-const char *rc_job_piece(const char *text, char *to, size_t size)
-{
-    size_t n = 0;
-
-    for (; *text && n + 1 < size; text++)
-        to[n++] = rc_is_printable(*text) ? *text : ' ';
-    to[n] = '\0';
-    return to;
 }
 
 static int fail_with_message(struct rollcall_error *error, const struct rc_messages *messages)
@@ -49,7 +45,7 @@ static int fail_with_message(struct rollcall_error *error, const struct rc_messa
         const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
 
         if (entry->level == RC_LEVEL_ERROR)
-            return rc_job_fail(error, ROLLCALL_CONTRADICTION, entry->id, messages->list[i].text);
+            return rc_job_fail(error, ROLLCALL_CONTRADICTION, entry->id, "%s", messages->list[i].text);
     }
     return rc_job_fail(error, ROLLCALL_CONTRADICTION, "",
                        "the environment's values are too long to be a job's identity");
@@ -255,15 +251,6 @@ struct holding {
     char text[2048];
 };
 
-static int fail_holding(const struct holding *holding, struct rollcall_error *error)
-{
-    const struct rc_messages *messages = &holding->result.messages;
-    unsigned last = messages->count - 1;
-
-    return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(messages->list[last].id)->id,
-                       messages->list[last].text);
-}
-
 static struct holding *copy_job(const struct rollcall *job)
 {
     struct holding *holding = malloc(sizeof(*holding));
@@ -300,7 +287,7 @@ int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_erro
     if (rc_rank0_begin(&holding->result, &hooks, &held))
         *fd = held;
     else
-        status = fail_holding(holding, error);
+        status = fail_with_message(error, &holding->result.messages);
     free(holding);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -16,47 +17,34 @@ static bool is_name(const char *name)
     return n > 0 && n <= RC_CALL_NAME && rc_store_is_key((struct rc_str){ name, n }) && !strpbrk(name, ":/");
 }
 
-static int fail_invalid(struct rollcall_error *error, const char *what)
-{
-    char text[128];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    return rc_job_fail(error, ROLLCALL_INVALID, "", rc_format(&arena, "rollcall_broadcast: %s", what));
-}
-
-static int fail_size(const struct rc_call *call, int root, size_t theirs, size_t ours, struct rollcall_error *error)
-{
-    char text[256];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    rc_format(&arena, "rank %u: %s: rank %u gives %llu bytes and this one takes %llu; give all ranks the same size",
-              call->rank, call->title, (uint32_t)root, (unsigned long long)theirs, (unsigned long long)ours);
-    return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(RC619)->id, text);
-}
-
 int rollcall_broadcast(const struct rollcall *job, const char *name, void *data, size_t size, int root, int timeout_ms,
                        struct rollcall_error *error)
 {
-    char title[RC_CALL_TITLE];
-    struct rc_arena arena = { .base = title, .size = sizeof(title) };
+    char title[RC_CALL_NAME + sizeof("rollcall_broadcast(\"\")")];
     struct rc_call call;
     size_t got;
 
     if (!job)
-        return fail_invalid(error, "job is NULL");
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_broadcast: job is NULL");
     if (!is_name(name))
-        return fail_invalid(error, "a name has 1 to 64 letters, digits and . _ -");
+        return rc_job_fail(error, ROLLCALL_INVALID, "",
+                           "rollcall_broadcast: a name has 1 to 64 letters, digits and . _ -");
     if (size > ROLLCALL_BROADCAST_MAX || (size && !data))
-        return fail_invalid(error, size ? "size is more than 16384, or data is NULL" : "size");
-    if (rc_call_begin(job, name, rc_format(&arena, "rollcall_broadcast(\"%s\")", name), timeout_ms, &call, error) < 0)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_broadcast: size is more than 16384, or data is NULL");
+    snprintf(title, sizeof(title), "rollcall_broadcast(\"%s\")", name);
+    if (rc_call_begin(job, name, title, timeout_ms, &call, error) < 0)
         return -1;
     if (root < 0 || (uint32_t)root >= call.world)
-        return fail_invalid(error, "root is no rank of the job");
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_broadcast: root is no rank of the job");
     if (call.rank == (uint32_t)root)
         return rc_call_say(&call, 0, (struct rc_str){ size ? data : "", size }, error);
     if (rc_call_hear(&call, 0, (uint32_t)root, data, size, &got, error) < 0)
         return -1;
-    return got == size ? 0 : fail_size(&call, root, got, size, error);
+    if (got == size)
+        return 0;
+    return rc_job_fail(error, ROLLCALL_CONTRADICTION, "RC619",
+                       "rank %u: %s: rank %u gives %llu bytes and this one takes %llu; give all ranks the same size",
+                       call.rank, call.title, (uint32_t)root, (unsigned long long)got, (unsigned long long)size);
 }
 
 /* What rank 0 puts for one id: a first byte, then the id or the reason why there is none. */
@@ -107,9 +95,6 @@ static size_t make_id(char value[VALUE_SIZE])
 {
     struct nccl nccl;
     struct nccl_id id;
-    char text[REASON_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena reason = { .base = value + 1, .size = REASON_SIZE };
     int result;
 
     value[0] = IS_REASON;
@@ -117,8 +102,7 @@ static size_t make_id(char value[VALUE_SIZE])
     if (!find_nccl(&nccl)) {
         const char *why = dlerror();
 
-        rc_format(&reason, "libnccl cannot be loaded: %s",
-                  rc_job_piece(why ? why : "it has no ncclGetUniqueId", text, sizeof(text) - 64));
+        snprintf(value + 1, REASON_SIZE, "libnccl cannot be loaded: %s", why ? why : "it has no ncclGetUniqueId");
         return 1 + strlen(value + 1);
     }
     memset(&id, 0, sizeof(id));
@@ -128,21 +112,9 @@ static size_t make_id(char value[VALUE_SIZE])
         memcpy(value + 1, &id, sizeof(id));
         return 1 + sizeof(id);
     }
-    rc_format(&arena, "ncclGetUniqueId failed with %u (%s)", (uint32_t)result,
-              nccl.error_string ? nccl.error_string(result) : "no reason given");
-    rc_job_piece(text, value + 1, REASON_SIZE);
+    snprintf(value + 1, REASON_SIZE, "ncclGetUniqueId failed with %u (%s)", (unsigned)result,
+             nccl.error_string ? nccl.error_string(result) : "no reason given");
     return 1 + strlen(value + 1);
-}
-
-static int fail_id(const struct rc_call *call, uint32_t maker, const char *why, struct rollcall_error *error)
-{
-    char text[REASON_SIZE + 192];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    rc_format(&arena, "rank %u: rank %u makes no NCCL id: %s; ", call->rank, maker, why);
-    rc_join(&arena);
-    rc_format(&arena, "put libnccl.so.2 on LD_LIBRARY_PATH; NCCL_DEBUG=WARN says more");
-    return rc_job_fail(error, ROLLCALL_NO_NCCL, rc_message_entry(RC618)->id, text);
 }
 
 /* The first of the ranks that NCCL gives to this id's root (firstRankFromRoot in its bootstrap.cc). */
@@ -162,7 +134,10 @@ static int take_id(const struct rc_call *call, uint32_t maker, char value[VALUE_
         return 0;
     }
     value[size < VALUE_SIZE ? size : VALUE_SIZE - 1] = '\0';
-    return fail_id(call, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "what it gives is none", error);
+    return rc_job_fail(error, ROLLCALL_NO_NCCL, "RC618",
+                       "rank %u: rank %u makes no NCCL id: %s; put libnccl.so.2 on LD_LIBRARY_PATH; NCCL_DEBUG=WARN "
+                       "says more",
+                       call->rank, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "what it gives is none");
 }
 
 static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollcall_error *error)

@@ -45,27 +45,9 @@ int rc_near_node(hwloc_topology_t topology, hwloc_const_bitmap_t cpus)
     return best ? (int)best->os_index : -1;
 }
 
-int rc_near_numa(hwloc_obj_t object)
+int rc_near_numa(hwloc_topology_t topology, hwloc_obj_t object)
 {
-    hwloc_obj_t memory = rc_near_memory(object);
-    hwloc_obj_t found = NULL;
-    unsigned count = 0;
-
-    /* a root without memory of its own has all nodes below it */
-    if (memory->memory_arity == 0)
-        return -1;
-    for (hwloc_obj_t child = memory->memory_first_child; child; child = child->next_sibling) {
-        hwloc_obj_t node = child;
-
-        while (node && node->type != HWLOC_OBJ_NUMANODE)
-            node = node->memory_first_child;
-        if (!node || is_gpu_memory(node) || hwloc_bitmap_iszero(node->cpuset))
-            continue;
-        if (!found || node->os_index < found->os_index)
-            found = node;
-        count++;
-    }
-    return count > 0 ? (int)found->os_index : -1;
+    return rc_near_node(topology, rc_near_cpus(object)->cpuset);
 }
 
 /* An object and what is around it, from the inside out. */

@@ -18,7 +18,7 @@ int rc_near_node(hwloc_topology_t topology, hwloc_const_bitmap_t cpus);
 
 /* The kernel's number of the one NUMA node that something is in or hangs from;
  * -1 where it is not in a single one. */
-int rc_near_numa(hwloc_obj_t object);
+int rc_near_numa(hwloc_topology_t topology, hwloc_obj_t object);
 
 /* The NIC of each GPU: on the same PCI switch, else root port, NUMA node, ...;
  * of equally near ones that which fewer GPUs before it have. -1: there is none.

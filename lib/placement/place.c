@@ -338,7 +338,7 @@ static enum rc_nearness judge_nearness(const struct rc_place_request *request, c
     package = hwloc_get_ancestor_obj_by_type(request->topology, HWLOC_OBJ_PACKAGE, near);
     if (near->type == HWLOC_OBJ_PACKAGE)
         package = near;
-    if (rc_near_numa(near) < 0 && !package)
+    if (rc_near_numa(request->topology, near) < 0 && !package)
         return RC_NEAR_UNKNOWN;
     if (hwloc_bitmap_isincluded(place->cpus, rc_near_memory(near)->cpuset))
         return RC_NEAR_NUMA;

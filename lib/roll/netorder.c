@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* strverscmp */
 #include "roll/netorder.h"
 
-#include "launcher/layout.h"
-
 #include <stdlib.h>
+#include <string.h>
+
+#include "launcher/layout.h"
 
 #define NOWHERE "-"
 
@@ -48,57 +50,6 @@ struct rc_str rc_netorder_host(const struct rc_roll *roll)
     return name;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static size_t count_digits(struct rc_str text, size_t from)
-{
-    size_t n = 0;
-
-    while (from + n < text.n && is_digit(text.p[from + n]))
-        n++;
-    return n;
-}
-
-/* Numbers by their value, then by their length: "s2", "s02", "s10". Those of equal names stay together. */
-static int compare_numbers(struct rc_str a, struct rc_str b)
-{
-    struct rc_str left = a;
-    struct rc_str right = b;
-
-    for (; left.n > 1 && *left.p == '0'; left.n--)
-        left.p++;
-    for (; right.n > 1 && *right.p == '0'; right.n--)
-        right.p++;
-    if (left.n != right.n)
-        return left.n < right.n ? -1 : 1;
-    for (size_t i = 0; i < left.n; i++)
-        if (left.p[i] != right.p[i])
-            return left.p[i] < right.p[i] ? -1 : 1;
-    return (a.n > b.n) - (a.n < b.n);
-}
-
-static int compare_places(struct rc_str a, struct rc_str b)
-{
-    size_t i = 0;
-    size_t j = 0;
-
-    while (i < a.n && j < b.n) {
-        size_t m = count_digits(a, i);
-        size_t n = count_digits(b, j);
-        int order = m && n ? compare_numbers((struct rc_str){ a.p + i, m }, (struct rc_str){ b.p + j, n })
-                           : (a.p[i] > b.p[j]) - (a.p[i] < b.p[j]);
-
-        if (order)
-            return order;
-        i += m ? m : 1;
-        j += n ? n : 1;
-    }
-    return (i < a.n) - (j < b.n);
-}
-
 static struct rc_str switches_of(const struct rc_roll *roll)
 {
     struct rc_str name;
@@ -114,9 +65,13 @@ static int by_node(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Numbers in names as numbers: "s2" before "s10". */
 static int by_place(const void *a, const void *b)
 {
-    int order = compare_places(switches_of(a), switches_of(b));
+    char text[2][RC_ROLL_TEXT_MAX + 1];
+    struct rc_arena left = { .base = text[0], .size = sizeof(text[0]) };
+    struct rc_arena right = { .base = text[1], .size = sizeof(text[1]) };
+    int order = strverscmp(rc_copy(&left, switches_of(a)), rc_copy(&right, switches_of(b)));
 
     return order ? order : by_node(a, b);
 }

@@ -63,7 +63,7 @@ static void write_gpus(struct json *json, const struct mapping *mapping)
         json_text(json, "pci", gpu->bus_id);
         json_text(json, "vendor", rc_gpu_vendor_name(gpu->vendor));
         json_text(json, "model", rc_pci_gpu_model(gpu));
-        write_index(json, "numa", rc_near_numa(gpu->pci));
+        write_index(json, "numa", rc_near_numa(mapping->topology, gpu->pci));
         json_bool(json, "used", i < mapping->gpus.used);
         json_text(json, "uuid", gpu->uuid[0] ? gpu->uuid : NULL);
         write_index(json, "minor", gpu->minor);
@@ -83,7 +83,7 @@ static void write_nics(struct json *json, const struct mapping *mapping)
         json_text(json, "network", nic->network);
         json_text(json, "kind", rc_nic_kind_name(nic->kind));
         json_text(json, "pci", nic->bus_id);
-        write_index(json, "numa", rc_near_numa(nic->pci));
+        write_index(json, "numa", rc_near_numa(mapping->topology, nic->pci));
         json_bool(json, "used", i < mapping->nics.used);
         json_bool(json, "down", nic->down);
         json_close(json);

@@ -118,9 +118,9 @@ static int put_tasks(const struct mapping *mapping)
     return 0;
 }
 
-static void put_where(hwloc_obj_t pci, char text[16])
+static void put_where(const struct mapping *mapping, hwloc_obj_t pci, char text[16])
 {
-    int node = rc_near_numa(pci);
+    int node = rc_near_numa(mapping->topology, pci);
 
     snprintf(text, 16, node < 0 ? "NUMA ?" : "NUMA %d", node);
 }
@@ -139,7 +139,7 @@ static int put_gpus(const struct mapping *mapping)
 
         gpu_text(mapping, (int)i, text);
         table_text(&table, PAINT_NONE, text);
-        put_where(gpu->pci, text);
+        put_where(mapping, gpu->pci, text);
         table_text(&table, PAINT_NONE, text);
         table_text(&table, PAINT_NONE, rc_gpu_vendor_name(gpu->vendor));
         snprintf(name, sizeof(name), "%s%s", model ? model : "-", i >= mapping->gpus.used ? " (not used)" : "");
@@ -184,7 +184,7 @@ static int put_nics(const struct mapping *mapping)
         snprintf(names, sizeof(names), "%s%s%s", nic->fabric ? nic->fabric : "", nic->fabric && nic->network ? " " : "",
                  nic->network ? nic->network : "");
         table_text(&table, PAINT_NONE, names);
-        put_where(nic->pci, text);
+        put_where(mapping, nic->pci, text);
         table_text(&table, PAINT_NONE, text);
         table_text(&table, PAINT_NONE, rc_nic_kind_name(nic->kind));
         snprintf(names, sizeof(names), "%s%s", nic->bus_id, nic->down ? " (down)" : "");

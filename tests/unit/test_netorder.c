@@ -16,7 +16,7 @@ static const struct row rows[] = {
     { { "top.s2 a", "top.s2 b", "top.s1 c", "top.s1 d" }, TEXT("2-3,0x2,1"), "the second switch first" },
     { { "s2 a", "s1 b", "s2 c", "s1 d" }, TEXT("1,3,0x2,2"), "interleaved" },
     { { "s10 a", "s2 b", "s9 c" }, TEXT("1-2,0x2"), "numbers as numbers" },
-    { { "s02 a", "s2 b", "s02 c" }, TEXT("1,0x2,2"), "equal numbers of another length stay together" },
+    { { "s02 a", "s2 b", "s02 c" }, TEXT("0x2,2,1"), "equal numbers of another length stay together" },
     { { "b a", "a.z b", "a c" }, TEXT("2,1,0x2"), "the shorter name first" },
     { { "r1.s9 a", "r1.s10 b", "r0.s11 c" }, TEXT("2,0x2,1"), "the higher switch counts first" },
     { { "s99999999999999999999 a", "s99999999999999999998 b" }, TEXT("1,0x2"), "numbers that no type holds" },

@@ -175,8 +175,8 @@ UNIT_TEST(check_node, "the NUMA node of a mask and of an object")
 
     assert_int_equal(rc_near_node(topology, one), 1);
     assert_int_equal(rc_near_node(topology, two), -1);
-    assert_int_equal(rc_near_numa(hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, 7)), 3);
-    assert_int_equal(rc_near_numa(hwloc_get_root_obj(topology)), -1);
+    assert_int_equal(rc_near_numa(topology, hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, 7)), 3);
+    assert_int_equal(rc_near_numa(topology, hwloc_get_root_obj(topology)), -1);
     hwloc_bitmap_free(one);
     hwloc_bitmap_free(two);
     hwloc_topology_destroy(topology);
