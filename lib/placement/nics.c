@@ -167,23 +167,12 @@ static bool is_plain(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@") == n;
 }
 
-bool rc_nic_card(const struct rc_nic *nic, char name[RC_NIC_NAME])
+static void write_names(struct rc_nic *nic)
 {
-    if (nic->down || !is_plain(nic->fabric))
-        return false;
-    if (nic->port > 1)
-        snprintf(name, RC_NIC_NAME, "%s:%u", nic->fabric, nic->port);
-    else
-        snprintf(name, RC_NIC_NAME, "%s", nic->fabric);
-    return true;
-}
-
-bool rc_nic_interface(const struct rc_nic *nic, char name[RC_NIC_NAME])
-{
-    if (nic->down || nic->silent || !is_plain(nic->network))
-        return false;
-    snprintf(name, RC_NIC_NAME, "%s", nic->network);
-    return true;
+    if (!nic->down && is_plain(nic->fabric))
+        snprintf(nic->card, RC_NIC_NAME, nic->port > 1 ? "%s:%u" : "%s", nic->fabric, nic->port);
+    if (!nic->down && !nic->silent && is_plain(nic->network))
+        snprintf(nic->interface, RC_NIC_NAME, "%s", nic->network);
 }
 
 /* A topology file may have a name twice. */
@@ -197,19 +186,31 @@ static bool is_listed(const char *text, const char *name)
     return false;
 }
 
-char *rc_nics_names(const struct rc_nic_list *list, bool (*name_of)(const struct rc_nic *nic, char name[RC_NIC_NAME]))
+static void add_name(char *text, const char *name)
+{
+    if (*name && !is_listed(text, name))
+        sprintf(text + strlen(text), "%s%s", *text ? "," : "", name);
+}
+
+/* The names of all that a job uses. */
+static int list_names(struct rc_nic_list *list)
 {
     size_t size = (list->used + 1) * (RC_NIC_NAME + 1);
-    char *text = calloc(1, size);
-    size_t at = 0;
-    char name[RC_NIC_NAME];
 
-    for (size_t i = 0; text && i < list->used; i++) {
-        if (!name_of(&list->nic[i], name) || is_listed(text, name))
-            continue;
-        at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "," : "", name);
+    list->cards = calloc(1, size);
+    list->interfaces = calloc(1, size);
+    for (size_t i = 0; list->cards && list->interfaces && i < list->used; i++) {
+        add_name(list->cards, list->nic[i].card);
+        add_name(list->interfaces, list->nic[i].interface);
     }
-    return text;
+    return list->cards && list->interfaces ? 0 : -1;
+}
+
+void rc_nics_free(struct rc_nic_list *list)
+{
+    free(list->nic);
+    free(list->cards);
+    free(list->interfaces);
 }
 
 int rc_nics_find(hwloc_topology_t topology, struct rc_nic_list *list)
@@ -225,9 +226,11 @@ int rc_nics_find(hwloc_topology_t topology, struct rc_nic_list *list)
             count++;
     if (hwloc_topology_is_thissystem(topology))
         find_silent(nic, count);
+    for (size_t i = 0; i < count; i++)
+        write_names(&nic[i]);
     qsort(nic, count, sizeof(*nic), compare_nics);
     *list = (struct rc_nic_list){ .nic = nic, .count = count };
     while (list->used < count && !nic[list->used].down && nic[list->used].kind == nic[0].kind)
         list->used++;
-    return 0;
+    return list_names(list);
 }

@@ -16,6 +16,8 @@ enum rc_nic_kind {
     RC_NIC_KINDS
 };
 
+enum { RC_NIC_NAME = 80 };
+
 struct rc_nic {
     hwloc_obj_t pci;
     enum rc_nic_kind kind;
@@ -25,28 +27,25 @@ struct rc_nic {
     unsigned port;       /* of the fabric: the first that is active */
     bool down;           /* no port is active, or it is Ethernet without an address: none for a job */
     bool silent;         /* on this machine, and the interface has no address to be reached by */
+    /* What libraries may be told, "" where there is nothing to say: names as the kernel gives them, whatever a file
+     * has, and of what can be used. */
+    char card[RC_NIC_NAME]; /* with its port where that is not the first */
+    char interface[RC_NIC_NAME];
 };
 
 struct rc_nic_list {
     struct rc_nic *nic;
     size_t count; /* those that are down last; by kind, then by bus id */
     size_t used;  /* of the first kind that there is and that is not down */
+    char *cards;  /* of all that a job uses, each once: "mlx5_0,mlx5_1" */
+    char *interfaces;
 };
 
-/* 0, or -1 without memory. free() list->nic. The names live as long as the topology. */
+/* 0, or -1 without memory; the caller frees the list in both cases. The names live as long as the topology. */
 int rc_nics_find(hwloc_topology_t topology, struct rc_nic_list *list);
+void rc_nics_free(struct rc_nic_list *list);
 
 const char *rc_nic_kind_name(enum rc_nic_kind kind);
 
 /* The one name of a card that has two. */
 const char *rc_nic_name(const struct rc_nic *nic);
-
-/* What libraries may be told (nics.c): names as the kernel gives them, whatever
- * a file has, and of what can be used. The card, with its port where that is
- * not the first; the interface. False where there is nothing to say. */
-enum { RC_NIC_NAME = 80 };
-bool rc_nic_card(const struct rc_nic *nic, char name[RC_NIC_NAME]);
-bool rc_nic_interface(const struct rc_nic *nic, char name[RC_NIC_NAME]);
-
-/* One of these of all that a job uses, each once: "mlx5_0,mlx5_1". To be freed; NULL without memory. */
-char *rc_nics_names(const struct rc_nic_list *list, bool (*name_of)(const struct rc_nic *nic, char name[RC_NIC_NAME]));

@@ -30,10 +30,6 @@ struct mapping {
     unsigned *chosen; /* those of the tasks, or RC_PLACE_NO_GPU */
     size_t chosen_count;
     struct rc_nic_list nics;
-    char *fabric; /* names of all cards that a job uses; "" without one */
-    char *network;
-    char *value; /* room for a value of nic=auto */
-    size_t value_size;
     unsigned tasks;
     uint32_t rank;       /* this process's, RC_UNKNOWN where it is none of these tasks */
     uint32_t local_rank; /* likewise */
@@ -76,12 +72,8 @@ void map_print_json(const struct mapping *mapping);
  * answered has nothing on standard output, a line on standard error, and a status. */
 int map_answer_pins(const char *file);
 
-/* The names of a task's network card in *pin, which are written into `names`. */
-struct pin_names {
-    char card[RC_NIC_NAME];
-    char interface[RC_NIC_NAME];
-};
-void map_pin_nic(const struct mapping *mapping, unsigned task, struct pin_names *names, struct rc_pin *pin);
+/* The names of a task's network card. */
+struct rc_pin map_pin_nic(const struct mapping *mapping, unsigned task);
 
 /* The value that nic=auto would give the i-th variable (rc_nicnames_variable) for a task; it
  * lives until the next call. NULL where there is nothing to say. */

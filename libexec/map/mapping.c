@@ -12,25 +12,26 @@
 #include "effects/look.h"
 #include "map.h"
 
-void map_pin_nic(const struct mapping *mapping, unsigned task, struct pin_names *names, struct rc_pin *pin)
+enum { VALUE_SIZE = 65536 };
+
+struct rc_pin map_pin_nic(const struct mapping *mapping, unsigned task)
 {
     const struct rc_nic *nic = mapping->place[task].nic >= 0 ? &mapping->nics.nic[mapping->place[task].nic] : NULL;
 
-    *pin = (struct rc_pin){ .gpu = RC_UNKNOWN };
-    if (nic && rc_nic_card(nic, names->card))
-        pin->fabric = rc_str(names->card);
-    if (nic && rc_nic_interface(nic, names->interface))
-        pin->network = rc_str(names->interface);
+    return (struct rc_pin){
+        .fabric = rc_str(nic ? nic->card : NULL),
+        .network = rc_str(nic ? nic->interface : NULL),
+        .gpu = RC_UNKNOWN,
+    };
 }
 
 const char *map_proposal(const struct mapping *mapping, unsigned task, unsigned i)
 {
-    struct rc_arena arena = { .base = mapping->value, .size = mapping->value_size };
-    struct rc_pins pins = { .fabric = rc_str(mapping->fabric), .network = rc_str(mapping->network) };
-    struct pin_names names;
-    struct rc_pin pin;
+    static char value[VALUE_SIZE];
+    struct rc_arena arena = { .base = value, .size = sizeof(value) };
+    struct rc_pins pins = { .fabric = rc_str(mapping->nics.cards), .network = rc_str(mapping->nics.interfaces) };
+    struct rc_pin pin = map_pin_nic(mapping, task);
 
-    map_pin_nic(mapping, task, &names, &pin);
     return rc_nicnames_value(i, &pins, &pin, &arena);
 }
 
@@ -248,11 +249,7 @@ int map_place_tasks(struct mapping *mapping, bool whole_nodes)
 
     mapping->place = calloc(mapping->tasks, sizeof(*mapping->place));
     mapping->cpus = calloc(mapping->tasks, sizeof(*mapping->cpus));
-    mapping->fabric = rc_nics_names(&mapping->nics, rc_nic_card);
-    mapping->network = rc_nics_names(&mapping->nics, rc_nic_interface);
-    mapping->value_size = 2 * (mapping->nics.used + 1) * (RC_NIC_NAME + 1);
-    mapping->value = malloc(mapping->value_size);
-    if (!mapping->place || !mapping->cpus || !mapping->fabric || !mapping->network || !mapping->value)
+    if (!mapping->place || !mapping->cpus)
         return out_of_memory(mapping);
     if (rc_place_tasks(&request, mapping->place) < 0) {
         if (errno != EINVAL)
@@ -364,11 +361,8 @@ void map_free(struct mapping *mapping)
     free(mapping->place);
     free(mapping->own);
     free(mapping->chosen);
-    free(mapping->fabric);
-    free(mapping->network);
-    free(mapping->value);
     free(mapping->gpus.gpu);
-    free(mapping->nics.nic);
+    rc_nics_free(&mapping->nics);
     hwloc_bitmap_free(mapping->allowed);
     if (mapping->topology)
         hwloc_topology_destroy(mapping->topology);

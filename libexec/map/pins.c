@@ -25,10 +25,8 @@ static void print_names(struct rc_str fabric, struct rc_str network)
 static void print_pin(const struct mapping *mapping, unsigned task)
 {
     const struct rc_place *place = &mapping->place[task];
-    struct pin_names names;
-    struct rc_pin pin;
+    struct rc_pin pin = map_pin_nic(mapping, task);
 
-    map_pin_nic(mapping, task, &names, &pin);
     printf("pin cpus=%s cores=%u", mapping->cpus[task], place->cores);
     if (place->gpu >= 0)
         printf(" gpu=%u", (unsigned)(task % mapping->chosen_count));
@@ -43,7 +41,7 @@ static int print_pins(const struct mapping *mapping)
         if (hwloc_bitmap_last(mapping->place[i].cpus) >= RC_CPUS_MAX)
             return console_fail("pins: a hardware thread has a number above %d", RC_CPUS_MAX);
     printf("node");
-    print_names(rc_str(mapping->fabric), rc_str(mapping->network));
+    print_names(rc_str(mapping->nics.cards), rc_str(mapping->nics.interfaces));
     putchar('\n');
     for (unsigned i = 0; i < mapping->tasks; i++)
         print_pin(mapping, i);

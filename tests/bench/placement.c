@@ -27,7 +27,7 @@ static bool place_once(hwloc_topology_t topology, unsigned tasks)
         return false;
     rc_place_free(place, tasks);
     free(gpus.gpu);
-    free(nics.nic);
+    rc_nics_free(&nics);
     return true;
 }
 
