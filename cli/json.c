@@ -138,13 +138,10 @@ static void write_gpus(struct json *json, const struct rc_roll *roll)
 /* What the node has, by the names of items.def. */
 static void write_items(struct json *json, const struct rc_roll *roll)
 {
-    struct rc_str lines = roll->items;
-    struct rc_str value;
-    enum rc_item item;
-
     json_open_object(json, "has");
-    while (rc_items_next(&lines, &item, &value))
-        json_slice(json, rc_item_row(item)->name, value);
+    for (unsigned item = 0; item < RC_ITEMS; item++)
+        if (roll->item[item].p)
+            json_slice(json, rc_item_row((enum rc_item)item)->name, roll->item[item]);
     json_close(json);
 }
 

@@ -10,12 +10,11 @@
 
 #include "base/message.h"
 #include "roll/blame.h"
-#include "roll/items.h"
 #include "roll/names.h"
 
 #define RC_ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"
 
-enum { RC_CHECKING_ARRAYS = 9 };
+enum { RC_CHECKING_ARRAYS = 8 };
 
 struct rc_checking {
     const struct rc_roll *rolls;

@@ -6,43 +6,14 @@
 #include "roll/checking.h"
 #include "roll/netorder.h"
 
-/* What the nodes of a launch have: those that say it, by the part of the launch that they are of. */
+/* What the nodes of a launch have. */
 struct comparison {
     struct rc_checking *check;
-    const struct rc_member *node;
+    const struct rc_member *node; /* those that say it, by the part of the launch that they are of */
     size_t count;
-    struct rc_str *value;  /* RC_ITEMS a node: what it says of each item */
     unsigned lines;        /* that may still be written */
     bool beyond[RC_ITEMS]; /* items that differ, too, when no line is left */
 };
-
-/* False without memory. */
-static bool read_nodes(struct comparison *comparison)
-{
-    struct rc_checking *check = comparison->check;
-    struct rc_member *node = check->many;
-    size_t count = 0;
-
-    comparison->value = rc_checking_allocate(check, check->count * RC_ITEMS, sizeof(*comparison->value));
-    for (size_t i = 0; i < check->count; i++) {
-        const struct rc_roll *roll = check->member[i].roll;
-
-        if (roll->items.p)
-            node[count++] = (struct rc_member){ roll, rc_items_value(roll->items, RC_ITEM_component), 0 };
-    }
-    rc_member_sort(node, count);
-    for (size_t i = 0; comparison->value && i < count; i++) {
-        struct rc_str lines = node[i].roll->items;
-        struct rc_str text;
-        enum rc_item item;
-
-        while (rc_items_next(&lines, &item, &text))
-            comparison->value[i * RC_ITEMS + item] = text;
-    }
-    comparison->node = node;
-    comparison->count = count;
-    return comparison->value != NULL;
-}
 
 enum { ROUGH_PART = 64 };
 
@@ -126,14 +97,13 @@ static size_t keep_comparable(struct rc_member *member, size_t count, enum rc_it
         if (compared == RC_COMPARED_PER_TASKS)
             member[i].number = rc_netorder_tasks(roll);
         else if (compared == RC_COMPARED_PER_GPUS || compared == RC_COMPARED_PER_NICS)
-            member[i].text = rc_items_value(roll->items,
-                                            compared == RC_COMPARED_PER_GPUS ? RC_ITEM_gpus : RC_ITEM_nics);
+            member[i].text = roll->item[compared == RC_COMPARED_PER_GPUS ? RC_ITEM_gpus : RC_ITEM_nics];
     }
     rc_group_find(member, count, shown);
     count = shown[0].count;
     memmove(member, shown[0].member, count * sizeof(*member));
     for (size_t i = 0; i < count; i++)
-        member[i] = (struct rc_member){ member[i].roll, rc_items_value(member[i].roll->items, item), 0 };
+        member[i] = (struct rc_member){ member[i].roll, member[i].roll->item[item], 0 };
     return count;
 }
 
@@ -150,7 +120,7 @@ static size_t select_nodes(const struct comparison *comparison, size_t first, si
     if (compared == RC_COMPARED_WITHIN)
         return 0;
     for (size_t i = first; i < first + nodes; i++) {
-        struct rc_str text = comparison->value[i * RC_ITEMS + item];
+        struct rc_str text = comparison->node[i].roll->item[item];
 
         if (!text.p && compared != RC_COMPARED_OR_NONE)
             continue;
@@ -264,11 +234,17 @@ static void add_beyond(struct rc_checking *check, const bool beyond[RC_ITEMS])
 
 void rc_check_items(struct rc_checking *check, unsigned lines)
 {
-    struct comparison comparison = { .check = check, .lines = lines };
+    struct rc_member *node = check->many;
+    struct comparison comparison = { .check = check, .node = node, .lines = lines };
     size_t nodes;
 
-    if (!read_nodes(&comparison))
-        return;
+    for (size_t i = 0; i < check->count; i++) {
+        const struct rc_roll *roll = check->member[i].roll;
+
+        if (roll->has_items)
+            node[comparison.count++] = (struct rc_member){ roll, roll->item[RC_ITEM_component], 0 };
+    }
+    rc_member_sort(node, comparison.count);
     for (unsigned item = 0; item < RC_ITEMS; item++) {
         for (size_t first = 0; first < comparison.count; first += nodes) {
             nodes = rc_member_run(&comparison.node[first], comparison.count - first);

@@ -2,7 +2,6 @@
 #include "roll/roll.h"
 
 #include "base/pairs.h"
-#include "roll/items.h"
 
 /* The name in NAME=VALUE; absent where it is none that can go into an entry. */
 static struct rc_str user_name(struct rc_str user)
@@ -103,7 +102,17 @@ static bool take_gpu(struct rc_str value, void *to)
 
 static bool take_item(struct rc_str value, void *to)
 {
-    return rc_items_take(&((struct rc_roll *)to)->items, value);
+    struct rc_roll *roll = to;
+    struct rc_str text;
+    struct rc_str name = rc_str_split(value, ' ', &text);
+    enum rc_item item = rc_item_find(name);
+
+    if (name.n == 0 || text.n == 0 || text.n > RC_ITEM_VALUE_MAX || (item < RC_ITEMS && roll->item[item].p))
+        return false;
+    roll->has_items = true;
+    if (item < RC_ITEMS)
+        roll->item[item] = text;
+    return true;
 }
 
 static void put_users(struct rc_arena *arena, const void *from)
@@ -136,12 +145,8 @@ static void put_gpus(struct rc_arena *arena, const void *from)
 
 static void put_items(struct rc_arena *arena, const void *from)
 {
-    struct rc_str lines = ((const struct rc_roll *)from)->items;
-    struct rc_str value;
-    enum rc_item item;
-
-    while (rc_items_next(&lines, &item, &value))
-        rc_item_put(arena, item, value);
+    for (unsigned item = 0; item < RC_ITEMS; item++)
+        rc_item_put(arena, (enum rc_item)item, ((const struct rc_roll *)from)->item[item]);
 }
 
 static const struct rc_row rows[] = {

@@ -27,7 +27,7 @@
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
- *   has=gpus 8 NVIDIA H100   what the node has (items.h); these lines are consecutive
+ *   has=gpus 8 NVIDIA H100   what the node has (items.def)
  *
  * An answer, RC_ANSWER_SIZE bytes at most:
  *   answer=1
@@ -45,6 +45,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "roll/items.h"
 
 enum {
     RC_ROLL_SIZE = 16384,
@@ -64,7 +65,7 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of its caller's. Absent
- * values may be: version, launcher, mode, boot, addr, own, dead, visible, place, busy, hosts, absent, items. */
+ * values may be: version, launcher, mode, boot, addr, own, dead, visible, place, busy, hosts, absent, item. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -89,7 +90,8 @@ struct rc_roll {
     unsigned user_count;
     struct rc_roll_gpu gpu[RC_ROLL_GPUS_MAX];
     unsigned gpu_count;
-    struct rc_str items; /* the lines has=, for rc_items_next; absent: it says nothing of what it has */
+    struct rc_str item[RC_ITEMS]; /* what it has */
+    bool has_items;               /* false: it says nothing of that */
 };
 
 /* Writes an entry and a NUL. Absent values are left out, and so is a

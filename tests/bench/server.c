@@ -31,22 +31,22 @@ enum kind { ROLL, ALIKE, DIFFERENT, ID, BROADCAST, WATCH, KINDS };
 
 static const char *const names[KINDS] = { "roll", "alike", "different", "id", "broadcast", "watch" };
 
-static const char *const items[] = {
-    "gpus 8 NVIDIA H100 80GB HBM3",
-    "gpu_links 8 at x16 32.0 GT/s",
-    "gpu_driver 550.54.15 (open)",
-    "imex there",
-    "nics 8 mlx5_core MT4129",
-    "nic_ports 8 ACTIVE InfiniBand 400 Gb/sec (4X NDR)",
-    "nic_links 8 at x16 32.0 GT/s",
-    "kernel 6.8.0-45-generic",
-    "memlock unlimited",
-    "nofile 1048576",
-    "stack unlimited",
-    "shm 1007 GiB",
-    "hugepages 0 of 2048 kB, transparent ones: madvise",
-    "memory 2015 GiB",
-    "cores 128 of 128",
+static const char *const items[RC_ITEMS] = {
+    [RC_ITEM_gpus] = "8 NVIDIA H100 80GB HBM3",
+    [RC_ITEM_gpu_links] = "8 at x16 32.0 GT/s",
+    [RC_ITEM_gpu_driver] = "550.54.15 (open)",
+    [RC_ITEM_imex] = "there",
+    [RC_ITEM_nics] = "8 mlx5_core MT4129",
+    [RC_ITEM_nic_ports] = "8 ACTIVE InfiniBand 400 Gb/sec (4X NDR)",
+    [RC_ITEM_nic_links] = "8 at x16 32.0 GT/s",
+    [RC_ITEM_kernel] = "6.8.0-45-generic",
+    [RC_ITEM_memlock] = "unlimited",
+    [RC_ITEM_nofile] = "1048576",
+    [RC_ITEM_stack] = "unlimited",
+    [RC_ITEM_shm] = "1007 GiB",
+    [RC_ITEM_hugepages] = "0 of 2048 kB, transparent ones: madvise",
+    [RC_ITEM_memory] = "2015 GiB",
+    [RC_ITEM_cores] = "128 of 128",
 };
 
 struct client {
@@ -88,18 +88,14 @@ static const char *write_entry(uint32_t number, struct rc_arena *arena)
         .visible = rc_str("CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7"),
         .gpu_count = TASKS,
     };
-    const char *lines;
 
     for (uint32_t i = 0; i < TASKS; i++) {
         roll.gpu[i].rank = first + i;
         roll.gpu[i].id = rc_str(rc_format(&own, "GPU-%u-9c3e-4f5e-8d2b-1b0c9f6d2a11", 1000000000 + first + i));
     }
-    lines = rc_format(&own, "");
-    for (size_t i = 0; kind != ROLL && i < sizeof(items) / sizeof(*items); i++) {
-        rc_join(&own);
-        rc_format(&own, "has=%s, unit %u\n", items[i], kind == DIFFERENT ? number : 100000);
-    }
-    roll.items = rc_str(lines);
+    for (size_t i = 0; kind != ROLL && i < RC_ITEMS; i++)
+        if (items[i])
+            roll.item[i] = rc_str(rc_format(&own, "%s, unit %u", items[i], kind == DIFFERENT ? number : 100000));
     return own.full ? "" : rc_roll_write(&roll, arena);
 }
 

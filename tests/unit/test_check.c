@@ -340,8 +340,7 @@ static uint64_t cost(size_t count, unsigned fault)
         if (fault == 2)
             snprintf(words[i][2], sizeof(words[i][2]), "%zu-%zu", k, k + 9);
         snprintf(words[i][3], sizeof(words[i][3]), "NCCL_A%zu=%zu", fault == 3 ? k : 0, fault == 4 ? k : 0);
-        snprintf(words[i][4], sizeof(words[i][4]), "has=gpus 8 H100\nhas=memory %zu MiB\n",
-                 fault == 7 ? k * k : 515800 + k % 64);
+        snprintf(words[i][4], sizeof(words[i][4]), "%zu MiB", fault == 7 ? k * k : 515800 + k % 64);
         rolls[i] = (struct rc_roll){
             .scope = RC_STR("slurm:42.0"),
             .host = rc_str(words[i][0]),
@@ -355,7 +354,8 @@ static uint64_t cost(size_t count, unsigned fault)
             .user_count = 1,
             .gpu = { { (uint32_t)(2 * k), fault == 5 ? RC_STR("GPU") : rc_str(words[i][0]) } },
             .gpu_count = 1,
-            .items = rc_str(words[i][4]),
+            .item = { [RC_ITEM_gpus] = RC_STR("8 H100"), [RC_ITEM_memory] = rc_str(words[i][4]) },
+            .has_items = true,
         };
     }
     blocks = 0;

@@ -37,6 +37,7 @@ static const struct unit_text entries[] = {
     { TEXT(LEAST "gpu=3 GPU-1c6f\ngpu=0 GPU-1c6f\n"), "a GPU of two tasks: not for the reader to judge" },
     { TEXT(LEAST "gpu=3 a b\n"), "a blank in a GPU's name" },
     { TEXT(LEAST "has=gpus 8 NVIDIA H100\nhas=gpu_driver 550.54.15 (open)\n"), "two items" },
+    { TEXT(LEAST "has=gpus 1\nmode=worker\nhas=memory 1\n"), "items with another line between" },
     { TEXT(HEAD SCOPE "has=gpus 1\nhas=memory 4096 MiB\n" HOST SIZES TASKS), "items between other lines" },
     { TEXT(LEAST "has=newer 1\nhas=newer 2\nhas=gpus 1\n"), "an item that is not known, twice" },
     { TEXT(LEAST "has=kernel " X15("0123456789abcdef") "0123456789abcde\n"), "an item of 255 bytes" },
@@ -120,7 +121,6 @@ static const struct unit_text refused[] = {
     { TEXT(LEAST "has= 8\n"), "an item without a name" },
     { TEXT(LEAST "has=gpus 1\nhas=gpus 1\n"), "an item twice" },
     { TEXT(LEAST "has=gpus 1\nhas=memory 1\nhas=gpus 2\n"), "an item twice, with another between" },
-    { TEXT(LEAST "has=gpus 1\nmode=worker\nhas=memory 1\n"), "items that do not stand together" },
     { TEXT(LEAST "has=kernel " X256("k") "\n"), "an item of 256 bytes" },
     { TEXT(HEAD SCOPE SIZES TASKS "host=" X256("h") "\n"), "a host's name of 256 bytes" },
     { TEXT(LEAST "version=" X256("v") "\n"), "a version of 256 bytes" },
@@ -183,7 +183,7 @@ static struct rc_roll whole(void)
         .user_count = 2,
         .gpu = { { 0, RC_STR("GPU-1c6f") }, { 3, RC_STR("MIG-2 b") } },
         .gpu_count = 2,
-        .items = RC_STR("has=gpus 8 NVIDIA H100\nhas=newer 1\nhas=cores 96\n"),
+        .item = { [RC_ITEM_gpus] = RC_STR("8 NVIDIA H100"), [RC_ITEM_cores] = RC_STR("96") },
     };
 }
 
@@ -194,8 +194,6 @@ UNIT_TEST(writes_and_reads, "an entry is read as it was written")
     struct rc_roll roll = whole();
     const char *before = rc_format(&arena, "before");
     const char *written = rc_roll_write(&roll, &arena);
-    struct rc_str value;
-    enum rc_item item;
 
     assert_string_equal(written, WHOLE);
     assert_string_equal(before, "before");
@@ -204,13 +202,8 @@ UNIT_TEST(writes_and_reads, "an entry is read as it was written")
     assert_true(reads(rc_str(written), &roll));
     /* each name is that of the same member, for the writer and for the reader */
     assert_string_equal(rc_roll_write(&roll, &again), WHOLE);
-    assert_true(rc_items_next(&roll.items, &item, &value));
-    assert_int_equal(item, RC_ITEM_gpus);
-    assert_true(rc_str_is(value, "8 NVIDIA H100"));
-    assert_true(rc_items_next(&roll.items, &item, &value));
-    assert_int_equal(item, RC_ITEM_cores);
-    assert_true(rc_str_is(value, "96"));
-    assert_false(rc_items_next(&roll.items, &item, &value));
+    assert_true(roll.has_items && rc_str_is(roll.item[RC_ITEM_gpus], "8 NVIDIA H100"));
+    assert_true(rc_str_is(roll.item[RC_ITEM_cores], "96") && !roll.item[RC_ITEM_kernel].p);
 }
 
 UNIT_TEST(leaves_out_what_is_absent, "absent values are left out and stay absent")
@@ -226,7 +219,7 @@ UNIT_TEST(leaves_out_what_is_absent, "absent values are left out and stay absent
 
     assert_string_equal(rc_roll_write(&roll, &arena), "roll=1\nscope=s\nhost=n1\ntasks=1\nnode=1\nnodes=2\nworld=2\n");
     assert_true(reads(rc_str(arena.base), &roll));
-    assert_true(!roll.version.p && !roll.mode.p && !roll.boot.p && !roll.addr.p && !roll.visible.p && !roll.items.p);
+    assert_true(!roll.version.p && !roll.mode.p && !roll.boot.p && !roll.addr.p && !roll.visible.p && !roll.has_items);
     assert_true(roll.port == 0 && roll.user_count == 0 && roll.gpu_count == 0);
 }
 
