@@ -144,7 +144,8 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
     else if (call->job->discovery.kind == RC_DISCOVERY_SRUN)
         why = "srun, which keeps what tasks tell each other, is not to be reached; see whether it still runs, and "
               "whether this node reaches it";
-    return rc_job_fail(error, ROLLCALL_NO_WAY, "RC620", "rank %u: %s: %s", call->rank, call->title, why);
+    return rc_job_fail(error, ROLLCALL_NO_WAY, rc_message_entry(RC620)->id, "rank %u: %s: %s", call->rank, call->title,
+                       why);
 }
 
 /* Finds the store server, and this process's number there. */
@@ -286,11 +287,11 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
         return rc;
     if (rc == -EIO && !reached)
         return rc_job_fail(
-            error, ROLLCALL_NO_WAY, "RC616",
+            error, ROLLCALL_NO_WAY, rc_message_entry(RC616)->id,
             "rank %u: %s: no way to the other tasks: %.*s; start them with srun --ddp or srun --mpi=pmix", call->rank,
             call->title, REASON_MAX, where);
     if (rc == -ETIMEDOUT && !call->lost && (reached ? !errand->put.p : call->job->discovery.kind != RC_DISCOVERY_SRUN))
-        return rc_job_fail(error, ROLLCALL_TIMEOUT, "RC617",
+        return rc_job_fail(error, ROLLCALL_TIMEOUT, rc_message_entry(RC617)->id,
                            "rank %u: %s: rank %u has not called it within %u s; see what keeps it there, or give a "
                            "larger timeout; all ranks make the same calls in the same order",
                            call->rank, call->title, reached ? root : 0, call->seconds);
@@ -303,7 +304,7 @@ int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct
     int rc = call->process ? settle_errand(call, &errand, call->rank, error) : 1;
 
     if (rc == 0)
-        return rc_job_fail(error, ROLLCALL_CONTRADICTION, "RC619",
+        return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(RC619)->id,
                            "rank %u: %s: another rank calls itself the root, too; give all ranks the same root",
                            call->rank, call->title);
     return rc < 0 ? -1 : 0;

@@ -42,7 +42,7 @@ int rollcall_broadcast(const struct rollcall *job, const char *name, void *data,
         return -1;
     if (got == size)
         return 0;
-    return rc_job_fail(error, ROLLCALL_CONTRADICTION, "RC619",
+    return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(RC619)->id,
                        "rank %u: %s: rank %u gives %llu bytes and this one takes %llu; give all ranks the same size",
                        call.rank, call.title, (uint32_t)root, (unsigned long long)got, (unsigned long long)size);
 }
@@ -134,7 +134,7 @@ static int take_id(const struct rc_call *call, uint32_t maker, char value[VALUE_
         return 0;
     }
     value[size < VALUE_SIZE ? size : VALUE_SIZE - 1] = '\0';
-    return rc_job_fail(error, ROLLCALL_NO_NCCL, "RC618",
+    return rc_job_fail(error, ROLLCALL_NO_NCCL, rc_message_entry(RC618)->id,
                        "rank %u: rank %u makes no NCCL id: %s; put libnccl.so.2 on LD_LIBRARY_PATH; NCCL_DEBUG=WARN "
                        "says more",
                        call->rank, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "what it gives is none");

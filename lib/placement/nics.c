@@ -186,10 +186,12 @@ static bool is_listed(const char *text, const char *name)
     return false;
 }
 
-static void add_name(char *text, const char *name)
+static void add_name(char *text, size_t size, const char *name)
 {
+    size_t used = strlen(text);
+
     if (*name && !is_listed(text, name))
-        sprintf(text + strlen(text), "%s%s", *text ? "," : "", name);
+        snprintf(text + used, size - used, "%s%s", used ? "," : "", name);
 }
 
 /* The names of all that a job uses. */
@@ -200,8 +202,8 @@ static int list_names(struct rc_nic_list *list)
     list->cards = calloc(1, size);
     list->interfaces = calloc(1, size);
     for (size_t i = 0; list->cards && list->interfaces && i < list->used; i++) {
-        add_name(list->cards, list->nic[i].card);
-        add_name(list->interfaces, list->nic[i].interface);
+        add_name(list->cards, size, list->nic[i].card);
+        add_name(list->interfaces, size, list->nic[i].interface);
     }
     return list->cards && list->interfaces ? 0 : -1;
 }
