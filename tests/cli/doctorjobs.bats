@@ -4,6 +4,7 @@
 
 load helper
 load doctor
+load ../pages
 
 setup()
 {
@@ -112,15 +113,20 @@ setup()
     run -0 doctor job.sh
 }
 
-@test "the templates of docs/jobs: nothing is found" {
+@test "the jobs of README.md and docs/user.md, and the templates of docs/jobs: nothing is found" {
     printf '#!/bin/sh\necho slurm 22.05.8\n' > bin/srun
     chmod 755 bin/srun
     printf '%s\n' 'import os, torch' 'import torch.distributed as dist' 'dist.init_process_group("nccl")' \
         'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))' \
         'loader = torch.utils.data.DataLoader([], num_workers=4)' > train.py
     cp "$top"/docs/jobs/*.s[bh]* .
+    page_blocks "$top/README.md" diff 1 | grep -v '^-' | cut -c2- > readme.sh
+    for number in 2 4; do # the others are how such jobs were before
+        page_blocks "$top/docs/user.md" bash "$number" > "user$number.sh"
+        grep -q rollcall "user$number.sh"
+    done
     set -- *.s[bh]*
-    [ $# -eq 12 ]
+    [ $# -eq 15 ]
     for template; do
         matches 0 '*script    train.py: *' doctor "$template"
     done

@@ -64,8 +64,10 @@ links()
     [ "$words" -ge 100 ]
 }
 
-@test "every link leads to a file that is there" {
-    for page in "${pages[@]}" README.ja.md CONTRIBUTING.md SECURITY.md packaging/README.md; do
+# links_lead_somewhere PAGE...
+links_lead_somewhere()
+{
+    for page; do
         while IFS= read -r link; do
             case $link in
                 http*) continue ;;
@@ -75,6 +77,15 @@ links()
             [ -e "$file" ] || { echo "$page: $link"; return 1; }
         done < <(awk '/^```/ { code = !code } !code && !/^    /' "$page" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//')
     done
+}
+
+@test "every link leads to a file that is there, in the sources and where make install puts the pages" {
+    links_lead_somewhere "${pages[@]}" README.ja.md CONTRIBUTING.md SECURITY.md packaging/README.md docs/jobs/*.md
+    (
+        cd "$prefix/share/doc/rollcall"
+        [ -e docs/user.md ]
+        links_lead_somewhere *.md docs/*.md docs/jobs/*.md
+    )
     # each template is installed, with the pages that link to it
     for job in docs/jobs/*; do
         grep -qF "$job" Makefile.am || { echo "Makefile.am does not install $job"; return 1; }
@@ -85,8 +96,23 @@ links()
     done
 }
 
+@test "SECURITY.md says as whom each of rollcall's own programs and libraries runs" {
+    list installed.txt | sed -nE 's|^f libexec/rollcall/(rollcall-[a-z]+)$|\1|p; s|^f lib/(librollcall-[a-z]+\.so)$|\1|p' \
+        > "$BATS_TEST_TMPDIR/programs"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/programs")" -ge 6 ]
+    sed -nE 's/^#define RC_(EXCHANGE_[A-Z]+|LOOKUP_ARGUMENT) +"([a-z]+)".*/rollcall-exchange \2/p' lib/*/*.h \
+        > "$BATS_TEST_TMPDIR/words"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/words")" -ge 3 ]
+    while IFS= read -r name; do
+        grep -qF "| \`$name" SECURITY.md || { echo "no row for $name"; return 1; }
+    done < <(cat "$BATS_TEST_TMPDIR/programs" "$BATS_TEST_TMPDIR/words" | grep -v preload)
+    grep -q '^| preload library |' SECURITY.md
+}
+
 @test "what two pages say to install with is the same" {
     install=$(page_lines README.md '## You have a job script, and no root')
     [ -n "$install" ]
     expect_same "$install" "$(page_lines docs/user.md '## Install' | grep -Fx -- "$install")"
+    wanted=$(grep -oE 'a C compiler, make, auto[a-z, ]*libtool[^:]*' README.md)
+    grep -qF "$wanted" docs/user.md
 }
