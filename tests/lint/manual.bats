@@ -76,6 +76,11 @@ section()
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man8/spank_rollcall.8" | tr -d '"' | paste -sd' ')"
 }
 
+@test "rollcall(7) begins with a list of all its sections" {
+    listed=$(section "$page" DESCRIPTION | sed -nE '/^\.TS/,/^\.TE/s/^\\fB([A-Z ]+)\\fR\t.*/\1/p')
+    expect_same "$(sed -n 's/^\.SH //p' "$page" | grep -vxE 'NAME|SYNOPSIS|DESCRIPTION|SEE ALSO')" "$listed"
+}
+
 @test "each page refers to pages and sections that are there, and the first one to all others" {
     for file in "${pages[@]}"; do
         for reference in $(grep -ohE '\b(lib|spank_)?rollcall (\(|"\()[1-9]\)' "$file" | tr -d ' "'); do
