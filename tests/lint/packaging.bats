@@ -25,6 +25,15 @@ in_debian()
     done < <(list installed.txt | in_debian | grep -v '^usr/share/doc/rollcall/LICENSE$')
 }
 
+@test "what a reader of Debian finds in share/doc is what make install puts there, not compressed" {
+    list installed.txt | sed -nE 's|^f share/doc/rollcall/([^/]+).*|\1|p' | grep -vx LICENSE | uniq > "$BATS_TEST_TMPDIR/pages"
+    expect_same "$(LC_ALL=C sort "$BATS_TEST_TMPDIR/pages")" "$(LC_ALL=C sort "$debian/rollcall.docs")"
+    excluded=$(sed -n 's/^\tdh_compress //p' "$debian/rules")
+    for suffix in $(list installed.txt | sed -nE 's|^f share/doc/rollcall/.*(\.[a-z]+)$|\1|p' | LC_ALL=C sort -u); do
+        [[ " $excluded " == *" -X$suffix "* ]] || { echo "dh_compress may take *$suffix"; return 1; }
+    done
+}
+
 @test "the library has the symbols of librollcall0.symbols, neither less nor more" {
     command -v dpkg-gensymbols > /dev/null || skip 'there is no dpkg-gensymbols'
     symbols=$debian/librollcall0.symbols

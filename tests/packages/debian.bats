@@ -31,6 +31,12 @@ built()
     [ ! -s "$BATS_TEST_TMPDIR/said" ] || { cat "$BATS_TEST_TMPDIR/said"; return 1; }
     [[ $(dpkg-deb -f "$debs"/slurm-wlm-rollcall_*+slurm"$1"_*.deb Depends) == \
         *"slurm-wlm-basic-plugins (>= $1) | slurm-smd (>= $1), slurm-wlm-basic-plugins (<< "* ]]
+    # the pages are as make install puts them
+    dpkg-deb -c "$debs"/rollcall_*.deb | awk '{ print $6 }' > "$BATS_TEST_TMPDIR/files"
+    for page in README.md docs/user.md docs/symptoms.md docs/jobs/before-after.md docs/before-after.svg; do
+        grep -qx "./usr/share/doc/rollcall/$page" "$BATS_TEST_TMPDIR/files"
+    done
+    grep -qE '^\./usr/share/doc/rollcall/NEWS(\.gz)?$' "$BATS_TEST_TMPDIR/files"
 }
 
 # put_in FILE...: with nothing half done
