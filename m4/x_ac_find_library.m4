@@ -7,7 +7,7 @@
 # DESCRIPTION
 #   Adds "--with-NAME=DIR" and looks for a library: in DIR if given, which is
 #   then an error where it is not there, else with pkg-config, else where the
-#   compiler looks. Sets have_NAME, NAME_VERSION, NAME_CFLAGS and NAME_LIBS
+#   compiler looks. What is linked with one in DIR finds it there when it starts. Sets have_NAME, NAME_VERSION, NAME_CFLAGS and NAME_LIBS
 #   (upper case, substituted) and defines NAME_VERSION, "" if not found and
 #   "unknown" if found without pkg-config.
 
@@ -40,6 +40,9 @@ AC_DEFUN([X_AC_FIND_LIBRARY], [
         x_NAME[]_CFLAGS="-isystem $x_dir/include"
         x_NAME[]_LIBS="-L$x_dir/lib -l$5"
         AS_IF([test ! -f "$x_dir/include/$3"], [x_NAME[]_LIBS=-lthere-is-no-such-library])])])
+    AS_CASE([$x_dir], [''|/usr], [],
+      [AS_IF([test "x$x_pc_path" = x], [x_pc_path=$x_dir/lib/pkgconfig])
+       x_NAME[]_LIBS="$x_NAME[]_LIBS -Wl,-rpath,${x_pc_path%/pkgconfig}"])
     dnl A module without its library or header is as good as none.
     x_saved_CFLAGS=$CFLAGS
     x_saved_LIBS=$LIBS

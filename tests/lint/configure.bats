@@ -143,6 +143,28 @@ with_cache()
 }
 
 # bats test_tags=all
+@test "an hwloc in a folder of its own is found when the program starts" {
+    hwloc=$BATS_TEST_TMPDIR/hwloc
+    mkdir -p "$hwloc/include" "$hwloc/lib"
+    cp -r "$(dirname "$(echo '#include <hwloc.h>' | gcc -M -x c - | grep -o '/[^ ]*/hwloc\.h')")"/hwloc* "$hwloc/include"
+    cp -P "$(dirname "$(gcc -print-file-name=libhwloc.so)")"/libhwloc.so* "$hwloc/lib"
+    printf 'Name: hwloc\nDescription: a site'\''s own\nVersion: 2.9.0\nCflags: -isystem %s\nLibs: -L%s -lhwloc\n' \
+        "$hwloc/include" "$hwloc/lib" > "$BATS_TEST_TMPDIR/hwloc.pc"
+    # with pkg-config's file and without
+    for described in no yes; do
+        [ "$described" = no ] || {
+            mkdir "$hwloc/lib/pkgconfig"
+            mv "$BATS_TEST_TMPDIR/hwloc.pc" "$hwloc/lib/pkgconfig"
+            rm -rf --one-file-system "$tree"
+            mkdir "$tree"
+        }
+        run -0 with_cache --with-hwloc="$hwloc" --without-slurm --without-pmix
+        make -C "$tree" -j2 libexec/map/rollcall-map > "$BATS_TEST_TMPDIR/make.log" 2>&1
+        [[ $(ldd "$tree/libexec/map/rollcall-map") == *"libhwloc.so."*" => $hwloc/lib/libhwloc.so."* ]]
+    done
+}
+
+# bats test_tags=all
 @test "an hwloc that is too old is as good as none, and the summary says why" {
     mkdir -p "$BATS_TEST_TMPDIR/hwloc/include" "$BATS_TEST_TMPDIR/hwloc/lib/pkgconfig"
     cp -r "$(dirname "$(echo '#include <hwloc.h>' | gcc -M -x c - | grep -o '/[^ ]*/hwloc\.h')")"/hwloc* \
