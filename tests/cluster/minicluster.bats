@@ -521,8 +521,6 @@ status extra
 END
     run -0 "$minicluster" --help
     [[ $output == usage:* ]]
-    run "$minicluster" --version
-    [[ $output =~ ^minicluster\ [0-9.]+$ ]]
 }
 
 @test "what cannot be had: status 1, a line that says why" {
