@@ -77,6 +77,11 @@ teardown()
     done
 }
 
+@test "PYTHON without its folder is found under sudo as well, whose PATH is another one" {
+    run -0 env PYTHON=python3 bash -c '. "$0/tests/setup.bash"; setup_python_has() { true; }; need_python; echo "$PYTHON"' "$top"
+    [ "$output" = "$(command -v python3)" ]
+}
+
 @test "where there is no apt, programs and headers are looked for, and what is missing is named" {
     mkdir "$folder/bin"
     for program in bash dirname cc gcc true printf env; do
