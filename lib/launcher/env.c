@@ -126,7 +126,7 @@ static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
            is_at_most(reader, &field[RC_LOCAL_WORLD_SIZE], &field[RC_WORLD_SIZE]);
 }
 
-static void fill_one_node(struct rc_number *field, const char *source)
+static bool read_one_node(struct rc_reader *reader, struct rc_number *field, const char *source)
 {
     if (field[RC_LOCAL_RANK].value == RC_UNKNOWN)
         field[RC_LOCAL_RANK] = (struct rc_number){ 0, source };
@@ -134,11 +134,6 @@ static void fill_one_node(struct rc_number *field, const char *source)
         field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ field[RC_WORLD_SIZE].value, source };
     field[RC_NODE_RANK] = (struct rc_number){ 0, source };
     field[RC_NNODES] = (struct rc_number){ 1, source };
-}
-
-static bool read_one_node(struct rc_reader *reader, struct rc_number *field, const char *source)
-{
-    fill_one_node(field, source);
     if (field[RC_LOCAL_RANK].value == field[RC_RANK].value)
         return true;
     return refuse_half(reader, rc_format(reader->arena, "LOCAL_RANK is %u and RANK %u, but all are on one node (%s)",

@@ -9,15 +9,6 @@ static const struct rc_name variables[RC_GPU_LISTS] = {
 #undef ROLLCALL_GPU_SELECTOR
 };
 
-/* Each of these says that several tasks share a GPU, or may. */
-static const struct rc_name sharing[] = {
-    RC_NAME("CUDA_MPS_PIPE_DIRECTORY"), RC_NAME("CUDA_MPS_LOG_DIRECTORY"),     RC_NAME("SLURM_SHARDS_ON_NODE"),
-    RC_NAME("SLURM_NTASKS_PER_GPU"),    RC_NAME("NCCL_MULTI_RANK_GPU_ENABLE"),
-};
-/* Their names are longer than struct rc_name holds. */
-#define MPS_PART   "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
-#define MPS_MEMORY "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
-
 struct rc_str rc_gpu_list_name(enum rc_gpu_list_index index)
 {
     return rc_name(&variables[index]);
@@ -40,11 +31,6 @@ unsigned rc_gpu_list_first(const struct rc_env *env)
     return first;
 }
 
-static bool is_switched_on(struct rc_str value)
-{
-    return value.n && !rc_str_is(value, "0");
-}
-
 struct rc_str rc_gpus_binding(const struct rc_env *env)
 {
     struct rc_str bind = rc_env_get(env, "SLURMD_TRES_BIND");
@@ -63,10 +49,19 @@ bool rc_gpus_are_bound(const struct rc_env *env)
 
 bool rc_gpus_may_be_shared(const struct rc_env *env)
 {
-    for (size_t i = 0; i < sizeof(sharing) / sizeof(*sharing); i++)
-        if (is_switched_on(rc_env_find_name(env, &sharing[i])))
+    static const char names[][sizeof("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE")] = {
+        "CUDA_MPS_PIPE_DIRECTORY",          "CUDA_MPS_LOG_DIRECTORY", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "SLURM_SHARDS_ON_NODE",   "SLURM_NTASKS_PER_GPU",
+        "NCCL_MULTI_RANK_GPU_ENABLE",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct rc_str value = rc_env_find(env, rc_str(names[i]));
+
+        if (value.n && !rc_str_is(value, "0"))
             return true;
-    return is_switched_on(rc_env_get(env, MPS_PART)) || is_switched_on(rc_env_get(env, MPS_MEMORY));
+    }
+    return false;
 }
 
 struct rc_str rc_gpu_list_at(struct rc_str list, uint32_t place)

@@ -235,23 +235,11 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-static void find_node_rank(const struct proxy *proxy, struct rc_facts *facts)
+/* The place that an even layout by slot gives. */
+static struct rc_number derive_node(const struct rc_facts *facts)
 {
-    struct rc_number *node = &facts->field[RC_NODE_RANK];
-
-    if (proxy->id != RC_UNKNOWN) {
-        node->value = rc_layout_agrees(facts, proxy->id) ? proxy->id : RC_UNKNOWN;
-        node->source = "--proxy-id of hydra's proxy";
-    } else {
-        node->value = rc_layout_node_rank(facts, facts->field[RC_LOCAL_WORLD_SIZE].value);
-        node->source = "derived from rank, local rank and local size";
-    }
-}
-
-static void take_host(struct rc_facts *facts, struct rc_str host, const char *source)
-{
-    facts->master_host = host;
-    facts->master_source = source;
+    return (struct rc_number){ rc_layout_node_rank(facts, facts->field[RC_LOCAL_WORLD_SIZE].value),
+                               "derived from rank, local rank and local size" };
 }
 
 /* The list that mpiexec took its hosts from, where this node has it too. */
@@ -265,35 +253,21 @@ static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, str
                   { "sge", RC_NAME("PE_HOSTFILE"), false },
                   { "", RC_NAME("HYDRA_HOST_FILE"), true },
                   { "", RC_NAME("I_MPI_HYDRA_HOST_FILE"), true } };
-    struct rc_str job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
-    uint32_t count;
 
-    if (rc_str_is(proxy->rmk, "slurm") && rc_hostlist_count(job_hosts, &count) &&
-        count == facts->field[RC_NNODES].value) {
-        facts->hosts = job_hosts;
-        facts->master_node = 0;
-        facts->master_source = "first host of SLURM_JOB_NODELIST, checked by rank 0";
+    if (rc_str_is(proxy->rmk, "slurm") && rc_layout_take_job_hosts(reader->env, facts))
         return true;
-    }
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
         struct rc_str path = rc_env_find_name(reader->env, &files[i].name);
 
         if (!path.n || (files[i].rmk[0] && !rc_str_is(proxy->rmk, files[i].rmk)))
             continue;
-        if (rc_seen(reader->here, RC_LEARN_HOST_FILE, path))
-            take_host(facts, rc_hostfile_first(reader->here->host_file, RC_HOSTFILE_LINES),
-                      rc_format(reader->arena, "first host of %s, checked by rank 0", files[i].name.text));
+        if (rc_seen(reader->here, RC_LEARN_HOST_FILE, path)) {
+            facts->master_host = rc_hostfile_first(reader->here->host_file, RC_HOSTFILE_LINES);
+            facts->master_source = rc_format(reader->arena, "first host of %s, checked by rank 0", files[i].name.text);
+        }
         return facts->master_host.n || files[i].must_be_here;
     }
     return false;
-}
-
-static void find_master(struct rc_reader *reader, const struct proxy *proxy, struct rc_facts *facts)
-{
-    if (facts->field[RC_NNODES].value == 1 || facts->hosts.p || find_listed(reader, proxy, facts))
-        return;
-    if (!is_deep(reader->env, proxy))
-        take_host(facts, proxy->host, "mpiexec's host, checked by rank 0");
 }
 
 static bool is_below(struct rc_reader *reader, const struct rc_number *index, const struct rc_number *size)
@@ -307,26 +281,33 @@ static bool is_below(struct rc_reader *reader, const struct rc_number *index, co
 
 static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
 {
+    struct rc_number *field = facts->field;
     struct proxy proxy;
     bool by_srun;
 
     find_proxy(reader, &proxy);
     by_srun = rc_str_is(proxy.launcher, "slurm");
     if (!rc_read_fields(reader, launcher, facts, "MPI_LOCALRANKID", 1u << RC_WORLD_SIZE | 1u << RC_LOCAL_WORLD_SIZE) ||
-        !is_below(reader, &facts->field[RC_RANK], &facts->field[RC_WORLD_SIZE]) ||
-        !is_below(reader, &facts->field[RC_LOCAL_RANK], &facts->field[RC_LOCAL_WORLD_SIZE]) ||
-        (by_srun && !read_step(reader, facts)))
+        !is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) ||
+        !is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) || (by_srun && !read_step(reader, facts)))
         return false;
     if (!rc_layout_nnodes(reader, facts))
         return rc_layout_refuse(reader, facts, launcher->each);
-    if (!by_srun)
-        find_node_rank(&proxy, facts);
     if (by_srun && !find_place_in_step(reader, facts))
         return rc_layout_refuse(reader, facts, rc_format(reader->arena, "%s without -rankmap", launcher->each));
-    if (facts->field[RC_NODE_RANK].value == RC_UNKNOWN)
+    if (!by_srun && proxy.id == RC_UNKNOWN)
+        field[RC_NODE_RANK] = derive_node(facts);
+    else if (!by_srun)
+        field[RC_NODE_RANK] = (struct rc_number){ rc_layout_agrees(facts, proxy.id) ? proxy.id : RC_UNKNOWN,
+                                                  "--proxy-id of hydra's proxy" };
+    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
         return rc_layout_refuse(reader, facts, launcher->each);
     rc_layout_spread(facts);
-    find_master(reader, &proxy, facts);
+    if (field[RC_NNODES].value > 1 && !facts->hosts.p && !find_listed(reader, &proxy, facts) &&
+        !is_deep(reader->env, &proxy)) {
+        facts->master_host = proxy.host;
+        facts->master_source = "mpiexec's host, checked by rank 0";
+    }
     rc_read_gpus(reader, facts);
     return true;
 }
@@ -460,10 +441,8 @@ static bool read_place(struct rc_reader *reader, struct rc_facts *facts)
     if (!rc_read_either(reader, "MPISPAWN_NNODES", "MV2_NUM_NODES_IN_JOB", &field[RC_NNODES]) ||
         !rc_read_number(reader, "MPISPAWN_ID", &field[RC_NODE_RANK]) || !rc_layout_nnodes(reader, facts))
         return false;
-    if (field[RC_NODE_RANK].value == RC_UNKNOWN) {
-        field[RC_NODE_RANK].value = rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value);
-        field[RC_NODE_RANK].source = "derived from rank, local rank and local size";
-    }
+    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
+        field[RC_NODE_RANK] = derive_node(facts);
     return field[RC_NODE_RANK].value != RC_UNKNOWN;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/layout.h"
 
+#include "launcher/hosts.h"
+
 /* More turns than any -ppn in use makes of one node's ranks. */
 enum { ROUNDS_MAX = 1024 };
 
@@ -71,6 +73,19 @@ bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place)
             return true;
     }
     return false;
+}
+
+bool rc_layout_take_job_hosts(const struct rc_env *env, struct rc_facts *facts)
+{
+    struct rc_str hosts = rc_env_get(env, "SLURM_JOB_NODELIST");
+    uint32_t count;
+
+    if (!rc_hostlist_count(hosts, &count) || count != facts->field[RC_NNODES].value)
+        return false;
+    facts->hosts = hosts;
+    facts->master_node = 0;
+    facts->master_source = "first host of SLURM_JOB_NODELIST, checked by rank 0";
+    return true;
 }
 
 void rc_layout_spread(struct rc_facts *facts)

@@ -65,6 +65,9 @@ uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block);
 /* Whether this task may be on node `place` of such a job, whatever the block. */
 bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place);
 
+/* Takes the hosts of the Slurm job, with rank 0 on the first, where they are as many as the nodes. */
+bool rc_layout_take_job_hosts(const struct rc_env *env, struct rc_facts *facts);
+
 /* Rank, sizes, node rank and nodes are known: the least and the most tasks of
  * a node as far as that tells, and the rank node by node. */
 void rc_layout_spread(struct rc_facts *facts);

@@ -351,18 +351,11 @@ static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
 
 static void find_master(struct rc_reader *reader, struct rc_facts *facts, const struct daemons *daemons)
 {
-    struct rc_str job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
-    uint32_t count;
-
     /* one node: the core takes the loopback address */
     facts->master_certain = facts->field[RC_NNODES].value == 1;
-    if (facts->master_certain)
+    if (facts->master_certain || rc_layout_take_job_hosts(reader->env, facts))
         return;
-    if (rc_hostlist_count(job_hosts, &count) && count == facts->field[RC_NNODES].value) {
-        facts->hosts = job_hosts;
-        facts->master_node = 0;
-        facts->master_source = "first host of SLURM_JOB_NODELIST, checked by rank 0";
-    } else if (daemons->own != RC_UNKNOWN && daemons->own != facts->field[RC_NODE_RANK].value) {
+    if (daemons->own != RC_UNKNOWN && daemons->own != facts->field[RC_NODE_RANK].value) {
         /* mpirun's own daemon is number 0, so its host (a login node, say) carries no ranks */
         find_first_host(reader, facts);
     } else {

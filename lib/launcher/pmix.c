@@ -62,17 +62,14 @@ static enum rc_pmixjob_answer tell_missing_line(struct rc_reader *reader, const 
 }
 
 /* What the launcher's variables say as well has to be the same. */
-static bool contradicts_number(struct rc_reader *reader, struct rc_number *number, uint32_t value, const char *what,
+static bool agrees_with_server(struct rc_reader *reader, struct rc_number *number, uint32_t value, const char *what,
                                const char *cure)
 {
-    if (number->value != RC_UNKNOWN && number->value != value) {
-        rc_say(reader->messages, RC120, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
-               number->source, number->value, what, value, cure);
-        return true;
-    }
     if (number->value == RC_UNKNOWN)
         *number = (struct rc_number){ value, source };
-    return false;
+    return number->value == value ||
+           rc_say(reader->messages, RC120, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
+                  number->source, number->value, what, value, cure);
 }
 
 enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure)
@@ -108,11 +105,11 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     if (!rc_taskmap_read(rc_pmixjob_line(answer, "map"), size, tasks.nodes, node, reader->node_set, &place) ||
         place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node, &before))
         return tell_missing_line(reader, "map=", cure);
-    if (contradicts_number(reader, &field[RC_RANK], rank, "the rank", cure) ||
-        contradicts_number(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
-        contradicts_number(reader, &field[RC_LOCAL_RANK], local_rank, "the local rank", cure) ||
-        contradicts_number(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure) ||
-        contradicts_number(reader, &field[RC_NODE_RANK], node, "the node", cure))
+    if (!agrees_with_server(reader, &field[RC_RANK], rank, "the rank", cure) ||
+        !agrees_with_server(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
+        !agrees_with_server(reader, &field[RC_LOCAL_RANK], local_rank, "the local rank", cure) ||
+        !agrees_with_server(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure) ||
+        !agrees_with_server(reader, &field[RC_NODE_RANK], node, "the node", cure))
         return RC_PMIXJOB_WRONG;
     field[RC_NNODES] = (struct rc_number){ tasks.nodes, source };
     facts->nnodes_derived = false;

@@ -64,6 +64,13 @@ static bool is_negative(struct rc_str step)
            id > 0;
 }
 
+static enum rc_claim refuse_id(struct rc_reader *reader, const char *name, const char *what, struct rc_str id)
+{
+    rc_say(reader->messages, RC101, "%s is %pQ, not a %s id; nothing is set; unset it if it was exported by hand", name,
+           &id, what);
+    return RC_CLAIM_BROKEN;
+}
+
 /* In a job, but not in a task of it. The scope is the job, which the stamp of a
  * launch inside of the job has as one of its outer scopes. */
 static enum rc_claim claim_job(struct rc_reader *reader, struct rc_facts *facts, struct rc_str job)
@@ -83,26 +90,16 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     uint64_t job_id;
     uint64_t step_id;
 
-    if (!job.p || job.n == 0)
+    if (!job.n)
         return RC_CLAIM_ABSENT;
-    if (!step.p || step.n == 0 || is_negative(step))
+    if (!step.n || is_negative(step))
         return claim_job(reader, facts, job);
-    if (!rc_parse_u64(step, UINT32_MAX, &step_id)) {
-        rc_say(reader->messages, RC101,
-               "SLURM_STEP_ID is %pQ, not a step id; nothing is set; unset it if it was exported by "
-               "hand",
-               &step);
-        return RC_CLAIM_BROKEN;
-    }
+    if (!rc_parse_u64(step, UINT32_MAX, &step_id))
+        return refuse_id(reader, "SLURM_STEP_ID", "step", step);
     if (step_id > step_id_max)
         return claim_job(reader, facts, job);
-    if (!rc_parse_u64(job, JOB_ID_MAX, &job_id)) {
-        rc_say(reader->messages, RC101,
-               "SLURM_JOB_ID is %pQ, not a job id; nothing is set; unset it if it was exported by "
-               "hand",
-               &job);
-        return RC_CLAIM_BROKEN;
-    }
+    if (!rc_parse_u64(job, JOB_ID_MAX, &job_id))
+        return refuse_id(reader, "SLURM_JOB_ID", "job", job);
     if (!rc_read_number(reader, "SLURM_PROCID", &rank) ||
         (rank.value == RC_UNKNOWN && !rc_missing(reader, "SLURM_STEP_ID", "SLURM_PROCID")))
         return RC_CLAIM_BROKEN;
