@@ -108,6 +108,19 @@ bool rc_agrees(struct rc_reader *reader, const char *name, const struct rc_numbe
                   number->source, number->value, name, value, command);
 }
 
+void rc_facts_one_a_node(struct rc_facts *facts, struct rc_number count)
+{
+    static const char alone[] = "one task a node";
+    struct rc_number *field = facts->field;
+
+    field[RC_NODE_RANK] = field[RC_RANK];
+    field[RC_WORLD_SIZE] = field[RC_NNODES] = count;
+    field[RC_LOCAL_RANK] = (struct rc_number){ 0, alone };
+    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ 1, alone };
+    facts->min_local_size = facts->max_local_size = 1;
+    facts->node_order_rank = field[RC_RANK];
+}
+
 uint32_t rc_count_devices(struct rc_str list)
 {
     uint32_t count = 0;

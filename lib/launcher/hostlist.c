@@ -140,7 +140,7 @@ bool rc_hostlist_count(struct rc_str list, uint32_t *count)
 
 /* next_item has seen that the longest name of the item fits. */
 struct name {
-    char text[RC_HOST_MAX + 1];
+    char *text;
     size_t n;
 };
 
@@ -189,7 +189,7 @@ static unsigned bracket_index(const struct item *item, unsigned place)
 
 bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX + 1])
 {
-    struct name built = { .n = 0 };
+    struct name built = { .text = name };
     uint32_t at[RC_HOST_BRACKETS_MAX];
     struct item item;
 
@@ -211,8 +211,6 @@ bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX +
         append_from_bracket(&built, &item, i, at[i]);
     }
     append_text(&built, item.literal[item.brackets]);
-    for (size_t i = 0; i < built.n; i++)
-        name[i] = built.text[i];
     name[built.n] = '\0';
     return true;
 }

@@ -223,6 +223,9 @@ bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum 
  * another name and says another one; `command` is what to start again. */
 bool rc_agrees(struct rc_reader *reader, const char *name, const struct rc_number *number, const char *command);
 
+/* One task on each of count nodes; its rank is in the facts, and is the node's. */
+void rc_facts_one_a_node(struct rc_facts *facts, struct rc_number count);
+
 /* Number of devices in a CUDA_VISIBLE_DEVICES-like list: "0,1", UUIDs, MIG;
  * empty, "-1", "NoDevFiles" and "none" are no device. */
 uint32_t rc_count_devices(struct rc_str list);

@@ -12,7 +12,8 @@
  *   for this node as a worker;
  * - hosts is a list of all nodes, in the order of their indices. Another number of lines than count is RC103;
  * - RANK 0 is on the node that the variable of the master names, else on the first of hosts. A MASTER_ADDR that is
- *   set is kept in either case;
+ *   set is kept in either case. The name is believed: it may be that of a service in front of the node, so RANK 0
+ *   cannot compare it with its own addresses;
  * - a narrower CUDA_VISIBLE_DEVICES comes before the platform's number of GPUs.
  */
 #include "base/netaddr.h"
@@ -117,23 +118,6 @@ static enum rc_claim recognise(struct rc_reader *reader, struct rc_facts *facts,
                  index);
 }
 
-/* One task on each of count nodes. */
-static void fill_numbers(struct rc_facts *facts, struct rc_number count)
-{
-    static const char alone[] = "one task a node";
-    struct rc_number *field = facts->field;
-
-    field[RC_NODE_RANK] = field[RC_RANK];
-    field[RC_WORLD_SIZE] = field[RC_NNODES] = count;
-    field[RC_LOCAL_RANK] = (struct rc_number){ 0, alone };
-    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ 1, alone };
-    facts->min_local_size = facts->max_local_size = 1;
-    facts->node_order_rank = field[RC_RANK];
-    /* believed: the name may be that of a service in front of the node, so RANK 0
-     * cannot compare it with its own addresses */
-    facts->master_certain = true;
-}
-
 /* The node's GPUs: the variable may be none, or no number ("auto"). */
 static void fill_gpus(struct rc_reader *reader, struct rc_facts *facts, const char *name, bool are_workers)
 {
@@ -191,7 +175,8 @@ static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, cons
         return rc_say(reader->messages, RC103,
                       "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values", platform->hosts,
                       listed, platform->count, count.value);
-    fill_numbers(facts, count);
+    rc_facts_one_a_node(facts, count);
+    facts->master_certain = true;
     fill_master(reader, facts, platform, hosts);
     fill_gpus(reader, facts, platform->gpus, platform->gpus_are_workers);
     return gpus_are_even(reader, platform, count.value);
@@ -317,7 +302,8 @@ bool rc_sagemaker_read(struct rc_reader *reader, struct rc_facts *facts)
 
     if (!read_hosts(reader, &hosts))
         return false;
-    fill_numbers(facts, (struct rc_number){ hosts.count, "length of SM_HOSTS" });
+    rc_facts_one_a_node(facts, (struct rc_number){ hosts.count, "length of SM_HOSTS" });
+    facts->master_certain = true;
     facts->master_host = hosts.first;
     facts->master_source = "first of SM_HOSTS";
     fill_gpus(reader, facts, "SM_NUM_GPUS", false);

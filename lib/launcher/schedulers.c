@@ -248,12 +248,7 @@ bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
     if (!good || !rc_read_number(reader, "PBS_VNODENUM", &slot) ||
         !rc_agrees(reader, "PBS_VNODENUM", &field[RC_RANK], "pbsdsh"))
         return false;
-    field[RC_NODE_RANK] = field[RC_RANK];
-    field[RC_WORLD_SIZE] = field[RC_NNODES];
-    field[RC_LOCAL_RANK] = (struct rc_number){ 0, "one task a node" };
-    field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ 1, "one task a node" };
-    facts->min_local_size = facts->max_local_size = 1;
-    facts->node_order_rank = field[RC_RANK];
+    rc_facts_one_a_node(facts, field[RC_NNODES]);
     rc_read_gpus(reader, facts);
     return true;
 }

@@ -76,8 +76,6 @@ bool rc_slurmcomponents_find(const struct rc_slurmcomponents *components, struct
     return position->component != RC_UNKNOWN;
 }
 
-/* On which node of a step RANK 0 is, and in which order the nodes have their ranks. */
-
 enum { LOOKUP_BUDGET = 1 << 24, LOOKUP_OVERHEAD = 256 };
 
 struct search {

@@ -67,49 +67,44 @@ const char *rc_runs_end(struct rc_runs *runs)
     return runs->arena->full ? NULL : runs->text;
 }
 
-struct run {
-    uint32_t count;
-    uint32_t repeat;
-};
-
-/* Takes "COUNT" or "COUNT(xREPEAT)" off the text. */
-static bool next_run(struct rc_str *rest, struct run *run)
+/* Takes "COUNT" or "COUNT(xREPEAT)" off the text: the tasks of a node, and the nodes. */
+static bool next_count(struct rc_str *rest, struct rc_run *run)
 {
     struct rc_str repeat;
     struct rc_str count = rc_str_split(rc_str_split(*rest, ',', rest), '(', &repeat);
 
-    run->repeat = 1;
-    if (!rc_parse_u32(count, RC_MAX_TASKS, &run->count) || run->count == 0)
+    run->nodes = 1;
+    if (!rc_parse_u32(count, RC_MAX_TASKS, &run->tasks) || run->tasks == 0)
         return false;
     if (!repeat.p)
         return true;
     if (repeat.n < 3 || repeat.p[0] != 'x' || repeat.p[repeat.n - 1] != ')')
         return false;
-    return rc_parse_u32((struct rc_str){ repeat.p + 1, repeat.n - 2 }, RC_MAX_TASKS, &run->repeat) && run->repeat > 0;
+    return rc_parse_u32((struct rc_str){ repeat.p + 1, repeat.n - 2 }, RC_MAX_TASKS, &run->nodes) && run->nodes > 0;
 }
 
 bool rc_tasklist_parse(struct rc_str text, struct rc_tasklist *list)
 {
     struct rc_tasklist sum = { .text = text, .smallest = UINT32_MAX };
     struct rc_str rest = text;
-    struct run run;
+    struct rc_run run;
 
     if (!text.p)
         return false;
     while (rest.p) {
         uint64_t tasks;
 
-        if (!next_run(&rest, &run))
+        if (!next_count(&rest, &run))
             return false;
-        tasks = (uint64_t)run.count * run.repeat + sum.tasks;
+        tasks = (uint64_t)run.tasks * run.nodes + sum.tasks;
         if (tasks > RC_MAX_TASKS)
             return false;
         sum.tasks = (uint32_t)tasks;
-        sum.nodes += run.repeat;
-        if (run.count < sum.smallest)
-            sum.smallest = run.count;
-        if (run.count > sum.largest)
-            sum.largest = run.count;
+        sum.nodes += run.nodes;
+        if (run.tasks < sum.smallest)
+            sum.smallest = run.tasks;
+        if (run.tasks > sum.largest)
+            sum.largest = run.tasks;
     }
     *list = sum;
     return true;
@@ -118,14 +113,14 @@ bool rc_tasklist_parse(struct rc_str text, struct rc_tasklist *list)
 uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t *before)
 {
     struct rc_str rest = list->text;
-    struct run run;
+    struct rc_run run;
 
-    for (*before = 0; rest.p && next_run(&rest, &run); node -= run.repeat) {
-        if (node < run.repeat) {
-            *before += node * run.count;
-            return run.count;
+    for (*before = 0; rest.p && next_count(&rest, &run); node -= run.nodes) {
+        if (node < run.nodes) {
+            *before += node * run.tasks;
+            return run.tasks;
         }
-        *before += run.repeat * run.count;
+        *before += run.nodes * run.tasks;
     }
     return 0;
 }
