@@ -26,7 +26,7 @@
  * all get the same answer. NULL: none. */
 static const char *find_gpus(const struct rc_result *result, struct rc_arena *arena)
 {
-    const struct rc_task_gpus *gpus = &result->visible.gpus;
+    const struct rc_gpus *gpus = &result->gpus;
 
     /* no variable hides a GPU of the machine from this process */
     if (!gpus->seen.p)

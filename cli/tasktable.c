@@ -54,9 +54,9 @@ static uint32_t rank_of(const struct rc_result *result)
 /* The entry of LOCAL_RANK in the list that the program will see; without a list, the device of that number. */
 static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *arena)
 {
-    const struct rc_visible *visible = &result->visible;
-    struct rc_str list = visible->list ? rc_str(visible->list) : visible->gpus.seen;
-    uint32_t device = visible->device;
+    const struct rc_gpus *gpus = &result->gpus;
+    struct rc_str list = gpus->list ? rc_str(gpus->list) : gpus->seen;
+    uint32_t device = gpus->device;
 
     if (list.p)
         return device < rc_str_pieces(list, ',') ? rc_gpu_list_at(list, device) : RC_ABSENT;
@@ -66,7 +66,7 @@ static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *a
 
 static struct rc_str own_gpu(const struct rc_result *result, struct rc_arena *arena)
 {
-    const struct rc_task_gpus *gpus = &result->visible.gpus;
+    const struct rc_gpus *gpus = &result->gpus;
 
     if (result->mode == RC_MODE_LAUNCHER)
         return gpus->all.p ? gpus->all : gpus->seen;

@@ -42,7 +42,7 @@ void rc_spank_bind_forget(void)
 static bool find_place(spank_t spank, const struct rc_context *context, const struct rc_result *result,
                        struct rc_binder *binder)
 {
-    const struct rc_task_gpus *gpus = &result->visible.gpus;
+    const struct rc_gpus *gpus = &result->gpus;
     uint32_t each = 1;
     int local;
 

@@ -267,7 +267,7 @@ static void note_pins(const struct rc_binding *binding, const struct rc_pins *pi
  * might be near another task's GPU. */
 static const char *find_doubt(const struct rc_result *result)
 {
-    const struct rc_task_gpus *gpus = &result->visible.gpus;
+    const struct rc_gpus *gpus = &result->gpus;
     bool known = result->mode == RC_MODE_LAUNCHER ? gpus->own.p != NULL : gpus->place != RC_UNKNOWN;
 
     return gpus->usable && !known ? "nothing tells which of the node's GPUs are this task's own" : NULL;

@@ -16,23 +16,30 @@
  * tell which GPUs are its own. Where nothing tells, they are not known: a guess
  * would put a task beside another one's GPU. */
 
+struct view {
+    const struct rc_context *context;
+    struct rc_result *result;
+    struct rc_gpus *gpus;
+    uint32_t tasks;
+    uint32_t rank;
+};
+
 /* By Slurm up to 23.02; later, where it makes a device cgroup of each task (seen with 24.11 and 26.05). */
-static bool were_taken_away(const struct rc_context *context, const struct rc_env *env)
+static bool were_taken_away(const struct view *v)
 {
     size_t length = 0;
 
-    if (!context->step_gpus || !rc_str_is(rc_gpus_binding(env), "none"))
+    if (!v->context->step_gpus || !rc_str_is(rc_gpus_binding(&v->result->env), "none"))
         return false;
     for (unsigned i = 0; i < RC_GPU_LISTS; i++)
-        length += context->step_gpus->list[i].n;
+        length += v->context->step_gpus->list[i].n;
     return length > 0 && length <= RC_TASK_GPUS_TEXT;
 }
 
 /* A variable's list as the task would see it if nobody had taken it away. */
-static struct rc_str task_gpus_list(const struct rc_context *context, const struct rc_result *result,
-                                    const struct rc_task_gpus *gpus, enum rc_gpu_list_index index)
+static struct rc_str list_of(const struct view *v, enum rc_gpu_list_index index)
 {
-    return gpus->restored ? context->step_gpus->list[index] : rc_gpu_list_value(&result->env, index);
+    return v->gpus->restored ? v->context->step_gpus->list[index] : rc_gpu_list_value(&v->result->env, index);
 }
 
 static bool has_mig(struct rc_str list)
@@ -43,74 +50,64 @@ static bool has_mig(struct rc_str list)
     return false;
 }
 
-static void count_step(const struct rc_context *context, const struct rc_env *env, unsigned variable,
-                       struct rc_task_gpus *gpus)
+/* Reads which GPUs the task sees, and of how many of its step. False where no variable names one, or where they are
+ * more than a node has. */
+static bool read_seen(struct view *v)
 {
-    if (context->step_gpus && context->step_gpus->list[variable].p)
-        gpus->step = context->step_gpus->list[variable];
+    const struct rc_env *env = &v->result->env;
+    const struct rc_step_gpus *step = v->context->step_gpus;
+    struct rc_gpus *gpus = v->gpus;
+    unsigned first = rc_gpu_list_first(env);
+
+    if (first == RC_GPU_LISTS && were_taken_away(v)) {
+        gpus->restored = true;
+        for (first = 0; !step->list[first].n;)
+            first++;
+    }
+    if (first == RC_GPU_LISTS)
+        return false;
+    gpus->seen = list_of(v, first);
+    gpus->count = rc_count_devices(gpus->seen);
+    gpus->bound = rc_gpus_are_bound(env);
+    gpus->mig = has_mig(gpus->seen);
+    gpus->usable = gpus->count > 0 && gpus->count <= RC_TASK_GPUS_MAX && gpus->seen.n <= RC_TASK_GPUS_TEXT;
+    if (step)
+        gpus->step = step->list[first];
     if (gpus->step.p)
         gpus->total = rc_count_devices(gpus->step);
     else if (!rc_parse_u32(rc_env_get(env, "SLURM_GPUS_ON_NODE"), RC_MAX_TASKS, &gpus->total))
         gpus->total = RC_UNKNOWN;
     if (gpus->total < gpus->count) /* the user has set it by hand */
         gpus->total = gpus->count;
-}
-
-/* Reads which GPUs the task sees. False where no variable names one, or where they are
- * more than a node has. */
-static bool read_seen(const struct rc_context *context, const struct rc_result *result, struct rc_task_gpus *gpus)
-{
-    const struct rc_env *env = &result->env;
-    unsigned first = rc_gpu_list_first(env);
-
-    if (first == RC_GPU_LISTS && were_taken_away(context, env)) {
-        gpus->restored = true;
-        for (first = 0; !context->step_gpus->list[first].n;)
-            first++;
-    }
-    if (first == RC_GPU_LISTS)
-        return false;
-    gpus->seen = task_gpus_list(context, result, gpus, first);
-    gpus->count = rc_count_devices(gpus->seen);
-    gpus->bound = rc_gpus_are_bound(env);
-    gpus->mig = has_mig(gpus->seen);
-    count_step(context, env, first, gpus);
-    gpus->usable = gpus->count > 0 && gpus->count <= RC_TASK_GPUS_MAX && gpus->seen.n <= RC_TASK_GPUS_TEXT;
     return gpus->usable;
 }
 
-bool rc_task_gpus_are_bound(const struct rc_task_gpus *gpus)
+bool rc_task_gpus_are_bound(const struct rc_gpus *gpus)
 {
     return gpus->total == RC_UNKNOWN ? gpus->bound : gpus->count < gpus->total;
 }
 
 /* Whether a task may be left with its own GPU alone, as device 0 and LOCAL_RANK 0.
  * Lightning numbers its processes by LOCAL_RANK, and several would be rank 0, where it does not believe in Slurm. */
-static bool task_gpus_are_alone(const struct rc_context *context, const struct rc_result *result)
+static bool may_be_alone(const struct view *v)
 {
-    return result->launcher->slurm_environment || context->options.gpus == RC_GPUS_OWN;
-}
-
-/* Beside a device cgroup SLURM_STEP_GPUS may be the step's first one, or 0 as well. */
-static bool is_renumbered(const struct rc_env *env, const struct rc_task_gpus *gpus)
-{
-    struct rc_str own = rc_env_get(env, "SLURM_STEP_GPUS");
-
-    return gpus->count == 1 && rc_str_is(gpus->seen, "0") && rc_count_devices(own) == 1 && !rc_str_is(own, "0");
+    return v->result->launcher->slurm_environment || v->context->options.gpus == RC_GPUS_OWN;
 }
 
 /* The device files tell; where there are too few of them, Slurm's numbers may. */
-static void find_hidden(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus)
+static enum rc_gpus_hidden find_hidden(const struct view *v)
 {
-    const struct rc_here *here = context->here;
+    const struct rc_here *here = v->context->here;
+    const struct rc_gpus *gpus = v->gpus;
+    struct rc_str own = rc_env_get(&v->result->env, "SLURM_STEP_GPUS");
 
-    if (rc_seen(context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && here->gpu_files >= gpus->total &&
-        here->gpu_files_open >= gpus->count) {
-        gpus->hidden = here->gpu_files_open < gpus->total ? RC_GPUS_HIDDEN : RC_GPUS_NOT_HIDDEN;
-        return;
-    }
-    if (is_renumbered(&result->env, gpus))
-        gpus->hidden = RC_GPUS_HIDDEN;
+    if (rc_seen(v->context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && here->gpu_files >= gpus->total &&
+        here->gpu_files_open >= gpus->count)
+        return here->gpu_files_open < gpus->total ? RC_GPUS_HIDDEN : RC_GPUS_NOT_HIDDEN;
+    /* beside a device cgroup SLURM_STEP_GPUS may be the step's first one, or 0 as well */
+    if (gpus->count == 1 && rc_str_is(gpus->seen, "0") && rc_count_devices(own) == 1 && !rc_str_is(own, "0"))
+        return RC_GPUS_HIDDEN;
+    return RC_GPUS_HIDDEN_UNKNOWN;
 }
 
 /* Whether these numbers of the machine's GPUs are in a list of indices that is in use. */
@@ -123,46 +120,41 @@ static bool are_numbers_of(struct rc_str numbers, struct rc_str list)
     return count == rc_count_devices(list) && (rc_gpu_list_counts(list) || rc_gpu_list_has_uuids(list));
 }
 
-/* Finds the node's part of the launch where all tasks see the same list. */
-static void find_common(const struct rc_context *context, const struct rc_result *result, struct rc_task_gpus *gpus)
+/* Finds the node's part of the launch where all tasks see the same list, and the task's own: a worker's is that of
+ * its local rank, a launcher's workers have all. */
+static void share_common(struct view *v)
 {
-    const struct rc_env *env = &result->env;
+    const struct rc_env *env = &v->result->env;
+    bool is_launcher = v->result->mode == RC_MODE_LAUNCHER;
+    struct rc_gpus *gpus = v->gpus;
     struct rc_str step = rc_env_get(env, "SLURM_STEP_GPUS");
     struct rc_str job = rc_env_get(env, "SLURM_JOB_GPUS");
-    uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
 
-    if (context->step_gpus && context->step_gpus->numbers.p)
-        step = context->step_gpus->numbers;
-    if (step.p)
-        job = RC_ABSENT;
+    if (v->context->step_gpus && v->context->step_gpus->numbers.p)
+        step = v->context->step_gpus->numbers;
     if (are_numbers_of(step, gpus->seen)) {
         gpus->all = step;
         gpus->by_slurm = true;
-    } else if (are_numbers_of(job, gpus->seen)) {
+    } else if (!step.p && are_numbers_of(job, gpus->seen)) {
         gpus->all = job;
-    } else if (result->mode == RC_MODE_LAUNCHER || (gpus->count >= tasks && rc_gpu_list_rises(gpus->seen))) {
+    } else if (is_launcher || (gpus->count >= v->tasks && rc_gpu_list_rises(gpus->seen))) {
         gpus->all = gpus->seen;
     }
-}
-
-/* Finds the task's own: a worker's is that of its local rank, a launcher's workers have all. */
-static void share_common(const struct rc_result *result, struct rc_task_gpus *gpus)
-{
-    uint32_t rank = result->identity.field[RC_LOCAL_RANK];
-
-    if (result->mode != RC_MODE_LAUNCHER && rank == RC_UNKNOWN)
+    if (!is_launcher && v->rank == RC_UNKNOWN)
         return;
-    if (result->mode != RC_MODE_LAUNCHER)
-        gpus->first = rank % gpus->count;
+    if (!is_launcher)
+        gpus->first = v->rank % gpus->count;
     if (!gpus->all.p)
         return;
-    gpus->own = result->mode == RC_MODE_LAUNCHER ? gpus->all : rc_gpu_list_at(gpus->all, gpus->first);
+    gpus->own = is_launcher ? gpus->all : rc_gpu_list_at(gpus->all, gpus->first);
     gpus->place = gpus->first;
 }
 
 /* Finds the entries of the step's list that the task's own variable names. */
-static void find_by_variable(struct rc_arena *arena, struct rc_task_gpus *gpus)
+static void find_by_variable(struct view *v)
 {
+    struct rc_arena *arena = &v->result->arena;
+    struct rc_gpus *gpus = v->gpus;
     const char *own = rc_copy(arena, RC_STR(""));
 
     for (uint32_t i = 0; i < gpus->count; i++) {
@@ -181,8 +173,11 @@ static void find_by_variable(struct rc_arena *arena, struct rc_task_gpus *gpus)
 }
 
 /* Finds the GPUs whose device files the cgroup lets the task open. */
-static void find_by_files(const struct rc_here *here, struct rc_arena *arena, struct rc_task_gpus *gpus)
+static void find_by_files(struct view *v)
 {
+    const struct rc_here *here = v->context->here;
+    struct rc_arena *arena = &v->result->arena;
+    struct rc_gpus *gpus = v->gpus;
     const char *own = rc_copy(arena, RC_STR(""));
     uint32_t found = 0;
 
@@ -201,38 +196,24 @@ static void find_by_files(const struct rc_here *here, struct rc_arena *arena, st
 }
 
 /* Finds the own GPUs of a task that has other ones than its neighbours. */
-static void find_own(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus)
+static void find_own(struct view *v)
 {
-    struct rc_str named = rc_env_get(&result->env, "SLURM_STEP_GPUS");
+    struct rc_gpus *gpus = v->gpus;
+    struct rc_str named = rc_env_get(&v->result->env, "SLURM_STEP_GPUS");
     bool unnumbered = gpus->step.p && !rc_gpu_list_counts(gpus->step);
 
-    if (context->step_gpus && are_numbers_of(context->step_gpus->numbers, gpus->step)) {
-        gpus->all = context->step_gpus->numbers;
+    if (v->context->step_gpus && are_numbers_of(v->context->step_gpus->numbers, gpus->step)) {
+        gpus->all = v->context->step_gpus->numbers;
         gpus->by_slurm = true;
     }
     if (gpus->hidden == RC_GPUS_HIDDEN && !unnumbered) {
-        if (context->here)
-            find_by_files(context->here, &result->arena, gpus);
+        if (v->context->here)
+            find_by_files(v);
     } else if (gpus->all.p && (gpus->hidden == RC_GPUS_NOT_HIDDEN || unnumbered)) {
-        find_by_variable(&result->arena, gpus);
+        find_by_variable(v);
     } else if (are_numbers_of(named, gpus->seen) && !rc_gpu_list_counts(gpus->seen)) {
         gpus->own = rc_gpu_list_has_uuids(gpus->seen) ? gpus->seen : named;
         gpus->by_slurm = true;
-    }
-}
-
-void rc_task_gpus_find(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus)
-{
-    *gpus = (struct rc_task_gpus){ .total = RC_UNKNOWN, .place = RC_UNKNOWN };
-    if (!read_seen(context, result, gpus))
-        return;
-    if (rc_task_gpus_are_bound(gpus) && !gpus->mig && task_gpus_are_alone(context, result))
-        find_hidden(context, result, gpus);
-    if (rc_task_gpus_are_bound(gpus) && (gpus->bound || gpus->step.p)) {
-        find_own(context, result, gpus);
-    } else {
-        find_common(context, result, gpus);
-        share_common(result, gpus);
     }
 }
 
@@ -260,36 +241,30 @@ void rc_task_gpus_find(const struct rc_context *context, struct rc_result *resul
  *    number. Under other launchers with gpus=own alone: outside of Slurm Lightning
  *    takes its rank from LOCAL_RANK, and 0 in several tasks is the very thing that
  *    rollcall is there to prevent. For the same reason an interactive job's name,
- *    which Lightning takes for "no Slurm", is replaced (plan.c).
+ *    which Lightning takes for "no Slurm", is replaced (planning.c).
  * 5. The task sees several, other ones than its neighbours: left as they are;
  *    widened as in 3 with gpus=all.
  *
  * Whatever it decides once, it finds to be decided when it looks again: a task
  * that has its own GPU alone has LOCAL_RANK 0, one with the step's list has r. */
 
-struct view {
-    const struct rc_context *context;
-    struct rc_result *result;
-    struct rc_visible *visible;
-    const struct rc_task_gpus *gpus;
-    uint32_t tasks;
-    uint32_t rank;
-};
-
-static void set_list(struct view *v, const char *list, uint32_t count, const char *reason)
+static void set_list(struct rc_gpus *gpus, const char *list, uint32_t count, const char *reason)
 {
-    v->visible->count = count;
-    v->visible->list = list;
-    v->visible->reason = reason;
+    gpus->shown = count;
+    gpus->list = list;
+    gpus->reason = reason;
 }
 
 /* Rule 4. */
-static void show_own(struct view *v, struct rc_str own)
+static void show_own(struct view *v)
 {
-    v->visible->device = 0;
-    v->visible->why = "the task sees its own GPU alone, as device 0";
-    if (!rc_str_eq(own, v->gpus->seen))
-        set_list(v, rc_copy(&v->result->arena, own), 1, "this task's own GPU alone, as LOCAL_RANK says");
+    struct rc_gpus *gpus = v->gpus;
+    struct rc_str own = rc_gpu_list_at(gpus->seen, gpus->first);
+
+    gpus->device = 0;
+    gpus->why = "the task sees its own GPU alone, as device 0";
+    if (!rc_str_eq(own, gpus->seen))
+        set_list(gpus, rc_copy(&v->result->arena, own), 1, "this task's own GPU alone, as LOCAL_RANK says");
 }
 
 /* Rules 3 and 5: the step's list, with the task's own ones from place r on, as far
@@ -297,13 +272,14 @@ static void show_own(struct view *v, struct rc_str own)
 static bool show_step(struct view *v)
 {
     struct rc_arena *arena = &v->result->arena;
+    struct rc_gpus *gpus = v->gpus;
     uint8_t place[RC_TASK_GPUS_MAX];
     const char *list;
 
-    for (uint32_t i = 0; i < v->gpus->total; i++)
+    for (uint32_t i = 0; i < gpus->total; i++)
         place[i] = (uint8_t)i;
-    for (uint32_t i = 0; i < v->gpus->count && v->rank + i < v->gpus->total; i++) {
-        uint32_t own = rc_gpu_list_place(rc_gpu_list_at(v->gpus->seen, i), v->gpus->step, v->gpus->total);
+    for (uint32_t i = 0; i < gpus->count && v->rank + i < gpus->total; i++) {
+        uint32_t own = rc_gpu_list_place(rc_gpu_list_at(gpus->seen, i), gpus->step, gpus->total);
         uint32_t at = 0;
 
         if (own == RC_UNKNOWN)
@@ -314,32 +290,14 @@ static bool show_step(struct view *v)
         place[v->rank + i] = (uint8_t)own;
     }
     list = rc_copy(arena, RC_STR(""));
-    for (uint32_t i = 0; i < v->gpus->total; i++) {
-        struct rc_str entry = rc_gpu_list_at(v->gpus->step, place[i]);
+    for (uint32_t i = 0; i < gpus->total; i++) {
+        struct rc_str entry = rc_gpu_list_at(gpus->step, place[i]);
 
         rc_join(arena);
         rc_format(arena, i ? ",%pS" : "%pS", &entry);
     }
-    set_list(v, list, v->gpus->total, "the step's GPUs, this task's own where LOCAL_RANK says");
+    set_list(gpus, list, gpus->total, "the step's GPUs, this task's own where LOCAL_RANK says");
     return true;
-}
-
-static void say_hidden(struct view *v)
-{
-    rc_say(&v->result->messages, RC901,
-           "a device cgroup hides %u of the step's %u GPUs from each task, so tasks have no P2P (NVLink); "
-           "device 0 is each task's own; use srun --gpus-per-node=%u without --gpus-per-task and --gpu-bind, or "
-           "--gres-flags=allow-task-sharing",
-           v->gpus->total - v->gpus->count, v->gpus->total, v->gpus->total);
-}
-
-static void say_narrow(struct view *v, const char *why)
-{
-    rc_say(&v->result->messages, RC903,
-           v->gpus->bound ? "gpus=all was asked for, but %s; each task keeps its own; leave --gpus-per-task "
-                            "and --gpu-bind out"
-                          : "gpus=all was asked for, but %s; each task keeps its own; leave gpus=all out",
-           why);
 }
 
 static void say_missing(struct view *v)
@@ -354,26 +312,32 @@ static void say_missing(struct view *v)
 /* A task that sees fewer GPUs than its step has. */
 static void decide_bound(struct view *v)
 {
-    enum rc_gpus wish = v->context->options.gpus;
-    bool may_widen = (v->gpus->count == 1 || wish == RC_GPUS_ALL) && wish != RC_GPUS_OWN && !v->gpus->mig;
-    enum rc_gpus_hidden hidden = v->gpus->hidden;
+    struct rc_gpus *gpus = v->gpus;
+    enum rc_gpus_wish wish = v->context->options.gpus;
+    bool may_widen = (gpus->count == 1 || wish == RC_GPUS_ALL) && wish != RC_GPUS_OWN && !gpus->mig;
 
-    if (hidden == RC_GPUS_HIDDEN && v->tasks > 1)
-        say_hidden(v);
-    if (may_widen && hidden == RC_GPUS_NOT_HIDDEN && v->gpus->step.p && v->gpus->total <= RC_TASK_GPUS_MAX &&
-        v->tasks <= v->gpus->total && v->rank < v->gpus->total && show_step(v))
+    if (gpus->hidden == RC_GPUS_HIDDEN && v->tasks > 1)
+        rc_say(&v->result->messages, RC901,
+               "a device cgroup hides %u of the step's %u GPUs from each task, so tasks have no P2P (NVLink); "
+               "device 0 is each task's own; use srun --gpus-per-node=%u without --gpus-per-task and --gpu-bind, or "
+               "--gres-flags=allow-task-sharing",
+               gpus->total - gpus->count, gpus->total, gpus->total);
+    if (may_widen && gpus->hidden == RC_GPUS_NOT_HIDDEN && gpus->step.p && gpus->total <= RC_TASK_GPUS_MAX &&
+        v->tasks <= gpus->total && v->rank < gpus->total && show_step(v))
         return;
     if (wish == RC_GPUS_ALL)
-        say_narrow(v, hidden == RC_GPUS_HIDDEN    ? "a device cgroup forbids it"
-                      : v->gpus->mig              ? "a process can use one MIG device only"
-                      : v->tasks > v->gpus->total ? "there are more tasks than GPUs"
-                      : !v->gpus->step.p          ? "only the plugin (srun --ddp) knows the step's GPUs"
-                                                  : "it cannot be seen whether the other GPUs may be opened");
-    if (v->gpus->count == 1 || v->gpus->mig) {
-        show_own(v, rc_gpu_list_at(v->gpus->seen, v->gpus->first));
+        rc_say(&v->result->messages, RC903, "gpus=all was asked for, but %s; each task keeps its own; leave %s out",
+               gpus->hidden == RC_GPUS_HIDDEN ? "a device cgroup forbids it"
+               : gpus->mig                    ? "a process can use one MIG device only"
+               : v->tasks > gpus->total       ? "there are more tasks than GPUs"
+               : !gpus->step.p                ? "only the plugin (srun --ddp) knows the step's GPUs"
+                                              : "it cannot be seen whether the other GPUs may be opened",
+               gpus->bound ? "--gpus-per-task and --gpu-bind" : "gpus=all");
+    if (gpus->count == 1 || gpus->mig) {
+        show_own(v);
     } else if (wish == RC_GPUS_OWN) {
-        v->visible->device = 0;
-        v->visible->why = "the task sees its own GPUs alone, from device 0 on";
+        gpus->device = 0;
+        gpus->why = "the task sees its own GPUs alone, from device 0 on";
     } else {
         say_missing(v);
     }
@@ -399,20 +363,20 @@ static void say_shared(struct view *v)
 
 static void decide_worker(struct view *v)
 {
-    const struct rc_task_gpus *gpus = v->gpus;
-    enum rc_gpus wish = v->context->options.gpus;
-    bool may_be_alone = task_gpus_are_alone(v->context, v->result);
+    const struct rc_gpus *gpus = v->gpus;
+    enum rc_gpus_wish wish = v->context->options.gpus;
+    bool too_few = v->tasks > gpus->count && (gpus->total != RC_UNKNOWN || !gpus->bound);
 
     if (v->tasks == 1 && (gpus->count == 1 || wish != RC_GPUS_OWN) &&
         (gpus->count == gpus->total || wish != RC_GPUS_ALL))
         return; /* its first one is its own */
-    if (gpus->total != RC_UNKNOWN && gpus->count < gpus->total && may_be_alone)
+    if (!may_be_alone(v))
+        say_missing(v); /* another launcher may have given each task several of its own */
+    else if (gpus->total != RC_UNKNOWN && gpus->count < gpus->total)
         decide_bound(v);
-    else if ((gpus->count == 1 || gpus->mig || wish == RC_GPUS_OWN) && may_be_alone)
-        show_own(v, rc_gpu_list_at(gpus->seen, gpus->first));
-    else if (v->tasks > gpus->count && may_be_alone && (gpus->total != RC_UNKNOWN || !gpus->bound))
-        show_own(v, rc_gpu_list_at(gpus->seen, gpus->first));
-    else /* another launcher may have given each task several of its own */
+    else if (gpus->count == 1 || gpus->mig || wish == RC_GPUS_OWN || too_few)
+        show_own(v);
+    else
         say_missing(v);
     say_shared(v);
 }
@@ -421,68 +385,71 @@ static void decide_worker(struct view *v)
 static void drop_inner(struct view *v)
 {
     const unsigned rocr = 1u << RC_GPU_LIST_ROCR;
-    const unsigned inner = v->visible->alike &
-                           (1u << RC_GPU_LIST_CUDA | 1u << RC_GPU_LIST_HIP | 1u << RC_GPU_LIST_ORDINAL);
+    const unsigned others = 1u << RC_GPU_LIST_CUDA | 1u << RC_GPU_LIST_HIP | 1u << RC_GPU_LIST_ORDINAL;
+    const struct rc_here *here = v->context->here;
+    struct rc_gpus *gpus = v->gpus;
 
-    if (!(v->visible->alike & rocr) || !inner ||
-        rc_gpu_list_counts(v->visible->list ? rc_str(v->visible->list) : v->gpus->seen))
-        return;
-    if (rc_seen(v->context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && v->context->here->gpu_files_amd)
-        v->visible->drop = inner;
+    if (gpus->alike & rocr && gpus->alike & others &&
+        !rc_gpu_list_counts(gpus->list ? rc_str(gpus->list) : gpus->seen) &&
+        rc_seen(v->context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && here->gpu_files_amd)
+        gpus->drop = gpus->alike & others;
 }
 
-void rc_visible_decide(const struct rc_context *context, struct rc_result *result)
+void rc_gpus_decide(const struct rc_context *context, struct rc_result *result)
 {
-    const uint32_t *field = result->identity.field;
     struct rc_str source = rc_str(result->facts.field[RC_LOCAL_RANK].source);
-    struct rc_visible *visible = &result->visible;
+    struct rc_gpus *gpus = &result->gpus;
     struct view v = {
         .context = context,
         .result = result,
-        .visible = visible,
-        .gpus = &visible->gpus,
-        .tasks = field[RC_LOCAL_WORLD_SIZE],
-        .rank = field[RC_LOCAL_RANK],
+        .gpus = gpus,
+        .tasks = result->identity.field[RC_LOCAL_WORLD_SIZE],
+        .rank = result->identity.field[RC_LOCAL_RANK],
     };
 
-    *visible = (struct rc_visible){ .device = v.rank, .count = RC_UNKNOWN };
-    rc_task_gpus_find(context, result, &visible->gpus);
-    if (!visible->gpus.seen.p)
+    *gpus = (struct rc_gpus){ .total = RC_UNKNOWN, .place = RC_UNKNOWN, .device = v.rank, .shown = RC_UNKNOWN };
+    if (read_seen(&v)) {
+        if (rc_task_gpus_are_bound(gpus) && !gpus->mig && may_be_alone(&v))
+            gpus->hidden = find_hidden(&v);
+        if (rc_task_gpus_are_bound(gpus) && (gpus->bound || gpus->step.p))
+            find_own(&v);
+        else
+            share_common(&v);
+    }
+    if (!gpus->seen.p)
         return;
-    visible->count = visible->gpus.count;
+    gpus->shown = gpus->count;
     for (unsigned i = 0; i < RC_GPU_LISTS; i++)
-        if (rc_str_eq(task_gpus_list(context, result, &visible->gpus, i), visible->gpus.seen))
-            visible->alike |= 1u << i;
-    if (!visible->gpus.usable)
+        if (rc_str_eq(list_of(&v, i), gpus->seen))
+            gpus->alike |= 1u << i;
+    if (!gpus->usable)
         return;
     if (result->mode == RC_MODE_WORKER && v.rank != RC_UNKNOWN && v.tasks != RC_UNKNOWN &&
-        !(source.p && rc_str_is(source, "LOCAL_RANK")))
+        !rc_str_is(source, "LOCAL_RANK"))
         decide_worker(&v);
     drop_inner(&v);
 }
 
-void rc_visible_plan(const struct rc_context *context, struct rc_result *result)
+void rc_gpus_plan(const struct rc_context *context, struct rc_result *result)
 {
     static const char from[] = "the step's GPUs on this node";
-    const struct rc_visible *visible = &result->visible;
+    const struct rc_gpus *gpus = &result->gpus;
 
     for (unsigned i = 0; i < RC_GPU_LISTS; i++) {
         struct rc_str name = rc_gpu_list_name((enum rc_gpu_list_index)i);
         unsigned bit = 1u << i;
 
-        if (visible->drop & bit) {
-            if (rc_gpu_list_value(&result->env, (enum rc_gpu_list_index)i).p)
-                rc_plan_unset(result, name, "AMD's runtimes would apply it to what ROCR_VISIBLE_DEVICES left");
-        } else if (visible->list && visible->alike & bit) {
-            rc_plan_set(result, name, visible->list, from, visible->reason);
-        } else if (visible->gpus.restored && context->step_gpus->list[i].n) {
+        if (gpus->drop & bit)
+            rc_plan_unset(result, name, "AMD's runtimes would apply it to what ROCR_VISIBLE_DEVICES left");
+        else if (gpus->list && gpus->alike & bit)
+            rc_plan_set(result, name, gpus->list, from, gpus->reason);
+        else if (gpus->restored && context->step_gpus->list[i].n)
             rc_plan_set(result, name, rc_copy(&result->arena, context->step_gpus->list[i]), from,
                         "Slurm took it away, though srun was told not to bind");
-        }
     }
     /* Slurm's indices are in this order; CUDA's own puts the fastest first */
-    if (visible->list && visible->alike & ~visible->drop & 1u << RC_GPU_LIST_CUDA && visible->list[0] >= '0' &&
-        visible->list[0] <= '9' && !rc_env_get(&result->env, "CUDA_DEVICE_ORDER").p)
+    if (gpus->list && gpus->alike & ~gpus->drop & 1u << RC_GPU_LIST_CUDA && gpus->list[0] >= '0' &&
+        gpus->list[0] <= '9' && !rc_env_get(&result->env, "CUDA_DEVICE_ORDER").p)
         rc_plan_set(result, RC_STR("CUDA_DEVICE_ORDER"), "PCI_BUS_ID", from,
                     "the order in which the GPUs are numbered");
 }

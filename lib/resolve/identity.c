@@ -289,8 +289,8 @@ static void reject_variable(struct rc_result *result, const struct rc_launcher *
     bool rank = variable->field == RC_RANK || variable->field == RC_LOCAL_RANK || variable->field == RC_NODE_RANK;
     uint32_t number = RC_UNKNOWN;
 
-    if (rc_str_is(rc_str(variable->name), "LOCAL_RANK") && result->visible.why)
-        right = result->visible.device;
+    if (rc_str_is(rc_str(variable->name), "LOCAL_RANK") && result->gpus.why)
+        right = result->gpus.device;
     /* the ranks of the launcher itself are where the identity comes from;
      * order=node and an arbitrary distribution renumber them */
     if (launcher == result->launcher ? rank : is_own(result->launcher, variable->name))

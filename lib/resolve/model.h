@@ -44,7 +44,7 @@ enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
 /* Which of its node's GPUs a task sees (gpus.c). AUTO, the default: those of
  * the whole step wherever cuda:LOCAL_RANK can be the task's own among them; ALL:
  * also where Slurm gave each task several, if no cgroup forbids it; OWN: its own alone. */
-enum rc_gpus { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
+enum rc_gpus_wish { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
 
 /* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default:
  * whole ones beside its GPU, if it is not bound yet and the node's cores are known
@@ -79,7 +79,7 @@ struct rc_options {
     uint32_t deadline;      /* of the exchange, in seconds */
     enum rc_watch watch;    /* watch alone is watch=on */
     uint32_t watch_seconds; /* watch=SECONDS, which is on, too */
-    enum rc_gpus gpus;
+    enum rc_gpus_wish gpus;
     enum rc_bind bind;
     enum rc_nics nic;
     enum rc_reverse lookup;
@@ -191,7 +191,8 @@ struct rc_step_gpus {
 /* Whether a device cgroup keeps the step's other GPUs from the task. */
 enum rc_gpus_hidden { RC_GPUS_HIDDEN_UNKNOWN, RC_GPUS_NOT_HIDDEN, RC_GPUS_HIDDEN };
 
-struct rc_task_gpus {
+/* The GPUs of a task: what it sees of its node's, which are its own, and what its variables become. */
+struct rc_gpus {
     struct rc_str seen; /* what its first variable says; absent: no variable names GPUs */
     struct rc_str step; /* what that variable says in the whole step; absent: not known */
     uint32_t count;     /* number of entries in `seen`; 0 where the variables say "none" */
@@ -208,14 +209,11 @@ struct rc_task_gpus {
     bool by_slurm;     /* that or `own` is Slurm's word for this step */
     struct rc_str own; /* the task's own; absent: not known */
     uint32_t place;    /* of the first own one in all; RC_UNKNOWN: not known, or another task's may be the same */
-};
 
-struct rc_visible {
-    struct rc_task_gpus gpus; /* what the task sees before that, and whose it is */
-    uint32_t device;          /* what LOCAL_RANK says in worker mode */
-    uint32_t count;           /* GPUs that the task sees in the end; RC_UNKNOWN where there is no telling */
-    const char *why;          /* LOCAL_RANK is not the local rank; NULL where it is */
-    const char *list;         /* what the variables of `alike` become; NULL: as they are */
+    uint32_t device;  /* what LOCAL_RANK says in worker mode */
+    uint32_t shown;   /* GPUs that the task sees in the end; RC_UNKNOWN where there is no telling */
+    const char *why;  /* LOCAL_RANK is not the local rank; NULL where it is */
+    const char *list; /* what the variables of `alike` become; NULL: as they are */
     const char *reason;
     unsigned alike; /* one bit a list: those that say the same as the first */
     unsigned drop;  /* one bit a list: taken away, as they would count what ROCR left */
@@ -319,9 +317,9 @@ struct rc_result {
     enum rc_mode mode;         /* NONE, WORKER, LAUNCHER or TORCHRUN */
     const char *mode_reason;
     struct rc_master master;
-    struct rc_visible visible; /* the GPUs that the task sees, in worker and launcher mode */
-    struct rc_stamp stamp;     /* what an earlier rollcall left in the environment */
-    bool stamp_is_outer;       /* it is another launch's or task's: what it came with is no wish of the user's */
+    struct rc_gpus gpus;   /* in worker and launcher mode */
+    struct rc_stamp stamp; /* what an earlier rollcall left in the environment */
+    bool stamp_is_outer;   /* it is another launch's or task's: what it came with is no wish of the user's */
     const struct rc_launcher *outer_master; /* MASTER_ADDR and MASTER_PORT were told to its tasks; NULL: to nobody's */
     bool stamped;                           /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;

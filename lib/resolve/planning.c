@@ -22,7 +22,7 @@ static const char *jax_coordinator(struct rc_result *result)
 
 static const char *jax_local_devices(struct rc_result *result)
 {
-    uint32_t visible = result->visible.count;
+    uint32_t visible = result->gpus.shown;
     uint32_t count = visible != RC_UNKNOWN ? visible : result->facts.gpus.value;
     const char *list = "0";
 
@@ -170,15 +170,15 @@ enum { TELLING = 3 };
 
 static void set_numbers(struct rc_result *result)
 {
-    const struct rc_visible *visible = &result->visible;
+    const struct rc_gpus *gpus = &result->gpus;
 
     for (unsigned i = 0; i < NUMBERS; i++) {
         struct rc_str name = numbers[i].name;
 
         if (result->mode == RC_MODE_LAUNCHER && !numbers[i].is_agents)
             continue;
-        if (numbers[i].field == RC_LOCAL_RANK && visible->why) /* programs index devices with it */
-            rc_plan_set_number(result, name, visible->device, "the GPUs that this task sees", visible->why);
+        if (numbers[i].field == RC_LOCAL_RANK && gpus->why) /* programs index devices with it */
+            rc_plan_set_number(result, name, gpus->device, "the GPUs that this task sees", gpus->why);
         else if (numbers[i].field == RC_NNODES && result->facts.nnodes_derived)
             /* torch reads it nowhere: better none than one of nodes that there are not */
             rc_plan_unset(result, name, uncounted);
@@ -300,7 +300,7 @@ static void plan_job_name(struct rc_result *result)
     struct rc_str now = rc_env_get(&result->env, "SLURM_JOB_NAME");
     bool hidden = kept.p && rc_str_is(now, "bash");
 
-    if (result->visible.why && is_interactive(hidden ? kept : now))
+    if (result->gpus.why && is_interactive(hidden ? kept : now))
         rc_plan_set(result, RC_STR("SLURM_JOB_NAME"), "srun", "LOCAL_RANK",
                     "Lightning takes no rank from an interactive job, but counts from LOCAL_RANK");
     else if (hidden)
@@ -416,7 +416,7 @@ void rc_planning_write(const struct rc_context *context, struct rc_result *resul
     else
         return;
     keep_order(result);
-    rc_visible_plan(context, result);
+    rc_gpus_plan(context, result);
     set_for_frameworks(result, is_repeated);
     rc_plan_set(result, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");
 }

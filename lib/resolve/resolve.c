@@ -208,7 +208,7 @@ static const char *make_stamp(struct rc_result *result)
     uint32_t told[RC_STAMP_TOLD] = {
         field[RC_RANK],
         field[RC_WORLD_SIZE],
-        result->visible.why ? result->visible.device : field[RC_LOCAL_RANK],
+        result->gpus.why ? result->gpus.device : field[RC_LOCAL_RANK],
         field[RC_LOCAL_WORLD_SIZE],
         field[RC_NODE_RANK],
     };
@@ -299,7 +299,7 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
                 (result->mode != RC_MODE_WORKER || rc_identity_order(context, result));
 
     if (good) {
-        rc_visible_decide(context, result);
+        rc_gpus_decide(context, result);
         rc_planning_write(context, result, make_stamp(result), is_stamped);
         good = rc_plan_fits(result);
     }

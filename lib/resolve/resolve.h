@@ -47,7 +47,7 @@ uint32_t rc_identity_guess_nodes(const struct rc_result *result);
 uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside);
 
 /* Whether the task sees other GPUs than its neighbours. */
-bool rc_task_gpus_are_bound(const struct rc_task_gpus *gpus);
+bool rc_task_gpus_are_bound(const struct rc_gpus *gpus);
 
 struct rc_str rc_nicnames_variable(unsigned i);
 

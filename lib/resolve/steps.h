@@ -56,15 +56,11 @@ bool rc_master_find(const struct rc_context *context, struct rc_result *result);
 /* Returns RANK 0's address with this port, as an endpoint, in the result's arena; result->master is known. */
 const char *rc_master_endpoint(struct rc_result *result, uint32_t port);
 
-/* Fills in *gpus for a result whose identity and mode are there. Texts point
- * into the environment, the context and result->arena. */
-void rc_task_gpus_find(const struct rc_context *context, struct rc_result *result, struct rc_task_gpus *gpus);
+/* Decides result->gpus of a result whose identity, mode and master are there. */
+void rc_gpus_decide(const struct rc_context *context, struct rc_result *result);
 
-/* Decides result->visible of a result whose identity, mode and master are there. */
-void rc_visible_decide(const struct rc_context *context, struct rc_result *result);
-
-/* Adds to the plan what result->visible says of the variables. */
-void rc_visible_plan(const struct rc_context *context, struct rc_result *result);
+/* Adds to the plan what result->gpus says of the variables. */
+void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
 
 /* Where agents meet; it takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT. */
 #define RC_AGENTS_ENDPOINT "PET_RDZV_ENDPOINT"
@@ -90,7 +86,7 @@ void rc_frameworks_unset(struct rc_result *result, const char *reason);
 /* RC301 for the workers of such a layout. */
 void rc_uneven_warn(struct rc_result *result);
 
-/* Writes the plan of a decided result (identity, mode, master and visible are there).
+/* Writes the plan of a decided result (identity, mode, master and GPUs are there).
  * stamp is the value of RC_STAMP that this process is to carry; is_repeated: it carries
  * one of this launch, task and mode already. */
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated);

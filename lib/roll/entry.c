@@ -17,7 +17,7 @@
 /* The GPUs that tasks are going to use, by UUID where the task sees such: its
  * own where Slurm binds tasks, else those that all of them see. Absent where there
  * are none, or no telling. */
-static struct rc_str find_list(const struct rc_task_gpus *gpus)
+static struct rc_str find_list(const struct rc_gpus *gpus)
 {
     struct rc_str list = gpus->bound && rc_task_gpus_are_bound(gpus) ? gpus->own : gpus->all;
 
@@ -67,7 +67,7 @@ static void name_seen(const struct rc_env *env, struct rc_roll *roll, struct rc_
 
 void rc_devices_find(const struct rc_result *result, const char *folder, struct rc_roll *roll, struct rc_arena *arena)
 {
-    const struct rc_task_gpus *gpus = &result->visible.gpus;
+    const struct rc_gpus *gpus = &result->gpus;
     bool one_has_all = result->mode == RC_MODE_LAUNCHER;
     struct devices devices = { .list = find_list(gpus) };
     struct rc_str rest = roll->tasks;

@@ -107,7 +107,7 @@ static void find(struct rc_str env, const char *files, struct rc_roll *roll, str
     result.identity.field[RC_LOCAL_WORLD_SIZE] = 0;
     while (rc_roll_next_range(&tasks, &first, &last))
         result.identity.field[RC_LOCAL_WORLD_SIZE] += last - first + 1;
-    rc_task_gpus_find(&context, &result, &result.visible.gpus);
+    rc_gpus_decide(&context, &result);
     rc_devices_find(&result, files, roll, arena);
     assert_false(arena->full);
 }

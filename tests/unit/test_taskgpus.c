@@ -85,7 +85,7 @@ UNIT_ROWS(finds, "own GPUs of", rows)
     struct rc_step_gpus step = { .numbers = rc_str(row->numbers) };
     struct rc_here here = { .learned = RC_LEARN_GPU_FILES };
     struct rc_context context = { .here = row->files ? &here : NULL, .step_gpus = row->numbers ? &step : NULL };
-    struct rc_task_gpus gpus;
+    const struct rc_gpus *gpus = &result.gpus;
 
     memset(&result, 0, sizeof(result));
     step.list[RC_GPU_LIST_CUDA] = rc_str(row->step);
@@ -103,16 +103,16 @@ UNIT_ROWS(finds, "own GPUs of", rows)
     result.messages.arena = &result.arena;
     result.identity.field[RC_LOCAL_RANK] = row->rank;
     result.identity.field[RC_LOCAL_WORLD_SIZE] = row->tasks;
-    rc_task_gpus_find(&context, &result, &gpus);
-    if (gpus.all.p)
-        n += (size_t)snprintf(found, sizeof(found), "all=%.*s ", (int)gpus.all.n, gpus.all.p);
-    if (gpus.own.p)
-        n += (size_t)snprintf(found + n, sizeof(found) - n, "own=%.*s ", (int)gpus.own.n, gpus.own.p);
-    if (gpus.usable && gpus.place == RC_UNKNOWN)
-        n += (size_t)snprintf(found + n, sizeof(found) - n, "place=? first=%u", gpus.first);
-    else if (gpus.usable)
-        n += (size_t)snprintf(found + n, sizeof(found) - n, "place=%u first=%u", gpus.place, gpus.first);
-    if (gpus.all.p && !gpus.by_slurm)
+    rc_gpus_decide(&context, &result);
+    if (gpus->all.p)
+        n += (size_t)snprintf(found, sizeof(found), "all=%.*s ", (int)gpus->all.n, gpus->all.p);
+    if (gpus->own.p)
+        n += (size_t)snprintf(found + n, sizeof(found) - n, "own=%.*s ", (int)gpus->own.n, gpus->own.p);
+    if (gpus->usable && gpus->place == RC_UNKNOWN)
+        n += (size_t)snprintf(found + n, sizeof(found) - n, "place=? first=%u", gpus->first);
+    else if (gpus->usable)
+        n += (size_t)snprintf(found + n, sizeof(found) - n, "place=%u first=%u", gpus->place, gpus->first);
+    if (gpus->all.p && !gpus->by_slurm)
         snprintf(found + n, sizeof(found) - n, " hand");
     assert_string_equal(found, row->expected);
 }
@@ -123,15 +123,15 @@ UNIT_TEST(of_launchers, "own GPUs of a launcher: all that it sees")
     static struct rc_result result;
     static const char *const env[] = { "CUDA_VISIBLE_DEVICES=3,1", NULL };
     struct rc_context context = { .env = NULL };
-    struct rc_task_gpus gpus;
+    const struct rc_gpus *gpus = &result.gpus;
 
     rc_env_index(&result.env, env);
     result.launcher = rc_launcher_at(RC_LAUNCHER_INDEX_slurm);
     result.mode = RC_MODE_LAUNCHER;
     result.identity.field[RC_LOCAL_RANK] = RC_UNKNOWN;
     result.identity.field[RC_LOCAL_WORLD_SIZE] = 1;
-    rc_task_gpus_find(&context, &result, &gpus);
-    assert_true(rc_str_is(gpus.all, "3,1"));
-    assert_true(rc_str_is(gpus.own, "3,1"));
-    assert_false(rc_task_gpus_are_bound(&gpus));
+    rc_gpus_decide(&context, &result);
+    assert_true(rc_str_is(gpus->all, "3,1"));
+    assert_true(rc_str_is(gpus->own, "3,1"));
+    assert_false(rc_task_gpus_are_bound(gpus));
 }

@@ -363,7 +363,7 @@ UNIT_TEST(of_interactive_jobs, "an interactive job's name does not keep Lightnin
         for (unsigned k = 0; k < result.plan.count; k++)
             if (rc_str_is(result.plan.entry[k].name, "SLURM_JOB_NAME"))
                 shown = result.plan.entry[k].value;
-        assert_non_null(result.visible.why);
+        assert_non_null(result.gpus.why);
         if (jobs[i].shown)
             assert_string_equal(shown, jobs[i].shown);
         else
